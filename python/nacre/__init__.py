@@ -1,21 +1,20 @@
 """Nacre: a laboratory for non-volatile storage.
 
-What it does:
+Functions:
 
-- `run` simulates a scenario and returns a record; `check` finds every error in one.
-- `step` issues single requests and says where every nanosecond went.
-- `mixes` scores every mix of the tiers of a scenario; `plan` says which cache and which mix a trace
-  wants.
+- `run` simulates a scenario and returns a record; `check` reports every error of one.
+- `step` issues single requests and returns their latency breakdowns.
+- `mixes` scores every mix of the tiers of a scenario; `plan` finds caches and mixes for a trace.
 - `study` sweeps over many designs, or searches among them.
-- `crash` cuts the power of a device at many moments, and says what was lost.
-- `open` gives the bytes of a simulated memory to a program; `serve` makes a device a block device.
-- `reproduce` recomputes published results and says how far off each one is.
-- `compare` puts records side by side; `load` reads any saved result; `report` makes a page.
+- `crash` cuts the power of a device at many points and checks its durability guarantees.
+- `open` opens a simulated memory in a program; `serve` serves a device as a block device.
+- `reproduce` recomputes published results and reports the error of each.
+- `compare` compares records; `load` reads any saved result; `report` writes an HTML page.
 
-Every result has `plot`, `summary()`, `save()`, `to_dict()` and, where it is a table, `to_polars()`.
+Every result has `plot`, `summary()`, `save()`, `to_dict()` and, for tables, `to_polars()`.
 
-What it knows: `catalog` (devices, scenarios, models), `config` (typed scenarios), `devices`,
-`errors`, `figures`, `papers`, `policies`, `results`, `simulate`, `studies`, `traces`.
+Modules: `catalog` (devices, scenarios, models), `config` (typed scenarios), `devices`, `errors`,
+`figures`, `papers`, `policies`, `results`, `simulate`, `studies`, `traces`.
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ _HOMES = {
     "step": "nacre.simulate.stepping",
     "study": "nacre.studies.work",
 }
-"""Where each function comes from: its module is loaded when it is first asked for."""
+"""Module of each public name; a module is loaded on first use."""
 _MODULES = (
     "catalog",
     "config",

@@ -1,4 +1,4 @@
-"""What ships with Nacre: devices and workloads with their sources, scenarios, models, schemas."""
+"""The catalog: devices and workloads with sources, scenarios, models, and schemas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can go wrong, with the same words as on the command line.
+"""Exceptions, with the same messages as on the command line.
 
 Programs compare `code`, which is stable, and use `data`; docs/errors.md lists the codes.
 """
@@ -39,7 +39,7 @@ SEED_MAX = 2**63 - 1
 class Error(Exception):
     """Base class of all exceptions of Nacre.
 
-    `code` is what kind of error it is, and `data` holds what a program can use of it.
+    `code` is the kind of error, and `data` holds details for programs.
     """
 
     code: Code
@@ -65,7 +65,7 @@ class TraceError(Error, ValueError):
 
 
 class AddressError(Error, IndexError):
-    """An access that does not lie within a memory."""
+    """An access outside a memory."""
 
 
 class TransactionError(Error):
@@ -73,7 +73,7 @@ class TransactionError(Error):
 
 
 class TransactionTooLarge(TransactionError):  # noqa: N818
-    """A write that an open transaction has no room for; it changed nothing."""
+    """A write that exceeds the space of an open transaction; it has no effect."""
 
 
 class SystemLimitError(Error):
@@ -101,7 +101,7 @@ class Problem(TypedDict, total=False):
 
 
 def config_error(problems: Sequence[Problem]) -> ConfigError:
-    """A `ConfigError` for errors noticed before the model is entered."""
+    """A `ConfigError` for errors found in Python, before the core is called."""
     first = problems[0]
     text = "\n".join(_sentence(problem) for problem in problems)
     error = ConfigError(text, first["code"], **first.get("data", {}))
@@ -120,7 +120,7 @@ def invalid(
     hint: str = "",
     data: Mapping[str, Any] | None = None,
 ) -> ConfigError:
-    """A `ConfigError` for one problem noticed before the model is entered, or the same at paths."""
+    """A `ConfigError` for one error found in Python, optionally for several paths."""
     paths = [path] if isinstance(path, str) else path
     return config_error(
         [
@@ -140,7 +140,7 @@ def in_range(path: str, value: SupportsIndex, least: int, most: int) -> int:
 
 
 def unknown(what: str, name: str, known: Iterable[str], otherwise: str = "") -> Problem:
-    """The error of naming something that does not exist, with what does."""
+    """Error for an unknown name, with the known names."""
     known = sorted(set(known))
     meant = nearest(name, known)
     remedy = f'did you mean "{meant}"? ' if meant else ""
@@ -166,7 +166,7 @@ _OF_SYSTEM: Mapping[int | None, Code] = {
 
 
 def code_of(error: BaseException) -> tuple[Code, Mapping[str, Any]]:
-    """The code and the data of any exception; of what has none, those of a bug."""
+    """Code and data of any exception; for other classes, those of a bug."""
     match error:
         case Error():
             return error.code, error.data
@@ -179,7 +179,7 @@ def code_of(error: BaseException) -> tuple[Code, Mapping[str, Any]]:
 
 
 def _sentence(problem: Problem) -> str:
-    """One line: path, place, what is wrong, what was given, the remedy."""
+    """One line: path, location, problem, value, remedy."""
     text = problem["problem"]
     if path := problem.get("path"):
         where = problem.get("where")
@@ -192,7 +192,7 @@ def _sentence(problem: Problem) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name that `name` was probably meant to be, in whatever letters it is written."""
+    """Most similar known name, ignoring case."""
     spelled = {_spelled(each): each for each in known}
     found = difflib.get_close_matches(_spelled(name), list(spelled), n=1, cutoff=0.6)
     return spelled[found[0]] if found else None

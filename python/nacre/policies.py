@@ -1,7 +1,7 @@
-"""Policies of your own, in Python: what a cache keeps, where extents lie, what flash cleans.
+"""Policies in Python: cache replacement, placement of extents, flash garbage collection.
 
-They stand where the built-in ones do: `nacre.run("server-cache", {"stack.level[0].policy": Mine})`.
-In a study, which runs in other processes, they come from their own module.
+Use them instead of built-in ones: `nacre.run("server-cache", {"stack.level[0].policy": Mine})`. A
+study runs in other processes, which import a policy from its module.
 """
 
 from __future__ import annotations
@@ -33,61 +33,62 @@ Column: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
 
 
 class Replacement(Protocol):
-    """What a cache keeps: an object of a class that is made with the blocks it may keep.
+    """A replacement policy: a class whose objects are created with the cache's number of blocks.
 
-    Which blocks are in the cache is known to Nacre; the policy hears of it, and says who leaves.
+    Nacre tracks which blocks are cached, notifies the policy, and asks it for victims.
     """
 
     def hit(self, block: int) -> None:
-        """A block that is in the cache is asked for."""
+        """Called when a cached block is accessed."""
         ...
 
     def insert(self, block: int) -> None:
-        """A block has come in."""
+        """Called when a block has been inserted."""
         ...
 
     def evict(self, block: int) -> int:
-        """Says who leaves for a block that is to come in; itself, if it stays out.
+        """Returns the block to evict for a new one; the new block itself to bypass the cache.
 
-        It is asked only when the cache is full. A block that is named has left.
+        Called only if the cache is full. The returned block has been evicted.
         """
         ...
 
     def remove(self, block: int) -> None:
-        """A block has been taken out of the cache, not by this policy."""
+        """Called when a block was removed for another reason."""
         ...
 
 
 MakeReplacement: TypeAlias = Callable[[int], Replacement]
-"""A class of such objects: called with the number of blocks."""
+"""Factory of policy objects: called with the number of blocks."""
 
 
 @dataclass(frozen=True)
 class PlacementView:
-    """What a placement sees at the end of an epoch: a column has a number for each extent."""
+    """Input of a placement policy at the end of an epoch; each column has a number per extent."""
 
     homes: Column
-    """The tier it lies in; 0 is the first."""
+    """Tier of the extent; 0 is the first."""
     reads: Column
-    """How often it was read in the epoch."""
+    """Number of reads in the epoch."""
     writes: Column
-    """How often it was written."""
+    """Number of writes in the epoch."""
     skipped: int
-    """Epochs without any access before this one, since the last decision."""
+    """Preceding epochs without accesses since the last decision."""
 
 
 Placement: TypeAlias = Callable[[PlacementView], Sequence[tuple[int, int]]]
-"""Names the pairs of extents that change places, the most urgent first."""
+"""Returns pairs of extents to exchange, the most urgent first."""
 
 Cleaning: TypeAlias = Callable[[CleaningView], "int | tuple[int, int, int]"]
-"""Names the place to clean, by its index among those it sees.
+"""Returns the index of the segment to clean among those it sees.
 
-A function whose attribute `partition_segments` is a number divides the array into partitions of so
-many segments, and sees one of them at a time. It may return `(index, lower, higher)`: so many live
-pages from the end of the segment go to the partition before, and from its head to the one behind.
+If the function has an attribute `partition_segments`, the array is divided into partitions of that
+many segments, and it sees one of them at a time. It may return `(index, lower, higher)`: `lower`
+valid pages from the end of the segment move to the previous partition, and `higher` from its head
+to the next one.
 
-A function whose attribute `keeps_erased` is a function decides when an `ssd` cleans, too. Whenever
-the host begins to fill a superblock it is called as `keeps_erased(view, erased, least, most)`, and
-cleaning begins when fewer superblocks are erased than it returns: from `least`, the `reserve`, to
-`most`, which leaves the others enough for the data.
+If the function has an attribute `keeps_erased`, a function, that also decides when an `ssd` starts
+garbage collection. Whenever the host opens a superblock, `keeps_erased(view, erased, least, most)`
+is called, and garbage collection starts when fewer superblocks are erased than it returns: from
+`least`, the `reserve`, to `most`, which leaves enough of the others for the data.
 """

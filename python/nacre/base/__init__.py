@@ -1,4 +1,4 @@
-"""What everything else stands on: text, quantities, JSON, TOML, views of documents, progress.
+"""Helpers for all other packages: text, quantities, JSON, TOML, views of documents, progress.
 
-It knows the core's bindings and the errors, and nothing of Nacre's own things.
+Imports only the bindings of the core and `nacre.errors`.
 """

@@ -1,4 +1,4 @@
-"""What is being done, on a terminal, while nobody can say how far it is."""
+"""Shows on a terminal what is in progress when the progress cannot be measured."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PATIENCE_S = 0.4
 
 
 class Doing:
-    """A line such as `drawing figures` for as long as the block lasts, and only on a terminal."""
+    """A line such as `drawing figures` while the block runs; only on a terminal."""
 
     def __init__(self, what: str) -> None:
         self._what = what

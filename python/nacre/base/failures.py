@@ -1,4 +1,4 @@
-"""What exceptions mean to the user: in words, and for programs."""
+"""Maps exceptions to messages, exit statuses, and error documents."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _REMEDIES = {
 
 @dataclass(frozen=True)
 class Failure:
-    """How a command ends: its exit status, what it says, and the same for programs."""
+    """Result of a failed command: exit status, message, and the same as data."""
 
     status: int
     lines: Sequence[str] = ()
@@ -42,14 +42,14 @@ class Failure:
     problems: Sequence[Any] = ()
 
     def document(self) -> dict[str, Any]:
-        """It as a JSON document."""
+        """The failure as a JSON document."""
         text = "\n".join(self.lines)
         about = {"code": self.code, "data": dict(self.data), "problems": list(self.problems)}
         return {"error": text} | about
 
 
 def failure_of(error: BaseException) -> Failure:
-    """What an exception means to the user."""
+    """Maps an exception to a failure."""
     code, data = code_of(error)
     match error:
         case ConfigError() | TraceError():
@@ -75,9 +75,10 @@ def failure_of(error: BaseException) -> Failure:
 
 
 def _was_refused_a_thread(error: RuntimeError) -> bool:
-    """Whether it comes from beginning a thread that the system has no room for.
+    """Returns whether the system refused to start a thread.
 
-    Python has no class of its own for that. A thread that is begun twice is known by its number.
+    Python has no exception class for this. Starting a thread twice raises the same class, but has
+    an error number.
     """
     trace = _innermost(error)
     if trace is None or trace.tb_frame.f_code is not threading.Thread.start.__code__:
@@ -86,7 +87,7 @@ def _was_refused_a_thread(error: RuntimeError) -> bool:
 
 
 def os_words(error: OSError, *, named: bool = True) -> str:
-    """What a failure of the system means, with the file it was about if it names one."""
+    """Message for an error of the operating system, with the file name if there is one."""
     what = _REMEDIES.get(error.errno or 0) or error.strerror or str(error) or type(error).__name__
     if not named or error.filename is None:
         return what
@@ -104,7 +105,7 @@ def _place(error: BaseException) -> str:
 
 
 def _innermost(error: BaseException) -> TracebackType | None:
-    """Where it was raised."""
+    """Location at which an exception was raised."""
     trace = error.__traceback__
     while trace and trace.tb_next:
         trace = trace.tb_next

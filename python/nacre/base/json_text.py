@@ -1,4 +1,4 @@
-"""JSON where numbers may be infinite, for which it has no word."""
+"""JSON for documents whose numbers may be infinite, which JSON cannot represent."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def as_json(content: object) -> bytes:
-    """The JSON of a document; what is not finite is null."""
+    """Encodes a document as JSON; numbers that are not finite become null."""
     try:
         text = json.dumps(content, ensure_ascii=False, allow_nan=False)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Packages whose names are loaded when they are first asked for: `import nacre` stays quick."""
+"""Loads modules on first use, which keeps `import nacre` fast."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What tables, figures and pages need of the system in addition to what a simulation needs.
+"""Checks that the limits of the process suffice for tables, figures, and pages.
 
-The libraries that make them end the whole process, or fail in words that nobody understands, where
-it is denied. So it is asked for beforehand, and said in words what is lacking.
+If a limit is too low, the libraries behind them end the process or fail with an unclear message.
+These checks run first and name the limit to raise.
 """
 
 from __future__ import annotations
@@ -20,43 +20,42 @@ from nacre.errors import Error, SystemLimitError
 _GIB = 1 << 30
 _OF_TABLES = (1 * _GIB, 4)
 _OF_FIGURES = (66 * _GIB, 15)
-"""Addresses that are reserved, most of them never touched, and files that are open at a time, as
-measured with Polars 2.1 and vl-convert 1.9 in addition to what the process has before."""
+"""Reserved address space, mostly untouched, and open files, measured with Polars 2.1 and vl-convert
+1.9 in addition to what the process already has."""
 _FILES_OF_PAGES = 16
-"""The explorer's: what it listens and wakes up with, six connections of a browser, and two results
-that are read or written meanwhile."""
+"""Files of the explorer: its listening and wake-up sockets, six browser connections, and two
+results that are read or written at the same time."""
 _OF_PROCESSOR = _GIB // 4
-"""And for the threads of each processor."""
+"""Additional address space per processor, for the threads of libraries."""
 _SYSTEM_ERROR = re.compile(r"Os \{ code: ([0-9]+)|\(os error ([0-9]+)\)")
-"""The number of an error of the system, as Rust writes it into every text: its panics have no other
-place for it."""
+"""Number of a system error in a message of Rust: panics report it only as text."""
 
 
 def for_tables() -> None:
-    """Raises `SystemLimitError` where tables cannot be written."""
+    """Raises `SystemLimitError` if the limits are too low to write tables."""
     _check("tables", *_OF_TABLES)
     _check_threads("tables", _THREADS + (os.cpu_count() or 1))
 
 
 @cache
 def for_figures() -> None:
-    """Raises `SystemLimitError` where figures cannot be drawn.
+    """Raises `SystemLimitError` if the limits are too low to draw figures.
 
-    With the first one all is there for more.
+    The first figure loads everything that later ones need.
     """
     _check("figures", *_OF_FIGURES)
 
 
 def for_pages() -> None:
-    """Raises `SystemLimitError` where a browser cannot be answered."""
+    """Raises `SystemLimitError` if the limits are too low to answer a browser."""
     _check_files("pages", _FILES_OF_PAGES)
 
 
 @contextmanager
 def told(what: str) -> Iterator[None]:
-    """What the system denied a library in the block becomes a `SystemLimitError` that says so.
+    """Converts system errors of libraries in the block into `SystemLimitError`.
 
-    If the library's exception has no number, the limits are asked again.
+    If the library's exception has no error number, the limits are checked again.
     """
     try:
         yield
@@ -71,7 +70,7 @@ def told(what: str) -> Iterator[None]:
 
 
 def denial(error: BaseException) -> str | None:
-    """What the system denied a library, where its exception or panic says so."""
+    """Message for a system error inside a library's exception or panic; None if there is none."""
     if isinstance(error, OSError | Error):
         return None
     number = _SYSTEM_ERROR.search(str(error))
@@ -131,6 +130,6 @@ def _check_threads(what: str, count: int) -> None:
 
 
 _THREADS = 16
-"""Threads of the libraries that make tables and figures, next to one for each processor."""
+"""Threads of the libraries for tables and figures, in addition to one per processor."""
 _MANY = 256
-"""With a limit above this nobody counts what is there."""
+"""Above this limit, open files and threads are not counted."""

@@ -25,12 +25,12 @@ _PROC = Path("/proc")
 
 
 class Family:
-    """A program and the processes that it started.
+    """A program and its descendants.
 
-    The program runs under a `reaper`, which becomes the parent of every descendant that loses its
-    own. `mark` is a variable of their environment, NAME=VALUE, that no other process has. A process
-    belongs to the family if it descends from the reaper, if it has the mark, or if it belonged to
-    it at the last `look`.
+    The program runs under a `reaper`, which becomes the parent of every orphaned descendant. `mark`
+    is an environment variable, NAME=VALUE, that only these processes have. A process belongs to the
+    family if it descends from the reaper, has the mark, or belonged to the family at the last
+    `look`.
     """
 
     def __init__(self, parent: subprocess.Popen[bytes], news: int, mark: str) -> None:
@@ -52,7 +52,7 @@ class Family:
         self._group = int(number)
 
     def poll(self) -> int | None:
-        """The exit status of the program; None while it runs."""
+        """Exit status of the program; None while it runs."""
         if self._status is None and not self._hear(0.0):
             # Somebody has killed its parent: what is left of it, a look finds.
             self._status = self._parent.wait()
@@ -62,7 +62,7 @@ class Family:
         return self._status
 
     def wait(self, timeout_s: float, stop: Callable[[], bool]) -> bool:
-        """Waits until the program has ended, or the time is over, or `stop`; whether it ended."""
+        """Waits for the program's end, the timeout, or `stop`; returns whether it ended."""
         until = time.monotonic() + timeout_s
         while (is_running := self.poll() is None) and not stop():
             left_s = until - time.monotonic()
@@ -72,7 +72,7 @@ class Family:
         return not is_running
 
     def ask_to_end(self) -> None:
-        """Asks the program and its process group to end, and waits for the program a while."""
+        """Asks the program and its process group to terminate, and waits briefly."""
         if self.poll() is None:
             with suppress(ProcessLookupError):
                 os.killpg(self._group, signal.SIGTERM)
@@ -113,7 +113,7 @@ class Family:
         self._members = {pid: began.get(pid, "") for pid in members - ours}
 
     def _hear(self, timeout_s: float | None) -> bool:
-        """Reads what the reaper says; False if it will say nothing more."""
+        """Reads lines from the reaper; returns False at the end of the stream."""
         if not select.select([self._news], [], [], timeout_s)[0]:
             return True
         said = os.read(self._news, 4096)
@@ -133,9 +133,10 @@ def started(
     mark: str,
     output: IO[bytes] | None = None,
 ) -> Iterator[Family]:
-    """Runs a command, a shell's if it is one string; at the end no process of it is left.
+    """Runs a command (by the shell if it is a string), and ends all of its processes at the end.
 
-    `mark` is the name of a variable in `environment`. Without `output` it writes where we do.
+    `mark` is the name of a variable in `environment`. Without `output`, it inherits our standard
+    output.
     """
     words = ["/bin/sh", "-c", command] if isinstance(command, str) else list(command)
     news, told = os.pipe()
@@ -163,14 +164,14 @@ def started(
 
 
 def _running() -> list[int]:
-    """Every process of the system that has not ended; none where there is no /proc."""
+    """All running processes of the system; empty without /proc."""
     with suppress(OSError):
         return [int(name) for name in os.listdir(_PROC) if name.isdecimal()]  # noqa: PTH208
     return []
 
 
 def _parent(pid: int) -> tuple[int, str]:
-    """The parent of a process, and when it began. Errors: it has ended."""
+    """Parent and start time of a process. Errors: it has ended."""
     # The name in parentheses may have spaces and parentheses.
     fields = (_PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
     state, parent, began = fields[0], fields[1], fields[19]

@@ -1,4 +1,4 @@
-"""How far long work is, on standard error: a bar on a terminal, now and then a line in a pipe."""
+"""Shows progress on standard error: a bar on a terminal, occasional lines in a pipe."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _UNITS = ((3600.0, "h"), (60.0, "min"), (1.0, "s"))
 
 
 Progress: TypeAlias = Callable[..., bool | None]
-"""Called about ten times a second with what is done, and what there is in all (or None); returning
-True ends the work there."""
+"""Called about ten times a second with the amount done and the total (or None); returning True
+stops the work."""
 
 
 def answering(progress: Progress | None) -> Callable[..., bool] | None:
@@ -34,7 +34,7 @@ def answering(progress: Progress | None) -> Callable[..., bool] | None:
 def reporting(
     progress: bool | Progress, bar: AbstractContextManager[Progress]
 ) -> Iterator[Progress | None]:
-    """What is reported of the work in the block: the bar, a function of the user's, or nothing.
+    """Reports the progress of the block: the bar, the user's function, or nothing.
 
     Raises `TypeError` for anything else.
     """
@@ -48,7 +48,7 @@ def reporting(
 
 
 class Bar:
-    """Shows rate and time left; call it with requests done, in all, and seconds simulated."""
+    """Shows rate and remaining time, from requests done, their total, and simulated seconds."""
 
     def __init__(self, verb: str, noun: str) -> None:
         self._verb, self._noun = verb, noun
@@ -61,7 +61,7 @@ class Bar:
         return self
 
     def __call__(self, done: int, total: int | None = None, *_: float) -> None:
-        """Draws the bar anew, or writes a line if it is time for one."""
+        """Updates the bar, or writes a line if one is due."""
         elapsed = time.monotonic() - self._began
         if not self._is_terminal:
             self._line(done, total, elapsed)
@@ -88,7 +88,7 @@ class Bar:
             sys.stderr.flush()
 
     def _done(self, done: int, total: int | None, elapsed: float) -> str:
-        """How much is done, in words."""
+        """Amount done, as text."""
         named = f"{numbered(done, self._noun.removesuffix('s'))}"
         of = named if total is None else f"{count(done)} of {count(total)} {self._noun}"
         return f"{of}, {self._rate(done, elapsed)}"

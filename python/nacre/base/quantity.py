@@ -1,6 +1,6 @@
-"""Quantities as scenarios write them, `"64 MiB"`, taken apart and put together again.
+"""Parses and formats quantities of scenarios, such as `"64 MiB"`.
 
-What a setting takes is for the model to say; here is only what an axis needs between two ends.
+The model checks which values a setting accepts; this module provides what axes of studies need.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _BASES = {
     "area": "mm2",
     "area of a bit": "um2_per_bit",
 }
-"""What each quantity is counted in, as the names of columns end in it."""
+"""Base unit of each quantity, as used in the names of columns."""
 
 UNITS = {
     unit: (_BASES[measured], Decimal(times) / Decimal(per))
     for measured, unit, times, per in _core.units()
 }
-"""By unit: the unit it is counted in, and how many of that it is."""
+"""For each unit: its base unit and the factor to it."""
 
 _SIZES = [unit for unit, (base, _) in UNITS.items() if base == "bytes" and unit[1:] in ("", "iB")]
 """Powers of 1,024 bytes, the smallest first."""
@@ -43,21 +43,21 @@ class Quantity(NamedTuple):
 
     @property
     def base(self) -> str:
-        """What it is counted in: `bytes`, `s`, `per_s`, ..."""
+        """Base unit: `bytes`, `s`, `per_s`, ..."""
         return UNITS[self.unit][0]
 
     @property
     def value(self) -> Decimal:
-        """How many of its base."""
+        """Value in base units."""
         return self.number * UNITS[self.unit][1]
 
     def text(self) -> str:
-        """As a scenario would give it."""
+        """The quantity as text for a scenario."""
         return f"{_plain(self.number)} {self.unit}"
 
 
 def parse(text: str) -> Quantity:
-    """Reads `"6.7 us"`; raises `ValueError` that says what is wrong."""
+    """Parses text such as `"6.7 us"`; raises `ValueError` with the reason."""
     found = _core.number_and_unit(text)
     if found is None:
         raise ValueError("it is not a number with a unit")
@@ -71,7 +71,7 @@ def parse(text: str) -> Quantity:
 
 
 def maybe(item: object) -> Quantity | None:
-    """The quantity that a value of a scenario is, if it is one."""
+    """Quantity for a value of a scenario; None if the value is not a quantity."""
     if not isinstance(item, str):
         return None
     try:
@@ -81,9 +81,9 @@ def maybe(item: object) -> Quantity | None:
 
 
 def like(value: Decimal, example: Quantity, step: Quantity | None = None) -> Quantity:
-    """So many of the base, written in the unit of `example`, in whole steps.
+    """Converts a number of base units into the unit of `example`.
 
-    Bytes come whole, and in the largest unit that leaves them whole.
+    Bytes are written as a whole number, in the largest unit that allows one.
     """
     if step is not None:
         value = max(round(value / step.value), 1) * step.value
@@ -98,7 +98,7 @@ def like(value: Decimal, example: Quantity, step: Quantity | None = None) -> Qua
 
 
 def _short(number: Decimal) -> Decimal:
-    """To nine significant digits, which no device is known to."""
+    """Rounds to nine significant digits, more than any device value has."""
     if not number:
         return number
     return round(number, max(0, 8 - number.adjusted()))

@@ -1,4 +1,4 @@
-"""Runs a program, and stays the parent of what it leaves behind.
+"""Runs a program, and adopts its orphaned descendants.
 
     python reaper.py FD PROGRAM [ARGUMENT...]
 

@@ -18,7 +18,7 @@ _KINDS: tuple[tuple[str, type | tuple[type, ...], str], ...] = (
 
 
 def faults(data: Mapping[str, Any], kind: type[View], path: str = "") -> Iterator[str]:
-    """What keeps `data` from being a `kind`: fields that are missing or of another type."""
+    """Lists missing fields of `data`, and fields of a wrong type."""
     for name, written in declared(kind).items():
         place = f"{path}{name}"
         if name not in data:
@@ -45,7 +45,7 @@ def _parts(value: Any, part: type[View], place: str) -> Iterator[str]:
 
 
 def _mismatch(value: Any, written: str) -> str | None:
-    """What a value of the declared type would be, if this is none."""
+    """Describes the expected type if `value` does not have it; else None."""
     if written == "Any":
         return None
     for word, types, said in _KINDS:
@@ -56,7 +56,7 @@ def _mismatch(value: Any, written: str) -> str | None:
 
 
 def declared(kind: type[View]) -> dict[str, str]:
-    """The fields of a class, its own and those it inherits, with their types as written."""
+    """Fields of a class and its bases, with their annotations."""
     return {
         name: str(written)
         for each in reversed(kind.__mro__)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of text under column names; numeric columns are set to the right.
+    """Rows of text under column names; numeric columns are right-aligned.
 
-    The columns named in `prose` hold text that may go over several lines; the others do not.
+    Text in the columns named in `prose` may be wrapped.
     """
 
     title: str

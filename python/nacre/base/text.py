@@ -13,7 +13,7 @@ NOTHING = "-"
 
 
 def printable(text: str) -> str:
-    """The text with what a terminal would obey, or cannot show, written as an escape."""
+    """Escapes control characters and characters that the terminal cannot show."""
     if text.isprintable():
         return text
     return "".join(
@@ -23,7 +23,7 @@ def printable(text: str) -> str:
 
 
 def significant(value: float, digits: int = 3) -> str:
-    """A number with so many significant digits, never in powers of ten: `1,230`, `0.0417`."""
+    """Formats a number with the given significant digits, without exponent: `1,230`, `0.0417`."""
     if value == 0 or not math.isfinite(value):
         return f"{value:g}"
     decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
@@ -48,12 +48,12 @@ def count(value: float | None) -> str:
 
 
 def plural(one: str) -> str:
-    """More than one of it: `reads`, `flushes`."""
+    """Plural of a noun: `reads`, `flushes`."""
     return f"{one}es" if one.endswith(("s", "sh")) else f"{one}s"
 
 
 def numbered(value: float, one: str) -> str:
-    """A count with what is counted: `1 request`, `12,345 requests`."""
+    """A count with its noun: `1 request`, `12,345 requests`."""
     return f"{count(value)} {one}" if value == 1 else f"{count(value)} {plural(one)}"
 
 

@@ -1,4 +1,4 @@
-"""Writes the TOML that scenarios and overrides given as Python values stand for."""
+"""Writes TOML for scenarios and overrides given as Python values."""
 
 from __future__ import annotations
 
@@ -85,5 +85,5 @@ def _key(key: object) -> str:
 
 
 def setting(item: object) -> str:
-    """The value of a setting as a scenario would give it, a text without its quotes."""
+    """Text of a setting's value as in a scenario, without quotes."""
     return item if isinstance(item, str) else value(item)

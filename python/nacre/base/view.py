@@ -11,8 +11,8 @@ from nacre.errors import nearest
 class View(Mapping[str, Any]):
     """A JSON object: `view["latency"]["read"]` and `view.latency.read` are the same.
 
-    Subclasses declare the fields they know, for editors and type checkers, and name in
-    `parts` the fields that have their own class. Unknown fields stay reachable.
+    Subclasses declare known fields for editors and type checkers; `parts` maps fields to their
+    classes. Unknown fields remain accessible.
     """
 
     __slots__ = ("_data",)
@@ -36,7 +36,7 @@ class View(Mapping[str, Any]):
             raise AttributeError(f"no field {name!r}{meant} (fields: {known})") from None
 
     def _elsewhere(self, name: str) -> str | None:
-        """Where a part has a field of this name, as `throughput.iops`; what is called like it."""
+        """Suggestions for an unknown field: of a part (`throughput.iops`), or similar names."""
         if f"{name}s" in dir(type(self)):
             return f"{name}s"
         for key, value in self._data.items():

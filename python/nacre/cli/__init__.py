@@ -18,7 +18,7 @@ def main() -> None:
 
 
 def _say_version() -> bool:
-    """Says the version without loading any command; False where that cannot be written."""
+    """Prints the version without loading any command; returns False if the output fails."""
     from nacre._core import __version__
 
     try:

@@ -39,9 +39,8 @@ _COMMANDS = {
     "ctl": "ctl:app",
     "image": "image:app",
 }
-"""The commands in the order of the help, each with its module and what is there: a function, or a
-group of commands. To load them all takes longer than a short run, so each is loaded when it is
-asked for."""
+"""The commands in the order of the help, each with its module and object: a function, or a group of
+commands. Loading all of them takes longer than a short run, so each is loaded on use."""
 
 
 class _Commands(Mapping[str, Any]):
@@ -76,7 +75,7 @@ def _load(name: str, place: str) -> Any:
 
 
 class _Words(Group):
-    """The words behind `nacre`."""
+    """Parser of the `nacre` command line."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
@@ -128,10 +127,10 @@ def start() -> None:
 
 
 def _open_streams() -> None:
-    """Makes standard streams that can be written, whatever the caller closed or encodes in.
+    """Makes the standard streams usable, even if closed or with a limited encoding.
 
-    A closed descriptor would be given to the next file that is opened, and Python has no stream
-    for it. What an encoding lacks is written as an escape.
+    The next opened file would get the number of a closed descriptor, and Python has no stream for
+    it. Characters outside the encoding are escaped.
     """
     for descriptor in range(3):
         try:

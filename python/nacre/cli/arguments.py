@@ -1,4 +1,4 @@
-"""Arguments that several commands take: scenarios, settings, places to write to."""
+"""Arguments shared by several commands: scenarios, settings, output paths."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ Export = Annotated[
 
 
 class EngineName(StrEnum):
-    """What runs the points."""
+    """Engine that runs the points."""
 
     LOCAL = "local"
     DASK = "dask"
@@ -94,7 +94,7 @@ TlsKey = Annotated[
 ]
 
 _ROOTS = ("schema", "name", "summary", "workload", "stack", "host", "run")
-"""What a scenario has itself."""
+"""Top-level keys of a scenario."""
 
 
 def place(text: str) -> Path:
@@ -110,9 +110,9 @@ def place(text: str) -> Path:
 
 
 def settings_of(scenario: str, settings: list[str] | None) -> dict[str, object]:
-    """The settings by path; raises `ConfigError` with their errors and the scenario's.
+    """Settings by path; raises `ConfigError` with their errors and the scenario's.
 
-    What a setting takes away with the table it replaces is said.
+    Prints settings that are removed because their table is replaced.
     """
     overrides: dict[str, object] = {}
     problems: list[Problem] = []
@@ -143,7 +143,7 @@ def settings_of(scenario: str, settings: list[str] | None) -> dict[str, object]:
 
 
 def _without_their_tables(scenario: str, overrides: dict[str, object]) -> dict[str, Problem]:
-    """The settings that were given by their last name alone, with where the scenario has them."""
+    """Settings given by their last name alone, with their paths in the scenario."""
     names = {path: overrides[path] for path in overrides if "." not in path and path not in _ROOTS}
     if not names:
         return {}
@@ -169,7 +169,7 @@ def _without_their_tables(scenario: str, overrides: dict[str, object]) -> dict[s
 def _with_those_of(
     scenario: str, overrides: dict[str, object], mistakes: ConfigError
 ) -> ConfigError:
-    """The errors and, if there are any, those of the scenario itself."""
+    """Adds errors of the scenario itself, if any."""
     try:
         check(scenario, overrides)
     except ConfigError as more:

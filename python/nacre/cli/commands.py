@@ -26,7 +26,7 @@ _HEADINGS: Mapping[str, Sequence[str]] = {
     ),
     "Results": ("--output", "--out", "--html", "--record", "--resume", "--force", "--json"),
 }
-"""The headings of options, in their order; others come first."""
+"""Headings of options, in order; other options come first."""
 _VALUES = {"<int range>": "N", "<float>": "NUMBER", "<str>": "NAME"}
 """Placeholders in help for the types of values."""
 
@@ -81,7 +81,7 @@ class Group(TyperGroup):
     """A command group. Its help lists whole sentences."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write one line or more for each command."""
+        """Writes at least one line for each command."""
         found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
         rows = [(name, _first(each.help)) for name, each in found if each and not each.hidden]
         if rows:
@@ -90,12 +90,12 @@ class Group(TyperGroup):
 
 
 def _first(text: str | None) -> str:
-    """The first paragraph, in one line."""
+    """First paragraph, on one line."""
     return " ".join((text or "").partition("\n\n")[0].split())
 
 
 def places(name: str) -> list[str]:
-    """Where a scenario may have a setting of this name: `workload.requests`."""
+    """Paths of settings with this name in a scenario: `workload.requests`."""
     from nacre import _core
 
     schema = json.loads(_core.schema_of(False))

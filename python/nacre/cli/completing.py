@@ -1,4 +1,4 @@
-"""What the shell completes names by: scenarios, models, entries of the catalog, papers."""
+"""Completion of names by the shell: scenarios, models, catalog entries, papers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def scenarios(incomplete: str) -> list[str]:
-    """Shipped scenarios, and files of scenarios with the folders on the way to them."""
+    """Built-in scenarios, scenario files, and folders that may contain them."""
     from nacre.scenario.source import scenarios as shipped
 
     return [*_beginning(incomplete, (row.name for row in shipped())), *_files(incomplete)]
@@ -23,7 +23,7 @@ def models(incomplete: str) -> list[str]:
 
 
 def stacks(incomplete: str) -> list[str]:
-    """What `nacre new` writes."""
+    """Arguments of `nacre new`."""
     from nacre.scenario.examples import EXAMPLES
     from nacre.scenario.models import stacks as known
 
@@ -31,7 +31,7 @@ def stacks(incomplete: str) -> list[str]:
 
 
 def shipped(incomplete: str) -> list[str]:
-    """What `nacre catalog show` shows."""
+    """Arguments of `nacre catalog show`."""
     from nacre.scenario.catalog import entries
     from nacre.scenario.source import scenarios
 

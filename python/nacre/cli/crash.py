@@ -27,9 +27,9 @@ from nacre.simulate.power_loss import crash as crash_scenario
 from nacre.words.crashes import branch_table, crash_facts, fault_table, pulled_facts, recovery_table
 
 _OF_PROGRAMS = ("check", "times", "within", "ready", "ready_timeout", "recovery")
-"""Options that mean something with a program alone."""
+"""Options that require a program."""
 _OF_POINTS = ("points", "out", "force")
-"""Options that mean something without one."""
+"""Options that exclude a program."""
 
 
 @guarded
@@ -155,7 +155,7 @@ def crash(
 
 
 def _check_given(context: typer.Context, *, is_program: bool) -> None:
-    """Raises `ConfigError` naming every option that was given and would not be heeded."""
+    """Raises `ConfigError` with every given option that would be ignored."""
     names, problem, hint = (
         (_OF_POINTS, "it does not apply when a program runs on the device", "remove it")
         if is_program

@@ -39,7 +39,7 @@ from nacre.words.served import (
 app = typer.Typer(help="Monitor and control a served device.", cls=Group)
 
 _EVERY_S = 1.0
-"""Seconds between two looks of `--watch`."""
+"""Seconds between updates of `--watch`."""
 _DRAWN = ("svg", "png", "html")
 _CLEAR = "\x1b[H\x1b[2J"
 
@@ -312,7 +312,7 @@ def stop(image: Served, as_json: Json = False) -> None:
 
 
 def _is_over() -> bool:
-    """Waits until it is time for the next look; True where Ctrl-C ended it."""
+    """Waits for the next update; returns True on Ctrl-C."""
     with Interruption() as interruption:
         waited = 0.0
         while waited < _EVERY_S and not interruption.asked:

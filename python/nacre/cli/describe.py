@@ -20,7 +20,7 @@ from nacre.scenario.models import Model
 
 
 class Document(StrEnum):
-    """What there is a schema of."""
+    """Documents with a schema."""
 
     SCENARIO = "scenario"
     RECORD = "record"
@@ -68,7 +68,7 @@ def schema(
 
 
 def list_models(models: Sequence[Model], *, as_json: bool, more: Sequence[list[str]] = ()) -> None:
-    """Writes a table of models, and of what else there is."""
+    """Writes a table of models and presets."""
     if as_json:
         write_json([model.to_dict() for model in models])
         return

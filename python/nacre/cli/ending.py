@@ -1,4 +1,4 @@
-"""How long commands end: what is reported of figures that failed, and of an interruption."""
+"""Ends long commands: reports failed figures and interruptions."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from nacre.results.base import Result
 def drawn(
     result: Result, put: Callable[[str, bytes], object], stop: Callable[[], bool] = lambda: False
 ) -> tuple[bool, Failure | None]:
-    """Draws the figures of a result; whether all are there, and what failed.
+    """Draws the figures of a result; returns whether all succeeded, and the errors.
 
-    A result is complete without its figures, so this raises nothing.
+    Raises nothing, because a result is complete without its figures.
     """
     try:
         return kinds.draw(result, put, stop), None
@@ -28,7 +28,7 @@ def drawn(
 def conclude(
     *, failure: Failure | None = None, kept: str = "", interrupted: str = "", failed: bool = False
 ) -> None:
-    """Says what failed and what is `kept`, then what was `interrupted`; raises the exit status."""
+    """Reports failures and what is `kept`, then what was `interrupted`; raises the exit status."""
     flush()
     if failure:
         complain(*failure.lines, kept)

@@ -46,9 +46,9 @@ def explore(
 
 
 def _leading(folder: Path, address: str) -> str:
-    """The address of a page that leads to another one: arguments of programs are for all to read.
+    """Writes a page that redirects to the address, because arguments of programs are public.
 
-    The folder is for our user alone.
+    Only our user can read its folder.
     """
     page = folder / "open.html"
     text = json.dumps(address).replace("<", "\\u003c")

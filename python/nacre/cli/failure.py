@@ -1,4 +1,4 @@
-"""Exit statuses and last words: 1 ran but failed, 2 the user's error, 130 interrupted."""
+"""Exit statuses and error messages: 1 the run failed, 2 user error, 130 interrupted."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ __all__ = [
 INTERRUPTED = 130
 PIPE_CLOSED = 141
 _PANIC = "PanicException"
-"""What PyO3 raises when an assertion fails outside the places that turn it into an `Error`."""
+"""Exception of PyO3 for a failed assertion that is not converted into an `Error`."""
 
 P = ParamSpec("P")
 
 
 def guarded(command: Callable[P, None]) -> Callable[P, None]:
-    """The command, ending in an exit status and one clear message instead of a traceback.
+    """Wraps a command: errors give an exit status and a clear message instead of a traceback.
 
-    With `--json`, standard output holds the message and the problems as a JSON document.
+    With `--json`, standard output has the message and the problems as a JSON document.
     """
 
     @functools.wraps(command)
@@ -63,7 +63,7 @@ def guarded(command: Callable[P, None]) -> Callable[P, None]:
 
 
 def explain(error: BaseException, *, as_json: bool = False) -> int:
-    """Says what went wrong; returns the exit status."""
+    """Prints an error; returns the exit status."""
     if isinstance(error, OutputError):
         _drop_stdout()
     failure = failure_of(error)
@@ -78,7 +78,7 @@ def explain(error: BaseException, *, as_json: bool = False) -> int:
 
 
 def failure_of(error: BaseException) -> Failure:
-    """What an exception means to the user, those of the command line included."""
+    """Converts an exception into a failure, including those of the command line."""
     match error:
         case typer.Exit():
             return Failure(error.exit_code)
@@ -100,13 +100,13 @@ def complain(*lines: str) -> None:
 
 
 def warn(line: str) -> None:
-    """Writes a line to standard error that is no error, if that can be written."""
+    """Writes a note to standard error, if possible."""
     with suppress(OSError):
         sys.stderr.write(f"warning: {printable(line)}\n")
         sys.stderr.flush()
 
 
 def _drop_stdout() -> None:
-    """Nothing more can be written: keeps the interpreter from trying at its end."""
+    """Closes standard output, so that the interpreter does not flush it at exit."""
     with suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

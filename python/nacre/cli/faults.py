@@ -82,7 +82,7 @@ def clear(
 
 
 def _settings(given: list[str] | None) -> dict[str, object]:
-    """The settings by name; raises `ConfigError` for what is none."""
+    """Settings by name; raises `ConfigError` for invalid ones."""
     found: dict[str, object] = {}
     for text in given or []:
         name, equals, value = text.partition("=")
@@ -94,7 +94,7 @@ def _settings(given: list[str] | None) -> dict[str, object]:
 
 
 def _value(text: str) -> object:
-    """A value as TOML has it; what is none is text, so that quotes are not needed twice."""
+    """Parses a TOML value; other text is a string, so that quotes are not needed twice."""
     import tomllib
 
     try:

@@ -1,4 +1,4 @@
-"""Ctrl-C that lets long work end early with what it has."""
+"""Lets Ctrl-C stop long work and keep its results so far."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from typing import Any, Never
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _LOOK_S = 0.1
 _LOOKS = 8
-"""In so many looks Python hears of a signal, unless the model waits for something or computes."""
+"""Python handles a signal within this many checks, unless the core is waiting or computing."""
 _LATE_S = 0.05
-"""A look that took so much longer does not count: the machine is busy, and Python is late, too."""
+"""A check with a longer delay does not count: the machine is busy, and Python is late, too."""
 _INTERRUPTED = 130
 
 _heard = threading.Event()
 
 
 def heed() -> None:
-    """From now on SIGTERM and SIGHUP are as Ctrl-C: what is half written goes, what was begun ends.
+    """From now on, SIGTERM and SIGHUP act like Ctrl-C: partial files are removed, work ends.
 
-    A SIGHUP that is ignored, as under `nohup`, stays ignored.
-    Python hears of signals between two of its own steps. Where the model reads from a pipe in
-    which nothing comes there is none: the process ends nevertheless, as if it were killed.
+    A SIGHUP that is ignored, as under `nohup`, stays ignored. Python handles signals between
+    bytecodes. If the core is blocked reading a pipe, Python cannot; then the process exits as if
+    killed.
     """
     for number in _heeded():
         signal.signal(number, _interrupt)
@@ -50,7 +50,7 @@ def _interrupt(_number: int, _frame: FrameType | None) -> Never:
 
 
 def _watch(signals: int) -> None:
-    """Sees to it that somebody hears of each signal."""
+    """Makes sure that each signal is handled."""
     while came := os.read(signals, 64):
         if not any(number in came for number in _SIGNALS):
             continue
@@ -73,17 +73,17 @@ def _is_heard() -> bool:
 
 
 def trust() -> None:
-    """Whoever handles signals from now on ends by itself."""
+    """Stops watching signals: later handlers end by themselves."""
     signal.set_wakeup_fd(-1)
 
 
 class Interruption:
-    """While the block runs, the first Ctrl-C sets `asked`; a second one aborts.
+    """In the block, the first Ctrl-C sets `asked`; a second one aborts.
 
     SIGTERM and SIGHUP do the same.
 
-    With `nothing_yet` the first one aborts, too, until there is something to leave: what takes its
-    time before that has no end of its own.
+    With `nothing_yet`, the first one also aborts until there are results to keep: earlier steps
+    cannot stop early.
     """
 
     def __init__(self, *, nothing_yet: bool = False) -> None:
@@ -93,11 +93,11 @@ class Interruption:
 
     @property
     def asked(self) -> bool:
-        """Whether the work is to end with what it has."""
+        """Whether the work should stop and keep its results."""
         return self._is_asked
 
     def ticking(self, bar: Callable[..., object]) -> Callable[..., bool]:
-        """A progress callback that draws the bar, and ends the work once that is asked."""
+        """Progress callback that updates the bar, and stops the work when requested."""
 
         def tick(*counters: Any) -> bool:
             bar(*counters)
@@ -106,7 +106,7 @@ class Interruption:
         return tick
 
     def leaves_something(self) -> None:
-        """From now on the work is to end with what it has."""
+        """From now on, an interruption keeps the results so far."""
         self._nothing_yet = False
 
     def __enter__(self) -> Interruption:

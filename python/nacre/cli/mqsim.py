@@ -1,4 +1,4 @@
-"""`nacre import mqsim` and `nacre compare mqsim`: what that simulator runs."""
+"""`nacre import mqsim` and `nacre compare mqsim`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _T = TypeVar("_T")
 
 
 class _Simulators(Group):
-    """The simulators there are; saved results that are given instead are told how to compare."""
+    """Supported simulators; for saved results, the error names the command that compares them."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command that the first argument names."""
@@ -117,13 +117,13 @@ def compare_mqsim(
 
 
 def _flows(drive: Path, workload: Path, scenario: int) -> tuple[Settings, list[Flow]]:
-    """The drive, and the flows of the I/O scenario that is asked for."""
+    """The drive, and the flows of the requested I/O scenario."""
     settings, scenarios = rival.read(drive, workload)
     return settings, _one(scenarios, scenario, f"{workload}: --scenario")
 
 
 def _way(output: Path | None, workload: Path) -> Path:
-    """From where the scenario lies to where the workload does."""
+    """Relative path from the scenario to the workload file."""
     if output is None or output.parent.resolve() == workload.parent.resolve():
         return Path()
     return workload.parent.resolve()

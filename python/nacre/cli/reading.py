@@ -1,4 +1,4 @@
-"""The options of how to read a trace, which every command that reads one has."""
+"""Options for reading traces, shared by all commands with traces."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nacre.traces import Options
 from nacre.traces.inputs import LIMIT_MAX
 
 NONE: Options = {}
-"""Nothing is said: name and content of the files say it all."""
+"""Defaults: name and content of the files define everything."""
 
 _OPTIONS: Mapping[str, Any] = {
     "format": Annotated[
@@ -44,7 +44,7 @@ _OPTIONS: Mapping[str, Any] = {
 
 
 def reading(command: Callable[..., None]) -> Callable[..., None]:
-    """Puts these options in the place of the argument `options`, which takes what they say."""
+    """Replaces the argument `options` by these options, and collects their values in it."""
     own = inspect.signature(command, eval_str=True)
     keyword = inspect.Parameter.KEYWORD_ONLY
     parameters: list[inspect.Parameter] = []

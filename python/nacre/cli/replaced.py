@@ -1,4 +1,4 @@
-"""What a setting takes away that stands instead of a whole table."""
+"""Finds settings that are removed when a setting replaces a whole table."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from nacre.errors import ConfigError
 from nacre.scenario.source import read
 
 _NAMES = ("kind", "preset")
-"""What a table is called by: another name is what was requested."""
+"""Keys that identify a table: a different value is an intended replacement."""
 
 
 def replaced(scenario: str, overrides: Mapping[str, object]) -> list[str]:
-    """A line for each setting that leaves out what a table of the scenario has.
+    """A line for each setting that drops keys of a table of the scenario.
 
-    What is wrong with the scenario or with a setting is told by whoever checks them.
+    Errors of the scenario or of a setting are reported elsewhere.
     """
     with suppress(ConfigError, OSError, UnicodeError, tomllib.TOMLDecodeError):
         return list(_lines(tomllib.loads(read(scenario).text), overrides))
@@ -43,7 +43,7 @@ def _lines(document: dict[str, Any], overrides: Mapping[str, object]) -> Iterato
 
 
 def _lost(old: object, new: object) -> list[str]:
-    """The settings of a table that its successor does not have."""
+    """Settings of a table that its replacement lacks."""
     if not isinstance(old, dict):
         return []
     kept = new if isinstance(new, dict) else {}
@@ -51,7 +51,7 @@ def _lost(old: object, new: object) -> list[str]:
 
 
 def _inside(place: object, step: str) -> object:
-    """What a table or a list has there; a table that is not there is made."""
+    """Item of a table or a list; a missing table is created."""
     if isinstance(place, dict):
         return place.setdefault(step, {})
     if isinstance(place, list) and step.isdecimal() and int(step) < len(place):

@@ -84,7 +84,7 @@ def reproduce(
 
 
 def _announce(chosen: Sequence[Target]) -> None:
-    """Says that no paper was named, so that all are recomputed."""
+    """Announces that all papers are recomputed, since none was named."""
     names = ", ".join(target.paper.name for target in chosen)
     with suppress(OSError):
         sys.stderr.write(
@@ -95,7 +95,7 @@ def _announce(chosen: Sequence[Target]) -> None:
 
 
 def _apart(given: Mapping[str, bool]) -> None:
-    """Options of which one at most can be given; raises `ConfigError`."""
+    """Options that exclude each other; raises `ConfigError`."""
     names = [name for name, is_given in given.items() if is_given]
     if len(names) > 1:
         raise invalid(
@@ -109,7 +109,7 @@ def _apart(given: Mapping[str, bool]) -> None:
 def carry_out_moves(
     chosen: list[Target], out: Path | None = None, *, resume: bool = False, as_json: bool
 ) -> None:
-    """Says how far rows move."""
+    """Prints the sensitivity of rows."""
     found, interrupted = _each(chosen, sensitivity, out, resume=resume)
     if as_json:
         write_json(found)
@@ -124,7 +124,7 @@ def carry_out_moves(
 def carry_out_held_out(
     chosen: list[Target], out: Path | None = None, *, resume: bool = False, as_json: bool
 ) -> None:
-    """Says what the rows are without one fitted value at a time."""
+    """Prints the rows without one fitted value at a time."""
     found, interrupted = _each(chosen, held_out, out, resume=resume)
     if as_json:
         write_json(found)
@@ -144,7 +144,7 @@ def _each(
     *,
     resume: bool,
 ) -> tuple[list[Told], bool]:
-    """What is reported of each target, up to the one in which it was interrupted, and if it was."""
+    """Reports of each target until an interruption, and whether there was one."""
     found: list[Told] = []
     with ExitStack() as stack:
         kept = stack.enter_context(keeping(chosen, out, resume=resume))
@@ -167,9 +167,9 @@ def _end(out: Path | None, *, interrupted: bool) -> None:
 def carry_out(
     chosen: list[Target], out: Path | None, *, resume: bool = False, as_json: bool
 ) -> None:
-    """Reproduces, stores, prints, and ends in a status.
+    """Reproduces, stores, prints, and exits with a status.
 
-    What is kept in a directory is not judged when it is interrupted: that takes long.
+    If interrupted, results kept in a directory are not judged, since that takes long.
     """
     failure: Failure | None = None
     is_asked, is_drawn = False, True
@@ -211,7 +211,7 @@ def carry_out(
 
 
 def _run(chosen: Sequence[Target], kept: Memory, *, keeps: bool) -> tuple[Reproduction, bool]:
-    """What runs gave, and whether they were interrupted; if it `keeps` them that is raised."""
+    """Results of the runs, and whether they were interrupted; with `keeps` that is raised."""
     jobs = jobs_of(chosen)
     with Interruption() as interruption, Local() as engine, RunsBar() as bar:
         runs = Runs(engine, kept)
@@ -237,7 +237,7 @@ def _interrupted(found: Reproduction, *, asked: bool, drawn: bool) -> str:
 
 
 def _judge(found: Reproduction) -> None:
-    """Says which rows hold though they are said to miss, and what fits too well."""
+    """Prints rows that hold although marked as misses, and overfitted papers."""
     for row in found.outlived:
         warn(f'{row} is listed as a miss, but holds: remove its "misses" from claims.toml')
     for fit in found.fits:

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from nacre.studies.engines.engine import Engine
 
 PARTS = "parts"
-"""Where parts of a run are kept until its record is there."""
+"""Folder for parts of a run until its record is complete."""
 
 
 @guarded
@@ -225,7 +225,7 @@ def _only_of_parts(
     tls: tuple[Path | None, ...],
     workers: int | None,
 ) -> None:
-    """Raises `ConfigError` for what says how parts are run where there are none."""
+    """Raises `ConfigError` for options on parts without a split."""
     given = {
         "--engine": engine is not EngineName.LOCAL,
         "--address": address is not None,
@@ -243,7 +243,7 @@ def _only_of_parts(
 def _only_of_one(
     split: str | None, start: Path | None, save_state: Path | None, until: str | None
 ) -> None:
-    """Raises `ConfigError` for what parts do not have together: each has its own stack."""
+    """Raises `ConfigError` for options that need a single stack."""
     given = {"--from": start, "--save-state": save_state, "--until": until}
     wrong = [name for name, value in given.items() if value is not None and split is not None]
     if wrong:

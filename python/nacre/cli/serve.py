@@ -148,7 +148,7 @@ def serve(
 def _announce(
     listening: Listening, *, images: Sequence[Path], control: Path, as_json: bool
 ) -> None:
-    """Says where a server is reached, now that it answers: in words, or as one line of JSON."""
+    """Prints the address of a ready server, as text or as one line of JSON."""
     if as_json:
         exports = [
             {
@@ -171,7 +171,7 @@ def _announce(
 
 
 def _exports(given: list[str]) -> dict[str, tuple[str, Path]]:
-    """More devices by their names; raises `ConfigError` for those that cannot be read."""
+    """Additional devices by name; raises `ConfigError` if one cannot be read."""
     exports: dict[str, tuple[str, Path]] = {}
     problems: list[Problem] = []
     for text in given:

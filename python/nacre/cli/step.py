@@ -42,7 +42,7 @@ def step(
 
 
 def show(answers: Sequence[Answer]) -> None:
-    """Where the time of each request went, and what was counted meanwhile."""
+    """Latency breakdown and counters of each request."""
     for number, answer in enumerate(answers):
         if number:
             write_line()
@@ -68,7 +68,7 @@ def asked(word: str) -> Request:
 
 
 def _bytes(text: str) -> int | None:
-    """An amount of bytes, with a unit or without; None for what is none."""
+    """Number of bytes, with or without a unit; None for other text."""
     if text.strip().isdecimal():
         return int(text)
     quantity = maybe(text)

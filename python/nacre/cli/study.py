@@ -98,7 +98,7 @@ def study(
 
 @contextmanager
 def _told(directory: Path) -> Iterator[None]:
-    """Says of a failure of the disk or of the engine what is kept."""
+    """Reports what is kept when the disk or the engine fails."""
     try:
         yield
     except Exception:

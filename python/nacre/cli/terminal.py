@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _GAPS = (3, 2, 1)
 """Spaces between the columns of a table, the first that fits."""
 _WORD_MAX = 32
-"""Words of prose longer than this may be broken."""
+"""Longer words of prose may be broken."""
 _UNIT = re.compile(r"(?<=\d) (?=[a-zA-Z%]{1,3}\b)")
 """The space between a number and its unit or prefix."""
 _PROSE_LEAST = 28
@@ -31,7 +31,7 @@ _PROSE_LEAST = 28
 
 
 class OutputError(Exception):
-    """Standard output did not take what was written; `cause` says why."""
+    """Writing to standard output failed; `cause` has the reason."""
 
     def __init__(self, cause: OSError) -> None:
         super().__init__(str(cause))
@@ -53,12 +53,12 @@ def write_text(text: str) -> None:
 
 
 def write_line(text: str = "") -> None:
-    """Writes one line of output; what would move the cursor is written as an escape."""
+    """Writes one line of output; control characters are escaped."""
     write_text(f"{printable(text)}\n")
 
 
 def write_prose(text: str, indent: str = "") -> None:
-    """Writes a sentence; a terminal narrower than that gets several lines, no word broken."""
+    """Writes a sentence, wrapped to the width of the terminal."""
     if not sys.stdout.isatty():
         return write_line(f"{indent}{text}")
     for line in _folded(text, shutil.get_terminal_size().columns, indent, f"{indent}  "):
@@ -67,14 +67,14 @@ def write_prose(text: str, indent: str = "") -> None:
 
 
 def write_json(document: Any) -> None:
-    """Writes the one JSON document a command answers with."""
+    """Writes the JSON document of a command."""
     unicode = codecs.lookup(sys.stdout.encoding or "ascii").name.startswith("utf")
     text = json.dumps(document, indent=2, ensure_ascii=not unicode, allow_nan=False)
     write_text(f"{text}\n")
 
 
 def write_json_line(document: Any) -> None:
-    """Writes one line of JSON: an event of a command that continues."""
+    """Writes one line of JSON: an event of a running command."""
     write_text(f"{json.dumps(document, allow_nan=False)}\n")
 
 
@@ -88,7 +88,7 @@ def write_table(table: Table) -> None:
 
 
 def flush() -> None:
-    """Makes sure that what was written has arrived."""
+    """Flushes standard output, and reports errors."""
     with _output():
         sys.stdout.flush()
 
@@ -115,7 +115,7 @@ def _terminal(table: Table) -> None:
 
 
 def _least_width(table: Table, gap: int) -> int:
-    """The width below which a number, a path or a word would be broken."""
+    """Minimum width at which no number, path, or word is broken."""
     from rich.cells import cell_len
 
     width = gap * (len(table.columns) - 1)
@@ -155,7 +155,7 @@ def _rich(table: Table, gap: int, console: Console) -> None:
 
 
 def _listed(table: Table, width: int) -> None:
-    """A table wider than the terminal: each row as a list of its values."""
+    """Shows a table wider than the terminal: each row as a list of its values."""
     names = max(map(len, table.columns)) + 4
     for row in table.rows:
         write_text(f"{row[0]}\n")
@@ -169,7 +169,7 @@ def _listed(table: Table, width: int) -> None:
 
 
 def _folded(text: str, width: int, first: str, later: str) -> list[str]:
-    """The text on lines of at most `width`, broken between words but not before a unit."""
+    """Wraps text to `width`, between words but not before a unit."""
     lines = textwrap.wrap(
         _UNIT.sub("\u00a0", text),
         width,

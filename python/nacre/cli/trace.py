@@ -32,7 +32,7 @@ app = typer.Typer(help="Analyze, convert, sample, and fit block traces.", cls=Gr
 
 
 class Sampling(StrEnum):
-    """What a share is a share of."""
+    """What is sampled: blocks or requests."""
 
     BLOCK = "block"
     REQUEST = "request"
@@ -40,7 +40,7 @@ class Sampling(StrEnum):
 
 
 class MissesOf(StrEnum):
-    """What misses are counted in."""
+    """Basis of miss ratios."""
 
     BLOCK = "block"
     BYTE = "byte"

@@ -2,8 +2,8 @@
 
     from nacre.config import Scenario, ZipfWorkload, presets
 
-A class has the settings of its model, and takes the model's defaults for what is left out; a
-`Scenario` of them is run as it is. All of it is generated, so editors and type checkers know it.
+The fields of a class are the settings of its model; omitted fields have the model's defaults.
+`nacre.run` accepts a `Scenario`. All classes are generated, so editors and type checkers know them.
 """
 
 from nacre.config import presets

@@ -1,4 +1,4 @@
-"""What all configuration classes share: turning into the table that stands for them in TOML."""
+"""Base of all configuration classes: conversion to a TOML table."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ class Table:
     """A configuration; its fields are the settings of one table of a scenario."""
 
     def to_dict(self) -> dict[str, Any]:
-        """The table, without what was left at `None`."""
+        """The table, without fields that are `None`."""
         values = ((item.name, getattr(self, item.name)) for item in fields(self))  # type: ignore[arg-type]
         return {name: _plain(value) for name, value in values if value is not None}
 
 
 @dataclass(frozen=True)
 class Preset(Table):
-    """A catalog entry, with settings of one's own over it.
+    """A catalog entry with overridden settings.
 
     For example `Preset("pcm_ssd", {"capacity": "1 GiB"})`.
     """
@@ -27,7 +27,7 @@ class Preset(Table):
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """The table that names the entry and holds the settings."""
+        """The table with the name of the entry and the overridden settings."""
         return {
             "preset": self.preset,
             **{name: _plain(value) for name, value in self.settings.items()},

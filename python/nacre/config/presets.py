@@ -1,6 +1,6 @@
 """The devices of the catalog as functions: `presets.pcm_ssd(capacity="1 GiB")`.
 
-What they return stands where a device does; settings are those of the device's model.
+Use the result as a device of a configuration; the arguments are settings of the device's model.
 """
 
 from nacre.config._presets import *  # noqa: F403

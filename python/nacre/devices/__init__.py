@@ -1,8 +1,7 @@
-"""Simulated devices that keep bytes: a memory for programs, a served block device, its image.
+"""Simulated devices that store bytes: memories for programs, served block devices, images.
 
-`served` serves a device while a block runs; `Control` watches and steers it, and one that another
-process serves; `images` looks at image files, and
-saves what is left of damaged ones.
+`served` serves a device while a block runs; `Control` monitors and controls a served device, also
+of another process; `images` checks image files and recovers damaged ones.
 """
 
 from __future__ import annotations

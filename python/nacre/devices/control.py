@@ -20,16 +20,17 @@ if TYPE_CHECKING:
 
 
 SUFFIX = ".ctl"
-"""What the control socket of an image is called: the image's name and this."""
+"""Suffix of a control socket: the image's name plus this."""
 _PATIENCE = 30.0
-"""Seconds a server may take over an answer that needs no disk."""
+"""Timeout in seconds for replies that need no disk access."""
 
 
 class Control:
-    """A server that runs: `path` is its image or its control socket.
+    """Connection to a running server; `path` is its image or its control socket.
 
-    Each method asks once and raises `Error` if nothing listens there, something else does, or
-    the server says no. A context manager closes the connection; without, it ends with the object.
+    Each method sends one command. It raises `Error` if no server listens there or the server
+    rejects the command. As a context manager it closes the connection at the end of the block;
+    otherwise the connection ends with the object.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -44,10 +45,10 @@ class Control:
     def record(
         self, path: str | os.PathLike[str], *, force: bool = False, export: str | None = None
     ) -> None:
-        """Requests from now on go into a trace, which `nacre.run` replays.
+        """Starts recording requests to a trace that `nacre.run` replays.
 
-        It appears at `path` when the recording is ended; a file that is there is replaced with
-        `force` only.
+        The file appears at `path` when the recording ends; an existing file is replaced only with
+        `force`.
         """
         place = str(Path(path).absolute())
         self._ask("record", patience=None, path=place, force=force, export=export)
@@ -57,10 +58,10 @@ class Control:
         return Recorded(self._ask("record-end", patience=None, export=export))
 
     def power_fail(self, *, again: float | None = None, export: str | None = None) -> Outage:
-        """The power fails and comes back: all clients are cut off, the device loses what it had.
+        """Cuts power and restores it: disconnects all clients and drops volatile data.
 
-        What that is depends on its design: volatile buffers are lost, protected ones are not.
-        With `again` it fails once more when that share of the recovery, 0 to 1, is done.
+        The design decides what is volatile: protected buffers keep their data. With `again`, power
+        fails once more at that share of the recovery, 0 to 1.
         """
         permille = None if again is None else round(again * 1000)
         return Outage(self._ask("power-fail", again_permille=permille, export=export))
@@ -68,9 +69,9 @@ class Control:
     def media_error(
         self, offset: int, length: int, harm: Harm = "reads", *, export: str | None = None
     ) -> None:
-        """Makes sectors fail: `"reads"` until they are written, `"writes"` until `"heal"`.
+        """Injects media errors: `"reads"` fail until rewritten, `"writes"` fail until `"heal"`.
 
-        Whole sectors of 512 bytes do, those that the bytes are in.
+        The range is extended to whole sectors of 512 bytes.
         """
         self._ask("media-error", offset=offset, length=length, harm=harm, export=export)
 
@@ -81,32 +82,32 @@ class Control:
         *,
         export: str | None = None,
     ) -> int:
-        """Adds a fault, as those of a device `faulty`, and returns its number.
+        """Adds a fault to the device, as in a `faulty` device, and returns its number.
 
-        `settings` say what it touches and when, such as `{"start": "10 s", "duration": "5 s"}`;
-        its start counts from now, in simulated time. It lasts as long as the server, or until it
-        is cleared; the image keeps what it did to data, and not the fault.
+        `settings` select requests and times, such as `{"start": "10 s", "duration": "5 s"}`; the
+        start is relative to now, in simulated time. A fault stays until it is cleared or the server
+        ends. The image keeps its effects on data, but not the fault.
         """
         lines = [f"{name} = {value(of)}" for name, of in {"kind": kind, **(settings or {})}.items()]
         asked = self._ask("fault-add", settings="\n".join(lines), export=export)
         return int(asked["number"])
 
     def faults(self, *, export: str | None = None) -> tuple[ServedFault, ...]:
-        """The faults that were added, those included that were cleared, and what each did."""
+        """All added faults, including cleared ones, with their effects."""
         return tuple(ServedFault(of) for of in self._ask("fault-list", export=export)["faults"])
 
     def clear_fault(self, number: int | None = None, *, export: str | None = None) -> int:
-        """Ends a fault, or all; requests that it holds back continue. Returns how many ended."""
+        """Ends a fault, or all; delayed requests resume. Returns the number of ended faults."""
         return int(self._ask("fault-clear", number=number, export=export)["cleared"])
 
     def medium_fault(
         self, fault: str | None = None, *, seed: int = 0, export: str | None = None
     ) -> int:
-        """Lets operations of the medium go wrong from now on; without a fault, no longer.
+        """Injects a fault into operations of the medium; without a fault, stops injecting.
 
-        The faults are those that `nacre.crash` puts into a medium: `lying_flush`, `lost_program`,
-        `torn_program`, `misdirected_program`, `bit_rot` and `stuck_block`, drawn from `seed`.
-        Returns how many operations the one before touched.
+        The faults are those of `nacre.crash`: `lying_flush`, `lost_program`, `torn_program`,
+        `misdirected_program`, `bit_rot` and `stuck_block`, at random from `seed`. Returns the
+        number of operations that the previous fault affected.
         """
         return int(self._ask("medium-fault", fault=fault, seed=seed, export=export)["struck"])
 
@@ -119,22 +120,22 @@ class Control:
         fill: int | None = None,
         export: str | None = None,
     ) -> Answer:
-        """Issue one request like a client, and return its latency breakdown.
+        """Issues one request like a client, and returns its latency breakdown.
 
-        `op` is `read`, `write`, `trim` or `flush`. The request takes its turn at the time of the
-        wall clock and is answered when it is due; a write, whose bytes all become `fill`, is in
-        the image then.
+        `op` is `read`, `write`, `trim` or `flush`. The request arrives at the current wall-clock
+        time, queues like others, and returns when it is due. A write stores the byte `fill`
+        everywhere; it is in the image on return.
         """
         wish = {"op": op, "offset": address, "length": size, "fill": fill}
         return Answer(self._ask("step", patience=None, **wish, export=export))
 
     def snapshot(self, path: str | os.PathLike[str], *, export: str | None = None) -> int:
-        """Copies the image as it is between two requests; returns the bytes the copy takes."""
+        """Copies the image between two requests; returns the size of the copy in bytes."""
         place = str(Path(path).absolute())
         return int(self._ask("snapshot", patience=None, path=place, export=export)["bytes"])
 
     def stop(self) -> None:
-        """The server answers what is under way, and ends."""
+        """Completes outstanding requests and stops the server."""
         self._ask("stop")
 
     def close(self) -> None:
@@ -190,7 +191,7 @@ class Control:
 
 
 def socket_of(path: str | os.PathLike[str]) -> Path:
-    """The control socket of an image, or the given socket."""
+    """Control socket of an image; returns a given socket as it is."""
     given = Path(path)
     beside = given.with_name(given.name + SUFFIX) if given.name else given
     for place in (given, beside):

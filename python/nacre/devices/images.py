@@ -1,4 +1,4 @@
-"""What is good in an image file and what is lost, and copies with what is left."""
+"""Checks image files, and recovers the intact data of damaged ones."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from nacre.base.view import View
 
 
 class Superblocks(View):
-    """Whether the two copies of the superblock are good; one is enough."""
+    """Whether the two copies of the superblock are intact; one is enough."""
 
     first: bool
     second: bool
 
 
 class CheckpointCopies(View):
-    """Whether the copies of the checkpoint are good; one is enough. Without one both are."""
+    """Whether the copies of the checkpoint are intact; both are if there is no checkpoint."""
 
     first: bool
     second: bool
 
 
 class ImagePages(View):
-    """Pages of the medium that the checkpoint knows, and how many are not what was written.
+    """Number of pages of the checkpoint, and of damaged ones among them.
 
-    `named` has the numbers of the first damaged ones. Without checksums (`are_checked`) nothing
-    is known of them.
+    `named` lists the first damaged page numbers. Without checksums (`are_checked`), damage cannot
+    be detected.
     """
 
     programmed: int
@@ -39,11 +39,11 @@ class ImagePages(View):
 
 
 class ImageJournal(View):
-    """Requests since the checkpoint.
+    """Journal of requests since the checkpoint.
 
-    `records` can be played back. A journal `is_torn` after a kill: what was flushed is there. If a
-    record behind the last flush was damaged, it may look the same.
-    `damage` says why those behind cannot be, and `lost` how many good ones are among them.
+    `records` can be replayed. A journal `is_torn` after a kill, with all flushed data intact; a
+    damaged record after the last flush may look the same. `damage` explains why later records
+    cannot be replayed, and `lost` is the number of intact ones among them.
     """
 
     records: int
@@ -55,8 +55,8 @@ class ImageJournal(View):
 class ImageCheck(View):
     """Result of checking an image.
 
-    `identity` has the settings of its device. `raw_bytes` are those of an image without a device
-    (`--timing none`), and have no checksums.
+    `identity` has the settings of its device. `raw_bytes` is the data size of an image without a
+    device (`--timing none`), which has no checksums.
     """
 
     parts: ClassVar[Mapping[str, type[View]]] = {
@@ -80,18 +80,18 @@ class ImageCheck(View):
 
 
 def check(path: str | os.PathLike[str]) -> ImageCheck:
-    """Looks at everything in the image at `path`, without the scenario it is of.
+    """Checks the image at `path`, without its scenario.
 
-    Raises `Error` if it is not an image, is open elsewhere, or neither superblock is good.
+    Raises `Error` if it is not an image, is open elsewhere, or neither superblock is intact.
     """
     return ImageCheck(json.loads(_core.check_image(os.fspath(path))))
 
 
 def repair(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> ImageCheck:
-    """Makes a copy at `out` that opens, with what is left; the image stays as it is.
+    """Makes a copy at `out` with the intact data, which can be opened; the image is not changed.
 
-    Damaged pages keep the bytes that were found, and the journal ends where it is damaged.
-    Returns what was found in the image. Raises `Error` as `check` does, if something is at `out`,
-    and if the state of the device is lost.
+    Damaged pages keep their current bytes, and the journal ends before its damage. Returns the
+    result of the check. Raises `Error` as `check` does, if `out` exists, and if the state of the
+    device is lost.
     """
     return ImageCheck(json.loads(_core.repair_image(os.fspath(path), os.fspath(out))))

@@ -1,4 +1,4 @@
-"""A simulated memory as an object to read and write, kept in an image file where one is named."""
+"""A simulated memory as a Python object, optionally stored in an image file."""
 
 from __future__ import annotations
 
@@ -47,21 +47,21 @@ def open(  # noqa: A001 (as of gzip and shelve: nacre.open)
     start: str | os.PathLike[str] | Record | None = None,
     checksums: bool = True,
 ) -> Memory:
-    """Opens the memory that the stack of a scenario is, such as `"envy"`.
+    """Opens the stack of a scenario, such as `"envy"`, as a memory.
 
-    With `image`, bytes and state are kept in that file, which is created where there is none.
-    Every operation that has returned is in it, even when the process is killed; an open
-    transaction is then taken back, as by a power failure. Without, they end with the process.
+    With `image`, data and state are stored in that file, which is created if it does not exist.
+    Every completed operation is in it, even if the process is killed; an open transaction is then
+    rolled back, as after a power failure. Without `image`, they end with the process.
 
-    Every page of a new image has a checksum: bytes that the disk changed are told and never
-    given (see `nacre.devices.images`). Without `checksums` they are given as they are.
+    Every page of a new image has a checksum: data changed by the disk is detected and never
+    returned (see `nacre.devices.images`). Without `checksums`, it is returned as it is.
 
-    It begins as new, or with `start` as a run left it: the file of the state that was saved, or
-    the record of that run. The run had no bytes, so what it wrote reads as zero. An image that
-    begins so may not be there yet.
+    The memory starts new or, with `start`, from the state of a run: its saved state, or the record
+    of the run. The run had no data, so what it wrote reads as zero. With `start`, the image must
+    not exist yet.
 
-    Raises `ConfigError` for errors in the scenario and for stacks without bytes, `Error` for a
-    file that is not an image of this memory, which is left as it is.
+    Raises `ConfigError` for errors in the scenario and for stacks without data, and `Error` for a
+    file that is not an image of this memory, which is not changed.
     """
     source, settings = read(scenario), assignments(overrides)
     warn_of_host(source, settings, "a program issues one operation at a time and waits for it")
@@ -72,11 +72,10 @@ def open(  # noqa: A001 (as of gzip and shelve: nacre.open)
 class Memory:
     """A simulated memory: `mem[i]`, `mem[a:b] = data`, transactions, power failures.
 
-    Each operation begins when the one before is done; `now` says how much simulated time they
-    took. What the device has lost is never returned: reading it raises `Error` until all of it is
-    written anew, and so do a flush after a loss and a write that the device refuses. Reading and
-    writing let other threads run, and threads take turns; transactions are the memory's, not a
-    thread's.
+    Operations are serial; `now` is the simulated time that they took. Lost data is never returned:
+    reading it raises `Error` until all of it is rewritten. The first flush after a loss, and writes
+    that the device rejects, raise `Error`, too. Other threads run during an operation, and threads
+    take turns; a transaction belongs to the memory, not to a thread.
     """
 
     def __init__(self, core: _core.Memory, image: str | None) -> None:
@@ -110,11 +109,11 @@ class Memory:
         self._core.write(start, data)
 
     def read(self, address: int, size: int) -> bytes:
-        """`size` bytes from `address` on; what was never written is zero."""
+        """Reads `size` bytes from `address`; memory that was never written reads as zero."""
         return self._core.read(address, size)
 
     def readinto(self, address: int, buffer: Data) -> int:
-        """Fills a writable buffer from `address` on; returns how many bytes that were."""
+        """Fills a writable buffer from `address`; returns the number of bytes."""
         view = _view(buffer)
         if view.readonly:
             raise TypeError("readinto needs a buffer that can be written, such as a bytearray")
@@ -128,15 +127,15 @@ class Memory:
 
     @property
     def word_size(self) -> int:
-        """Bytes that one access of the memory carries."""
+        """Bytes per access of the memory."""
         return self._core.word_bytes
 
     def read_word(self, address: int) -> int:
-        """The word at `address`, little-endian and without a sign."""
+        """Reads the word at `address`, little-endian and unsigned."""
         return int.from_bytes(self._core.read(address, self.word_size), "little")
 
     def write_word(self, address: int, value: int) -> None:
-        """Writes a word at `address`, little-endian and without a sign."""
+        """Writes a word at `address`, little-endian and unsigned."""
         number, bits = operator.index(value), 8 * self.word_size
         if not 0 <= number < 1 << bits:
             raise ValueError(f"a word has {bits} bits: from 0 to {(1 << bits) - 1}; given {number}")
@@ -144,10 +143,10 @@ class Memory:
 
     @contextmanager
     def transaction(self) -> Iterator[Self]:
-        """Everything written in the block lasts as one at its end; an exception takes it back.
+        """A transaction: commits all writes in the block at its end; an exception rolls back.
 
         Raises `TransactionError` inside another transaction, and `TransactionTooLarge` at a write
-        that the transaction has no room for.
+        that exceeds the space of the transaction.
         """
         self._core.begin()
         try:
@@ -169,7 +168,7 @@ class Memory:
         self._core.power_fail()
 
     def recover(self) -> Recovery:
-        """The power is back; an open transaction is taken back. Says what had to be done."""
+        """Restores power and rolls back an open transaction; returns a recovery report."""
         return Recovery(json.loads(self._core.recover()))
 
     @property
@@ -179,16 +178,16 @@ class Memory:
 
     @property
     def now(self) -> float:
-        """Simulated seconds since the memory was new, those before it was reopened included."""
+        """Simulated seconds since the memory was created, including earlier sessions."""
         return self._core.clock()[0]
 
     @property
     def latency(self) -> float:
-        """Simulated seconds that the last operation took."""
+        """Simulated latency of the last operation in seconds."""
         return self._core.clock()[1]
 
     def idle(self, seconds: float) -> None:
-        """Lets simulated time pass in which the memory works on what it has to do."""
+        """Advances simulated time, so that the memory does background work."""
         self._core.idle(seconds)
 
     def statistics(self) -> Component:
@@ -196,16 +195,16 @@ class Memory:
         return Component(json.loads(self._core.statistics()))
 
     def flush(self) -> None:
-        """Everything so far survives a power failure of this machine, not only of this process."""
+        """Makes all data durable against a failure of this machine, not only of this process."""
         self._core.flush()
 
     def close(self) -> None:
-        """Takes an open transaction back, and leaves the image ready to be opened quickly."""
+        """Rolls an open transaction back, and saves a checkpoint so that the next open is fast."""
         self._core.close()
 
     @property
     def closed(self) -> bool:
-        """Whether it was closed."""
+        """Whether the memory is closed."""
         return self._core.closed
 
     def __enter__(self) -> Self:
@@ -219,14 +218,14 @@ class Memory:
         return f"<nacre.Memory, {len(self)} bytes{image}{', closed' if self.closed else ''}>"
 
     def _address(self, place: SupportsIndex) -> int:
-        """An index as an address; negative ones count from the end, as in every sequence."""
+        """Converts an index to an address; negative ones count from the end."""
         address, size = operator.index(place), len(self)
         if not -size <= address < size:
             raise IndexError(f"address {address}, size 1: the memory ends at byte {size}")
         return address % size
 
     def _bounds(self, place: slice) -> tuple[int, int]:
-        """Where a slice begins and ends; unlike those of a list it has to lie in the memory."""
+        """Bounds of a slice; unlike for a list, they must be within the memory."""
         if place.step is not None and operator.index(place.step) != 1:
             raise ValueError(f"slices of a memory must have step 1; given {place.step}")
         size = len(self)

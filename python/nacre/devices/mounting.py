@@ -21,13 +21,13 @@ _NEEDED = {
 }
 """Programs, and the Debian packages that have them."""
 _WITHIN_S = 30.0
-"""Seconds until a mount has to be there, or gone."""
+"""Timeout in seconds for mounting and unmounting."""
 _SBIN = ("/usr/sbin", "/sbin")
-"""Where mkfs is, which is not on the path of users without root."""
+"""Directories of mkfs, which are not on the path of non-root users."""
 
 
 def cannot_mount() -> str | None:
-    """Why file systems cannot be mounted here; None if they can."""
+    """Reason why file systems cannot be mounted here; None if they can."""
     lacking = [name for name in _NEEDED if _found(name) is None]
     if lacking:
         packages = " ".join(sorted({_NEEDED[name] for name in lacking}))
@@ -39,13 +39,13 @@ def cannot_mount() -> str | None:
 
 @contextmanager
 def mounted(uri: str, *, make: bool = True) -> Iterator[Path]:
-    """The file system of the device at `uri`, in a folder of its own, until the block ends.
+    """Mounts the file system of the device at `uri` in a temporary folder while the block runs.
 
-    With `make` an ext4 file system is made first, without discarding, so a drive that is full
-    stays full; otherwise the one that is there is mounted. fuse2fs keeps no journal: after a power
-    loss, `e2fsck -fy` has to repair the file system before it is mounted again.
+    With `make`, an ext4 file system is made first, without discarding, so a full drive stays full;
+    otherwise the existing one is mounted. fuse2fs has no journal: after a power loss, run `e2fsck
+    -fy` before mounting again.
 
-    Raises `Error` if something that this needs is missing, or the file system cannot be mounted.
+    Raises `Error` if a required program is missing, or the file system cannot be mounted.
     """
     if why := cannot_mount():
         raise Error(f"a file system cannot be mounted: {why}", "not-supported")
@@ -94,7 +94,7 @@ def _running(name: str, *arguments: str | Path, at: Path) -> Iterator[None]:
 
 
 def _until(is_there: Callable[[], bool], failed: str) -> None:
-    """Waits until a mount is there; raises `Error` if it does not come."""
+    """Waits until the mount exists; raises `Error` after the timeout."""
     until = time.monotonic() + _WITHIN_S
     while True:
         with suppress(OSError):

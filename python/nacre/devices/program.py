@@ -1,4 +1,4 @@
-"""Pulling the power under a program of the user's, and asking another one what it finds."""
+"""Runs a program on a served device, cuts power, and runs a check."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ from nacre.errors import Error, invalid
 from nacre.results.served import Outage
 
 PATIENCE_S = 10.0
-"""Seconds that a program has to end by itself when its device is gone."""
+"""Seconds for a program to exit after its device has disconnected."""
 READY_TIMEOUT_S = 60.0
-"""Seconds that a program has to get ready, unless the caller gives another time."""
+"""Default timeout in seconds for a program to get ready."""
 RECOVERY_SHARE = 0.3
 """The share of recoveries in which the power fails again, as in the crash simulator."""
 _SAID = 4_000
-"""Characters that are kept of what a program said last."""
+"""Characters of a program's output that are kept, from its end."""
 _MARK = "NACRE_READY"
 """A variable that every process of a program has, with a path that no other program has."""
 _MISTAKE = 2
-"""The status of a server whose user made an error."""
+"""Exit status of a server after a user error."""
 
 
 class Round(View):
-    """One power loss: how long the program had run, and what the check found.
+    """One power loss: time since the start of the program, and result of the check.
 
-    `at_s` counts from its start, or from when it was ready. `ended` is the exit status of a program
-    that ended before the power did; `check` that of the check, None where there is none.
-    `recovering` says whether the power failed again while the device recovered; `check_cut_s` after
-    how long it failed under the check, which was then run again, None if it did not. `faults` are
-    what each fault did under the program.
+    `at_s` counts from the program's start, or from when it was ready. `ended` is the exit status of
+    a program that ended before the power loss; `check` is that of the check, None without a check.
+    `recovering` is true if power failed again during the recovery; `check_cut_s` is the time after
+    which it failed during the check, which was then repeated, None if it did not. `faults` has the
+    effects of each fault.
     """
 
     parts = {"outage": Outage, "faults": Struck}  # noqa: RUF012
@@ -59,7 +59,7 @@ class Round(View):
 
 
 class Pulled(View):
-    """What became of the data of a program; `kept` is the folder of an image that failed."""
+    """Result of power-loss tests with a program; `kept` is the folder of an image that failed."""
 
     parts = {"rounds": Round}  # noqa: RUF012
     name: str
@@ -85,23 +85,23 @@ def crash_program(
     stop: Callable[[], bool] = lambda: False,
     tell: Callable[[int], None] = lambda _: None,
 ) -> Pulled:
-    """Serves the stack of `scenario`, runs `command` on it, and pulls the power so many times.
+    """Serves the stack of `scenario`, runs `command` on it, and cuts power `cuts` times.
 
-    Each time the program begins anew on the image that is there; the power fails at a moment drawn
-    up to `within_s` seconds later, or when the program ends. With `ready` these seconds count from
-    when the program makes the file `NACRE_READY`. Then the device is served anew from its image,
-    and `check` is run by the shell. Both find the device under `NACRE_URI` in their environment,
-    and which round it is as `NACRE_ROUND`. The first check that fails ends it. If `stop` is true,
-    program and check are ended, and the round that they were in does not count.
+    Each round starts the program on the existing image; power fails at a random time up to
+    `within_s` seconds later, or when the program ends. With `ready`, these seconds count from when
+    the program creates the file `NACRE_READY`. Then the device is served again from its image, and
+    the shell runs `check`. Both find the address of the device in `NACRE_URI`, and the number of
+    the round in `NACRE_ROUND`. The first failed check ends the test. If `stop` returns true,
+    program and check are ended, and their round does not count.
 
-    `faults` make the device sick under the program, see `program_faults`; those of the medium are
-    there under the check, too. In a share `recovery` of the rounds the power fails again while the
-    device recovers, and in as many under the check, which is the program's recovery; the device is
-    served anew then, and the check begins again.
+    `faults` are injected while the program runs, see `program_faults`; faults of the medium also
+    while the check runs. In a share `recovery` of the rounds, power fails again during the
+    recovery, and in as many during the check, which is the program's recovery; the device is then
+    served again, and the check restarts.
 
-    Raises `ConfigError` where there is a mistake in the scenario, `Error` where the device cannot
-    be served for another reason or the program does not get ready within `ready_timeout_s`,
-    `OSError` where the program cannot be run.
+    Raises `ConfigError` for errors of the scenario, `Error` if the device cannot be served for
+    another reason or the program is not ready within `ready_timeout_s`, and `OSError` if the
+    program cannot be run.
     """
     draws = random.Random(seed)  # noqa: S311  (moments, no secrets)
     sick = read_faults(faults)
@@ -156,15 +156,15 @@ class _Recoveries:
         self._draws = random.Random(f"{seed} recoveries")  # noqa: S311  (moments, no secrets)
         self._share = share
         self.check_s: float | None = None
-        """How long the last check took."""
+        """Duration of the last check in seconds."""
 
     def draw(self) -> float | None:
-        """After which share of a recovery the power fails again; None if it does not."""
+        """Random share of the recovery at which power fails again; None if it does not."""
         is_hit, after = self._draws.random() < self._share, self._draws.random()
         return after if is_hit else None
 
     def draw_check_s(self) -> float | None:
-        """After which time the power fails under a check; None if it does not."""
+        """Random delay until a power loss during the check; None for none."""
         after = self.draw()
         return None if after is None or self.check_s is None else after * self.check_s
 
@@ -219,24 +219,24 @@ class _Server:
         raise Error(problem, code, **data)
 
     def environment(self, number: int) -> Mapping[str, str]:
-        """For programs on it."""
+        """Environment variables for programs on the device."""
         about = {"NACRE_URI": self._uri, "NACRE_ROUND": str(number), "NACRE_READY": str(self.ready)}
         return {**os.environ, **about}
 
     def sicken(self, sickness: Sickness) -> None:
-        """The device has these faults until it is served anew; its medium has them then, too."""
+        """Serves the device with these faults; medium faults stay until it is served anew."""
         self._sickness = sickness
         with Control(self.image) as control:
             sickness.begin(control)
 
     def power_fail(self, again: float | None = None) -> tuple[Outage, list[dict[str, Any]]]:
-        """The power fails and comes back; also what the faults did until then."""
+        """Cuts power and restores it; also returns the effects of the faults until then."""
         with Control(self.image) as control:
             outage = control.power_fail(again=again)
             return outage, self._sickness.told(control) if self._sickness else []
 
     def stop(self) -> None:
-        """Ends it, as Ctrl-C does."""
+        """Stops the server, as Ctrl-C does."""
         if self._process is not None:
             self._process.send_signal(signal.SIGTERM)
             self._process.communicate(timeout=PATIENCE_S)
@@ -246,20 +246,20 @@ class _Server:
             self._process = None
 
     def kill(self) -> None:
-        """Ends it if it is still there."""
+        """Kills the server if it still runs."""
         if self._process is not None and self._process.poll() is None:
             self._process.kill()
             self._process.communicate()
         self._said.close()
 
     def _complaint(self) -> str:
-        """What it wrote to standard error."""
+        """Standard error of the server."""
         self._said.seek(0)
         return self._said.read().strip()
 
 
 def _document(text: str) -> dict[str, Any]:
-    """A JSON object that a server printed; empty where it printed something else."""
+    """Parses a JSON object that a server printed; returns an empty one for other output."""
     try:
         found = json.loads(text)
     except ValueError:
@@ -268,11 +268,11 @@ def _document(text: str) -> dict[str, Any]:
 
 
 class _NotReadyError(Error):
-    """The program never made the file that says that it is ready."""
+    """The program did not create the file that signals that it is ready."""
 
 
 class _Moment:
-    """When the power fails: so many seconds from now, or from when a file is there."""
+    """Deadline of a power loss: a delay from now, or from the creation of a file."""
 
     def __init__(self, after_s: float, ready: Path | None, ready_timeout_s: float) -> None:
         self._after_s, self._ready, self._timeout_s = after_s, ready, ready_timeout_s
@@ -281,7 +281,7 @@ class _Moment:
             ready.unlink(missing_ok=True)
 
     def passed_s(self) -> float:
-        """Seconds that count so far."""
+        """Seconds counted so far."""
         if self._ready is not None:
             self._began = time.monotonic()
             if self._ready.exists():
@@ -289,7 +289,7 @@ class _Moment:
         return time.monotonic() - self._began
 
     def left_s(self) -> float:
-        """Seconds until then; 0 when it has come, no number while the program is not ready."""
+        """Remaining seconds; 0 if expired, infinite until the program is ready."""
         passed_s = self.passed_s()
         return max(0.0, self._after_s - passed_s) if self._ready is None else math.inf
 
@@ -313,7 +313,7 @@ def _pull(
     again: float | None,
     stop: Callable[[], bool],
 ) -> dict[str, Any] | None:
-    """Runs the program until the power fails under it; None if it was interrupted."""
+    """Runs the program until the power loss; returns None if interrupted."""
     with started(command, server.environment(number), _MARK) as program:
         while (ended := program.poll()) is None and (left_s := moment.left_s()) > 0 and not stop():
             moment.must_be_ready(number, ended)
@@ -345,7 +345,7 @@ def _pull(
 def _checked(
     check: str, server: _Server, number: int, recoveries: _Recoveries, stop: Callable[[], bool]
 ) -> dict[str, Any] | None:
-    """Runs the check, before that perhaps once until the power fails; None if interrupted."""
+    """Runs the check, possibly after a power loss during a first run; None if interrupted."""
     cut_s = recoveries.draw_check_s()
     if cut_s is not None:
         with started(check, server.environment(number), _MARK) as program:
@@ -369,7 +369,7 @@ def _checked(
 def _check(
     check: str, environment: Mapping[str, str], stop: Callable[[], bool]
 ) -> dict[str, Any] | None:
-    """Runs the check, and says what it found; None if it was interrupted."""
+    """Runs the check and returns its result; None if interrupted."""
     # A process that the check leaves behind would keep a pipe open.
     with tempfile.TemporaryFile() as output:
         with started(check, environment, _MARK, output) as program:

@@ -1,4 +1,4 @@
-"""Faults under a program: those of a device `faulty`, and those of the medium that `crash` has."""
+"""Faults for a program under test: faults of a `faulty` device, and faults of the medium."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ MEDIUM_FAULTS = (
 
 
 class ProgramFault(NamedTuple):
-    """A fault that is put under a program; `settings` is None for one of the medium."""
+    """A fault for a program; `settings` is None for a fault of the medium."""
 
     kind: str
     settings: dict[str, Any] | None
 
 
 class Struck(View):
-    """What a fault did in one round; of one of the medium only how often it struck is known.
+    """Effects of a fault in one round; for faults of the medium, only their number is known.
 
-    `touched` are requests, or operations of the medium; `silent_bytes` were corrupted without an
-    error, None if that is not known.
+    `touched` counts requests, or operations of the medium; `silent_bytes` were corrupted without an
+    error, None if unknown.
     """
 
     kind: str
@@ -42,9 +42,9 @@ class Struck(View):
 
 
 def read_faults(texts: Sequence[str]) -> tuple[ProgramFault, ...]:
-    """Faults as they are written: a kind, or `stall, start = "1 s", duration = "5 s"`.
+    """Parses faults: a kind, or `stall, start = "1 s", duration = "5 s"`.
 
-    Raises `ConfigError` for one whose settings are not TOML.
+    Raises `ConfigError` for settings that are not TOML.
     """
     return tuple(_read(text) for text in texts)
 
@@ -64,9 +64,9 @@ def _read(text: str) -> ProgramFault:
 
 
 class Sickness:
-    """The faults of one round: those of the device under the program, the medium's in checks too.
+    """Faults of one round: device faults while the program runs, medium faults also in checks.
 
-    Of several faults of the medium each round has one, in turn, with draws of its own.
+    Each round uses one of the medium faults, in turn, with its own random stream.
     """
 
     def __init__(self, faults: Sequence[ProgramFault], seed: int, number: int) -> None:
@@ -76,7 +76,7 @@ class Sickness:
         self._seed = seed * 1_000_003 + number
 
     def begin(self, control: Control) -> None:
-        """Adds them; their starts count from now."""
+        """Adds the faults; their starts are relative to now."""
         self.begin_medium(control)
         for fault in self._device:
             control.add_fault(fault.kind, fault.settings)
@@ -87,7 +87,7 @@ class Sickness:
             control.medium_fault(self._medium, seed=self._seed)
 
     def told(self, control: Control) -> list[dict[str, Any]]:
-        """What each did so far. The medium works again."""
+        """Effects of each fault so far; removes faults of the medium."""
         found = [
             {
                 "kind": fault.kind,

@@ -1,4 +1,4 @@
-"""A served device for the time of a block: `with nacre.devices.served(...) as device`."""
+"""Serves a device for the duration of a block: `with nacre.devices.served(...) as device`."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from nacre.scenario.source import Scenario
 
 _Ready: TypeAlias = Callable[[Listening], object]
 _ENDS_WITHIN = 60.0
-"""Seconds until a server that was asked to end has brought its image to the disk."""
+"""Timeout in seconds for a stopping server to write its image to the disk."""
 
 
 class Served:
     """A device that is being served.
 
-    `uri` is for clients of NBD, `size` its bytes, `image` the file that keeps it; `control` adds
-    faults, cuts power and returns statistics. `service` says what the server saw, once it ended.
+    `uri` is the address for NBD clients, `size` its bytes, `image` its file; `control` adds faults,
+    cuts power, and returns statistics. `service` is the summary after the server has ended.
     """
 
     def __init__(self, uri: str, size: int, image: Path, control: Control) -> None:
@@ -49,9 +49,8 @@ def served(
 ) -> Iterator[Served]:
     """Serves the stack of a scenario over NBD in the background, until the block ends.
 
-    `image` and the unix sockets lie in their own folder, which is gone afterwards, unless
-    they are given. Raises what `nacre.serve` raises, at the beginning of the block, or at its end
-    if the server failed meanwhile.
+    `image` and the unix sockets are in a temporary folder, unless they are given. Raises the errors
+    of `nacre.serve`, at the start of the block, or at its end if the server failed meanwhile.
 
         with nacre.devices.served("ssd") as device:
             device.control.add_fault("stall", {"start": "1 s", "duration": "5 s"})
@@ -83,7 +82,7 @@ def served(
 
 
 class _Background:
-    """A thread that serves; the block gets the URI and the size."""
+    """A thread that serves a device, with its URI and size."""
 
     def __init__(self, work: Callable[[_Ready, Callable[[], bool]], Service]) -> None:
         self.service: Service | None = None

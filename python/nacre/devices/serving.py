@@ -34,29 +34,29 @@ class ServeOptions:
     """Options for serving devices."""
 
     timing: Timing = "emulated"
-    """When answers leave: when the model says; earlier by what the way takes; or at once."""
+    """When replies leave: at the modeled time, earlier by the transport delay, or immediately."""
     dilate: float = 1.0
-    """How many times as long as in the model everything takes."""
+    """Factor by which the device is slowed down."""
     read_only: bool = False
     start: str | os.PathLike[str] | Record | None = None
-    """The saved state of a run, its file or the record, that a new image begins with."""
+    """Saved state of a run, as a file or a record, that initializes a new image."""
     tls: str | os.PathLike[str] | None = None
-    """A folder of certificates; without it nothing is encrypted."""
+    """Folder of TLS certificates; without it, connections are not encrypted."""
     control: str | os.PathLike[str] | None = None
     """The socket that `Control` speaks to."""
     metrics: str | None = None
-    """Where `GET /metrics` is answered for Prometheus: `tcp:127.0.0.1:PORT` or `unix:PATH`."""
+    """Address of `GET /metrics` for Prometheus: `tcp:127.0.0.1:PORT` or `unix:PATH`."""
     record: str | os.PathLike[str] | None = None
-    """A trace that the first device's requests go into from the beginning."""
+    """Trace file that records the requests of the first device from the start."""
     force: bool = False
-    """Whether `record` replaces a file that is there."""
+    """Whether `record` replaces an existing file."""
 
 
 class Listening(NamedTuple):
     """Addresses of a server."""
 
     metrics: str | None
-    """The URL of its metrics."""
+    """URL of the metrics."""
     devices: list[tuple[str, int]]
     """The URI for clients of each device, and its size in bytes."""
 
@@ -69,7 +69,7 @@ class _Served(NamedTuple):
     image: str | os.PathLike[str]
     start: str | None
     export: str | None
-    """What clients call it; None: as its scenario is called."""
+    """Export name for clients; None for the name of the scenario."""
 
 
 def serve(
@@ -86,23 +86,25 @@ def serve(
 ) -> Service:
     """Serves the stack of a scenario over NBD until `stop` returns true.
 
-    `image` is the file that keeps bytes and state; it is created where there is none. `listen` is
-    `unix:PATH` or `tcp:HOST:PORT`, with a host that is this machine unless `options.tls` names a
-    folder of certificates. `exports` are more devices behind the same address, each by its name:
-    scenario and image. With `timing="emulated"` answers leave when the model says, counted from
-    when their requests are there, every duration times `dilate`. So no client sees less than the
-    model's time, and the way to the server comes on top; with `"compensated"` answers leave as
-    much earlier as that way usually takes, and single ones are early. With `"none"` they leave
-    at once. An image that is there continues where its server ended, however that was; one that a
-    `Memory` left is served, and the other way round, as long as the stack is the same. A new image
-    begins with the device as new, or as the saved state `start` of a run leaves it; what a run
-    wrote had no bytes, and reads as zero.
+    `image` is the file for data and state; it is created if it does not exist. `listen` is
+    `unix:PATH` or `tcp:HOST:PORT`, where the host is this machine unless `options.tls` names a
+    folder of certificates. `exports` are further devices at the same address, by name: scenario and
+    image.
 
-    `tell` is called with each line that its user should know, then `ready` once with where clients
-    reach the devices; `stop` about twenty times a second.
+    With `timing="emulated"`, replies leave at the modeled time after the arrival of their requests,
+    with every duration multiplied by `dilate`. So no client sees less than the modeled latency, and
+    the transport delay is added. With `"compensated"`, replies leave earlier by the usual transport
+    delay, and single ones are early. With `"none"`, they leave immediately.
 
-    Raises `ConfigError` for errors of the scenarios, and for images, certificates, files or
-    addresses that cannot be had.
+    An existing image continues where its server ended, in any way; images of a `Memory` can be
+    served and vice versa, if the stack is the same. A new image starts with a new device, or with
+    the saved state `start` of a run; the run had no data, so what it wrote reads as zero.
+
+    `tell` is called with each note for the user, then `ready` once with the addresses of the
+    devices; `stop` is called about twenty times a second.
+
+    Raises `ConfigError` for errors of the scenarios, and for unusable images, certificates, files,
+    or addresses.
     """
     options = options or ServeOptions()
     if options.timing not in get_args(Timing):
@@ -132,7 +134,7 @@ def serve(
 
 
 _BEFORE = {"fill", "precondition", "until_steady"}
-"""Settings of `[run]` that say what a device has been through before its first request."""
+"""Settings of `[run]` for the history of a device before its first request."""
 _OF_RUNS = {
     "fill": None,
     "precondition": 0,
@@ -143,11 +145,11 @@ _OF_RUNS = {
     "duration": None,
     "until": None,
 }
-"""Settings of `[run]` that mean something for a simulated run only, with what they are if unset."""
+"""Settings of `[run]` that apply to simulated runs only, with their defaults."""
 
 
 def _ignored(device: _Served) -> list[str]:
-    """What of the scenario a served device does not follow."""
+    """Settings of the scenario that serving ignores."""
     run = json.loads(device.source.call(_core.resolve, device.settings))["run"]
     begun = device.start is not None
     given = {key for key, unset in _OF_RUNS.items() if run.get(key, unset) != unset}
@@ -171,7 +173,7 @@ def _ignored(device: _Served) -> list[str]:
 
 
 def _without_folder(image: str | os.PathLike[str]) -> list[Problem]:
-    """The error of an image in a folder that is not there."""
+    """Error for an image in a folder that does not exist."""
     folder = Path(os.fsdecode(image)).absolute().parent
     if folder.is_dir():
         return []

@@ -1,4 +1,4 @@
-"""What goes to a page and what comes from one: JSON, tables, figures, errors."""
+"""Requests and responses of pages: JSON, tables, figures, errors."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ DOCUMENT_MAX = 1 << 20
 
 
 class TooLargeError(Error):
-    """More was sent than is taken."""
+    """The request body exceeds the limit."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, "over-limit")
 
 
 def told(content: object, status: int = 200) -> Response:
-    """JSON; what is not finite is null, as JSON has no word for it."""
+    """JSON response; numbers that are not finite become null."""
     return Response(as_json(content), status, media_type="application/json")
 
 
 def answering(ask: Callable[..., Any], *, takes_document: bool = False) -> Endpoint:
-    """An endpoint whose answer `ask` computes in a thread; its errors are told, not raised.
+    """An endpoint that computes its response with `ask` in a thread; errors become responses.
 
-    `ask` is called with the request and, if it takes one, the document that came with it.
+    `ask` is called with the request and, if it has one, the JSON document in its body.
     """
 
     @wraps(ask)
@@ -63,7 +63,7 @@ def answering(ask: Callable[..., Any], *, takes_document: bool = False) -> Endpo
 
 
 def refusal(error: BaseException) -> Response:
-    """What a page is notified of an error."""
+    """Error response for a page."""
     failure = failure_of(error)
     match error:
         case MissingError():
@@ -96,7 +96,7 @@ async def document(request: Request) -> dict[str, Any]:
 
 
 def tables(*given: Table) -> list[dict[str, Any]]:
-    """Tables that have rows, as pages draw them."""
+    """Tables with rows, for pages."""
     return [
         {
             "title": each.title,
@@ -111,12 +111,12 @@ def tables(*given: Table) -> list[dict[str, Any]]:
 
 
 def lines(given: Iterable[str]) -> list[str]:
-    """Sentences without what terminals and pages take for commands."""
+    """Sentences without control characters."""
     return [printable(line) for line in given]
 
 
 def figure(draw: Callable[[], alt.TopLevelMixin]) -> dict[str, Any]:
-    """The Vega-Lite of a figure. One at a time: Altair mixes up what threads do side by side."""
+    """Vega-Lite of a figure. One at a time: Altair is not thread-safe."""
     with _DRAWING:
         drawn: Any = draw()
         found: dict[str, Any] = drawn.to_dict(validate=False)
@@ -124,7 +124,7 @@ def figure(draw: Callable[[], alt.TopLevelMixin]) -> dict[str, Any]:
 
 
 def summary(result: Result) -> dict[str, Any]:
-    """What a result says, with the names of its figures."""
+    """Summary of a result, with the names of its figures."""
     said = result.summary()
     return {
         "headline": lines(said.headline),
@@ -136,7 +136,7 @@ def summary(result: Result) -> dict[str, Any]:
 
 
 def figure_of(result: Result, request: Request) -> dict[str, Any]:
-    """The figure of a result that the path asks for."""
+    """Figure of a result that the path names."""
     makers, name = kinds.of(result).figures(result), word(request, "figure")
     if name not in makers:
         raise invalid("unknown-name", name, "unknown figure")
@@ -144,12 +144,12 @@ def figure_of(result: Result, request: Request) -> dict[str, Any]:
 
 
 def word(request: Request, name: str) -> str:
-    """A part of the path."""
+    """A component of the path."""
     return str(request.path_params[name])
 
 
 def place(request: Request, name: str) -> int:
-    """A place in a list that the address asks for; the first where it asks for none."""
+    """Index from the address; default 0."""
     found = request.query_params.get(name, "0")
     if not (found.isascii() and found.isdigit() and len(found) < 10):
         raise invalid("invalid-value", name, "it is no place", given=found[:80])
@@ -157,7 +157,7 @@ def place(request: Request, name: str) -> int:
 
 
 def text(given: Mapping[str, Any], key: str, otherwise: str | None = None) -> str:
-    """A text of a document; raises `ConfigError` where there is another thing."""
+    """Text field of a document; raises `ConfigError` for another type."""
     found = given.get(key, otherwise)
     if not isinstance(found, str):
         raise invalid("wrong-type", key, "it is no text", given=repr(found)[:80])
@@ -165,7 +165,7 @@ def text(given: Mapping[str, Any], key: str, otherwise: str | None = None) -> st
 
 
 def whole(given: Mapping[str, Any], key: str, least: int, most: int, otherwise: int) -> int:
-    """A whole number of a document; raises `ConfigError` where there is another thing."""
+    """Integer field of a document; raises `ConfigError` for another type."""
     found = given.get(key, otherwise)
     if isinstance(found, str) and found.isascii() and found.isdigit() and len(found) <= 20:
         found = int(found)  # a page sends what JavaScript cannot count to as text
@@ -176,7 +176,7 @@ def whole(given: Mapping[str, Any], key: str, least: int, most: int, otherwise: 
 
 
 def table_of(given: Mapping[str, Any], key: str) -> dict[str, Any]:
-    """A table of a document; raises `ConfigError` where there is another thing."""
+    """Table field of a document; raises `ConfigError` for another type."""
     found = given.get(key)
     if not isinstance(found, dict):
         raise invalid("wrong-type", key, "it is not a table", given=repr(found)[:80])

@@ -1,4 +1,4 @@
-"""The application: pages, what they ask, and the doors before both."""
+"""The web application: pages, endpoints, and access control."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PAGES = ("design", "plan", "study", "device", "crash", "papers")
 
 
 class Explorer:
-    """Everything that one `nacre explore` holds."""
+    """State of one `nacre explore`."""
 
     def __init__(self, root: Path) -> None:
         self.folder = Folder(root)
@@ -40,7 +40,7 @@ class Explorer:
         self.vega = Vega()
 
     def app(self, *, hosts: tuple[str, ...], token: str) -> Doors:
-        """What answers requests to these hosts, with this token."""
+        """Application for requests to these hosts, with this token."""
         runs, traces = Runs(self.folder, self.jobs), Traces(self.folder)
         pages = [Route(f"/{name}", _page) for name in PAGES]
         routes = [
@@ -63,11 +63,11 @@ class Explorer:
         return Doors(inner, hosts=hosts, token=token)
 
     def stop(self) -> None:
-        """Asks everything to end; what was finished is being written meanwhile."""
+        """Asks all work to stop; completed results are still written."""
         self.jobs.stop()
 
     def close(self) -> None:
-        """Waits until everything has ended."""
+        """Waits until all work has stopped."""
         self.stop()
         self.vega.close()
         self.jobs.close()

@@ -1,4 +1,4 @@
-"""Power losses: begun, kept as `nacre crash --out` keeps them, shown."""
+"""Power-loss tests: started, kept as `nacre crash --out` does, and shown."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from nacre.simulate.power_loss import CRASH_SEED_MAX
 
 POINTS_MAX = 10_000_000
 _COUNTED = 2**53 - 1
-"""What a page can count."""
+"""Largest exact integer of JavaScript."""
 
 
 class Crashes(Resource):
-    """What power losses found, by the scenarios they were tried on."""
+    """Results of power-loss tests, named after their scenarios."""
 
     kind = "crashes"
 
@@ -36,7 +36,7 @@ class Crashes(Resource):
         return [Route("/api/faults", answers.answering(lambda _request: nacre.simulate.faults()))]
 
     def begin(self, _request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Checks what is asked for, and begins to lose the power."""
+        """Checks the request, and starts power-loss tests."""
         tree = answers.table_of(given, "tree")
         nacre.check(tree)
         chosen = given.get("faults", [])
@@ -52,16 +52,16 @@ class Crashes(Resource):
         return self._jobs.start("crash", f"Power losses of {name}", work, noun="points").told()
 
     def load(self, path: Path) -> nacre.results.Crash:
-        """What was found in a directory."""
+        """Results in a directory."""
         return nacre.results.Crash.load(path)
 
     def line(self, path: Path) -> dict[str, Any]:
-        """How often the power was lost, and what came of it."""
+        """Number of power losses, and the verdict."""
         found = self.load(path)
         return {"points": f"{found.points:,}", "outcome": _outcome(found)}
 
     def details(self, path: Path, _request: Request) -> dict[str, Any]:
-        """Facts, tables, the steps to a broken promise."""
+        """Facts, tables, and the steps to a violation."""
         found = self.load(path)
         asked = json.loads((path / "asked.json").read_bytes())
         if asked["seed"] > _COUNTED:

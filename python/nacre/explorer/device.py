@@ -1,4 +1,4 @@
-"""A served device: attached to, watched, and steered, as `nacre ctl` does; single requests."""
+"""A served device: monitor and control it as `nacre ctl` does; single requests."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from nacre.words.served import harmed
 
 STEPS_MAX = 100
 _BYTES_MAX = 2**53 - 1
-"""What a page can count."""
+"""Largest exact integer of JavaScript."""
 
 
 def routes() -> list[Route]:
-    """What the page asks."""
+    """Endpoints of the page."""
     answering = answers.answering
     return [
         Route("/api/device", answering(watched)),
@@ -43,7 +43,7 @@ def routes() -> list[Route]:
 
 
 def watched(request: Request) -> dict[str, Any]:
-    """What is known of a server now."""
+    """Current statistics of a server."""
     with _attached(request.query_params.get("image", "")) as control:
         found = control.stats()
     return {
@@ -61,7 +61,7 @@ def served(_request: Request) -> dict[str, Any]:
 
 
 def wear(request: Request) -> dict[str, Any]:
-    """How often each erase block was erased."""
+    """Erase counts of the blocks."""
     with _attached(request.query_params.get("image", "")) as control:
         export = control.stats(columns=True).export(request.query_params.get("export"))
 
@@ -69,7 +69,7 @@ def wear(request: Request) -> dict[str, Any]:
 
 
 def pulled(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The power fails and comes back."""
+    """Cuts power and restores it."""
     with _attached(answers.text(given, "image")) as control:
         outage = control.power_fail(export=answers.text(given, "export"))
     return {"facts": answers.lines(outage.summary().facts)}
@@ -90,7 +90,7 @@ def hurt(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def added(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The device gets a fault, whose times count from now."""
+    """Adds a fault to the device; its times are relative to now."""
     kind = answers.text(given, "kind")
     text = answers.text(given, "settings", "")
     try:
@@ -105,7 +105,7 @@ def added(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def cleared(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
-    """A fault ends, or all of them where none is named."""
+    """Ends a fault, or all of them if none is named."""
     number = answers.whole(given, "number", 0, _BYTES_MAX, -1) if "number" in given else None
     with _attached(answers.text(given, "image")) as control:
         ended = control.clear_fault(number, export=_export(given))
@@ -113,7 +113,7 @@ def cleared(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def asked_of(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Single requests to a served device, in addition to those of its clients."""
+    """Issues single requests to a served device."""
     asked = _requests(given)
     with _attached(answers.text(given, "image")) as control:
         found = [
@@ -124,13 +124,13 @@ def asked_of(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def stepped(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Single requests to the stack of a scenario, and where the time of each went."""
+    """Issues single requests to the stack of a scenario, with latency breakdowns."""
     asked = _requests(given)
     return {"tables": answers.tables(_breakdown(step(answers.table_of(given, "tree"), asked)))}
 
 
 def _breakdown(found: Sequence[Answer]) -> Table:
-    """Where the time of each request went, a row for each of its parts."""
+    """Latency breakdown of each request, a row for each part."""
     columns = ["request", "took", "in", "doing", "time", "share"]
     rows = []
     for answer in found:

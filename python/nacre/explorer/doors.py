@@ -1,7 +1,7 @@
-"""Who gets in: only this machine's browser, at our address, from our pages, with the token.
+"""Access control: only this machine's browser, at our address, from our pages, with the token.
 
-The token is given in the fragment of the address, which a browser keeps to itself, and comes back
-in a header. There is no cookie, so no other page can make the browser speak for its user.
+The token is in the fragment of the address, which a browser does not send, and returns in a header.
+There is no cookie, so other pages cannot make the browser act for its user.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _HEADERS = (
 )
 _BEARER = b"Bearer "
 PROTECTED = "/api/"
-"""What lies below needs the token; the rest are the pages themselves, which know nothing."""
+"""Paths that need the token; the others are static pages without data."""
 
 
 class Doors:
-    """Refuses what does not come from our own pages; adds what browsers are told."""
+    """Rejects requests that do not come from our pages; adds security headers."""
 
     def __init__(self, app: ASGIApp, *, hosts: Iterable[str], token: str) -> None:
         self._app = app
@@ -41,7 +41,7 @@ class Doors:
         self._token = token.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Lets a request in, or answers why not."""
+        """Passes a request on, or responds with the reason for rejecting it."""
         if scope["type"] != "http":
             return  # nothing here speaks anything else; the server closes it
         headers: dict[bytes, bytes] = dict(scope["headers"])
@@ -81,7 +81,7 @@ class Doors:
 
 
 def _is_asked(scope: Scope) -> bool:
-    """Whether it is something that needs the token; a link from elsewhere may lead to a page."""
+    """Whether a request needs the token; links from elsewhere may lead to a page."""
     return bool(scope["path"].startswith(PROTECTED))
 
 

@@ -1,4 +1,4 @@
-"""The folder that results go to, and the only one that anything is served from."""
+"""The result folder, the only one from which files are served."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LENGTH = 48
 
 
 class MissingError(Error):
-    """There is nothing of that name in the folder."""
+    """The folder has no result with this name."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, "file-not-found")
@@ -31,7 +31,7 @@ class Folder:
         self.root = root
 
     def new(self, kind: Kind, name: str) -> Path:
-        """Makes a directory that nobody else has, named after what it will hold."""
+        """Creates a unique directory named after its content."""
         home = self.root / kind
         home.mkdir(parents=True, exist_ok=True)
         base = slug(name)
@@ -45,14 +45,14 @@ class Folder:
                 return home / f"{base}-{number}"
 
     def find(self, kind: Kind, name: str) -> Path:
-        """What is kept under a name; raises `MissingError` for what is not, and for a link."""
+        """Directory of a result; raises `MissingError` if there is none, or it is a link."""
         path = self.root / kind / name
         if not _NAME.fullmatch(name) or path.is_symlink() or not path.exists():
             raise MissingError(f"there is nothing called {name[:120]} among the {kind}")
         return path
 
     def listed(self, kind: Kind) -> list[Path]:
-        """Everything of a kind, the latest first."""
+        """Results of a kind, the latest first."""
         home = self.root / kind
         if not home.is_dir():
             return []
@@ -63,7 +63,7 @@ class Folder:
 
 
 def slug(name: str) -> str:
-    """A name that any file system takes, and that reads like the given one."""
+    """A file name valid on any file system, similar to the given name."""
     plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
     return plain[:_LENGTH].strip("-") or "unnamed"
 

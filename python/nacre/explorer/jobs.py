@@ -1,7 +1,7 @@
-"""What is under way: work in threads, watched and stopped from the pages.
+"""Jobs: work in threads that pages can watch and stop.
 
-The model lets Python go while it runs, so pages answer meanwhile. Work that is stopped ends at its
-next report of progress and keeps what it has.
+The core releases the GIL, so pages are answered meanwhile. Stopped work ends at its next progress
+report and keeps its results so far.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from nacre.errors import Error
 
 State: TypeAlias = Literal["waiting", "running", "done", "failed", "stopped"]
 Work: TypeAlias = "Callable[[Job], str | None]"
-"""Does it; returns the address of what came of it. Asks `tick` whether to continue."""
+"""Does the work; returns the address of the result. Calls `tick` to ask whether to continue."""
 
 AT_ONCE = 2
-"""Jobs that run side by side; the others wait for their turn."""
+"""Jobs that run in parallel; others are queued."""
 KEPT = 50
-"""Jobs that have ended and are still told of."""
+"""Number of ended jobs that are listed."""
 
 
 @dataclass
 class Job:
-    """A piece of work: how far it is, and how it ended."""
+    """A job: its progress, and how it ended."""
 
     number: int
     kind: str
@@ -48,7 +48,7 @@ class Job:
     _turn: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def begin(self) -> bool:
-        """Takes its turn, unless it has been stopped before."""
+        """Starts the job, unless it was stopped before."""
         with self._turn:
             if self.is_over:
                 return False
@@ -56,29 +56,29 @@ class Job:
             return True
 
     def stop(self) -> None:
-        """Asks it to stop; what has not begun never does."""
+        """Asks the job to stop; a queued job never starts."""
         with self._turn:
             self.asked_to_stop = True
             if self.state == "waiting":
                 self.state, self.note = "stopped", "stopped before it started"
 
     def tick(self, done: int, total: int | None = None, *_: float) -> bool:
-        """Notes how far it is; returns whether it has been asked to stop."""
+        """Records the progress; returns whether the job should stop."""
         self.done, self.total = int(done), None if total is None else int(total)
         return self.asked_to_stop
 
     def go_on(self) -> None:
-        """Raises `Error` if it has been asked to stop where nothing could be kept."""
+        """Raises `Error` if the job should stop at a point where nothing can be kept."""
         if self.asked_to_stop:
             raise Error("stopped before the first result", "stopped")
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more will come of it."""
+        """Whether the job has ended."""
         return self.state not in ("waiting", "running")
 
     def told(self) -> dict[str, Any]:
-        """What a page shows of it."""
+        """State of the job for pages."""
         upto = self.ended or time.monotonic()
         return {
             "number": self.number,
@@ -107,7 +107,7 @@ class Jobs:
         self._lock = threading.Lock()
 
     def start(self, kind: str, title: str, work: Work, noun: str = "requests") -> Job:
-        """Begins a piece of work, or lets it wait for its turn."""
+        """Starts a job, or queues it."""
         job = Job(next(self._numbers), kind, title, noun=noun)
         with self._lock:
             self._jobs[job.number] = job
@@ -127,12 +127,12 @@ class Jobs:
             return sorted(self._jobs.values(), key=lambda job: -job.number)
 
     def stop(self) -> None:
-        """Asks everything to stop."""
+        """Asks all jobs to stop."""
         for job in self.listed():
             job.stop()
 
     def close(self) -> None:
-        """Stops everything, and waits until what was finished is written."""
+        """Stops all jobs, and waits until completed results are written."""
         self.stop()
         self._pool.shutdown(wait=True)
 
@@ -154,6 +154,6 @@ def _carry_out(job: Job, work: Work) -> None:
 
 
 def said(error: BaseException) -> tuple[str, list[Mapping[str, Any]]]:
-    """What the command line would say of an error, and the errors in it."""
+    """The command line's message for an error, and its problems."""
     failure = failure_of(error)
     return "\n".join(failure.lines), [dict(problem) for problem in failure.problems]

@@ -1,4 +1,4 @@
-"""Published results next to simulated ones: every claim, and runs that recompute them."""
+"""Published and simulated results: every claim, and runs that recompute them."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from nacre.papers.judging.judge import Row
 from nacre.papers.known import Claim, Made, Paper
 
 ROWS_FILE = "rows.json"
-"""What `nacre reproduce --out` leaves."""
+"""File written by `nacre reproduce --out`."""
 FIGURES_FILE = "figures.json"
 """The Vega-Lite of the figures that were recomputed, and by which version."""
 
 
 class Papers:
-    """The papers, with what was recomputed in a folder."""
+    """The papers, with results recomputed in a folder."""
 
     def __init__(self, folder: Folder, jobs: Jobs) -> None:
         self._folder, self._jobs = folder, jobs
 
     def routes(self) -> list[Route]:
-        """What the page asks."""
+        """Endpoints of the page."""
         begin = answers.answering(self.begin, takes_document=True)
         return [
             Route("/api/papers", answers.answering(self.listed)),
@@ -45,7 +45,7 @@ class Papers:
         ]
 
     def listed(self, _request: Request) -> list[dict[str, Any]]:
-        """Every paper with its claims, each with the latest that is known of it."""
+        """Every paper with its claims, each with its latest result."""
         known = self._known()
         found = []
         for paper in nacre.papers.published().values():
@@ -62,7 +62,7 @@ class Papers:
         return found
 
     def begin(self, _request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Recomputes a paper, or one figure of it."""
+        """Recomputes a paper, or one of its figures."""
         name, figure = answers.text(given, "paper"), answers.text(given, "figure", "")
         paper = _paper(name)
         if figure and figure not in paper.figures:
@@ -73,7 +73,7 @@ class Papers:
         return self._jobs.start("paper", f"Recomputing {name}", work, noun="% of the work").told()
 
     def figure(self, request: Request) -> dict[str, Any]:
-        """A figure with what was published in addition to what was simulated."""
+        """A figure with published and simulated results."""
         paper, name = answers.word(request, "paper"), answers.word(request, "figure")
         try:
             place = self._drawn(paper)[name]
@@ -132,7 +132,7 @@ def _paper(name: str) -> Paper:
 
 
 def _as_study(request: Request) -> dict[str, str]:
-    """Runs of a paper as a file that `nacre study` takes."""
+    """Runs of a paper as a study file."""
     paper, name = answers.word(request, "paper"), answers.word(request, "group")
     try:
         return {"toml": toml.document(_paper(paper).study(name))}
@@ -162,7 +162,7 @@ def _told(claim: Claim) -> dict[str, Any]:
 
 
 def _figures(found: nacre.papers.Reproduction) -> bytes:
-    """The figures of a reproduction that can be drawn."""
+    """Figures of a reproduction with data."""
     return json.dumps({"version": nacre.__version__, "figures": dict(_drawings(found))}).encode()
 
 

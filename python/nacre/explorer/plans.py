@@ -1,4 +1,4 @@
-"""Plans: which cache and which mix of tiers a trace wants, for what money."""
+"""Plans: caches and tier mixes for a trace and a budget."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Plans(Resource):
         self._load = lru_cache(maxsize=8)(nacre.simulate.Plan.load)
 
     def more(self) -> list[Route]:
-        """Devices to plan with, and what is simulated of a plan."""
+        """Devices to plan with, and simulations of a plan."""
         answering = answers.answering
         caches = answering(self.caches, takes_document=True)
         return [
@@ -52,7 +52,7 @@ class Plans(Resource):
         ]
 
     def begin(self, _request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Begins to look at a trace, to simulate caches for it, and to score mixes of tiers."""
+        """Starts to analyze a trace, simulate caches for it, and score tier mixes."""
         name = answers.text(given, "trace")
         place = self._traces.place(name)
         currency, prices = _tiers(given)
@@ -61,17 +61,17 @@ class Plans(Resource):
         return self._jobs.start("plan", f"Plan for {name}", work).told()
 
     def load(self, path: Path) -> nacre.simulate.Plan:
-        """The plan in a directory, read once."""
+        """Plan in a directory, cached."""
         _asked(path)
         return self._load(path)
 
     def line(self, path: Path) -> dict[str, Any]:
-        """Nothing but that it is there."""
+        """Only whether the plan exists."""
         _asked(path)
         return {}
 
     def details(self, path: Path, request: Request) -> dict[str, Any]:
-        """What a plan says, with the prices and the budget of the address."""
+        """Summary of a plan, with the prices and the budget in the address."""
         plan = self.load(path)
         priced, budget = _priced(plan, request), _number(request, "budget")
         within = priced.within(budget)
@@ -96,7 +96,7 @@ class Plans(Resource):
         }
 
     def figure(self, request: Request) -> dict[str, Any]:
-        """The surface of the mixes under the prices of the address, or what caches miss."""
+        """Heat map of the mixes with the prices in the address, or miss-ratio curves."""
         path = self.found(request)
         plan = self.load(path)
         # The file is the server's own; who asks knows the trace by its name.
@@ -109,7 +109,7 @@ class Plans(Resource):
         return answers.figure_of(_priced(plan, request).mixes, request)
 
     def caches(self, request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Begins to simulate server caches that cost the same, before a network store."""
+        """Starts simulations of server caches of equal cost, in front of a network store."""
         path = self.found(request)
         plan = self.load(path)
         currency, prices = _tiers(given)
@@ -125,7 +125,7 @@ class Plans(Resource):
         return self._jobs.start("caches", title, work, noun="requests").told()
 
     def latencies(self, request: Request) -> dict[str, Any]:
-        """Begins to ask what becomes of the best mix when a device is a fifth faster or slower."""
+        """Starts to compute the best mix with each device 20 % faster or slower."""
         path = self.found(request)
         plan = self.load(path)
 
@@ -173,7 +173,7 @@ def _asked(path: Path) -> dict[str, Any]:
 
 
 def devices() -> list[dict[str, Any]]:
-    """Devices of the catalog that have a price, with what it is counted in."""
+    """Catalog devices with a price, and their currencies."""
     found = []
     for name, entry in nacre.catalog.entries().items():
         values = {value.path: value for value in entry.values}
@@ -193,7 +193,7 @@ def devices() -> list[dict[str, Any]]:
 
 
 def _tiers(given: Mapping[str, Any]) -> tuple[str, dict[str, float]]:
-    """The currency, and the price per GiB of each device; every error at once."""
+    """Currency, and price per GiB of each device; reports all errors at once."""
     currency = answers.text(given, "currency").strip()
     chosen, problems = given.get("tiers"), []
     if not currency:
@@ -231,7 +231,7 @@ def _tiers(given: Mapping[str, Any]) -> tuple[str, dict[str, float]]:
 
 
 def _caches(plan: nacre.simulate.Plan) -> dict[str, str]:
-    """What finds the misses of caches again: as a command, and in Python."""
+    """Command and Python code that recompute the miss ratios."""
     place, sample = plan.trace, plan.sample
     policies = tuple(plan.caches.policies)
     followed = "" if sample is None else f" --sample {sample!r}"
@@ -247,7 +247,7 @@ def _place(path: Path, name: str, word: str) -> Path:
 
 
 def _others(path: Path, plan: nacre.simulate.Plan) -> dict[tuple[str, str], nacre.results.Mixes]:
-    """The mixes under other latencies, where somebody has asked for them."""
+    """Mixes under other latencies, if requested."""
     found = {}
     for name in plan.mixes.names:
         for word in FACTORS:

@@ -1,4 +1,4 @@
-"""What pages ask of a kind of results: begun, listed, shown and drawn, each in its directory."""
+"""Endpoints of a kind of results: start, list, show, and draw them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Resource(ABC):
         self._folder, self._jobs = folder, jobs
 
     def routes(self) -> list[Route]:
-        """What pages ask."""
+        """Endpoints of the kind."""
         place, answering = f"/api/{self.kind}", answers.answering
         begin = answering(self.begin, takes_document=True)
         return [
@@ -40,12 +40,12 @@ class Resource(ABC):
         ]
 
     def more(self) -> list[Route]:
-        """What pages ask of this kind alone."""
+        """Additional endpoints of this kind."""
         return []
 
     @abstractmethod
     def begin(self, request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Checks what is asked for, and begins it; returns what the page shows of the job."""
+        """Checks the request, and starts a job; returns what the page shows of it."""
 
     @abstractmethod
     def load(self, path: Path) -> Result:
@@ -53,18 +53,18 @@ class Resource(ABC):
 
     @abstractmethod
     def line(self, path: Path) -> dict[str, Any]:
-        """What a list says of the one in a directory; raises `Error` where there is none."""
+        """Row in the list for a result directory; raises `Error` if there is none."""
 
     @abstractmethod
     def details(self, path: Path, request: Request) -> dict[str, Any]:
-        """What a page shows of the one in a directory."""
+        """Details of a result directory for its page."""
 
     def listed(self, _request: Request) -> Any:
-        """Those there are, the latest first."""
+        """All results, the latest first."""
         return self.lines(self._folder.listed(self.kind))
 
     def lines(self, paths: Iterable[Path]) -> list[dict[str, Any]]:
-        """What a list says of those that can be read."""
+        """Rows for the readable results."""
         found = []
         for path in paths:
             with suppress(Error, OSError):
@@ -73,7 +73,7 @@ class Resource(ABC):
         return found
 
     def shown(self, request: Request) -> dict[str, Any]:
-        """Everything that a page shows of one."""
+        """The page content of one result."""
         path = self.found(request)
         return {"id": path.name, "folder": str(path), **self.details(path, request)}
 
@@ -82,7 +82,7 @@ class Resource(ABC):
         return answers.figure_of(self.load(self.found(request)), request)
 
     def found(self, request: Request) -> Path:
-        """The directory of the one that the path names."""
+        """Directory of the result named in the path."""
         return self._folder.find(self.kind, answers.word(request, "name"))
 
     @contextmanager

@@ -1,4 +1,4 @@
-"""Runs: begun, kept in the folder as `nacre run --out` keeps them, shown, put side by side."""
+"""Runs: started, kept in the folder as `nacre run --out` does, shown, and compared."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Runs(Resource):
         ]
 
     def begin(self, _request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Checks a scenario and begins its run."""
+        """Checks a scenario and starts its run."""
         tree = answers.table_of(given, "tree")
         nacre.check(tree, needs_workload=True)
         name = str(tree.get("name") or "scenario")
@@ -56,7 +56,7 @@ class Runs(Resource):
         return job.told()
 
     def listed(self, request: Request) -> dict[str, Any]:
-        """The runs there are, the latest first: so many from `from` on, and how many in all."""
+        """The runs, the latest first: a page of them from `from`, and the total number."""
         first = answers.place(request, "from")
         there = self._folder.listed("runs")
         following = first + SHOWN
@@ -67,7 +67,7 @@ class Runs(Resource):
         }
 
     def line(self, path: Path) -> dict[str, Any]:
-        """How many requests, and how fast they were."""
+        """Number of requests, and their latencies."""
         record = self.load(path)
         latency = {
             op: None if (found := record.latency[op]) is None else duration(found.mean_ns)
@@ -82,13 +82,13 @@ class Runs(Resource):
         }
 
     def details(self, path: Path, _request: Request) -> dict[str, Any]:
-        """What a report says of a run."""
+        """Report content of a run."""
         record = self.load(path)
         said = answers.summary(record)
         return {**self.line(path), **said, "scenario": _scenario(path, record)}
 
     def report(self, request: Request) -> Response:
-        """The page that `nacre report` makes of a run."""
+        """Report page of a run, as from `nacre report`."""
         path = self.found(request)
         page = nacre.report({path.name: self.load(path)}, title=path.name)
         return Response(page, media_type="text/html", headers={"content-security-policy": _ALONE})
@@ -103,11 +103,11 @@ class Runs(Resource):
         }
 
     def compared_figure(self, request: Request) -> dict[str, Any]:
-        """One figure of runs side by side."""
+        """One figure that compares runs."""
         return answers.figure_of(nacre.compare(self._records(request)), request)
 
     def load(self, path: Path) -> nacre.results.Record:
-        """The record of a run, read once."""
+        """Record of a run, cached."""
         file = path / RECORD_FILE
         try:
             stamp = file.stat().st_mtime_ns
@@ -131,7 +131,7 @@ class Runs(Resource):
         return {name: self.load(self._folder.find(self.kind, name)) for name in names}
 
     def carry_out(self, tree: Mapping[str, Any], name: str, job: Job) -> Path:
-        """Runs a scenario, and keeps the record; returns where."""
+        """Runs a scenario, and keeps the record; returns its address."""
         with self.made(name) as path:
             write_file(path / SCENARIO_FILE, toml.document(tree).encode())
             record = nacre.run(tree, progress=job.tick)
@@ -147,7 +147,7 @@ class Runs(Resource):
 
 
 _ALONE = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-"""A report needs its own styles and nothing else."""
+"""Content security policy of a report, which needs only its own styles."""
 
 
 def _loaded(path: Path, _stamp: int) -> nacre.results.Record:
@@ -155,7 +155,7 @@ def _loaded(path: Path, _stamp: int) -> nacre.results.Record:
 
 
 def _scenario(path: Path, record: nacre.results.Record) -> dict[str, Any]:
-    """The scenario as it was given; as the record resolved it where that is not known."""
+    """The scenario as given; the resolved one of the record if unknown."""
     import tomllib
 
     try:

@@ -1,4 +1,4 @@
-"""Scenarios as pages compose them: what there is to choose from, errors by field, other words."""
+"""Scenarios on pages: choices, errors by field, and conversions to other forms."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from nacre.explorer.folder import Folder, MissingError
 
 
 def routes(folder: Folder) -> list[Route]:
-    """What the form asks; runs that scenarios come from are in a folder."""
+    """Endpoints of the form; runs that scenarios come from are in a folder."""
     check_ = answers.answering(partial(checked, folder), takes_document=True)
     return [
         Route("/api/vocabulary", answers.answering(vocabulary)),
@@ -54,12 +54,12 @@ def _vocabulary() -> dict[str, Any]:
 
 
 def vocabulary(_request: Request) -> dict[str, Any]:
-    """The schema of scenarios, what is shipped, and the presets of the catalog."""
+    """Schema of scenarios, built-in scenarios, and presets of the catalog."""
     return _vocabulary()
 
 
 def checked(folder: Folder, _request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Every error of a scenario or every value it resolves to, and other words for it."""
+    """Errors or resolved values of a scenario, and its other forms."""
     tree = answers.table_of(given, "tree")
     try:
         found = check(tree, needs_workload=True)
@@ -88,10 +88,10 @@ def parsed(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def words(folder: Folder, tree: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, str]:
-    """A scenario as TOML, as a command and as Python; settings of a shipped one where it is that.
+    """A scenario as TOML, as a command, and as Python; as overrides of a built-in one if possible.
 
-    `from` is a shipped scenario, and `changes` are what makes it this one: pairs of path and value.
-    `run` is a run whose scenario it may be: then its file is named.
+    `from` is a built-in scenario, and `changes` are its overrides: pairs of path and value. `run`
+    is a run with possibly the same scenario: then its file is named.
     """
     name, changes = given.get("from"), given.get("changes")
     whole = {"toml": _document(tree)}
@@ -133,7 +133,7 @@ def _are_pairs(changes: object) -> bool:
 
 
 def _same(tree: Mapping[str, Any], name: str, changes: Mapping[str, Any]) -> bool:
-    """Whether the settings make the same of the shipped scenario, errors included."""
+    """Whether the overrides reproduce the scenario, errors included."""
     outcomes = []
     for source, overrides in ((tree, None), (name, changes)):
         try:

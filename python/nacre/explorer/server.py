@@ -1,4 +1,4 @@
-"""Listens on this machine, and ends without losing what is under way."""
+"""Serves on this machine, and stops without losing running work."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from nacre.explorer.app import Explorer
 
 HOST = "127.0.0.1"
 _WAITING = 64
-"""Requests that are answered at a time; a browser has six."""
+"""Maximum number of concurrent requests; a browser has six."""
 _GRACE_S = 3
-"""Seconds that connections have to end when the server does."""
+"""Seconds for open connections to close at the end."""
 
 
 def explore(
@@ -31,11 +31,11 @@ def explore(
     port: int = 0,
     ready: Callable[[str], object] = lambda _address: None,
 ) -> None:
-    """Answers pages until Ctrl-C, SIGTERM or SIGHUP; then waits until what was finished is written.
+    """Serves pages until Ctrl-C, SIGTERM or SIGHUP; then waits for completed results to be written.
 
-    `ready` is called with the address to open, which has the token in its fragment. With port 0 a
-    free one is chosen. Raises `ConfigError` for a port that cannot be had, and for a folder that
-    cannot be one, and `Error` where the system allows too few open files.
+    `ready` is called with the address to open, which has the token in its fragment. With port 0, a
+    free one is chosen. Raises `ConfigError` for an unavailable port or an invalid folder, and
+    `Error` if the system allows too few open files.
     """
     for_pages()
     if folder.exists() and not folder.is_dir():
@@ -69,7 +69,7 @@ def explore(
 
 
 class _Server(uvicorn.Server):
-    """Asks the jobs to stop when it is asked to, so that nobody waits for the other."""
+    """Stops the jobs together with the server, so that neither waits for the other."""
 
     def __init__(self, config: uvicorn.Config, explorer: Explorer) -> None:
         super().__init__(config)
@@ -79,7 +79,7 @@ class _Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Takes SIGHUP, too: the terminal that it was started from has closed."""
+        """Also handles SIGHUP: the terminal of the server has closed."""
         with super().capture_signals():
             is_main = threading.current_thread() is threading.main_thread()
             before = signal.getsignal(signal.SIGHUP)
@@ -92,14 +92,14 @@ class _Server(uvicorn.Server):
                     signal.signal(signal.SIGHUP, before)
 
     async def main_loop(self) -> None:
-        """Sleeps until it is asked to end; uvicorn's own looks ten times a second."""
+        """Sleeps until asked to stop; uvicorn's own loop polls ten times a second."""
         self._loop = asyncio.get_running_loop()
         while not self.should_exit:
             self._asked.clear()
             await self._asked.wait()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Begins to end."""
+        """Starts the shutdown."""
         self._explorer.stop()
         super().handle_exit(sig, frame)
         if self._loop is not None:

@@ -1,4 +1,4 @@
-"""Studies: begun, gone on with, kept as `nacre study` keeps them, shown."""
+"""Studies: started, resumed, kept as `nacre study` does, and shown."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from nacre.explorer.jobs import Job, Jobs
 from nacre.explorer.resource import Resource
 
 RUNS = "study"
-"""The folder of the points, next to the file that asked for them."""
+"""Folder of the points, next to the study file."""
 STUDY_FILE = "study.toml"
 ASKED_FILE = "asked.json"
 REPEATS_MAX = 1000
@@ -37,7 +37,7 @@ class Studies(Resource):
         self._live: dict[str, nacre.studies.LiveStudy] = {}
 
     def more(self) -> list[Route]:
-        """The file of a study, what one that runs says, and how it is resumed."""
+        """Study file, status of a running study, and resuming."""
         answering = answers.answering
         return [
             Route("/api/study-text", answering(_text, takes_document=True), methods=["POST"]),
@@ -46,7 +46,7 @@ class Studies(Resource):
         ]
 
     def begin(self, _request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Finds every error of a study, or begins it."""
+        """Checks a study, or starts it."""
         asked = _study(given)
         total = nacre.studies.check_study(asked).total
         name = str(asked.get("name") or "study")
@@ -60,16 +60,16 @@ class Studies(Resource):
         return self._jobs.start("study", f"Study {path.name}", work, noun="points").told()
 
     def load(self, path: Path) -> nacre.studies.StudyResult:
-        """What its points gave so far."""
+        """Results of its points so far."""
         return nacre.studies.StudyResult.load(path / RUNS)
 
     def line(self, path: Path) -> dict[str, Any]:
-        """Whether it is under way."""
+        """Whether the study is running."""
         _asked(path)
         return {"running": any(self._is_under_way(path))}
 
     def details(self, path: Path, _request: Request) -> dict[str, Any]:
-        """What a study says so far."""
+        """Summary of a study so far."""
         about: dict[str, Any] = {"asked": _asked(path), "toml": (path / STUDY_FILE).read_text()}
         try:
             result = self.load(path)
@@ -78,7 +78,7 @@ class Studies(Resource):
         return about | {"complete": result.complete, "result": answers.summary(result)}
 
     def live(self, request: Request) -> dict[str, Any]:
-        """What a study that runs says so far: sentences, and the front of its designs."""
+        """Summary of a running study: sentences, and the Pareto front."""
         live = self._live.get(answers.word(request, "name"))
         if live is None:
             return {"facts": [], "figure": None}
@@ -120,7 +120,7 @@ class Studies(Resource):
 
 
 def _text(_request: Request, given: Mapping[str, Any]) -> dict[str, str]:
-    """A study as a file that `nacre study` takes."""
+    """A study as a file for `nacre study`."""
     return {"toml": toml.document(_study(given))}
 
 

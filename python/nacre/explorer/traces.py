@@ -1,4 +1,4 @@
-"""Traces that a page sends: taken in as they come, and kept only if they are traces."""
+"""Traces uploaded by a page: streamed to a file, and kept only if valid."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from nacre.explorer import answers
 from nacre.explorer.folder import Folder, MissingError
 
 UPLOAD_MAX = 8 << 30
-"""Bytes of a trace that a page may send; larger ones can be named by their path."""
+"""Maximum size of an uploaded trace in bytes; larger ones can be given by path."""
 LOOKED_AT = 1000
-"""Requests that are read to see whether it is a trace."""
+"""Requests that are read to validate a trace."""
 
 
 class Traces:
-    """The traces there are to plan with: shipped ones, and those that were sent."""
+    """Traces to plan with: built-in and uploaded ones."""
 
     def __init__(self, folder: Folder) -> None:
         self._folder = folder
 
     def routes(self) -> list[Route]:
-        """What the page asks."""
+        """Endpoints of the page."""
         return [
             Route("/api/traces", answers.answering(self.listed)),
             Route("/api/traces/{name}", self.take, methods=["PUT"]),
         ]
 
     def listed(self, _request: Request) -> list[dict[str, Any]]:
-        """Every trace, the shipped ones first."""
+        """All traces, the built-in ones first."""
         sent = [
             {"id": path.name, "name": file.name, "bytes": file.stat().st_size}
             for path in self._folder.listed("traces")
@@ -46,7 +46,7 @@ class Traces:
         return [{"id": name, "name": name, "bytes": None} for name in traces.shipped()] + sent
 
     def place(self, name: str) -> str:
-        """What `nacre` calls a trace: its name if it is shipped, else its path."""
+        """Name of a trace for `nacre`: its own if built in, else its path."""
         if name in traces.shipped():
             return name
         for file in _files(self._folder.find("traces", name)):
@@ -54,7 +54,7 @@ class Traces:
         raise MissingError(f"there is no trace called {name}")
 
     async def take(self, request: Request) -> Response:
-        """Takes a trace in; what is too large, cut off or no trace leaves nothing behind."""
+        """Stores an uploaded trace; removes one that is too large, truncated, or invalid."""
         path: Path | None = None
         try:
             self._is_small(int(request.headers.get("content-length") or 0))
@@ -82,7 +82,7 @@ class Traces:
 
 
 def bound() -> dict[str, Any]:
-    """How large a trace a page may send, and what is said of a larger one."""
+    """Maximum size of an upload, and the message for larger ones."""
     return {
         "bytes": UPLOAD_MAX,
         "otherwise": f"the trace is larger than {UPLOAD_MAX / 2**30:g} GiB, the upload limit of"

@@ -1,7 +1,7 @@
-"""Vega, Vega-Lite and vega-embed for the pages, from the package that also draws our files.
+"""Vega, Vega-Lite and vega-embed for the pages, from the package that also renders files.
 
-The package puts them together in two to three seconds and keeps Python busy meanwhile, so that is
-done in its own process, while the first page is being read.
+Bundling them takes two to three seconds and holds the GIL, so a separate process does it while the
+user reads the first page.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Vega:
         self._warming: threading.Thread | None = None
 
     def begin(self) -> None:
-        """Begins to make it."""
+        """Starts making the bundle."""
         self._process = subprocess.Popen(  # noqa: S603 (our own interpreter)
             [sys.executable, "-P", "-c", _MAKE],
             stdin=subprocess.DEVNULL,
@@ -38,7 +38,7 @@ class Vega:
         )
 
     def warm(self) -> None:
-        """When it is made and the processor is free again, loads what makes figures."""
+        """Loads the modules for figures after the bundle is made and the processor is idle."""
 
         def load() -> None:
             with suppress(Error):
@@ -49,7 +49,7 @@ class Vega:
         self._warming.start()
 
     def bundle(self) -> bytes:
-        """The bundle, as soon as it is there."""
+        """The bundle, when it is complete."""
         with self._lock:
             if self._bundle is None:
                 if self._process is None:
@@ -67,7 +67,7 @@ class Vega:
             return self._bundle
 
     def close(self) -> None:
-        """Ends the process that makes it, if it still does."""
+        """Ends the process that makes the bundle, if it still runs."""
         if (process := self._process) is not None:
             process.kill()
         with self._lock:

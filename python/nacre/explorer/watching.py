@@ -1,4 +1,4 @@
-"""Jobs as pages see them: a list, how far each is, a word to stop."""
+"""Endpoints of jobs: list, progress, stop."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from nacre.explorer.jobs import Job, Jobs
 
 
 class Watching:
-    """Tells pages of jobs."""
+    """Job state for pages."""
 
     def __init__(self, jobs: Jobs) -> None:
         self._jobs = jobs
 
     def routes(self) -> list[Route]:
-        """What pages ask."""
+        """Endpoints of the page."""
         stop = answers.answering(self.stop)
         return [
             Route("/api/jobs", answers.answering(self.listed)),
@@ -38,7 +38,7 @@ class Watching:
         return job.told()
 
     def told(self, request: Request) -> dict[str, Any]:
-        """How far a job is."""
+        """Progress of a job."""
         return self._job(request).told()
 
     def _job(self, request: Request) -> Job:

@@ -1,4 +1,4 @@
-"""Figures: what saves one, and those that belong to no single result.
+"""Saves figures, and plots figures that belong to no single result.
 
 The figures of a result are `result.plot.latency()`, `result.plot.wear()`, and so on.
 """

@@ -1,4 +1,4 @@
-"""What a served device does while it is watched."""
+"""Activity of a served device while it is watched."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from nacre.figures.axes import COUNT_LABEL, TIME_LABEL
 from nacre.results.served import Sample
 
 SAMPLES = "samples"
-"""The data set; a page puts rows into it that have the fields of `Sample`."""
+"""Name of the data set; a page inserts rows with the fields of `Sample`."""
 SPAN_S = 120
-"""Seconds before the last sample that are drawn."""
+"""Seconds plotted before the last sample."""
 
 _ERRORS_ONLY = 1
 _FOR_PAGES = {
@@ -22,26 +22,26 @@ _FOR_PAGES = {
     "span_s": SPAN_S,
     "embedOptions": {"logLevel": _ERRORS_ONLY},
 }
-"""Vega warns of axes without values, with which a figure that is fed begins."""
+"""Vega warns about axes without values, and a live figure starts empty."""
 
 _SAID_WIDTH = 150
 _LABELS = 44
-"""Pixels next to an axis: a figure that is fed does not move as its labels change."""
+"""Width in pixels reserved for axis labels, so that a live figure does not move."""
 
 
 class _Panel(NamedTuple):
-    """What is drawn of each kind of request: expressions with `{0}` for the kind."""
+    """Quantities of each kind of request: expressions with `{0}` for the kind."""
 
     title: str
     least: int
     """The value that the axis reaches at least."""
     value: str
     label: str
-    """How the axis says `datum.value`."""
+    """Expression that formats `datum.value` on the axis."""
     said: str
-    """How the last value is said, with `{0}` for what the axis would say."""
+    """Text of the last value, with `{0}` for the formatted value."""
     line: Literal["linear", "step-before"]
-    """Rates hold since the sample before; a latency may be missing, so it has a point alone."""
+    """Rates hold since the previous sample; a latency between missing ones is drawn as a point."""
     height: int
 
 
@@ -69,9 +69,9 @@ _PANELS = (
 
 
 def served(samples: Iterable[Sample] = ()) -> alt.VConcatChart:
-    """Requests per second and their mean latency, between one sample and the next.
+    """Requests per second and mean latency between samples.
 
-    Without samples it is what a page draws once and then feeds.
+    Without samples, it is an empty chart for a page that inserts rows later.
     """
     rows = theme.data(sample._asdict() for sample in samples)
     rows["name"] = SAMPLES
@@ -87,7 +87,7 @@ def served(samples: Iterable[Sample] = ()) -> alt.VConcatChart:
 
 
 def _between(chart: alt.Chart) -> alt.Chart:
-    """Each sample with the one before, and how long ago it was."""
+    """Each sample with its predecessor and its age."""
     before: list[Any] = [
         {"op": "lag", "field": field, "as": f"{field}_before"} for field in Sample._fields
     ]
@@ -101,7 +101,7 @@ def _between(chart: alt.Chart) -> alt.Chart:
 
 
 def _panel(between: alt.Chart, panel: _Panel) -> alt.LayerChart:
-    """A line for each kind of request, and above them what the last sample says."""
+    """A line for each kind of request, with the values of the last sample above."""
     kinds: list[Any] = list(theme.OP_COLORS)
     values = between.transform_calculate(**{kind: panel.value.format(kind) for kind in kinds})
     values = values.transform_fold(kinds, as_=["kind", "value"])

@@ -1,4 +1,4 @@
-"""Axes for times on a log scale and for shares out to the tail."""
+"""Axes for times on a log scale, and for shares with visible tails."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _NORMAL = NormalDist()
 
 
 def deviate(share: float) -> float:
-    """The standard normal deviate that `share` of a normal distribution does not exceed."""
+    """Quantile of the standard normal distribution at `share`."""
     return _NORMAL.inv_cdf(share)
 
 
 def clock(span_s: float) -> tuple[float, str]:
-    """The unit for an axis of so many seconds, and how many seconds it has."""
+    """Unit for an axis of the given span, and its seconds."""
     for above, scale, unit in (*_CLOCKS, *_SHORT_CLOCKS):
         if span_s >= above:
             return scale, unit
@@ -38,7 +38,7 @@ def clock(span_s: float) -> tuple[float, str]:
 
 
 def whole_ticks(low: float, high: float, about: int) -> list[int]:
-    """Whole numbers of an axis, a round step apart: about so many, but none between two."""
+    """About the given number of round integer ticks, without fractions."""
     least = max(1.0, (high - low) / about)
     scale = 10 ** math.floor(math.log10(least))
     step = next(m * scale for m in (1, 2, 5, 10) if m * scale >= least)
@@ -46,7 +46,7 @@ def whole_ticks(low: float, high: float, about: int) -> list[int]:
 
 
 def latency_axis(low_ns: float, high_ns: float) -> alt.X:
-    """A log axis of times: a tick per decade, or 1-2-5 when there are few decades."""
+    """Log axis for times: a tick per decade, or 1-2-5 over few decades."""
     few = math.log10(high_ns / low_ns) < 2.5
     steps = (1, 2, 5) if few else (1,)
     first, last = math.floor(math.log10(low_ns)), math.ceil(math.log10(high_ns))
@@ -60,7 +60,7 @@ def latency_axis(low_ns: float, high_ns: float) -> alt.X:
 
 
 def share_axis(highest: float, title: str) -> alt.Y:
-    """An axis of shares spaced as a normal distribution spaces them, so that tails are seen."""
+    """Axis of shares on a probit scale, so that tails are visible."""
     shares = [s for s in _SHARES if _LOWEST <= s <= highest]
     label = " : ".join(
         f"abs(datum.value - {deviate(s):.4f}) < 0.001 ? '{100 * s:.6g} %'" for s in shares

@@ -1,4 +1,4 @@
-"""How much of each erase block is live."""
+"""Share of valid pages in each erase block."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nacre.results.tables import owners
 
 
 def blocks(record: Record, component: str | None = None) -> alt.VConcatChart:
-    """A panel per component: the live share of its blocks at the end, by place or number."""
+    """A panel per component: valid share of its blocks at the end, by position or number."""
     parts = by_component(record, "live_share", component, placed=True)
     is_placed = any(path in parts for path in owners(record, "blocks", "place"))
     panels = [

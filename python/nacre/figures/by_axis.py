@@ -22,7 +22,7 @@ _WIDE = 30
 
 
 def can_be_drawn(result: StudyResult) -> bool:
-    """Whether the lines would be few enough to be distinguished."""
+    """Whether there are few enough lines to distinguish."""
     if result.questions.search or not result.questions.axes:
         return False
     known = result.designs.drop_nulls(_objective(result, None))
@@ -84,7 +84,7 @@ def by_axis(result: StudyResult, of: str | None = None, axis: str | None = None)
 
 
 def _objective(result: StudyResult, of: str | None) -> str:
-    """The column that is drawn: the first objective unless another one is asked for."""
+    """Column to plot: the first objective by default."""
     if of is None:
         objectives = result.questions.objectives
         return objectives[0].column if objectives else "iops"
@@ -95,7 +95,7 @@ def _objective(result: StudyResult, of: str | None) -> str:
 
 
 def _across(result: StudyResult, axis: str | None) -> Axis:
-    """The axis along the figure: the first one of numbers unless another one is asked for."""
+    """Axis along the figure: the first numeric one by default."""
     found = result.questions.axes
     if axis is None:
         numbers = (each for each in found if result.designs[_column(each)].dtype.is_numeric())
@@ -107,7 +107,7 @@ def _across(result: StudyResult, axis: str | None) -> Axis:
 
 
 def _column(axis: Axis, known: pl.DataFrame | None = None) -> str:
-    """The values of the axis as numbers, if all there are have one."""
+    """Values of the axis as numbers; None unless all have one."""
     from nacre.studies.analysis.table import labels
 
     column = labels(axis)[-1]
@@ -124,7 +124,7 @@ def _label(row: Mapping[str, Any], names: list[str]) -> str:
 
 
 def _ticks(x: Any, rows: list[dict[str, Any]]) -> Any:
-    """The axis with the values as the study gives them, where there are few."""
+    """Axis with ticks at the values of the study, if there are few."""
     labels = {row["x"]: row["label"] for row in rows}
     if len(labels) > 10:
         return x

@@ -1,4 +1,4 @@
-"""Panels of a quantity by block number, however many blocks there are."""
+"""Panels of a quantity by block number, for any number of blocks."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from nacre.results.tables import check_has, owners
 from nacre.results.tables import column as table_column
 
 _APART = 64
-"""So many columns have gaps between them."""
+"""Up to this number, columns have gaps between them."""
 
 MOST = 310
-"""Columns a panel has room for: each two pixels wide."""
+"""Maximum number of columns in a panel, of two pixels each."""
 
 Row = dict[str, float]
 Numbers = np.ndarray[tuple[int, ...], np.dtype[Any]]
@@ -29,10 +29,10 @@ Numbers = np.ndarray[tuple[int, ...], np.dtype[Any]]
 def by_component(
     record: Record, column: str, component: str | None, *, placed: bool = False
 ) -> dict[str, Numbers]:
-    """What the blocks of each component, or of the one asked for, say in `column`.
+    """Values of `column` for the blocks of each component, or of the given one.
 
-    They are in the order of their numbers or, if `placed` and known, of their places; then those
-    that stand by and have none are left out. Raises `Error` where there is nothing to draw.
+    They are ordered by number or, if `placed` and known, by position; spare blocks have no position
+    and are omitted. Raises `Error` if there is nothing to draw.
     """
     check_has(record, "blocks", component)
     having = [path for path in owners(record, "blocks", column) if component in (None, path)]
@@ -50,14 +50,14 @@ def by_component(
 
 
 def _in_place(values: Numbers, places: Numbers) -> Numbers:
-    """The values of the blocks that have a place, in the order of their places."""
+    """Values of blocks that have a position, ordered by it."""
     having = np.flatnonzero(places >= 0)
     found: Numbers = values[having[np.argsort(places[having], kind="stable")]]
     return found
 
 
 def columns(values: Numbers) -> list[Row]:
-    """The least, mean and largest value of each group of neighbors, at most `MOST` groups."""
+    """Minimum, mean, and maximum of each group of neighbors, at most `MOST` groups."""
     group = -(-len(values) // MOST)
     rows = []
     for first in range(0, len(values), group):
@@ -79,18 +79,18 @@ def columns(values: Numbers) -> list[Row]:
 
 
 def joined(parts: Mapping[str, Numbers]) -> Numbers:
-    """The values of all parts one after the other; those of a single one are not copied."""
+    """Concatenates the values of all parts; a single part is not copied."""
     values = list(parts.values())
     return values[0] if len(values) == 1 else np.concatenate(values)
 
 
 def erase_blocks(number: int) -> str:
-    """How many erase blocks there are."""
+    """Number of erase blocks, as text."""
     return f"{count(number)} erase block{'' if number == 1 else 's'}"
 
 
 def grouped(parts: Sequence[Numbers]) -> list[str]:
-    """A line on what a column stands for, where it stands for several blocks."""
+    """Note on how many blocks a column stands for, if several."""
     group = max(-(-len(values) // MOST) for values in parts)
     if group == 1:
         return []
@@ -143,7 +143,7 @@ def panel(
 
 
 def panel_title(name: str) -> alt.TitleParams:
-    """The small heading of one panel among several."""
+    """Title of one panel among several."""
     return alt.TitleParams(
         printable(name), fontSize=13, fontWeight="normal", offset=6, color=theme.INK
     )

@@ -17,7 +17,7 @@ _HEIGHT = 320
 
 
 def cache_curves(curves: CacheCurves, by: Unit = "block") -> alt.LayerChart:
-    """A line per policy; where a sample was followed, with its bounds."""
+    """A line per policy; with its confidence interval if estimated from a sample."""
     kind = curves.kinds()[0]
     rows: list[dict[str, Any]] = []
     for row in curves.to_polars(by).iter_rows(named=True):

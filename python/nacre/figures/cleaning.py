@@ -1,4 +1,4 @@
-"""What cleaning costs over simulated time."""
+"""Cost of garbage collection over simulated time."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from nacre.results.record import Record
 
 
 def cleaning(record: Record, component: str | None = None) -> alt.Chart:
-    """What the cleaner programmed per page that it gained, or that the host wrote, as steps.
+    """Pages programmed by garbage collection per reclaimed or host-written page, as steps.
 
-    There is a gap where it gained none.
+    There is a gap where none was reclaimed.
     """
     frame = record.cleaning(component)
     if "cost" not in frame.columns or not frame["cost"].count():
@@ -65,7 +65,7 @@ def cleaning(record: Record, component: str | None = None) -> alt.Chart:
 
 
 def _counted(columns: Sequence[str]) -> str:
-    """What the cost is counted in: by cleanings, or by what the host wrote meanwhile."""
+    """Basis of the cost: reclaimed pages, or pages written by the host."""
     per = [name for name, column in (("page gained", "gained"), ("page of host data", "host"))
            if column in columns]  # fmt: skip
     return f"cleaner programs per {' or '.join(per) or 'page'}"

@@ -1,4 +1,4 @@
-"""How long a device takes to be ready again."""
+"""Distribution of recovery times."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NS = 1e9
 
 
 def recovery_figure(found: Crash) -> alt.Chart:
-    """The share of recoveries that are over, by time; raises `Error` where none takes time."""
+    """Share of recoveries completed by a time; raises `Error` if none takes time."""
     bars, recovery = found.recovery.bars, found.recovery
     if recovery.p50_s is None or not recovery.max_s:
         raise Error("no recovery took time, so there is nothing to draw", "no-data")

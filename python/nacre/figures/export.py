@@ -32,7 +32,7 @@ def image(chart: alt.TopLevelMixin, suffix: str) -> bytes:
 def drawn_once(
     make: Callable[[], alt.TopLevelMixin], suffixes: Sequence[str] = SUFFIXES
 ) -> Iterator[tuple[str, Callable[[], bytes]]]:
-    """By suffix, what makes the file of a figure; the first that is called draws it."""
+    """Encoder for each suffix; the first call draws the figure."""
     drawing = cache(lambda: svg(make()))
     for suffix in suffixes:
         yield suffix, partial(_drawn, drawing, suffix)
@@ -56,9 +56,10 @@ def _encoded(drawing: str, suffix: str) -> bytes:
 
 
 def save(chart: alt.TopLevelMixin, path: str | os.PathLike[str]) -> None:
-    """Writes the figure as what the name of PATH ends in: svg, png, pdf or html.
+    """Writes the figure in the format of the suffix: svg, png, pdf or html.
 
-    Without such an end it is written as PATH.svg and PATH.png. Each file is complete or not there.
+    Without one of these suffixes, writes PATH.svg and PATH.png. Each file is written completely or
+    not at all.
     """
     suffix = Path(path).suffix.removeprefix(".").lower()
     if suffix in FORMATS:
@@ -76,7 +77,7 @@ def _page(drawing: str) -> str:
 
 
 def svg(chart: alt.TopLevelMixin) -> str:
-    """The figure as SVG text; raises `Error` where the system does not give what that needs."""
+    """The figure as SVG text; raises `Error` if a limit of the system is too low."""
     limits.for_figures()
     drawn: Any = chart
     text = io.StringIO()

@@ -1,4 +1,4 @@
-"""How latencies are distributed, from the fastest to the far tail."""
+"""Distributions of latencies, from the minimum to the far tail."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from nacre.results.record import Op, Record
 
 _LOWEST = 0.001
 _CELL = 0.02
-"""Points of a curve nearer than this many deviates are drawn as two: no eye sees more."""
+"""Distance in deviates below which points of a curve are merged, since it is invisible."""
 
 Point = dict[str, float | str]
 
@@ -23,7 +23,7 @@ Point = dict[str, float | str]
 def latency(
     records: Sequence[Record], ops: Sequence[Op], names: Sequence[str] | None = None
 ) -> alt.Chart:
-    """Share of requests not slower than a latency; one curve per record and kind of request."""
+    """Cumulative distribution of latencies; one curve per record and kind of request."""
     names = theme.names(names or [record.name for record in records])
     points: list[Point] = []
     for record, name in zip(records, names, strict=True):
@@ -50,7 +50,7 @@ def latency(
 
 
 def curve(record: Record, op: Op, series: str) -> list[Point]:
-    """The points of one curve, thinned to what can be seen."""
+    """Points of one curve, thinned to visible differences."""
     frame = record.latency_distribution(op)
     if frame.height == 0:
         return []
@@ -109,7 +109,7 @@ def _several(records: Sequence[Record], names: Sequence[str], ops: Sequence[Op])
 
 
 def fastest(records: Sequence[Record], names: Sequence[str], op: Op) -> tuple[str, str]:
-    """Which of several has the lowest mean latency, and by how much the highest is above it."""
+    """Name of the record with the lowest mean latency, and its distance to the highest."""
     means = {
         name: record.latency[op].mean_ns
         for name, record in zip(names, records, strict=True)
@@ -124,7 +124,7 @@ def fastest(records: Sequence[Record], names: Sequence[str], op: Op) -> tuple[st
 
 
 def of_record(record: Record, op: Op | None = None) -> alt.Chart:
-    """The latencies of one record: of both kinds of requests, or of one."""
+    """Latencies of one record: of all kinds of requests, or of one."""
     return latency([record], ops=_ops(record, op))
 
 

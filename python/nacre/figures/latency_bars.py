@@ -1,4 +1,4 @@
-"""Mean read latency of several systems, each bar split by who took the time."""
+"""Mean read latency of several systems, each bar divided by component."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def mean_latency(
 ) -> alt.VConcatChart:
     """A panel per group, a bar per record; the fastest of each group in bold.
 
-    `part_of(name, activity)` says to which part of the bar called `name` an activity belongs;
+    `part_of(name, activity)` returns the part of the bar `name` that an activity belongs to;
     `parts` maps the parts, in their order, to colors.
     """
     rows = {group: _rows(records, part_of, list(parts)) for group, records in groups.items()}

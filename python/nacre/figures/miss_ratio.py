@@ -23,7 +23,7 @@ COLORS = {"all": theme.INK, "reads": theme.BLUE, "writes": theme.VERMILION}
 
 
 def miss_ratio(curve: MissRatioCurve) -> alt.LayerChart:
-    """The curve of reads, of writes, and of both, with the bounds of an estimate."""
+    """Miss-ratio curves of reads, writes, and both, with confidence intervals of estimates."""
     frame = curve.to_polars()
     kinds = curve.kinds()
     points: list[dict[str, Any]] = []

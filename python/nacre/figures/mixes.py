@@ -1,4 +1,4 @@
-"""What mixes of tiers are worth, over the shares of the first two: a surface seen from above."""
+"""Scores of tier mixes by the shares of the first two tiers, as a heat map."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ _TITLES = {
 
 
 def mixes(found: Mixes, by: str = "iops_per_cost") -> alt.LayerChart:
-    """A field per mix, darker where it is better; the best of all is marked.
+    """A cell per mix, darker if better; the best is marked.
 
-    With more than three tiers a field is the best mix with these shares of the first two. Two
-    tiers make a line over the share of the first.
+    With more than three tiers, a cell is the best mix with these shares of the first two. Two tiers
+    make a line over the share of the first.
     """
     best = found.best(1, by).to_dicts()[0]
     score = _title(found, by)
@@ -70,7 +70,7 @@ def surface(
     is_least: bool = False,
     is_time: bool = False,
 ) -> alt.LayerChart:
-    """Fields of `x` and `y` in percent, colored by `value`; the best one is ringed.
+    """Cells of `x` and `y` in percent, colored by `value`; the best one is marked.
 
     A value that `is_time` is in nanoseconds.
     """
@@ -121,7 +121,7 @@ def surface(
 
 
 def _title(found: Mixes, by: str) -> str:
-    """What a score is called; a price with what it is counted in."""
+    """Title of a score; a price with its currency."""
     if by not in ("iops_per_cost", "cost") or len(found.bases) != 1:
         return _TITLES[by]
     return f"{_TITLES[by]}, {printable(found.bases[0])}"
@@ -164,9 +164,9 @@ def _line(found: Mixes, by: str, best: dict[str, Any]) -> alt.LayerChart:
 
 
 def _axis(rows: Data, field: str, title: str) -> tuple[Any, dict[str, str], Any]:
-    """The encoding of one side of the fields, that of its other end, and that of the middles.
+    """Encodings of the start, end, and center of cells along one axis.
 
-    Places an even step apart have their room on the axis; others stand side by side.
+    Evenly spaced positions use a numeric axis; others are drawn side by side.
     """
     channel: Any = alt.X if field == "x" else alt.Y
     places = sorted({row[field] for row in rows})

@@ -1,4 +1,4 @@
-"""The designs of a study by two objectives, and those no other beats.
+"""Designs of a study by two objectives, with the Pareto front.
 
 Of many designs only those are drawn that can be distinguished: one dot for each cell of a grid, and
 all of the front. A figure of 20,000 dots takes 7 MB, and looks like one of a thousand.
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 _HEIGHT = 380
 _LABELS_MAX = 12
 _DOTS_MAX = 1500
-"""Dots drawn of designs that are not on the front."""
+"""Maximum number of dots for designs that are not on the front."""
 _WIDE = 30
 """A log axis where values differ by more than this factor."""
 
 
 def pareto(result: StudyResult) -> alt.LayerChart:
-    """The second objective across, the first one up; the front as a line."""
+    """Second objective over the first, with the front as a line."""
     from nacre.words.studies import cell, counted, title
 
     objectives = result.questions.objectives
@@ -102,7 +102,7 @@ def pareto(result: StudyResult) -> alt.LayerChart:
 
 
 def _apart(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The rows to draw: of those in one cell of a grid and of one kind the first, and the front."""
+    """Rows to draw: the front, and one row for each grid cell and kind."""
     if len(rows) <= _DOTS_MAX:
         return rows
     places = [_places(rows, key) for key in ("x", "y")]
@@ -119,7 +119,7 @@ def _apart(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _places(rows: list[dict[str, Any]], key: str) -> list[float]:
-    """Where the rows lie along an axis, from 0 to 1."""
+    """Positions of the rows along an axis, from 0 to 1."""
     of = math.log if _scale(rows, key) == "log" else float
     values = [of(row[key]) for row in rows]
     low, high = min(values), max(values)
@@ -127,14 +127,14 @@ def _places(rows: list[dict[str, Any]], key: str) -> list[float]:
 
 
 def _interval(key: str, row: dict[str, Any], column: str) -> dict[str, float]:
-    """Where the mean of the runs of a design may be; on a log axis that ends above nothing."""
+    """Confidence interval of a design's mean, bounded above zero for log axes."""
     value, within = row[column], row[f"{column}_ci95"] or 0.0
     low = value - within
     return {f"{key}_low": value if low <= 0 < value else low, f"{key}_high": value + within}
 
 
 def _intervals(rows: list[dict[str, Any]], x: Any, y: Any) -> list[alt.Chart]:
-    """Bars through the designs whose means are known so well and no better."""
+    """Error bars of designs with several runs."""
     found = []
     for key, bounds in (
         ("x", {"x": alt.X("x_low:Q"), "x2": "x_high:Q", "y": y}),
@@ -154,7 +154,7 @@ def _axis(channel: Any, key: str, column: str, rows: list[dict[str, Any]], said:
 
 
 def _together(best: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """One label where designs lie on each other."""
+    """One label for designs at the same position."""
     found: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in best:
         found.setdefault((row["across"], row["up"]), []).append(row)

@@ -1,4 +1,4 @@
-"""How much of each objective of a study each axis decides."""
+"""Share of each objective's variance that each axis explains."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bars of parts, one after the other: what the figures of where time went are made of."""
+"""Stacked bars, for the figures of latency breakdowns."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ Row = dict[str, Any]
 
 
 def in_line(parts: Iterable[Row], measure: str, unit: str = "") -> list[Row]:
-    """The parts of a bar one after the other: each has a `start` and an `end`.
+    """Adds `start` and `end` of each part along its bar.
 
-    Of a measure with a unit they are called `start_ns`, `end_ns`. The last part has `last`.
+    For a measure with a unit they are `start_ns` and `end_ns`. The last part has `last`.
     """
     rows: list[Row] = []
     start = 0.0
@@ -29,7 +29,7 @@ def in_line(parts: Iterable[Row], measure: str, unit: str = "") -> list[Row]:
 
 
 class Bars:
-    """Horizontal bars of rows that `in_line` made, one for each name in the field of `y`."""
+    """Horizontal stacked bars of rows from `in_line`, one per name in the field of `y`."""
 
     def __init__(self, rows: Sequence[Row], y: alt.Y, unit: str = "") -> None:
         field = str(y.shorthand).removesuffix(":N")
@@ -58,14 +58,14 @@ class Bars:
         return blocks
 
     def inside(self, where: str, text: str | alt.Text) -> alt.Chart:
-        """Words at the `middle` of the parts that are wide enough, in the color of `ink`."""
+        """Labels at the `middle` of parts that are wide enough, in the color of `ink`."""
         words = self._chart.transform_filter(where).mark_text(baseline="middle", fontSize=11)
         ink = alt.Color("ink:N").scale(None)
         inside: alt.Chart = words.encode(x="middle:Q", text=text, color=ink)
         return inside
 
     def totals(self, where: str = "datum.last", weight: str | None = None) -> alt.Chart:
-        """The field `total` after the last part of each bar."""
+        """Labels with the field `total` at the end of each bar."""
         bold: dict[str, Any] = {} if weight is None else {"fontWeight": weight}
         ends = self._chart.transform_filter(where)
         words = ends.mark_text(align="left", dx=6, baseline="middle", **bold)

@@ -1,6 +1,6 @@
-"""One look for every figure: colors, type, axes.
+"""Theme of all figures: colors, fonts, axes.
 
-Colors are those of Okabe and Ito (2008), which stay apart for the color-blind.
+Colors are those of Okabe and Ito (2008), which color-blind readers can distinguish.
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ Chart = TypeVar(
 
 
 def data(rows: Iterable[Mapping[str, Any]]) -> alt.InlineData:
-    """Rows kept inside the figure, whatever their number."""
+    """Embeds the rows in the figure, without a limit on their number."""
     made = alt.InlineData(values=[])
     made["values"] = [dict(row) for row in rows]  # not held against the schema, row by row: slow
     return made
 
 
 def names(given: Iterable[str]) -> list[str]:
-    """The names of records as a drawing can hold them: control characters are no XML."""
+    """Replaces control characters in names, which XML does not allow."""
     return [printable(name) for name in given]
 
 
 def title(text: str, *subtitles: str) -> alt.TitleParams:
-    """What is seen, and below it in gray what was measured."""
+    """Title with the finding, and gray subtitles with what was measured."""
     return alt.TitleParams(printable(text), subtitle=[printable(line) for line in subtitles])
 
 
 def themed(chart: Chart) -> Chart:
-    """The chart in the look of the house; a notebook shows it without a network."""
+    """Applies the theme; notebooks show the chart without a network."""
     themed_chart: Chart = chart.configure(**_CONFIG)
     # Not an attribute of the chart, which would be one of its drawing.
     object.__setattr__(themed_chart, "_repr_mimebundle_", partial(_shown, themed_chart))
@@ -53,9 +53,9 @@ def themed(chart: Chart) -> Chart:
 
 
 def _shown(chart: Any, *given: Any, **more: Any) -> Any:
-    """What a notebook shows: a drawing, unless another renderer of Altair was chosen.
+    """Notebook output as SVG, unless another Altair renderer is chosen.
 
-    The default one has the browser fetch its scripts from the internet.
+    Altair's default makes the browser fetch scripts from the internet.
     """
     if alt.renderers.active not in ("default", "html"):
         return type(chart)._repr_mimebundle_(chart, *given, **more)

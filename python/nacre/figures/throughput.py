@@ -1,4 +1,4 @@
-"""What a run did over simulated time."""
+"""Throughput and latency of a run over simulated time."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from nacre.results.tables import interval_s
 _MEGABYTE = 1e6
 
 _PART_MIN = 0.1
-"""A last interval the run ended in before this share of it says too little about a rate."""
+"""A shorter last interval says too little about a rate."""
 
 
 def throughput(record: Record) -> alt.VConcatChart:
-    """Requests per second by kind, bytes per second and mean latency, one above the other.
+    """Requests per second by kind, bytes per second, and mean latency, in panels.
 
-    The run ends within the last interval: its rates are those of the part before the end, and it
-    is as wide as that part. A part of less than a tenth of an interval is left out, unless it has
-    all that was done.
+    The run ends within the last interval: its rates are those of the part before the end, and it is
+    as wide as that part. A part of less than 10 % of an interval is omitted, unless it is the only
+    one.
     """
     width_s = interval_s(record)
     intervals = _intervals(record, width_s)
@@ -128,7 +128,7 @@ def _panel(
     color: str,
     axis: str | None = None,
 ) -> alt.Chart:
-    """One quantity as steps; a gap where nothing completed."""
+    """One quantity as steps, with gaps where nothing completed."""
     y = alt.Y(f"{field}:Q", title=label)
     y = y.axis(tickCount=3, labelExpr=TIME_LABEL) if field == "latency_ns" else y.axis(tickCount=3)
     line = (

@@ -1,4 +1,4 @@
-"""How a store of tiers serves, epoch by epoch."""
+"""Requests, hits, and migrations of a tiered store by epoch."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def tiers(record: Record, component: str | None = None) -> alt.VConcatChart:
 def _panel(
     rows: Data, names: list[str], field: str, title: str, end: float, axis: str | None
 ) -> alt.Chart:
-    """Steps of one quantity, a line per component."""
+    """One quantity as steps, a line per component."""
     is_share = field == "share"
     points = [
         {"component": row["component"], "time": row[at], field: row[field], "order": 2 * i + j}

@@ -1,4 +1,4 @@
-"""Where the time of an average request went."""
+"""Latency breakdown of an average request."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from nacre.figures.stacked import Bars, Row, in_line
 from nacre.results.record import Activity, Op, Record
 
 _SMALL = 0.01
-"""Shares below this are drawn together as "other"."""
+"""Smaller shares are drawn together as "other"."""
 _LABELED = 0.09
 _OTHER = "other"
 
@@ -65,7 +65,7 @@ def _segments(records: Sequence[Record], ops: Sequence[Op], names: Sequence[str]
 
 
 def _bar(bar: str, op: Op, record: Record) -> list[Row]:
-    """The segments of one bar, from the host down; small ones together at the end."""
+    """Segments of one bar, from the host down; small ones together at the end."""
     place = {component.path: i for i, component in enumerate(record.components)}
     spent: Sequence[Activity] = record.time_spent[op]
     large = [part for part in spent if part.share >= _SMALL]
@@ -100,7 +100,7 @@ def _name(part: Activity) -> str:
 
 
 def _order(records: Sequence[Record], segments: Sequence[Row]) -> list[str]:
-    """The parts from the host down, "other" last."""
+    """Order of the parts from the host down, "other" last."""
     place: dict[str, int] = {}
     for record in records:
         for component in record.components:
@@ -113,7 +113,7 @@ def _order(records: Sequence[Record], segments: Sequence[Row]) -> list[str]:
 
 
 def _colors(parts: Sequence[str], segments: Sequence[Row]) -> Mapping[str, str]:
-    """A hue per component; the more of its time an activity takes, the darker its shade."""
+    """A hue per component; activities with more time have darker shades."""
     taken = dict.fromkeys(parts, 0.0)
     for segment in segments:
         taken[str(segment["part"])] += float(segment["mean_ns"])
@@ -141,7 +141,7 @@ def _title(records: Sequence[Record], names: Sequence[str], ops: Sequence[Op]) -
 
 
 def _most(record: Record, op: Op) -> str:
-    """Where most of the time of all requests of a kind went: small parts are counted, too."""
+    """Component with most of the time of all requests of a kind, including small parts."""
     spent: Sequence[Activity] = record.time_spent[op]
     by_component: dict[str, float] = {}
     for part in spent:
@@ -159,6 +159,6 @@ def _most(record: Record, op: Op) -> str:
 
 
 def of_record(record: Record) -> alt.LayerChart:
-    """Where the time of the requests of one record went."""
+    """Latency breakdown of one record."""
     both: tuple[Op, ...] = ("read", "write")
     return time_spent([record], ops=[op for op in both if record.latency[op]] or both)

@@ -1,4 +1,4 @@
-"""What the resources did all the time."""
+"""Utilization of the resources."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from nacre.figures.stacked import Bars, Row, in_line
 from nacre.results.record import IDLE, Record
 
 _MOST = 30
-"""Resources drawn: the busiest."""
+"""Maximum number of resources drawn, the busiest first."""
 _LABELED = 0.06
 
 COLORS = {
@@ -40,7 +40,7 @@ COLORS = {
     "queue": theme.GRAY,
     IDLE: theme.RULE,
 }
-"""The same color in every figure, in the order in which they are drawn."""
+"""Fixed color of each activity, in drawing order."""
 
 
 def time_split(record: Record) -> alt.LayerChart:
@@ -112,7 +112,7 @@ def _placed(bar: str, parts: Sequence[Mapping[str, Any]]) -> list[Row]:
 
 
 def _busy(rows: Sequence[Row]) -> dict[str, float]:
-    """How busy each resource was."""
+    """Utilization of each resource."""
     busy: dict[str, float] = {}
     for row in rows:
         share = 0.0 if row["activity"] == IDLE else row["share"]

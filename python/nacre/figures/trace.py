@@ -1,4 +1,4 @@
-"""What a trace is like: one figure per side of it."""
+"""Figures of a trace, one per property."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _DECADES_MAX = 12
 
 
 def trace_figures(info: View, name: str) -> dict[str, alt.TopLevelMixin]:
-    """The figures a trace has data for, by what they show."""
+    """The figures for which a trace has data, by name."""
     profile = info.profile
     if not info.reads + info.writes:
         return {}
@@ -107,7 +107,7 @@ def rhythm(profile: View, name: str) -> alt.Chart:
 
 
 def footprint(profile: View, name: str) -> alt.Chart:
-    """Bytes touched so far, and the mean working set by the length of its window."""
+    """Footprint over time, and mean working set by window length."""
     table, sets = profile.timeline, profile.working_set
     rows = _zip(
         "touched since the start",
@@ -228,7 +228,7 @@ def _log_shares(lowest: float, title: str) -> alt.X:
 
 
 def _time_axis(values_ns: Sequence[float], title: str) -> alt.X:
-    """A log axis of times; what lies below a thousandth of a nanosecond is at its left end."""
+    """Log axis of times; values below a thousandth of a nanosecond are at its left end."""
     positive = [value for value in values_ns if value > 0] or [1.0]
     last = math.ceil(math.log10(max(positive)))
     first = max(math.floor(math.log10(min(positive))), last - _DECADES_MAX)
@@ -246,7 +246,7 @@ def _clock_axis(end: float, title: str) -> alt.X:
 
 
 def _at(xs: Sequence[float], ys: Sequence[float], x: float) -> float:
-    """The curve at `x`, along straight lines."""
+    """Linear interpolation of the curve at `x`."""
     before = (0.0, 0.0)
     for point in zip(xs, ys, strict=True):
         if point[0] >= x:

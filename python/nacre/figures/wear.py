@@ -1,4 +1,4 @@
-"""How often each erase block was erased."""
+"""Erase counts of the blocks."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from nacre.results.record import Record
 
 _BARS = 60
 _AT_ONCE = 1 << 16
-"""Blocks that are counted at once: their numbers stay in the caches of the processor."""
+"""Number of blocks counted at once, chosen to fit the processor's caches."""
 _NEAR = 0.2
-"""The endurance is drawn where the most worn block has used this share of it."""
+"""Share of the endurance used by the most worn block above which the limit is drawn."""
 
 
 def wear(record: Record, component: str | None = None) -> alt.VConcatChart:
-    """Two panels per component: erases by block number, and how many blocks have how many."""
+    """Two panels per component: erases by block number, and their histogram."""
     parts = by_component(record, "erases", component)
     endurances = {part.path: part.wear.endurance for part in record.components if part.wear}
     panels: list[alt.LayerChart] = []
@@ -62,7 +62,7 @@ def _by_number(values: Numbers, endurance: int | None, name: str) -> alt.LayerCh
 
 
 def histogram(values: Numbers) -> list[dict[str, float]]:
-    """Bars of whole numbers of erases: from, up to but without, and how many blocks."""
+    """Histogram of whole erase counts: lower bound, exclusive upper bound, blocks."""
     low, high = int(values.min()), int(values.max())
     width = -(-(high - low + 1) // _BARS)
     bars = (high - low) // width + 1

@@ -1,1 +1,1 @@
-"""Results on disk: files that appear complete or not at all."""
+"""Writes results to disk, each file completely or not at all."""

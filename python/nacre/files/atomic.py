@@ -1,6 +1,6 @@
-"""Files that are complete or not there: written next to their place, then renamed into it.
+"""Writes files atomically: next to their target, then renamed.
 
-What somebody else has put there stays: links are not followed.
+Files that Nacre did not write are not replaced, and links are not followed.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ TAKEN = "the file already exists; choose another name, or overwrite it with --fo
 
 
 def look(target: Path, *, replace: bool = True) -> bool:
-    """Whether there is a file that `replace` allows to replace.
+    """Whether there is a file that may be replaced, with `replace`.
 
-    Raises `OSError` for a link, for what is not a file, and for a file that is to stay.
+    Raises `OSError` for a link, for other things than files, and for a file that must be kept.
     """
     try:
         found = target.lstat().st_mode
@@ -40,9 +40,9 @@ def look(target: Path, *, replace: bool = True) -> bool:
 
 
 def look_apart(target: Path, inputs: Iterable[str | os.PathLike[str]]) -> None:
-    """Raises `OSError` where a file to write is one that is read, by whatever name.
+    """Raises `OSError` if an output file is also an input, under any name.
 
-    It would be replaced by what was made of it, with `--force` or without.
+    Even with `--force`, the input would be replaced by what was made from it.
     """
     place = _identity(target)
     if place is not None and place in map(_identity, inputs):
@@ -50,7 +50,7 @@ def look_apart(target: Path, inputs: Iterable[str | os.PathLike[str]]) -> None:
 
 
 def _identity(name: str | os.PathLike[str]) -> tuple[int, int] | None:
-    """Device and inode of what a name leads to, which every other name of it has, too."""
+    """Device and inode of a file, which are the same for all of its names."""
     try:
         found = os.stat(name)  # noqa: PTH116
     except (OSError, ValueError):
@@ -60,9 +60,9 @@ def _identity(name: str | os.PathLike[str]) -> tuple[int, int] | None:
 
 @contextmanager
 def _held(target: Path) -> Iterator[None]:
-    """While the block runs nobody locks a file, as servers and memories lock their images.
+    """Locks a file while the block runs, as servers and memories lock their images.
 
-    Raises `OSError` where somebody has.
+    Raises `OSError` if it is locked already.
     """
     flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
     handle = os.open(target, flags)
@@ -77,9 +77,9 @@ def _held(target: Path) -> Iterator[None]:
 
 @contextmanager
 def replacing(target: Path, *, replace: bool = True) -> Iterator[Path]:
-    """A temporary path next to `target` that takes its place when the block ends well.
+    """A temporary path next to `target` that replaces it when the block succeeds.
 
-    Raises `OSError` where a file could not be: in no directory, or over what may not be replaced.
+    Raises `OSError` if the directory does not exist, or the target must not be replaced.
     """
     is_there = look(target, replace=replace)
     if not target.parent.is_dir():
@@ -108,20 +108,20 @@ def replacing(target: Path, *, replace: bool = True) -> Iterator[Path]:
 
 
 def write_file(target: Path, data: bytes, *, replace: bool = True) -> None:
-    """Writes `target` completely or not at all; over a file that is there if `replace` says so."""
+    """Writes `target` atomically; replaces an existing file only with `replace`."""
     with replacing(target, replace=replace) as path:
         write_through(path, data, target)
 
 
 _DRAWN = "[a-z0-9_]" * 8
-"""What `tempfile` puts between the beginning and the end of a name."""
+"""Pattern of the random part of names that `tempfile` generates."""
 
 
 def unfinished(directory: Path, *names: str) -> list[Path]:
-    """The temporary files that a killed `replacing` of these names left in `directory`.
+    """Temporary files that a killed `replacing` of these names left in `directory`.
 
-    A name may be a pattern of `fnmatch`. There are none in a linked directory, nor by another name
-    than `tempfile` gives: those are somebody else's.
+    A name may be a pattern of `fnmatch`. Linked directories, and names that `tempfile` does not
+    generate, are ignored: they belong to others.
     """
     if directory.is_symlink():
         return []
@@ -131,7 +131,7 @@ def unfinished(directory: Path, *names: str) -> list[Path]:
 
 
 def _move_to_free(path: Path, target: Path) -> None:
-    """Gives a file a name that is free; raises `FileExistsError` where it is not any more."""
+    """Renames a file to an unused name; raises `FileExistsError` if the name is in use."""
     try:
         os.link(path, target, follow_symlinks=False)
     except FileExistsError:

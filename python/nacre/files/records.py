@@ -22,7 +22,7 @@ TIME_FILE = "time.parquet"
 
 
 def files(record: Record) -> dict[str, bytes]:
-    """Every file of a record by its name; record.json is last, and so seals the rest."""
+    """All files of a record by name; record.json is last, and so marks the rest as complete."""
     return {**_columns(record), RECORD_FILE: record.to_json().encode()}
 
 
@@ -53,12 +53,12 @@ def save_all(directory: Path, under: str, records: Mapping[str, Record]) -> dict
 
 
 def read_all(directory: Path, places: Mapping[str, object]) -> dict[str, Record]:
-    """Reads the records that `save_all` wrote; raises `Error` if one is not a record."""
+    """Reads records written by `save_all`; raises `Error` if one is not a record."""
     return {str(name): read(directory / str(place)) for name, place in places.items()}
 
 
 def files_of_saved(record_file: Path) -> list[str]:
-    """The names of the files that hold the tables of a saved record; none where it is none."""
+    """Names of the table files of a saved record; empty for other directories."""
     try:
         names = table_files(json.loads(record_file.read_bytes()))
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
@@ -67,7 +67,7 @@ def files_of_saved(record_file: Path) -> list[str]:
 
 
 def table_files(record: Mapping[str, Any]) -> list[str]:
-    """The names of the files that hold the tables of a record."""
+    """Names of the table files of a record."""
     from nacre.results import tables
 
     return [_file_name(name) for name in tables.by_name(record)]
@@ -91,9 +91,9 @@ def _columns(record: Record) -> dict[str, bytes]:
 
 
 def _load(record: Record, directory: Path) -> dict[str, np.ndarray[Any, Any]]:
-    """The columns next to a saved record.
+    """Columns of a saved record.
 
-    Raises `Error` when they are missing, or belong to another run.
+    Raises `Error` if they are missing, or belong to another run.
     """
     from nacre.results import tables
 
@@ -183,5 +183,5 @@ def _tables(record: Record, directory: Path) -> dict[str, np.ndarray[Any, Any]]:
 
 
 def _file_name(table: str) -> str:
-    """The file that holds the tables of this name."""
+    """File name for the tables of this name."""
     return f"{table}.parquet"

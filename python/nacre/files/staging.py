@@ -1,4 +1,4 @@
-"""Directories of results: files appear together, and only over those of earlier results."""
+"""Result directories: files appear together, and replace only earlier results."""
 
 from __future__ import annotations
 
@@ -25,19 +25,18 @@ _SEALS = {
     "rows.json": {"id", "paper", "figure", "metric", "published", "simulated", "pass"},
     "served.json": {"threads", "requests", "dilation", "wall_s", "throughput", "latency", "server"},
 }
-"""Files by which a directory of results is known that do not say their schema, as records do: words
-that no other document has together."""
+"""Fields that identify a result directory without a schema name, such as a record's: no other
+document has all of them."""
 HELD = "the directory already holds results; choose another one, or overwrite them with --force"
 _FOREIGN = "it holds a file of this name but no results; choose another directory"
 
 
 class Staging:
-    """A directory that receives files all together: at `commit`, or when the block ends well.
+    """A directory whose files appear together at `commit`, or when the block succeeds.
 
-    Entering it proves that the directory can be written, before any long work, and that `names`
-    are free there, or those of earlier results that it may `replace`. Leaving it by an exception
-    removes what was staged since, and the directories that were made for it if nothing was
-    committed.
+    Entering it checks, before any long work, that the directory is writable and that `names` are
+    unused or belong to earlier results that it may `replace`. Leaving it by an exception removes
+    staged files, and new directories if nothing was committed.
     """
 
     def __init__(self, directory: Path, names: Iterable[str] = (), *, replace: bool = True) -> None:
@@ -86,11 +85,11 @@ class Staging:
         self.commit()
 
     def discard(self, names: Iterable[str]) -> None:
-        """Files of earlier results that go at the next commit."""
+        """Removes files of earlier results at the next commit."""
         self._stale = tuple(names)
 
     def commit(self) -> None:
-        """Moves what was staged into the directory; on an error all is as it was before."""
+        """Moves the staged files into the directory; on an error, restores the previous state."""
         names = (*self._staged, *self._stale)
         for name in names:
             self._check(name)
@@ -111,7 +110,7 @@ class Staging:
         self._stale, self._staged = (), []
 
     def _kept(self, name: str) -> Path:
-        """A file of the directory, under another name that goes with the stage."""
+        """Renames a file of the directory to a name that is deleted with the stage."""
         kept = self._stage / f"before-{name}"
         kept.unlink(missing_ok=True)
         try:
@@ -121,7 +120,7 @@ class Staging:
         return kept
 
     def _check(self, name: str) -> None:
-        """Raises `OSError` where a file is that is nobody's result."""
+        """Raises `OSError` if the file is not part of a result."""
         place = self.directory / name
         if look(place) and not self._is_ours and name not in self._committed:
             raise FileExistsError(errno.EEXIST, _FOREIGN, str(place))
@@ -147,7 +146,7 @@ class Staging:
 
 
 def _is_seal(file: Path) -> bool:
-    """Whether a file is our document, or a list of them; a record is never in a list."""
+    """Whether a file is a Nacre document, or a list of them; a record is never in a list."""
     try:
         document = json.loads(file.read_bytes()) if stat.S_ISREG(file.lstat().st_mode) else None
     except (OSError, ValueError):

@@ -1,6 +1,6 @@
 """Kinds of results: for each, how it is saved, read, drawn, described and reported.
 
-A kind is a module here with a `Kind`, and a line in `KINDS`. Nothing else tells kinds apart.
+A kind is a module here with a `Kind`, and a line in `KINDS`. No other code distinguishes kinds.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Known(NamedTuple):
-    """A class of results, where its kind is, and what identifies a saved one."""
+    """A class of results, the module of its kind, and the mark of a saved one."""
 
     result: str
     place: str
@@ -49,12 +49,12 @@ KINDS = (
     Known("ExportStatistics", "nacre.kinds.served:EXPORT", field="answered"),
     Known("Outage", "nacre.kinds.served:OUTAGE", field="acknowledged_lost"),
 )
-"""Every kind. If a directory has several of the files, the first counts."""
+"""All kinds. If a directory has the files of several, the first one counts."""
 _PLACES = {known.result: known.place for known in KINDS}
 
 
 def of(result: Result) -> Kind:
-    """The kind of a result; raises `TypeError` for what is none."""
+    """Kind of a result; raises `TypeError` for other objects."""
     return of_class(type(result))
 
 
@@ -68,14 +68,14 @@ def of_class(kind: type) -> Kind:
 
 @cache
 def at(place: str) -> Kind:
-    """The kind of a place, which is loaded when it is first needed."""
+    """Kind in a module, which is loaded on first use."""
     module, _, name = place.partition(":")
     found: Kind = getattr(import_module(module), name)
     return found
 
 
 def fields(path: Path) -> set[str]:
-    """The fields of the JSON object in a file; none if it is not an object."""
+    """Fields of the JSON object in a file; empty for other files."""
     try:
         document = json.loads(path.read_bytes())
     except ValueError:
@@ -84,7 +84,7 @@ def fields(path: Path) -> set[str]:
 
 
 def save(result: Result, path: Path, *, figures: bool, replace: bool) -> Path:
-    """Writes a result: a directory, or a file where its kind is one."""
+    """Writes a result to a directory, or to a file, depending on its kind."""
     kind = of(result)
     if kind.encode is not None:
         write_file(path, kind.encode(result, path), replace=replace)
@@ -101,9 +101,9 @@ def save(result: Result, path: Path, *, figures: bool, replace: bool) -> Path:
 def draw(
     result: Result, put: Callable[[str, bytes], object], stop: Callable[[], bool] = lambda: False
 ) -> bool:
-    """Draws the figures of a result, and gives each file to `put` as soon as it is drawn.
+    """Draws the figures of a result, and passes each file to `put` immediately.
 
-    Between files `stop` is asked; returns False if it ended the drawing.
+    `stop` is called between files; returns False if it stopped the drawing.
     """
     if stop():
         return False

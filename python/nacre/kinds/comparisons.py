@@ -34,7 +34,7 @@ def _words(result: Comparison) -> Summary:
 
 
 def _figures(result: Comparison) -> Figures:
-    """Of each kind of request that all of the records have."""
+    """Latency figures, one for each kind of request that all records have."""
     found: dict[str, Any] = {}
     ops: tuple[Op, ...] = ("read", "write")
     for op in ops:
@@ -61,7 +61,7 @@ def _plots() -> Plots:
 
 
 def side_by_side(records: Mapping[str, Record]) -> str:
-    """Several records as the first part of a report; nothing for one."""
+    """Comparison of several records as the first part of a report; empty for one record."""
     from nacre.pages import page
 
     if len(records) < 2:

@@ -1,4 +1,4 @@
-"""What power losses found."""
+"""Results of power-loss tests."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _plots() -> Plots:
 
 
 def write(staging: Staging, found: Crash) -> None:
-    """Commits what was found, as a page, as JSON, and the steps to a broken promise as text."""
+    """Commits the results: a page, JSON, and the steps of a violation as text."""
     from nacre.pages.page import page
 
     staging.write("crash.html", page(found.name, _section(found.name, found)).encode())
@@ -65,7 +65,7 @@ def _html(found: Crash) -> str:
 
 
 def _section(name: str, found: Crash) -> str:
-    """What was tried, what was lost and what was promised."""
+    """Section with tests, losses, and guarantees."""
     from nacre.pages import page
 
     finding = found.finding

@@ -1,4 +1,4 @@
-"""What caches miss, by their size."""
+"""Miss ratios by cache size."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SUFFIXES = ("csv", "parquet", "json", "svg", "png", "html")
 
 
 def suffix_of(path: Path) -> str:
-    """The ending that says how to write; raises `TraceError` for one that does not."""
+    """Suffix of the file, which sets the format; raises `TraceError` for an unknown one."""
     suffix = path.suffix.removeprefix(".")
     if suffix not in SUFFIXES:
         raise TraceError(
@@ -28,7 +28,7 @@ def suffix_of(path: Path) -> str:
 
 
 def _encoded(curve: Curve, path: Path) -> bytes:
-    """A document, a table or a figure, as the name of the file says."""
+    """Encodes a document, a table, or a figure, according to the file name."""
     suffix = suffix_of(path)
     if suffix == "json":
         return (json.dumps(curve.to_dict()) + "\n").encode()

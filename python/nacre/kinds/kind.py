@@ -1,4 +1,4 @@
-"""What is known of a kind of results: how it is described, drawn, shown, saved and read."""
+"""Defines how a kind of results is described, plotted, shown, saved, and read."""
 
 from __future__ import annotations
 
@@ -70,44 +70,44 @@ class Line:
     columns: Sequence[str]
     cells: Callable[[Any], Sequence[str]]
     words: Sequence[str] = ()
-    """The columns that hold words, not numbers."""
+    """Columns with text instead of numbers."""
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of results. What a kind does not have is left out."""
+    """A kind of results. Fields without an equivalent are omitted."""
 
     words: Callable[[Any], Summary]
-    """What a result says; its figures are added."""
+    """Makes the summary of a result, without figures."""
     plots: Callable[[], Plots] = dict
-    """What draws each figure, by name: functions that take the result, and then options."""
+    """Plot functions by name; they take the result, then options."""
     has: Callable[[Any], Iterable[str]] | None = None
-    """The names of the figures that a result has data for; all of `plots` if left out."""
+    """Returns the names of figures that a result has data for; default: all of `plots`."""
     drawings: Callable[[Any], Figures] | None = None
-    """What draws the figures of a result, where they are not `plots` without options."""
+    """Returns the figures of a result, if they differ from `plots` without options."""
     suffixes: Sequence[str] = ("svg", "png")
     """The files of a figure."""
     notebook: Callable[[Any], str] | None = None
-    """What a notebook shows of it, as HTML; facts and tables if that is left out."""
+    """Returns the HTML for a notebook; default: facts and tables."""
     section: Callable[[str, Any], str] | None = None
-    """The result as a section of a report, under a name; its summary if left out."""
+    """Returns a section of a report with the given name; default: the summary."""
     line: Line | None = None
     """Several of the kind side by side."""
     names: Sequence[str] = ()
-    """The files of a directory that holds one."""
+    """File names of a saved result directory."""
     write: Callable[[Staging, Any], None] | None = None
     """Stages its files in a directory, and commits them."""
     encode: Callable[[Any, Path], bytes] | None = None
-    """Its content as a file of this name, where it is one file."""
+    """Encodes the result for a file of this name, if results of this kind are single files."""
     read: Callable[[Path], Any] = _not_read
-    """Reads a saved one; raises `Error` for anything else."""
+    """Reads a saved result; raises `Error` for other content."""
 
     def drawable(self, result: Any) -> list[str]:
         """The names of `plots` that a result has data for."""
         return list(self.plots() if self.has is None else self.has(result))
 
     def figures(self, result: Any) -> Figures:
-        """What draws the figures that a result has data for, by file name; none is drawn yet."""
+        """Plot functions for the figures that a result has data for, by file name."""
         if self.drawings is not None:
             return self.drawings(result)
         names = self.drawable(result)
@@ -115,11 +115,11 @@ class Kind:
         return {name: partial(plots[name], result) for name in names}
 
     def summary(self, result: Any) -> Summary:
-        """What a result says, with its figures."""
+        """Summary of a result, with figures."""
         return replace(self.words(result), figures=self.figures(result))
 
     def html(self, result: Any) -> str:
-        """What a notebook shows of a result."""
+        """HTML of a result for a notebook."""
         from nacre.pages.html import fragment
 
         if self.notebook is not None:

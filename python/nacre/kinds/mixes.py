@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import altair as alt
 
 _SIMULATED_FILE = "simulated.json"
-"""Where the records of mixes that were run, too, lie: by what they are called."""
+"""Folder of the records of simulated mixes, by name."""
 MIXES_FILES = (
     *(f"mixes.{suffix}" for suffix in ("json", "csv", "parquet", "svg", "png")),
     _SIMULATED_FILE,
@@ -53,16 +53,16 @@ def _plots() -> Plots:
 
 
 def _surface(mixes: Mixes, by: str | None = None) -> alt.TopLevelMixin:
-    """The worth of the mixes, by IOPS per cost or, where no cost is known, by IOPS."""
+    """Heat map of the scores, by IOPS per cost or, if no cost is known, by IOPS."""
     from nacre.figures.mixes import mixes as surface
 
     return surface(mixes, by or mixes.ordered_by)
 
 
 def write(staging: Staging, mixes: Mixes) -> None:
-    """Commits the mixes as tables, and the records of those that were run.
+    """Commits the mixes as tables, and the records of simulated mixes.
 
-    The figure of earlier ones goes.
+    Removes the figure of earlier mixes.
     """
     frame, parquet = mixes.to_polars(), io.BytesIO()
     frame.write_parquet(parquet)
@@ -77,13 +77,13 @@ def write(staging: Staging, mixes: Mixes) -> None:
 
 
 def write_simulated(staging: Staging, records: Mapping[str, Record]) -> None:
-    """Commits the records of mixes that were run, each in its own folder."""
+    """Commits the records of simulated mixes, each in its own folder."""
     places = files.save_all(staging.directory, "simulated", records)
     staging.put(_SIMULATED_FILE, json.dumps(places, ensure_ascii=False).encode())
 
 
 def read(folder: Path) -> Mixes:
-    """Reads what `nacre mixes --out` left; raises `ConfigError` for another directory."""
+    """Reads the output of `nacre mixes --out`; raises `ConfigError` for another directory."""
     import polars as pl
 
     try:
@@ -119,7 +119,7 @@ def _html(mixes: Mixes) -> str:
 
 
 def section(name: str, mixes: Mixes, facts: Sequence[str] = ()) -> str:
-    """The best, the tiers alone, the surface, and the runs of the best; `facts` come before."""
+    """Section with `facts`, best mixes, single tiers, heat map, and simulated mixes."""
     from nacre.pages import page
     from nacre.pages.html import paragraphs
 

@@ -1,4 +1,4 @@
-"""Plans: which cache and which mix of devices a trace wants."""
+"""Plans: caches and mixes of devices for a trace."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _write(staging: Staging, plan: Plan) -> None:
 
 
 def _read(folder: Path) -> Plan:
-    """Reads what `Plan.save` left; raises `ConfigError` for another directory."""
+    """Reads the output of `Plan.save`; raises `ConfigError` for another directory."""
     try:
         about, info, curves = (
             json.loads((folder / name).read_bytes())

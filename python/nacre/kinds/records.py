@@ -53,8 +53,8 @@ CHARTS: Mapping[str, Callable[[Record], bool]] = {
     "blocks": lambda record: bool(tables.owners(record, "blocks", "live_share")),
     "tiers": lambda record: bool(tables.owners(record, "epochs", "fastest_share")),
 }
-"""The figures of a record, and for which records there is data. What draws one is in the module of
-`nacre.figures` of its name: its function `of_record`, or the one that is called like it."""
+"""Figures of a record, with the test whether it has data for them. A figure is drawn by the module
+of `nacre.figures` with its name, by the function `of_record` or the one with the same name."""
 FIGURE_FILES = tuple(f"{name}.{suffix}" for name in CHARTS for suffix in ("svg", "png"))
 RECORD_FILES = (files.RECORD_FILE, *FIGURE_FILES)
 
@@ -72,7 +72,7 @@ def _plots() -> Plots:
 
 
 def _done(record: Record) -> list[Op]:
-    """The kinds of requests that there were."""
+    """Kinds of requests in the record."""
     ops: tuple[Op, ...] = ("read", "write")
     return [op for op in ops if record.latency[op]]
 
@@ -80,7 +80,7 @@ def _done(record: Record) -> list[Op]:
 def write(staging: Staging, record: Record) -> None:
     """Commits a record and its columns.
 
-    Figures and tables of an earlier record go: they would be taken for this one's.
+    Removes figures and tables of an earlier record, which would not match.
     """
     for name, data in files.files(record).items():
         staging.write(name, data)
@@ -96,7 +96,7 @@ def _html(record: Record) -> str:
 
 
 def _section(name: str, record: Record) -> str:
-    """What a record says, what it rests on, where time, energy and money went."""
+    """Section with summary, assumptions, latency breakdown, energy, and cost."""
     from nacre.pages import page
 
     return page.section(
@@ -125,7 +125,7 @@ def _origins(record: Record) -> Table:
 
 
 def _again(record: Record) -> str:
-    """The resolved scenario, and how to run it from a shell and from Python."""
+    """The resolved scenario, with the commands to run it from a shell and from Python."""
     from nacre.pages.page import listing, part
 
     scenario = toml.document(json.loads(record.to_json())["scenario"])

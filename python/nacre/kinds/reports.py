@@ -1,4 +1,4 @@
-"""What directories and files of results hold, whichever command wrote them; and traces."""
+"""Reads result directories and files of any command, and traces."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ _HINT = (
     "give a trace, or a directory that `nacre run`, `study`, `mixes`, or `crash` wrote with --out"
 )
 _SEALS = {known.seal: known for known in kinds.KINDS if known.seal}
-"""The kinds by the file by which a directory of results is known; the first that it has counts."""
+"""Kinds by the file that identifies a result directory; the first match counts."""
 EXPLORED = "study"
-"""Where the explorer keeps the points of a study, in the folder that it names."""
+"""Folder in which the explorer keeps the points of a study."""
 
 
 def load(
     path: str | os.PathLike[str],
     progress: Callable[[int, int | None], bool | None] | None = None,
 ) -> Result:
-    """The result in a directory or in a JSON file, or what a trace is like.
+    """Reads a result from a directory or a JSON file, or analyzes a trace.
 
-    Reads what `save` and `--out` write, and what `--json` prints of a result in one document.
+    Reads the output of `save` and `--out`, and of `--json` if it is a result in one document.
     Raises `ConfigError` for anything else.
     """
     path = Path(path)
@@ -55,7 +55,7 @@ def load(
 
 
 def _known(path: Path) -> kinds.Known | None:
-    """The kind of what is saved there; None for a file that may be a trace."""
+    """Kind of a saved result; None for a file that may be a trace."""
     if path.is_dir():
         for seal, known in _SEALS.items():
             if (path / seal).is_file():
@@ -68,7 +68,7 @@ def _known(path: Path) -> kinds.Known | None:
 
 
 def files_of(results: Iterable[Path]) -> list[Path]:
-    """The files that are read of results: all of a directory, but pages of earlier reports."""
+    """Files that are read of results: all of a directory, except report pages."""
     found: list[Path] = []
     for path in results:
         folder = path.parent if path.name in _SEALS else path
@@ -79,7 +79,7 @@ def files_of(results: Iterable[Path]) -> list[Path]:
 
 
 def name_of(path: Path, among: Sequence[Path]) -> str:
-    """The shortest name that tells the results apart."""
+    """Shortest name that distinguishes the results."""
     names = [_place(other).resolve().name for other in among]
     place = _place(path)
     name = place.resolve().name
@@ -87,12 +87,12 @@ def name_of(path: Path, among: Sequence[Path]) -> str:
 
 
 def _place(path: Path) -> Path:
-    """The directory of a result whose file was named."""
+    """Result directory of a named file."""
     return path.parent if path.name in _SEALS else path
 
 
 def report(results: Mapping[str, Result], title: str = "Nacre report") -> str:
-    """A page with results of a kind side by side, then every result on its own."""
+    """A page with comparisons of results of each kind, then every result."""
     from nacre.pages.page import document
 
     records = {name: result for name, result in results.items() if isinstance(result, Record)}
@@ -102,7 +102,7 @@ def report(results: Mapping[str, Result], title: str = "Nacre report") -> str:
 
 
 def _others_side_by_side(results: Mapping[str, Result]) -> str:
-    """Each other kind of which there are several, in a table with a line for each."""
+    """Tables of the other kinds with several results, one line for each."""
     shown = []
     for known in kinds.KINDS:
         alike = {

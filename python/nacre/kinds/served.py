@@ -1,4 +1,4 @@
-"""What a server tells of itself, of its devices and of a power loss."""
+"""Statistics of a server and its devices, and effects of a power loss."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from nacre.words.studies import best, cell, counted, decisive, facts
 from nacre.words.summary import Summary, filled
 
 _SHOWN = 6
-"""Designs of a study whose records are put side by side."""
+"""Maximum number of designs whose records are compared."""
 
 
 def _words(result: StudyResult) -> Summary:
@@ -62,7 +62,7 @@ def _html(result: StudyResult) -> str:
 
 
 def _section(name: str, result: StudyResult) -> str:
-    """The best designs, what decides them, what they take, and the figures."""
+    """Section with the best designs, the influence of each axis, their costs, and the figures."""
     from nacre.pages import page
 
     if not result.table.height:
@@ -78,7 +78,7 @@ def _section(name: str, result: StudyResult) -> str:
 
 
 def _chosen(result: StudyResult) -> dict[str, Record]:
-    """A record of each of the best designs, by what its axes are; those that are kept."""
+    """Records of the best designs by the labels of their axes, if saved."""
     front = result.pareto() if result.questions.objectives else result.designs
     axes = [axis.name for axis in result.questions.axes]
     found: dict[str, Record] = {}

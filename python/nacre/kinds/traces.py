@@ -1,4 +1,4 @@
-"""What traces are like, and workloads fitted to them."""
+"""Descriptions of traces, and workloads fitted to them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _html(info: TraceInfo) -> str:
 
 
 def _section(name: str, info: TraceInfo) -> str:
-    """What `nacre trace info` knows of a trace, with figures."""
+    """Section with the analysis of a trace, with figures."""
     from nacre.figures.trace import trace_figures
     from nacre.pages import page
 

@@ -1,1 +1,1 @@
-"""HTML: tables, sections and whole pages, without network or script."""
+"""HTML tables, sections, and pages, which need no network or script."""

@@ -1,4 +1,4 @@
-"""Pieces of HTML: what notebooks show, and reports are made of."""
+"""HTML fragments for notebooks and reports."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def fragment(lines: Iterable[str], tables: Iterable[Table]) -> str:
 
 
 def titled_fragment(name: str, lines: Iterable[str], tables: Iterable[Table]) -> str:
-    """The same under a name."""
+    """A fragment with a name above it."""
     heading = f"<h4 style='margin:0 0 6px'>{escape(printable(name))}</h4>"
     return f"<div class='nacre-record'>{heading}{fragment(lines, tables)}</div>"
 

@@ -1,4 +1,4 @@
-"""A whole HTML page in the look of the house: no network, no script."""
+"""A complete HTML page with the Nacre theme; needs no network or script."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ pre { background: var(--box); border-radius: 6px; padding: 12px 16px; overflow-x
 
 
 def document(title: str, body: str) -> str:
-    """A whole page."""
+    """A complete page."""
     return (
         "<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'>"
         "<meta name='viewport' content='width=device-width, initial-scale=1'>"
@@ -60,7 +60,7 @@ def document(title: str, body: str) -> str:
 
 
 def page(title: str, section: str) -> str:
-    """A section as a whole page, whose title stands in its heading."""
+    """A section as a complete page, with the title in its heading."""
     return document(printable(title), section)
 
 
@@ -71,7 +71,7 @@ def section(
     lines: Iterable[str] | None = None,
     after: Iterable[str] = (),
 ) -> str:
-    """A result under its name: headline, facts (or `lines`), its parts, figures, and what follows.
+    """A result section: heading, headline, facts (or `lines`), parts, figures, and `after`.
 
     Every section of a report is built here.
     """
@@ -81,7 +81,7 @@ def section(
 
 
 def titled(title: str, *tables: Table) -> str:
-    """A part of a section that is tables; nothing where they have no rows."""
+    """A part of a section with tables; empty if they have no rows."""
     return part(title, *shown(*tables))
 
 
@@ -91,7 +91,7 @@ def shown(*tables: Table) -> list[str]:
 
 
 def said_aloud(sentences: Iterable[str]) -> str:
-    """The headline of a section; nothing where there is nothing to say."""
+    """Headline of a section; empty without sentences."""
     text = " ".join(sentences)
     return f"<p class='headline'>{escape(text)}</p>" if text else ""
 
@@ -102,20 +102,20 @@ def heading(text: str) -> str:
 
 
 def part(title: str, *content: str) -> str:
-    """A titled part of a section; nothing without content."""
+    """A titled part of a section; empty without content."""
     shown = "".join(content)
     return f"<h3>{escape(title)}</h3>{shown}" if shown else ""
 
 
 def wide(content: str) -> str:
-    """What scrolls by itself where it is wider than the page."""
+    """Wraps content that scrolls if it is wider than the page."""
     if not content:
         return ""
     return f"<div class='wide' tabindex='0' role='group' aria-label='table'>{content}</div>"
 
 
 def figure(drawing: str) -> str:
-    """A drawing as SVG. What scrolls on a phone is reached by the keyboard."""
+    """An SVG drawing in a scrollable frame that the keyboard can reach."""
     return f"<figure tabindex='0' role='group' aria-label='figure'>{drawing}</figure>"
 
 
@@ -127,7 +127,7 @@ def drawn(chart: alt.TopLevelMixin) -> str:
 
 
 def runs(title: str, records: Mapping[str, Record]) -> str:
-    """Runs side by side, with what they assume."""
+    """Comparison of runs, with their assumptions."""
     from nacre.words.bills import bills
 
     tables = "".join(shown(*bills(records)))
@@ -136,7 +136,7 @@ def runs(title: str, records: Mapping[str, Record]) -> str:
 
 
 def folded(summary: str, content: str) -> str:
-    """What is shown when it is asked for."""
+    """A block that expands on a click."""
     return f"<details><summary>{escape(summary)}</summary>{content}</details>"
 
 
@@ -146,7 +146,7 @@ def listing(text: str) -> str:
 
 
 def assumptions(origins: Iterable[View]) -> str:
-    """The values nobody measured or published, each once, folded away."""
+    """Assumed values, each once, in a collapsed block."""
     found: dict[tuple[str, str], list[str]] = {}
     for origin in origins:
         if origin.confidence == "assumed":

@@ -1,7 +1,7 @@
 """Published results, recomputed by running the model.
 
-A paper is a folder of `nacre/papers/systems`: `claims.toml` says what was published, how closely
-it is to be met, and which runs answer it; `plan.toml` says what those runs are.
+A paper is a folder of `nacre/papers/systems`: `claims.toml` has the published values, tolerances,
+and the runs that answer each claim; `plan.toml` defines the runs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What papers published, with what was last simulated for it."""
+"""Published results of papers, with their latest simulated results."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from nacre.papers.spec.plan import as_study
 from nacre.papers.work import jobs_of, targets
 
 REPRODUCED = SHIPPED / "reproduced.json"
-"""The rows of the last reproduction, as `make reproduced` writes them."""
+"""Rows of the last reproduction, as written by `make reproduced`."""
 _OUTCOME = ("simulated", "error", "pass", "note")
 _ASKED = ("published", "law", "tolerance", "kind")
-"""What a row is judged by: where that has changed, an outcome from before says nothing."""
+"""Fields that define the verdict: if one changed, an older outcome is void."""
 
 
 class Made(TypedDict, total=False):
-    """When the rows of a reproduction were made, by which version, from which models."""
+    """Time, version, and models of a reproduction."""
 
     date: str
     version: str
@@ -40,29 +40,29 @@ class Made(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Claim:
-    """One claim of a paper in words, with what was simulated for it if that is known."""
+    """One claim of a paper as text, with its simulated result if known."""
 
     row: Row
     made: Made | None
 
     @property
     def is_known(self) -> bool:
-        """Whether something was simulated for it."""
+        """Whether there is a simulated result."""
         return self.made is not None
 
     @property
     def published(self) -> str:
-        """What the paper says."""
+        """Published value."""
         return printed(self.row)
 
     @property
     def simulated(self) -> str:
-        """What the model says."""
+        """Simulated value."""
         return number(self.row["simulated"], self.row["unit"]) if self.made else NOTHING
 
     @property
     def error(self) -> str:
-        """How far off that is."""
+        """Relative error."""
         return error(self.row)
 
     @property
@@ -74,18 +74,18 @@ class Claim:
 
 @dataclass(frozen=True)
 class Paper:
-    """What a paper published."""
+    """Published results of a paper."""
 
     target: Target
 
     @property
     def name(self) -> str:
-        """Its name, as `nacre reproduce` takes it."""
+        """Name for `nacre reproduce`."""
         return self.target.paper.name
 
     @property
     def title(self) -> str:
-        """What it is called."""
+        """Title."""
         return self.target.paper.title
 
     @property
@@ -95,25 +95,25 @@ class Paper:
 
     @property
     def seconds(self) -> float:
-        """About how long its runs take on one core: what they took, as it is shipped.
+        """Approximate run time on one core, from the shipped reproduction.
 
-        Of a paper that is not in what is shipped it is what its plan guesses.
+        For a paper that is not in it, the estimate of its plan.
         """
         took = _took(REPRODUCED).get(self.name)
         return sum(jobs_of([self.target]).values()) if took is None else took
 
     @cached_property
     def rows(self) -> Sequence[Row]:
-        """A row for each claim, as of `Reproduction.listed`, before anything is run."""
+        """A row for each claim, as in `Reproduction.listed`, without running anything."""
         return tuple(Reproduction([self.target], {}).listed)
 
     def claims(self, known: Mapping[str, tuple[Row, Made]] | None = None) -> list[Claim]:
-        """Every claim, with its row in `known` or else in the reproduction that is shipped."""
+        """Every claim, with its row in `known` or else in the shipped reproduction."""
         found = {**_shipped(REPRODUCED), **(known or {})}
         return [Claim(*_merged(row, found.get(row["id"]))) for row in self.rows]
 
     def runs(self, figure: str) -> list[str]:
-        """The runs behind a figure that are a study: they simulate, and serve nothing."""
+        """Runs of a figure that form a study: simulated, not served."""
         plan = self.target.paper.plan
         names = dict.fromkeys(point.group for point in self.target.paper.needed([figure]))
         return [name for name in names if not plan[name].mixes and not plan[name].dilate]
@@ -128,18 +128,18 @@ class Paper:
 
 @cache
 def published() -> Mapping[str, Paper]:
-    """The papers whose results are recomputed, by name, with every claim of theirs."""
+    """All papers by name, with their claims."""
     return {target.paper.name: Paper(target) for target in targets(None)}
 
 
 def said(claims: Iterable[Claim]) -> tuple[list[str], list[str]]:
-    """How many of each class hold, a line for each paper; and what is to be said about rows."""
+    """Number of rows of each class that hold, a line per paper; and notes on rows."""
     claims = list(claims)
     return summed([c.row for c in claims]), notes([c.row for c in claims if c.is_known])
 
 
 def _merged(row: Row, known: tuple[Row, Made] | None) -> tuple[Row, Made | None]:
-    """A row with the outcome that is known of it, unless it is now judged otherwise."""
+    """A row with its known outcome, unless its criteria have changed."""
     if known is None or any(known[0].get(key) != row[key] for key in _ASKED):  # type: ignore[literal-required]
         return row, None
     outcome = {key: known[0][key] for key in _OUTCOME}  # type: ignore[literal-required]
@@ -149,7 +149,7 @@ def _merged(row: Row, known: tuple[Row, Made] | None) -> tuple[Row, Made | None]
 
 @cache
 def _shipped(place: Path) -> Mapping[str, tuple[Row, Made]]:
-    """The rows of the reproduction at `place`, by their names."""
+    """Rows of the reproduction at `place`, by name."""
     try:
         document = json.loads(place.read_bytes())
     except FileNotFoundError:
@@ -162,7 +162,7 @@ def _shipped(place: Path) -> Mapping[str, tuple[Row, Made]]:
 
 @cache
 def _took(place: Path) -> Mapping[str, float]:
-    """What each paper took of processors in the reproduction at `place`, in seconds."""
+    """Processor time of each paper in the reproduction at `place`, in seconds."""
     try:
         seconds: dict[str, float] = json.loads(place.read_bytes()).get("seconds", {})
     except FileNotFoundError:
@@ -178,7 +178,7 @@ def versions() -> dict[str, int]:
 
 
 def shipped_rows(rows: Iterable[Row]) -> list[dict[str, Any]]:
-    """What is shipped of the rows of a reproduction: their outcome, and what it was judged by."""
+    """Shipped part of the rows of a reproduction: outcome and criteria."""
     keys = ("id", *_ASKED, *_OUTCOME)
     return [
         {key: row[key] for key in keys}  # type: ignore[literal-required]

@@ -1,4 +1,4 @@
-"""What `nacre reproduce --out` leaves in a directory."""
+"""Output directory of `nacre reproduce --out`."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ SUFFIXES = ("svg", "png", "html")
 
 
 def write(staging: Staging, reproduction: Reproduction) -> None:
-    """Writes what every run gave, then the rows, a page of them and the list of runs.
+    """Writes the result of every run, then the rows, a page, and the list of runs.
 
-    Figures of earlier rows go.
+    Removes figures of earlier rows.
     """
     places = _places(reproduction.targets)
     for job, result in reproduction.by_job.items():
@@ -70,14 +70,14 @@ def _runs(reproduction: Reproduction, places: Mapping[Job, Path]) -> list[dict[s
 
 
 def _why(failure: Exception | None) -> dict[str, str]:
-    """Why there is no record: the run failed, or needs something that is not on this machine."""
+    """Reason for a missing record: the run failed, or is impossible on this machine."""
     if failure is None:
         return {}
     return {"not_run" if isinstance(failure, NotRunError) else "failed": str(failure)}
 
 
 def read(folder: Path) -> Reproduction:
-    """Reads what `nacre reproduce --out` wrote: its rows as they were judged, and every result.
+    """Reads the output of `nacre reproduce --out`: rows with their verdicts, and every result.
 
     Raises `ConfigError` for other content, or for a paper that this version does not have.
     """
@@ -108,7 +108,7 @@ def _point_of(run: Mapping[str, Any]) -> tuple[str, str, tuple[tuple[str, str], 
 
 
 def _ended(folder: Path, run: Mapping[str, Any]) -> Result | Exception | None:
-    """What a saved run ended in; None if it did not end."""
+    """Result of a saved run; None if it did not end."""
     if "not_run" in run:
         return NotRunError(run["not_run"])
     if "failed" in run:

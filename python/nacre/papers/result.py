@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 
 class Reproduction(base.Result):
-    """What the model says to published results, row by row.
+    """Comparison of simulated with published results, row by row.
 
-    `rows` are those of a saved reproduction; without them, what has `ended` is judged.
+    `rows` come from a saved reproduction; otherwise the `ended` runs are judged.
     """
 
     def __init__(
@@ -66,26 +66,26 @@ class Reproduction(base.Result):
 
     @property
     def complete(self) -> bool:
-        """Whether every run has ended, well or not."""
+        """Whether every run has ended, successfully or not."""
         return all(
             point.job in self._outcomes.ended for target in self.targets for point in target.points
         )
 
     @property
     def passed(self) -> bool:
-        """Whether all runs ended and all claims hold, more numbers being predicted than fitted."""
+        """Whether all runs ended, all claims hold, and more numbers are predicted than fitted."""
         overdone = any(fit.overdone for fit in self.fits)
         return self.complete and not any(map(failed, self.listed)) and not overdone
 
     @property
     def fits(self) -> list[Fit]:
-        """How many values were fitted for how many predictions; only whole papers can tell."""
+        """Numbers of fitted values and predictions; known for whole papers only."""
         whole = {t.paper.name for t in self.targets if set(t.figures) == set(t.paper.figures)}
         return fits([row for row in self.listed if row["paper"] in whole])
 
     @property
     def outlived(self) -> list[str]:
-        """The rows that are said to miss, and hold."""
+        """Rows marked as known misses that hold."""
         return [row["id"] for row in self.listed if outlived(row)]
 
     @property
@@ -95,17 +95,17 @@ class Reproduction(base.Result):
 
     @property
     def mixes(self) -> Mapping[str, Mixes]:
-        """Every mix of tiers, of the points where mixes are scored and nothing is simulated."""
+        """Scored tier mixes, for points with mixes instead of simulations."""
         return {name: of for name, of in self.results.items() if isinstance(of, Mixes)}
 
     @property
     def served(self) -> Mapping[str, Served]:
-        """What sysbench saw, of the points whose device was served."""
+        """Results of sysbench, for points with a served device."""
         return {name: of for name, of in self.results.items() if isinstance(of, Served)}
 
     @property
     def results(self) -> Mapping[str, Result]:
-        """Records, mixes and what was served, of every point whose run ended well."""
+        """Records, mixes, and served results of every successful point."""
         return {
             f"{target.paper.name}/{point.name}": result
             for target in self.targets
@@ -115,18 +115,18 @@ class Reproduction(base.Result):
 
     @property
     def by_job(self) -> Mapping[Job, Result]:
-        """The same by what was run, each once."""
+        """Results by run, each once."""
         ended = self._outcomes.ended.items()
         return {job: of for job, of in ended if not isinstance(of, Exception)}
 
     def failure(self, job: Job) -> Exception | None:
-        """Why a run has no result; None if it has one or has not ended."""
+        """Exception of a failed run; None if it has a result or has not ended."""
         found = self._outcomes.ended.get(job)
         return found if isinstance(found, Exception) else None
 
     @property
     def not_run(self) -> Mapping[str, str]:
-        """By figure, `pcm-enterprise/sysbench`: what its runs need that is not here."""
+        """Missing requirements of runs by figure: `pcm-enterprise/sysbench`."""
         return {
             f"{target.paper.name}/{name}": why
             for target in self.targets
@@ -136,7 +136,7 @@ class Reproduction(base.Result):
         }
 
     def drawings(self) -> dict[str, Callable[[], alt.TopLevelMixin]]:
-        """What draws the figures, by name: `envy/fig8`. Those whose runs cannot be made lack."""
+        """Plot functions by name: `envy/fig8`. Omits figures whose runs are impossible here."""
         lacking = self.not_run
         return {
             f"{target.paper.name}/{name}": _drawer(target, name, self._outcomes)

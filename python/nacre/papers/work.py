@@ -1,4 +1,4 @@
-"""From the name of a paper to its reproduction."""
+"""Reproduces a paper, given its name."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from nacre.studies.work import keeping_nothing
 
 Progress = Watch
 _RUN_BYTES = 1 << 16
-"""What a run takes of the disk, about."""
+"""Approximate bytes of a saved run."""
 
 
 def reproduce(
@@ -33,14 +33,14 @@ def reproduce(
     figures: bool = True,
     progress: bool | Progress = False,
 ) -> Reproduction:
-    """Recomputes what a paper published by running the model, on all cores.
+    """Reproduces the published results of a paper by running the model, on all cores.
 
-    `paper` is the name of one, also as `"envy/fig8"`; None takes all there are. `figure` takes
-    only what one figure needs. `out` is a directory that keeps runs as they end, and then rows,
-    records and, if wanted, figures; `resume` reuses the runs it holds. `progress` shows a bar
-    on standard error, or calls your own function.
+    `paper` is a name, also with a figure such as `"envy/fig8"`; None selects all papers. `figure`
+    selects one figure. `out` is a directory that keeps runs as they complete, and then rows,
+    records and, if requested, figures; `resume` reuses its runs. `progress` shows a bar on standard
+    error, or calls your function.
 
-    Raises `ConfigError` for a name nobody knows. A run that fails is a row that fails.
+    Raises `ConfigError` for an unknown name. A failed run gives a failed row.
     """
     name = paper if figure is None else f"{paper}/{figure}"
     if paper is None and figure is not None:
@@ -56,7 +56,7 @@ def reproduce(
 
 
 def targets(name: str | None, folder: Path = SHIPPED) -> list[Target]:
-    """What a name on the command line asks for: nothing, `envy`, or `envy/fig8`."""
+    """Target of a name on the command line: all papers, `envy`, or `envy/fig8`."""
     if name is None:
         return [_whole(each, folder) for each in papers(folder)]
     paper, slash, figure = name.partition("/")
@@ -69,7 +69,7 @@ def targets(name: str | None, folder: Path = SHIPPED) -> list[Target]:
 def keeping(
     chosen: Sequence[Target], out: str | os.PathLike[str] | None, *, resume: bool
 ) -> Memory:
-    """Where the runs of targets go; raises `ConfigError` if there is nothing to resume."""
+    """Store for the runs of targets; raises `ConfigError` if there is nothing to resume."""
     if out is None:
         return keeping_nothing(None, resume=resume)
     document = {"reproduces": [f"{t.paper.name}/{name}" for t in chosen for name in t.figures]}
@@ -88,7 +88,7 @@ def conduct(
 ) -> Reproduction:
     """Runs what the targets need, each run once, and judges the outcome.
 
-    What is kept of earlier runs is taken from there; without an engine all cores run.
+    Reuses stored runs; without an engine, uses all cores.
     """
     jobs = jobs_of(chosen)
     with ExitStack() as stack:
@@ -103,7 +103,7 @@ def _whole(name: str, folder: Path) -> Target:
 
 
 def jobs_of(chosen: Iterable[Target]) -> dict[Job, float]:
-    """The runs, with about the seconds each takes."""
+    """Runs with their approximate durations in seconds."""
     jobs: dict[Job, float] = {}
     for target in chosen:
         for point in target.points:

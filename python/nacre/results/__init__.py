@@ -1,6 +1,6 @@
-"""What functions return, as plain data: no file, no figure, no sentence.
+"""Results as plain data, without files, figures, or text.
 
-What results can do next to is `Result`, which all of them are.
+`Result` is their base class, with everything else that results can do.
 """
 
 from __future__ import annotations

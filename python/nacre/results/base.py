@@ -1,7 +1,7 @@
-"""What every result can do in addition to holding data: it can be drawn, described, saved and read.
+"""Base class of results: plotting, describing, saving, and loading.
 
-This is the one module whose imports point upwards, to the kinds of results (`nacre.kinds`); they
-are imported when somebody asks, so that results themselves stay plain data.
+This is the only module with upward imports, to the kinds of results (`nacre.kinds`); they are
+imported on use, so that results themselves remain plain data.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Result:
 
     @property
     def plot(self) -> Plots:
-        """Its figures: `result.plot()` draws the first, `result.plot.wear()` one by its name."""
+        """Plots of the result: `result.plot()` draws the first, `result.plot.wear()` this one."""
         return Plots(self)
 
     def summary(self) -> Summary:
@@ -38,10 +38,11 @@ class Result:
     def save(
         self, path: str | os.PathLike[str], *, figures: bool = False, replace: bool = True
     ) -> Path:
-        """Writes it as the command line does: a directory, or the file of a curve.
+        """Saves the result as the command line does: a directory, or a file for a curve.
 
-        Files appear complete or not at all; figures come last, if they are wanted. Those of an
-        earlier result in the directory go. What is there stays unless it may be replaced.
+        Each file is written completely or not at all; figures, if requested, come last. Figures of
+        an earlier result in the directory are removed. An existing result is kept unless `replace`
+        is true.
         """
         from nacre import kinds
 
@@ -50,9 +51,9 @@ class Result:
     def draw(
         self, directory: str | os.PathLike[str], stop: Callable[[], bool] = lambda: False
     ) -> bool:
-        """Save its figures to a directory, each file as soon as it is plotted.
+        """Saves the figures to a directory, each file as soon as it is plotted.
 
-        Between files `stop` is asked; returns False if it ended the drawing.
+        `stop` is called between files; returns False if it stopped the plotting.
         """
         from nacre import kinds
         from nacre.files.atomic import write_file
@@ -61,7 +62,7 @@ class Result:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Reads one that was saved; raises `Error` for another file or directory."""
+        """Loads a saved result; raises `Error` for another file or directory."""
         from nacre import kinds
 
         found: Self = kinds.of_class(cls).read(Path(path))
@@ -74,13 +75,13 @@ class Result:
 
 
 class Plots:
-    """The figures of a result; `dir()` lists those it has data for."""
+    """Plots of a result; `dir()` lists those with data."""
 
     def __init__(self, result: Result) -> None:
         self._result = result
 
     def __call__(self, *about: Any, **options: Any) -> alt.TopLevelMixin:
-        """Draws its first figure."""
+        """Plots the first figure."""
         from nacre import kinds
 
         return next(iter(kinds.of(self._result).plots().values()))(self._result, *about, **options)

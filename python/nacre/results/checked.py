@@ -1,4 +1,4 @@
-"""What a check finds: every value of a scenario, and how large a study is."""
+"""Results of checks: every value of a scenario, and the size of a study."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class CheckedScenario(Result, View):
-    """Every value of a scenario without errors, with its origin: what `nacre.check` returns."""
+    """Every value of a valid scenario, with its origin: what `nacre.check` returns."""
 
     __slots__ = ()
 
@@ -54,4 +54,4 @@ class CheckedStudy:
 
     name: str
     total: int
-    """How many points it has; of a search, how many it may run."""
+    """Number of points; for a search, the maximum."""

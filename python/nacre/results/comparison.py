@@ -29,7 +29,7 @@ class Comparison(Result):
         """One row per record: latencies in nanoseconds, throughput, cost, hit ratio.
 
         `read_mean_ci95_ns` is half of the 95 % confidence interval of the mean next to it.
-        Transactions, cleaning and wear have columns where at least one of the records has them.
+        Transactions, garbage collection, and wear have columns if at least one record has them.
         """
         import polars as pl
 
@@ -49,7 +49,7 @@ class Comparison(Result):
 
 
 def compare(records: Mapping[str, Record] | Iterable[Record]) -> Comparison:
-    """Puts records side by side, under the given names or their own."""
+    """Compares records under the given names, or their own."""
     if isinstance(records, Record):
         raise TypeError(
             "expected a list of records, e.g. nacre.compare([a, b]), or a table of"
@@ -66,7 +66,7 @@ def compare(records: Mapping[str, Record] | Iterable[Record]) -> Comparison:
 
 
 def _distinct(names: Sequence[str]) -> list[str]:
-    """The names, numbered where they repeat."""
+    """Names, numbered if they repeat."""
     seen: dict[str, int] = {}
     result = []
     for name in names:

@@ -1,4 +1,4 @@
-"""What losing the power of a device found."""
+"""Results of power-loss tests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Tried(View):
-    """Results under one class of faults.
+    """Results for one class of faults.
 
     `lost_and_told` blocks had an acknowledged write that recovery counts as lost; `lost_unseen`
     devices returned something wrong, and have no means to see it.
@@ -41,7 +41,7 @@ class Recovery(View):
 
 
 class Finding(View):
-    """A broken promise, and the fewest steps found that lead to it."""
+    """A violation of a durability guarantee, with the shortest known steps to reproduce it."""
 
     problem: str
     fault: str
@@ -73,7 +73,7 @@ class Crash(Result, View):
     recovery: Recovery
     finding: Finding | None
     origins: tuple[ValueOrigin, ...]
-    """Every value of the stack, with where it comes from; the workload is drawn."""
+    """Every value of the stack with its origin; the workload is random."""
 
     def to_polars(self) -> pl.DataFrame:
         """One row per class of faults: the fields of `faults`."""
@@ -83,13 +83,13 @@ class Crash(Result, View):
 
     @property
     def silent(self) -> int:
-        """Lives of the device in which it returned corrupted data without an error.
+        """Runs of the device in which it returned corrupted data without an error.
 
-        Faults that a device has no means to detect do that, and violate no guarantee.
+        Only faults that a device cannot detect do that; they violate no guarantee.
         """
         return sum(tried.lost_unseen for tried in self.faults)
 
     @property
     def is_good(self) -> bool:
-        """Whether every guarantee was kept, and no corrupted data were returned silently."""
+        """Whether every guarantee held, and no corrupted data were returned silently."""
         return self.finding is None and not self.silent

@@ -1,4 +1,4 @@
-"""What caches would miss, by their size: of LRU caches of any size, and of several policies."""
+"""Miss ratios by cache size: of LRU caches of any size, and of several policies."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ Array: TypeAlias = "np.ndarray[Any, Any]"
 KINDS: tuple[Kind, ...] = ("all", "reads", "writes")
 Unit = Literal["block", "byte"]
 UNITS: tuple[Unit, ...] = ("block", "byte")
-"""What a miss ratio is a share of: accesses to blocks, or the bytes that were asked for."""
+"""Basis of a miss ratio: accesses to blocks, or requested bytes."""
 
 
 class Curve(Result):
     """A miss-ratio curve; `about` describes it.
 
-    Where a sample of the blocks was followed, miss ratios are estimates.
+    If only a sample of the blocks was tracked, miss ratios are estimates.
     """
 
     def __init__(self, name: str, about: Mapping[str, Any]) -> None:
@@ -35,28 +35,28 @@ class Curve(Result):
 
     @property
     def sampled(self) -> bool:
-        """Whether a sample of the blocks was followed, not all."""
+        """Whether only a sample of the blocks was tracked."""
         return bool(self.about.sample_rate < 1)
 
     def kinds(self) -> list[Kind]:
-        """The kinds of access there are: reads, writes, or both and all together."""
+        """Kinds of access in the trace: reads, writes, or both and their total."""
         found: list[Kind] = [kind for kind in KINDS[1:] if self.about[kind] > 0]
         return ["all", *found] if len(found) > 1 else found
 
     def to_polars(self) -> pl.DataFrame:
-        """Everything as one table: what files hold."""
+        """All values as one table, as in saved files."""
         raise NotImplementedError
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as one document."""
+        """All values as one document."""
         raise NotImplementedError
 
 
 class MissRatioCurve(Curve):
-    """Misses of reads, of writes and of both by the size of an LRU cache.
+    """Miss ratios of reads, of writes, and of both by the size of an LRU cache.
 
-    `about` says what it is the curve of; a curve of a sample is an estimate, and `ci95`
-    has half of each 95 % confidence interval.
+    `about` describes the trace; a curve of a sample is an estimate, and `ci95` has half of each 95
+    % confidence interval.
     """
 
     def __init__(self, name: str, about: Mapping[str, Any], columns: Mapping[str, Array]) -> None:
@@ -65,7 +65,7 @@ class MissRatioCurve(Curve):
 
     @classmethod
     def of_document(cls, name: str, document: Mapping[str, Any]) -> MissRatioCurve:
-        """The curve of a document of `to_dict`, which answers for the sizes in its table alone."""
+        """Curve from a document of `to_dict`, which has only the sizes in its table."""
         import numpy as np
 
         about = {key: value for key, value in document.items() if key not in ("curve", "name")}
@@ -108,7 +108,7 @@ class MissRatioCurve(Curve):
         return 1 - self.hits(size, kind) / accesses if accesses else math.nan
 
     def ci95(self, size: int, kind: Kind = "all") -> float:
-        """Half of the 95 % confidence interval of a miss ratio; 0 where all blocks are followed."""
+        """Half of the 95 % confidence interval of a miss ratio; 0 if all blocks were tracked."""
         import numpy as np
 
         return float(np.interp(size, self.sizes, self._columns[f"{_kind(kind)}_ci95"]))
@@ -120,17 +120,17 @@ class MissRatioCurve(Curve):
         return float(self.about[kind])
 
     def two_levels(self, upper: int, lower: int, kind: Kind = "all") -> tuple[float, float]:
-        """The shares of accesses that hit in a cache of `upper` bytes, and in one of `lower` below.
+        """Hit shares of two exclusive caches: `upper` bytes, and `lower` bytes below.
 
-        The lower one holds what left the upper one and gives it back when it is asked for
-        (exclusive): together they are one LRU stack, cut in two.
+        The lower cache receives the victims of the upper one and returns them on a hit (exclusive):
+        together they are one LRU stack in two parts.
         """
         first, both = self.hits(upper, kind), self.hits(upper + lower, kind)
         accesses = self.accesses(kind)
         return first / accesses, (both - first) / accesses
 
     def to_polars(self) -> pl.DataFrame:
-        """One row per size: `bytes`, the miss ratios, and the half-widths of a sampled curve."""
+        """One row per size: `bytes`, miss ratios, and half-widths for a sampled curve."""
         import polars as pl
 
         shown = ["bytes", *self.kinds()]
@@ -183,7 +183,7 @@ class MissRatioCurve(Curve):
 
 
 def _column(name: str) -> str:
-    """The name of a column of the core, whose half-intervals end in `_within`."""
+    """Name of a column of the core, where half-widths end in `_within`."""
     return name.replace("_within", "_ci95")
 
 
@@ -194,10 +194,10 @@ def _kind(kind: Kind) -> Kind:
 
 
 class CacheCurves(Curve):
-    """Misses by policy and size, of blocks and of bytes, of reads and of writes.
+    """Miss ratios by policy and size, of blocks and of bytes, of reads and of writes.
 
-    `about` says what they are of. Where a sample of the blocks was followed, they are estimates,
-    and `ci95` has half of each 95 % confidence interval.
+    `about` describes the trace. If only a sample of the blocks was tracked, they are estimates, and
+    `ci95` has half of each 95 % confidence interval.
     """
 
     def __init__(self, name: str, about: Mapping[str, Any]) -> None:
@@ -219,12 +219,12 @@ class CacheCurves(Curve):
 
     @property
     def policies(self) -> list[str]:
-        """The policies, as they were given."""
+        """The policies, in the given order."""
         return list(dict.fromkeys(row["policy"] for row in self._rows))
 
     @property
     def sizes(self) -> list[int]:
-        """The sizes in bytes, as they were given."""
+        """The sizes in bytes, in the given order."""
         block = int(self.about.block_bytes)
         return list(dict.fromkeys(row["blocks"] * block for row in self._rows))
 
@@ -236,13 +236,13 @@ class CacheCurves(Curve):
         return self._number(policy, size, kind, by)
 
     def ci95(self, policy: str, size: int, kind: Kind = "all", by: Unit = "block") -> float:
-        """Half of the 95 % confidence interval of a miss ratio; 0 where all blocks are followed."""
+        """Half of the 95 % confidence interval of a miss ratio; 0 if all blocks were tracked."""
         return self._number(policy, size, f"{kind}_ci95", by)
 
     def to_polars(self, by: Unit | None = None) -> pl.DataFrame:
-        """One row per policy and size: `policy`, `bytes`, the miss ratios and their intervals.
+        """One row per policy and size: `policy`, `bytes`, miss ratios, and their intervals.
 
-        Ratios are of blocks, and next to them of bytes, `byte_all`; or only of what `by` says.
+        Ratios are by block and, as `byte_all`, by byte; or only those that `by` names.
         """
         if by is not None:
             return self._of(by)

@@ -1,4 +1,4 @@
-"""Every mix of the tiers of a scenario, and what it is worth."""
+"""Mixes of the tiers of a scenario, with their scores."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ if TYPE_CHECKING:
     from nacre.results.record import Record
 
 SCORES = ("iops_per_cost", "iops", "mean_ns", "cost")
-"""What mixes are ordered by; of a time or a cost, the least is best."""
+"""Scores that mixes are ordered by; for a time or a cost, lower is better."""
 _LEAST = ("mean_ns", "cost")
 
 
 @dataclass(frozen=True)
 class Tier:
-    """One tier: its name, its idle latency of a mean access, and its price."""
+    """One tier: its name, the idle latency of a mean access, and its price."""
 
     name: str
     read_ns: float
     write_ns: float
     price: float | None
-    """Of a GiB, counted in `price_basis`."""
+    """Price per GiB in `price_basis`."""
     price_basis: str | None = None
-    """What the price is counted in, such as `USD 2023`; None where that is not said."""
+    """Currency of the price, such as `USD 2023`; None if not given."""
     measured_bytes: int | None = None
-    """Of a device known by its latencies: the size of the accesses that it was measured with."""
+    """For a device given by its latencies: the access size of the measurement."""
     side_by_side: int = 1
-    """How many of these it works on at one time."""
+    """Number of accesses that it serves in parallel."""
 
 
 class Mixes(Result):
-    """Every mix of some tiers in equal steps, its extents placed best for the whole workload.
+    """Every mix of some tiers in equal steps, with optimal static placement of extents.
 
-    Scored as one access after the other, each taking what its size takes: `iops` is one over the
-    mean latency of an idle device, with no queues. A request that touches several extents is an
-    access to each. `cost` is the mean price per GiB; where the prices of the tiers are counted in
-    different things, no mix has one, and `findings` says so.
+    Accesses are serial, with the idle latency of their size: `iops` is the inverse of the mean
+    latency, without queueing. A request that touches several extents is an access to each. `cost`
+    is the mean price per GiB; if the prices of the tiers have different currencies, it is unknown,
+    and `findings` has a note.
     """
 
     def __init__(
@@ -64,11 +64,11 @@ class Mixes(Result):
         self.reads, self.writes = accesses
         self.read_bytes, self.write_bytes = sizes
         self.budget = budget
-        """What a GiB may cost, where only mixes within that are kept."""
+        """Maximum price per GiB, if the mixes are limited by one."""
         self.origins = origins
-        """Every value of the scenario, with where it comes from."""
+        """Every value of the scenario, with its origin."""
         self.simulated = dict(simulated or {})
-        """The records of the mixes that were run, too, by what the mixes are."""
+        """Records of simulated mixes, by mix."""
         self._frame = frame
 
     @property
@@ -78,7 +78,7 @@ class Mixes(Result):
 
     @property
     def bases(self) -> list[str]:
-        """Currencies of the prices of the tiers, each once."""
+        """Currencies of the tiers' prices, each once."""
         priced = (tier for tier in self.tiers if tier.price is not None)
         return list(dict.fromkeys(tier.price_basis or "not stated" for tier in priced))
 
@@ -118,18 +118,18 @@ class Mixes(Result):
         return int(sum(self._frame[f"{name}_extents"][0] for name in self.names))
 
     def to_polars(self) -> pl.DataFrame:
-        """A row per mix: the share and the extents of each tier, then its scores.
+        """A row per mix: share and extents of each tier, then its scores.
 
-        A share is in a column of its tier's name; where the extents cannot be divided so, the
-        tier has a part of one more or less. `mean_ns` is the mean latency; `cost` and
-        `iops_per_cost` are null where the price of a tier that the mix uses is not known.
+        A share is in the column named after its tier; if the extents do not divide evenly, a tier
+        has one extent more or less. `mean_ns` is the mean latency; `cost` and `iops_per_cost` are
+        null if the price of a used tier is unknown.
         """
         return self._frame
 
     def best(self, count: int = 10, by: str = "iops_per_cost") -> pl.DataFrame:
         """The best mixes by one of: iops_per_cost, iops, mean_ns, cost; ties go to the cheaper.
 
-        Raises `Error` where nothing is known to order them by, and where no mix is left.
+        Raises `Error` if that score is unknown, or no mix is left.
         """
         if by not in SCORES:
             raise config_error([unknown("no score called", by, SCORES)])
@@ -146,7 +146,7 @@ class Mixes(Result):
         return order.head(count)
 
     def pure(self) -> pl.DataFrame:
-        """The mixes of one tier alone, in the order of the tiers."""
+        """The mixes of a single tier, in the order of the tiers."""
         import polars as pl
 
         return pl.concat(self._frame.filter(pl.col(name) == 1) for name in self.names)
@@ -162,7 +162,7 @@ class Mixes(Result):
         return self._of(self.tiers, left)
 
     def within(self, cost: float) -> Mixes:
-        """Only the mixes of which a GiB costs no more; there may be none."""
+        """Only the mixes up to this price per GiB; possibly none."""
         import polars as pl
 
         return self._of(self.tiers, self._frame.filter(pl.col("cost") <= cost), cost)
@@ -170,7 +170,7 @@ class Mixes(Result):
     def repriced(self, prices: Mapping[str, float], basis: str) -> Mixes:
         """These mixes with other prices per GiB of each tier, all in the currency `basis`.
 
-        Raises `ConfigError` for a tier without a price, and for a price of no tier.
+        Raises `ConfigError` for a tier without a price, and for a price of an unknown tier.
         """
         import polars as pl
 
@@ -207,7 +207,7 @@ class Mixes(Result):
 
     @property
     def ordered_by(self) -> str:
-        """Default sort key: IOPS per cost if prices are known."""
+        """Default score for ordering: IOPS per cost if prices are known."""
         return "iops_per_cost" if self._frame["iops_per_cost"].count() else "iops"
 
     def to_dict(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Where values come from, and which of them are assumed."""
+"""Origins of values, and which are assumed."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ Op = Literal["read", "write", "flush"]
 class Late(Mapping[str, "np.ndarray[Any, Any]"]):
     """Columns that are loaded on use.
 
-    To load NumPy takes longer than a short run.
+    Loading NumPy takes longer than a short run.
     """
 
     __slots__ = ("_fetch", "_found")
@@ -91,8 +91,8 @@ class Late(Mapping[str, "np.ndarray[Any, Any]"]):
 class Record(Result, Tabled):
     """The result of a run: the JSON document, and the distributions as columns.
 
-    Fields are reached as `record["latency"]["read"]["p99_ns"]`, as `record.latency.read.p99_ns`
-    or, where there are such requests, as `record.reads.p99_ns`.
+    Access fields as `record["latency"]["read"]["p99_ns"]`, `record.latency.read.p99_ns` or, if
+    there are such requests, `record.reads.p99_ns`.
     """
 
     __slots__ = ("_columns", "state")
@@ -105,7 +105,7 @@ class Record(Result, Tabled):
         super().__init__(data)
         self._columns = columns
         self.state: Path | None = None
-        """The file of the state behind the last request, where the run saved it."""
+        """File of the state after the last request, if the run saved it."""
 
     @property
     def columns(self) -> Mapping[str, np.ndarray[Any, Any]]:
@@ -140,43 +140,44 @@ class Record(Result, Tabled):
         return found
 
     def latency_distribution(self, op: Op = "read") -> pl.DataFrame:
-        """One row per bar of the histogram: `upto_ns`, `count`, and `share` not above it."""
+        """One row per bin of the histogram: `upto_ns`, `count`, and cumulative `share`."""
         return tables.latency_distribution(self, op)
 
     def time_series(self) -> pl.DataFrame:
-        """One row per interval: start, reads, writes, bytes, mean latency (null: nothing done)."""
+        """One row per interval: start, reads, writes, bytes, mean latency (null if none)."""
         return tables.time_series(self)
 
     def blocks(self, component: str | None = None) -> pl.DataFrame:
-        """One row per erase block, of one component or of all that have any.
+        """One row per erase block, of one component or of all with erase blocks.
 
-        `component`, `block` (its number), `erases` in its whole life, and what else is known of
-        it, such as `live_share`. Raises `Error` for a component without erase blocks.
+        `component`, `block` (its number), total `erases`, and other known columns, such as
+        `live_share`. Raises `Error` for a component without erase blocks.
         """
         return tables.blocks(self, component)
 
     def cleaning(self, component: str | None = None) -> pl.DataFrame:
-        """One row per span of simulated time, of one component or of all that clean.
+        """One row per interval of simulated time, for one component or all with garbage collection.
 
-        `component`, `end_s`, `cost` (pages the cleaner programmed per page of host data; null
-        where no such page was), and what else the component says. Raises `Error` for a
-        component that does not clean.
+        `component`, `end_s`, `cost` (pages programmed by garbage collection per page of host data;
+        null if there was none), and other columns of the component. Raises `Error` for a component
+        without garbage collection.
         """
         return tables.cleaning(self, component)
 
     def epochs(self, component: str | None = None) -> pl.DataFrame:
-        """One row per epoch with accesses, of one store of tiers or of all that move extents.
+        """One row per epoch with accesses, for one tiered store or all that migrate extents.
 
-        `component`, `end_s`, `accesses` (parts of requests), `fastest_share` of them that the
-        first tier served, and `migrated_bytes`. Raises `Error` for a component that moves none.
+        `component`, `end_s`, `accesses` (parts of requests), `fastest_share` of them that the first
+        tier served, and `migrated_bytes`. Raises `Error` for a component that does not migrate
+        extents.
         """
         return tables.epochs(self, component)
 
     def busy(self) -> pl.DataFrame:
-        """One row per resource and activity, and one for its idle rest.
+        """One row per resource and activity, and one for its idle time.
 
-        `component`, `resource`, `servers`, `activity`, `seconds` of all servers together, and
-        their `share` of the servers' time until nothing is left to do (`drained_s`).
+        `component`, `resource`, `servers`, `activity`, `seconds` over all servers, and their
+        `share` of the servers' time until all work is done (`drained_s`).
         """
         return tables.busy(self)
 
@@ -185,9 +186,9 @@ class Record(Result, Tabled):
         return json.dumps(self._data, indent=indent, ensure_ascii=False, allow_nan=False)
 
     def hit_ratio(self) -> float:
-        """Share of block reads the outermost cache answered; raises `Error` if there are none.
+        """Share of block reads that hit the outermost cache; raises `Error` if there are none.
 
-        Who waits for a block that is already on its way does not ask the backing: a hit.
+        A read that waits for a block already being fetched counts as a hit.
         """
         found = self.find_hit_ratio()
         if found is None:
@@ -195,7 +196,7 @@ class Record(Result, Tabled):
         return found
 
     def find_hit_ratio(self) -> float | None:
-        """The hit ratio, or None without requests to a cache."""
+        """Hit ratio, or None without requests to a cache."""
         for component in self.components:
             if "read_hits" in component.counters:
                 counters = component.counters

@@ -1,4 +1,4 @@
-"""What is known of a device that is being served."""
+"""Statistics of a device that is being served."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Harm: TypeAlias = Literal["reads", "writes", "heal"]
 
 
 class Counted(View):
-    """Requests of one kind: how many, their bytes, and how many of them ended in an error."""
+    """Requests of one kind: number, bytes, and number of errors."""
 
     requests: int
     bytes: int
@@ -25,7 +25,7 @@ class Counted(View):
 
 
 class Requests(View):
-    """Requests by kind; `unknown` ones are none that a server knows."""
+    """Requests by kind; the server supports no `unknown` ones."""
 
     parts: ClassVar[Mapping[str, type[View]]] = dict.fromkeys(
         ("read", "write", "trim", "zero", "flush", "cache", "status", "unknown"), Counted
@@ -64,10 +64,10 @@ class Recorded(View):
 
 
 class ServedFault(View):
-    """A fault that was added to a device while it is served, and what it did.
+    """A fault that was added to a served device, and its effects.
 
-    `matching` requests were of its operations and range while it was active, `touched` of them
-    were touched; `added_s` is simulated time, `silent_bytes` were corrupted without an error.
+    `matching` requests were of its operations and range while it was active, `touched` of them were
+    affected; `added_s` is simulated time, `silent_bytes` were corrupted without an error.
     """
 
     number: int
@@ -85,10 +85,9 @@ class ServedFault(View):
 class Outage(Result, View):
     """Effects of a power loss.
 
-    `acknowledged_lost` programs of writes that were done had not landed and are gone, with
-    `bytes_lost`; a program is what the medium takes on at a time, for a disk a whole write.
-    `under_way` writes were not done yet. After `ready_after_s` of simulated time the device is
-    ready again.
+    `acknowledged_lost` programs of completed writes had not landed and are lost, with `bytes_lost`;
+    a program is the unit of writing of the medium, for a disk a whole write. `under_way` writes
+    were not completed. The device is ready again after `ready_after_s` of simulated time.
     """
 
     acknowledged_lost: int
@@ -128,11 +127,11 @@ class ExportStatistics(Result, View):
     recording: Recorded | None
 
     def blocks(self, component: str | None = None) -> pl.DataFrame:
-        """One row per erase block, as of a record; raises `Error` for a device without any."""
+        """One row per erase block, as in a record; raises `Error` for a device without any."""
         return self.as_record().blocks(component)
 
     def as_record(self) -> Record:
-        """The part of a record that the tables and figures of erase blocks read."""
+        """Part of a record for the tables and figures of erase blocks."""
         import numpy as np
 
         columns = self.get("columns")
@@ -145,10 +144,10 @@ class ExportStatistics(Result, View):
 
 
 class Sample(NamedTuple):
-    """Counters of a device so far: two samples give rates and latencies in between.
+    """Counters of a device; two samples give rates and latencies between them.
 
-    `read_ns` and `write_ns` are the modeled latencies of `timed_reads` and `timed_writes`
-    requests together.
+    `read_ns` and `write_ns` are the total modeled latencies of `timed_reads` and `timed_writes`
+    requests.
     """
 
     up_s: float
@@ -170,7 +169,7 @@ class Statistics(Result, View):
     exports: tuple[ExportStatistics, ...]
 
     def export(self, name: str | None = None) -> ExportStatistics:
-        """The device with this name, or the first; raises `Error` if there is none."""
+        """Device with this name, or the first; raises `Error` if there is none."""
         for export in self.exports:
             if name in (None, export.name):
                 return export
@@ -178,7 +177,7 @@ class Statistics(Result, View):
         raise Error(f'there is no export "{name}"; there is {known}', "unknown-name")
 
     def sample(self, name: str | None = None) -> Sample:
-        """Counters of the device so far, for `nacre.figures.served`."""
+        """Current counters of the device, for `nacre.figures.served`."""
         export = self.export(name)
         timed, taken_ns = [], []
         for took in (export.modeled["read"], export.modeled["write"]):
@@ -189,9 +188,9 @@ class Statistics(Result, View):
 
 
 class Service(View):
-    """Summary of a server's run: its clients, and its devices.
+    """Summary of a server's run: its clients and devices.
 
-    `unsynced` says which image could not be brought to the disk at the end, and why.
+    `unsynced` names images that could not be written to the disk at the end, with reasons.
     """
 
     parts: ClassVar[Mapping[str, type[View]]] = {"exports": ExportStatistics}
@@ -204,5 +203,5 @@ class Service(View):
 
     @property
     def export(self) -> ExportStatistics:
-        """The first device that was served: `answered`, `late`, `modeled`, `wall` and more."""
+        """Service of the first device: `answered`, `late`, `modeled`, `wall` and more."""
         return self.exports[0]

@@ -1,4 +1,4 @@
-"""The tables of components: a row per erase block, per span of time, per thing they did."""
+"""Tables of components: a row per erase block, interval, or activity."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ OPS = ("read", "write", "flush")
 """Kinds of requests that a record has latencies of."""
 SERIES = ("start_s", "reads", "writes", "bytes", "mean_latency_ns")
 IDLE = "idle"
-"""What a resource does the rest of the time, next to its activities."""
+"""Name of the idle time of a resource, listed next to its activities."""
 
 
 class Tabled(RecordFields):
-    """A record with its columns, which the tables here are made of."""
+    """A record with the columns that the tables are made from."""
 
     __slots__ = ()
 
@@ -32,7 +32,7 @@ class Tabled(RecordFields):
 
 
 def latency_distribution(record: Tabled, op: str) -> pl.DataFrame:
-    """One row per bar: `upto_ns`, `count`, and the `share` of requests not above it."""
+    """One row per bin: `upto_ns`, `count`, and the cumulative `share` of requests."""
     import numpy as np
     import polars as pl
 
@@ -45,7 +45,7 @@ def latency_distribution(record: Tabled, op: str) -> pl.DataFrame:
 
 
 def time_series(record: Tabled) -> pl.DataFrame:
-    """One row per interval; the mean latency is null where nothing completed."""
+    """One row per interval; the mean latency is null if nothing completed."""
     import polars as pl
 
     frame = pl.DataFrame({name: record.columns[f"time.{name}"] for name in SERIES})
@@ -74,14 +74,14 @@ def cleaning(record: Tabled, component: str | None) -> pl.DataFrame:
 
 
 def epochs(record: Tabled, component: str | None) -> pl.DataFrame:
-    """One row per epoch of a store of tiers: `component`, `end_s`, then how it went."""
+    """One row per epoch of a tiered store: `component`, `end_s`, then its columns."""
     return _table(record, "epochs", component)
 
 
 def busy(record: Tabled) -> pl.DataFrame:
-    """One row per activity of each resource, then its idle rest.
+    """One row per activity of each resource, then its idle time.
 
-    A share is of the time of all servers of the resource until nothing is left to do.
+    A share is of the time of all servers of the resource until all work is done.
     """
     import polars as pl
 
@@ -125,13 +125,13 @@ def column(record: Tabled, name: str, component: str, field: str) -> np.ndarray[
 
 
 def frames(record: Tabled) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Each table by name: the rows of all components that have it, with `component` first."""
+    """Each table by name: rows of all components that have it, with `component` first."""
     for name in by_name(record):
         yield name, _table(record, name, None)
 
 
 def by_name(record: Mapping[str, Any]) -> dict[str, list[tuple[str, int, Sequence[str]]]]:
-    """By table, the components that have it with the rows and columns it has there."""
+    """For each table: the components that have it, with their rows and columns."""
     tables: dict[str, list[tuple[str, int, Sequence[str]]]] = {}
     for part in record.get("components", ()):
         for name, table in part.get("tables", {}).items():

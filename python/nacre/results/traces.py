@@ -1,4 +1,4 @@
-"""What is found out about traces: what one is like, and workloads fitted to it."""
+"""Analyses of traces, and workloads fitted to them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class TraceInfo(Result, View):
 
 
 class FittedWorkload(Result):
-    """The table `[workload]` of a scenario, and how close it comes to the trace it is fitted to."""
+    """The table `[workload]` of a scenario, and its distance from the fitted trace."""
 
     def __init__(self, text: str, found: Mapping[str, Any]) -> None:
         self._found = View(found)
@@ -42,7 +42,7 @@ class FittedWorkload(Result):
 
     @property
     def zipf_theta(self) -> float | None:
-        """The exponent of Zipf's law for the popularity of blocks, where that law describes it."""
+        """Zipf exponent of the popularity of blocks, if Zipf's law fits."""
         return None if self._found.zipf_theta is None else float(self._found.zipf_theta)
 
     @property
@@ -62,7 +62,7 @@ class FittedWorkload(Result):
 
     @property
     def closeness(self) -> dict[str, float]:
-        """By curve, the largest difference of shares: 0 is the same, 1 as far as can be."""
+        """Largest difference of each curve: 0 is equal, 1 the maximum."""
         return {row.curve: float(row.distance) for row in self._found.closeness}
 
     def to_polars(self) -> pl.DataFrame:
@@ -73,7 +73,7 @@ class FittedWorkload(Result):
         return pl.DataFrame({"curve": list(found), "distance": list(found.values())})
 
     def to_dict(self) -> dict[str, Any]:
-        """The closeness, and both descriptions."""
+        """The distances, and both descriptions."""
         return self._found.to_dict()
 
     def __repr__(self) -> str:

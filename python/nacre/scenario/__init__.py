@@ -1,1 +1,1 @@
-"""What is asked: scenarios, their settings, the catalog, models and templates."""
+"""Scenarios, their settings, the catalog, models, and templates."""

@@ -1,7 +1,7 @@
-"""A flash drive from its data sheet: settings, each with the figure that it comes from.
+"""Flash drive from a data sheet: settings, each with the figure that determines it.
 
-A sheet says how fast a drive is, not what it is made of. Dies and channels are assumed as they are
-usual for such cells; what a sheet's figure depends on most is solved for that figure.
+A data sheet gives performance, not structure. Dies and channels are assumed as usual for the cell
+type; the parameter that a figure depends on most is solved for that figure.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from nacre.errors import Problem, config_error
 KIB, GIB = 1024, 1024**3
 PAGE = 16 * KIB
 _BUSES = {1.2e9: "1,200 MT/s of ONFI 4.1 and Toggle 4.0", 2.4e9: "2,400 MT/s of ONFI 5.0"}
-"""By bytes a second of a channel: what has it."""
+"""Channel interfaces by bytes per second."""
 _CHANNELS = 16
-"""At most, of 1,200 MT/s: faster drives have faster channels."""
+"""Maximum number of channels of 1,200 MT/s; faster drives have faster channels."""
 _KEPT = 3.5
-"""Superblocks that are erased or open, of the four that cleaning begins at."""
+"""Erased or open superblocks, of the four at which garbage collection starts."""
 PROCESSORS = 4
 READ_SIZE = 4 * KIB
 """Bytes of a random read, in every sheet."""
@@ -40,15 +40,15 @@ FIGURES = {
     "endurance": "bytes",
     "unit": "bytes",
 }
-"""What a sheet may say, and what that is counted in."""
+"""Figures of a data sheet, with their units."""
 REQUIRED = ("capacity", "read-iops", "write-iops", "sequential-read", "sequential-write")
 _EXAMPLES = {"bytes": "3.84 TB", "per_s": "200000 /s", "bytes_per_s": "6.9 GB/s", "s": "80 us"}
 
 
 def figure(text: str, base: str) -> float:
-    """The number of a figure, as `"3.84 TB"`; raises `ValueError` that says what is wrong.
+    """Number of a figure, such as `"3.84 TB"`; raises `ValueError` with the reason.
 
-    Requests a second may come without their unit.
+    Requests per second need no unit.
     """
     if base == "per_s" and text.replace(",", "").replace("_", "").isdigit():
         text = f"{text.replace(',', '').replace('_', '')} /s"
@@ -60,7 +60,7 @@ def figure(text: str, base: str) -> float:
 
 @dataclass(frozen=True)
 class _Die:
-    """What is usual for a die with such cells; times in seconds."""
+    """Typical die with such cells; times in seconds."""
 
     size: int
     planes: int
@@ -81,11 +81,11 @@ _DIES: dict[Cells, _Die] = {
 
 @dataclass(frozen=True)
 class DataSheet:
-    """The figures of a sheet: bytes, seconds, and so much a second."""
+    """Figures of a data sheet: bytes, seconds, and amounts per second."""
 
     capacity: float
     read_iops: float
-    """Random reads of 4 KiB, as many outstanding as it takes."""
+    """Random reads of 4 KiB per second, with enough of them outstanding."""
     write_iops: float
     """Random writes of `unit` in the steady state."""
     sequential_read: float
@@ -95,10 +95,10 @@ class DataSheet:
     write_latency: float | None = None
     """Random write latency at queue depth 1."""
     endurance: float | None = None
-    """Bytes that may be written at random."""
+    """Bytes that may be written randomly over the lifetime."""
     cells: Cells = "tlc"
     unit: float = 4 * KIB
-    """What the mapping knows as a whole: the indirection unit."""
+    """Mapping unit (indirection unit) in bytes."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class _Value:
 
 @dataclass(frozen=True)
 class Drive:
-    """A drive that is as fast as its sheet says."""
+    """A drive that matches its data sheet."""
 
     sheet: DataSheet
     dies: int
@@ -125,7 +125,7 @@ class Drive:
     """Bytes a second of a channel."""
     blocks: int
     spare: float
-    """Flash beyond what the host sees, as a share of that."""
+    """Over-provisioning, as a share of the capacity."""
     amplification: float
     program: float
     programs_at_once: int | None
@@ -136,11 +136,11 @@ class Drive:
 
     @property
     def row(self) -> int:
-        """Bytes of a page of every plane of every die."""
+        """Bytes of one page in every plane of every die."""
         return self.dies * _DIES[self.sheet.cells].planes * PAGE
 
     def whole(self) -> dict[str, str]:
-        """Settings of the whole drive, without those that a smaller one shares with it."""
+        """Settings of the whole drive that differ from those of the small one."""
         die = _DIES[self.sheet.cells]
         return {
             "stack.pages": str(die.pages),
@@ -150,10 +150,10 @@ class Drive:
         }
 
     def small(self) -> dict[str, str]:
-        """The same of as many dies with few pages to a block: soon in its steady state.
+        """A drive with as many dies and fewer pages per block, which reaches steady state sooner.
 
-        Blocks are erased in as much less time, so that erases keep their share of it, and there is
-        more spare flash, since more of few blocks are erased or open.
+        Erase times shrink in proportion, so that erases keep their share of time, and
+        over-provisioning grows, since a larger share of few blocks is erased or open.
         """
         die, pages = _DIES[self.sheet.cells], 4
         blocks = max(320, 2 * GIB // (pages * self.row))
@@ -167,14 +167,14 @@ class Drive:
         }
 
     def footprint(self) -> int:
-        """MiB that the host sees of the small one."""
+        """Capacity of the small drive in MiB."""
         small = self.small()
         spare = float(small["stack.over_provisioning"].rstrip(" %")) / 100
         flash = int(small["stack.blocks"]) * int(small["stack.pages"]) * self.row
         return int(flash / (1 + spare) / 2**20) - 1
 
     def scenario(self) -> str:
-        """The text of a scenario: the dies of the drive, with small blocks."""
+        """Text of a scenario: the dies of the drive, with small blocks."""
         return _SCENARIO.format(
             figures=_figures(self.sheet),
             whole=" \\\n#     ".join(
@@ -264,7 +264,7 @@ class Drive:
 
 
 def drive(sheet: DataSheet) -> Drive:
-    """The drive of a sheet; raises `ConfigError` with all figures that contradict each other."""
+    """Drive for a data sheet; raises `ConfigError` with all contradictory figures."""
     die = _DIES[sheet.cells]
     problems: list[Problem] = []
     dies = 2 ** max(3, math.ceil(math.log2(sheet.capacity * 1.02 / die.size)))

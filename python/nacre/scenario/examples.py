@@ -1,4 +1,4 @@
-"""The examples that come with the package: files to read, to change and to run."""
+"""Examples in the package, to read, change, and run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ EXAMPLES = {
     "crash_database.py": "a database on a device whose power is pulled loses nothing committed",
     "remount.sh": "a served device whose power fails under a file system is mounted again",
 }
-"""What each is, by its name."""
+"""Description of each example."""
 _RUN = {".py": "python", ".toml": "nacre study", ".sh": "sh", ".ipynb": "jupyter notebook"}
 
 

@@ -1,4 +1,4 @@
-"""What Nacre is made of: the models with their settings, and scenarios to begin with."""
+"""The models with their settings, and scenarios to start from."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ class Setting:
     name: str
     holds: str
     default: str | None
-    """As a scenario would give it; None where it is required or may be left out."""
+    """Default as text for a scenario; None if required or optional."""
     required: bool
     doc: str
 
 
 @dataclass(frozen=True)
 class Model:
-    """A model: what a slot of a scenario may hold."""
+    """A model: a possible value of a slot of a scenario."""
 
     family: str
     kind: str
     summary: str
     doc: str
-    """What it models, leaves out, rests on and is checked by."""
+    """Model documentation: what it simulates and omits, its sources, and its checks."""
     sources: tuple[str, ...]
     version: int
     settings: tuple[Setting, ...]
@@ -54,14 +54,14 @@ def models() -> tuple[Model, ...]:
 
 
 def family(name: str | None) -> list[Model]:
-    """The models of a family, as `replacement`; every model for None, none for another name."""
+    """Models of a family, such as `replacement`; all models for None, none for an unknown name."""
     return [model for model in models() if name in (None, model.family)]
 
 
 def describe(name: str) -> list[Model]:
-    """The models called `name`, as `ssd` or `workload/zipf`; of a preset, the one it sets up.
+    """Models named `name`, such as `ssd` or `workload/zipf`; for a preset, its model.
 
-    Raises `ConfigError` for a name that nothing has.
+    Raises `ConfigError` for an unknown name.
     """
     family, slash, kind = name.partition("/")
     if slash:
@@ -100,7 +100,7 @@ KINDS = {
     "tiers": "tiers",
     "zns_ssd": "zns-ssd",
 }
-"""By kind of device, the shipped scenario that one begins with."""
+"""Built-in scenario to start from, for each kind of device."""
 
 _PLAIN = """\
 # {summary}.
@@ -120,7 +120,7 @@ arrival = {{ kind = "closed", queue_depth = 1 }}
 """
 _FOOTPRINT = "1 GiB"
 _SMALL = {"envy_prototype": "64 MiB"}
-"""Footprints of devices of the catalog that hold less than the usual one."""
+"""Footprints for catalog devices that are smaller than the default footprint."""
 _CACHE = 'kind = "{kind}"\n{size}\nbacking = {{ preset = "disk_15k" }}'
 _STACKS = {
     "measured": 'preset = "pcm_ssd"',
@@ -143,9 +143,9 @@ def stacks() -> list[str]:
 
 
 def new(kind: str) -> str:
-    """A scenario with a stack of this kind, every setting of it next to its meaning and default.
+    """Scenario with a stack of this kind, with meaning and default of every setting.
 
-    A kind of device, or a device of the catalog; raises `ConfigError` for what is neither.
+    `kind` is a kind of device, or a device of the catalog; raises `ConfigError` for another name.
     """
     if kind not in stacks():
         known = [*stacks(), *EXAMPLES]
@@ -175,12 +175,12 @@ def _plain(summary: str, kind: str, stack: str) -> str:
 
 
 def _is_device(kind: str) -> bool:
-    """Whether a model of a device is called so, whatever the catalog has."""
+    """Whether a device model has this name, regardless of the catalog."""
     return any(model.kind == kind for model in family("device"))
 
 
 def _cataloged(preset: str) -> dict[str, str]:
-    """The values of a preset as a scenario would give them; none where it is no preset."""
+    """Values of a preset as text for a scenario; empty for other names."""
     entries = json.loads(_core.catalog())
     found: list[dict[str, Any]] = next(
         (entry["values"] for entry in entries if entry["name"] == preset), []
@@ -189,7 +189,7 @@ def _cataloged(preset: str) -> dict[str, str]:
 
 
 def _given(lines: Sequence[str]) -> set[str]:
-    """The settings of the stack that a scenario gives itself, in its table or in ones below it."""
+    """Settings that a scenario sets in the table of the stack or in nested tables."""
     found = set()
     is_own = True
     for line in lines:
@@ -203,7 +203,7 @@ def _given(lines: Sequence[str]) -> set[str]:
 
 
 def _offered(model: Model, given: set[str], preset: Mapping[str, str]) -> Iterator[str]:
-    """The other settings as comments: one is used by taking its `#` away."""
+    """All other settings as comments; removing the `#` sets one."""
     yield "# Other settings, with the values they have here:"
     for setting in model.settings:
         if setting.name not in given and "." not in setting.name:
@@ -269,7 +269,7 @@ def _holds(shape: Mapping[str, Any]) -> str:
 
 
 def _inner(shape: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """The settings of a table, of each table of a list, or of all kinds."""
+    """Settings of a table, of each table of a list, or of all kinds."""
     if shape["is"] in ("list", "optional"):
         return _inner(shape["of"])
     if shape["is"] == "kinds":

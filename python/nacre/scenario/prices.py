@@ -1,7 +1,7 @@
-"""Prices counted in different things, converted by factors that somebody states.
+"""Converts prices between currencies with factors that the user states.
 
-`{"USD 2009": "1.42 USD 2023"}` says that 1 of the first is 1.42 of the second. What is converted
-becomes a setting like any other, so a record names its price, its basis and where both are from.
+`{"USD 2009": "1.42 USD 2023"}` means that 1 of the first is 1.42 of the second. A converted price
+is a setting like any other, so a record contains it with its basis and the origin of both.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from nacre.errors import Problem, config_error
 from nacre.scenario.source import Source, parsed
 
 Prices: TypeAlias = Mapping[str, str]
-"""By basis, what one of it is: a number and another basis."""
+"""Factor and target currency for each currency."""
 
 _FACTOR = re.compile(r"\s*(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s+(\S.*?)\s*\Z")
 _PRICE = re.compile(r"\s*([\d_.]+(?:[eE][+-]?\d+)?)\s*(/\s*\S+)\s*\Z")
@@ -56,7 +56,7 @@ def conversions(resolved: Mapping[str, Any], prices: Prices | None) -> list[tupl
 
 
 def priced(source: Source, settings: list[tuple[str, str]], prices: Prices | None) -> None:
-    """Adds to the settings of a scenario what converts its prices."""
+    """Adds converted prices to the settings of a scenario."""
     if prices:
         with source.cited():
             text = parsed(source).resolve(settings)
@@ -64,7 +64,7 @@ def priced(source: Source, settings: list[tuple[str, str]], prices: Prices | Non
 
 
 def given(texts: list[str] | None) -> dict[str, str]:
-    """`--prices "USD 2009=1.42 USD 2023"`, as often as it stands there; raises `ConfigError`."""
+    """Parses repeated options `--prices "USD 2009=1.42 USD 2023"`; raises `ConfigError`."""
     found = {}
     for text in texts or []:
         basis, equals, factor = text.partition("=")
@@ -92,7 +92,7 @@ def _wrong(path: str, text: object) -> Problem:
 
 
 def _priced(value: Any, path: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Every table of a stack that has a price, with its path."""
+    """Every table of a stack with a price, with its path."""
     if isinstance(value, Mapping):
         if any(key.endswith("price") and _PRICE.match(str(item)) for key, item in value.items()):
             yield path, value

@@ -1,4 +1,4 @@
-"""What scenarios and records may hold, as JSON Schema; and what to begin each device with."""
+"""JSON Schemas of scenarios and records, and templates for each device."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ def schema(of: Literal["scenario", "record"] = "scenario") -> dict[str, Any]:
 
 
 def templates() -> dict[str, str]:
-    """By kind of device, the shipped scenario whose stack it is."""
+    """Built-in scenario for each kind of device."""
     return dict(KINDS)

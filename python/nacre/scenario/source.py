@@ -1,4 +1,4 @@
-"""Turns whatever names a scenario into the TOML text the model reads."""
+"""Converts any form of a scenario into the TOML text that the core reads."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Configuration(Protocol):
     """A typed configuration, as in `nacre.config`."""
 
     def to_dict(self) -> dict[str, Any]:
-        """The configuration as the table that stands for it in TOML."""
+        """The configuration as a table for TOML."""
         ...
 
 
@@ -42,12 +42,13 @@ Scenario: TypeAlias = "str | os.PathLike[str] | Mapping[str, object] | Configura
 
 
 _TABLE = "<dict>"
-"""What the errors of a scenario given as a table cite: its text is ours, and so are its lines."""
+"""Placeholder in errors of a scenario given as a table: its TOML text and line numbers are
+generated."""
 _LINES = re.compile(rf"{re.escape(_TABLE)}:\d+")
 
 
 class Source(NamedTuple):
-    """A scenario's text, and where it comes from."""
+    """Text of a scenario, and its origin."""
 
     text: str
     name: str
@@ -55,7 +56,7 @@ class Source(NamedTuple):
 
     @contextmanager
     def cited(self) -> Iterator[None]:
-        """Errors found in the block cite lines of a file, but not of a table."""
+        """Removes generated line numbers from errors in the block if the scenario is a table."""
         try:
             yield
         except ConfigError as error:
@@ -73,15 +74,15 @@ class Source(NamedTuple):
     def call(
         self, function: Callable[..., T], settings: Sequence[tuple[str, str]], *more: Any
     ) -> T:
-        """What a function of the core returns for the scenario with these settings.
+        """Calls a function of the core with the scenario and these settings.
 
-        Its errors cite lines as `cited` does.
+        Its errors cite lines as in `cited`.
         """
         with self.cited():
             return function(self, list(settings), *more)
 
     def placed(self, document: dict[str, Any]) -> dict[str, Any]:
-        """The document of the model with a name, and with places that exist."""
+        """The core's document with the scenario's name, and with existing locations only."""
         if self.name == _TABLE:
             for origin in document["origins"]:
                 origin["place"] = _LINES.sub(_TABLE, origin["place"])
@@ -92,12 +93,12 @@ class Source(NamedTuple):
 
 @lru_cache(maxsize=8)
 def parsed(source: Source) -> _core.Parsed:
-    """The scenario, parsed once however often it is asked for; raises `ConfigError` for no TOML."""
+    """The parsed scenario, cached; raises `ConfigError` for invalid TOML."""
     return _core.Parsed(source)
 
 
 def _told(problem: Problem) -> Problem:
-    """An error with what to do about it where a device has no size of its own to set."""
+    """Adds a remedy to an error if the device has no size setting."""
     hint = problem["hint"]
     is_unknown = problem["code"] == "unknown-setting" and problem["path"].endswith(".capacity")
     if is_unknown and {"planes", "blocks", "pages"} <= set(problem["data"].get("known", ())):
@@ -109,9 +110,9 @@ _NO_WORKLOAD = '{ kind = "uniform", requests = 9_000_000_000_000_000_000, footpr
 
 
 def without_workload(source: Source, settings: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """A placeholder for the workload of a scenario that has none.
+    """Placeholder workload for a scenario without one.
 
-    What its stack is asked comes from elsewhere: from clients, or as single requests.
+    Its stack gets requests from clients, or as single requests.
     """
     try:
         given = "workload" in tomllib.loads(source.text)
@@ -141,7 +142,7 @@ HOST_OF_RUNS = "host is only used by nacre run and nacre step"
 
 
 class Shipped(NamedTuple):
-    """A scenario that comes with Nacre."""
+    """A built-in scenario."""
 
     name: str
     summary: str
@@ -149,12 +150,12 @@ class Shipped(NamedTuple):
 
 
 def scenarios() -> list[Shipped]:
-    """The scenarios `run` knows by name."""
+    """The built-in scenarios."""
     return [Shipped(*row) for row in _core.shipped_scenarios()]
 
 
 def read(scenario: Scenario) -> Source:
-    """The source of a scenario: a shipped name, a TOML file, a table or a typed configuration.
+    """The source of a scenario: a built-in name, a TOML file, a table, or a typed configuration.
 
     Raises `ConfigError` for an unknown name, `FileNotFoundError` for a missing file.
     """
@@ -173,7 +174,7 @@ def read(scenario: Scenario) -> Source:
 
 
 def assignments(overrides: Mapping[str, object] | None) -> list[tuple[str, str]]:
-    """The overrides as `--set` would give them. Strings stay as they are: `"20 kHz"`."""
+    """Overrides as `--set` would give them. Strings stay unchanged: `"20 kHz"`."""
     if overrides is None:
         return []
     if not isinstance(overrides, Mapping):
@@ -187,10 +188,11 @@ def assignments(overrides: Mapping[str, object] | None) -> list[tuple[str, str]]
 def with_functions(
     overrides: Mapping[str, object] | None,
 ) -> tuple[list[tuple[str, str]], list[tuple[str, Policy]]]:
-    """The overrides as `--set` would give them, and the functions among them by name.
+    """Overrides as `--set` would give them, and functions among them by name.
 
-    It stands for a policy, `{ kind = "external", function = NAME }`, of cleaning, of a placement,
-    or, if it is a class, of a cache. A table may have it as its `function`, with other settings.
+    A function becomes a policy `{ kind = "external", function = NAME }` for garbage collection or
+    placement or, if it is a class, for a cache. A table may have one as its `function`, with other
+    settings.
     """
     if not isinstance(overrides, Mapping):
         return assignments(overrides), []
@@ -211,9 +213,9 @@ def with_functions(
 
 
 def imported(name: str) -> Policy:
-    """The function that `module:function` names, from the working directory or the path of Python.
+    """The function `module:function`, from the working directory or Python's path.
 
-    Raises `ConfigError` where there is none.
+    Raises `ConfigError` if there is none.
     """
     module, _, attribute = name.partition(":")
     here = str(Path.cwd())
@@ -231,9 +233,9 @@ def imported(name: str) -> Policy:
 
 
 def by_name(item: object) -> object:
-    """The item with the functions in it as `{ kind = "external", function = "module:name" }`.
+    """Replaces functions in the item by `{ kind = "external", function = "module:name" }`.
 
-    So they can go to other processes. Raises `ConfigError` for one that has no module.
+    This makes it usable in other processes. Raises `ConfigError` for a function without a module.
     """
     if isinstance(item, Mapping) and _is_policy(item.get("function")):
         named = cast("Mapping[str, object]", by_name(item["function"]))
@@ -257,7 +259,7 @@ def by_name(item: object) -> object:
 
 
 def _is_policy(item: object) -> bool:
-    """Whether it is a function, or a class that keeps a cache, to stand where a policy does."""
+    """Whether the value is a policy: a function, or a class for a cache."""
     if isinstance(item, type):
         return hasattr(item, "evict")
     return callable(item) and not hasattr(item, "to_dict")
@@ -272,9 +274,9 @@ def _assignment(path: object, item: object) -> tuple[str, str]:
 
 
 def _from_here(path: str, value: str) -> str:
-    """The value; files that lie in the working directory by their whole paths.
+    """Replaces names of files in the working directory by absolute paths.
 
-    A scenario names files relative to itself, and who gives a setting means what lies here.
+    A scenario names files relative to itself, but overrides refer to the working directory.
     """
     name = path.rpartition(".")[2]
     if name == "file":
@@ -291,7 +293,7 @@ def _from_here(path: str, value: str) -> str:
 
 
 def _files_from_here(name: str, item: object) -> object:
-    """The setting of this name, with the whole paths of files in the working directory."""
+    """The setting with this name, with absolute paths of files in the working directory."""
     if isinstance(item, dict):
         return {key: _files_from_here(key, each) for key, each in item.items()}
     if isinstance(item, list):
@@ -301,7 +303,7 @@ def _files_from_here(name: str, item: object) -> object:
 
 
 def _whole(name: str) -> str | None:
-    """The whole path of a file that lies in the working directory."""
+    """Absolute path of a file in the working directory; None if there is none."""
     if not name or "\0" in name or Path(name).is_absolute() or not Path(name).is_file():
         return None
     return str(Path(name).absolute())
@@ -350,12 +352,12 @@ def _named(name: str) -> Source:
 
 
 STDIN = "<stdin>"
-"""What standard input is called in messages."""
+"""Name of standard input in messages."""
 
 
 @cache
 def standard_input() -> str:
-    """What standard input holds: it can be read once, and several steps read a scenario."""
+    """Standard input, which is read once and cached, because several steps read a scenario."""
     return _utf8(sys.stdin.read(), "standard input")
 
 

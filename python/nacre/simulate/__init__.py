@@ -1,4 +1,4 @@
-"""What is done with a scenario: runs, single requests, mixes of tiers, plans, power losses."""
+"""Simulations of a scenario: runs, single requests, tier mixes, plans, power losses."""
 
 from __future__ import annotations
 

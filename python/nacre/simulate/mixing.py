@@ -1,4 +1,13 @@
-"""Scores every mix of the tiers of a scenario."""
+"""Scores every mix of the tiers of a scenario, in `steps` equal parts of their capacity.
+
+The stack of the scenario must be of kind `tiers`; its shares, sizes, and placement are ignored. The
+workload is read once, and nothing is simulated. `prices` converts prices in different currencies,
+as in `run`. `budget` is the maximum price per GiB of a mix. `progress` shows a bar on standard
+error, or calls your function.
+
+Raises `ConfigError` for another kind of stack, a workload without an end, more steps than extents,
+or a budget below every mix, and `Error` if `progress` stopped it.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +35,8 @@ Columns: TypeAlias = "Mapping[str, np.ndarray[Any, Any]]"
 STEPS_MAX = 1000
 
 Progress: TypeAlias = Callable[[int, int | None], bool | None]
-"""Called about ten times a second with requests counted and in all (or None); returning True
-ends it there."""
+"""Called about ten times a second with requests read and total requests (or None); returning True
+stops the reading."""
 
 
 def mixes(
@@ -62,7 +71,7 @@ def mixes(
 
 
 def _within(found: Mixes, budget: float) -> Mixes:
-    """The mixes within a budget; raises `ConfigError` where there are none."""
+    """Mixes within a budget; raises `ConfigError` if there are none."""
     within = found.within(budget)
     if not len(within):
         least = found.to_polars()["cost"].min()
@@ -83,7 +92,7 @@ def counted(
     steps: int,
     progress: Progress | None = None,
 ) -> tuple[dict[str, Any], Columns]:
-    """What `of` makes mixes of: tiers and accesses, and the columns of every mix."""
+    """Input of `of`: tiers, accesses, and the columns of every mix."""
     found = source.call(_core.mixes, settings, steps, answering(progress))
     if found is None:
         raise Error("stopped before the whole workload was counted", "stopped")
@@ -104,7 +113,7 @@ def counted(
 
 
 def of(document: Mapping[str, Any], columns: Columns) -> Mixes:
-    """The mixes that were counted."""
+    """Mixes from the core's document."""
     tiers = tuple(
         Tier(
             name,
@@ -130,9 +139,9 @@ def of(document: Mapping[str, Any], columns: Columns) -> Mixes:
 
 
 def _names(resolved: Mapping[str, Any]) -> list[str]:
-    """What the tiers are called: by their preset, else by their kind.
+    """Names of the tiers: the preset, else the kind.
 
-    Where that does not tell them apart, they are numbered.
+    They are numbered if not unique.
     """
     presets = {
         origin["path"]: origin["value"]

@@ -1,4 +1,4 @@
-"""Which cache and which mix of devices a trace wants, for what money."""
+"""Finds caches and mixes of devices for a trace within a budget."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ POLICIES = ("lru", "arc", "s3_fifo", "sieve")
 STEPS = 20
 _EXTENTS = 1024
 _SAMPLED_BLOCKS = 1 << 16
-"""Caches are simulated in miniature where a trace touches more blocks."""
+"""Number of distinct blocks above which caches are simulated on a sample."""
 _BLOCK = 4096
 _LEAST_BITS = 26
 """The smallest store that is planned has 64 MiB."""
 _LARGEST = 1 << 40
-"""A store to check a plan with before anybody knows how far its trace reaches."""
+"""Capacity for checking a plan before the extent of the trace is known."""
 
 Step: TypeAlias = Literal["reading", "simulating caches", "scoring mixes"]
 Progress: TypeAlias = Callable[[Step, int, int | None], bool | None]
-"""Called about ten times a second with what is done, requests done and in all; returning True ends
-it there."""
+"""Called about ten times a second with the current step, requests done, and total requests;
+returning True stops the plan."""
 
 
 @dataclass(frozen=True)
@@ -48,11 +48,11 @@ class Plan(Result):
     trace: str
     """The name of a shipped trace, or a path."""
     currency: str
-    """What prices are counted in: `USD 2023`."""
+    """Currency of the prices: `USD 2023`."""
     info: TraceInfo
-    """What is in the trace."""
+    """Analysis of the trace."""
     caches: CacheCurves
-    """What caches of each size would miss."""
+    """Miss ratios of caches of each size."""
     mixes: Mixes
     """Every mix of the devices as tiers."""
     scenario: Mapping[str, Any]
@@ -66,13 +66,14 @@ class Plan(Result):
 
     @property
     def sample(self) -> float | None:
-        """The share of the blocks that caches were simulated for; None for all."""
+        """Share of the blocks in the simulated sample; None for all."""
         return _sample(self.info)
 
     def flush_ns(self) -> dict[str, float]:
-        """The latency of a flush of each device, in nanoseconds.
+        """Flush latency of each device, in nanoseconds.
 
-        It follows a write of 4 KiB and waits for nothing else, so it is a lower bound under load.
+        It is measured after a single write of 4 KiB on an idle device, so it is a lower bound under
+        load.
         """
         devices = (tier["device"] for tier in self.scenario["stack"]["tier"])
         asked = (("write", 0, _BLOCK), ("flush", 0, 0))
@@ -82,7 +83,7 @@ class Plan(Result):
         }
 
     def to_polars(self) -> pl.DataFrame:
-        """One row per mix, as of its `mixes`, with `flush_ns`.
+        """One row per mix, as in `mixes`, with `flush_ns`.
 
         A flush goes to every tier of a mix and takes as long as the slowest; see `flush_ns()`.
         """
@@ -94,7 +95,7 @@ class Plan(Result):
         return self.mixes.to_polars().with_columns(slowest.alias("flush_ns"))
 
     def to_dict(self) -> dict[str, Any]:
-        """Trace, caches, mixes, and the scenario, each as its own `to_dict` has it."""
+        """Trace, caches, mixes, and the scenario, as their `to_dict` returns them."""
         return {
             "trace": self.trace,
             "currency": self.currency,
@@ -107,7 +108,7 @@ class Plan(Result):
         }
 
     def repriced(self, prices: Mapping[str, float]) -> Plan:
-        """This plan with other prices per GiB of some devices."""
+        """The plan with other prices per GiB of some devices."""
         paid = {**self.prices, **prices}
         tree = json.loads(json.dumps(self.scenario))
         for name, given in zip(self.mixes.names, tree["stack"]["tier"], strict=True):
@@ -116,13 +117,13 @@ class Plan(Result):
         return replace(self, mixes=found, scenario=tree)
 
     def within(self, budget: float | None) -> Mixes:
-        """The mixes of which a GiB costs no more; there may be none."""
+        """The mixes up to this price per GiB; possibly none."""
         return self.mixes if budget is None else self.mixes.within(budget)
 
     def cache_scenarios(
         self, money: float, prices: Mapping[str, float] | None = None
     ) -> list[dict[str, Any]]:
-        """A server cache of each device, as large as the money buys, before a network store.
+        """A server cache of each device, as large as the budget allows, with a network store.
 
         `prices` says of which devices; those of the plan, unless it is given.
         """
@@ -149,7 +150,7 @@ class Plan(Result):
         return {"name": f"{called} {name}", "workload": _workload(self.trace), "stack": stack}
 
     def if_prices_differ(self, budget: float | None = None) -> Table:
-        """The best mix, if one price were a fifth less or more."""
+        """Best mix if one price changes by 20 % up or down."""
         from nacre.simulate import worth
 
         return worth.of_prices(self.mixes, budget)
@@ -161,9 +162,9 @@ class Plan(Result):
         *,
         progress: Callable[..., bool | None] | None = None,
     ) -> Table:
-        """The best mix, if the latencies of one device were a fifth less or more.
+        """Best mix if the latencies of one device change by 20 % up or down.
 
-        The trace is read again for each, unless `others` has what `with_latencies` gave.
+        Reads the trace again for each change, unless `others` has the results of `with_latencies`.
         """
         from nacre.simulate import worth
 
@@ -173,9 +174,9 @@ class Plan(Result):
     def with_latencies(
         self, *, progress: Callable[..., bool | None] | None = None
     ) -> dict[tuple[str, str], Mixes]:
-        """The mixes where one device is a fifth faster or slower: by its name and less or more.
+        """Mixes with one device 20 % faster or slower, by device and direction.
 
-        Of devices whose latencies are numbers; raises `Error` where none is.
+        Only for devices with constant latencies; raises `Error` if there are none.
         """
         from nacre.simulate import worth
 
@@ -183,7 +184,7 @@ class Plan(Result):
 
     @staticmethod
     def check(trace: str, prices: Mapping[str, float], currency: str) -> None:
-        """Raises `ConfigError` with every error that can be found before the trace is read."""
+        """Raises `ConfigError` with all errors that can be found before reading the trace."""
         check(_store(trace, prices, currency, _LARGEST))
 
 
@@ -198,11 +199,11 @@ def plan(
 ) -> Plan:
     """Reads a trace, simulates caches of many sizes for it, and scores every mix of some devices.
 
-    `prices` maps two or more devices of the catalog to what a GiB of each costs, counted in
-    `currency`. The store is as large as the addresses of the trace reach.
+    `prices` maps two or more devices of the catalog to their prices per GiB in `currency`. The
+    capacity of the store covers all addresses of the trace.
 
-    Raises `ConfigError` for a device or a policy that nobody knows, `TraceError` for what is no
-    trace, and `Error` if `progress` ended it.
+    Raises `ConfigError` for an unknown device or policy, `TraceError` for an invalid trace, and
+    `Error` if `progress` stopped it.
     """
     place = os.fspath(trace_)
     Plan.check(place, prices, currency)
@@ -232,7 +233,7 @@ def _scored(
     steps: int,
     tell: Callable[..., bool | None],
 ) -> tuple[Mixes, dict[str, Any]]:
-    """Every mix of a store that is as large as the addresses of the trace reach."""
+    """Every mix of a store that covers the addresses of the trace."""
     least = footprint
     while True:
         bits = max(_LEAST_BITS, math.ceil(math.log2(max(1, least))))

@@ -1,4 +1,4 @@
-"""Losing the power of a device anywhere, and saying what was lost."""
+"""Cuts the power of a device at many points, and checks the durability guarantees."""
 
 from __future__ import annotations
 
@@ -21,15 +21,16 @@ from nacre.scenario.source import (
 )
 
 Progress: TypeAlias = Callable[[int, int | None], bool | None]
-"""Called about ten times a second with points tried and points in all; returning True ends it."""
+"""Called about ten times a second with tested points and total points; returning True stops the
+tests."""
 
 
 CRASH_SEED_MAX = 2**64 - 1
-"""The largest seed: all that is drawn follows from 64 bits, none of which stands in a scenario."""
+"""Largest seed of the 64-bit random streams."""
 
 
 def faults() -> list[str]:
-    """The faults of a medium that can be put into a run."""
+    """Names of the faults that can be injected into a medium."""
     return list(_core.crash_faults())
 
 
@@ -42,13 +43,13 @@ def crash(
     faults: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> Crash:
-    """Loses the power of the stack of a scenario so often, each time at another moment.
+    """Tests power loss at many random points on the stack of a scenario.
 
-    The workload is drawn: writes, reads, trims, flushes and transactions at a few places. In every
-    second life of the device one of the `faults` strikes its medium, besides power losses; one
-    that did not strike by then has up to 64 lives more.
+    The workload is random: writes, reads, trims, flushes, and transactions at a few locations. In
+    every second run of the device, one of the `faults` also affects its medium; a fault without any
+    occurrence gets up to 64 more runs.
 
-    Raises `ConfigError` naming every error at once: among them a stack that carries no bytes.
+    Raises `ConfigError` with all errors at once; a stack without data is one of them.
     """
     source = read(scenario)
     known = _core.crash_faults()
@@ -74,7 +75,7 @@ def crash_random(seed: int, *, points: int = 10_000, progress: Progress | None =
 
 
 def _crash(document: str, source: Source, settings: list[tuple[str, str]], **what: Any) -> Crash:
-    """What was found, with where the values of the stack come from."""
+    """Results with the origins of the stack's values."""
     resolved = source.call(_core.check, settings)
     checked = source.placed(json.loads(resolved))
     of_stack = [origin for origin in checked["origins"] if origin["path"].startswith("stack")]

@@ -18,8 +18,8 @@ from nacre.scenario.prices import Prices, priced
 from nacre.scenario.source import Scenario, Source, read, with_functions, without_workload
 
 Progress: TypeAlias = Callable[[int, int | None, float], bool | None]
-"""Called about ten times a second with requests done, requests in all (or None) and seconds
-simulated; returning True ends the run there, with what is finished so far."""
+"""Called about ten times a second with requests done, total requests (or None), and simulated
+seconds; returning True stops the run, which keeps the results so far."""
 
 
 def run(
@@ -35,28 +35,27 @@ def run(
 ) -> Record:
     """Simulates a scenario in virtual time.
 
-    `scenario` is a shipped name, the path of a TOML file, a table, or a typed configuration.
-    `overrides` maps dotted paths to values: `{"workload.rate": "20 kHz"}`; where a policy belongs,
-    a value may be one of yours: a function that cleans or places, a class that keeps a cache. What
-    they are called with and return is in `nacre.policies`. `progress` shows a
-    bar on standard error, or calls your own function.
+    `scenario` is a built-in name, the path of a TOML file, a table, or a typed configuration.
+    `overrides` maps dotted paths to values: `{"workload.rate": "20 kHz"}`. A policy may be your
+    own: a function for garbage collection or placement, or a class for a cache; `nacre.policies`
+    documents their arguments and results. `progress` shows a bar on standard error, or calls your
+    function.
 
-    `until` runs on until the mean latencies are known so well: `"1 %"` is what half of a 95 %
-    confidence interval may be of its mean. A workload that is drawn, and whose requests or
-    transactions are counted, continues past its number then, a thousand times as far at most; where
-    that is not enough, or a trace ends before, a finding of the record says so.
+    `until` extends the run until the mean latencies are precise: `"1 %"` limits half of the 95 %
+    confidence interval relative to the mean. A random workload with a number of requests or
+    transactions continues past that number, up to a thousand times as far; if that does not
+    suffice, or a trace ends earlier, the record has a finding.
 
-    `prices` converts prices that are counted in different things: `{"USD 2009": "1.42 USD 2023"}`
-    says what one of a basis is.
+    `prices` converts prices in different currencies: `{"USD 2009": "1.42 USD 2023"}`.
 
-    `save_state` is a file for the state behind the last request, and `start` the file, or the
-    record of the run, whose state this one continues from: with the next request of the same
-    workload, or with another workload when the stack is quiet. `start` may be an image too, of a
-    memory or of a served device that nobody has open. Stack and seed have to be the same. What
-    was saved before in `save_state` is replaced, and nothing else is.
+    `save_state` is a file for the state after the last request. `start` is such a file, or the
+    record of a run, whose state this run continues from: with the next request of the same
+    workload, or with another workload when the stack is idle. `start` may also be an image of a
+    memory or of a served device that is not open. Stack and seed must be the same. Only an earlier
+    state in `save_state` is replaced.
 
-    Raises `ConfigError` naming every error at once, `TypeError` for what is not a scenario, and
-    whatever your own function raises.
+    Raises `ConfigError` with all errors at once, `TypeError` for an invalid type of scenario, and
+    exceptions of your functions.
     """
     source, (settings, cleaners), seed = read(scenario), with_functions(overrides), _seed(seed)
     priced(source, settings, prices)
@@ -79,10 +78,10 @@ def check(
     *,
     needs_workload: bool = False,
 ) -> CheckedScenario:
-    """Every value a scenario resolves to, with its origin; raises `ConfigError` otherwise.
+    """Resolves every value of a scenario, with its origin; raises `ConfigError` with all errors.
 
-    A scenario without a workload is enough to serve its stack, to step through it and to crash it.
-    `run` needs one: `needs_workload` says that it has to be there.
+    Serving, stepping, and power-loss tests need no workload; `run` does: `needs_workload` requires
+    one.
     """
     source, (settings, cleaners) = read(scenario), with_functions(overrides)
     none = [] if needs_workload else without_workload(source, settings)
@@ -97,12 +96,12 @@ def check(
 
 
 _FURTHER = 1000
-"""How many times as far as it says a workload may go until its means are known."""
+"""Factor by which a run may exceed its number of requests to narrow confidence intervals."""
 _COUNTS = ("requests", "transactions")
 
 
 def _going_on(source: Source, settings: list[tuple[str, str]], until: str) -> list[tuple[str, str]]:
-    """What sets a run to continue until its means are known."""
+    """Settings that extend a run until its confidence intervals are narrow enough."""
     if "%" not in until:
         hint = 'give a share with its sign, as "1 %"'
         raise invalid("needs-unit", "until", "it is not a share", given=until, hint=hint)

@@ -31,25 +31,24 @@ class Simulated:
 
     @property
     def complete(self) -> bool:
-        """Whether all runs came to their end."""
+        """Whether all runs completed."""
         ended = all(record.complete for record in self.records)
         return ended and len(self.records) == self._chosen.height
 
     @property
     def named(self) -> dict[str, Record]:
-        """The records by what their mixes are: `5 % pcm_ssd, 95 % disk`."""
+        """Records by their mixes: `5 % pcm_ssd, 95 % disk`."""
         rows = self._chosen.head(len(self.records)).to_dicts()
         names = [called(row, self._names) for row in rows]
         return dict(zip(names, self.records, strict=True))
 
     def to_polars(self) -> pl.DataFrame:
-        """A row per mix that was simulated: its serial scores, and what became of them.
+        """A row per simulated mix: its serial scores, and the results of its simulation.
 
-        `simulated_iops` are requests done in a second, which is what arrives where nothing is
-        saturated; `simulated_flush_ns` is the mean latency of flushes, None if there were none;
-        `busiest` is the tier whose device was busiest, `busy` which share of the time all its
-        servers were. `findings` are what the record says of its own numbers, such as
-        `saturated`.
+        `simulated_iops` is the number of requests completed per second, which equals the arrival
+        rate if nothing is saturated; `simulated_flush_ns` is the mean latency of flushes, None if
+        there were none; `busiest` is the tier with the busiest device, and `busy` the utilization
+        of its servers. `findings` are notes of the record on its own numbers, such as `saturated`.
         """
         import polars as pl
 
@@ -121,7 +120,7 @@ def simulate(
 
 
 def _shares(held: Sequence[int]) -> list[str]:
-    """Shares that give each tier so many extents: the device counts in millionths."""
+    """Shares for the exact number of extents per tier: the device rounds to millionths."""
     total = sum(held)
     upto = [math.ceil(_MILLION * part / total) for part in itertools.accumulate(held)]
     return [

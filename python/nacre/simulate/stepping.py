@@ -1,4 +1,4 @@
-"""A test console: single requests to a simulated device, and where every nanosecond went."""
+"""Test console: single requests to a simulated device, with latency breakdowns."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from nacre.errors import Code, Problem, config_error
 from nacre.scenario.source import Scenario, read, with_functions, without_workload
 
 Request = tuple[str, int, int]
-"""What is asked: `read`, `write`, `trim` or `flush`; the first byte; how many bytes."""
+"""Operation (`read`, `write`, `trim` or `flush`), first byte, and number of bytes."""
 
 OPS = ("read", "write", "trim", "flush")
 _BYTES_MAX = 2**32 - 1
 
 
 class Spent(View):
-    """Time of one request: how much, of which component, doing what, at which stage of its way.
+    """One part of a request's latency: component, activity, stage, and time.
 
-    NVRAM cards tell stages, such as "doorbell", "link to host" or "row activate"; others have None.
+    Stages of NVRAM cards are e.g. "doorbell", "link to host" or "row activate"; other devices have
+    None.
     """
 
     component: str
@@ -32,12 +33,12 @@ class Spent(View):
 
     @property
     def doing(self) -> str:
-        """In words: "link", "link: doorbell"."""
+        """Activity and stage as text: "link", "link: doorbell"."""
         return f"{self.activity}: {self.stage}" if self.stage else self.activity
 
 
 class CountedOnce(View):
-    """A counter that increased while one request was served."""
+    """A counter that increased during one request."""
 
     component: str
     name: str
@@ -64,12 +65,12 @@ def step(
     requests: Sequence[Request],
     overrides: Mapping[str, object] | None = None,
 ) -> list[Answer]:
-    """Issues requests to the stack of a scenario, each when the one before is done.
+    """Issues requests to the stack of a scenario, one at a time.
 
-    Each answer has `op`, `address`, `bytes`, `issued_ns`, `latency_ns`, `is_done`; `spent`, a
-    list of `component`, `activity`, `stage` and `ns` that adds up to the latency; and `counted`,
-    a list of `component`, `name` and `count` of what happened meanwhile. Raises `ConfigError` for
-    a scenario that is not legal and for a request that lies beyond the device.
+    Each reply has `op`, `address`, `bytes`, `issued_ns`, `latency_ns`, `is_done`; `spent`, a list
+    of `component`, `activity`, `stage` and `ns` that sums to the latency; and `counted`, a list of
+    `component`, `name` and `count` of events during the request. Raises `ConfigError` for an
+    invalid scenario and for a request past the end of the device.
     """
     source, (settings, _) = read(scenario), with_functions(overrides)
     asked = [_asked(request) for request in requests]

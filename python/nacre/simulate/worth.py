@@ -1,4 +1,4 @@
-"""What the assumptions of mixes are worth: the best mix, if one of them were a fifth off."""
+"""Sensitivity of the best mix to a change of one value by 20 % up or down."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def with_latencies(
     steps: int,
     progress: Callable[..., bool | None] | None = None,
 ) -> dict[tuple[str, str], Mixes]:
-    """Reads the workload again for each device whose latencies are numbers, faster and slower."""
+    """Reads the workload again with each constant latency increased and decreased."""
     tried = list(_others(tree, found.names))
     if not tried:
         raise Error(
@@ -65,7 +65,7 @@ def with_latencies(
 def _others(
     tree: Mapping[str, Any], names: Sequence[str]
 ) -> Iterator[tuple[str, str, dict[str, object]]]:
-    """Each device whose latencies are constant, with the settings that change them."""
+    """Devices with constant latencies, with the settings that change them."""
     values = {origin.path: origin.value for origin in check(tree).origins}
     for number, name in enumerate(names):
         device = f"stack.tier[{number}].device"

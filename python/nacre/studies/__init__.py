@@ -1,8 +1,8 @@
-"""Many designs run and compared: sweeps over axes, and searches.
+"""Studies: run and compare many designs, in sweeps over axes or searches.
 
-A study is read (`spec`), made into points with keys (`points`), run by an engine (`engines`), kept
-by key (`keep`), and summed up (`analysis`, `result`). The same engines run the parts of one trace
-(`split`).
+A study is read (`spec`), turned into points with keys (`points`), run by an engine (`engines`),
+stored by key (`keep`), and analyzed (`analysis`, `result`). The same engines run the parts of a
+split trace (`split`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A study while it runs: the plan, which knows what has come out of it so far."""
+"""A running study: the planner with the results so far."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class LiveStudy:
         return asked
 
     def tell(self, rows: Mapping[str, Row]) -> None:
-        """The columns of the points asked for last."""
+        """Receives the columns of the points requested last."""
         self._planner.tell(rows)
 
     def result(self) -> StudyResult:

@@ -39,9 +39,9 @@ class StudyResult(Result):
         self._questions = questions
         self._kept, self._directory = kept, directory
         self.table = table
-        """A row per point that has ended; `error` says why a point has no numbers."""
+        """A row per completed point; `error` explains why a point has no numbers."""
         self.total = total
-        """How many points the study has."""
+        """Number of points of the study."""
 
     @property
     def name(self) -> str:
@@ -60,32 +60,31 @@ class StudyResult(Result):
 
     @property
     def complete(self) -> bool:
-        """Whether all points are done, well or not."""
+        """Whether all points have ended, successfully or not."""
         return self.table.height == self.total
 
     @property
     def failed(self) -> pl.DataFrame:
-        """The points that have an error and no numbers."""
+        """Points with an error."""
         return self.table.filter(self.table["error"].is_not_null())
 
     @cached_property
     def designs(self) -> pl.DataFrame:
-        """A row per combination: means over its seeds, and whether it keeps all limits.
+        """A row per combination: means over its seeds, and whether all constraints hold.
 
-        `runs` counts its seeds; with every number `x` comes `x_ci95`, half of its 95 % confidence
-        interval, which is null where a design ran once.
+        `runs` is the number of seeds; each number `x` has `x_ci95`, half of its 95 % confidence
+        interval, which is null for a single run.
         """
         from nacre.studies.analysis import table
 
         return table.designs(self._questions, self.table)
 
     def pareto(self) -> pl.DataFrame:
-        """The designs that no other beats in one objective and equals in the rest.
+        """The Pareto front: designs that no other design dominates.
 
-        The best in the first objective comes first. Without objectives there are none. Under
-        conditions there is a front for each, one behind the other. `certain`
-        says whether no other design could be better in all of them, seed by seed at 95 %; null
-        where designs ran once, so that nobody can tell.
+        The best in the first objective comes first. Without objectives it is empty. Each condition
+        has its own front, one after the other. `certain` is true if no other design could be better
+        in all objectives, seed by seed at 95 %; null if designs ran once.
         """
         import polars as pl
 
@@ -96,7 +95,7 @@ class StudyResult(Result):
         return self._front.with_columns(column.alias("certain"))
 
     def contenders(self) -> pl.DataFrame:
-        """The designs that are off the front by chance, perhaps: none on it beats them at 95 %."""
+        """Designs off the front that no front design beats significantly (95 %)."""
         import polars as pl
 
         known = self._noise
@@ -137,7 +136,7 @@ class StudyResult(Result):
         return pareto.sensitivity(self._questions, self.table)
 
     def record(self, point: int) -> Record:
-        """The record of a point by its number, without columns; raises `Error` if it has none."""
+        """Record of a point by number, without columns; raises `Error` if it has none."""
         found = self.table.filter(self.table["point"] == point)["key"]
         data = None
         if found.len():
@@ -166,7 +165,7 @@ class StudyResult(Result):
         return self.table
 
     def to_dict(self) -> dict[str, Any]:
-        """Its name, how many points it has, and a row for each that has ended."""
+        """Name, number of points, and a row for each completed point."""
         return {"name": self.name, "total": self.total, "points": self.table.to_dicts()}
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""A scenario whose trace is split over workers: each runs a part, and one record is made of all."""
+"""Splits the trace of a scenario over workers, and merges their results into one record."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ from nacre.studies.points.point import Points
 from nacre.studies.work import engine_called
 
 Progress: TypeAlias = Callable[[int, int], bool | None]
-"""Called about ten times a second with parts done and parts in all; returning True ends the run."""
+"""Called about ten times a second with completed parts and total parts; returning True stops the
+run."""
 
 _SUFFIX = ".part"
 
@@ -54,17 +55,17 @@ def run_split(
     keep: str | os.PathLike[str] | None = None,
     progress: bool | Progress = False,
 ) -> Record:
-    """Simulates the parts of a trace side by side, each on a copy of the stack.
+    """Simulates the parts of a trace in parallel, each on a copy of the stack.
 
-    `split` is `"volume"`, a part for each volume of the trace; `"volume:4"`, four parts that have
-    the volumes in turn; or `"hash:4"`, four parts by a hash of the address, each with a quarter of
-    every capacity of the stack. The record is that of all copies together. `engine`, `address`,
-    `tls` and `workers` are as of `nacre.study`. `keep` is a directory that parts which are done are
-    kept in: a run that was stopped takes them up. `progress` shows a bar on standard error, or
-    calls your own function.
+    `split` is `"volume"`, a part for each volume of the trace; `"volume:4"`, four parts to which
+    volumes are assigned in rotation; or `"hash:4"`, four parts by a hash of the address, each with
+    a quarter of every capacity of the stack. The record combines all copies. `engine`, `address`,
+    `tls` and `workers` are as in `nacre.study`. `keep` is a directory for completed parts, with
+    which a stopped run can be resumed. `progress` shows a bar on standard error, or calls your
+    function.
 
-    Raises `ConfigError` naming every error before any part is run, `Error` for a part that
-    fails, and `KeyboardInterrupt` where a progress function ends it.
+    Raises `ConfigError` with all errors before any part is run, `Error` for a failed part, and
+    `KeyboardInterrupt` if a progress function stops it.
     """
     with ExitStack() as stack:
         tick = stack.enter_context(reporting(progress, Bar("simulating", "parts")))
@@ -85,9 +86,9 @@ def planned(
     seed: int | None = None,
     watch: Callable[[int, int | None], bool] | None = None,
 ) -> Plan:
-    """The parts, each with what its scenario has next to the whole one.
+    """The parts, each with the settings that differ from the whole scenario.
 
-    Reads the trace once. Raises `ConfigError`, and `KeyboardInterrupt` where `watch` ends it.
+    Reads the trace once. Raises `ConfigError`, and `KeyboardInterrupt` if `watch` stops it.
     """
     source, settings = read(scenario), assignments(overrides)
     if seed is not None:
@@ -115,7 +116,7 @@ def planned(
 
 
 def _read_again(source: Source, settings: Sequence[tuple[str, str]]) -> None:
-    """Raises `ConfigError` for a trace that can be read once only: each part reads it anew."""
+    """Raises `ConfigError` for a trace that cannot be read repeatedly, as each part does."""
     workload = json.loads(parsed(source).resolve(list(settings)))["workload"]
     names = {"workload.file": [workload.get("file")], "workload.files": workload.get("files") or []}
     problems = []
@@ -140,7 +141,7 @@ def _read_again(source: Source, settings: Sequence[tuple[str, str]]) -> None:
 
 
 class Kept:
-    """What parts found, by key: in memory, and in a directory if there is one."""
+    """Results of parts by key: in memory, and in a directory if given."""
 
     def __init__(self, directory: Path | None) -> None:
         self._directory = directory
@@ -158,7 +159,7 @@ class Kept:
         return self._texts[key]
 
     def has(self, key: str) -> bool:
-        """Whether the part is done, now or by a run that was stopped."""
+        """Whether the part is complete, from this or a stopped run."""
         if key not in self._texts and self._directory is not None:
             with suppress(FileNotFoundError, zlib.error, UnicodeDecodeError):
                 packed = (self._directory / f"{key}{_SUFFIX}").read_bytes()
@@ -167,16 +168,15 @@ class Kept:
         return key in self._texts
 
     def add(self, key: str, text: str) -> None:
-        """Keeps what a part found; in a directory it is there to stay when this returns."""
+        """Stores the result of a part; durable on return if there is a directory."""
         self._texts[key] = text
         if self._directory is not None:
             write_file(self._directory / f"{key}{_SUFFIX}", zlib.compress(text.encode()))
 
     def clear(self, plan: Plan) -> None:
-        """Removes the parts of a run whose record was made.
+        """Removes the parts of a completed run.
 
-        Their directory goes, too, if it is empty and a run made it: this one, or one that left
-        parts in it.
+        Also removes an empty directory that this run, or an earlier run with parts, created.
         """
         if self._directory is not None:
             for key in plan.keys:
@@ -190,7 +190,7 @@ class Kept:
 
 
 def conduct(plan: Plan, engine: Engine, kept: Kept, watch: Progress | None = None) -> Record | None:
-    """Runs the parts that are not there yet; the record of all, or None if `watch` ended it."""
+    """Runs the missing parts; returns the merged record, or None if `watch` stopped it."""
     left = [task for task in plan.tasks if not kept.has(task.key)]
     total, number = len(plan.keys), {key: place for place, key in enumerate(plan.keys)}
     done = total - len(left)

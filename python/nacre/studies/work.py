@@ -1,4 +1,4 @@
-"""From a study's file to its result."""
+"""Runs a study from its document to its result."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ from nacre.studies.spec.document import Given
 from nacre.studies.spec.metrics import Value
 
 Progress: TypeAlias = Callable[[int, int], bool | None]
-"""Called about ten times a second with points done and points in all; returning True ends the
-study there, with what is finished so far."""
+"""Called about ten times a second with completed points and total points; returning True stops the
+study, which keeps the results so far."""
 
 _ENGINES = ("local", "dask")
 
@@ -60,17 +60,16 @@ def study(
 ) -> StudyResult:
     """Runs every point of a study: a sweep over axes, or a search.
 
-    `study` is the path of a TOML file, or a table. `engine` is `"local"`, which takes all cores,
-    or as many as `workers` says; or `"dask"`, a cluster at `address`, or one of its own here.
-    `tls` is for a cluster that asks for certificates: three PEM files, with its authority, our
-    certificate and our key.
-    `out` is a directory that keeps the records of points as they end, the table and, if wanted,
-    the figures; `resume` continues with the study it holds. `progress` shows a bar on standard
-    error, or calls your own function. `begun` is called once, before the first point runs, with
-    what can be asked meanwhile for the result of the points that have ended.
+    `study` is the path of a TOML file, or a table. `engine` is `"local"`, with one process per core
+    or `workers` processes; or `"dask"`, a cluster at `address`, or a temporary local one. `tls` is
+    for a cluster with certificates: three PEM files with the CA certificate, the client
+    certificate, and its key. `out` is a directory that keeps the records of points as they
+    complete, the table and, if requested, the figures; `resume` continues the study in it.
+    `progress` shows a bar on standard error, or calls your function. `begun` is called once, before
+    the first point runs, with an object that returns the results so far.
 
-    Raises `ConfigError` naming every error at once, before any point is run. A point that
-    fails is a row with its error.
+    Raises `ConfigError` with all errors at once, before any point is run. A failed point is a row
+    with its error.
     """
     with ExitStack() as stack:
         tick = stack.enter_context(reporting(progress, Bar("studying", "points")))
@@ -89,7 +88,7 @@ def study(
 
 
 def check_study(study: Given) -> CheckedStudy:
-    """The runs of a study; raises `ConfigError` with all errors."""
+    """Number of runs of a study; raises `ConfigError` with all errors."""
     design, planner = sound(study)
     return CheckedStudy(design.name, planner.total)
 
@@ -97,7 +96,7 @@ def check_study(study: Given) -> CheckedStudy:
 def keeping(
     design: Design, planner: Planner, out: str | os.PathLike[str] | None, *, resume: bool
 ) -> Memory:
-    """Where the points go."""
+    """Store of the points."""
     if out is None:
         return keeping_nothing(design.paths, resume=resume)
     document = {**design.document, "name": design.name}
@@ -105,7 +104,7 @@ def keeping(
 
 
 def keeping_nothing(paths: Mapping[str, str] | None, *, resume: bool) -> Memory:
-    """Where points go that nobody keeps; raises `ConfigError` where they are to be gone on with."""
+    """In-memory store; raises `ConfigError` if `resume` is requested."""
     if resume:
         raise invalid(
             "missing-setting",
@@ -122,7 +121,7 @@ def engine_called(
     workers: int | None = None,
     tls: Files | None = None,
 ) -> Engine:
-    """The engine of a name; raises `ConfigError` for a name nobody knows."""
+    """Engine by name; raises `ConfigError` for an unknown name."""
     if name not in _ENGINES:
         raise config_error([unknown("there is no engine called", name, _ENGINES)])
     if name != "dask":
@@ -156,7 +155,7 @@ def conduct(
     kept: Memory,
     watch: Progress | None = None,
 ) -> tuple[StudyResult, End]:
-    """Runs what is not there yet, and says what came out."""
+    """Runs missing points; returns the result and how the study ended."""
     points: list[Point] = []
     clock = _Clock(design.budget.seconds)
     end = End.DONE
@@ -179,19 +178,19 @@ def conduct(
 
 
 def reused(result: StudyResult, kept: Memory) -> int:
-    """How many of its points had ended before."""
+    """Number of its points that were complete before."""
     return sum(key in kept.found for key in result.table["key"])
 
 
 def foreign(result: StudyResult, kept: Memory) -> int:
-    """How many points that had ended before are not of this study."""
+    """Number of stored points that do not belong to this study."""
     return len(kept.found.difference(result.table["key"]))
 
 
 def save(result: StudyResult, kept: Store) -> None:
-    """Writes the table, and makes one file of the points where all have ended.
+    """Writes the table, and merges the point files if the study is complete.
 
-    Figures of an earlier table go: they would be taken for this one's.
+    Removes figures of an earlier table, which would not match.
     """
     kept.expect(result.total)
     if result.complete:
@@ -210,10 +209,11 @@ def carry_out(
     kept: Memory,
     watch: Callable[[Mapping[str, Task]], End],
 ) -> End:
-    """Carries out the tasks that have not ended well before, in their order.
+    """Runs the tasks that have not completed, in order.
 
-    Of those that are preconditioned alike all but the first come last, when they find what that
-    led to. `watch` is told what is left, about ten times a second, and says whether it continues.
+    Of tasks with equal preconditioning, the first runs early, and the others last, with its saved
+    state. `watch` is called about ten times a second with the remaining work, and returns whether
+    to continue.
     """
     left = {key: task for key, task in tasks.items() if not kept.has(key)}
     end = watch(left)
@@ -245,7 +245,7 @@ def _row(point: Point, rows: Mapping[str, Mapping[str, Value]]) -> Mapping[str, 
 
 
 class _Clock:
-    """The time that may be spent."""
+    """Time limit."""
 
     def __init__(self, seconds: float | None) -> None:
         self._ends = None if seconds is None else time.monotonic() + seconds
@@ -255,7 +255,7 @@ class _Clock:
 
 
 class _Watch:
-    """Tells who watches how far a study is, and learns whether it continues."""
+    """Reports progress, and returns whether to continue."""
 
     def __init__(self, call: Progress | None, asked: int, total: int, clock: _Clock) -> None:
         self._call, self._asked, self._total, self._clock = call, asked, total, clock

@@ -1,8 +1,8 @@
-"""Block traces: what is in them, what caches would miss, other formats, smaller samples, frames.
+"""Block traces: analysis, miss ratios, conversion, sampling, data frames.
 
-Every function takes one path or several, or the name of a shipped trace. Several files of one
-recording (blktrace writes one per processor) are merged by time. Parquet files with the columns
-of `read` are traces too.
+Every function takes one path or several, or the name of a built-in trace. Several files of one
+recording (blktrace writes one per processor) are merged by time. Parquet files with the columns of
+`read` are traces, too.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a trace is like, what caches would miss of it, and a workload of its shape."""
+"""Analyzes traces, computes miss ratios, and fits workloads."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from nacre.traces.inputs import (
 )
 
 _LOOK_BLOCKS = 4096
-"""Blocks that are followed to see how much a trace touches."""
+"""Number of blocks sampled to estimate the footprint of a trace."""
 CachePolicy: TypeAlias = "str | Mapping[str, object] | type"
 """A name, a table of settings, or a class of `nacre.policies.Replacement`."""
 
@@ -38,7 +38,7 @@ def info(
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> TraceInfo:
-    """Requests, sizes, footprint, duration and damage of a trace; its shape is in `profile`.
+    """Requests, sizes, footprint, duration and damage of a trace; details are in `profile`.
 
     The tables of the profile are columns of one length: `polars.DataFrame(info.profile.blocks)`.
     """
@@ -57,10 +57,10 @@ def mrc(
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> MissRatioCurve:
-    """The misses of an LRU cache of every size, from one pass.
+    """Miss ratios of LRU caches of every size, from one pass.
 
-    All blocks of `block` bytes are followed, or a sample: a share of them (`sample=0.01`), or so
-    many at most (`blocks=65536`, with a share that falls as the trace touches more).
+    Tracks all blocks of `block` bytes, or a sample: a share of them (`sample=0.01`), or a maximum
+    number (`blocks=65536`, with a share that falls as the footprint grows).
     """
     chosen = chosen_options(options)
     if sample is not None and blocks is not None:
@@ -89,14 +89,13 @@ def caches(
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> CacheCurves:
-    """What caches of every policy and size miss, simulated side by side in one pass on all cores.
+    """Miss ratios of every policy and size, simulated in parallel in one pass on all cores.
 
-    A policy is a name, a table of its settings, or your own class (`nacre.policies.Replacement`),
-    and `"all"` every one that Nacre has; a size is text as `"64 MiB"`, or bytes; one of each needs
-    no list. Without sizes there are ten, each twice the one before, up to what the trace touches,
-    which takes a look beforehand. With `sample=0.01`,
-    caches are simulated in miniature: of each block all accesses are followed or none, in a cache
-    of a hundredth of the size.
+    A policy is a name, a table of its settings, or your class (`nacre.policies.Replacement`);
+    `"all"` selects every built-in one. A size is text such as `"64 MiB"`, or bytes. A single policy
+    or size needs no list. The default is ten sizes, each twice the previous one, up to the
+    footprint of the trace, which takes a short extra pass. With `sample=0.01`, caches are simulated
+    in miniature: all accesses of some blocks are tracked, in a cache of 1 % of the size.
     """
     chosen = chosen_options(options)
     share = _share(sample)
@@ -140,7 +139,7 @@ def fit(
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> FittedWorkload:
-    """A workload with the shape of a trace and none of its addresses, and how close it comes."""
+    """Synthetic workload with the statistics of a trace, without its addresses."""
     chosen = chosen_options(options)
     with readable(paths) as files:
         text, found = _core.trace_fit(files, chosen, 4096, seed_in_range(seed), answering(progress))
@@ -148,9 +147,9 @@ def fit(
 
 
 def _named(policy: CachePolicy, functions: dict[str, type]) -> list[str]:
-    """A policy as the core reads it; for "all", those of the replacement family with a model.
+    """A policy for the core; for "all", the replacement models.
 
-    A class goes to the `functions`, under its name.
+    A class is added to `functions` under its name.
     """
     if policy == "all":
         return [model.kind for model in family("replacement") if model.kind != "external"]
@@ -164,7 +163,7 @@ def _named(policy: CachePolicy, functions: dict[str, type]) -> list[str]:
 
 
 def _share(sample: float | None) -> float:
-    """The share of the blocks that are followed; all of them without `sample`."""
+    """Share of the blocks to track; all of them without `sample`."""
     share = 1.0 if sample is None else sample
     if not 0 < share <= 1:
         raise TraceError(
@@ -197,7 +196,7 @@ def _sizes(sizes: Sequence[str | int]) -> list[int]:
 
 
 def _in_blocks(sizes: Sequence[int], block: int, share: float) -> list[int]:
-    """Sizes in blocks; raises `TraceError` for those that are too small to simulate."""
+    """Sizes in blocks; raises `TraceError` for sizes too small to simulate."""
     least = _least(share)
     if not sizes or min(sizes) < least * block:
         given = f"{min(sizes):,} bytes" if sizes else "none"
@@ -218,9 +217,9 @@ def _least(share: float) -> int:
 def _default_sizes(
     files: list[str], chosen: dict[str, object], block: int, share: float
 ) -> list[int]:
-    """Ten sizes up to what a trace touches, from a sample of its blocks; fewer if that is little.
+    """Ten sizes up to the footprint, estimated from a sample; fewer if it is small.
 
-    At least one of them can be simulated for a share of the blocks.
+    At least one of them can be simulated with the given share of blocks.
     """
     if any(not Path(file).is_file() for file in files):
         raise TraceError(

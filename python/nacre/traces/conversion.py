@@ -1,4 +1,4 @@
-"""Traces written in other formats, whole or as a sample."""
+"""Converts and samples traces."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _CUT = (
 
 
 def formats() -> list[View]:
-    """The formats traces are read from and, where `writable`, written to."""
+    """Supported trace formats; those that are `writable` can also be written."""
     return [View(row) for row in json.loads(_core.formats())]
 
 
@@ -48,9 +48,9 @@ def convert(
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> View:
-    """Write a trace in another format; `to` defaults to the suffix of `output`.
+    """Converts a trace to another format; `to` defaults to the suffix of `output`.
 
-    A file that is there is replaced, unless `replace` is false; never one of `paths`.
+    Replaces an existing file unless `replace` is false, but never one of `paths`.
     """
     chosen = chosen_options(options)
     target, kind = _target(output, replace, paths), _writable(to, Path(output))
@@ -74,11 +74,10 @@ def sample(
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> View:
-    """Writes a share of a trace: of its blocks (which keeps reuse) or of its requests.
+    """Writes a sample of a trace: of its blocks (which keeps reuse) or of its requests.
 
-    A request that touches both chosen blocks and others is cut to the chosen ones. With
-    `by="first"` it is the first `limit` requests. A file that is there is replaced, unless
-    `replace` is false.
+    A request that touches both chosen and other blocks is cut to the chosen ones. With `by="first"`
+    it writes the first `limit` requests. Replaces an existing file unless `replace` is false.
     """
     chosen = chosen_options(options) | {"fraction": fraction, "by": by, "seed": seed_in_range(seed)}
     target, kind = _target(output, replace, paths), _writable(to, Path(output))
@@ -98,7 +97,7 @@ def sample(
 
 
 def _target(output: str | os.PathLike[str], replace: bool, paths: Paths) -> Path:
-    """Where to write; raises `TraceError` or `OSError` for what a file must not replace."""
+    """Output path; raises `TraceError` or `OSError` if it must not be replaced."""
     if not os.fspath(output):
         raise TraceError("the name of the file to write is empty", "missing-setting")
     target = Path(as_text(str(Path(output).absolute())))
@@ -110,7 +109,7 @@ def _target(output: str | os.PathLike[str], replace: bool, paths: Paths) -> Path
 
 
 def _writable(to: str | None, output: Path) -> str:
-    """The format to write; raises `TraceError` for one that is unknown or only read."""
+    """Output format; raises `TraceError` if it is unknown or read-only."""
     rows = formats()
     known = [row.kind for row in rows if row.writable] + [PARQUET]
     endings = [ending for ending in output.suffixes if ending not in _COMPRESSIONS]

@@ -102,7 +102,7 @@ def _columns(frame: pl.DataFrame) -> dict[str, np.ndarray[Any, Any]]:
 
 
 def write_parquet(columns: dict[str, np.ndarray[Any, Any]], target: Path, replace: bool) -> View:
-    """Writes the columns that the core returns; reports how many records and bytes."""
+    """Writes the columns from the core; returns the number of records and bytes."""
     frame = frame_of(columns)
     buffer = io.BytesIO()
     frame.write_parquet(buffer, compression="zstd")

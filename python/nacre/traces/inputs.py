@@ -20,8 +20,8 @@ Progress: TypeAlias = Callable[..., bool | None]
 class Options(TypedDict, total=False):
     """Options for reading a trace that its name and content do not define.
 
-    `page` is the distance between neighboring objects of an oracleGeneral or lcs trace, or the size
-    of a page of an arc trace: text as `"512 B"`, or bytes.
+    `page` is the spacing of objects of an oracleGeneral or lcs trace, or the page size of an arc
+    trace: text such as `"512 B"`, or bytes.
     """
 
     format: str | None
@@ -39,19 +39,19 @@ _SHIPPED_ENDING = ".nacre.zst"
 
 
 def shipped() -> list[str]:
-    """The names of the traces that come with Nacre."""
+    """Names of the built-in traces."""
     return sorted(
         path.name.removesuffix(_SHIPPED_ENDING) for path in _SHIPPED.glob(f"*{_SHIPPED_ENDING}")
     )
 
 
 def is_parquet(path: str) -> bool:
-    """Whether the name says Parquet."""
+    """Whether the file name is of a Parquet file."""
     return path.endswith(f".{PARQUET}")
 
 
 def located(paths: Paths) -> list[str]:
-    """The files that paths and names of shipped traces stand for."""
+    """Files for paths and names of built-in traces."""
     if isinstance(paths, str | os.PathLike):
         paths = [paths]
     files = [_located(os.fspath(path)) for path in paths]
@@ -75,7 +75,7 @@ def _located(name: str | bytes) -> str:
 
 
 def as_text(name: str) -> str:
-    """The name of a file, which the model takes as text."""
+    """File name as text for the core."""
     try:
         name.encode()
     except UnicodeEncodeError:
@@ -86,7 +86,7 @@ def as_text(name: str) -> str:
 
 
 def name_of(paths: Paths) -> str:
-    """What a curve is of, in a word."""
+    """Name of the trace for curves."""
     listed = located(paths)
     return Path(listed[0]).name.removesuffix(_SHIPPED_ENDING) + (
         f" and {len(listed) - 1} more" if len(listed) > 1 else ""
@@ -94,7 +94,7 @@ def name_of(paths: Paths) -> str:
 
 
 def chosen_options(options: Options) -> dict[str, object]:
-    """All options as the core takes them; raises `TypeError` for an unknown one."""
+    """All options as the core expects them; raises `TypeError` for an unknown one."""
     chosen: dict[str, object] = dict.fromkeys(Options.__annotations__)
     for name in options:
         if name not in chosen:
@@ -125,7 +125,7 @@ def seed_in_range(seed: int) -> int:
 
 
 def whole(name: str, value: int, least: int, most: int) -> int:
-    """The whole number, if it is one and in range."""
+    """The whole number, if valid and in range."""
     number = operator.index(value)
     if not least <= number <= most:
         raise TraceError(

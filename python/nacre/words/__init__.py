@@ -1,1 +1,1 @@
-"""What results say to people, as sentences and tables, a module for each kind."""
+"""Summaries of results for users, as sentences and tables, a module for each kind."""

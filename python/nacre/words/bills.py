@@ -1,4 +1,4 @@
-"""What runs take of energy, life and money, and several runs side by side, as tables."""
+"""Tables of energy, lifetime, and cost of runs, and comparisons of several runs."""
 
 from __future__ import annotations
 
@@ -62,19 +62,19 @@ def compared(records: Mapping[str, Record]) -> Table:
 
 
 def _basis(records: Mapping[str, Record]) -> str:
-    """What all costs are counted in; nothing where that differs or is not said."""
+    """Common currency of all costs; empty if it differs or is unknown."""
     bases = {record.cost_basis or "" for record in records.values() if record.cost is not None}
     return bases.pop() if len(bases) == 1 else ""
 
 
 def _price(record: Record, basis: str) -> str:
-    """The cost, with what it is counted in where others are counted in something else."""
+    """The cost, with its currency if other costs have another one."""
     own = "" if basis else record.cost_basis or ""
     return _number(record.cost, own)
 
 
 def bills(records: Mapping[str, Record]) -> list[Table]:
-    """Runs side by side; where their time went; what each takes of energy, life and money."""
+    """Comparison of runs: latency breakdown, energy, lifetime, and cost."""
     if not records:
         return []
     told = [compared(records)] if len(records) > 1 else []
@@ -84,7 +84,7 @@ def bills(records: Mapping[str, Record]) -> list[Table]:
 
 
 def _joined(title: str, tables: Mapping[str, Table]) -> Table:
-    """Tables of the same columns as one, with the name of each before its rows."""
+    """Merges tables with equal columns, with a name in front of the rows of each."""
     first = next(iter(tables.values()))
     rows = [
         [printable(name) if number == 0 else "", *row]

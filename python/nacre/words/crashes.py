@@ -1,4 +1,4 @@
-"""What crashing a device found, as tables and sentences."""
+"""Summaries of power-loss tests, as tables and sentences."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NOT_MEASURED = (
 
 
 def silently(found: Crash) -> str:
-    """How often corrupted data came back without an error, and through which faults."""
+    """Number of silent corruptions, and the faults that caused them."""
     faults = [tried.fault.replace("_", " ") for tried in found.faults if tried.lost_unseen]
     return (
         f"In {count(found.silent)} of {_lives(found.lives)} the device returned corrupted data"
@@ -36,7 +36,7 @@ def silently(found: Crash) -> str:
 
 
 def crash_facts(found: Crash) -> list[str]:
-    """Sentences about the whole."""
+    """Sentences about all tests."""
     promises = found.promises
     lines = [
         *([silently(found)] if found.silent else []),
@@ -61,7 +61,7 @@ def crash_facts(found: Crash) -> list[str]:
 
 
 def finding_facts(found: Crash) -> list[str]:
-    """What broke a promise."""
+    """Description of a violated guarantee."""
     finding = found.finding
     if finding is None:
         return []
@@ -74,7 +74,7 @@ def finding_facts(found: Crash) -> list[str]:
 
 
 def pulled_facts(pulled: Pulled) -> list[str]:
-    """What became of the data of a program under which the power was pulled."""
+    """Results of power-loss tests with a program."""
     outages = [each.outage for each in pulled.rounds]
     ended = sum(each.ended is not None for each in pulled.rounds)
     lost = sum(outage.bytes_lost for outage in outages)
@@ -122,7 +122,7 @@ def _silent_facts(pulled: Pulled) -> list[str]:
 
 
 def _struck_facts(pulled: Pulled) -> list[str]:
-    """How often each fault struck, all rounds together."""
+    """Occurrences of each fault over all rounds."""
     struck: dict[str, list[int]] = {}
     for each in pulled.rounds:
         for fault in each.faults:
@@ -137,7 +137,7 @@ def _struck_facts(pulled: Pulled) -> list[str]:
 
 
 def fault_table(found: Crash) -> Table:
-    """What was tried and lost, by class of faults."""
+    """Tests and losses by class of faults."""
     rows = [
         [
             tried.fault.replace("_", " "),
@@ -155,7 +155,7 @@ def fault_table(found: Crash) -> Table:
 
 
 def recovery_table(found: Crash) -> Table:
-    """How long recoveries took."""
+    """Recovery times."""
     recovery = found.recovery
     times = [recovery[f"{name}_s"] for name in ("mean", "p50", "p95", "p99", "max")]
     shown = [NOTHING if time is None else duration(time * _NS) for time in times]
@@ -164,7 +164,7 @@ def recovery_table(found: Crash) -> Table:
 
 
 def branch_table(found: Crash) -> Table:
-    """What happened on the way, and how often."""
+    """Events during the tests, with counts."""
     rows = [
         [name.replace("_", " "), count(times)] for name, times in found.branches.items() if times
     ]

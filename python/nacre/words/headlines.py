@@ -1,4 +1,4 @@
-"""What a result says in two or three sentences, as a person would say it aloud."""
+"""Headline of a result in two or three sentences."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 
 _NS = 1e9
 _SMALL = 0.1
-"""The share of what a trace touches that a small cache holds."""
+"""Maximum share of the footprint of a small cache."""
 _ALIKE = 0.01
-"""Differences below this share are not told."""
+"""Smaller relative differences are not mentioned."""
 _ENOUGH = 0.9
-"""What a cache has to save of what a much larger one does."""
+"""Share of the savings of the largest cache that suffices."""
 _IDLE = 0.1
-"""What is busy for less of the time limits nothing."""
+"""A component with a lower utilization is not a bottleneck."""
 
 
 def of_record(record: Record) -> list[str]:
-    """How fast, what limits it, and where the time goes."""
+    """Throughput, bottleneck, and latency breakdown."""
     done = record.requests.completed
     if not done or not record.simulated_s:
         return ["Nothing was measured."]
@@ -40,7 +40,7 @@ def of_record(record: Record) -> list[str]:
 
 
 def of_records(records: Mapping[str, Record]) -> list[str]:
-    """Which of several is fastest, in mean latency of reads, or of writes; which cannot keep up."""
+    """Fastest record by mean latency of reads, or of writes; records that cannot keep up."""
     known = {
         name: latency.mean_ns
         for op in ("write", "read")
@@ -64,7 +64,7 @@ def of_records(records: Mapping[str, Record]) -> list[str]:
 
 
 def overloaded(records: Mapping[str, Record]) -> list[str]:
-    """Which of several are asked for more than they can do."""
+    """Records whose load exceeds their capacity."""
     names = [
         name
         for name, record in records.items()
@@ -78,7 +78,7 @@ def overloaded(records: Mapping[str, Record]) -> list[str]:
 
 
 def limits(records: Mapping[str, Record]) -> list[str]:
-    """What saturates in the best designs of a study, or what comes nearest to it."""
+    """Saturated component of the best designs of a study, or the busiest one."""
     used = {name: max(record.components, key=_use) for name, record in records.items()}
     if not used:
         return []
@@ -92,7 +92,7 @@ def limits(records: Mapping[str, Record]) -> list[str]:
 
 
 def of_study(result: StudyResult) -> list[str]:
-    """What is best, and what decides it."""
+    """Best design, and the axes that matter most."""
     from nacre.words.studies import cell, counted, title
 
     objectives = result.questions.objectives
@@ -147,7 +147,7 @@ def of_crash(found: Crash) -> list[str]:
 
 
 def of_trace(info: View) -> list[str]:
-    """How much is asked of what, and what a small cache would keep of it."""
+    """Request counts and rates, and the hit ratio of a small cache."""
     if not info.reads + info.writes:
         return ["There are neither reads nor writes in it."]
     span = f" in {duration(info.duration_s * _NS)}" if info.duration_s else ""
@@ -161,9 +161,9 @@ def of_trace(info: View) -> list[str]:
 
 
 def of_caches(curves: CacheCurves, prices: Mapping[str, float], basis: str) -> list[str]:
-    """The smallest cache that saves nearly all that the largest does, and what it costs.
+    """Smallest cache with nearly all savings of the largest, and its cost.
 
-    `prices` are those of a GiB of each device, counted in `basis`.
+    `prices` are per GiB of each device, in the currency `basis`.
     """
     sizes, policies = sorted(curves.sizes), curves.policies
     missed = {
@@ -190,7 +190,7 @@ def of_caches(curves: CacheCurves, prices: Mapping[str, float], basis: str) -> l
 
 
 def of_plan(plan: Plan, budget: float | None = None) -> list[str]:
-    """Which cache is enough and what it costs; which mix within the budget is best."""
+    """Sufficient cache with its cost, and best mix within the budget."""
     cache = of_caches(plan.caches, plan.prices, plan.currency)
     return [*cache, *of_mixes(plan.within(budget))]
 
@@ -219,7 +219,7 @@ def _tail(latency: LatencySummary) -> str:
 
 
 def _limit(record: Record) -> list[str]:
-    """What the stack has too little of, or how busy its busiest part is."""
+    """Saturated resource, or utilization of the busiest component."""
     for finding in record.findings:
         if finding.kind == "saturated":
             where = f" {finding.paths[0]} is the busiest part." if finding.paths else ""

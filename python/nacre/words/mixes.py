@@ -1,4 +1,4 @@
-"""What the mixes of tiers say to people, as tables and sentences."""
+"""Summaries of tier mixes, as tables and sentences."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _Cell = TypeVar("_Cell")
 
 
 def counted(mixes: Mixes) -> str:
-    """What was counted and how many mixes there are."""
+    """Number of accesses and of mixes."""
     return (
         f"{count(len(mixes))} mixes of {numbered(mixes.extents, 'extent')}, evaluated with"
         f" {numbered(mixes.reads, 'read')}{_size(mixes.read_bytes, mixes.reads)}"
@@ -29,7 +29,7 @@ def counted(mixes: Mixes) -> str:
 
 
 def flushes(plan: Plan) -> list[str]:
-    """How many flushes the trace has, and how long one takes on each device."""
+    """Number of flushes in the trace, and their latency on each device."""
     if not plan.info.flushes:
         return []
     times = ", ".join(f"{duration(ns)} on {name}" for name, ns in plan.flush_ns().items())
@@ -40,12 +40,12 @@ def flushes(plan: Plan) -> list[str]:
 
 
 def _size(total: int, accesses: int) -> str:
-    """What each of them is large, or the mean."""
+    """Common or mean size of the accesses."""
     return f" of {size(total / accesses)}" if accesses else ""
 
 
 def tiers(mixes: Mixes) -> Table:
-    """What is known of each tier."""
+    """Table of the tiers."""
     rows = [
         [
             tier.name,

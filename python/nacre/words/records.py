@@ -1,4 +1,4 @@
-"""What a record says to people, as tables and sentences, before anything is drawn."""
+"""Summaries of records, as tables and sentences."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def facts(record: Record) -> list[str]:
 
 
 def _silent(record: Record) -> list[str]:
-    """What faults corrupted without an error: it comes before everything else."""
+    """Silent corruption by faults, which is reported first."""
     return [
         f"{numbered(fault.silent_bytes, 'byte')} corrupted without an error by {fault.path}"
         f" ({fault.kind})"
@@ -71,7 +71,7 @@ def _silent(record: Record) -> list[str]:
 
 
 def faults(record: Record) -> Table:
-    """What each fault did that the scenario gives a device."""
+    """Effects of each fault that the scenario adds to a device."""
     rows = [
         [
             fault.path,
@@ -114,7 +114,7 @@ def latencies(record: Record) -> Table:
 
 
 def tenants(record: Record) -> Table:
-    """What each tenant was served, where the workload tells them apart."""
+    """Latency and throughput of each tenant."""
     rows = []
     for tenant in record.tenants:
         read, write = tenant.latency.read, tenant.latency.write
@@ -147,7 +147,7 @@ def time_spent(record: Record) -> Table:
 
 
 def time_split(record: Record) -> Table:
-    """What the resources of media that wear did all the time, idle last."""
+    """Utilization of the resources of media that wear, idle time last."""
     rows = []
     for part in record.components:
         if not part.get("wear"):
@@ -166,13 +166,13 @@ def time_split(record: Record) -> Table:
 
 
 def tables(record: Record) -> list[Table]:
-    """All tables of a run that have anything to show."""
+    """All tables of a run that have rows."""
     made = (latencies, tenants, faults, time_spent, time_split, components)
     return [table for make in made if (table := make(record)).rows]
 
 
 def components(record: Record) -> Table:
-    """The parts of the stack: how busy, what they cost, what they counted."""
+    """Components: utilization, cost, counters."""
     rows = []
     one = len(record.cost_by_basis) <= 1
     for part in record.components:
@@ -196,12 +196,12 @@ def components(record: Record) -> Table:
 
 
 def _in_basis(part: Component, *, one: bool) -> str:
-    """What the cost of a component is counted in, where components differ in that."""
+    """Currency of a component's cost, if components differ."""
     return f" {part.cost_basis}" if part.cost_basis and not one else ""
 
 
 def _totals(record: Record) -> list[tuple[str, str]]:
-    """The figures of the whole system that this run has."""
+    """Totals of the whole system."""
     erased = _is_erased(record)
     worn_out = _worn_out(record.worn_out)
     lifetime = _days(record.lifetime_days)
@@ -229,7 +229,7 @@ def _fairness(index: float | None) -> str | None:
 
 
 def _unmeasured(record: Record) -> str | None:
-    """Why there are no figures, where there are none."""
+    """Reason for missing latencies."""
     completed = record.requests.completed
     if not completed:
         return "no request completed"
@@ -239,7 +239,7 @@ def _unmeasured(record: Record) -> str | None:
 
 
 def _cost(record: Record) -> str | None:
-    """What all devices cost, in what it is counted; sums apart where prices have no sum."""
+    """Cost of all devices with currency; separate sums for several currencies."""
     costs = record.cost_by_basis
     if not costs:
         return None
@@ -252,13 +252,13 @@ def _cost(record: Record) -> str | None:
 
 
 def _energy(record: Record) -> str | None:
-    """What all devices took whose energy is known."""
+    """Energy of all devices with energy data."""
     energy = sum(record.energy_j.values())
     return f"{significant(energy)} J{_without(record.energy_unknown, 'energy')}" if energy else None
 
 
 def _without(missing: Sequence[str], what: str) -> str:
-    """The parts a total leaves out."""
+    """Components that a total omits."""
     if not missing:
         return ""
     shown = ", ".join(missing[:3])
@@ -271,24 +271,24 @@ def _maybe(value: float | None) -> str | None:
 
 
 def _units(record: Record) -> str:
-    """What the workload counts in addition to requests, such as transactions, per second."""
+    """Rates of other events of the workload, such as transactions."""
     unit, rate = record.workload.get("unit"), record.throughput.get("units_per_s")
     return f", {si(rate)} {unit}/s" if unit and rate is not None else ""
 
 
 def _block_erases(record: Record) -> list[View]:
-    """What the blocks of each medium that has any have been through."""
+    """Erase counts of the blocks of each medium."""
     worn = [wear for part in record.components if (wear := part.get("wear"))]
     return [blocks for wear in worn if (blocks := wear.get("block_erases"))]
 
 
 def _is_erased(record: Record) -> bool:
-    """Whether any medium knows erases; one that is written in place does not."""
+    """Whether a medium has erases; media with in-place writes have none."""
     return bool(record.erases or _block_erases(record))
 
 
 def _split(record: Record) -> list[str]:
-    """Of a trace that was split, what the record is of."""
+    """Coverage of the record of a split trace."""
     found = record.split
     if not found:
         return []
@@ -298,7 +298,7 @@ def _split(record: Record) -> list[str]:
 
 
 def _steady(record: Record) -> list[str]:
-    """Whether the steady state was reached that was looked for before the run."""
+    """Whether preconditioning reached the steady state."""
     found = record.steadiness
     if not found:
         return []
@@ -314,7 +314,7 @@ def _of(finding: Caution) -> str:
 
 
 def _per_block(record: Record) -> str:
-    """How evenly the blocks of all media were erased."""
+    """Evenness of erases over the blocks of all media."""
     blocks = _block_erases(record)
     if not blocks:
         return ""
@@ -330,12 +330,12 @@ def _days(value: float | None) -> str | None:
 
 
 def _cpu(nanoseconds: float | None) -> str | None:
-    """What drivers took of the host's processors."""
+    """CPU time of drivers."""
     return None if nanoseconds is None else f"{duration(nanoseconds)} a request"
 
 
 def _worn_out(worn: WornOut | None) -> str | None:
-    """When the first block or row failed, in the unit that suits it."""
+    """Time of the first failure of a block or row, in a suitable unit."""
     if worn is None:
         return None
     if worn.seconds < 2 * _DAY:
@@ -350,7 +350,7 @@ def _worn_out(worn: WornOut | None) -> str | None:
 
 
 _TOTALS = ("cost_incomplete", "energy_incomplete", "lifetime_incomplete")
-"""Findings that stand next to the totals they are about."""
+"""Findings listed next to the totals that they concern."""
 
 
 def _cautions(record: Record) -> list[str]:

@@ -1,4 +1,4 @@
-"""What the statistics of a server say to people, as tables and sentences."""
+"""Summaries of server statistics, as tables and sentences."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ _TIMED = ("read", "write", "flush", "forced_write")
 _MARKS = ("mean", "p50", "p95", "p99", "p999", "p9999", "max")
 _SHOWN = {"p999": "p99.9", "p9999": "p99.99"}
 SECTOR = 512
-"""What fails of a medium is whole sectors."""
+"""Sector size in bytes; media errors affect whole sectors."""
 _HARMS: Mapping[Harm, tuple[str, str]] = {
     "reads": ("reads fail until it is written", "reads fail until they are written"),
     "writes": ("writes fail until it is healed", "writes fail until they are healed"),
     "heal": ("works again", "work again"),
 }
 _SLOW = 0.01
-"""The share of late answers above which the machine is said not to keep up."""
+"""Share of late replies above which the machine is too slow."""
 _FEW = 100
-"""Answers below which nothing is said of the machine: the first ones find cold caches."""
+"""Minimum number of replies for a warning, since the first ones find cold caches."""
 _SLOWER = 1.1
-"""So many times the modeled median, seen by clients, is as bad."""
+"""Ratio of the median seen by clients to the modeled median above which the machine is too slow."""
 
 
 def server_facts(found: Statistics) -> list[str]:
@@ -53,13 +53,13 @@ def server_facts(found: Statistics) -> list[str]:
 
 
 def sectors(offset: int, length: int) -> tuple[int, int]:
-    """The whole sectors that these bytes touch: the first byte, and how many."""
+    """Whole sectors covering these bytes: first byte and number of bytes."""
     first = offset // SECTOR
     return first * SECTOR, (-(-(offset + length) // SECTOR) - first) * SECTOR
 
 
 def harmed(offset: int, length: int, harm: Harm) -> str:
-    """What a media error has become of."""
+    """Message on an injected media error."""
     first, size_b = sectors(offset, length)
     sectors_hurt = size_b // SECTOR
     span = f"bytes {first:,} to {first + size_b - 1:,}"
@@ -89,7 +89,7 @@ def export_facts(export: ExportStatistics) -> list[str]:
 
 
 def health_facts(export: ExportStatistics) -> list[str]:
-    """What media that wear would tell of their health, and the power losses of the device."""
+    """Health of media that wear, and power losses of the device."""
     lines = [
         f"health of {part.path}: {', '.join(health_of(part.health))}"
         for part in export.components
@@ -101,7 +101,7 @@ def health_facts(export: ExportStatistics) -> list[str]:
 
 
 def health_of(health: View) -> list[str]:
-    """The health of a medium, in words."""
+    """Health of a medium, as text."""
     said = ["worn out, read-only"] if health.read_only else []
     if health.used is not None:
         said.append(f"{percent(health.used)} of its endurance used")
@@ -116,7 +116,7 @@ def health_of(health: View) -> list[str]:
 
 
 def recording(recorded: Recorded) -> str:
-    """How a recording goes or went."""
+    """Status of a recording."""
     number = _number(recorded.requests, "request")
     if recorded.error:
         return f"recording into {recorded.path} failed after {number}: {recorded.error}"
@@ -131,7 +131,7 @@ def recording(recorded: Recorded) -> str:
 
 
 def outage_facts(outage: Outage) -> list[str]:
-    """What a power loss did."""
+    """Effects of a power loss."""
     acknowledged = _number(outage.acknowledged_lost, "program")
     under_way = _number(outage.under_way, "write")
     ready = duration(outage.ready_after_s * 1e9) if outage.ready_after_s else "at once"
@@ -143,9 +143,9 @@ def outage_facts(outage: Outage) -> list[str]:
 
 
 def too_late(export: View) -> str | None:
-    """A warning where the machine cannot keep up with the model.
+    """A warning if the machine cannot keep up with the model.
 
-    Answers count as late from 50 us on. Faster devices show it in the medians that clients saw.
+    Replies count as late from 50 us. With faster devices, the medians seen by clients show it.
     """
     if export.answered < _FEW:
         return None
@@ -178,7 +178,7 @@ def request_table(export: ExportStatistics) -> Table:
 
 
 def latency_table(export: View, marks: Sequence[str] = _MARKS) -> Table:
-    """Latencies as they were modeled, and as clients saw them."""
+    """Modeled latencies, and latencies seen by clients."""
     rows = []
     for name, seen in (("modeled", export.modeled), ("as seen", export.wall)):
         for op in _TIMED:
@@ -194,7 +194,7 @@ def latency_table(export: View, marks: Sequence[str] = _MARKS) -> Table:
 
 
 def fault_table(faults: Sequence[ServedFault]) -> Table:
-    """Faults that were added while the device is served, and what each did."""
+    """Faults added to the served device, with their effects."""
     rows = [
         [
             str(fault.number),
@@ -214,7 +214,7 @@ def fault_table(faults: Sequence[ServedFault]) -> Table:
 
 
 def wear_table(components: Sequence[Component]) -> Table:
-    """Program and erase counts of the media, and how even they are."""
+    """Program and erase counts of the media, and their evenness."""
     rows = []
     for part in components:
         if not (wear := part.wear):

@@ -1,4 +1,4 @@
-"""What a study says to people, as tables and sentences."""
+"""Summaries of studies, as tables and sentences."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _PERCENTILES = {"p999": "p99.9", "p9999": "p99.99"}
 
 
 def best(result: StudyResult, most: int = BEST) -> Table:
-    """The Pareto front; without a front, the designs by the first objective or in their order.
+    """The Pareto front; without one, designs by the first objective or in order.
 
-    So many of them under each condition.
+    Limited to a number per condition.
     """
     front = ranked(result)
     given = conditions(result.questions)
@@ -31,7 +31,7 @@ def best(result: StudyResult, most: int = BEST) -> Table:
 
 
 def others(result: StudyResult, most: int = BEST) -> Table:
-    """The designs that `best` leaves out, so many under each condition, and why."""
+    """Number of designs that `best` omits under each condition, and why."""
     shown = {int(row[0]) for row in best(result).rows}
     left = _sorted(result, result.designs.filter(~pl.col("point").is_in(shown)))
     on_front = set(ranked(result)["point"])
@@ -50,7 +50,7 @@ def others(result: StudyResult, most: int = BEST) -> Table:
 
 
 def _sorted(result: StudyResult, designs: pl.DataFrame) -> pl.DataFrame:
-    """By the first objective under each condition, those that break a limit last."""
+    """Designs by the first objective under each condition, infeasible ones last."""
     objectives = result.questions.objectives
     if not objectives:
         return designs
@@ -90,7 +90,7 @@ def _designs_table(result: StudyResult, front: pl.DataFrame) -> Table:
 
 
 def ranked(result: StudyResult) -> pl.DataFrame:
-    """The designs to show: the front and who may be on it; the sound ones where there is none."""
+    """Designs to show: the front and its contenders; feasible designs if there is none."""
     objectives = result.questions.objectives
     if not objectives:
         return result.designs
@@ -102,19 +102,19 @@ def ranked(result: StudyResult) -> pl.DataFrame:
 
 
 def _with_interval(name: str, row: Mapping[str, Any]) -> str:
-    """`251 us +- 2.10 us`, where the design ran with several seeds and they differ."""
+    """`251 us +- 2.10 us`, if the design ran with several seeds with different results."""
     half_width = row.get(ci95(name))
     text = cell(name, row[name])
     return f"{text} +- {cell(name, half_width)}" if half_width else text
 
 
 def _standing(row: Mapping[str, Any]) -> str:
-    """Whether chance could put it on the front, or off it."""
+    """Whether chance could move the design on or off the front."""
     return "yes" if row["certain"] else "perhaps"
 
 
 def counted(name: str, result: StudyResult) -> str:
-    """What people call a column; a cost with what it is counted in."""
+    """Title of a column; a cost with its currency."""
     if name not in COSTS:
         return title(name)
     known = bases(result.table)
@@ -124,7 +124,7 @@ def counted(name: str, result: StudyResult) -> str:
 
 
 def decisive(result: StudyResult) -> Table:
-    """How much each axis decides, a row per axis and a column per objective."""
+    """Influence of the axes, a row per axis and a column per objective."""
     found = result.sensitivity()
     objectives = found["objective"].unique(maintain_order=True).to_list()
     axes = found["axis"].unique(maintain_order=True).to_list()
@@ -163,7 +163,7 @@ def facts(result: StudyResult) -> list[str]:
 
 
 def _chance(result: StudyResult) -> list[str]:
-    """What of it may be chance."""
+    """Findings that may be due to chance."""
     designs, wanted = result.designs, result.questions.confidence
     if designs.height < 2 and not wanted:
         return []
@@ -219,11 +219,11 @@ _SAID = {
     "lifetime_incomplete": "lifetime excludes devices without a known endurance",
     "cost_incomplete": "cost excludes devices without a known price",
 }
-"""What a finding of a record means for its row."""
+"""Notes in a row for findings of its record."""
 
 
 def _remarks(result: StudyResult) -> list[str]:
-    """What keeps the numbers of points from being taken at their face."""
+    """Remarks that limit the numbers of points."""
     lines = []
     found = result.designs["findings"].drop_nulls().str.split(", ").to_list()
     repeated = result.designs["runs"].max() != 1
@@ -245,7 +245,7 @@ def _remarks(result: StudyResult) -> list[str]:
 
 
 def _has_holes(result: StudyResult) -> bool:
-    """Whether axes cross and combinations of them have no numbers, or will not have any."""
+    """Whether axes are crossed and combinations lack numbers."""
     sound = result.table.height - result.failed.height
     names = [axis.name for axis in result.questions.axes]
     unset = any(result.table[name].null_count() for name in names)

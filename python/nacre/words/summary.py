@@ -1,4 +1,4 @@
-"""What any result says to people: one definition for terminals, reports, notebooks and pages."""
+"""Summary of any result, shared by terminals, reports, notebooks, and pages."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ Figures: TypeAlias = "Mapping[str, Callable[[], alt.TopLevelMixin]]"
 
 @dataclass(frozen=True)
 class Summary:
-    """A result in words, in tables and in figures."""
+    """Summary of a result: sentences, tables, and figures."""
 
     headline: Sequence[str] = ()
-    """What a person would say aloud, in a few sentences."""
+    """The main findings in a few sentences."""
     facts: Sequence[str] = ()
-    """Sentences about the whole, and what keeps its numbers from being taken at their face."""
+    """Sentences about the result, and limitations of its numbers."""
     tables: Sequence[Table] = ()
-    """Tables of text that have rows: `title`, `columns`, `rows`; `numeric` says which columns."""
+    """Tables with rows: `title`, `columns`, `rows`; `numeric` marks numeric columns."""
     figures: Figures = field(default_factory=dict)
-    """What draws the figures that there are data for, by name."""
+    """Plot functions of the figures with data, by name."""
     assumed: Sequence[str] = ()
-    """The paths of values that nobody measured or published."""
+    """Paths of assumed values."""
 
 
 def filled(*tables: Table) -> list[Table]:
-    """Those that have rows."""
+    """Tables with rows."""
     return [each for each in tables if each.rows]

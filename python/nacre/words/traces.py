@@ -1,4 +1,4 @@
-"""What a trace says to people, as tables."""
+"""Summaries of traces, as tables."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def trace_shape(found: View) -> Table:
 
 
 def missed_by_lru(found: View, part: float) -> tuple[int, float]:
-    """The size of a cache for a part of the blocks, and the share of accesses that it misses."""
+    """Cache size for shares of the blocks, with the miss ratio."""
     profile = found.profile
     misses = profile.misses
     # Of a few blocks a share is less than one, and no cache is.
@@ -88,7 +88,7 @@ def request_sizes(found: View) -> Table:
 
 
 def _share(popularity: View, hottest: float) -> float:
-    """The share of accesses to the hottest, along straight lines between points."""
+    """Share of accesses to the hottest blocks, interpolated linearly."""
     x0, y0 = 0.0, 0.0
     for x, y in zip(popularity.hottest, popularity.accesses, strict=True):
         if x >= hottest:

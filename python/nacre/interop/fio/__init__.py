@@ -1,4 +1,4 @@
-"""fio job files as scenarios, with a list of everything that has no equivalent here.
+"""Converts fio job files into scenarios; lists options without an equivalent.
 
 Source: the fio manual, "Job file format" and "Job file parameters" (version 3), and where the
 manual is silent `parse.c`, `init.c` and `io_u.c`. A job describes the requests and not the device,

@@ -1,4 +1,4 @@
-"""The I/O engine of a job: what it lets reach the device, and how many requests at once.
+"""I/O engine of a job: which requests reach the device, and the queue depth.
 
 Sources: the flags of the engines in fio's `engines/`; `backend.c`, which caps the depth of
 synchronous ones.
@@ -21,7 +21,7 @@ from nacre.interop.fio.reader import Reader
 
 @dataclass(frozen=True)
 class Engine:
-    """What matters of an engine."""
+    """Relevant properties of an engine."""
 
     name: str
     is_default: bool
@@ -29,17 +29,17 @@ class Engine:
 
     @property
     def trims_in_turn(self) -> bool:
-        """Whether trims wait for each other, though reads and writes do not."""
+        """Whether trims are serialized, unlike reads and writes."""
         return self.name in TRIMS_IN_TURN
 
     @property
     def on_device(self) -> bool:
-        """Whether it addresses a device, not a file."""
+        """Whether it addresses a device instead of a file."""
         return self.name in ON_DEVICE
 
 
 def io_engine(job: Reader) -> Engine:
-    """The engine; one that makes no requests to a device is a problem of the job."""
+    """The engine of the job; an engine without block I/O is reported as a problem."""
     setting = job.take("ioengine")
     name = DEFAULT_ENGINE if setting is None else setting.value.strip().partition(":")[0]
     if name in WITHOUT_REQUESTS:

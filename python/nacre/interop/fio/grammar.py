@@ -21,7 +21,7 @@ _ENCODING = "surrogateescape"
 
 @dataclass(frozen=True)
 class Setting:
-    """One value, the unit base it is read under, and its line."""
+    """A value with the unit base in effect and its line."""
 
     value: str
     kb_base: int
@@ -30,7 +30,7 @@ class Setting:
 
 @dataclass
 class Section:
-    """A job: its name and settings, those of the global sections before it included."""
+    """A job: its name and settings, including those of preceding global sections."""
 
     name: str
     settings: dict[str, Setting] = field(default_factory=dict)
@@ -50,12 +50,12 @@ class _Open:
 
 
 def shown(path: Path) -> str:
-    """What messages call the file."""
+    """File name for messages."""
     return STDIN if path == Path("-") else printable(str(path))
 
 
 def sections(path: Path) -> list[Section]:
-    """The jobs of a file, in order. Raises `ConfigError` for lines that fio refuses, too."""
+    """Jobs of a file, in order. Raises `ConfigError` for lines that fio rejects."""
     opened: list[_Open] = []
     for number, line in _lines(path):
         if line.startswith("["):
@@ -101,7 +101,7 @@ def _name(path: Path, number: int, line: str) -> str:
 
 
 def _with_globals(opened: list[_Open]) -> list[Section]:
-    """The jobs with the settings of all global sections before them."""
+    """Jobs with the settings of all preceding global sections."""
     shared: dict[str, Setting] = {}
     found = []
     for each in opened:

@@ -24,7 +24,7 @@ STACK = "tlc_nvme"
 
 @dataclass(frozen=True)
 class FioScenario:
-    """A scenario made of a job, as TOML, and what of the job it is without."""
+    """A scenario converted from a job, as TOML, and the options without an equivalent."""
 
     text: str
     job: str
@@ -34,11 +34,11 @@ class FioScenario:
 def scenario(
     path: str | os.PathLike[str], *, job: str | None = None, stack: str = STACK
 ) -> FioScenario:
-    """The scenario of a job of a file, on a device of the catalog.
+    """Converts one job of a file into a scenario on a device of the catalog.
 
-    `job` is the name of a section, or its number from 1 on where names are not unique. A file with
-    one job needs none. Percentages are of the capacity of the device. Raises `ConfigError` with
-    every error of the job.
+    `job` is the name of a section, or its number from 1 if names are not unique; a file with one
+    job needs none. Percentages refer to the capacity of the device. Raises `ConfigError` with all
+    errors of the job.
     """
     devices = [entry.name for entry in entries().values() if entry.family == "device"]
     if stack not in devices:
@@ -79,7 +79,7 @@ def _chosen(jobs: list[Section], job: str | None, path: str) -> Section:
 
 
 def _capacity(stack: str) -> int | None:
-    """Bytes of the device; `None` for one without an end."""
+    """Capacity of the device in bytes; `None` if unlimited."""
     least = {"kind": "uniform", "requests": 1, "footprint": "64 KiB", "request": "64 KiB"}
     found: int | None = check({"workload": least, "stack": {"preset": stack}}).capacity
     return found

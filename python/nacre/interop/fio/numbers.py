@@ -1,6 +1,6 @@
-"""Numbers of job files: `str_to_decimal` of fio's `parse.c`, without what it reads by accident.
+"""Numbers of job files, parsed like fio's `str_to_decimal` in `parse.c`, but strictly.
 
-fio takes `4.5k` for 4 bytes, and `4kq` for 4 KiB. Such numbers are refused here.
+fio reads `4.5k` as 4 bytes and `4kq` as 4 KiB; such numbers are rejected here.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _SECONDS = {
 
 
 class Percent(int):
-    """A share of something that is known only later, in percent."""
+    """A percentage of an amount that is known later."""
 
 
 def size(text: str, kb_base: int) -> int | Percent | None:
-    """Bytes, or a percentage; `None` for what is neither.
+    """Bytes, or a percentage; `None` for other text.
 
-    With `kb_base=1024` fio counts `k`, `kb`, and `ki` in powers of 1024, but `kib` in powers of
-    1000; with `kb_base=1000` it is the other way round.
+    With `kb_base=1024`, `k`, `kb`, and `ki` are powers of 1024 and `kib` powers of 1000; with
+    `kb_base=1000` the reverse.
     """
     matched = _SIZE.fullmatch(text)
     if not matched:
@@ -47,7 +47,7 @@ def size(text: str, kb_base: int) -> int | Percent | None:
 
 
 def seconds(text: str, unit: str) -> Decimal | None:
-    """A time in seconds, counted in `unit` unless it has one of its own."""
+    """Time in seconds; `unit` is the default unit."""
     matched = _TIME.fullmatch(text)
     if not matched:
         return None
@@ -66,8 +66,8 @@ def listed(text: str) -> list[str]:
 def spread(values: list[str]) -> list[str | None]:
     """Three values, for reads, writes, and trims.
 
-    A value that is left out in the middle keeps its default; after the last one, the last one
-    holds, unless a comma follows it.
+    An omitted value in the middle keeps its default; missing values at the end equal the last one,
+    unless a comma follows it.
     """
     closed = len(values) > 1 and values[-1] == ""
     given: list[str | None] = [value or None for value in (values[:-1] if closed else values)]

@@ -92,7 +92,7 @@ SILENT = {
     "write_iops_log",
     "write_lat_log",
 }
-"""Options that decide where, when, and how fio runs, or what it prints: not what it asks for."""
+"""Options on the execution and output of fio that do not affect its requests."""
 
 DEFAULT_ENGINE = "psync"
 SYNCHRONOUS = {
@@ -121,7 +121,7 @@ SYNCHRONOUS = {
 TRIMS_IN_TURN = {"libaio", "posixaio"}
 """Asynchronous engines with the flag `FIO_ASYNCIO_SYNC_TRIM`."""
 CACHED = {"io_uring", "libaio", "mmap", "posixaio", "psync", "pvsync", "pvsync2", "sync", "vsync"}
-"""Engines whose files go through the page cache of the host unless `direct` is set."""
+"""Engines that use the host's page cache unless `direct` is set."""
 ON_DEVICE = {
     "dev-dax",
     "io_uring_cmd",
@@ -135,7 +135,7 @@ ON_DEVICE = {
     "spdk",
     "xnvme",
 }
-"""Engines that address a device: without a size, a job covers all of it."""
+"""Engines that address a device: a job without a size covers all of it."""
 WITHOUT_REQUESTS = {
     "cpuio",
     "dircreate",
@@ -154,4 +154,4 @@ WITHOUT_REQUESTS = {
     "page_fault",
     "rdma",
 }
-"""Engines that neither read, write nor trim a device: files, memory, processors, the network."""
+"""Engines without block I/O: files, memory, processors, the network."""

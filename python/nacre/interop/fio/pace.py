@@ -1,7 +1,7 @@
-"""When a job makes its requests, and how many: queue depth, rates, pauses, time, amounts.
+"""Arrival of requests: queue depth, rates, pauses, duration, amounts.
 
-Sources: fio's `backend.c` (synchronous engines have a depth of one; a job that thinks waits for
-all its requests first), `io_u.c`, `rate_ddir` (each direction has its own rate).
+Sources: fio's `backend.c` (synchronous engines have a depth of one; a job with think time first
+waits for all of its requests), `io_u.c`, `rate_ddir` (each direction has its own rate).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Pace:
 
 
 def pace(job: Reader, asked: Pattern, engine: Engine) -> Pace:
-    """The pace of a job; limits of reads and of writes decide their shares in `asked`."""
+    """Pace of a job; limits of reads and of writes set their shares in `asked`."""
     jobs = job.count("numjobs", 1)
     depth = _depth(job, asked, engine) * jobs
     runtime = job.time("runtime", "s")
@@ -54,7 +54,7 @@ def pace(job: Reader, asked: Pattern, engine: Engine) -> Pace:
 
 
 def mistakes(job: Reader) -> None:
-    """Reads what a pace is made of for its problems alone, where there is no pattern."""
+    """Reports errors in the settings of a pace when there is no pattern."""
     for key in ("numjobs", "iodepth", "loops", "number_ios", "thinktime_blocks"):
         job.count(key, 1)
     job.time("runtime", "s")
@@ -64,7 +64,7 @@ def mistakes(job: Reader) -> None:
 
 
 def _depth(job: Reader, asked: Pattern, engine: Engine) -> int:
-    """Requests that one process of the job keeps in flight."""
+    """Queue depth of one process of the job."""
     depth = job.count("iodepth", 1)
     if depth == 1:
         return 1
@@ -81,7 +81,7 @@ def _depth(job: Reader, asked: Pattern, engine: Engine) -> int:
 
 
 def _rate(job: Reader, asked: Pattern) -> Fraction | None:
-    """Requests per second of all directions; `None` without a limit."""
+    """Requests per second over all directions; `None` if unlimited."""
     by_count = job.each("rate_iops", "a number of requests", "e.g. rate_iops=20000")
     by_bytes = job.each("rate", "a number of bytes", "e.g. rate=100m")
     if any(by_count) and any(by_bytes):
@@ -126,7 +126,7 @@ def _open(job: Reader, rate: Fraction, depth: int) -> dict[str, object]:
 
 
 def _decimal(number: Fraction) -> str:
-    """The number in full where it ends, and in twelve digits where it does not."""
+    """Exact decimal number if finite, else twelve digits."""
     whole = number.denominator == 1
     return str(number.numerator) if whole else f"{float(number):.12g}"
 
@@ -155,10 +155,10 @@ def _s(seconds: Decimal) -> str:
 
 
 def _requests(job: Reader, asked: Pattern) -> int:
-    """How many requests one process of the job makes.
+    """Number of requests of one process of the job.
 
-    A pass moves the bytes of the job, or `io_size` if that is less; there are `loops` of them, and
-    more until `io_size` is moved. `number_ios` bounds each loop.
+    A pass transfers the bytes of the job, or `io_size` if that is less; there are `loops` passes,
+    and more until `io_size` is reached. `number_ios` limits each loop.
     """
     loops = job.count("loops", 1)
     amount = job.size("io_size", asked.bytes, "the job")

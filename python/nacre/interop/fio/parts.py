@@ -1,4 +1,4 @@
-"""The requests of a job as a workload: one pattern, or a mix with a part for each kind."""
+"""Requests of a job as a workload: one pattern, or a mix with one part per kind."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PARTS_MAX = 256
 
 @dataclass(frozen=True)
 class _Zone:
-    """A part of the region, with its share of the requests."""
+    """A part of the region with its share of the requests."""
 
     share: Fraction
     start: int
@@ -69,14 +69,14 @@ def percent(share: Fraction) -> str:
 
 
 def exactly(size: int) -> str:
-    """A size in the largest unit that has a whole number of it."""
+    """A size in the largest unit that gives a whole number."""
     power = next(power for power in (40, 30, 20, 10, 0) if size % (1 << power) == 0)
     unit = {40: "TiB", 30: "GiB", 20: "MiB", 10: "KiB", 0: "B"}[power]
     return f"{size >> power} {unit}"
 
 
 def _kinds(asked: Pattern) -> list[tuple[Fraction, int, dict[int, Fraction]]]:
-    """Shares, sizes, and directions: together where reads and writes differ in nothing else."""
+    """Parts by share, size, and direction; otherwise equal reads and writes are merged."""
     ops, sizes = asked.directions, asked.sizes
     first = next(iter(ops))
     together = asked.kind != "sequential" and all(sizes[at] == sizes[first] for at in ops)
@@ -105,7 +105,7 @@ def _table(asked: Pattern, zone: _Zone, size: int, ops: dict[int, Fraction]) -> 
 
 
 def _distribution(job: Reader, asked: Pattern) -> tuple[dict[str, object], list[_Zone]]:
-    """What random requests are besides uniform."""
+    """Distribution of random requests."""
     all_of_it = [_Zone(Fraction(1), 0, asked.bytes)]
     setting = job.take("random_distribution")
     if setting is None or asked.kind != "uniform":
@@ -152,7 +152,7 @@ def _zones(text: str, setting: Setting, total: int, *, absolute: bool) -> list[_
 
 
 def _stride(job: Reader, asked: Pattern) -> dict[str, object]:
-    """What a sequential job skips behind each request: `rw=write:8k`."""
+    """Bytes that a sequential job skips after each request: `rw=write:8k`."""
     if not asked.modifier:
         return {}
     if asked.stride is not None:

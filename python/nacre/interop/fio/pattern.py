@@ -1,4 +1,4 @@
-"""Which requests a job makes: directions, sizes, region, distribution. They become parts of a mix.
+"""Request pattern of a job: directions, sizes, region, distribution, for the parts of a mix.
 
 Sources: fio's `io_u.c`, `get_next_buflen` for sizes and `get_next_seq_offset` for sequential jobs,
 which keep one position for reads and one for writes.
@@ -28,39 +28,39 @@ _PATTERNS = {
     "randrw": ("uniform", (READ, WRITE)),
     "randtrim": ("uniform", (TRIM,)),
 }
-"""By `rw`: the pattern here, and the directions."""
+"""Pattern and directions for each value of `rw`."""
 
 Sizes = list[tuple[Fraction, int]]
-"""Sizes of requests with their shares, which add up to one."""
+"""Request sizes with their shares, which sum to one."""
 
 
 @dataclass
 class Pattern:
-    """What a job asks for, before its pace is known."""
+    """Requests of a job, without their pace."""
 
     kind: str
     directions: dict[int, Fraction]
-    """The share of requests of each direction that there is."""
+    """Share of requests of each direction."""
     sizes: dict[int, Sizes]
     start: int
     bytes: int
-    """Bytes the job covers; also what it transfers in one pass."""
+    """Bytes covered by the job; also the amount transferred in one pass."""
     modifier: str
-    """What follows the colon of `rw`."""
+    """Text after the colon of `rw`."""
 
     def mean(self, direction: int) -> Fraction:
-        """The mean size of the requests of a direction."""
+        """Mean request size of a direction."""
         return sum((share * size for share, size in self.sizes[direction]), Fraction(0))
 
     @property
     def mean_request(self) -> Fraction:
-        """The mean size of all requests."""
+        """Mean request size over all directions."""
         shares = self.directions.items()
         return sum((share * self.mean(at) for at, share in shares), Fraction(0))
 
     @property
     def stride(self) -> int | None:
-        """Bytes from one sequential request to the next, where `rw` skips whole requests."""
+        """Stride of sequential requests in bytes, if `rw` skips whole requests."""
         size = self.only_size
         skip = numbers.size(self.modifier, 1024) if self.kind == "sequential" else None
         is_whole = size is not None and skip and skip % size == 0
@@ -68,13 +68,13 @@ class Pattern:
 
     @property
     def only_size(self) -> int | None:
-        """The size that all requests have, if they have one."""
+        """Common size of all requests; None if they differ."""
         found = {size for at in self.directions for _, size in self.sizes[at]}
         return found.pop() if len(found) == 1 else None
 
 
 def _direction(job: Reader) -> tuple[str, tuple[int, ...], str]:
-    """The kind of pattern, the directions, and what follows a colon in `rw`."""
+    """Kind of pattern, directions, and modifier of `rw`."""
     setting = job.take("rw")
     rw, _, modifier = ("read" if setting is None else setting.value.strip()).partition(":")
     if rw not in _PATTERNS:
@@ -88,7 +88,7 @@ def _direction(job: Reader) -> tuple[str, tuple[int, ...], str]:
 
 
 def _sizes(job: Reader) -> dict[int, Sizes]:
-    """The sizes of requests by direction: of `bssplit`, else of `bsrange`, else of `bs`."""
+    """Request sizes by direction: from `bssplit`, else `bsrange`, else `bs`."""
     plain = job.each("bs", "a size", "e.g. bs=4k")
     found: dict[int, Sizes] = {at: [(Fraction(1), size or 4096)] for at, size in enumerate(plain)}
     if 0 in plain:
@@ -129,7 +129,7 @@ def _sizes(job: Reader) -> dict[int, Sizes]:
 
 
 def _steps(least: int, most: int) -> Sizes:
-    """Sizes of a range as fio draws them: `least + most * random`, rounded down, at most `most`."""
+    """Sizes of a range as in fio: `least + most * random`, rounded down, at most `most`."""
     found: dict[int, Fraction] = {}
     for lower in range(least, least + most, least):
         share = Fraction(min(lower + least, least + most) - lower, most)
@@ -141,7 +141,7 @@ def _steps(least: int, most: int) -> Sizes:
 
 
 def _shares(text: str, kb_base: int) -> Sizes | None:
-    """`4k/60:64k/`: what has no percentage gets an equal part of what is left."""
+    """`4k/60:64k/`: sizes without a percentage share the remainder equally."""
     entries: list[tuple[int, int | None]] = []
     for entry in text.split(":"):
         size_text, _, percent = entry.partition("/")
@@ -161,7 +161,7 @@ def _shares(text: str, kb_base: int) -> Sizes | None:
 
 
 def pattern(job: Reader, engine: Engine) -> Pattern | None:
-    """What the job asks for; `None` after a problem."""
+    """Pattern of the job; `None` after an error."""
     kind, directions, modifier = _direction(job)
     sizes = _sizes(job)
     mixed = Fraction(job.count("rwmixread", 50, least=0, most=100), 100)
@@ -179,7 +179,7 @@ def pattern(job: Reader, engine: Engine) -> Pattern | None:
 
 
 def _that_fit(job: Reader, sizes: Sizes, total: int) -> Sizes:
-    """The sizes that are not larger than the region: fio draws again until one fits."""
+    """Sizes not larger than the region: fio draws again until one fits."""
     fit = [(share, size) for share, size in sizes if size <= total]
     if not fit:
         job.wrong(
@@ -199,7 +199,7 @@ def _that_fit(job: Reader, sizes: Sizes, total: int) -> Sizes:
 
 
 def _region(job: Reader, engine: Engine, align: int) -> tuple[int, int] | None:
-    """Where the job works: from which byte on, and how many."""
+    """Region of the job: first byte and length."""
     files = job.count("nrfiles", 1)
     filesize = job.size("filesize", job.capacity, "the device")
     file = None if filesize is None else filesize * files
@@ -229,7 +229,7 @@ def _region(job: Reader, engine: Engine, align: int) -> tuple[int, int] | None:
 
 
 def _all(job: Reader, file: int | None, *, on_device: bool) -> int | None:
-    """Bytes of a job without a size: those of its files, or of the device it names."""
+    """Default size of a job: that of its files, or of the named device."""
     filename = job.settings["filename"].value.strip() if "filename" in job.settings else ""
     on_device = job.flag("fill_device") or on_device or filename.startswith("/dev/")
     if file is not None:

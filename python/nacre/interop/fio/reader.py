@@ -1,4 +1,4 @@
-"""The settings of one job while they are taken, each once: what is left over has no equivalent."""
+"""Reads the settings of a job, each once: unread ones have no equivalent."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _OFF = {"0", "none", "off"}
 
 @dataclass
 class Reader:
-    """Takes settings; collects problems, and notes about what has no equivalent."""
+    """Reads settings; collects errors, and notes on options without an equivalent."""
 
     path: str
     section: Section
     capacity: int | None
-    """Of the device the scenario is for; `None` if it has no end."""
+    """Capacity of the scenario's device in bytes; `None` if unlimited."""
     problems: list[Problem] = field(default_factory=list)
     without: list[str] = field(default_factory=list)
 
     @property
     def settings(self) -> dict[str, Setting]:
-        """What is not taken yet."""
+        """Settings that have not been read."""
         return self.section.settings
 
     def take(self, key: str) -> Setting | None:
@@ -43,12 +43,12 @@ class Reader:
         return default if found is None else found.value.strip()
 
     def flag(self, key: str) -> bool:
-        """Whether a switch is on: alone, or with a number other than 0."""
+        """Whether a switch is on: without value, or with a nonzero number."""
         found = self.take(key)
         return found is not None and found.value.strip() != "0"
 
     def count(self, key: str, default: int, least: int = 1, most: int | None = None) -> int:
-        """A whole number; fio allows the units of sizes."""
+        """A whole number; as in fio, with units of sizes."""
         found = self.take(key)
         if found is None:
             return default
@@ -72,7 +72,7 @@ class Reader:
         return number
 
     def size(self, key: str, whole: int | None, of: str) -> int | None:
-        """Bytes; a percentage is one of `whole`, which is the size `of` something."""
+        """Bytes; a percentage refers to `whole`, the size `of` something."""
         found = self.take(key)
         if found is None:
             return None
@@ -95,7 +95,7 @@ class Reader:
         return number
 
     def each(self, key: str, what: str, example: str) -> list[int | None]:
-        """A number for reads, one for writes, one for trims; `None` where fio has its default."""
+        """Numbers for reads, writes, and trims; `None` for fio's default."""
         found = self.take(key)
         if found is None:
             return [None] * 3
@@ -113,7 +113,7 @@ class Reader:
         return values
 
     def time(self, key: str, unit: str) -> Decimal | None:
-        """Seconds; `None` without the setting, and for zero."""
+        """Seconds; `None` if not set or zero."""
         found = self.take(key)
         if found is None:
             return None
@@ -156,11 +156,11 @@ class Reader:
         self.problems.append(found)
 
     def no(self, key: str, what: str) -> None:
-        """Notes what has no equivalent."""
+        """Notes an option without an equivalent."""
         self.without.append(f"{key}: {what}")
 
     def leftovers(self) -> None:
-        """Notes every setting that nobody took and that decides something."""
+        """Notes every unread setting that affects requests."""
         for key, setting in self.settings.items():
             value = setting.value.strip()
             if key not in SILENT and value not in _OFF:

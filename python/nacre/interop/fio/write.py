@@ -1,4 +1,4 @@
-"""The tables of a scenario as TOML, with what it is without as a comment."""
+"""Tables of a scenario as TOML, with omitted options as comments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same flow in MQSim and here, side by side."""
+"""Runs one flow in MQSim and in Nacre, and compares the results."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _TAGS = {True: "IO_Flow_Parameter_Set_Trace_Based", False: "IO_Flow_Parameter_Se
 
 @dataclass(frozen=True)
 class Row:
-    """A number of both, and possible reasons for differences."""
+    """One number from both simulators, with possible reasons for a difference."""
 
     name: str
     mqsim: float
@@ -36,12 +36,12 @@ class Row:
 
     @property
     def difference(self) -> float:
-        """How far ours is from MQSim's, as a share of that."""
+        """Relative difference of Nacre's value from MQSim's."""
         return self.nacre / self.mqsim - 1 if self.mqsim else math.nan
 
 
 def program() -> str:
-    """Where MQSim is; raises `Error` if it is not on the path."""
+    """Path of MQSim; raises `Error` if it is not on PATH."""
     if found := shutil.which(PROGRAM):
         return found
     raise Error(
@@ -51,13 +51,13 @@ def program() -> str:
 
 
 def compare(drive: Path, flow: Flow, found: Translation, folder: Path) -> list[Row]:
-    """Runs both. Traces are looked for in `folder`, where the workload lies."""
+    """Runs both simulators. Trace paths are relative to `folder`, that of the workload file."""
     return _rows(_theirs(drive, flow, folder), _ours(found), flow, found)
 
 
 @dataclass(frozen=True)
 class _Served:
-    """What one of them says, by row, and the processor time it took."""
+    """Results of one simulator by row, and its processor time."""
 
     numbers: Mapping[str, float]
     seconds: float
@@ -81,7 +81,7 @@ def _ours(found: Translation) -> _Served:
 
 
 def _theirs(drive: Path, flow: Flow, folder: Path) -> _Served:
-    """What MQSim says of one flow alone."""
+    """MQSim's results for one flow alone."""
     before = _of_children()
     with tempfile.TemporaryDirectory() as place:
         workload = Path(place) / "workload.xml"
@@ -113,7 +113,7 @@ def _of_children() -> float:
 
 
 def _by_row(said: Mapping[str, float], flow: Flow) -> dict[str, float]:
-    """MQSim's numbers by row. It divides by whole seconds: where time ends the flow, this does."""
+    """MQSim's numbers by row. If time ends the flow, divides by whole seconds as MQSim does."""
     ends = 0 if flow.is_trace else flow.settings["Stop_Time"]
     if ends and not flow.settings["Total_Requests_To_Generate"]:
         rates = [said.get(f"{kind}_Request_Count", math.nan) * 1e9 / ends for kind in _KINDS]
@@ -128,7 +128,7 @@ def _by_row(said: Mapping[str, float], flow: Flow) -> dict[str, float]:
 
 
 def _alone(flow: Flow) -> str:
-    """A workload with this flow and no other."""
+    """A workload definition with only this flow."""
     root = ElementTree.Element("MQSim_IO_Scenarios")
     scenario = ElementTree.SubElement(root, "IO_Scenario")
     entry = ElementTree.SubElement(scenario, _TAGS[flow.is_trace])
@@ -167,7 +167,7 @@ def _rows(theirs: _Served, ours: _Served, flow: Flow, found: Translation) -> lis
 
 
 def _reason(flow: Flow, found: Translation) -> str:
-    """What decides where they differ."""
+    """Possible reason for a difference."""
     parts = []
     if found.about("CMT_Capacity"):
         parts.append("look-ups that miss: see CMT_Capacity")

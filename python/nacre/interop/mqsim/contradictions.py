@@ -1,4 +1,4 @@
-"""Settings of MQSim that no drive and no flow can have together."""
+"""Settings of MQSim that contradict each other."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from nacre.errors import SEED_MAX, Problem
 
 Settings: TypeAlias = Mapping[str, Any]
-"""Values by name; None is one that could not be read."""
+"""Values by name; None for a value with an error."""
 
 _NOT_ZERO = (
     "Flash_Channel_Count",
@@ -31,18 +31,18 @@ _LISTS = {
     "Die_IDs": "Die_No_Per_Chip",
     "Plane_IDs": "Plane_No_Per_Die",
 }
-"""Lists of what a flow has of a drive, and the setting that says how many there are."""
+"""Lists of resources in a flow, and the setting with their number in a drive."""
 
 _ASKED = {
     "Average_Request_Size": "requests have some bytes",
     "Working_Set_Percentage": "requests have some bytes",
     "Initial_Occupancy_Percentage": "a generated flow asks for what is occupied",
 }
-"""What a generated flow has some of, and why."""
+"""Amounts that a generated flow needs, with reasons."""
 
 
 def of_drive(path: Path, drive: Settings) -> list[Problem]:
-    """What is wrong with the settings of a drive that were read at `path`."""
+    """Contradictions in the settings of a drive read from `path`."""
     found = []
     for name in _NOT_ZERO:
         if drive.get(name) == 0:
@@ -76,9 +76,9 @@ def of_drive(path: Path, drive: Settings) -> list[Problem]:
 
 
 def of_flow(path: Path, flow: Settings, drive: Settings) -> list[Problem]:
-    """What is wrong with the settings of a flow that were read at `path`, on `drive`.
+    """Contradictions in the settings of a flow read from `path`, on `drive`.
 
-    What the drive does not say, since it has errors of its own, bounds nothing.
+    Drive settings with errors are not used as limits.
     """
     found = []
     for name, most in _LISTS.items():
@@ -103,7 +103,7 @@ def at_setting(path: Path, name: str, problem: str, hint: str) -> Problem:
 
 
 def _of_generator(flow: Settings) -> Iterator[tuple[str, str, str]]:
-    """Setting, problem and remedy of a generated flow that asks for nothing, or never ends."""
+    """Setting, problem, and remedy of a generated flow that has no requests, or never ends."""
     for name, what in _ASKED.items():
         if flow.get(name) == 0:
             yield name, f"it is 0, and {what}", "give at least 1"

@@ -1,4 +1,4 @@
-"""Settings of MQSim that each mean something, and from which no stack can be built here."""
+"""Settings of MQSim that are valid there, but for which no stack can be built here."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ _SETTINGS = {
     "workload.request": "Average_Request_Size",
     "workload.requests": "Total_Requests_To_Generate",
 }
-"""What of MQSim's a value of the scenario is made from."""
+"""MQSim setting for each setting of the scenario."""
 
 
 def refused(table: Mapping[str, object]) -> list[Problem]:
-    """What `table`, a scenario made from settings of MQSim, is refused for.
+    """Errors of `table`, a scenario converted from MQSim settings.
 
-    Traces are not looked for: they may come later.
+    Trace files need not exist yet.
     """
     try:
         check(table)
@@ -52,7 +52,7 @@ def refused(table: Mapping[str, object]) -> list[Problem]:
 
 
 def _named(problem: Problem) -> Problem:
-    """The error with what of MQSim's it comes from, and what it is here."""
+    """The error, with the MQSim setting and its equivalent here."""
     path = problem["path"]
     plain = re.sub(r"workload\.tenant\[\d+\]\.workload", "workload", re.sub(r"\[\d+\]$", "", path))
     settings = _SETTINGS.get(plain, "its settings")

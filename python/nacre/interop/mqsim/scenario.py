@@ -1,4 +1,4 @@
-"""A scenario that says what MQSim's settings say, and what of them nothing here stands for."""
+"""Converts settings of MQSim into a scenario, and lists settings without an equivalent."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from nacre.interop.mqsim.settings import Flow
 _SECTOR = 512
 _MIB = 1 << 20
 _UNITS_MIN = 64
-"""Mapped units that a block has at least where each plane is filled by itself."""
+"""Minimum mapping units per block if each plane has its own write frontier."""
 
 
 @dataclass(frozen=True)
 class Missing:
-    """What has no equivalent, or another meaning: one of MQSim's settings, and why."""
+    """A setting of MQSim without an equivalent, or with another meaning, and why."""
 
     setting: str
     why: str
     value: str = ""
-    """The value that this is about, if it is not about every one."""
+    """Value of the setting that the note is about; empty for every value."""
 
     def __str__(self) -> str:
         return f"{f'{self.setting} {self.value}'.strip()}: {self.why}"
@@ -33,18 +33,18 @@ class Missing:
 
 @dataclass(frozen=True)
 class Translation:
-    """A scenario as a table, and what has no equivalent in it."""
+    """A scenario as a table, and the settings without an equivalent."""
 
     table: Mapping[str, object]
     missing: tuple[Missing, ...]
 
     def about(self, setting: str) -> list[str]:
-        """The sentences about one of MQSim's settings, whatever its value."""
+        """Notes on one MQSim setting, for any value."""
         return [str(each) for each in self.missing if each.setting == setting and not each.value]
 
     @property
     def text(self) -> str:
-        """The scenario as TOML, headed by what has no equivalent."""
+        """The scenario as TOML, with the settings without an equivalent in its header."""
         head = [
             "# From files of MQSim. These settings have no equivalent, or another meaning here:"
         ]
@@ -55,9 +55,9 @@ class Translation:
 def translate(
     drive: Settings, flows: list[Flow], *, flow: int | None = None, folder: Path = Path()
 ) -> Translation:
-    """The scenario of the drive under one of the flows, which are counted from 1, or under all.
+    """The scenario of the drive with one flow, numbered from 1, or with all flows.
 
-    Several flows are tenants, each with an equal part of the drive.
+    Several flows become tenants, each with an equal part of the drive.
     """
     missing: list[Missing] = []
     if flow is None and len(flows) > 1:
@@ -101,16 +101,16 @@ def translate(
 
 
 def _workload(flow: Flow, capacity: int, folder: Path, missing: list[Missing]) -> dict[str, object]:
-    """What one flow asks of so many bytes."""
+    """Workload of one flow over the given capacity in bytes."""
     return (_trace if flow.is_trace else _synthetic)(flow.settings, capacity, folder, missing)
 
 
 def _tenants(
     drive: Settings, flows: list[Flow], folder: Path, missing: list[Missing]
 ) -> dict[str, object]:
-    """All flows at once: each has an equal part of the drive, of which its occupancy is written.
+    """All flows as tenants: each has an equal part of the drive, of which its occupancy is written.
 
-    The written parts lie side by side from the first byte on, where the drive is filled.
+    The written parts are contiguous from the first byte, because the fill is contiguous.
     """
     mine = _capacity(drive) // len(flows)
     tenants = []
@@ -152,9 +152,9 @@ def _in_sequence(flows: list[Flow]) -> bool:
 
 
 def _is_by_plane(drive: Settings, flows: list[Flow]) -> bool:
-    """Whether pages go to the plane of their address here, too.
+    """Whether pages are assigned to planes by address here, too.
 
-    Writes in sequence go to all planes alike.
+    Sequential writes use all planes either way.
     """
     page = drive["Page_Capacity"]
     units = drive["Page_No_Per_Block"] * page // (page & -page)
@@ -162,11 +162,11 @@ def _is_by_plane(drive: Settings, flows: list[Flow]) -> bool:
 
 
 def _planes(drive: Settings, flows: list[Flow], missing: list[Missing]) -> int:
-    """Planes of a die here, which is a chip there: of its dies one alone works at a time.
+    """Planes per die here; a die here is a chip of MQSim, which runs one of its dies at a time.
 
-    MQSim begins a command on a chip that has none, and one command has several planes only where
-    their pages have the same number. Writes in sequence come like that to the planes of a die. Of
-    those at random few do: of 38,000 programs of a saturated drive 839 had two planes.
+    MQSim starts a command only on an idle chip, and a multi-plane command needs pages with the same
+    number. Sequential writes of a die satisfy that; random writes rarely: of 38,000 programs of a
+    saturated drive, 839 had two planes.
     """
     if _is_by_plane(drive, flows):
         missing.append(
@@ -214,10 +214,9 @@ def _allocation(
 
 
 def _buffer(drive: Settings, flow: Flow, operation: int, missing: list[Missing]) -> int:
-    """Bytes of writes that are done and not programmed.
+    """Bytes of writes that are acknowledged and not yet programmed.
 
-    What MQSim's cache sees for the first time goes to flash at once, and no more of it is on its
-    way than a page for each plane.
+    MQSim's cache sends new pages to flash immediately, with at most one page per plane outstanding.
     """
     if not flow.caches_writes:
         missing.append(
@@ -299,10 +298,10 @@ def _stack(drive: Settings, flows: list[Flow], missing: list[Missing]) -> dict[s
 def _mapping_cache(
     drive: Settings, stack: dict[str, object], page: int, unit: int, missing: list[Missing]
 ) -> None:
-    """Mappings are cached one by one.
+    """Mapping cache with single entries.
 
-    One in the table has the number of a page of flash and a bit for each sector of 512 B; a cached
-    one has the number of its unit as well. A miss reads the sector it lies in.
+    An entry of the table has a flash page number and a bit for each sector of 512 B; a cached entry
+    also has its LPN. A miss reads one sector of the table.
     """
     sizes = ("channels", "ways", "planes", "blocks", "pages")
     pages = math.prod(int(str(stack[size])) for size in sizes)
@@ -377,7 +376,7 @@ def _suspension(drive: Settings, stack: dict[str, object], missing: list[Missing
 
 
 def _always(drive: Settings, flow: Flow, missing: list[Missing]) -> None:
-    """What nothing here stands for, whatever its value, unless it says what is done anyway."""
+    """Settings without an equivalent for any value, unless a note describes a substitute."""
     whole = {
         "Channel_IDs": "Flash_Channel_Count",
         "Chip_IDs": "Chip_No_Per_Channel",
@@ -401,7 +400,7 @@ def _always(drive: Settings, flow: Flow, missing: list[Missing]) -> None:
 
 
 def _memory(drive: Settings) -> Missing:
-    """What MQSim's cache takes for a page, which is a bound of its writes."""
+    """Page size of MQSim's cache, which limits its writes."""
     burst = drive.get("Data_Cache_DRAM_Data_Busrt_Size") or drive.get(
         "Data_Cache_DRAM_Data_Burst_Size"
     )

@@ -12,7 +12,7 @@ from nacre.errors import Problem, config_error, unknown
 from nacre.interop.mqsim.contradictions import Settings, at_setting, of_drive, of_flow
 
 Kind: TypeAlias = Callable[[str], Any] | tuple[str, ...]
-"""How a value is read, or the words it may be."""
+"""Parser of a value, or its allowed words."""
 
 
 def _flag(text: str) -> bool:
@@ -176,12 +176,12 @@ class Flow:
 
     @property
     def caches_writes(self) -> bool:
-        """Whether its writes end in the cache of the drive."""
+        """Whether writes complete in the cache of the drive."""
         return "WRITE" in self.settings["Device_Level_Data_Caching_Mode"]
 
 
 def read_drive(path: Path) -> Settings:
-    """The settings of an SSD configuration; raises `ConfigError` with all its errors."""
+    """Settings of an SSD configuration; raises `ConfigError` with all errors."""
     problems: list[Problem] = []
     found = _drive(path, problems)
     if problems:
@@ -190,7 +190,7 @@ def read_drive(path: Path) -> Settings:
 
 
 def read_flows(path: Path, drive: Settings) -> list[list[Flow]]:
-    """The flows of every scenario in a workload; raises `ConfigError` with all its errors."""
+    """Flows of every scenario in a workload; raises `ConfigError` with all errors."""
     problems: list[Problem] = []
     scenarios = _scenarios(path, drive, problems)
     if problems:
@@ -199,7 +199,7 @@ def read_flows(path: Path, drive: Settings) -> list[list[Flow]]:
 
 
 def read(drive: Path, workload: Path) -> tuple[Settings, list[list[Flow]]]:
-    """As `read_drive` and `read_flows`; raises `ConfigError` with the errors of both."""
+    """Combines `read_drive` and `read_flows`; raises `ConfigError` with the errors of both."""
     problems: list[Problem] = []
     found = _drive(drive, problems)
     scenarios = _scenarios(workload, found, problems)

@@ -1,1 +1,1 @@
-"""Whether claims are met, and how much that says."""
+"""Verdicts on claims, and their value as evidence."""

@@ -1,4 +1,4 @@
-"""What the rows of a paper are worth: how many of each class hold, for how many fitted values."""
+"""Evidence of a paper: how many rows of each class hold, with how many fitted values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PLURAL = {"trend": "trends"}
 
 @dataclass(frozen=True)
 class Fit:
-    """How many values of a paper's models were fitted, for how many predictions that hold."""
+    """Number of fitted values in a paper's models, and of predictions that hold."""
 
     paper: str
     values: int
@@ -23,7 +23,7 @@ class Fit:
 
     @property
     def overdone(self) -> bool:
-        """Whether no more numbers are predicted than were fitted."""
+        """Whether at least as many values were fitted as numbers predicted."""
         return self.values > 0 and self.values >= self.predictions
 
     def __str__(self) -> str:
@@ -35,12 +35,12 @@ class Fit:
 
 
 def fits(rows: Sequence[Row]) -> list[Fit]:
-    """One for each paper of the rows, which are to be all rows of it."""
+    """One entry per paper; `rows` must be all rows of each paper."""
     return [_fit(paper, of) for paper, of in _by_paper(rows).items()]
 
 
 def summed(rows: Sequence[Row]) -> list[str]:
-    """`envy: 5 of 7 predictions hold; trends 14 of 15, calibration 5 of 5`: a line per paper."""
+    """One line per paper: `envy: 5 of 7 predictions hold; trends 14 of 15, calibration 5 of 5`."""
     return [f"{paper}: {_counted(of)}" for paper, of in _by_paper(rows).items()]
 
 

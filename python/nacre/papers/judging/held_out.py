@@ -1,4 +1,4 @@
-"""What the rows of a paper become without one of its fitted values at a time."""
+"""Rows of a paper with one fitted value at a time replaced by a neutral one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from nacre.papers.spec.plan import Job
 
 
 class Without(TypedDict):
-    """A row without a fitted value; `without` is None where the model refuses the neutral one."""
+    """A row without a fitted value; `without` is None if the model rejects the neutral value."""
 
     id: str
     figure: str
@@ -28,7 +28,7 @@ class Without(TypedDict):
 
 
 class Held(TypedDict):
-    """A fitted value, what stands in its place, why that, and every row that used it."""
+    """A fitted value, its neutral replacement with reason, and every row that used it."""
 
     value: str
     neutral: str
@@ -37,9 +37,9 @@ class Held(TypedDict):
 
 
 def held_out(target: Target, runs: Runs, watch: Watch | None) -> list[Held] | None:
-    """One for each fitted value that the target's runs used; None if `watch` ended it.
+    """One entry for each fitted value in the target's runs; None if `watch` stopped it.
 
-    The neutral values are the paper's: `[[held_out]]` in its `claims.toml`.
+    The paper defines the neutral values: `[[held_out]]` in its `claims.toml`.
     """
     claims = [
         claim
@@ -59,7 +59,7 @@ def held_out(target: Target, runs: Runs, watch: Watch | None) -> list[Held] | No
 
 
 def _used(target: Target, trial: Trial) -> dict[HeldOut, list[Job]]:
-    """The fitted values that have a neutral one, with the runs that used them."""
+    """Fitted values with a neutral one, and the runs that used them."""
     known = {(held.path, held.fitted): held for held in target.paper.held_out}
     found: dict[HeldOut, list[Job]] = {}
     for job, origin in trial.origins():

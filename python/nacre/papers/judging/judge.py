@@ -1,4 +1,4 @@
-"""Compares what was simulated with what was published."""
+"""Compares simulated with published results."""
 
 from __future__ import annotations
 
@@ -48,13 +48,12 @@ Row = TypedDict(
         "fitted": list[str],
     },
 )
-"""One claim and what the model says to it.
+"""One claim with its simulated result and verdict.
 
-`published` is None where the paper prints nothing: then a `law` may say what the number is to be.
-`error` is relative to what was published, or to the law; None where that is a statement. `because`
-says why a row is no prediction. `pass` is None where nothing is asserted, or where runs were
-stopped, or could not be made here, and so cannot tell; `not_run` says then what is missing.
-`misses` says why a row is known to miss.
+`published` is None if the paper gives no number: then a `law` may define the reference. `error` is
+relative to the published value, or to the law; None for a statement. `because` explains why a row
+is not a prediction. `pass` is None without a criterion, or if runs were stopped or are impossible
+here; then `not_run` has the reason. `misses` explains a known miss.
 """
 
 
@@ -64,22 +63,22 @@ def rows(results: Results, figures: Sequence[str]) -> list[Row]:
 
 
 def failed(row: Row) -> bool:
-    """Whether a row misses what it should have met."""
+    """Whether a row misses its target."""
     return row["pass"] is False
 
 
 def unexpected(row: Row) -> bool:
-    """Whether a row misses that is not known to."""
+    """Whether a row misses without being marked as a known miss."""
     return failed(row) and not row["misses"]
 
 
 def outlived(row: Row) -> bool:
-    """Whether a row is said to miss and holds."""
+    """Whether a row marked as a known miss holds."""
     return row["pass"] is True and bool(row["misses"])
 
 
 def row_of(claim: Claim, results: Results) -> Row:
-    """The row of one claim."""
+    """Verdict on one claim."""
     simulated, why, not_run, verdict = None, "", "", None
     try:
         simulated = check(claim, results)
@@ -114,7 +113,7 @@ def row_of(claim: Claim, results: Results) -> Row:
 
 
 def allowed(tolerance: Tolerance, unit: str) -> str:
-    """The tolerance in words: `within 2 %`, `<= 1.2`."""
+    """The tolerance as text: `within 2 %`, `<= 1.2`."""
     words = [f"{_SAYS[key][0]} {bound:g}" for key, bound in tolerance.bounds.items()]
     of = "" if tolerance.law is None else f" of {tolerance.law:g}"
     if tolerance.relative is not None:
@@ -145,7 +144,7 @@ def _passes(simulated: float, claim: Claim) -> bool:
 
 
 def _against(claim: Claim) -> float | str | None:
-    """What a row is held against: what was published, or a law where nothing was."""
+    """Reference value of a row: the published value, or else a law."""
     return claim.published if claim.tolerance.law is None else claim.tolerance.law
 
 
@@ -156,9 +155,9 @@ def _error(simulated: float | None, against: float | str | None) -> float | None
 
 
 def _over(claim: Claim, results: Results) -> bool:
-    """Whether the number of a claim will not come: a run of it failed, or all have ended.
+    """Whether the number of a claim cannot be computed: a run failed, or all have ended.
 
-    A run that cannot be made here has neither failed nor ended.
+    A run that is impossible on this machine has neither failed nor ended.
     """
     ended = [results.outcomes.ended.get(job) for job in _jobs(claim, results)]
     told = [one for one in ended if one is not None and not isinstance(one, NotRunError)]
@@ -171,7 +170,7 @@ def _jobs(claim: Claim, results: Results) -> list[Job]:
 
 
 def _fitted(claim: Claim, results: Results) -> list[str]:
-    """The values of its runs that were fitted, each with what it was fitted to."""
+    """Fitted values in its runs, each with the data that it was fitted to."""
     found: dict[str, None] = {}
     for job in _jobs(claim, results):
         record = results.outcomes.ended.get(job)

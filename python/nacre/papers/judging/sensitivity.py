@@ -1,4 +1,4 @@
-"""How far rows move: over seeds, and as what was fitted or assumed moves by a fifth."""
+"""Sensitivity of rows: to seeds, and to changes of fitted or assumed values by 20 % up or down."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from nacre.papers.spec.plan import Job
 from nacre.studies.analysis.interval import half_width
 
 LESS, MORE = Decimal("0.8"), Decimal("1.2")
-"""By what a value is multiplied."""
+"""Factors applied to a value."""
 SEEDS = (1, 2, 3, 4, 5)
 _DOUBTFUL = ("fitted", "assumed")
 
 
 class Moved(TypedDict):
-    """A row where a value is another; `simulated` is None where the model refuses it."""
+    """A row with a changed value; `simulated` is None if the model rejects the value."""
 
     given: str
     simulated: float | None
@@ -31,7 +31,7 @@ class Moved(TypedDict):
 
 
 class Doubt(TypedDict):
-    """What a fifth less and a fifth more of a value do to a row."""
+    """Effect of changing a value by 20 % up or down on a row."""
 
     value: str
     confidence: str
@@ -57,7 +57,7 @@ Sensitivity = TypedDict(
         "values": list[Doubt],
     },
 )
-"""A row: as it is, the half-width of its interval over seeds, and what moves it."""
+"""A row: its value, the half-width of its interval over seeds, and the values that change it."""
 
 
 @dataclass(frozen=True)
@@ -70,9 +70,9 @@ class Value:
     source: str
 
     def times(self, factor: Decimal) -> str | None:
-        """So many times it, as text for a scenario; None where it is not a number above zero.
+        """The value times a factor, as text for a scenario; None unless it is a positive number.
 
-        A whole number moves by one at least.
+        A whole number changes by at least one.
         """
         if isinstance(self.given, tuple):
             texts = [_times(text, factor) for text in self.given]
@@ -88,9 +88,9 @@ class Value:
 
 
 def sensitivity(target: Target, runs: Runs, watch: Watch | None) -> list[Sensitivity] | None:
-    """One for each row about the figures of the target that asserts something and is no arithmetic.
+    """One entry for each claim with a tolerance in the target's figures, except arithmetic.
 
-    None if `watch` ended it.
+    None if `watch` stopped it.
     """
     judged = [
         claim

@@ -18,11 +18,11 @@ JUDGED = ("prediction", "calibration", "trend")
 """Classes that a fitted or assumed value can decide; arithmetic follows from inputs."""
 
 Swaps: TypeAlias = Mapping[Job, Job]
-"""Runs that are made instead of others."""
+"""Replacements of runs by other runs."""
 
 
 class Trial:
-    """The runs of some claims, and those made instead of them."""
+    """Runs of some claims, and replacement runs."""
 
     def __init__(self, target: Target, claims: Sequence[Claim], runs: Runs) -> None:
         self._target, self._runs = target, runs
@@ -33,7 +33,7 @@ class Trial:
                 self.jobs[job] = seconds
 
     def run(self, groups: Iterable[Iterable[Job]], watch: Watch | None) -> bool:
-        """Runs what has not been run; False if `watch` ended it."""
+        """Executes missing runs; returns False if `watch` stopped it."""
         usual = max(self.jobs.values(), default=1.0)
         wanted = {job: self.jobs.get(job, usual) for group in groups for job in group}
         jobs = {job: seconds for job, seconds in wanted.items() if job not in self._ended}
@@ -42,7 +42,7 @@ class Trial:
         return complete
 
     def origins(self) -> Iterator[tuple[Job, Mapping[str, Any]]]:
-        """Every value that a run used, with where it came from."""
+        """Every value used by a run, with its origin."""
         for job in self.jobs:
             record = self._ended[job]
             for origin in record.origins if isinstance(record, Record) else ():
@@ -53,12 +53,12 @@ class Trial:
         return set(self._needed(claim))
 
     def judge(self, claim: Claim, swaps: Swaps) -> Row:
-        """The row of a claim, with some runs made instead of others."""
+        """Verdict on a claim, with some runs replaced."""
         ended = {job: self._ended[swaps.get(job, job)] for job in self.jobs}
         return row_of(claim, Results(self._target.paper, Outcomes(ended)))
 
     def _needed(self, claim: Claim) -> dict[Job, float]:
-        """The runs of a claim, with about the seconds each takes."""
+        """Runs of a claim, with their approximate durations in seconds."""
         paper = self._target.paper
         return {
             point.job: paper.plan[selection.group].seconds
@@ -68,6 +68,6 @@ class Trial:
 
 
 def with_setting(job: Job, path: str, text: str) -> Job:
-    """The same run with one setting more."""
+    """The same run with one more setting."""
     settings = dict(job.settings) | {path: text}
     return Job(job.scenario, tuple(sorted(settings.items())), job.mixes, job.dilate)

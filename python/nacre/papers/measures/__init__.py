@@ -1,1 +1,1 @@
-"""What is measured of runs to compare with a paper: common measures, and one module per paper."""
+"""Measures of runs for comparison with papers: common ones, and one module per paper."""

@@ -1,4 +1,4 @@
-"""What data sheets say that is no field of a record."""
+"""Measures of data sheets that are not fields of a record."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from nacre.results.record import Record
 
 
 def _watts(record: Record) -> float:
-    """Mean power over the run; raises `KeyError` where energy is not modeled."""
+    """Mean power over the run; raises `KeyError` without an energy model."""
     return float(sum(record.energy_j.values())) / record.drained_s
 
 

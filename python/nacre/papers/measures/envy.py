@@ -1,4 +1,4 @@
-"""What eNVy's paper measures that is no field of a record."""
+"""Measures of the eNVy paper that are not fields of a record."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from nacre.base.view import View
 from nacre.results.record import Component, Record
 
 _FLASH = {"cleaning": "clean", "flushing": "drain", "erasing": "erase"}
-"""The work in flash, by the paper's word for it."""
+"""Flash activities under the paper's names."""
 
 
 def _array(record: Record) -> Component:
-    """The eNVy device, which the paper's times are about."""
+    """The eNVy device, to which the paper's times refer."""
     return next(part for part in record.components if part.kind == "envy")
 
 
@@ -24,14 +24,14 @@ def _reading(record: Record) -> float:
 
 
 def _flash(activity: str) -> Callable[[Record], float]:
-    """Percent of the time in which an array without concurrency does this work."""
+    """Percentage of time that an array without concurrency spends on an activity."""
     return lambda record: 100 * _seconds(_array(record).busy, activity) / record.simulated_s
 
 
 def _shared(activity: str) -> Callable[[Record], float]:
-    """The same, with its share of the time in which work in flash stands still for the host.
+    """As before, including a share of the time during which flash work is suspended for the host.
 
-    That time is shared out in proportion to the work.
+    That time is divided in proportion to the work.
     """
 
     def share(record: Record) -> float:
@@ -50,7 +50,7 @@ def _cleaning_over_flushing(record: Record) -> float:
 
 
 def _erase_spread(record: Record) -> float:
-    """Erases of the segment that has most, less those of the one that has fewest."""
+    """Difference between the highest and the lowest erase count of segments."""
     wear = _array(record).wear
     if wear is None or wear.block_erases is None:
         raise KeyError("block_erases")
@@ -62,9 +62,9 @@ def _seconds(busy: View, activity: str) -> float:
 
 
 def _idle(record: Record) -> float:
-    """Percent of the time in which neither the controller nor the flash of an array works.
+    """Percentage of time in which neither the controller nor the flash of an array works.
 
-    Flash work stands still while the controller serves the host, so that both never work at once.
+    Flash work is suspended while the controller serves the host, so both never work at once.
     """
     working_s = sum(
         _seconds(resource.busy, activity)
@@ -91,10 +91,10 @@ def _flushed_per_byte(record: Record) -> float:
 
 
 def _flush_ns(record: Record) -> float:
-    """Time of a saturated array per page flushed, however many operations share it.
+    """Time of a saturated array per flushed page, with any number of concurrent operations.
 
-    What the controller does not spend on the host or on waiting is the flash's; flushing has the
-    part of it that it has of the flash's work.
+    Controller time not spent on the host or on waiting belongs to the flash, and flushing gets its
+    share of the flash's work.
     """
     controller, flash = (
         next(resource for resource in _array(record).resources if resource.name == name)

@@ -1,4 +1,4 @@
-"""Numbers of records, by name, and what is computed from several."""
+"""Numbers of records by name, and numbers computed from several records."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ OF_PAPERS: Mapping[str, Mapping[str, Callable[[Any], float | None]]] = {
     "onyx": onyx.MEASURES,
     "pcm-enterprise": pcm_enterprise.MEASURES,
 }
-"""What a paper measures that is no field of a record."""
+"""Measures of papers that are not fields of a record."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """The number of one point."""
+    """Value of one point."""
 
     point: Point
     value: float
@@ -37,20 +37,20 @@ class Reading:
 
 @dataclass(frozen=True)
 class Results:
-    """The runs of a paper that have ended, and what can be read from them."""
+    """The completed runs of a paper, with access to their values."""
 
     paper: Paper
     outcomes: Outcomes
 
     def readings(self, selection: Selection, measure: str) -> list[Reading]:
-        """A number of every point selected; raises `UnknownError` if one is not to be had.
+        """Value of every selected point; raises `UnknownError` if one is missing.
 
-        Points that repeat each other, as with other seeds, have one number: their mean.
+        Repeats, such as runs with other seeds, are averaged.
         """
         return [self.mean(points, measure) for points in self.repeated(selection)]
 
     def repeated(self, selection: Selection | None) -> list[tuple[Point, ...]]:
-        """The points selected, those together that repeat each other."""
+        """Selected points, grouped by repeats."""
         if selection is None:
             return []
         over, points = self.paper.plan[selection.group].over, self.paper.points(selection)
@@ -63,12 +63,12 @@ class Results:
         return [tuple(points) for points in found.values()]
 
     def mean(self, points: Sequence[Point], measure: str) -> Reading:
-        """The mean of a number of points that repeat each other; raises as `reading` does."""
+        """Mean value of repeated points; raises the same errors as `reading`."""
         values = [self.reading(point, measure).value for point in points]
         return Reading(points[0], sum(values) / len(values))
 
     def reading(self, point: Point, measure: str) -> Reading:
-        """A number of a point; raises `UnknownError` where its run failed or has no such number."""
+        """Value of a point; raises `UnknownError` if its run failed or has no such value."""
         result = self.outcomes.result(point)
         own = OF_PAPERS.get(self.paper.name, {}).get(measure)
         try:
@@ -80,11 +80,10 @@ class Results:
         return Reading(point, float(value))
 
     def interval(self, points: Sequence[Point], measure: str, within: str) -> dict[str, float]:
-        """The ends of the 95 % interval of a measure.
+        """Bounds of the 95 % interval of a measure.
 
-        Of points that repeat each other it is that of their mean, of a single run that whose
-        half-width the measure `within` gives in percent. Nothing where there is no such measure,
-        or the run was too short for it.
+        For repeats it is the interval of their mean; for a single run, `within` is the measure with
+        its half-width in percent. None without such a measure, or if the run was too short.
         """
         if not within:
             return {}
@@ -98,11 +97,11 @@ class Results:
         return {"low": value - found, "high": value + found}
 
     def half_width(self, points: Sequence[Point], measure: str) -> float | None:
-        """Half of the 95 % interval of a mean over repeats; None of a single run."""
+        """Half of the 95 % interval of a mean over repeats; None for a single run."""
         return half_width([self.reading(point, measure).value for point in points])
 
     def x(self, point: Point, axis: str) -> float:
-        """Where a point lies on an axis of numbers."""
+        """Position of a point on a numeric axis."""
         label = dict(point.labels)[axis]
         x = self.paper.plan[point.group].number(axis, label)
         if x is None:
@@ -111,7 +110,7 @@ class Results:
 
 
 def _field(result: Result, path: str) -> float | None:
-    """A field by its dotted path; None where the record has none."""
+    """A field by its dotted path; None if the record lacks it."""
     found: object = result
     for key in path.split("."):
         if not isinstance(found, View) or key not in found:
@@ -124,7 +123,7 @@ Check: TypeAlias = Callable[[Results, Claim], float]
 
 
 def check(claim: Claim, results: Results) -> float:
-    """What the runs say to a claim; raises `UnknownError` where they do not."""
+    """Result of the runs for a claim; raises `UnknownError` if they give none."""
     found = CHECKS.get(claim.check)
     if found is None:
         known = ", ".join(CHECKS)
@@ -154,7 +153,7 @@ def _value(results: Results, claim: Claim) -> float:
 
 
 def _ratios(results: Results, claim: Claim) -> list[float]:
-    """Point by point; one point may stand for all of the other side."""
+    """Ratios point by point; one point may be compared with all of the other side."""
     ours, theirs = _values(results, claim), _others(results, claim)
     if len(theirs) == 1:
         theirs *= len(ours)
@@ -164,13 +163,13 @@ def _ratios(results: Results, claim: Claim) -> list[float]:
 
 
 def _single(results: Results, claim: Claim) -> list[float]:
-    """The number of every run, of those that repeat each other too."""
+    """Value of every run, including repeats."""
     points = results.paper.points(claim.of)
     return [results.reading(point, claim.measure).value for point in points]
 
 
 def _widest_interval(results: Results, claim: Claim) -> float:
-    """The widest half of a 95 % interval over repeats, in percent of its mean."""
+    """Widest half of a 95 % interval over repeats, in percent of its mean."""
     widths = []
     for points in results.repeated(claim.of):
         found = results.half_width(points, claim.measure)
@@ -186,7 +185,7 @@ def _ratio(results: Results, claim: Claim) -> float:
 
 
 def _highest_ratio(results: Results, claim: Claim) -> float:
-    """The highest of one side as a multiple of the highest of the other."""
+    """Ratio of the maxima of both sides."""
     other = max(_others(results, claim))
     if not other:
         raise UnknownError(f"{claim.measure} is zero, so nothing can be compared with it")
@@ -194,7 +193,7 @@ def _highest_ratio(results: Results, claim: Claim) -> float:
 
 
 def _steps(results: Results, claim: Claim) -> list[float]:
-    """Each value as a multiple of the one before it."""
+    """Ratio of each value to the previous one."""
     values = _values(results, claim)
     if not all(values[:-1]):
         raise UnknownError(f"{claim.measure} is zero, so no step from it has a size")
@@ -202,7 +201,7 @@ def _steps(results: Results, claim: Claim) -> list[float]:
 
 
 def _lowest_at(results: Results, claim: Claim) -> float:
-    """Where on the one axis that is named in `to` the mean over all others is lowest."""
+    """Position of the minimum on the axis named in `to`, averaged over all other axes."""
     (axis,) = _other(claim).where
     sums: dict[float, list[float]] = {}
     for reading in results.readings(claim.of, claim.measure):
@@ -211,14 +210,14 @@ def _lowest_at(results: Results, claim: Claim) -> float:
 
 
 def _highest_at(results: Results, claim: Claim) -> float:
-    """Where on the one axis that is named in `to` the highest point lies."""
+    """Position of the maximum on the axis named in `to`."""
     (axis,) = _other(claim).where
     highest = max(results.readings(claim.of, claim.measure), key=lambda reading: reading.value)
     return results.x(highest.point, axis)
 
 
 def remark(claim: Claim, results: Results) -> str:
-    """Which point is the highest, for claims about that; nothing for others."""
+    """Name of the highest point, for claims about it; empty for others."""
     if claim.check not in ("highest_at", "gain"):
         return ""
     try:
@@ -231,12 +230,12 @@ def remark(claim: Claim, results: Results) -> str:
 
 
 def _gain(results: Results, claim: Claim) -> float:
-    """By how many percent the highest point of `of` is above the highest of `to`."""
+    """Excess of the maximum of `of` over that of `to`, in percent."""
     return _percent_above(_values(results, claim), _others(results, claim))
 
 
 def _gains(results: Results, claim: Claim) -> list[float]:
-    """The same for every label on the one axis on which both sides take the same several."""
+    """Ratio for every label on the one axis on which both sides have several."""
     ours = results.readings(claim.of, claim.measure)
     theirs = results.readings(_other(claim), claim.measure)
     (axis,) = (
@@ -259,9 +258,9 @@ def _percent_above(values: Sequence[float], others: Sequence[float]) -> float:
 
 
 def _crossing(results: Results, claim: Claim) -> float:
-    """Where the line through the points of `of` crosses that through the points of `to`.
+    """Intersection of the curves through the points of `of` and `to`.
 
-    Both run over one axis, that of the first point; between its places lines are straight.
+    Both use one axis, that of the first point, and are interpolated linearly.
     """
     ours = results.readings(claim.of, claim.measure)
     theirs = results.readings(_other(claim), claim.measure)
@@ -281,9 +280,9 @@ def _varies(readings: Sequence[Reading], axis: str, label: str) -> bool:
 
 
 def _steepening(results: Results, claim: Claim) -> float:
-    """The mean slope over the points of `of` as a multiple of that over the points of `to`.
+    """Ratio of the mean slope over the points of `of` to that over the points of `to`.
 
-    Either names several places on one axis.
+    Both select several labels on one axis.
     """
     before = _slope(results, _other(claim), claim.measure)
     if not before:
@@ -327,4 +326,4 @@ CHECKS: Mapping[str, Check] = {
     "crossing": _crossing,
     "steepening": _steepening,
 }
-"""What `check` in a claim names."""
+"""Functions that `check` in a claim can name."""

@@ -1,4 +1,4 @@
-"""What Roberts et al. measure that is no field of a record."""
+"""Measures of Roberts et al. that are not fields of a record."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from nacre.scenario.catalog import entries
 
 
 def _spent_us(operation: str, activity: str) -> Callable[[Record], float]:
-    """Mean time of a read or write that the cache, the first component, spends on something."""
+    """Mean time per read or write that the cache, the first component, spends on an activity."""
 
     def spent(record: Record) -> float:
         path = record.components[0].path
@@ -41,7 +41,7 @@ _IDLE = {"idle"}
 
 
 def _units(record: Record) -> float:
-    """Units of work done, such as transactions."""
+    """Completed units of work, such as transactions."""
     return (record.throughput.units_per_s or 0.0) * record.simulated_s
 
 
@@ -57,7 +57,7 @@ def _disk_accesses_per_unit(record: Record) -> float:
 
 
 def _pages_growth(record: Record) -> float:
-    """Pages that the secondary cache holds at the end, over those when measuring began."""
+    """Pages in the secondary cache at the end, relative to the start of measurement."""
     path = record.components[1].path
     names = ("flash.pages_valid", "pages.held")
     (name,) = (f"{path}.{name}" for name in names if f"{path}.{name}_before" in record.columns)
@@ -72,14 +72,14 @@ _TABLES = ("hash", "page_status", "block_status", "global_status")
 
 
 def _tables_mw(record: Record) -> float:
-    """Idle power of the DRAM that holds the tables of the flash cache."""
+    """Idle power of the DRAM with the tables of the flash cache."""
     path = _flash(record).path
     tables = sum(float(record.columns[f"{path}.tables.{name}_bytes"][0]) for name in _TABLES)
     return tables / _CHIP * _IDLE_MW_PER_CHIP
 
 
 def _memory_watts(kind: str) -> Callable[[Record], float]:
-    """Mean power of the memories that read and decode, idle, or write, fill, clean and erase."""
+    """Mean power of the memories by kind of activity: read, idle, or write."""
 
     def is_of(activity: str) -> bool:
         known = {"read": _READING, "idle": _IDLE}
@@ -102,7 +102,7 @@ def _flash(record: Record) -> Any:
 
 
 def _counter(name: str) -> Callable[[Record], float]:
-    """A count of the flash cache."""
+    """A counter of the flash cache."""
 
     def count(record: Record) -> float:
         flash = _flash(record)
@@ -118,7 +118,7 @@ def _read_hits(record: Record) -> float:
 
 
 def _hits_over_held(record: Record) -> float:
-    """Share of reads that hit, over the share of the workload's pages that the flash holds."""
+    """Hit ratio of reads, relative to the share of the workload's pages that the flash holds."""
     flash = _flash(record)
     held = float(record.columns[f"{flash.path}.flash.pages_valid"][0])
     return _read_hits(record) * _MICRO_PAGES / held
@@ -130,7 +130,7 @@ def _collections_per_write(record: Record) -> float:
 
 
 def _life(name: str) -> Callable[[Record], float]:
-    """Pages that the flash takes in until what a column of its life is named after."""
+    """Pages written to the flash until the event that names a column of its lifetime."""
 
     def pages(record: Record) -> float:
         flash = _flash(record)
@@ -140,7 +140,7 @@ def _life(name: str) -> Callable[[Record], float]:
 
 
 def _pages_until_left(share: float) -> Callable[[Record], float]:
-    """Pages taken in until so small a share of the flash is left."""
+    """Pages written until the remaining share of the flash is this small."""
 
     def pages(record: Record) -> float:
         flash = _flash(record)
@@ -154,14 +154,14 @@ def _pages_until_left(share: float) -> Callable[[Record], float]:
 
 
 _NEW = (4_000, 20_000)
-"""Requests of the life runs in which the flash is full and new: intervals of time begin in them."""
+"""Requests of lifetime runs after the new flash is full; time intervals are aligned to it."""
 
 _SPAN = 0.05
-"""Share of the requests of a life over which throughput is averaged."""
+"""Share of a lifetime's requests over which throughput is averaged."""
 
 
 def _pages_until_slower(record: Record, *, by: float = 0.05) -> float:
-    """Pages taken in until throughput is so much lower than that of the new flash."""
+    """Pages written until throughput has fallen by this share of the initial value."""
     import numpy as np
 
     flash = _flash(record)
@@ -183,12 +183,12 @@ def _pages_until_slower(record: Record, *, by: float = 0.05) -> float:
 
 
 def _pages_after_half(record: Record) -> float:
-    """Pages that the flash takes in from when half of it is gone until all of it is."""
+    """Pages written between the loss of half and of all of the flash."""
     return _life("pages_to_end")(record) - _life("pages_to_half")(record)
 
 
 def _worn_at(share: float) -> Callable[[Record], float]:
-    """Pages taken in until so small a share of the flash is left, over those to its end."""
+    """Pages written until the remaining share is this small, relative to the whole lifetime."""
 
     def life(record: Record) -> float:
         return _pages_until_left(share)(record) / _life("pages_to_end")(record)
@@ -197,7 +197,7 @@ def _worn_at(share: float) -> Callable[[Record], float]:
 
 
 def _density(of: str, over: str) -> Callable[[Any], float]:
-    """How many times more bits of one technology than of another fit on an area in 2009."""
+    """Density ratio of two technologies in 2009, in bits per area."""
 
     def ratio(_: object) -> float:
         areas = {value.path: float(value.value) for value in entries()["itrs_2007"].values}
@@ -207,7 +207,7 @@ def _density(of: str, over: str) -> Callable[[Any], float]:
 
 
 def _least_endurance(_: object) -> float:
-    """How many times more write cycles PCRAM stands than flash, in the year where that is least."""
+    """Smallest ratio of PCRAM's to flash's write endurance over the years."""
     cycles = {value.path: float(value.value) for value in entries()["itrs_2007"].values}
     years = {path.partition(".")[0] for path in cycles}
     known = [

@@ -1,4 +1,4 @@
-"""What the paper of the NVRAM cards measures that is no field of a record."""
+"""Measures of the NVRAM card paper that are not fields of a record."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from nacre.results.record import Record
 
 
 def _latency(record: Record) -> View:
-    """Latencies of the one kind of request there is."""
+    """Latencies of the only kind of request."""
     found = record.latency.read or record.latency.write
     if found is None:
         raise KeyError("latency")
@@ -23,9 +23,9 @@ def _us(field: str) -> Callable[[Record], float]:
 
 
 def _interval_percent(record: Record) -> float | None:
-    """Half-width of the 95 % interval of the mean latency, in percent of it.
+    """Half-width of the 95 % interval of the mean latency, in percent.
 
-    In a closed loop the rate is the depth over the mean latency, so this is that of the rate too.
+    In a closed loop the rate is the depth over the mean latency, so it also applies to the rate.
     """
     latency = _latency(record)
     half_width = latency["mean_ci95_ns"]
@@ -33,7 +33,7 @@ def _interval_percent(record: Record) -> float | None:
 
 
 def _in_card(record: Record) -> float:
-    """Requests in the loop by Little's law, over those that the loop keeps under way."""
+    """Outstanding requests by Little's law, relative to the queue depth."""
     (depth,) = (
         int(origin["value"])
         for origin in record.origins
@@ -43,7 +43,7 @@ def _in_card(record: Record) -> float:
 
 
 def _dump(name: str) -> Callable[[Record], float]:
-    """What the card's report says of a dump of its whole memory."""
+    """Report of the card on a dump of its whole memory."""
 
     def value(record: Record) -> float:
         card = record.components[0]

@@ -1,4 +1,4 @@
-"""What Onyx's paper measures that is no field of a record."""
+"""Measures of the Onyx paper that are not fields of a record."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from nacre.results.record import Component, Record
 
 
 def _drive(record: Record) -> Component:
-    """The drive, which does all the work of these runs."""
+    """The drive, the only component in these runs."""
     return record.components[0]
 
 

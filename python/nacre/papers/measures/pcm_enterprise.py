@@ -1,7 +1,7 @@
-"""What Kim et al. measure that is no field of a record.
+"""Measures of Kim et al. that are not fields of a record.
 
-A store is scored as they score it: requests come one after the other, so its IOPS are one over
-the mean latency, and what it costs is the mean price per GiB.
+A store is scored as in the paper: requests are serial, so IOPS is the inverse of the mean latency,
+and the cost is the mean price per GiB.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def _iops(record: Record) -> float | None:
 
 
 def _price(record: Record) -> float:
-    """The mean price per GiB of a store of tiers or of one device."""
+    """Mean price per GiB of a tiered store or a single device."""
     store = record.components[0]
     if store.kind == "tiers":
         tiers = record.scenario.stack.tier
@@ -42,13 +42,13 @@ def _iops_per_cost(record: Record) -> float | None:
 
 
 def _cost_ns(record: Record) -> float | None:
-    """Mean latency times price: as a number of the read share it is a straight line."""
+    """Mean latency times price, which is linear in the read share."""
     mean = mean_ns(record)
     return None if mean is None else mean * _price(record)
 
 
 def _share(tier: int) -> Callable[[Record], float]:
-    """Percent of the capacity that a tier is to have."""
+    """Percentage of the capacity in a tier."""
 
     def share(record: Record) -> float:
         return float(100 * quantity.parse(record.scenario.stack.tier[tier].share).value)
@@ -67,7 +67,7 @@ def _spread(op: str) -> Callable[[Record], float | None]:
 
 
 def _gain(found: Mixes) -> float:
-    """By how many percent the best mix with the first tier is above the best without."""
+    """Excess of the best mix with the first tier over the best without it, in percent."""
     first = found.names[0]
     best = found.best(1)["iops_per_cost"][0]
     without = found.without(first).best(1)["iops_per_cost"][0]

@@ -1,1 +1,1 @@
-"""The runs behind claims, and what came of them."""
+"""Runs of claims, and their outcomes."""

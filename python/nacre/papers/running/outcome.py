@@ -1,4 +1,4 @@
-"""What has become of the runs of a reproduction."""
+"""Outcomes of the runs of a reproduction."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from nacre.results.mixes import Mixes
 from nacre.results.record import Record
 
 Result: TypeAlias = Record | Mixes | Served
-"""What a run ends in."""
+"""Result of a run."""
 
 
 class UnknownError(Exception):
-    """Why there is no simulated number; the text is for the user."""
+    """Reason for a missing simulated number; the text is for the user."""
 
 
 class UnmadeError(UnknownError):
-    """The runs cannot be made here."""
+    """The runs are impossible on this machine."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Outcomes:
     ended: Mapping[Job, Result | Exception]
 
     def result(self, point: Point) -> Result:
-        """The result of a point; raises `UnknownError` where there is none."""
+        """Result of a point; raises `UnknownError` if there is none."""
         match self.ended.get(point.job):
             case None:
                 raise UnknownError(f"not run to its end: {point.name}")
@@ -42,11 +42,11 @@ class Outcomes:
                 return result
 
     def get(self, point: Point) -> Result | None:
-        """The result of a point, if there is one."""
+        """Result of a point; None if there is none."""
         found = self.ended.get(point.job)
         return None if isinstance(found, Exception) else found
 
     def why_not_run(self, point: Point) -> str | None:
-        """What the run of a point needs that is not here; None where it could be made."""
+        """Missing requirement of a point's run; None if it is possible."""
         found = self.ended.get(point.job)
         return str(found) if isinstance(found, NotRunError) else None

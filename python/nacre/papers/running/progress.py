@@ -1,4 +1,4 @@
-"""The bar of a reproduction: runs ended, and time left by the work that is done."""
+"""Progress bar of a reproduction: completed runs and estimated remaining time."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ _STEPS = 10_000
 
 
 class RunsBar(Bar):
-    """Call it with runs ended, runs in all, and the share of all work that is done."""
+    """Called with completed runs, total runs, and the completed share of all work."""
 
     def __init__(self) -> None:
         super().__init__("reproducing", "runs")
         self._said = ""
 
     def __call__(self, done: int, total: int | None = None, *share: float) -> None:
-        """Draws the bar anew."""
+        """Updates the bar."""
         self._said = f"{done} of {total} runs"
         super().__call__(round(_STEPS * (share[0] if share else 0.0)), _STEPS)
 

@@ -1,4 +1,4 @@
-"""The runs of papers, carried out by the engine of studies."""
+"""Runs of papers, executed by the engine of studies."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from nacre.studies.points.point import Points
 from nacre.studies.work import End, carry_out
 
 Watch: TypeAlias = Callable[[int, int, float], bool | None]
-"""Called about ten times a second with runs ended, runs in all and the share of all work that is
-done; returning True ends it there, with what is finished so far."""
+"""Called about ten times a second with completed runs, total runs, and the completed share of all
+work; returning True stops the reproduction, which keeps the results so far."""
 
 _PLANNED = 16
-"""Runs that are planned between two looks at the watch: some hundredths of a second."""
+"""Runs planned between two calls of `watch`, some hundredths of a second."""
 
 
 class Runs:
-    """Runs what it is asked for, each run once, and knows what became of it."""
+    """Executes requested runs, each once, and keeps their outcomes."""
 
     def __init__(self, engine: Engine, kept: Memory) -> None:
         self._engine, self._kept = engine, kept
@@ -36,10 +36,10 @@ class Runs:
         self._tried: set[str] = set()
 
     def run(self, jobs: Mapping[Job, float], watch: Watch | None) -> bool:
-        """Runs jobs, the longest first; `jobs` says about how long each takes.
+        """Runs jobs, the longest first; `jobs` has their approximate durations.
 
-        Devices that are served come last, one at a time, since their time is that of the wall.
-        Returns False if `watch` ended it early.
+        Served devices come last, one at a time, since they run in wall-clock time. Returns False if
+        `watch` stopped it early.
         """
         order = sorted(jobs, key=lambda job: (-jobs[job], job.settings))
         if not self._plan(order, watch):
@@ -59,7 +59,7 @@ class Runs:
         return True
 
     def ended(self, jobs: Iterable[Job]) -> dict[Job, Result | Exception]:
-        """What became of jobs; those that have not come to their end lack."""
+        """Outcomes of jobs; jobs that have not ended are omitted."""
         outcomes = {outcome.key: outcome for outcome in self._kept.ended()}
         found: dict[Job, Result | Exception] = {}
         for job in jobs:
@@ -73,7 +73,7 @@ class Runs:
         return found
 
     def _plan(self, jobs: Sequence[Job], watch: Watch | None) -> bool:
-        """The tasks of jobs; of one that cannot be run the reason. False if `watch` ended it."""
+        """Tasks of jobs; the reason for those that are impossible. False if `watch` stopped it."""
         for place, job in enumerate(jobs):
             if watch is not None and place % _PLANNED == 0 and watch(0, len(jobs), 0.0):
                 return False
@@ -98,7 +98,7 @@ class Runs:
 def _told(
     watch: Watch | None, seconds: Mapping[str, float], later: set[str], runs: int
 ) -> Callable[[Mapping[str, Task]], End]:
-    """Tells of the work that is done where `later` is left in addition to what is."""
+    """Reports progress, with `later` seconds of other work remaining."""
     work = sum(seconds.values()) or 1.0
 
     def tell(left: Mapping[str, Task]) -> End:

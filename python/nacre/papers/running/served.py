@@ -1,11 +1,11 @@
-"""Runs on a served device: sysbench on an ext4 of it, in dilated time.
+"""Runs on a served device: sysbench on its ext4 file system, in dilated time.
 
-    scenario -> nacre serve -> nbdfuse -> loop device -> ext4 -> sysbench
+scenario -> nacre serve -> nbdfuse -> loop device -> ext4 -> sysbench
 
-The workload of the scenario says what sysbench does. Everything that this starts and mounts lives
-in a mount and its own process namespace, the image in memory. When their first process ends,
-however that comes, the kernel ends the others, unmounts and frees the loop device, which it was
-told to do with the last user; that first process is killed when whoever started it dies.
+The workload of the scenario sets the parameters of sysbench. All processes and mounts are in their
+own mount and process namespaces, the image in memory. When the first process of the namespace ends,
+in any way, the kernel ends the others, unmounts, and frees the loop device. That first process is
+killed when its parent dies.
 """
 
 from __future__ import annotations
@@ -40,34 +40,34 @@ PROGRAMS = {
     "unshare": "util-linux",
     "setpriv": "util-linux",
 }
-"""What has to be installed, and the Debian package it is in."""
+"""Required programs, with their Debian packages."""
 
 DEVICES = ("/dev/fuse", "/dev/loop-control")
 LIMIT_S = 180.0
-"""A run that takes longer than this has gone wrong."""
+"""Timeout of a run in seconds."""
 
 CAGE = ("setpriv", "--pdeathsig", "KILL", "unshare", "--mount", "--pid", "--fork", "--kill-child")
-"""What a command begins with that is to leave nothing behind: namespaces of its own."""
+"""Prefix of a command that runs in its own namespaces, which end with it."""
 _READY_S = 30.0
 _CONNECTIONS = "128"
 _IMAGE_TIMES = 4
 """Largest image as a multiple of the files: a cache has a copy of its own of what it holds."""
 _FILE_SYSTEM_MIB = 16
-"""In addition to its files an ext4 needs room for itself, the image for the state of the device."""
+"""Extra space for ext4 metadata, and for the state of the device in the image."""
 
 
 SERVED_FILE = "served.json"
 
 
 class NotRunError(Exception):
-    """A run that cannot be made here; the text says what it needs."""
+    """The run is impossible on this machine; the text names the requirement."""
 
 
 class Served(View):
-    """What sysbench saw of a served device, in the device's own time, and what the server said.
+    """Results of sysbench on a served device, in device time, and statistics of the server.
 
-    `server` counts the answers, the late ones among them, and has the latencies of reads as
-    modeled and as seen by the client, in wall time; a few requests of the mount are among them.
+    `server` counts replies, including late ones, and has read latencies as modeled and as seen by
+    the client, in wall time; a few requests are from mounting.
     """
 
     name: str
@@ -91,7 +91,7 @@ class Served(View):
 
 
 def lacking() -> list[str]:
-    """What a run needs and is not here, with what to install."""
+    """Missing requirements of a run, with packages to install."""
     absent = [name for name in PROGRAMS if not shutil.which(name)]
     packages = " ".join(dict.fromkeys(PROGRAMS[name] for name in absent))
     found = [f"{', '.join(absent)} (apt install {packages})"] if absent else []
@@ -102,7 +102,7 @@ def lacking() -> list[str]:
 
 
 def _forbidden() -> list[str]:
-    """What root may not do here, as in some containers."""
+    """Operations that root may not do here, as in some containers."""
     with tempfile.TemporaryDirectory(prefix="nacre-") as folder:
         wishes = {
             "the right to mount": [*CAGE, "mount", "-t", "tmpfs", "nacre", folder],
@@ -137,7 +137,7 @@ def run(
 
 
 def caged(command: Sequence[str], limit_s: float = LIMIT_S) -> str:
-    """What a program printed. Whatever happens, also to whoever asked, it has ended then."""
+    """Output of a program. The program has ended on return, also after an exception."""
     with subprocess.Popen(  # noqa: S603 (our own interpreter)
         command,
         stdin=subprocess.DEVNULL,
@@ -163,7 +163,7 @@ def caged(command: Sequence[str], limit_s: float = LIMIT_S) -> str:
 
 
 def load_of(job: Job) -> dict[str, Any]:
-    """What is to be served and done; raises `Error` for a workload that sysbench cannot do."""
+    """Parameters for serving and sysbench; raises `Error` for a workload without an equivalent."""
     resolved = check(job.scenario, job.overrides())
     workload = resolved.scenario.workload
     wanted = {"kind": "uniform", "start": "0 B", "read_share": "100 %", "trim_share": "0 %"}
@@ -214,7 +214,7 @@ def counted(folder: Path) -> dict[str, Any]:
 
 
 def document(load: dict[str, Any], said: str, export: dict[str, Any]) -> dict[str, Any]:
-    """What sysbench said, in the device's time; raises `Error` where that is not understood."""
+    """Results of sysbench in device time; raises `Error` for unexpected output."""
     found = {
         name: re.search(rf"{name}:\s+([\d.]+)", said)
         for name in ("total time", "total number of events", "avg")
@@ -258,9 +258,9 @@ def device_file(folder: Path, load: Mapping[str, Any], dilation: float) -> Itera
 
 
 def make_ext4(disk: Path) -> None:
-    """Makes a file system of blocks of 4 KiB, so that a read is one block of the device too.
+    """Makes a file system with blocks of 4 KiB, so that a read is one block of the device.
 
-    Nothing of its own is to be written later, while files are read.
+    It defers no writes into the time when files are read.
     """
     made = ["-b", "4096", "-O", "^has_journal", "-E", "nodiscard,lazy_itable_init=0"]
     ran("mkfs.ext4", "-F", "-q", *made, disk)
@@ -268,7 +268,7 @@ def make_ext4(disk: Path) -> None:
 
 @contextlib.contextmanager
 def mounted(disk: Path, folder: Path) -> Iterator[Path]:
-    """The ext4 of a file, past the page cache. Its loop device goes with the mount."""
+    """Mounts the ext4 in a file, bypassing the page cache. The loop device ends with the mount."""
     place = folder / "mounted"
     place.mkdir(exist_ok=True)
     ran("mount", "-t", "ext4", "-o", "loop,noatime", disk, place)
@@ -282,7 +282,7 @@ def mounted(disk: Path, folder: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def started(command: Sequence[str | Path], ready: Callable[[], bool]) -> Iterator[None]:
-    """A program in the background, from when it is ready; at the end it is asked to end."""
+    """A background program that is ready in the block and terminated at its end."""
     with subprocess.Popen(  # noqa: S603 (its parts are ours)
         list(map(str, command)), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
     ) as process:
@@ -300,7 +300,7 @@ def _nacre(*arguments: str | Path) -> list[str]:
 
 
 def ran(*command: str | Path, cwd: Path | None = None) -> str:
-    """What a program printed; raises `Error` if it failed."""
+    """Output of a program; raises `Error` if it failed."""
     done = _finished(command, cwd)
     if done.returncode:
         raise Error(f"{' '.join(map(str, command))}: {done.stdout}{done.stderr}", "process-failed")

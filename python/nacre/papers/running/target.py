@@ -1,4 +1,4 @@
-"""What is to be reproduced."""
+"""Targets of a reproduction."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from nacre.papers.spec.plan import Point
 
 @dataclass(frozen=True)
 class Target:
-    """Figures of a paper that are to be reproduced."""
+    """Figures of a paper to reproduce."""
 
     paper: Paper
     figures: Sequence[str]
 
     @cached_property
     def points(self) -> list[Point]:
-        """The points these figures need, each once."""
+        """Points of these figures, each once."""
         return self.paper.needed(self.figures)

@@ -1,4 +1,4 @@
-"""The runs of a plan as tasks of a study's engine, and what their documents become."""
+"""Runs of a plan as tasks of a study engine, and decoding of their results."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from nacre.studies.points.point import Points
 
 @dataclass(frozen=True, slots=True)
 class Run(Task):
-    """A run of which the whole record is wanted: with its columns and where values came from."""
+    """A run whose whole record is needed, with columns and value origins."""
 
     def carried_out(self, base: Base) -> tuple[str, Columns | None]:
         """The record and its columns."""
@@ -31,12 +31,12 @@ class Run(Task):
 
 @dataclass(frozen=True, slots=True)
 class Mixing(Task):
-    """Every mix of the tiers of a scenario in so many steps, scored; nothing is simulated."""
+    """Scores every tier mix of a scenario in equal steps, without simulation."""
 
     steps: int = 1
 
     def carried_out(self, base: Base) -> tuple[str, Columns | None]:  # noqa: ARG002 (none is common)
-        """What was counted, and the columns of the mixes."""
+        """Scores, and the columns of the mixes."""
         data, columns = counted(self.source, list(self.settings), self.steps)
         return compact(data), columns
 
@@ -66,9 +66,9 @@ _FORMS: Mapping[type[Task], Callable[[dict[str, Any], Columns], Result]] = {
 
 
 def task_of(job: Job, source: Source, points: Points) -> Task:
-    """The task of a job, under a key of all that its outcome depends on.
+    """The task of a job, with a key of all inputs that determine its outcome.
 
-    Raises `ConfigError` where its settings are not legal, `Error` where it cannot be served.
+    Raises `ConfigError` for invalid settings, `Error` if it cannot be served.
     """
     settings = tuple(assignments(job.overrides()))
     of_model = points.point(0, 0, {}, settings).key
@@ -88,7 +88,7 @@ def _oltp(job: Job) -> list[int]:
 
 
 def result_of(task: Task, outcome: Outcome) -> Result | None:
-    """What a task that ended well made; None of another."""
+    """Result of a successful task; None for others."""
     if outcome.record is None:
         return None
     return _FORMS[type(task)](json.loads(outcome.record), outcome.columns or {})

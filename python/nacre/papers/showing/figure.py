@@ -1,4 +1,4 @@
-"""A published figure, drawn anew: what was simulated, and what the paper's text says of it."""
+"""A published figure redrawn with simulated results and the paper's values."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def _simulated(results: Results, drawing: Drawing) -> Data:
 
 
 def _marks(results: Results, drawing: Drawing, claims: Sequence[Claim]) -> Data:
-    """The published numbers: with a place on x if they are about one point, else for all."""
+    """Published numbers: with an x value if they concern one point, else for all."""
     found: Data = []
     for claim in claims:
         if not isinstance(claim.published, float):
@@ -195,7 +195,7 @@ def _bars(found: Sequence[Row]) -> alt.LayerChart:
 
 
 def _statements(found: Sequence[Row]) -> alt.Chart:
-    """A line of text for each claim, in the color of its verdict."""
+    """A line of text for each claim, colored by its verdict."""
     data = [
         {"line": i, "text": _statement(row), "color": _COLORS.get(verdict(row), theme.FAINT)}
         for i, row in enumerate(found)

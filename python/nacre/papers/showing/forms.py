@@ -1,4 +1,4 @@
-"""Figures of a paper whose places are no runs: columns, surfaces, distributions and courses."""
+"""Figures other than lines: columns, surfaces, distributions, and time courses."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from nacre.studies.analysis.interval import half_width
 
 _HEIGHT = 280
 _ROOM = 60
-"""Columns this wide have room for their number."""
+"""Columns of this width fit their number."""
 
 _LETTER = 7
 """The width of a letter of a label."""
@@ -32,9 +32,9 @@ Data = list[dict[str, Any]]
 
 
 def columns(results: Results, drawing: Drawing) -> alt.LayerChart:
-    """At every place on x, a column for each label of the series with its number over it.
+    """For every x, a column per label of the series with its value above it.
 
-    Where the figure has intervals they stand at the ends of the columns instead of the numbers.
+    If the figure has intervals, they replace the values.
     """
     (measure,) = drawing.measures.values()
     rows: Data = []
@@ -77,7 +77,7 @@ def columns(results: Results, drawing: Drawing) -> alt.LayerChart:
 
 
 def _fit(places: list[str]) -> bool:
-    """Whether the names of all places have room side by side."""
+    """Whether all labels of the x axis fit side by side."""
     return max(map(len, places)) * _LETTER < theme.WIDTH / len(places)
 
 
@@ -101,10 +101,10 @@ def surface(results: Results, drawing: Drawing) -> alt.LayerChart:
 
 
 def distribution(results: Results, drawing: Drawing) -> alt.HConcatChart:
-    """The share of requests that are not above each latency: a line for every label of the series.
+    """Cumulative distribution of latencies: a line for every label of the series.
 
-    Every label of `x` has its own panel, over its own latencies. Where runs are repeated the
-    line is the mean of their shares, over the 95 % interval of it.
+    Every label of `x` has its own panel and latency axis. For repeated runs, the line is the mean
+    share over its 95 % interval.
     """
     (op,) = drawing.measures.values()
     panels: dict[str, Data] = {}
@@ -138,9 +138,9 @@ def distribution(results: Results, drawing: Drawing) -> alt.HConcatChart:
 def _shares(
     records: Sequence[Record], op: Op
 ) -> Iterator[tuple[float, tuple[float, float, float]]]:
-    """Latencies in microseconds, each with the share of requests that are not above it.
+    """Latencies in microseconds with cumulative shares of requests.
 
-    The share is the mean over the records, with the ends of its interval.
+    The share is the mean over the records, with the bounds of its interval.
     """
     frames = [record.latency_distribution(op) for record in records]
     ends = [frame["upto_ns"].to_numpy() for frame in frames]
@@ -155,7 +155,7 @@ def _shares(
 
 
 def _steps(rows: Data, series: list[str], drawing: Drawing, label: str) -> alt.LayerChart:
-    """Lines of one panel: later ones thinner and dashed, so that those below are seen."""
+    """Lines of one panel; later ones are thinner and dashed, so that those below stay visible."""
     low, high = (end(row["x"] for row in rows) for end in (min, max))
     room = max(0.1 * (high - low), 0.01 * high)
     # Lines go on to both edges.

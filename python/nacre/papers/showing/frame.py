@@ -33,7 +33,7 @@ _TYPES: dict[str, pl.DataType | type[pl.DataType]] = {
 
 
 def frame(rows: Sequence[Row]) -> pl.DataFrame:
-    """A row per claim; `published` is null where the paper makes a statement, which is `stated`."""
+    """A row per claim; `published` is null for a statement, which is in `stated`."""
     split = []
     for row in rows:
         published = row["published"]

@@ -1,4 +1,4 @@
-"""Bars of parts that add up, with a second measure over its own axis."""
+"""Stacked bars, with a second measure on its own axis."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ Data = list[dict[str, Any]]
 
 
 def stacks(results: Results, drawing: Drawing) -> alt.LayerChart:
-    """A bar for every label of the series, if there is one, at every place on x, of its measures.
+    """Stacked bars of the measures, for every x and label of the series.
 
-    Diamonds, on the right axis, are `beside` as a multiple of that of the first bar of their place.
+    Diamonds on the right axis are `beside` relative to the first bar of their group.
     """
     bars, beside = _rows(results, drawing)
     if not bars:
@@ -65,7 +65,7 @@ def stacks(results: Results, drawing: Drawing) -> alt.LayerChart:
 
 
 def _rows(results: Results, drawing: Drawing) -> tuple[Data, Data]:
-    """Parts of bars, from the ground up, and what stands next to them."""
+    """Segments of bars, from the bottom up, and the labels next to them."""
     bars: Data = []
     beside: Data = []
     first: dict[str, float] = {}

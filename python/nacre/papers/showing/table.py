@@ -11,14 +11,14 @@ from nacre.papers.judging.judge import Row, failed, number, unexpected
 from nacre.papers.judging.sensitivity import Doubt, Sensitivity
 
 _MOVED = 0.01
-"""By how much of itself a number has to change to be told."""
+"""Relative change above which a row is listed."""
 _COLUMNS = (
     "figure", "metric", "class", "published", "simulated", "error", "passes", "verdict",
 )  # fmt: skip
 
 
 def claims(rows: Sequence[Row]) -> Table:
-    """A line per claim: what was published, what came out, whether that holds."""
+    """One line per claim: published value, simulated value, verdict."""
     several = len({row["paper"] for row in rows}) > 1
     cells = [
         [
@@ -47,19 +47,19 @@ def verdict(row: Row) -> str:
 
 
 def error(row: Row) -> str:
-    """How far off what was simulated is, with its sign; nothing is below zero by none."""
+    """Signed relative error; empty without a reference."""
     off = row["error"]
     return NOTHING if off is None else f"{round(100 * off, 1) + 0.0:+.1f} %"
 
 
 def published(row: Row) -> str:
-    """What the paper says, as people read it."""
+    """Published value as text."""
     said = row["published"]
     return said if isinstance(said, str) else number(said, row["unit"])
 
 
 def notes(rows: Sequence[Row]) -> list[str]:
-    """What is to be said about single rows, and the values that were fitted."""
+    """Notes on single rows, and on fitted values."""
     said: dict[str, None] = {}
     for row in rows:
         about = f"{row['figure']}, {row['metric']}"
@@ -76,7 +76,7 @@ def notes(rows: Sequence[Row]) -> list[str]:
 
 
 def moves(found: Sequence[Sensitivity]) -> list[Table]:
-    """What rows are over seeds, and which values move them."""
+    """Confidence intervals of rows over seeds, and the values that change them."""
     seeds = [[row["figure"], row["metric"], _simulated(row), _half_width(row)] for row in found]
     values = [
         [row["figure"], row["metric"], doubt["value"], doubt["confidence"], *_moved(row, doubt)]
@@ -99,7 +99,7 @@ def moves(found: Sequence[Sensitivity]) -> list[Table]:
 
 
 def without(found: Sequence[Held]) -> Table:
-    """A line for each row that a fitted value moves by more than a hundredth, or decides."""
+    """A line for each row that a fitted value changes by more than 1 %, or decides."""
     cells = [
         [held["value"], held["neutral"], row["figure"], row["metric"], *_compared(row)]
         for held in found
@@ -143,7 +143,7 @@ def _moved(row: Sensitivity, doubt: Doubt) -> list[str]:
 
 
 def matters(row: Sensitivity, doubt: Doubt) -> bool:
-    """Whether a value moves a row by more than a hundredth."""
+    """Whether a value changes a row by more than 1 %."""
     base = row["simulated"]
     ends = [at["simulated"] for at in (doubt["less"], doubt["more"])]
     return any(_differ(base, end) for end in ends)

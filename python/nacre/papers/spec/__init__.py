@@ -1,1 +1,1 @@
-"""What a paper's files say: claims, plans, points."""
+"""Documents of a paper: claims, plans, points."""

@@ -1,4 +1,4 @@
-"""A claim: what was published, how closely it is to be met, and what meeting it is worth."""
+"""A claim: published value, tolerance, and value as evidence."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from nacre.papers.spec.plan import Group, Selection, selection
 
 Kind: TypeAlias = Literal["exact", "close", "trend", "unclosed"]
 Class: TypeAlias = Literal["prediction", "calibration", "arithmetic", "trend", "unclosed"]
-"""What a row is worth as evidence; only predictions are."""
+"""Class of a row as evidence; only predictions count."""
 _WITHIN = {"exact": 0.02, "close": 0.10}
-"""How far off a number may be, relative to what was published, unless its claim says otherwise."""
+"""Default tolerance relative to the published value."""
 _BOUNDS = ("above", "at_least", "at_most", "below")
 
 
 @dataclass(frozen=True)
 class Tolerance:
-    """When a simulated number passes: near the published one, or a law's, and within its bounds."""
+    """Tolerance of a simulated number: distance to the published value or a law, and bounds."""
 
     relative: float | None = None
     absolute: float | None = None
@@ -29,10 +29,10 @@ class Tolerance:
 
 @dataclass(frozen=True)
 class Claim:
-    """One published number or statement, and how it is computed.
+    """One published number or statement, with the way to compute it.
 
-    `published` is None where the paper prints nothing: what the row is held against is then a law,
-    in its tolerance. `because` says why a row is no prediction, `misses` why it is known to miss.
+    `published` is None if the paper gives no number: then the reference is the law in its
+    tolerance. `because` explains why a row is not a prediction, `misses` why it is a known miss.
     """
 
     id: str
@@ -81,7 +81,7 @@ def read_claim(entry: Entry, groups: Mapping[str, Group]) -> Claim:
 
 
 def _graded(entry: Entry, claim: Claim) -> None:
-    """A row cannot be said to be worth more than it is; an error is raised."""
+    """Checks that a row's class does not overstate its evidence."""
     if claim.kind == "unclosed" and not claim.note:
         raise entry.error('it is unclosed: its "note" is to say why')
     if claim.kind == "unclosed" and claim.misses:

@@ -40,10 +40,10 @@ class _AtOnce(studies.Mistakes):
 
 
 class Entry(studies.Entry):
-    """One table of a file; every key is to be taken, once."""
+    """One table of a file; every key must be read once."""
 
     def value(self, key: str, kind: type[T] | tuple[type[T], ...], default: Any = _REQUIRED) -> T:
-        """The value of a key; whole numbers are given where fractions are asked for, too."""
+        """Value of a key; whole numbers are accepted as fractions."""
         kinds: Any = (int, float) if kind is float else kind
         what = _WHAT.get(kind, "a value of another type")
         if default is _REQUIRED:
@@ -54,14 +54,14 @@ class Entry(studies.Entry):
         return cast("T", taken)
 
     def one_of(self, key: str, allowed: Sequence[str], default: str = _REQUIRED) -> str:
-        """The word of a key, one of those that are allowed."""
+        """Value of a key that must be one of the allowed words."""
         word = self.value(key, str, default)
         if word not in allowed:
             self.wrong("unknown-name", key, f"it is one of: {', '.join(allowed)}", given=word)
         return word
 
     def error(self, what: str) -> Error:
-        """An error of the whole entry."""
+        """An error about the whole entry."""
         told = [self.where() or self.mistakes.name, self.path, what]
         return Error(": ".join(filter(None, told)), "invalid-content")
 

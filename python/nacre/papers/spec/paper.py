@@ -1,4 +1,4 @@
-"""A paper: what it published, how closely that is to be met, and which runs answer it."""
+"""A paper: published results, tolerances, and runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from nacre.papers.spec.entry import Entry
 from nacre.papers.spec.plan import Group, Plan, Point, Selection
 
 SHIPPED = Path(__file__).parent.parent / "systems"
-"""Where the papers lie: a folder each, with `claims.toml` and `plan.toml`."""
+"""Folder of the papers: one folder each, with `claims.toml` and `plan.toml`."""
 
 Form: TypeAlias = Literal["lines", "columns", "bars", "surface", "distribution", "stacks", "course"]
 
@@ -25,14 +25,14 @@ class Drawing:
 
     `lines`: a line per label of `series` over `x`; `columns`: a column for each of them at every
     `x`; `bars`: the numbers of its claims; `surface`: the measures `x`, `y` and `value` of every
-    point, seen from above; `distribution`: the share of requests not above each latency, a panel
-    for every `x`, where `measure` is `read` or `write`; `stacks`: at every `x` a bar, for each
-    label of a `series`, of all measures, one on the other, with `beside` over its own axis;
-    `course`: a column of every point's record over the column `x`.
+    point as a heat map; `distribution`: the cumulative distribution of latencies, with a panel for
+    every `x`, where `measure` is `read` or `write`; `stacks`: at every `x` and for each label of a
+    `series`, a stacked bar of all measures, with `beside` on its own axis; `course`: a column of
+    every point's record over the column `x`.
 
-    `stated` is what the paper's text says about its figure; `ordinal` sets the places on x apart
-    evenly, `log` the values; `join` connects the published numbers; `interval` is the measure
-    of the half-width of each value's interval, in percent of it.
+    `stated` is the paper's statement about its figure; `ordinal` spaces the labels on x evenly,
+    `log` makes the value axis logarithmic; `join` connects the published numbers; `interval` is the
+    measure with the half-width of each value's interval, in percent.
     """
 
     form: Form
@@ -54,7 +54,7 @@ class Drawing:
 
 @dataclass(frozen=True)
 class HeldOut:
-    """A fitted value and the neutral one that stands for not fitting it, with the reason."""
+    """A fitted value and its neutral replacement, with the reason."""
 
     path: str
     fitted: str
@@ -75,15 +75,15 @@ class Paper:
 
     @property
     def figures(self) -> list[str]:
-        """What there are claims about: `fig8`, `lifetime`."""
+        """Figures with claims: `fig8`, `lifetime`."""
         return list(dict.fromkeys(claim.figure for claim in self.claims))
 
     def points(self, selection: Selection) -> list[Point]:
-        """The points a selection takes."""
+        """Points of a selection."""
         return list(self.plan[selection.group].points(selection.where))
 
     def needed(self, figures: Sequence[str]) -> list[Point]:
-        """The points the claims and drawings of these figures need, each once."""
+        """Points that the claims and drawings of these figures need, each once."""
         found: dict[Point, None] = {}
         for selection in self._selections(figures):
             found |= dict.fromkeys(self.points(selection))
@@ -101,7 +101,7 @@ class Paper:
 
 
 def papers(folder: Path = SHIPPED) -> list[str]:
-    """The papers there are, by name."""
+    """All papers, by name."""
     return sorted(path.parent.name for path in folder.glob("*/claims.toml"))
 
 

@@ -1,4 +1,4 @@
-"""What a paper's rows are computed from: groups of runs, each a study of axes."""
+"""Plan of a paper: groups of runs, each a study with axes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from nacre.studies.spec.axis import Axis, Chosen
 
 @dataclass(frozen=True)
 class Job:
-    """A run: a scenario and what is set in it. Equal jobs are run once.
+    """A run: a scenario and its settings. Equal jobs are run once.
 
     With `mixes` nothing is simulated: every mix of its tiers in so many steps is scored. With
     `dilate` nothing is either: the device is served so many times slower, and sysbench reads it,
@@ -34,13 +34,13 @@ class Job:
     transactions: int = 0
 
     def overrides(self) -> dict[str, object]:
-        """The settings as `nacre.run` takes them."""
+        """The settings for `nacre.run`."""
         return dict(self.settings)
 
 
 @dataclass(frozen=True)
 class Point:
-    """One run of a group, under the labels it has on the group's axes."""
+    """One run of a group, with its labels on the group's axes."""
 
     group: str
     labels: tuple[tuple[str, str], ...]
@@ -55,7 +55,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Selection:
-    """Points of a group: those with the given labels on some axes, all labels on the others."""
+    """Points of a group with the given labels on some axes, and any label on the others."""
 
     group: str
     where: Mapping[str, tuple[str, ...]]
@@ -82,7 +82,7 @@ class Group:
     transactions: int = 0
     over: str = ""
     numbers: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    """By axis and label, where a place lies; it may be another number than its label."""
+    """Position of each label by axis, which may differ from the label."""
 
     def axis(self, name: str) -> Axis:
         """The axis called `name`; raises `Error` if there is none."""
@@ -95,11 +95,11 @@ class Group:
         )
 
     def number(self, axis: str, label: str) -> float | None:
-        """Where a place lies on an axis; None where that has no numbers."""
+        """Position of a label on an axis; None if the axis is not numeric."""
         return self.numbers.get(axis, {}).get(label)
 
     def points(self, where: Mapping[str, Sequence[str]]) -> Iterator[Point]:
-        """The points with those labels, in the order of the axes."""
+        """Points with those labels, in the order of the axes."""
         for name in where:
             self.axis(name)
         axes = [_only(axis, where.get(axis.name)) for axis in self.axes]
@@ -119,7 +119,7 @@ class Group:
 
 
 def _only(axis: Axis, labels: Sequence[str] | None) -> Axis:
-    """The axis with those labels alone, in that order; raises `Error` if it lacks one."""
+    """The axis with only those labels, in that order; raises `Error` if it lacks one."""
     if labels is None:
         return axis
     choices = {str(choice.label): choice for choice in axis.choices}
@@ -136,7 +136,7 @@ Plan = Mapping[str, Group]
 
 
 def read(path: Path) -> dict[str, Group]:
-    """The groups of a plan file; a scenario named `x.toml` lies next to it."""
+    """Groups of a plan file; a scenario named `x.toml` is in the same folder."""
     document = entry.file(path)
     groups = [_group(entry, path.parent) for entry in document.entries("runs")]
     document.done()
@@ -147,7 +147,7 @@ def read(path: Path) -> dict[str, Group]:
 
 
 def as_study(group: Group) -> dict[str, Any]:
-    """The runs of a group as a study, for whoever wants to continue from them."""
+    """Runs of a group as a study file for users."""
     document: dict[str, Any] = {"name": group.name, "scenario": group.scenario}
     if group.scenario.endswith(".toml"):
         document["scenario"] = tomllib.loads(Path(group.scenario).read_text())
@@ -163,7 +163,7 @@ def _as_table(axis: Axis) -> dict[str, Any]:
 
 
 def selection(entry: Entry, key: str, groups: Mapping[str, Group]) -> Selection:
-    """What `key` of an entry selects: `{ runs = "rates", rate = [5000, 10000] }`."""
+    """Selection in `key` of an entry: `{ runs = "rates", rate = [5000, 10000] }`."""
     table = dict(entry.value(key, dict))
     name = table.pop("runs", None)
     if name not in groups:
@@ -207,7 +207,7 @@ def _group(entry: Entry, folder: Path) -> Group:
 
 
 def _axis(runs: Entry, table: Mapping[str, Any], number: int) -> tuple[Axis, dict[str, float]]:
-    """An axis of a study, and the numbers of its places: `x`, or else labels that are numbers."""
+    """An axis of a study, and the positions of its labels: `x`, or else numeric labels."""
     values = table.get("values")
     given = {"values": [_without_number(item) for item in values]} if values else {}
     entry = Entry({**table, **given}, runs.mistakes, f"{runs.path}.axis", number)
@@ -222,12 +222,12 @@ def _axis(runs: Entry, table: Mapping[str, Any], number: int) -> tuple[Axis, dic
 
 
 def _without_number(item: Any) -> Any:
-    """The value as a study has it: `x` says where a place lies in a figure."""
+    """The value for a study, without `x`, its position in a figure."""
     return {k: v for k, v in item.items() if k != "x"} if isinstance(item, Mapping) else item
 
 
 def _number(item: Any, runs: Entry) -> float | None:
-    """Where a place lies: its `x`, or its value where that is a number."""
+    """Position of a label: its `x`, or its value if that is a number."""
     x = item.get("x", item.get("value")) if isinstance(item, Mapping) else item
     if isinstance(item, Mapping) and "x" in item and not isinstance(x, int | float):
         raise runs.error(f'"x" is {x!r}')

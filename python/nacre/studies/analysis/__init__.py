@@ -1,1 +1,1 @@
-"""What the points say: means and intervals, the Pareto front, what decides."""
+"""Analysis of points: means, confidence intervals, Pareto front, influence of axes."""

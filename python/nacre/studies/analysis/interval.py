@@ -1,4 +1,4 @@
-"""The interval in which the mean of a few runs lies."""
+"""Confidence interval of the mean of a few runs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def student_t(freedom: int) -> float:
 
 
 def half_width(values: Sequence[float]) -> float | None:
-    """Half of the 95 % confidence interval of their mean; None of fewer than two."""
+    """Half of the 95 % confidence interval of the mean; None for fewer than two values."""
     if len(values) < 2:
         return None
     import numpy as np

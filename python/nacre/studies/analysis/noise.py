@@ -1,8 +1,8 @@
-"""Which differences between designs are more than chance: runs with equal seeds, compared in pairs.
+"""Significance of differences between designs, by paired runs with equal seeds.
 
-Every design runs with the same seeds in the same order, and with one seed two designs are asked for
-the same things at the same times (common random numbers). So the difference of two designs is taken
-seed by seed, which leaves out what the seed does to both.
+Every design runs with the same seeds, and with one seed two designs get the same requests at the
+same times (common random numbers). Differences between designs are taken per seed, which removes
+the effect of the seed.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ Flags: TypeAlias = "np.ndarray[Any, np.dtype[np.bool_]]"
 
 @dataclass(frozen=True)
 class Front:
-    """By design: on the front by its means, and whether chance could change that."""
+    """For each design: on the front by its means, and whether chance could change that."""
 
     certain: frozenset[int]
-    """On the front, and no other design could be better in all that is wanted."""
+    """On the front, and no other design could be better in all objectives."""
     contenders: frozenset[int]
-    """Off the front by their means, but no design on it is better beyond chance."""
+    """Off the front by its means, but no design on the front is significantly better."""
 
 
 def together(fronts: Sequence[Front | None]) -> Front | None:
-    """The fronts under all conditions as one; None where nobody can tell of any."""
+    """Combines the fronts under all conditions; None if significance is unknown."""
     known = [front for front in fronts if front is not None]
     if not known:
         return None
@@ -48,7 +48,7 @@ def front(
     on_front: Sequence[int],
     objectives: Sequence[Objective],
 ) -> Front | None:
-    """How certain the front is; None where designs ran once, so that nobody can tell.
+    """Significance of the front; None if designs ran once.
 
     Each comparison is at 95 %: of many, a few are wrong.
     """
@@ -75,7 +75,7 @@ def front(
 
 
 def _by_seed(points: pl.DataFrame, able: Sequence[int], objective: Objective) -> Numbers:
-    """A row per design and a column per seed; less is better; NaN where it did not run."""
+    """A row per design and a column per seed; lower is better; NaN if it did not run."""
     seeds = {seed: column for column, seed in enumerate(points["seed"].unique().sort())}
     rows = {design: row for row, design in enumerate(able)}
     found = np.full((len(able), len(seeds)), np.nan)
@@ -87,7 +87,7 @@ def _by_seed(points: pl.DataFrame, able: Sequence[int], objective: Objective) ->
 
 
 def _against(values: Numbers, row: int) -> tuple[Flags, Flags, Flags]:
-    """Of every design, against that of a row: better, worse, and equal with every seed."""
+    """Compares every design with that of a row: better, worse, or equal for every seed."""
     apart = values - values[row]
     known = ~np.isnan(apart)
     count = known.sum(axis=1)

@@ -1,4 +1,4 @@
-"""What a study says: which designs no other beats, and which axes matter."""
+"""Pareto front of a study, and influence of its axes."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _USUAL = (Objective("iops", "max"), Objective("p99_ns", "min"), Objective("cost"
 
 
 def conditions(questions: Questions) -> list[str]:
-    """The axes that are given and not chosen: designs are compared within each of their values."""
+    """Axes that are conditions: designs are compared separately for each of their values."""
     return [axis.name for axis in questions.axes if axis.condition]
 
 
 def groups(designs: pl.DataFrame, names: Sequence[str]) -> list[pl.DataFrame]:
-    """The designs under each condition, in the order of the study; all of them without one."""
+    """Designs under each condition, in the order of the study; all without conditions."""
     found = designs.partition_by(names, maintain_order=True) if names else []
     return found or [designs]
 
@@ -30,9 +30,9 @@ def groups(designs: pl.DataFrame, names: Sequence[str]) -> list[pl.DataFrame]:
 def pareto(
     designs: pl.DataFrame, objectives: Sequence[Objective], given: Sequence[str] = ()
 ) -> pl.DataFrame:
-    """The feasible designs that no other beats in one objective and equals in the rest.
+    """Feasible designs that no other design dominates.
 
-    Others are those under the same conditions, of which there is a front each.
+    Each condition has its own front.
     """
     if given:
         return pl.concat([pareto(group, objectives) for group in groups(designs, given)])
@@ -50,7 +50,7 @@ def pareto(
 
 
 def _undominated(values: np.ndarray[Any, np.dtype[np.float64]]) -> np.ndarray[Any, np.dtype[Any]]:
-    """Whether no row is at most as large everywhere and smaller somewhere."""
+    """For each row, whether no other row dominates it."""
     kept = np.zeros(len(values), dtype=bool)
     front: list[int] = []
     # In this order nothing that comes later beats what came before.
@@ -65,17 +65,16 @@ def _undominated(values: np.ndarray[Any, np.dtype[np.float64]]) -> np.ndarray[An
 
 
 def sensitivity(questions: Questions, points: pl.DataFrame) -> pl.DataFrame:
-    """How much of each objective an axis decides: `objective`, `axis`, `share`, `method`.
+    """Share of each objective that each axis explains: `objective`, `axis`, `share`, `method`.
 
-    A study of axes gives shares of the variance of the objective: what an axis explains alone
-    (first-order Sobol indices of a full grid), and what remains is of axes that act together, and
-    of the seed. Where combinations are missing, axes vary together and their shares mean nothing:
-    there are none. A search looks where it is good, so its points say
-    nothing about variance: its shares are those of PED-ANOVA (Watanabe et al., IJCAI 2023), by
-    how the best tenth of the points differs from all.
+    A study of axes has shares of the variance of the objective explained by each axis alone
+    (first-order Sobol indices of a full grid); the remainder is due to interactions and the seed.
+    If combinations are missing, axes are correlated and shares are meaningless: there are none. A
+    search samples good regions, so its points give no variance: its shares are those of PED-ANOVA
+    (Watanabe et al., IJCAI 2023), by how the best 10 % of the points differs from all.
 
-    Under conditions an objective is taken relative to its mean in each of them, so that shares are
-    those of the axes that are chosen.
+    Under conditions, an objective is taken relative to its mean in each condition, so that shares
+    are those of the chosen axes.
     """
     schema = {"objective": pl.String, "axis": pl.String, "share": pl.Float64, "method": pl.String}
     rows = []
@@ -123,20 +122,20 @@ def _shares(
 
 
 def _with_common_seeds(known: pl.DataFrame) -> pl.DataFrame:
-    """The runs with the seeds that all designs have."""
+    """Runs with the seeds that all designs have."""
     everyone = known["design"].n_unique()
     return known.filter(pl.col("design").n_unique().over("seed") == everyone)
 
 
 def _is_factorial(known: pl.DataFrame, names: Sequence[str]) -> bool:
-    """Whether every combination of the values of all axes is there once."""
+    """Whether every combination of the values of all axes occurs once."""
     sizes = [known[name].n_unique() for name in names]
     complete = all(known[name].null_count() == 0 for name in names)
     return complete and int(np.prod(sizes)) == known.height
 
 
 def _between(known: pl.DataFrame, name: str, column: str) -> float:
-    """The sum of squares that the means of the groups make."""
+    """Sum of squares between the group means."""
     values = known.select(pl.col(name).alias("group"), pl.col(column).alias("value"))
     groups = values.group_by("group", maintain_order=True).agg(
         pl.len().alias("count"), pl.col("value").mean().alias("mean")

@@ -15,7 +15,7 @@ from nacre.studies.spec.design import Questions
 from nacre.studies.spec.metrics import METRICS, REMARKS, Value
 
 COSTS = ("cost", "iops_per_cost")
-"""Columns that say nothing where prices are counted in different things."""
+"""Columns without meaning if prices have different currencies."""
 _COUNTS = ("erases", "requests", "request_errors")
 
 
@@ -32,18 +32,18 @@ def table(
 
 
 def labels(axis: Axis) -> list[str]:
-    """The columns of an axis: its labels, and what they are as numbers if they are quantities."""
+    """Columns of an axis: its labels, and their numbers if they are quantities."""
     base = axis.base
     return [axis.name] if base is None else [axis.name, f"{axis.name}_{base}"]
 
 
 def designs(questions: Questions, points: pl.DataFrame) -> pl.DataFrame:
-    """A row per design: numbers are means over its seeds, null where a run failed.
+    """One row per design: means over its seeds, null if a run failed.
 
-    `runs` counts the seeds, and `iops_ci95` is half of the 95 % confidence interval of `iops`, so
-    with every number; null of a design that ran once.
-    `feasible` says whether every limit is kept; what is not known does not keep one. Costs that
-    are counted in different things are not compared: they are null.
+    `runs` is the number of seeds, and `iops_ci95` is half of the 95 % confidence interval of
+    `iops`, and likewise for every number; null for a single run. `feasible` is true if all
+    constraints hold; an unknown value fails its constraint. Costs in different currencies are not
+    compared: they are null.
     """
     if len(bases(points)) > 1:
         points = points.with_columns(
@@ -89,12 +89,12 @@ def _intervals(frame: pl.DataFrame, spreads: Iterable[str]) -> pl.DataFrame:
 
 
 def bases(points: pl.DataFrame) -> list[str]:
-    """What the costs of all points are counted in, each once."""
+    """Currencies of the costs of all points, each once."""
     return points["cost_basis"].drop_nulls().unique(maintain_order=True).to_list()
 
 
 def _findings() -> pl.Expr:
-    """What the records of their own design say numbers, each finding once."""
+    """Findings of the records about their numbers, each once."""
     kinds = pl.col("findings").drop_nulls().str.split(", ").explode().unique(maintain_order=True)
     joined = kinds.str.join(", ")
     return pl.when(joined != "").then(joined).alias("findings")

@@ -1,1 +1,1 @@
-"""What runs points: the processors of this machine, or a Dask cluster."""
+"""Engines that run points: local processes, or a Dask cluster."""

@@ -1,4 +1,4 @@
-"""Points on a Dask cluster: one that is there, or one of our own on this machine."""
+"""Runs points on a Dask cluster: an existing one, or a temporary one on this machine."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from nacre.studies.engines.tls import SCHEME, Tls
 CHUNK_S = 1.0
 CHUNK_MAX = 256
 AHEAD = 2
-"""Chunks handed to the cluster for each of its threads."""
+"""Chunks in flight per thread of the cluster."""
 CONNECT_S = 5.0
 WORKERS_S = 30.0
 LOOK_S = 1.0
-"""How often its workers are counted."""
+"""Seconds between checks of the number of workers."""
 ALONE_S = 60.0
-"""How long a cluster may be without any worker."""
+"""Seconds that a cluster may be without workers."""
 
 _LOGGERS = ("distributed", "tornado", "asyncio")
 MISSING = Problem(
@@ -40,7 +40,7 @@ MISSING_KEYS = Problem(
 
 
 class Cluster:
-    """The workers of a Dask cluster at an address; without one, a worker per core, here."""
+    """Workers of a Dask cluster at an address; without an address, one local worker per core."""
 
     def __init__(self, address: str | None, tls: Tls | None = None) -> None:
         self._address, self._tls = address, tls
@@ -63,7 +63,7 @@ class Cluster:
         self._stack.close()
 
     def outcomes(self, base: Base, tasks: Sequence[Task]) -> Iterator[Outcome | None]:
-        """Each outcome once, as it comes, and None whenever none came for a while."""
+        """Yields each outcome as it completes, and None when none does for a while."""
         chunks = Chunks(tasks, CHUNK_S, CHUNK_MAX)
         ended: queue.SimpleQueue[Any] = queue.SimpleQueue()
         pending: dict[str, tuple[Any, list[Task]]] = {}
@@ -119,7 +119,7 @@ class Cluster:
         return self._address or "of this machine"
 
     def _place(self, stack: ExitStack) -> tuple[str, Any]:
-        """An address, and what to show there."""
+        """Address of the cluster, and credentials for it."""
         if self._address is not None:
             return self._address, self._tls.security() if self._tls else None
         try:
@@ -134,7 +134,7 @@ class Cluster:
             ) from error
 
     def _check(self) -> None:
-        """Makes sure that there are workers, and that they have this Nacre."""
+        """Checks that there are workers, and that they have the same version of Nacre."""
         try:
             self._client.wait_for_workers(1, timeout=WORKERS_S)
         except TimeoutError:
@@ -163,7 +163,7 @@ class Cluster:
                 )
 
     def _threads(self) -> int:
-        """How many points run side by side; raises `Error` when that is none for long."""
+        """Number of parallel points; raises `Error` after a long time without workers."""
         if self._client.status in ("closed", "closing"):
             raise Error(f"the connection to the cluster {self._name} was lost", "no-answer")
         now = time.monotonic()
@@ -180,7 +180,7 @@ class Cluster:
 
 
 def _result(future: Any, status: str, name: str) -> list[Outcome] | None:
-    """The outcomes of a chunk; None if the workers died that it was given to."""
+    """Outcomes of a chunk; None if its workers died."""
     import distributed
 
     if status == "finished":
@@ -225,7 +225,7 @@ def _connected(address: str, security: Any) -> Any:
 
 
 def _has_certificates() -> bool:
-    """Whether Dask's own configuration names certificates for a client."""
+    """Whether Dask's own configuration has client certificates."""
     import distributed
 
     known = distributed.Security()  # type: ignore[no-untyped-call]
@@ -243,7 +243,7 @@ def _close(client: Any) -> None:
 
 
 def _quiet() -> ExitStack:
-    """Keeps Dask from writing into our output; what matters of it is said by us."""
+    """Suppresses Dask's log output; Nacre reports what matters."""
     import logging
 
     try:

@@ -1,4 +1,4 @@
-"""What runs the points of a study."""
+"""Interface of engines, which run the points of a study."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from nacre.studies.engines.task import Base, Outcome, Task
 Name = Literal["local", "dask"]
 
 PATIENCE_S = 0.1
-"""How long an engine is silent at most."""
+"""Maximum time in seconds without a result or None."""
 
 
 class Engine(Protocol):
-    """Runs points side by side. Entering it makes sure that it can; leaving it stops all work."""
+    """Runs points in parallel. Entering checks that it can; leaving stops all work."""
 
     def __enter__(self) -> Self: ...
 
@@ -27,18 +27,18 @@ class Engine(Protocol):
     ) -> None: ...
 
     def outcomes(self, base: Base, tasks: Sequence[Task]) -> Iterator[Outcome | None]:
-        """Each outcome once, as it comes, and None whenever none came for a while.
+        """Yields each outcome as it completes, and None when none does for a while.
 
-        What a point does is its outcome; an error raised here is the engine's own.
+        A failed point is an outcome; an exception here is an error of the engine.
         """
         ...
 
 
 class Chunks:
-    """Tasks handed out in chunks that take about as long as `seconds`, by what others took.
+    """Divides tasks into chunks of about `seconds`, estimated from completed tasks.
 
-    Short points are handed out many at a time, so that handing out costs little; long
-    ones one by one, so that nobody waits for another's last.
+    Short points are sent in large chunks to save overhead, long ones singly to balance the load at
+    the end.
     """
 
     def __init__(self, tasks: Sequence[Task], seconds: float, most: int) -> None:
@@ -48,16 +48,16 @@ class Chunks:
 
     @property
     def mean_s(self) -> float:
-        """What a point takes; for ever while nobody knows."""
+        """Mean duration of a point in seconds; infinite if unknown."""
         return float("inf") if self._mean_s is None else self._mean_s
 
     def took(self, seconds: float) -> None:
-        """Notes what a point took."""
+        """Records the duration of a point."""
         past = seconds if self._mean_s is None else self._mean_s
         self._mean_s = 0.8 * past + 0.2 * seconds
 
     def next(self, takers: int) -> list[Task]:
-        """The next chunk, and no more than a fair part of what is left among so many takers."""
+        """Next chunk, limited to a fair share of the remaining tasks."""
         fair = -(-len(self._left) // (2 * takers))
         wanted = int(self._seconds / max(self.mean_s, 1e-6))
         size = max(1, min(wanted, fair, self._most))

@@ -1,7 +1,7 @@
-"""Points on all cores of this machine: a process for each, which takes them in chunks.
+"""Runs points on all cores of this machine: one process per core, which takes chunks.
 
-Processes and not threads, though the model lets Python go while it runs: records are made side by
-side, too, and a point that takes its process with it costs only itself.
+Processes instead of threads, although the core releases the GIL: records are built in parallel,
+too, and a point that crashes its process loses only itself.
 """
 
 from __future__ import annotations
@@ -26,11 +26,12 @@ WORKER = ("-m", "nacre.studies.engines.worker")
 CHUNK_S = 0.25
 CHUNK_MAX = 64
 SHORT_S = 0.05
-"""Points shorter than this are handed out before the worker has done what it has, to the last."""
+"""Points below this duration in seconds are sent before the worker has finished the previous
+ones."""
 PLENTY = 4
-"""While there are so many points for each worker, so are long ones: nobody waits for an answer."""
+"""With this many points per worker, long points are sent ahead, too."""
 DEATHS = 2
-"""A point that took its worker with it this often, alone, will do it again."""
+"""Number of crashes of a worker, running a point alone, after which the point has failed."""
 
 
 class Local:
@@ -51,13 +52,13 @@ class Local:
             self._folder = None
 
     def stop(self) -> None:
-        """Ends all workers, whatever they do."""
+        """Kills all workers."""
         for worker in self._workers:
             worker.kill()
         self._workers = []
 
     def outcomes(self, base: Base, tasks: Sequence[Task]) -> Iterator[Outcome | None]:
-        """Each outcome once, as it comes, and None whenever none came for a while."""
+        """Yields each outcome as it completes, and None when none does for a while."""
         if self._folder is None:
             self._folder = tempfile.TemporaryDirectory(prefix="nacre-study-")
         folder = self._folder.name
@@ -94,7 +95,7 @@ class Local:
                 self.stop()
 
     def _feed(self, worker: _Worker, chunks: Chunks, alone: deque[Task]) -> None:
-        """Keeps a worker busy: suspects of a death one by one, the others in chunks."""
+        """Sends work to a worker: suspects of a crash singly, others in chunks."""
         if alone and not worker.held:
             worker.send([alone.popleft()])
             worker.is_trying = True
@@ -106,7 +107,7 @@ class Local:
 
 
 def _bury(worker: _Worker, alone: deque[Task], deaths: Counter[str]) -> list[Outcome]:
-    """What a worker that died leaves: its points are tried alone, but for one that always kills."""
+    """Tasks of a crashed worker: its points are retried singly, except one that always crashes."""
     if not worker.started:
         raise Error(f"a worker process did not start: {worker.complaint()}", "process-failed")
     worker.kill()
@@ -120,7 +121,7 @@ def _bury(worker: _Worker, alone: deque[Task], deaths: Counter[str]) -> list[Out
 
 
 class _Worker:
-    """A process that runs points. It holds nothing that would be missed."""
+    """A process that runs points. It holds no state of its own."""
 
     def __init__(self, base: Base, folder: str) -> None:
         self.held: deque[Task] = deque()
@@ -140,18 +141,18 @@ class _Worker:
 
     @property
     def chunks(self) -> int:
-        """How many chunks it has not finished."""
+        """Number of unfinished chunks."""
         return len(self._ends)
 
     def send(self, tasks: list[Task]) -> None:
-        """Hands tasks over; a worker that is gone is found out when it is listened to."""
+        """Sends tasks; a dead worker is noticed when its outcomes are received."""
         self.held.extend(tasks)
         self._ends.append(len(tasks))
         with suppress(OSError):
             self.connection.send(tasks)
 
     def receive(self) -> list[Outcome] | None:
-        """What it has done since; None if it is gone."""
+        """New outcomes; None if the worker is dead."""
         try:
             found: list[Outcome] = self.connection.recv()
         except (EOFError, OSError):
@@ -166,7 +167,7 @@ class _Worker:
         return found
 
     def kill(self) -> None:
-        """Ends it, whatever it does."""
+        """Kills the worker."""
         self._process.kill()
         self._process.wait()
         self.connection.close()
@@ -174,7 +175,7 @@ class _Worker:
             self._process.stderr.close()
 
     def complaint(self) -> str:
-        """What it last said."""
+        """Last lines of its standard error."""
         self._process.wait()
         said = self._process.stderr.read() if self._process.stderr else b""
         lines = said.decode(errors="replace").strip().splitlines()

@@ -1,7 +1,7 @@
-"""Our own Dask cluster on this machine, which only this run can talk to.
+"""Temporary Dask cluster on this machine, private to this run.
 
-Everything listens on the loopback address, with TLS on both sides: the key is made for the run and
-is known to its processes only. Dask's HTTP servers, which know no key, are not opened.
+Everything listens on the loopback address, with TLS on both sides; the key is generated for the run
+and known only to its processes. Dask's HTTP servers, which have no authentication, are disabled.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ LOOPBACK = "127.0.0.1"
 
 
 class _WithoutHttp:
-    """A part of a cluster whose pages (dashboard, metrics, health) are served to nobody."""
+    """A part of a cluster with its HTTP pages (dashboard, metrics, health) disabled."""
 
     def start_http_server(self, routes: Any, *_: Any, **__: Any) -> None:
-        """Makes the server that other parts of Dask expect, which listens nowhere."""
+        """A stub of the server that other parts of Dask expect, which does not listen."""
         from distributed.http.routing import RoutingApplication
 
         self.http_application = RoutingApplication(routes)  # type: ignore[no-untyped-call]
@@ -40,9 +40,9 @@ class Worker(_WithoutHttp, distributed.Worker):
 
 
 def start(stack: ExitStack) -> tuple[str, Any]:
-    """A scheduler in this process and workers in processes of their own, until `stack` closes.
+    """Runs a scheduler in this process and workers in other processes, until `stack` closes.
 
-    Returns its address, and what a client needs to be let in.
+    Returns its address, and the credentials for clients.
     """
     keys: Any = distributed.Security.temporary()  # type: ignore[no-untyped-call]
     options = {"host": LOOPBACK, "port": 0, "protocol": "tls://", "security": keys}
@@ -59,7 +59,7 @@ def start(stack: ExitStack) -> tuple[str, Any]:
 
 
 def _worker(address: str, keys: Any) -> subprocess.Popen[bytes]:
-    """A worker, and the nanny that starts it again when it dies."""
+    """A worker, and the nanny that restarts it when it dies."""
     tls = "DASK_DISTRIBUTED__COMM__TLS__"
     # Not in files, which a kill would leave behind; nor in arguments, which everybody can read.
     environment = {
@@ -84,7 +84,7 @@ def _worker(address: str, keys: Any) -> subprocess.Popen[bytes]:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Ends a worker with its nanny and whatever else is in its session."""
+    """Ends a worker with its nanny and all other processes of its session."""
     import signal
 
     with suppress(OSError):

@@ -1,4 +1,4 @@
-"""One piece of work carried out to its end, wherever that happens."""
+"""Runs a task in any process."""
 
 from __future__ import annotations
 
@@ -23,30 +23,30 @@ DIED = (
     "the process that ran this point died of it, whenever it was tried;"
     " does its stack need more memory than there is?"
 )
-"""The error of a point that takes its worker with it, the same for every engine."""
+"""Error of a point that crashed its worker, the same for every engine."""
 
 
 @dataclass(frozen=True)
 class Base:
-    """What all tasks have in common: the Nacre that is to carry them out."""
+    """Common data of all tasks, such as the version of Nacre that must run them."""
 
     nacre: str
     folder: str | None = None
-    """Where workers of one machine keep what preconditioning leads to, and what is theirs alone."""
+    """Folders of a machine's workers: shared preconditioned states, and private files."""
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A scenario to run, of which the record is wanted without what can be asked for again."""
+    """A scenario to run; its record is returned without data that can be recomputed."""
 
     key: str
     source: Source
     settings: tuple[tuple[str, str], ...]
     is_prepared: bool = False
-    """Whether others are preconditioned alike, so that it is worth keeping what that leads to."""
+    """Whether other tasks have the same preconditioning, so that its state should be saved."""
 
     def carried_out(self, base: Base) -> tuple[str, Columns | None]:
-        """The document as JSON text, and the columns that are wanted next to it."""
+        """The document as JSON text, and the requested columns."""
         # Where each value came from can be asked of the scenario at any time, and is long.
         data, _ = self.ran(base, origins=False)
         del data["origins"]
@@ -55,9 +55,9 @@ class Task:
     def ran(
         self, base: Base, *, origins: bool = True
     ) -> tuple[dict[str, Any], Callable[[], Columns]]:
-        """The record of the run, without the origins of its values if not wanted, and its columns.
+        """Record of the run and its columns; value origins are included only if requested.
 
-        The second makes the columns arrays when it is called.
+        The second function converts the columns to arrays.
         """
         source = self.source
         with source.cited():
@@ -69,7 +69,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Part(Task):
-    """A part of a run that is split; its text becomes a record with those of the other parts."""
+    """A part of a split run; its text becomes one record together with the other parts."""
 
     def carried_out(self, base: Base) -> tuple[str, Columns | None]:  # noqa: ARG002 (none is common)
         """The text of the part."""
@@ -77,7 +77,7 @@ class Part(Task):
 
 
 class Outcome(NamedTuple):
-    """What became of a task: its document as JSON text, or the error; and how long it took."""
+    """Outcome of a task: its document as JSON text, or the error; and its duration."""
 
     key: str
     record: str | None
@@ -85,16 +85,16 @@ class Outcome(NamedTuple):
     seconds: float
     columns: Columns | None = None
     code: Code | None = None
-    """What kind of error it is."""
+    """Error code."""
 
 
 def died(task: Task) -> Outcome:
-    """The outcome of a point that takes its worker with it."""
+    """Outcome of a point that crashed its worker."""
     return Outcome(task.key, None, DIED, 0.0, code="process-failed")
 
 
 def evaluate(base: Base, tasks: Sequence[Task]) -> list[Outcome]:
-    """Carries out tasks, one after the other."""
+    """Runs the tasks one after the other."""
     if base.nacre != identity():
         raise Error(f"a worker has another Nacre: {identity()}, not {base.nacre}", "wrong-version")
     return [_evaluated(base, task) for task in tasks]
@@ -102,7 +102,7 @@ def evaluate(base: Base, tasks: Sequence[Task]) -> list[Outcome]:
 
 @cache
 def identity() -> str:
-    """The version of this Nacre and of its models."""
+    """Version of Nacre and of its models."""
     return f"{_core.__version__} ({hashlib.sha256(_core.rooms().encode()).hexdigest()[:12]})"
 
 

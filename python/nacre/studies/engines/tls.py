@@ -1,4 +1,4 @@
-"""What a Dask cluster that asks for certificates is shown, and whom of it we believe."""
+"""TLS certificates for a Dask cluster, and the authority that Nacre trusts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nacre.errors import invalid
 
 Place: TypeAlias = str | os.PathLike[str]
 Files: TypeAlias = tuple[Place | None, Place | None, Place | None]
-"""The cluster's authority, our certificate and our key, as a user gives them."""
+"""CA certificate, client certificate, and key, as given by the user."""
 
 SCHEME = "tls://"
 _NAMES = ("--tls-ca", "--tls-cert", "--tls-key")
@@ -25,7 +25,7 @@ class Tls(NamedTuple):
     key: Path
 
     def security(self) -> Any:
-        """The same in Dask's words."""
+        """The certificates as a Dask security object."""
         import distributed
 
         return distributed.Security(  # type: ignore[no-untyped-call]
@@ -39,9 +39,9 @@ class Tls(NamedTuple):
 def tls_of(
     address: str | None, ca: Place | None, certificate: Place | None, key: Place | None
 ) -> Tls | None:
-    """The files, or None where none is given.
+    """The certificate files, or None without any.
 
-    Raises `ConfigError` where some are missing or cannot be used, or nothing would ask for them.
+    Raises `ConfigError` if some are missing or unusable, or the address needs none.
     """
     given = (ca, certificate, key)
     if ca is None or certificate is None or key is None:

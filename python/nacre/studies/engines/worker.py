@@ -1,7 +1,7 @@
 """A worker process: `python -m nacre.studies.engines.worker DESCRIPTOR FOLDER`.
 
-Chunks of tasks come over the descriptor, outcomes go back. When the other side is gone, so is
-this one, in the middle of a point or not, and so is the folder that the two had in common.
+Chunks of tasks arrive over the descriptor, outcomes return over it. If the other side exits, the
+worker exits at once and removes their common folder.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SILENCE_S = 0.1
 
 
 def main() -> None:
-    """Runs points until nobody wants any."""
+    """Runs points until the pipe closes."""
     descriptor, folder = sys.argv[1:]
     try:
         _work(Connection(int(descriptor)), folder)
@@ -49,7 +49,7 @@ def _work(connection: Connection, folder: str) -> None:
 
 
 def _listen(connection: Connection, folder: str, chunks: queue.SimpleQueue[list[Task]]) -> None:
-    """Takes chunks from the pipe at once, so that who sends them never waits."""
+    """Reads chunks from the pipe immediately, so that the sender never blocks."""
     while True:
         try:
             chunks.put(connection.recv())
@@ -58,7 +58,7 @@ def _listen(connection: Connection, folder: str, chunks: queue.SimpleQueue[list[
 
 
 def _leave(folder: str) -> Never:
-    """Ends, in the middle of a point or not. The other side was killed, so it tidied up nothing."""
+    """Exits at once and removes the folder, because the other side was killed."""
     shutil.rmtree(folder, ignore_errors=True)
     os._exit(0)
 

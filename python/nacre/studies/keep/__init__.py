@@ -1,1 +1,1 @@
-"""Where points are kept as they end."""
+"""Stores the results of points as they complete."""

@@ -1,4 +1,4 @@
-"""The lock of a directory of points: a file that says who writes there, held while that lasts."""
+"""Lock of a directory of points: a file with the writer's process number, locked while it runs."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from nacre.files.atomic import replacing
 LOCK = ".lock"
 _OURS = re.compile(rb"nacre ([0-9]{1,10})\n")
 _LONGEST = 64
-"""Bytes of the file that are read; there are never so many of ours."""
+"""Maximum bytes read of the file, more than a lock file of Nacre has."""
 
 
 class ForeignLockError(Exception):
-    """The file of the name is none of ours."""
+    """The file is not a lock file of Nacre."""
 
 
 class HeldError(Exception):
-    """Another process holds the lock: the one of this number, if that can be read."""
+    """Another process holds the lock; has its number if readable."""
 
 
 class Lock:
-    """Holds the lock of a directory; it goes with the process, however that ends.
+    """Holds the lock of a directory until the process ends.
 
-    Nothing in a file that is there changes before `sign`. Raises `HeldError`, `ForeignLockError`,
-    or `OSError` where there can be no such file.
+    An existing file is not changed before `sign`. Raises `HeldError`, `ForeignLockError`, or
+    `OSError` if the file cannot be created.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -43,24 +43,24 @@ class Lock:
             raise
 
     def check(self) -> None:
-        """Raises `ForeignLockError` unless the file is what a lock of a store, or a new one, is."""
+        """Raises `ForeignLockError` unless the file is a lock file of Nacre or empty."""
         text = os.pread(self._file, _LONGEST, 0)
         if not _OURS.fullmatch(text):
             raise ForeignLockError
 
     def sign(self) -> None:
-        """Says in the file who holds it."""
+        """Writes the number of this process into the file."""
         text = _signature()
         os.pwrite(self._file, text, 0)
         os.truncate(self._file, len(text))
 
     def remove(self) -> None:
-        """Removes the file if this has made it and it still has its name."""
+        """Removes the file if this lock created it and it still has its name."""
         if self._is_made and self._is_at():
             self._path.unlink()
 
     def close(self) -> None:
-        """Lets others have it."""
+        """Releases the lock."""
         os.close(self._file)
 
     def _take(self) -> None:
@@ -76,14 +76,14 @@ class Lock:
             raise HeldError("?")
 
     def _is_at(self) -> bool:
-        """Whether the name is still that of the file that is held."""
+        """Whether the name still refers to the locked file."""
         with suppress(FileNotFoundError):
             return os.path.samestat(self._path.lstat(), os.fstat(self._file))
         return False
 
 
 def _make(path: Path) -> bool:
-    """Makes the file, complete with who it is of; False where something is."""
+    """Creates the complete file; returns False if a file exists."""
     try:
         path.lstat()
     except FileNotFoundError:

@@ -1,7 +1,7 @@
-"""The Parquet files of points: outcomes as rows, and back.
+"""Parquet files of points: conversion of outcomes to rows and back.
 
-A file has a row for every outcome: key, document, error with its code, seconds and, if they were
-wanted, the columns next to the document as the bytes of an npz file.
+A file has a row for every outcome: key, document, error with its code, seconds and, if requested,
+the columns as the bytes of an npz file.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 POINTS = "points"
 _COLUMNS = "columns"
 _LATER = (_COLUMNS, "code")
-"""Columns that earlier files do not have."""
+"""Columns that older files lack."""
 
 
 def parts(directory: Path) -> list[Path]:
@@ -30,7 +30,7 @@ def parts(directory: Path) -> list[Path]:
 
 
 def table(files: Iterable[Path], *, with_columns: bool = True) -> pl.DataFrame:
-    """The rows of several files, those of a key once: what was written last."""
+    """Rows of several files; the latest row of a key counts."""
     import polars as pl
 
     names = [name for name in _schema() if with_columns or name != _COLUMNS]
@@ -66,7 +66,7 @@ def outcomes(rows: pl.DataFrame) -> Iterator[Outcome]:
 
 
 def record(directory: Path, key: str) -> dict[str, Any] | None:
-    """The record that a store has under a key, without the origins of its values."""
+    """Record stored under a key, without the origins of its values."""
     import polars as pl
 
     for part in reversed(parts(directory)):
@@ -79,7 +79,7 @@ def record(directory: Path, key: str) -> dict[str, Any] | None:
 
 
 def _unpacked(packed: bytes | None) -> Columns | None:
-    """The columns of those bytes."""
+    """Columns decoded from npz bytes."""
     if packed is None:
         return None
     import numpy as np

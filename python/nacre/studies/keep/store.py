@@ -1,8 +1,8 @@
-"""Where the records of a study's points are kept: by key, in Parquet files that are only added.
+"""Stores the records of a study's points by key, in append-only Parquet files.
 
-A directory holds `study.json`, which says what it is; `points/*.parquet`, each with the records of
-several points, complete or not there; and what was made of them. One process at a time writes.
-A process that is killed loses the points of its last seconds; whoever comes next runs them again.
+A directory holds `study.json`, which describes it; `points/*.parquet`, each with the records of
+several points, written completely or not at all; and derived files. One process writes at a time. A
+killed process loses the points of its last seconds; a resumed study runs them again.
 """
 
 from __future__ import annotations
@@ -35,26 +35,26 @@ FIGURE_FILES = tuple(
     f"{name}.{suffix}" for name in ("by_axis", "pareto", "sensitivity") for suffix in ("svg", "png")
 )
 FLUSH_S = (0.25, 2.0)
-"""How long points wait for others: at first, and later, when there are many files already."""
+"""Seconds that points wait to be written together: at first, and later with many files."""
 FLUSH_POINTS = 256
 POINT_BYTES = 1024
-"""What a point takes of the disk, about: records are alike, and compressed together."""
+"""Approximate compressed bytes per point."""
 MARGIN_BYTES = 1 << 20
 
 Row = dict[str, Value]
 
 
 class Memory:
-    """Keeps what became of points, and nothing on a disk.
+    """Keeps outcomes in memory only.
 
-    `paths` are more columns of its rows than those of every study; with None rows only say
+    `paths` are columns of its rows in addition to the standard ones; with None, rows only record
     whether a point failed.
     """
 
     def __init__(self, paths: Mapping[str, str] | None) -> None:
         self.rows: dict[str, Row] = {}
         self.found: frozenset[str] = frozenset()
-        """Keys of the points that had ended well before, of this study or of an earlier form."""
+        """Keys of points that completed earlier, in this study or an older version of it."""
         self._paths = paths
         self._ended: dict[str, Outcome] = {}
 
@@ -62,18 +62,18 @@ class Memory:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Nothing is to be done."""
+        """Does nothing."""
 
     def add(self, outcome: Outcome) -> None:
-        """Takes what became of a point."""
+        """Adds the outcome of a point."""
         self._note(outcome)
         self._ended[outcome.key] = outcome
 
     def flush(self, *, at_once: bool = False) -> None:
-        """Makes what was added safe, if it is time."""
+        """Makes added outcomes durable, if due."""
 
     def has(self, key: str) -> bool:
-        """Whether running the point again would change nothing: it has ended well."""
+        """Whether the point completed successfully, so that it need not run again."""
         return key in self.rows and self.rows[key]["error"] is None
 
     def record(self, key: str) -> dict[str, Any] | None:
@@ -82,7 +82,7 @@ class Memory:
         return None if found is None or found.record is None else json.loads(found.record)
 
     def ended(self) -> Iterator[Outcome]:
-        """What became of every point, with the columns where they were wanted."""
+        """Outcomes of all points, with the requested columns."""
         yield from self._ended.values()
 
     def _note(self, outcome: Outcome) -> None:
@@ -93,7 +93,7 @@ class Memory:
 
 
 class Store(Memory):
-    """A directory of points; `what` it is of, in a word, and what each takes of the disk, about."""
+    """A directory of points; `what` is their kind in a word, with approximate bytes per point."""
 
     def __init__(
         self,
@@ -134,14 +134,14 @@ class Store(Memory):
             self._unlock()
 
     def add(self, outcome: Outcome) -> None:
-        """Takes what became of a point; it is on the disk after the next flush."""
+        """Adds the outcome of a point; it is durable after the next flush."""
         self._note(outcome)
         if not self._pending:
             self._since = time.monotonic()
         self._pending.append(outcome)
 
     def flush(self, *, at_once: bool = False) -> None:
-        """Writes what was added, if there is much of it or it has waited, as one file."""
+        """Writes added outcomes as one file, if they are many or have waited."""
         first, later = FLUSH_S
         patience = min(later, first * 2 ** min(self._written, 10))
         waited = time.monotonic() - self._since
@@ -154,19 +154,19 @@ class Store(Memory):
         return record(self.directory, key)
 
     def ended(self) -> Iterator[Outcome]:
-        """What became of every point, with the columns where they were wanted."""
+        """Outcomes of all points, with the requested columns."""
         self.flush(at_once=True)
         if files := parts(self.directory):
             yield from outcomes(table(files))
 
     def expect(self, points: int) -> None:
-        """Says how many points the study has, where that was not known when it began."""
+        """Sets the number of points of the study, if it was unknown at the start."""
         if points != self._expected:
             self._expected = points
             _write(self.directory / STUDY_FILE, _json(self._identity()))
 
     def compact(self) -> None:
-        """Makes one file of all; a kill in between leaves some points in two."""
+        """Merges all files into one; a kill in between leaves some points in two."""
         self.flush(at_once=True)
         files = parts(self.directory)
         if len(files) > 1:
@@ -235,7 +235,7 @@ class Store(Memory):
             self._lock = None
 
     def _check_empty(self) -> None:
-        """Nobody's files are mixed with ours."""
+        """Raises an error if the directory has files of others."""
         points = self.directory / POINTS
         ours = {LOCK, *(path.name for path in unfinished(self.directory, LOCK))}
         found = {path.name for path in self.directory.iterdir()} - ours
@@ -261,7 +261,7 @@ class Store(Memory):
             )
 
     def _load(self) -> None:
-        """Reads what is there; files that were never finished go."""
+        """Loads existing points; removes incomplete files."""
         for path in unfinished(self.directory, LOCK, STUDY_FILE, TABLE_FILE):
             path.unlink()
         for path in unfinished(self.directory / POINTS, "*.parquet"):
@@ -291,7 +291,7 @@ class Store(Memory):
         }
 
     def _remove_made(self) -> None:
-        """Leaves a directory that did not become ours as it was."""
+        """Removes what was created in a directory that did not become a store."""
         with suppress(OSError):
             if self._lock is not None and not (self.directory / STUDY_FILE).exists():
                 self._lock.remove()
@@ -301,7 +301,7 @@ class Store(Memory):
 
 
 def opened(directory: Path) -> dict[str, Any]:
-    """What `study.json` of a directory says; raises `ConfigError` where there is no store."""
+    """Content of `study.json` of a directory; raises `ConfigError` if it is not a store."""
     found = _identity(directory)
     if found is None:
         raise invalid(
@@ -335,7 +335,7 @@ def _identity(directory: Path) -> dict[str, Any] | None:
 
 
 def _write(target: Path, data: bytes) -> None:
-    """Writes a file completely or not at all; when this returns it is there to stay."""
+    """Writes a file atomically and durably."""
     write_file(target, data)
     folder = os.open(target.parent, os.O_RDONLY)
     try:

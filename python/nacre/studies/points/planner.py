@@ -19,24 +19,24 @@ Row = Mapping[str, Value]
 
 
 class Planner(Protocol):
-    """Says which points are run, and learns what they gave."""
+    """Chooses the points to run, and receives their results."""
 
     @property
     def total(self) -> int:
-        """How many points there are; a search may not know before its end."""
+        """Number of points; a search may not know it before its end."""
         ...
 
     def ask(self) -> Sequence[Point]:
-        """The points to run next; none when the study is done."""
+        """Points to run next; empty when the study is done."""
         ...
 
     def tell(self, rows: Mapping[str, Row]) -> None:
-        """The columns of the points asked for last, by key."""
+        """Receives the columns of the points requested last, by key."""
         ...
 
 
 class Grid:
-    """All combinations at once; the first axis varies slowest, the seed fastest."""
+    """Full grid; the first axis varies slowest, the seed fastest."""
 
     def __init__(self, points: Sequence[Point]) -> None:
         self._points = points
@@ -51,11 +51,11 @@ class Grid:
         return self._points
 
     def tell(self, rows: Mapping[str, Row]) -> None:
-        """A grid is what it is, whatever came out."""
+        """Ignores results: a grid is fixed."""
 
 
 def sound(given: document.Given) -> tuple[Design, Planner]:
-    """The study, and its plan; raises `ConfigError` with every error there is."""
+    """The study and its planner; raises `ConfigError` with all errors."""
     reading = document.read(_plain(given) if isinstance(given, Mapping) else given)
     design = reading.design
     if design is None:
@@ -79,7 +79,7 @@ def sound(given: document.Given) -> tuple[Design, Planner]:
 
 
 def _plain(given: Mapping[str, object]) -> dict[str, object]:
-    """The table of a study with its functions by name; they stand where settings do."""
+    """Table of a study with functions replaced by names, where settings allow them."""
     plain = {key: by_name(item) if key in _SETTINGS else item for key, item in given.items()}
     axes = given.get("axis")
     if isinstance(axes, list):
@@ -88,7 +88,7 @@ def _plain(given: Mapping[str, object]) -> dict[str, object]:
 
 
 def _axis(given: object) -> object:
-    """An axis whose values may be functions, each labeled by its name."""
+    """An axis whose values may be functions, labeled by their names."""
     if not isinstance(given, Mapping) or not isinstance(given.get("values"), list):
         return by_name(given)
     values = [
@@ -101,11 +101,11 @@ def _axis(given: object) -> object:
 
 
 _SETTINGS = ("set", "axis", "scenario")
-"""The keys of a study whose tables hold settings of a scenario."""
+"""Keys of a study whose tables hold settings of a scenario."""
 
 
 def combinations(axes: Sequence[Axis]) -> Iterator[Chosen]:
-    """Every combination of the choices that may stand together."""
+    """Every combination of choices that the conditions allow."""
     if not axes:
         yield {}
         return
@@ -124,7 +124,7 @@ def combinations(axes: Sequence[Axis]) -> Iterator[Chosen]:
 
 
 def one_by_one(axes: Sequence[Axis]) -> Iterator[Chosen]:
-    """For each choice of each axis, one combination that has it."""
+    """For each choice of each axis, one combination with it."""
     for number, axis in enumerate(axes):
         for sample in axis.samples:
             wanted: dict[str, Label] = {axis.name: sample.label}
@@ -153,7 +153,7 @@ def _combination(
 
 
 def _planned(design: Design) -> Planner:
-    """The plan of all combinations; raises `ConfigError` where there are errors."""
+    """Planner of all combinations; raises `ConfigError` if there are errors."""
     points = Points(design.source, design.settings, design.prices)
     confidence = design.confidence
     repeats = confidence.least if confidence else len(design.seeds) or 1

@@ -1,4 +1,4 @@
-"""Points of a study: what is set in each, and the key its result is found under."""
+"""Points of a study: settings, and the key of the result."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _KEY_DIGITS = 32
 class Point:
     """One run of a study.
 
-    `design` counts the combinations of labels; the points of one design differ in their seed.
+    `design` numbers the combinations of labels; the points of one design differ in their seed.
     """
 
     index: int
@@ -39,7 +39,7 @@ class Point:
     key: str
     mistake: str | None = None
     code: Code | None = None
-    """What kind of error it is."""
+    """Error code."""
 
     @property
     def refused(self) -> dict[str, str | None]:
@@ -48,7 +48,7 @@ class Point:
 
 
 def merged(base: Mapping[str, object], chosen: Iterable[Choice]) -> dict[str, object]:
-    """What is set for all points and by the axes in their order; what is set last stands last."""
+    """Merges common settings with those of the axes; the latest value of a path is last."""
     together = dict(base)
     for choice in chosen:
         for path, value in choice.settings.items():
@@ -67,7 +67,7 @@ class Points:
         self._files: dict[str, str] = {}
 
     def settings(self, chosen: Iterable[Choice], seed: int | None) -> tuple[tuple[str, str], ...]:
-        """What is set: for all points, then by the axes in their order, then the seed."""
+        """Settings in order: common ones, those of the axes, and the seed."""
         together = merged(self._base, chosen)
         if seed is not None:
             together["run.seed"] = seed
@@ -76,16 +76,16 @@ class Points:
         return tuple(settings)
 
     def resolved(self, settings: Sequence[tuple[str, str]]) -> dict[str, Any]:
-        """Every value that the model would use; raises `ConfigError`."""
+        """Every resolved value; raises `ConfigError`."""
         with self._source.cited():
             text = parsed(self._source).resolve(list(settings))
         document: dict[str, Any] = json.loads(text)
         return document
 
     def built(self, settings: Sequence[tuple[str, str]]) -> None:
-        """Builds the stack, as a run does; raises `ConfigError` where the workload does not fit.
+        """Builds the stack as a run does; raises `ConfigError` if the workload does not fit.
 
-        A trace may be where the points are run, and not here.
+        A trace file may exist only where the points run.
         """
         source = self._source
         try:
@@ -102,7 +102,7 @@ class Points:
         labels: Mapping[str, Label | None],
         settings: tuple[tuple[str, str], ...],
     ) -> Point:
-        """The point with these settings; raises `ConfigError` where they are not legal."""
+        """Point with these settings; raises `ConfigError` if they are invalid."""
         resolved = self.resolved(settings)
         return Point(index, design, labels, resolved["run"]["seed"], settings, self._key(resolved))
 
@@ -121,7 +121,7 @@ class Points:
         return Point(index, design, labels, int(seed), settings, key, str(error), error.code)
 
     def _key(self, resolved: dict[str, Any]) -> str:
-        """What the record depends on: every value, the files it names, models and version."""
+        """Inputs of the record: every value, files, models, and version."""
         values = {key: value for key, value in resolved.items() if key not in _NOT_OF_THE_MODEL}
         identity = {
             "scenario": values,
@@ -134,7 +134,7 @@ class Points:
         return hashlib.sha256(text.encode()).hexdigest()[:_KEY_DIGITS]
 
     def _file(self, name: str) -> str:
-        """The hash of a file's content; of one that is not there, its name."""
+        """Hash of a file's content; its name if it does not exist."""
         if name not in self._files:
             shipped = _TRACES / f"{name}.nacre.zst"
             own = Path(self._source.directory, name)
@@ -148,9 +148,9 @@ def problems(
     points: Points,
     trials: Iterable[tuple[Mapping[str, Choice | None], Sequence[Axis]]],
 ) -> list[Problem]:
-    """The errors of what the axes set, each told once: with its axis, not with its points.
+    """Errors of settings, each reported once with its axis instead of every point.
 
-    `ask` raises those of settings: `Points.resolved`, or `Points.built` for what a stack has too.
+    `ask` raises the errors: `Points.resolved`, or `Points.built` to also build the stack.
     """
     found: dict[tuple[str, str, str, str], Problem] = {}
     for chosen, axes in trials:
@@ -165,7 +165,7 @@ def problems(
 
 
 def _placed(problem: Problem, chosen: Mapping[str, Choice | None], axes: Sequence[Axis]) -> Problem:
-    """The problem with the axis that sets its path, which the model knows as `--set`."""
+    """The problem attributed to the axis that sets its path; the core knows it as `--set`."""
     where, override = problem["where"], problem["override"]
     if not where and "." not in problem["path"]:
         # It is of the whole: of a workload and a stack that do not fit.
@@ -184,7 +184,7 @@ def _placed(problem: Problem, chosen: Mapping[str, Choice | None], axes: Sequenc
 
 @cache
 def _rooms() -> Mapping[str, Sequence[tuple[str, int]]]:
-    """By kind, the families that have it and the version of its model there."""
+    """Families of each kind, with the version of its model."""
     found: dict[str, list[tuple[str, int]]] = {}
     for family in json.loads(_core.rooms())["families"]:
         for room in family["rooms"]:
@@ -212,7 +212,7 @@ def _kinds(values: object) -> Iterable[str]:
 
 
 def _named_files(values: object) -> Iterable[str]:
-    """What the keys `file` and `files` name, wherever they are."""
+    """Values of all keys `file` and `files`."""
     if isinstance(values, dict):
         if isinstance(name := values.get("file"), str):
             yield name

@@ -9,7 +9,7 @@ from nacre.scenario.source import parsed
 from nacre.studies.engines.task import Part, Task
 
 _WAYS = ("precondition", "until_steady", "fill")
-"""The settings of `run` that put a stack into a state before simulated time begins."""
+"""Settings of `run` that precondition a stack before simulated time starts."""
 _SETTINGS = tuple(f"run.{way}" for way in _WAYS)
 
 

@@ -1,7 +1,8 @@
-"""A study whose designs are repeated over seeds until what they give is known well enough.
+"""Repeats designs with more seeds until their results are precise enough.
 
-All designs take the same seeds in the same order. Each runs with the first few; then those whose
-intervals are too wide run again, as often as their spread requires, at most doubling at a time.
+All designs use the same seeds in the same order. Each runs with the first few; then those with
+intervals that are too wide run again, as often as their spread requires, at most doubling at a
+time.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ from nacre.studies.spec.metrics import Value
 Row = Mapping[str, Value]
 
 USUAL = ("iops", "mean_ns")
-"""What is to be known where the study says nothing of what it wants."""
+"""Columns to measure if the study has no objectives."""
 
 
 class Repeats:
-    """All combinations, each with as many seeds as it takes."""
+    """Full grid, each combination with as many seeds as necessary."""
 
     def __init__(
         self,
@@ -42,12 +43,12 @@ class Repeats:
         self.total = len(self._next)
 
     def ask(self) -> Sequence[Point]:
-        """The first runs of every design; then those that are missing still."""
+        """First runs of every design; then missing runs."""
         asked, self._next = self._next, ()
         return asked
 
     def tell(self, rows: Mapping[str, Row]) -> None:
-        """What the runs asked for last gave: says who runs again."""
+        """Receives the results of the runs requested last, and decides which designs repeat."""
         self._rows |= rows
         more: list[Point] = []
         for number, runs in enumerate(self._runs):
@@ -61,7 +62,7 @@ class Repeats:
         self.total += len(more)
 
     def _wanted(self, rows: Sequence[Row]) -> int:
-        """How many runs a design should have, by the widest of its intervals."""
+        """Number of runs of a design, by its widest interval."""
         wanted = len(rows)
         if any(row["error"] is not None for row in rows):
             return wanted
@@ -79,7 +80,7 @@ class Repeats:
 
 
 def runs_wanted(values: Sequence[float], share: float) -> int:
-    """How many runs there should be, after those that gave these values: twice as many at most."""
+    """Number of runs needed according to these values, at most twice the current number."""
     runs, within = len(values), half_width(values)
     allowed = share * abs(sum(values)) / runs
     if within is None or within <= allowed:
@@ -89,12 +90,12 @@ def runs_wanted(values: Sequence[float], share: float) -> int:
 
 
 def columns(design: Questions) -> Sequence[str]:
-    """What is to be known: the objectives, or the usual ones."""
+    """Columns to measure: the objectives, or the default ones."""
     return [objective.column for objective in design.objectives] or USUAL
 
 
 def seeds(design: Design, own: int) -> Iterator[int]:
-    """The seeds of every design: those of the study, or from the scenario's own on."""
+    """Seeds of every design: those of the study, or from the scenario's seed upward."""
     yield from design.seeds
     begin = max(design.seeds) + 1 if design.seeds else own
     yield from (seed % (SEED_MAX + 1) for seed in count(begin))

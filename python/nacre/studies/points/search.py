@@ -1,11 +1,11 @@
-"""A study that chooses its points by what earlier ones gave: Optuna, asked in batches.
+"""Searches with Optuna: points are chosen in batches, based on earlier results.
 
-Batches have the size that the study says, whatever runs them, and are told in the order in which
-they were asked for. So the points do not depend on how many run side by side, nor on which ends
-first; and a resumed search asks for the same points again, which are then found in the store.
+The study sets the size of batches, and results are reported in the order of the requests. So the
+points do not depend on the number of parallel runs or on which ends first; and a resumed search
+requests the same points again, which are then found in the store.
 
-A sampler may choose a design twice. The second time costs nothing and is no design of its own: the
-sampler is told what the first gave, and asked again.
+A sampler may choose a design twice. The second time costs nothing and is not a new design: the
+sampler gets the result of the first, and chooses again.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ Row = Mapping[str, Value]
 Key = tuple[tuple[str, "Label | None"], ...]
 
 REPEATS_MAX = 100
-"""Repeats in a row after which a search ends: there is hardly a design left that it has not run."""
+"""Number of consecutive repeats after which a search ends: hardly any new designs are left."""
 
 
 class Searching:
-    """Points chosen by a sampler of Optuna. A trial is a design: one point for each seed."""
+    """Points chosen by an Optuna sampler. A trial is a design: one point for each seed."""
 
     def __init__(self, design: Design, points: Points) -> None:
         self._design, self._points = design, points
@@ -70,7 +70,7 @@ class Searching:
         return [point for points in batch.values() for point in points]
 
     def tell(self, rows: Mapping[str, Row]) -> None:
-        """What the trials asked for last gave, in their order."""
+        """Receives the results of the trials requested last, in their order."""
         for trial, points in self._asked:
             found = [rows[point.key] for point in points]
             self._ran[tuple(points[0].labels.items())] = found
@@ -78,7 +78,7 @@ class Searching:
         self._asked = []
 
     def _told(self, trial: optuna.Trial, found: Sequence[Row]) -> None:
-        """Tells the sampler what a trial gave."""
+        """Reports the result of a trial to the sampler."""
         import optuna
 
         values = [_mean(found, objective.column) for objective in self._design.objectives]
@@ -96,7 +96,7 @@ class Searching:
         return chosen
 
     def _points_of(self, chosen: Mapping[str, Choice | None]) -> list[Point]:
-        """The points of a new design: one for each seed."""
+        """Points of a new design: one for each seed."""
         labels = _labels(chosen)
         points = [
             self._point(self._count * len(self._seeds) + place, labels, chosen, seed)
@@ -131,9 +131,9 @@ def _labels(chosen: Mapping[str, Choice | None]) -> dict[str, Label | None]:
 def importances(
     axes: Sequence[Axis], rows: Sequence[Row], objective: Objective
 ) -> dict[str, float]:
-    """How much each axis decides whether a point is among the best, by PED-ANOVA; sums to 1.
+    """Influence of each axis on being among the best points, by PED-ANOVA; sums to 1.
 
-    `rows` have a column for each axis; an axis that is not in every point is left out.
+    `rows` have a column for each axis; an axis that is missing in some points is left out.
     """
     optuna = _optuna()
     always = [axis for axis in axes if all(row[axis.name] is not None for row in rows)]
@@ -223,14 +223,14 @@ def _parameter(axis: Axis, label: Value) -> Any:
 
 
 def _mean(rows: Sequence[Row], column: str) -> float | None:
-    """The mean over the seeds; None where one of them has no such number."""
+    """Mean over the seeds; None if the number is missing for one of them."""
     values = [row[column] for row in rows if row["error"] is None]
     numbers = [float(v) for v in values if isinstance(v, int | float) and math.isfinite(v)]
     return sum(numbers) / len(numbers) if len(numbers) == len(rows) else None
 
 
 def _excess(constraint: Constraint, value: float | None) -> float:
-    """What is not known does not keep a limit."""
+    """Excess of a constraint; an unknown value violates it."""
     return 1e300 if value is None else constraint.excess(value)
 
 

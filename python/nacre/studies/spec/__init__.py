@@ -1,1 +1,1 @@
-"""What a study's file says: axes, metrics, objectives, constraints."""
+"""The document of a study: axes, metrics, objectives, constraints."""

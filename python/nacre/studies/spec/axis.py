@@ -1,4 +1,4 @@
-"""What varies in a study: lists, ranges, log ranges, values that move together, conditions."""
+"""Axes of a study: lists, ranges, log ranges, values that change together, conditions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _PLACE = re.compile(r"\[\d+\]")
 
 @dataclass(frozen=True)
 class Choice:
-    """A place on an axis: its label, and what it sets."""
+    """A value of an axis: its label and its settings."""
 
     label: Label
     settings: Mapping[str, object] = field(hash=False)
@@ -34,7 +34,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Span:
-    """Everything between two ends, for a search: in numbers, or in the base of a quantity."""
+    """A continuous range for a search, of numbers or of quantities in their base unit."""
 
     path: str
     low: float
@@ -45,26 +45,26 @@ class Span:
     step: Quantity | None = None
 
     def choice(self, number: Number) -> Choice:
-        """The place of a number within the ends."""
+        """Choice for a number within the range."""
         if self.example is None:
             return Choice(number, {self.path: number})
         text = quantity.like(Decimal(repr(float(number))), self.example, self.step).text()
         return Choice(text, {self.path: text})
 
     def ends(self) -> tuple[Choice, Choice]:
-        """Both ends."""
+        """Both ends of the range."""
         if self.whole:
             return self.choice(int(self.low)), self.choice(int(self.high))
         return self.choice(self.low), self.choice(self.high)
 
 
 Chosen = Mapping[str, "Choice | None"]
-"""A combination: the choice of each axis by its name, None where it does not apply."""
+"""A combination: the choice of each axis by name, None if the axis does not apply."""
 
 
 @dataclass(frozen=True)
 class Axis:
-    """One thing that varies: choices, or all that a span holds; in some points perhaps not."""
+    """An axis: choices, or a range; it may apply only under a condition."""
 
     name: str
     choices: tuple[Choice, ...]
@@ -72,10 +72,10 @@ class Axis:
     when: Mapping[str, tuple[Label, ...]] = field(hash=False)
     where: str
     condition: bool = False
-    """Whether it is given and not chosen, such as the workload: designs are compared within it."""
+    """Whether the axis is a condition, such as the workload: designs are compared within it."""
 
     def applies(self, labels: Mapping[str, Label | None]) -> bool:
-        """Whether it has a value next to these of the axes before it."""
+        """Whether the axis applies with these labels of earlier axes."""
         return all(labels.get(name) in allowed for name, allowed in self.when.items())
 
     @property
@@ -85,31 +85,31 @@ class Axis:
 
     @cached_property
     def first(self) -> Choice | None:
-        """Its first sample."""
+        """First sample."""
         return next(iter(self.samples), None)
 
     @cached_property
     def by_label(self) -> Mapping[Label, Choice]:
-        """The first of its samples with each label."""
+        """First sample with each label."""
         return {choice.label: choice for choice in reversed(self.samples)}
 
     @cached_property
     def types(self) -> frozenset[type]:
-        """The types of its labels."""
+        """Types of the labels."""
         return frozenset(type(choice.label) for choice in self.samples)
 
     @cached_property
     def base(self) -> str | None:
-        """What the labels are counted in, if all are quantities of one kind."""
+        """Base unit of the labels, if all are quantities of one kind."""
         found = [quantity.maybe(choice.label) for choice in self.samples]
         bases = {None if each is None else each.base for each in found}
         return bases.pop() if len(bases) == 1 else None
 
 
 def read(entry: Entry, *, search: bool, taken: Collection[str] = ()) -> Axis | None:
-    """The axis of a table; None where it has errors, which are noted.
+    """Axis of a table; None after errors, which are noted.
 
-    Names that are `taken` are those of other columns.
+    Names in `taken` are those of other columns.
     """
     before = len(entry.mistakes.found)
     path = entry.take("path", str, "the path of a setting, as in `nacre run --set`", "")
@@ -138,7 +138,7 @@ def read(entry: Entry, *, search: bool, taken: Collection[str] = ()) -> Axis | N
 
 
 def _extent(entry: Entry, path: str, *, search: bool) -> tuple[tuple[Choice, ...], Span | None]:
-    """What the axis goes over, in whichever of the forms it is written."""
+    """Values of the axis, in any of its forms."""
     values = entry.take("values", (list, tuple), "a list")
     moving = entry.take("zip", Mapping, "a table of paths and lists of one length")
     linear = entry.take("range", Mapping, "a table such as { from = 1, to = 8, step = 1 }")
@@ -163,7 +163,7 @@ def _extent(entry: Entry, path: str, *, search: bool) -> tuple[tuple[Choice, ...
 
 
 def _values(entry: Entry, values: Sequence[Any], path: str) -> tuple[Choice, ...]:
-    """Values at the path of the axis; a table may say `label`, `value` and what else to `set`."""
+    """Values at the path of the axis; a table may have `label`, `value`, and more in `set`."""
     if not values:
         entry.wrong("missing-setting", "values", "it is empty: there is nothing to study")
     choices = []
@@ -205,7 +205,7 @@ def _spelled(entry: Entry, item: Mapping[str, Any], path: str) -> Choice:
 
 
 def _zipped(entry: Entry, moving: Mapping[str, Any]) -> tuple[Choice, ...]:
-    """Settings that move together: the first values of all, then the second ones."""
+    """Settings that change together: the first values of all, then the second ones."""
     rows = {path: row for path, row in moving.items() if isinstance(row, list | tuple)}
     if len(rows) < len(moving) or len({len(row) for row in rows.values()}) != 1:
         lengths = {path: len(row) for path, row in rows.items()}
@@ -232,7 +232,7 @@ def _zipped(entry: Entry, moving: Mapping[str, Any]) -> tuple[Choice, ...]:
 
 
 class _Range:
-    """`range` or `log`: numbers, or quantities, from one end to another."""
+    """`range` or `log`: numbers, or quantities, between two ends."""
 
     def __init__(self, entry: Entry, key: str, table: Mapping[str, Any], path: str) -> None:
         self._axis, self._key, self._path = entry, key, path
@@ -370,7 +370,7 @@ class _Range:
 
 
 def _is_text(step: Any) -> bool:
-    """Whether it is text that is not a quantity."""
+    """Whether the value is text but not a quantity."""
     return isinstance(step, str) and quantity.maybe(step) is None
 
 

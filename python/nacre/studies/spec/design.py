@@ -1,4 +1,4 @@
-"""A study as it was read: what varies, what is wanted, and what may be spent."""
+"""A parsed study: axes, objectives, and budget."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Method = Literal["nsga2", "tpe", "random"]
 
 @dataclass(frozen=True)
 class Objective:
-    """A column that is to be as large, or as small, as can be."""
+    """A column to maximize or minimize."""
 
     column: str
     goal: metrics.Goal
@@ -30,7 +30,7 @@ class Constraint:
     at_most: float | None
 
     def excess(self, value: float) -> float:
-        """By how much it is broken; not above 0 where it is kept."""
+        """Amount by which the constraint is violated; at most 0 if it holds."""
         over = -float("inf") if self.at_most is None else value - self.at_most
         under = -float("inf") if self.at_least is None else self.at_least - value
         return max(over, under)
@@ -38,7 +38,7 @@ class Constraint:
 
 @dataclass(frozen=True)
 class Search:
-    """How points are chosen where not all are run."""
+    """Sampler that chooses points instead of running all."""
 
     method: Method
     batch: int
@@ -47,7 +47,7 @@ class Search:
 
 @dataclass(frozen=True)
 class Budget:
-    """What may be spent: points, and seconds on the clock."""
+    """Limits of a study: points, and wall-clock seconds."""
 
     points: int | None
     seconds: float | None
@@ -55,10 +55,10 @@ class Budget:
 
 @dataclass(frozen=True)
 class Confidence:
-    """How well the results are to be known: every design is repeated with other seeds until then.
+    """Required precision: every design is repeated with other seeds until it is reached.
 
-    `share` is what the half-width of a 95 % confidence interval may be of its mean; a design runs
-    `least` times, and `most` times where it is still wider.
+    `share` limits the half-width of the 95 % confidence interval relative to the mean; a design
+    runs at least `least` and at most `most` times.
     """
 
     share: float
@@ -68,7 +68,7 @@ class Confidence:
 
 @dataclass(frozen=True)
 class Questions:
-    """What a study wants to know: what varies, and what is wanted of it."""
+    """Axes and objectives of a study."""
 
     name: str
     summary: str
@@ -83,7 +83,7 @@ class Questions:
 
 @dataclass(frozen=True)
 class Design(Questions):
-    """A study without errors, but for what its scenario does not take."""
+    """A valid study; its scenario may still reject settings."""
 
     source: Source
     settings: Mapping[str, object]

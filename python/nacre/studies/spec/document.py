@@ -1,4 +1,4 @@
-"""What a study's file says: axes or a search, a scenario, objectives, a budget."""
+"""Parses a study: axes or a search, a scenario, objectives, a budget."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _PARTS = ("workload", "stack", "host", "run")
 
 @dataclass(frozen=True)
 class Reading:
-    """What was read of a study: a design if it is sound."""
+    """Result of parsing: a design if it is valid."""
 
     questions: Questions
     design: Design | None
@@ -38,7 +38,7 @@ class Reading:
 
 
 def read(given: Given) -> Reading:
-    """Reads a TOML file or a table; what is wrong with it is in the errors of the reading."""
+    """Reads a TOML file or a table; errors are collected in the result."""
     document, name, text, folder = _document(given)
     mistakes = Mistakes(name, text)
     entry = Entry(document, mistakes)
@@ -108,7 +108,7 @@ def read(given: Given) -> Reading:
 
 
 def _document(given: Given) -> tuple[Mapping[str, Any], str, str | None, Path]:
-    """The table, what it is called in messages, its text if it has one, and its folder."""
+    """The table, its name in messages, its text if any, and its folder."""
     if isinstance(given, Mapping):
         to_dict = getattr(given.get("scenario"), "to_dict", None)
         own = {"scenario": to_dict()} if callable(to_dict) else {}

@@ -12,15 +12,15 @@ from nacre.studies.spec.entry import Entry
 POINTS_MAX = 1_000_000
 BATCH = 16
 REPEATS = 5
-"""Runs of a design before its spread says how many it needs. Intervals of normal values that are
-ended so cover their mean in 93 to 95 of 100 cases; from 3 on it would be 92."""
+"""Minimum runs of a design before its spread determines the number. With it, sequentially stopped
+intervals of normal values cover their mean in 93 to 95 of 100 cases; with 3 runs in 92."""
 REPEATS_MAX = 50
 REPEATS_LIMIT = 10_000
 _METHODS = ("nsga2", "tpe", "random")
 
 
 def read_search(entry: Entry | None) -> Search | None:
-    """The table `search`; None for a sweep over all points."""
+    """Table `search`; None for a sweep over all points."""
     if entry is None:
         return None
     method = entry.take("method", str, f"one of {', '.join(_METHODS)}", "nsga2")
@@ -41,7 +41,7 @@ def read_search(entry: Entry | None) -> Search | None:
 
 
 def read_confidence(entry: Entry | None, *, searches: bool) -> Confidence | None:
-    """The table `study`; None if every design runs once per seed."""
+    """Table `study`; None if every design runs once per seed."""
     if entry is None:
         return None
     given = entry.take("confidence", str, 'a share such as "2 %"')

@@ -1,4 +1,4 @@
-"""Reads tables of studies and papers; every error is noted with its place."""
+"""Reads tables of studies and papers; notes every error with its location."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SHOWN = 60
 
 
 class Mistakes:
-    """The errors found so far, and where the text they are in comes from."""
+    """Errors found so far, and the source of their text."""
 
     def __init__(self, name: str, text: str | None) -> None:
         self.found: list[Problem] = []
@@ -30,16 +30,16 @@ class Mistakes:
         given: object = None,
         where: str = "",
     ) -> None:
-        """Notes one."""
+        """Notes an error."""
         shown = "" if given is None else brief(given)
         self.found.append(
             Problem(code=code, path=path, where=where, given=shown, problem=problem, hint=hint)
         )
 
     def place(self, section: str, index: int, key: str = "") -> str:
-        """Where a key of the section of that number is written, as `study.toml:7`.
+        """Location of a key in the given section, such as `study.toml:7`.
 
-        Empty where there is no text.
+        Empty without text.
         """
         if not self._lines:
             return ""
@@ -65,7 +65,7 @@ class Mistakes:
 
 
 class Entry:
-    """One table of a document; keys nobody takes are errors."""
+    """One table of a document; unread keys are errors."""
 
     def __init__(
         self, table: Mapping[str, Any], mistakes: Mistakes, section: str = "", index: int = -1
@@ -81,7 +81,7 @@ class Entry:
         return f"{self._section}[{self._index}]" if self._index >= 0 else self._section
 
     def where(self, key: str = "") -> str:
-        """The place of a key."""
+        """Location of a key."""
         return self.mistakes.place(self._section, max(self._index, 0), key)
 
     def wrong(
@@ -92,7 +92,7 @@ class Entry:
         self.mistakes.add(code, path, problem, hint, given=given, where=self.where(key))
 
     def take(self, key: str, kind: type | tuple[type, ...], what: str, default: Any = None) -> Any:
-        """The value of a key; the default where it is absent or, which is noted, no `what`."""
+        """Value of a key; the default if absent or if it is not a `what`, which is noted."""
         self._known.append(key)
         value = self.table.get(key, default)
         if value is default:
@@ -104,7 +104,7 @@ class Entry:
         return value
 
     def need(self, key: str, kind: type | tuple[type, ...], what: str) -> Any:
-        """The value of a key that has to be there; None where it is not, which is noted."""
+        """Value of a required key; None with a noted error if it is missing or invalid."""
         if key not in self.table:
             self._known.append(key)
             self.wrong("missing-setting", key, f"it is missing: give {what}")
@@ -123,18 +123,18 @@ class Entry:
         return found
 
     def entry(self, key: str) -> Self | None:
-        """A table, if it is there."""
+        """A nested table, if present."""
         table = self.take(key, Mapping, f"a table, [{key}]")
         return None if table is None else type(self)(table, self.mistakes, key)
 
     def belongs(self, key: str, place: str) -> None:
-        """Notes a key that stands here and belongs elsewhere."""
+        """Notes a key that belongs in another table."""
         if key in self.table:
             self._known.append(key)
             self.wrong("invalid-path", key, "it does not stand here", f"write it below {place}")
 
     def done(self) -> None:
-        """Notes the keys nobody took."""
+        """Notes all unread keys."""
         for key in self.table:
             if key not in self._known:
                 meant = nearest(str(key), self._known)
@@ -146,7 +146,7 @@ class Entry:
 
 
 def brief(item: object) -> str:
-    """A value as a scenario would give it, cut where it is long."""
+    """A value as text for a scenario, truncated if long."""
     try:
         text = toml.value(item)
     except TypeError:

@@ -1,4 +1,4 @@
-"""The numbers of a record that a study has columns for, and the ways to name others."""
+"""Columns of a study computed from a record, and custom columns by path."""
 
 from __future__ import annotations
 
@@ -86,17 +86,17 @@ METRICS: Mapping[str, Callable[[Data], Any]] = {
     "requests": _at("requests", "completed"),
     "request_errors": _at("requests", "errors"),
 }
-"""By column, how it follows from a record. Null is what the record does not know."""
+"""Function of the record for each column; null if the record lacks the value."""
 
 REMARKS: Mapping[str, Callable[[Data], str | None]] = {
     "cost_basis": lambda record: _basis(record),
     "findings": lambda record: ", ".join(found["kind"] for found in record["findings"]) or None,
 }
-"""By column, what its own record says numbers."""
+"""Findings about the numbers of a column in its record."""
 
 
 def _basis(record: Data) -> str | None:
-    """What the costs are counted in; None where there is no cost."""
+    """Currency of the costs; None without costs."""
     return " and ".join(record["cost_by_basis"]) or None
 
 
@@ -115,7 +115,7 @@ _NEITHER = {"simulated_s", "requests"}
 
 
 def column(name: str) -> str | None:
-    """The column that a name stands for: `p99` is `p99_ns`."""
+    """Column for a name: `p99` is `p99_ns`."""
     if name in METRICS:
         return name
     if name in _BY_NAME:
@@ -137,7 +137,7 @@ def names() -> Iterator[str]:
 
 
 def unit_of(known: str) -> tuple[str, float] | None:
-    """The base its column is counted in, and how many of the column's make one of the base."""
+    """Base unit of a column, and the factor to it."""
     if known in _PER_S:
         return _PER_S[known]
     if known.endswith("_per_s"):
@@ -146,24 +146,24 @@ def unit_of(known: str) -> tuple[str, float] | None:
 
 
 def usual_goal(known: str) -> Goal | None:
-    """What one wants of a column; None where nobody can tell."""
+    """Default direction of an objective; None if there is none."""
     if known in _LARGER_IS_BETTER:
         return "max"
     return "min" if known in METRICS and known not in _NEITHER else None
 
 
 def measured(record: Data, paths: Mapping[str, str]) -> dict[str, Value]:
-    """The columns of a record, and those of further paths by name."""
+    """Standard columns of a record, and custom paths by name."""
     row: dict[str, Value] = {name: value(record) for name, value in METRICS.items()}
     row |= {name: value(record) for name, value in REMARKS.items()}
     return row | {name: at(record, path) for name, path in paths.items()}
 
 
 def at(record: Data, path: str) -> Value:
-    """The value at a dotted path of a record; None where there is none.
+    """Value at a dotted path of a record; None if absent.
 
-    A component may be named by its own path: `components["stack.level[0].device"].utilization`,
-    and a tenant by its name: `tenants["logs"].latency.write.p99_ns`.
+    A component may be selected by its path: `components["stack.level[0].device"].utilization`, and
+    a tenant by its name: `tenants["logs"].latency.write.p99_ns`.
     """
     found: Any = record
     for index, quoted, key in _PART.findall(path):
@@ -179,12 +179,12 @@ def at(record: Data, path: str) -> Value:
 
 
 def _names(part: object) -> tuple[object, ...]:
-    """What a part of a list is called by."""
+    """Names that select an item of a list."""
     return (part.get("path"), part.get("name")) if isinstance(part, Mapping) else ()
 
 
 def fault_of(path: str) -> str | None:
-    """Why no record can have such a path; None where one might."""
+    """Reason why no record can have such a path; None if one might."""
     parts = _PART.findall(path)
     if not parts or "".join(match.group(0) for match in _PART.finditer(path)) != path:
         return "it is not a path in a record"

@@ -22,11 +22,11 @@ COLUMNS = (
     *metrics.METRICS,
     *metrics.REMARKS,
 )
-"""Columns of every table, whose names no axis may take."""
+"""Columns of every table; axes cannot use these names."""
 
 
 def check_names(entry: Entry, found: Sequence[Axis]) -> None:
-    """Names are columns, and conditions are on axes that come before."""
+    """Checks that names are unique, and that conditions refer to earlier axes."""
     before: dict[str, Axis] = {}
     for axis in found:
         hint = "give the axis another name"
@@ -83,7 +83,7 @@ def _condition(
 
 
 def read_columns(entry: Entry) -> Mapping[str, str]:
-    """The table `columns`: paths in a record, by the names of their columns."""
+    """Table `columns`: paths in a record, by column name."""
     table = entry.take("columns", Mapping, "a table of names and paths in a record", {})
     found = {}
     for name, path in table.items():
