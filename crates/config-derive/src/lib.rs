@@ -163,7 +163,7 @@ fn used((of, attributes): &(Ident, Attributes)) -> Result<Tokens> {
     })
 }
 
-/// Which fields of a flattened configuration stand behind another one: pairs of keys.
+/// Field order in a flattened configuration: pairs of keys, the first of which follows the second.
 fn places_of(field: &syn::Field) -> Result<Vec<Tokens>> {
     let place = |(of, uses): (Ident, Attributes)| {
         let name = uses.name.map_or_else(|| of.to_string(), |name| name.value());
@@ -230,7 +230,7 @@ fn kinds(input: &DeriveInput) -> Result<Tokens> {
     let name = snake_case(&ident.to_string());
     Ok(quote! {
         impl #ident {
-            /// Its kinds, in the order users see them.
+            /// Its kinds, in documentation order.
             pub const KINDS: &'static [::nacre_config::Kind] = &[#(#described),*];
         }
         impl ::nacre_config::FieldType for #ident {
@@ -272,7 +272,7 @@ impl Attributes {
         Ok(found)
     }
 
-    /// Takes one attribute, or one word about how a field is used.
+    /// Parses one attribute, or one word on how a field is used.
     fn take(&mut self, meta: &ParseNestedMeta<'_>, is_use: bool) -> Result<()> {
         let is = |word| meta.path.is_ident(word);
         match () {

@@ -16,10 +16,11 @@ pub trait Configuration: Sized {
     const DOC: &'static str;
     /// Its fields, in order.
     fn fields() -> Vec<Field>;
-    /// Reads the fields from `table`, which may hold others. Errors go to `reader`; `None` if there was one.
+    /// Reads the fields from `table`, which may have other keys. Errors go to `reader`; `None` if there was
+    /// one.
     fn read_fields(table: &Node, reader: &mut Reader<'_>) -> Option<Self>;
 
-    /// Reads `table`, which holds nothing else. Errors go to `reader`; `None` if there was one.
+    /// Reads `table`, which may have no other keys. Errors go to `reader`; `None` if there was one.
     fn read(table: &Node, reader: &mut Reader<'_>) -> Option<Self> {
         reader.only_known(table, &Self::fields())?;
         Self::read_fields(table, reader)
@@ -28,33 +29,34 @@ pub trait Configuration: Sized {
 
 /// A type that a field can have.
 pub trait FieldType: Sized {
-    /// What it may hold.
+    /// Shape of the values.
     fn shape() -> Shape;
 
     /// Reads `node`. Errors go to `reader`; `None` if there was one.
     fn read(node: &Node, reader: &mut Reader<'_>) -> Option<Self>;
 
-    /// The value of a field that is not given and has no default, if that is allowed.
+    /// The value of a missing field without default, if it is optional.
     fn absent() -> Option<Self> {
         None
     }
 
-    /// Whether values can be compared with `bound`; types without an order take none.
+    /// Whether values can be compared with `bound`; false for types without an order.
     fn takes_bound(_bound: Literal) -> bool {
         false
     }
 
-    /// How the value compares with `bound`; `None` if there is nothing to compare.
+    /// Compares the value with `bound`; `None` if there is nothing to compare.
     fn compare(&self, _bound: Literal) -> Option<Ordering> {
         None
     }
 }
 
 impl Field {
-    /// The field, whose values are of type `T`. Used by the derived code.
+    /// The field, with values of type `T`. Used by the derived code.
     ///
     /// # Panics
-    /// If a bound is none for this type: it would never be broken.
+    ///
+    /// If a bound is invalid for this type.
     #[must_use]
     pub fn of<T: FieldType>(self) -> Field {
         for bound in [self.min, self.max].into_iter().flatten() {
@@ -140,7 +142,7 @@ impl Reader<'_> {
         self.report(problem.remedy(&breach.remedy));
     }
 
-    /// Reports a whole number that the type of a field, which has this shape, cannot hold.
+    /// Reports an integer out of range for the type of a field with this shape.
     fn out_of_type<T>(&mut self, node: &Node, is_negative: bool, shape: &Shape) -> Option<T> {
         let problem = if is_negative { "it is too small" } else { "it is too large" };
         let Shape::Integer { most } = *shape else { unreachable!("only whole numbers have such types") };
@@ -150,7 +152,7 @@ impl Reader<'_> {
     }
 }
 
-/// Whether `node` is a whole number past those that TOML has, which stays text, and whether it is below zero.
+/// Whether `node` is an integer beyond the range of TOML, which stays text, and whether it is negative.
 fn beyond_integers(node: &Node) -> Option<bool> {
     let text = node.text()?;
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text).replace('_', "");
@@ -158,7 +160,7 @@ fn beyond_integers(node: &Node) -> Option<bool> {
     (is_whole && digits.parse::<i64>().is_err()).then(|| text.starts_with('-'))
 }
 
-/// How a value breaks the bounds of its field.
+/// How a value violates the bounds of its field.
 struct Breach {
     problem: &'static str,
     remedy: String,
@@ -172,7 +174,7 @@ impl Breach {
     }
 }
 
-/// A bound as data: whole numbers as such, the rest as it would be written.
+/// A bound as data: integers as numbers, other values as text.
 fn datum(bound: Literal) -> Datum {
     match bound {
         Literal::Integer(number) => Datum::Integer(number.into()),
@@ -180,10 +182,10 @@ fn datum(bound: Literal) -> Datum {
     }
 }
 
-/// Reads a configuration of which `key` may stand for the whole table: `"word"` is short for `{ key = "word" }`. Called
-/// by the derived code.
+/// Reads a configuration of which `key` may replace the whole table: `"word"` is short for `{ key = "word"
+/// }`. Called by the derived code.
 ///
-/// An override inside of the short form leaves a table whose `kind` is the word; what it set stays.
+/// An override inside the short form leaves a table whose `kind` is the word; the overridden settings stay.
 pub fn read_short<C: Configuration>(key: &'static str, node: &Node, reader: &mut Reader<'_>) -> Option<C> {
     let full = |word: &Node, entries: &[(String, Node)]| {
         let mut full = Node::table(node.origin.clone());
@@ -204,8 +206,8 @@ pub fn read_short<C: Configuration>(key: &'static str, node: &Node, reader: &mut
     }
 }
 
-/// The kind that `node` names, one of `kinds`, and the table of its settings: `"word"` is short for
-/// `{ kind = "word" }`. Called by the derived code. Problems are reported to `reader`; `None` if there was one.
+/// The kind in `node`, one of `kinds`, and the table of its settings: `"word"` is short for `{ kind = "word"
+/// }`. Called by the derived code. Problems are reported to `reader`; `None` if there was one.
 pub fn read_kind(
     name: &'static str,
     kinds: &'static [Kind],
@@ -234,7 +236,7 @@ pub fn read_kind(
     Some((kind.name, node.without(&["kind"])))
 }
 
-/// Whether `node`, which has this shape, is tables, whose values are resolved one by one.
+/// Whether `node`, with this shape, consists of tables whose values are resolved one by one.
 fn holds_tables(shape: &Shape, node: &Node) -> bool {
     match shape {
         Shape::Slot(_) | Shape::Table(_) | Shape::Short(..) | Shape::Kinds(..) => true,
@@ -329,7 +331,7 @@ macro_rules! integer_field {
 
 integer_field!(u32, u64);
 
-/// The whole number that a value is: `1000`, `1e3`, or `"1k"` with a prefix of a thousand, a million or more.
+/// Parses an integer: `1000`, `1e3`, or `"1k"` with a prefix of a thousand, a million, or more.
 pub(crate) fn whole(value: &Value) -> Option<i64> {
     match value {
         Value::Integer(number) => Some(*number),
@@ -345,7 +347,7 @@ pub(crate) fn whole(value: &Value) -> Option<i64> {
     }
 }
 
-/// What whole numbers may end in.
+/// Suffixes of integers.
 const PREFIXES: [(&str, u64); 4] =
     [("k", 1_000), ("M", 1_000_000), ("G", 1_000_000_000), ("T", 1_000_000_000_000)];
 
@@ -457,7 +459,7 @@ impl<T: FieldType> FieldType for Vec<T> {
     }
 }
 
-/// A problem with a number below zero where bounds say which whole numbers there may be: no type says so.
+/// A problem with a negative number if the bounds state the allowed integers.
 fn negative_problem(node: &Node, field: &Field) -> Option<Breach> {
     let shape = if let Shape::Optional(shape) = &field.shape { shape } else { &field.shape };
     if !matches!(shape, Shape::Integer { .. }) || whole(&node.value)? >= 0 {
@@ -490,7 +492,7 @@ fn bound_problem<T: FieldType>(value: &T, field: &Field) -> Option<Breach> {
     None
 }
 
-/// A problem with a field that is not given.
+/// A problem with a missing field.
 fn missing_problem(path: &str, table: &Node, field: &Field) -> Problem {
     let expected = field.shape.expected();
     Problem::new(ErrorCode::MissingSetting, path, Some(&table.origin), "it is missing")

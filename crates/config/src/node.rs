@@ -1,4 +1,4 @@
-//! The document tree. Every node knows where it came from.
+//! The document tree. Every node has its origin.
 
 use crate::origin::Origin;
 use crate::problem::{Problem, Problems};
@@ -22,7 +22,7 @@ pub struct Node {
 pub enum Value {
     /// Text; quantities are text.
     Text(String),
-    /// A whole number.
+    /// An integer.
     Integer(i64),
     /// A number with a fraction.
     Float(f64),
@@ -35,7 +35,7 @@ pub enum Value {
 }
 
 impl fmt::Display for Node {
-    /// The value as one would write it in TOML, on one line.
+    /// The value as TOML on one line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.value {
             Value::Text(text) => write!(f, "{text:?}"),
@@ -74,10 +74,10 @@ impl Node {
         Node { value: Value::Table(value), origin: self.origin.clone() }
     }
 
-    /// Reads a TOML document. `name` is how the user calls the file.
+    /// Reads a TOML document. `name` is the file name in messages.
     ///
-    /// A table `{ value = ..., source = "...", confidence = "..." }` is that value with its source.
-    /// Errors: every syntax error, with its line.
+    /// A table `{ value = ..., source = "...", confidence = "..." }` is that value with its source. Errors:
+    /// every syntax error, with its line.
     pub fn parse_toml(text: &str, name: &str) -> Result<Node, Problems> {
         let lines = Lines::new(text, name);
         let (table, errors) = DeTable::parse_recoverable(text);
@@ -108,7 +108,7 @@ impl Node {
         node
     }
 
-    /// The entry called `key`, if this is a table that has one.
+    /// The entry with this key, if this is a table that has it.
     pub fn get(&self, key: &str) -> Option<&Node> {
         match &self.value {
             Value::Table(entries) => entries.iter().find(|(name, _)| name == key).map(|(_, node)| node),
@@ -124,7 +124,7 @@ impl Node {
         }
     }
 
-    /// Puts `node` under `key` of this table, instead of what was there.
+    /// Sets `key` of this table to `node`.
     pub fn insert(&mut self, key: &str, node: Node) {
         let Value::Table(entries) = &mut self.value else { panic!("insert into a node that is not a table") };
         match entries.iter_mut().find(|(name, _)| name == key) {
@@ -135,7 +135,7 @@ impl Node {
 
     /// Sets the value at the dotted `path` (`stack.level[0].capacity` or `stack.level.0.capacity`).
     ///
-    /// Tables on the way are made as needed; list places must exist.
+    /// Missing tables are created; list items must exist.
     pub fn set(&mut self, path: &str, node: Node) -> Result<(), Problem> {
         let origin = node.origin.clone();
         let dotted = path.replace('[', ".").replace(']', "");
@@ -155,7 +155,7 @@ impl Node {
         Ok(())
     }
 
-    /// The kind of value, as a word for messages.
+    /// The type of value, as a word for messages.
     pub fn kind_name(&self) -> &'static str {
         match self.value {
             Value::Text(_) => "text",
@@ -220,7 +220,7 @@ impl Node {
     }
 }
 
-/// Turns byte offsets into lines and parsed TOML into nodes.
+/// Converts byte offsets to lines, and parsed TOML to nodes.
 struct Lines {
     name: Arc<str>,
     starts: Vec<usize>,
@@ -286,7 +286,7 @@ impl Lines {
 }
 
 impl Node {
-    /// `{ value, source, confidence, note }` becomes the value with a catalog origin.
+    /// Converts `{ value, source, confidence, note }` to the value with a catalog origin.
     fn with_source(self) -> Node {
         let has_only = |allowed: &[&str]| match &self.value {
             Value::Table(entries) => entries.iter().all(|(key, _)| allowed.contains(&key.as_str())),

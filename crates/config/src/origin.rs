@@ -1,4 +1,4 @@
-//! Where the values of a document come from.
+//! Origins of the values of a document.
 
 use std::sync::Arc;
 
@@ -14,16 +14,16 @@ pub enum Origin {
     },
     /// Set on the command line or by a program; holds the text of the override.
     Override(Arc<str>),
-    /// Taken from a catalog entry.
+    /// From a catalog entry.
     Catalog {
         /// The entry.
         entry: Arc<str>,
-        /// Where the number was published.
+        /// Publication of the number.
         source: Arc<str>,
-        /// How far to trust it.
+        /// Confidence in the number.
         confidence: Arc<str>,
     },
-    /// The default of a room; holds `"<confidence>: <where from>"`.
+    /// The default of a model; holds `"<confidence>: <source>"`.
     Default(&'static str),
 }
 

@@ -1,4 +1,4 @@
-//! The user's errors: each names its place, what was given, what is allowed, and a remedy.
+//! User errors: each names its location, the given value, the allowed values, and a remedy.
 
 use crate::origin::Origin;
 use nacre_kernel::{Datum, ErrorCode, ErrorData};
@@ -15,7 +15,7 @@ pub struct Problem {
     pub path: String,
     /// Location, e.g. `server.toml:9`; empty if the value was not written.
     pub place: String,
-    /// Path of the override that set it, for example `stack.policy`; empty if none did.
+    /// Path of the override that set it, for example `stack.policy`; empty for other values.
     pub set_by: String,
     /// The value as written; empty if there is none.
     pub given: String,
@@ -40,17 +40,18 @@ impl Problem {
         }
     }
 
-    /// With what was given.
+    /// Adds the given value.
     #[must_use]
     pub fn given(mut self, given: impl fmt::Display) -> Problem {
         self.given = given.to_string();
         self
     }
 
-    /// With a value for programs.
+    /// Adds a value for programs.
     ///
     /// # Panics
-    /// If `key` is none of the code's: nobody would look for it.
+    ///
+    /// If `key` is not documented for the code.
     #[must_use]
     pub fn data(mut self, key: &'static str, value: impl Into<Datum>) -> Problem {
         assert!(self.code.keys().contains(&key), "data of {} has no key {key}", self.code);
@@ -64,13 +65,13 @@ impl Problem {
         data.into_iter().fold(self, |problem, (key, value)| problem.data(key, value))
     }
 
-    /// With the names that there are, as data and as the remedy, for a name that there is not.
+    /// Adds the known names, as data and as the remedy, for an unknown name.
     #[must_use]
     pub fn known(self, given: &str, known: &[&str]) -> Problem {
         self.known_data(given, known).remedy(known_names(given, known))
     }
 
-    /// With the names that there are as data, for a name that there is not.
+    /// Adds the known names as data, for an unknown name.
     #[must_use]
     pub fn known_data(self, given: &str, known: &[&str]) -> Problem {
         let problem = self.data("known", known);
@@ -106,7 +107,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// All errors of a document, in the order of the document. Never empty when returned as an error.
+/// All errors of a document, in document order. Never empty when returned as an error.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Problems(pub Vec<Problem>);
 
@@ -142,7 +143,7 @@ pub fn both<A, B>(a: Result<A, Problems>, b: Result<B, Problems>) -> Result<(A, 
     }
 }
 
-/// The known name nearest to `given`, if one is near enough to be meant.
+/// The known name most similar to `given`, if similar enough.
 pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (given.chars().count() / 3).max(1) + 1;
     known
@@ -153,7 +154,7 @@ pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
         .map(|(_, name)| name)
 }
 
-/// The remedy for an unknown name: the nearest known one and the list of all.
+/// The remedy for an unknown name: the most similar known one and the list of all.
 pub fn known_names(given: &str, known: &[&str]) -> String {
     let all = if known.is_empty() {
         "nothing is known here".into()

@@ -1,4 +1,4 @@
-//! One pass over a document that collects every error, and what it knows of rooms.
+//! One pass over a document, which collects every error and the components found.
 
 use crate::node::{Node, Value};
 use crate::origin::Origin;
@@ -15,7 +15,7 @@ pub struct Resolved {
     pub node: Node,
     /// Model version of the selected component; `None` for other values.
     pub model_version: Option<u32>,
-    /// Whether it is optional and was switched off, by `false`: nothing is used.
+    /// Whether it is optional and was disabled by `false`.
     pub is_off: bool,
 }
 
@@ -25,7 +25,7 @@ pub struct Reader<'a> {
     pub(crate) path: String,
     pub(crate) problems: Vec<Problem>,
     resolved: Vec<Resolved>,
-    /// How the configurations that are being read are used by those they are flattened into, the outermost first.
+    /// How the configurations being read are flattened into others, the outermost first.
     pub(crate) uses: Vec<&'static [Use]>,
 }
 
@@ -58,7 +58,7 @@ impl<'a> Reader<'a> {
         &self.path
     }
 
-    /// Reports every key of `table` that no field has. `None` if this is not a table at all.
+    /// Reports every unknown key of `table`. `None` if this is not a table at all.
     pub fn only_known(&mut self, table: &Node, fields: &[Field]) -> Option<()> {
         let Value::Table(entries) = &table.value else {
             return self.unlike(table, &format!("it is {}", table.kind_name()), table_example(fields));
@@ -92,7 +92,7 @@ impl<'a> Reader<'a> {
         Some(())
     }
 
-    /// Runs `read` with the path one step further down. Index steps are written `[n]`.
+    /// Runs `read` with the path extended by one step. Index steps are written `[n]`.
     pub fn within<T>(&mut self, step: &str, read: impl FnOnce(&mut Reader<'a>) -> T) -> T {
         let length = self.path.len();
         if !self.path.is_empty() && !step.starts_with('[') {
@@ -120,7 +120,7 @@ impl<'a> Reader<'a> {
         self.unlike(node, &problem, shape.expected())
     }
 
-    /// Reports that `node` is not what is `expected`.
+    /// Reports that `node` is not `expected`.
     fn unlike<T>(&mut self, node: &Node, problem: &str, expected: String) -> Option<T> {
         let problem = self.mistake(ErrorCode::WrongType, node, problem);
         self.report(problem.remedy(format!("give {expected}")).data("expected", expected));
@@ -143,7 +143,7 @@ impl<'a> Reader<'a> {
         self.problems.push(problem);
     }
 
-    /// Reports an error that spans fields of the table the reader is in; `field` names the one to change.
+    /// Reports an error about several fields of the current table; `field` names the one to change.
     pub fn conflict(&mut self, field: &str, given: &str, problem: &str, remedy: &str) {
         let field = self.key(field);
         let path = if self.path.is_empty() { field.into() } else { format!("{}.{field}", self.path) };
@@ -169,13 +169,13 @@ impl<'a> Reader<'a> {
         None
     }
 
-    /// The value at the place where the reader is will be used.
+    /// Records the value at the current path as used.
     pub(crate) fn resolve(&mut self, node: &Node, model_version: Option<u32>) {
         let (path, node) = (self.path.clone(), node.clone());
         self.resolved.push(Resolved { path, node, model_version, is_off: false });
     }
 
-    /// The optional value at the place where the reader is was switched off.
+    /// Records that the optional value at the current path was disabled.
     pub(crate) fn resolve_off(&mut self, node: &Node) {
         let (path, node) = (self.path.clone(), node.clone());
         self.resolved.push(Resolved { path, node, model_version: None, is_off: true });
@@ -209,7 +209,7 @@ impl Reader<'_> {
 /// Description of a component; the source of all generated files.
 #[derive(Clone, Copy, Debug)]
 pub struct Descriptor {
-    /// Its name in documents; equal to its folder.
+    /// Its name in documents, equal to its folder.
     pub kind: &'static str,
     /// Summary in one line.
     pub summary: &'static str,
@@ -235,7 +235,7 @@ impl Descriptor {
     }
 }
 
-/// All families of the product; implemented by the one crate that knows every room.
+/// All families; implemented by the one crate that knows every room.
 pub trait Families {
     /// The descriptor of `kind` in `family`.
     fn descriptor(&self, family: &str, kind: &str) -> Option<&'static Descriptor>;

@@ -1,4 +1,4 @@
-//! Rooms: the components a family offers, and the slots of a document that hold one.
+//! Rooms: the components of a family, and the slots of a document that hold one.
 
 use crate::field::{Configuration, FieldType, whole};
 use crate::node::{Node, Value};
@@ -34,7 +34,7 @@ impl Descriptor {
     }
 }
 
-/// A room of the family `F`: its descriptor and how it is built from its table.
+/// A room of the family `F`: its descriptor and its constructor.
 pub struct Room<F: Family> {
     /// Its description.
     pub descriptor: Descriptor,
@@ -42,30 +42,30 @@ pub struct Room<F: Family> {
     pub build: Build<F>,
 }
 
-/// How a room of the family `F` is built.
+/// Constructor of a room of the family `F`.
 pub type Build<F> = fn(&Slot<F>, &mut <F as Family>::Context<'_>) -> Result<<F as Family>::Built, Problems>;
 
 /// A kind of component: devices, replacement policies, workloads, ...
 pub trait Family: Sized + 'static {
     /// Its name in messages and schemas.
     const NAME: &'static str;
-    /// What building a room gives.
+    /// The type that a room builds.
     type Built;
-    /// What building a room needs.
+    /// The context for building a room.
     type Context<'a>: ?Sized;
 
-    /// What a text that names no room is short for: the kind of a room and its setting that takes the text.
+    /// Expansion of a text that names no room: a room's kind and the setting for the text.
     ///
-    /// A family of latencies may read `"6.7 us"` as `{ kind = "constant", latency = "6.7 us" }`.
+    /// For example, a family of latencies reads `"6.7 us"` as `{ kind = "constant", latency = "6.7 us" }`.
     fn shorthand(_text: &str) -> Option<(&'static str, &'static str)> {
         None
     }
 }
 
-/// The rooms of one family, in the order users see them.
+/// The rooms of one family, in documentation order.
 pub type Table<F> = [Room<F>];
 
-/// The component of `table` that `slot` holds. The slot was checked against this table.
+/// The component of `table` in `slot`. The slot was checked against this table.
 pub fn room_of<F: Family>(table: &'static Table<F>, slot: &Slot<F>) -> &'static Room<F> {
     let found = table.iter().find(|room| room.descriptor.kind == slot.kind);
     found.unwrap_or_else(|| panic!("{} holds {:?}, which is not in the table", slot.path, slot.kind))
@@ -97,7 +97,7 @@ impl<F: Family> Slot<F> {
         self.kind
     }
 
-    /// Dotted path in the document; also the name of its random streams.
+    /// Dotted path in the document, also used to name random streams.
     pub fn path(&self) -> &str {
         &self.path
     }
@@ -168,11 +168,11 @@ impl<F: Family> FieldType for Slot<F> {
     }
 }
 
-/// A whole number, or a component of the family `F`.
+/// An integer, or a component of the family `F`.
 pub enum CountOr<F> {
-    /// A number of something.
+    /// A number.
     Count(u64),
-    /// What says more than a number.
+    /// A component.
     Room(Slot<F>),
 }
 
@@ -257,7 +257,7 @@ impl Reader<'_> {
         (self.problems.len() == before).then_some(descriptor)
     }
 
-    /// Reports that `node`, by its type, names no room of `family`.
+    /// Reports that `node`, because of its type, names no room of `family`.
     fn nameless_type(&mut self, node: &Node, family: &str) -> Option<&'static Descriptor> {
         self.nameless(ErrorCode::WrongType, node, &format!("it is {}", node.kind_name()), family)
     }
@@ -278,5 +278,5 @@ impl Reader<'_> {
     }
 }
 
-/// The keys that choose the room of a slot.
+/// Keys that select the room of a slot.
 const SLOT_KEYS: [&str; 2] = ["kind", "preset"];

@@ -1,4 +1,4 @@
-//! What a configuration may hold, as values: what is generated is made from it.
+//! Shapes of configuration values, from which schemas and classes are generated.
 
 use crate::node::{Node, Value};
 use crate::origin::Origin;
@@ -12,7 +12,7 @@ pub struct Field {
     pub doc: &'static str,
     /// Type of its values.
     pub shape: Shape,
-    /// The value where none is given.
+    /// Default value.
     pub default: Option<Literal>,
     /// The smallest value allowed.
     pub min: Option<Literal>,
@@ -23,14 +23,14 @@ pub struct Field {
 }
 
 impl Field {
-    /// Whether a document must give it.
+    /// Whether a document must contain it.
     pub fn is_required(&self) -> bool {
         self.default.is_none() && !matches!(self.shape, Shape::Optional(_))
     }
 }
 
 impl Field {
-    /// The field where the configuration that has it is flattened into another, which uses it so.
+    /// The field as part of another configuration, into which its own is flattened with this use.
     pub(crate) fn used(self, uses: &[Use]) -> Field {
         let Some(by) = uses.iter().find(|by| by.of == self.name) else { return self };
         Field {
@@ -54,7 +54,7 @@ pub struct Use {
     pub name: Option<&'static str>,
     /// User documentation.
     pub doc: Option<&'static str>,
-    /// The value where none is given.
+    /// Default value.
     pub default: Option<Literal>,
     /// The smallest value allowed.
     pub min: Option<Literal>,
@@ -76,9 +76,11 @@ pub fn used(fields: Vec<Field>, uses: &[Use]) -> Vec<Field> {
     fields.into_iter().map(|field| field.used(uses)).collect()
 }
 
-/// The fields of a configuration with the first of each pair right behind the second. Called by the derived code.
+/// The fields of a configuration with the first of each pair directly after the second. Called by the derived
+/// code.
 ///
 /// # Panics
+///
 /// If there is no such field.
 #[must_use]
 pub fn placed(mut fields: Vec<Field>, places: &[(&str, &str)]) -> Vec<Field> {
@@ -99,7 +101,7 @@ pub fn placed(mut fields: Vec<Field>, places: &[(&str, &str)]) -> Vec<Field> {
 pub enum Literal {
     /// Text, a quantity, a choice, or the kind of a slot.
     Text(&'static str),
-    /// A whole number.
+    /// An integer.
     Integer(i64),
     /// A number.
     Float(f64),
@@ -108,7 +110,7 @@ pub enum Literal {
 }
 
 impl Literal {
-    /// The literal as a node that came from `origin`.
+    /// The literal as a node with this `origin`.
     pub fn node(self, origin: Origin) -> Node {
         let value = match self {
             Literal::Text(text) => Value::Text(text.into()),
@@ -130,12 +132,12 @@ impl Literal {
     }
 }
 
-/// One kind of a setting that has several.
+/// One kind of a setting with several kinds.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
     /// Its name in documents.
     pub name: &'static str,
-    /// What it means.
+    /// Its description.
     pub doc: &'static str,
     /// Its settings.
     pub fields: fn() -> Vec<Field>,
@@ -149,7 +151,7 @@ impl Kind {
     }
 }
 
-/// The settings with kinds among `fields` and in their tables, each once: its name in schemas and its kinds.
+/// Settings with kinds among `fields` and in their tables, each once: schema name and kinds.
 pub fn kinds_within(fields: &[Field]) -> Vec<(&'static str, &'static [Kind])> {
     let mut found: Vec<(&'static str, &'static [Kind])> = Vec::new();
     for (name, kinds) in fields.iter().flat_map(|field| field.shape.kinds()) {
@@ -165,16 +167,16 @@ pub fn kinds_within(fields: &[Field]) -> Vec<(&'static str, &'static [Kind])> {
 pub enum Shape {
     /// A number with a unit, as text.
     Quantity {
-        /// What is measured: `duration`, `size`, ...
+        /// Quantity: `duration`, `size`, ...
         name: &'static str,
         /// Completes "is not ...", with an example.
         wanted: &'static str,
         /// The units it may have.
         units: &'static [&'static str],
     },
-    /// A whole number, not negative.
+    /// A non-negative integer.
     Integer {
-        /// The largest that the type can hold and a document can say.
+        /// Maximum of the type and of documents.
         most: i64,
     },
     /// A number.
@@ -187,34 +189,34 @@ pub enum Shape {
     Form {
         /// Completes "give ...", with an example.
         wanted: &'static str,
-        /// The regular expression (of JSON Schema) that the whole text fits.
+        /// Regular expression (of JSON Schema) for the whole text.
         pattern: &'static str,
     },
-    /// One of some words, each with its meaning.
+    /// One of several words, each with its description.
     Choice(&'static [(&'static str, &'static str)]),
-    /// A room of a family, by its name.
+    /// A room of a family, by name.
     Slot(&'static str),
     /// Values of one shape, at least one.
     List(Box<Shape>),
     /// A table with these fields.
     Table(fn() -> Vec<Field>),
-    /// A table with these fields, or the value of the one that is named, which then stands for the whole table.
+    /// A table with these fields, or the value of the named one instead of the whole table.
     Short(&'static str, fn() -> Vec<Field>),
-    /// A whole number, or a room of a family.
+    /// An integer, or a room of a family.
     CountOr(&'static str),
-    /// One of some kinds, each with settings; its own name in schemas.
+    /// One of several kinds, each with settings; has a schema name.
     Kinds(&'static str, &'static [Kind]),
-    /// The shape, or nothing.
+    /// The shape, or absent.
     Optional(Box<Shape>),
 }
 
 impl Shape {
-    /// Whether it is a quantity that may be a plain number, without a unit and not in quotes.
+    /// Whether it is a quantity that can be a plain number without unit and quotes.
     pub fn takes_plain_numbers(&self) -> bool {
         matches!(self, Shape::Quantity { units, .. } if units.contains(&""))
     }
 
-    /// Whether `false` leaves it out, as a setting that is not given: it is optional, and no truth value.
+    /// Whether `false` disables it, like a missing setting: it is optional, and not a boolean.
     pub fn can_be_off(&self) -> bool {
         let Shape::Optional(shape) = self else { return false };
         match &**shape {
@@ -237,9 +239,10 @@ impl Shape {
         }
     }
 
-    /// The field of a [`Shape::Short`] that may stand for the whole table.
+    /// The field of a [`Shape::Short`] that can replace the whole table.
     ///
     /// # Panics
+    ///
     /// If there is no such field.
     pub fn short(key: &str, fields: fn() -> Vec<Field>) -> Field {
         let found = fields().into_iter().find(|field| field.name == key);

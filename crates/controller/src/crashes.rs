@@ -1,4 +1,4 @@
-//! Every device of this crate that carries bytes loses its power anywhere.
+//! Power-loss tests of every device of this crate with data.
 
 use crate::workbench::workbench;
 use nacre_crash::exhaustive::exhaust;
@@ -53,7 +53,7 @@ fn an_envy_keeps_its_bytes() {
     );
 }
 
-/// Every sequence of these on a tiny device, with a power loss at every moment of every step.
+/// Every sequence of these requests on a tiny device, with a power loss at every time of every step.
 #[track_caller]
 #[expect(clippy::print_stdout, reason = "with --nocapture it says how much was tried")]
 fn exhausted(toml: &str, block_bytes: usize, actions: &[Action], length: usize) {

@@ -21,6 +21,6 @@ mod workbench;
 
 use nacre_device::DeviceFamily;
 
-/// The devices of this crate, in the order users see them.
+/// The devices of this crate, in documentation order.
 pub static DEVICES: &nacre_config::Table<DeviceFamily> =
     &[measured::ROOM, hdd::ROOM, envy::ROOM, onyx::ROOM, nvram_card::ROOM];

@@ -34,7 +34,7 @@ pub(crate) fn workbench(seed: u64) -> Workbench {
     Workbench::new(ROOMS, seed)
 }
 
-/// The code that the inside of a TOML table describes, for pages of so many bytes.
+/// The code for a TOML table without header, for pages of this many bytes.
 pub(crate) fn ecc(toml: &str, page: u64) -> Result<Box<dyn Ecc>, Problems> {
     let slot = workbench(1).read::<Coded>(&format!("[ecc]\n{toml}"))?.ecc;
     ecc::build(&slot, Page { families: &ROOMS, bytes: Bytes(page) })
@@ -54,7 +54,7 @@ fn others(family: &str) -> Vec<&'static Descriptor> {
     }
 }
 
-/// What became of a request.
+/// Completion of a request.
 pub(crate) struct Answer {
     pub(crate) done: Time,
     pub(crate) status: Status,
@@ -62,7 +62,7 @@ pub(crate) struct Answer {
     pub(crate) spans: Vec<Span>,
 }
 
-/// One request at `now`, while no other is outstanding. Its spans sum to its latency.
+/// One request at `now` on an idle device. Its spans sum to its latency.
 pub(crate) fn ask(device: &mut dyn event::Device, now: Time, request: &Request, data: Payload) -> Answer {
     let mut completions = Completions::new();
     device.run(now, &mut completions);
@@ -76,7 +76,7 @@ pub(crate) fn ask(device: &mut dyn event::Device, now: Time, request: &Request, 
     Answer { done, status, spans, data: completions.take_data(0) }
 }
 
-/// Lets a device without requests come to rest; when it does.
+/// Runs a device without requests until it is idle; returns that time.
 pub(crate) fn rest(device: &mut dyn event::Device) -> Time {
     let mut last = Time::ZERO;
     while device.next_event() < Time::MAX {

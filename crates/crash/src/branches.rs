@@ -1,4 +1,4 @@
-//! Many power losses off one moment of a life, without starting it over.
+//! Many power losses from one point of a run, without restarting it.
 
 use crate::auditor::Broken;
 use crate::draw::Drawer;
@@ -9,10 +9,10 @@ use crate::report::Report;
 use crate::sequence::Sequence;
 use nacre_kernel::Streams;
 
-/// Does the steps of `sequence` once on a new device, and then loses its power so often, each time from what it was
-/// then, at moments drawn from `seed`.
+/// Performs the steps of `sequence` once on a new device, and then cuts power repeatedly, each time from that
+/// state, at random times from `seed`.
 ///
-/// Errors: a promise is broken; the device after a loss that was taken back is not what it was before.
+/// Errors: a guarantee is violated; or the device after undoing a power loss differs from before.
 pub fn branch_off(
     stack: &mut dyn Stack,
     sequence: &Sequence,

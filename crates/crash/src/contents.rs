@@ -1,9 +1,9 @@
-//! What blocks hold: bytes that say by themselves which write of which block they are.
+//! Contents of blocks: bytes that identify their write and block.
 
 /// The bytes of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
-    /// This word, again and again. Zero is what was never written, or was trimmed.
+    /// This word, repeated. Zero for blocks that were never written, or were trimmed.
     Word(u64),
     /// A mixture, as a power loss may leave it.
     Mixed(Box<[u8]>),
@@ -12,8 +12,8 @@ pub(crate) enum Content {
 impl Content {
     pub(crate) const ZERO: Content = Content::Word(0);
 
-    /// What a block holds after write number `write`. No other write and no other block has these bytes: the word
-    /// follows from both, one to one.
+    /// Content of a block after write number `write`. No other write and block has these bytes: the word is a
+    /// bijection of both.
     pub(crate) fn of(write: u32, block: u64) -> Content {
         Content::Word(mix((u64::from(write) << 32) | (block & 0xFFFF_FFFF)))
     }
@@ -25,7 +25,7 @@ impl Content {
         if content.is(bytes) { content } else { Content::Mixed(bytes.into()) }
     }
 
-    /// Whether `bytes` are these.
+    /// Whether `bytes` equal this content.
     #[inline]
     pub(crate) fn is(&self, bytes: &[u8]) -> bool {
         match self {
@@ -42,7 +42,7 @@ impl Content {
         }
     }
 
-    /// Puts the bytes into a block.
+    /// Fills a block with the content.
     pub(crate) fn fill(&self, block: &mut [u8]) {
         match self {
             Content::Word(word) => {
@@ -52,7 +52,7 @@ impl Content {
         }
     }
 
-    /// Whether each word of these bytes is zero or of one of so many `writes`.
+    /// Whether each word of these bytes is zero or from one of the `writes`.
     pub(crate) fn all_were_written(bytes: &[u8], writes: u32) -> bool {
         bytes.as_chunks::<8>().0.iter().all(|chunk| {
             let word = u64::from_le_bytes(*chunk);
@@ -60,7 +60,7 @@ impl Content {
         })
     }
 
-    /// What it is, for people. There were `writes` writes.
+    /// A description for users. There were `writes` writes.
     pub(crate) fn describe(&self, writes: u32) -> String {
         match self {
             Content::Word(0) => "zeroes".into(),
@@ -80,15 +80,15 @@ impl Content {
 const FIRST: u64 = 0xBF58_476D_1CE4_E5B9;
 const SECOND: u64 = 0x94D0_49BB_1331_11EB;
 
-/// The finisher of splitmix64 (Steele, Lea and Flood 2014): neighboring numbers share no byte but by chance, and
-/// every number comes from one.
+/// The finalizer of splitmix64 (Steele, Lea and Flood 2014): adjacent numbers share bytes only by chance, and
+/// it is bijective.
 fn mix(number: u64) -> u64 {
     let number = (number ^ (number >> 30)).wrapping_mul(FIRST);
     let number = (number ^ (number >> 27)).wrapping_mul(SECOND);
     number ^ (number >> 31)
 }
 
-/// The number that [`mix`] made `word` of.
+/// Inverse of [`mix`].
 fn unmix(word: u64) -> u64 {
     let unshift = |word: u64, by: u32| (1..=64 / by).fold(word, |found, _| word ^ (found >> by));
     let word = unshift(word, 31).wrapping_mul(inverse(SECOND));
@@ -96,7 +96,8 @@ fn unmix(word: u64) -> u64 {
     unshift(word, 30)
 }
 
-/// The number whose product with the odd `number` is 1 (Newton's iteration: each step doubles the right bits).
+/// The number whose product with the odd `number` is 1 (Newton's iteration: each step doubles the correct
+/// bits).
 fn inverse(number: u64) -> u64 {
     (0..6).fold(number, |guess, _| guess.wrapping_mul(2u64.wrapping_sub(number.wrapping_mul(guess))))
 }

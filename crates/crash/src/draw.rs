@@ -1,26 +1,26 @@
-//! What is drawn: requests to a few places of the device, and moments at which its power is lost.
+//! Random requests to a few locations of the device, and random times of power losses.
 
 use crate::life::Life;
 use crate::sequence::{Action, Loss, Step};
 use nacre_kernel::{Random, Time};
 
-/// Blocks of one place.
+/// Blocks per location.
 const BLOCKS: u64 = 8;
 
-/// Draws the steps of one life. Every life has its own workload: places, sizes, a mix, a pace.
+/// Generates the steps of one run. Every run has its own workload: locations, sizes, mix, pace.
 #[derive(Debug)]
 pub(crate) struct Drawer {
     random: Random,
-    /// First blocks of the places that requests go to.
+    /// First blocks of the accessed locations.
     places: Vec<u64>,
     blocks_max: u64,
-    /// Of each action, how often it is drawn.
+    /// Relative frequency of each action.
     weights: [u64; 8],
-    /// How long the pause between two requests is at most, in quarters of the latency of the one before.
+    /// Maximum pause between requests, in quarters of the latency of the previous one.
     pace: u64,
 }
 
-/// Bytes of a block for a device of so many, with such an atomic unit.
+/// Block size for a device of this capacity and atomic unit.
 pub(crate) fn block_bytes(random: &mut Random, capacity: u64, atomic_unit: u32) -> usize {
     let usual = [512, 512, 512, 4096][random.below(4) as usize];
     let small = if atomic_unit < 512 { [8, 64, 512, 512][random.below(4) as usize] } else { usual };
@@ -28,7 +28,7 @@ pub(crate) fn block_bytes(random: &mut Random, capacity: u64, atomic_unit: u32) 
 }
 
 impl Drawer {
-    /// For a device of so many blocks.
+    /// For a device with this many blocks.
     pub(crate) fn new(mut random: Random, blocks: u64, has_transactions: bool) -> Drawer {
         let last = blocks.saturating_sub(BLOCKS);
         let count = 1 + random.below(12);
@@ -80,8 +80,7 @@ impl Drawer {
         Step { pause, action: self.in_zone(action, life) }
     }
 
-    /// `action`, but most of the time one that a device with zones takes: it is written at write pointers, and zones are
-    /// reset and finished.
+    /// Usually adapts `action` to a zoned device: writes at write pointers, and resets and finishes zones.
     fn in_zone(&mut self, action: Action, life: &Life<'_>) -> Action {
         let size = life.auditor.block_bytes() as u64;
         let (Action::Write(first, _) | Action::Trim(first, _)) = action else { return action };
@@ -100,7 +99,7 @@ impl Drawer {
         }
     }
 
-    /// A power loss of `life`, which has just been asked for something.
+    /// A random power loss of `life` after its last request.
     pub(crate) fn loss(&mut self, life: &Life<'_>) -> Loss {
         let (now, latency) = (life.now, life.latency.as_ps());
         let busy = life.moments.iter().max().map_or(0, |&last| last.saturating_sub(now).as_ps());

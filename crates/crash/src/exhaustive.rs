@@ -15,13 +15,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 pub struct Exhausted {
     /// Sequences.
     pub sequences: u64,
-    /// Power losses, and what they did.
+    /// Power losses, and their results.
     pub report: Report,
 }
 
-/// Does every sequence of `actions` of up to `length` steps, each asked for when the one before is done, and loses
-/// the power after every step: at each moment at which an operation begins or ends, 1 ps before, and half-way to
-/// the next; each of these also a second time in the middle of the recovery.
+/// Runs every sequence of `actions` of up to `length` steps, one at a time, and cuts power after every step:
+/// at each start or end of an operation, 1 ps before, and half-way to the next; each of these also a second
+/// time in the middle of the recovery.
 pub fn exhaust(stack: &mut dyn Stack, block_bytes: usize, actions: &[Action], length: usize) -> Exhausted {
     let report = Report::new(&*stack.build(&Media::new()));
     let mut exhausted = Exhausted { sequences: 0, report };

@@ -1,22 +1,22 @@
-//! What can go wrong, and which of it a device promises to survive.
+//! Classes of faults, and which of them a device guarantees to survive.
 
 use nacre_kernel::Capabilities;
 
 /// A class of faults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fault {
-    /// The power is lost, between and inside operations of the medium, also during a recovery; programs and erases
-    /// under way are interrupted, as the device models them.
+    /// Power loss, between and inside operations of the medium, also during a recovery; programs and erases
+    /// in progress are interrupted, as the device models them.
     PowerLoss,
-    /// Stored energy does not suffice for the programs of what was acknowledged.
+    /// Insufficient stored energy for the programs of acknowledged data.
     SmallCapacitor,
-    /// A program that loses its power damages pages that were programmed before it on the same word line.
+    /// An interrupted program damages pages programmed earlier on the same word line.
     PairedPage,
-    /// The medium wears out, and takes no writes any more.
+    /// The medium wears out, and rejects writes.
     EndOfLife,
-    /// A flush is answered, and the device never hears of it.
+    /// A flush is acknowledged without reaching the device.
     LyingFlush,
-    /// A program is acknowledged by the medium and changes nothing.
+    /// A program is acknowledged by the medium without effect.
     LostProgram,
     /// A program changes only the first half of its page.
     TornProgram,
@@ -24,18 +24,18 @@ pub enum Fault {
     MisdirectedProgram,
     /// Bits of a page that was programmed often are read wrong.
     BitRot,
-    /// Some blocks of the medium take no program.
+    /// Some blocks of the medium ignore programs.
     StuckBlock,
     /// A fault of a device `faulty` in the stack.
     DeviceFault,
 }
 
-/// A fault of the medium as it happens in a run.
+/// An injected fault of the medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wrong {
     /// The fault.
     pub fault: Fault,
-    /// Fails one in this many operations.
+    /// Affects one in this many operations.
     pub one_in: u64,
     /// Random seed.
     pub seed: u64,
@@ -44,13 +44,13 @@ pub struct Wrong {
 /// Guarantee of a device for a class of faults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Promise {
-    /// Nothing that was promised to last is lost.
+    /// No guaranteed data is lost.
     Survives,
-    /// What is lost is told: recovery counts it, or the request fails.
+    /// Losses are reported: recovery counts them, or the request fails.
     Detects,
-    /// It has no means to see it: what is lost is counted here, and nobody is blamed.
+    /// Undetectable by the device: losses are counted, without a violation.
     Blind,
-    /// It cannot happen to this device.
+    /// Impossible for this device.
     Absent,
 }
 
@@ -81,7 +81,7 @@ impl Fault {
         Fault::StuckBlock,
     ];
 
-    /// The word for it.
+    /// Its name.
     pub const fn name(self) -> &'static str {
         match self {
             Fault::PowerLoss => "power_loss",
@@ -103,7 +103,7 @@ impl Fault {
         Fault::ALL.into_iter().find(|fault| fault.name() == name)
     }
 
-    /// The injected fault of the medium in one life; `None` for faults of the device model.
+    /// The injected fault of the medium in one run; `None` for faults of the device model.
     pub fn wrong(self, seed: u64) -> Option<Wrong> {
         let one_in = match self {
             Fault::LostProgram | Fault::TornProgram | Fault::MisdirectedProgram => 40,
@@ -143,7 +143,7 @@ impl Fault {
 }
 
 impl Promise {
-    /// The word for it.
+    /// Its name.
     pub const fn name(self) -> &'static str {
         match self {
             Promise::Survives => "survives",

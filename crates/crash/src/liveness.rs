@@ -1,5 +1,5 @@
-//! After a recovery, with faults over: the device returns what it held also after copies of it left caches, does what it is
-//! asked, comes to rest, and keeps it.
+//! After a recovery without faults: the device returns its data even after cached copies were evicted, serves
+//! requests, becomes idle, and keeps its data.
 
 use crate::auditor::Broken;
 use crate::life::asking::{Asking, By};
@@ -11,17 +11,17 @@ use nacre_kernel::{Op, Status, Streams, Time};
 
 /// Blocks that are written after a recovery, with faults over.
 const LIVES_ON: usize = 4;
-/// Period, in the chance of the last power loss, of runs that also read other blocks, so that copies leave caches.
+/// One in this many last power losses is followed by reads of other blocks, which evict cached copies.
 const READS_ELSEWHERE: u64 = 8 * SHOWN_TO_WORK;
-/// Bytes that are read then, and those of one request.
+/// Total bytes of these reads, and bytes per request.
 const ELSEWHERE_BYTES: u64 = 128 << 10;
 const ELSEWHERE_AT_ONCE: u64 = 16 << 10;
-/// Events after which a device that nobody asks has nothing left to do.
+/// Events after which a device without requests must be idle.
 const RESTS_WITHIN: usize = 1_000_000;
 
 impl Life<'_> {
-    /// Faults are over: the device takes writes and gives them back, comes to rest, and keeps what is flushed when the
-    /// power fails once more.
+    /// Tests without faults: the device accepts and returns writes, becomes idle, and keeps flushed data at
+    /// one more power failure.
     pub(crate) fn live(&mut self, ready: Time, loss: &Loss) -> Result<(), Broken> {
         self.media.go_wrong(None);
         self.device.check_invariants();
@@ -64,8 +64,8 @@ impl Life<'_> {
         self.find_again(self.now.max(recovery.done), &blocks, &written, (lost_pages, problem))
     }
 
-    /// Blocks hold what they held after other blocks were read: a copy in a cache may hide that the device below it lost the
-    /// block. These are the blocks that an audit reads last, so caches have copies of them.
+    /// Checks that blocks keep their content after reads of other blocks: a cached copy may hide that the
+    /// device below lost it. These are the blocks that an audit reads last, so that they are cached.
     fn find_without_copies(&mut self, loss: &Loss) -> Result<(), Broken> {
         let blocks: Vec<u64> = self.auditor.known().collect();
         let blocks = &blocks[blocks.len().saturating_sub(LIVES_ON)..];
@@ -86,7 +86,7 @@ impl Life<'_> {
         Ok(())
     }
 
-    /// Reads neighboring blocks, many at a time, whatever they hold.
+    /// Reads adjacent blocks, many at a time, regardless of content.
     fn read_elsewhere(&mut self, loss: &Loss) -> Result<(), Broken> {
         let size = self.auditor.block_bytes() as u64;
         let capacity = self.device.capacity().map_or(ELSEWHERE_BYTES, |capacity| capacity.0);
@@ -101,8 +101,7 @@ impl Life<'_> {
         self.wait_for_all()
     }
 
-    /// Errors: these blocks do not hold what was written to them, and the device does not say that it has lost more
-    /// than so many pages since.
+    /// Errors: these blocks lack their written data, and the device has reported no additional lost pages.
     fn find_again(
         &mut self,
         at: Time,
@@ -123,7 +122,7 @@ impl Life<'_> {
         Ok(())
     }
 
-    /// When the device has nothing to do any more, if nobody asks anything. Errors: it always has.
+    /// Time at which the device becomes idle without requests. Errors: it never does.
     fn rest(&mut self) -> Result<Time, Broken> {
         let from = self.now;
         for _ in 0..RESTS_WITHIN {

@@ -1,29 +1,29 @@
-//! The bytes of a stack's media: they outlive the device, go back to where they were, and go wrong on purpose.
+//! Stores of a stack's media: they survive the device, can return to an earlier state, and inject faults.
 
 use crate::fault::Wrong;
 use crate::medium_faults::{MediumFaults, torn};
 use nacre_media::store::{Layout, Memory, Store};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The stores of a stack, in the order in which its devices ask for them. Clones are the same bytes.
+/// The stores of a stack, in the order in which its devices request them. Clones share their data.
 #[derive(Clone, Debug, Default)]
 pub struct Media(Arc<Mutex<Stores>>);
 
 #[derive(Debug, Default)]
 struct Stores {
     stores: Vec<Kept>,
-    /// How many were given out.
+    /// Number of stores handed out.
     given: usize,
     wrong: Option<Wrong>,
 }
 
 impl Media {
-    /// Media on which nothing was written.
+    /// Media without any writes.
     pub fn new() -> Media {
         Media::default()
     }
 
-    /// The next store; it has to hold `layout`.
+    /// The next store, for `layout`.
     pub fn store(&self, layout: Layout) -> Kept {
         let mut stores = self.stores();
         if stores.given == stores.stores.len() {
@@ -40,7 +40,7 @@ impl Media {
         self.stores().given = 0;
     }
 
-    /// Injects this fault into the operations of all stores from now on.
+    /// Injects this fault into the operations of all stores.
     pub fn go_wrong(&self, wrong: Option<Wrong>) {
         let mut stores = self.stores();
         stores.wrong = wrong;
@@ -52,7 +52,7 @@ impl Media {
         self.stores().stores.iter().map(|kept| kept.inner().went_wrong).sum()
     }
 
-    /// From now on every change is remembered.
+    /// Starts to log every change.
     pub fn mark(&self) {
         for kept in &self.stores().stores {
             let mut inner = kept.inner();
@@ -61,7 +61,7 @@ impl Media {
         }
     }
 
-    /// All bytes are as they were at the mark, which stays.
+    /// Returns all data to the state at the mark, which stays.
     pub fn go_back(&self) {
         self.stores().stores.iter().for_each(|kept| kept.inner().go_back());
     }
@@ -76,7 +76,7 @@ impl Media {
     }
 }
 
-/// A store that outlives its device, as an image file does. Clones are the same bytes.
+/// A store that survives its device, as an image file does. Clones share their data.
 #[derive(Clone, Debug)]
 pub struct Kept(Arc<Mutex<Inner>>);
 
@@ -93,7 +93,7 @@ struct Inner {
 struct Undo {
     /// The page, and whether it was programmed.
     pages: Vec<(u64, bool)>,
-    /// The bytes of those that were, one behind the other.
+    /// Data of the programmed ones, concatenated.
     bytes: Vec<u8>,
     before: Option<MediumFaults>,
 }
@@ -121,7 +121,7 @@ impl Inner {
         self.faulty.clone_from(&undo.before);
     }
 
-    /// Does `work` with what goes wrong, if anything does, and counts what struck meanwhile.
+    /// Runs `work` with the fault, if any, and counts its occurrences.
     fn struck<T>(&mut self, work: impl FnOnce(&mut MediumFaults) -> T) -> Option<T> {
         let faulty = self.faulty.as_mut()?;
         let before = faulty.struck();
@@ -130,7 +130,7 @@ impl Inner {
         Some(result)
     }
 
-    /// Which page a program of `page` really changes; `None` if none is.
+    /// Page that a program of `page` really changes; `None` if none.
     fn target(&mut self, page: u64) -> Option<u64> {
         self.struck(|faulty| faulty.target(page)).unwrap_or(Some(page))
     }

@@ -1,4 +1,4 @@
-//! Faults that are put into the operations of a medium, and a store that has them.
+//! Faults injected into the operations of a medium, and a store with such faults.
 
 use crate::fault::{Fault, Wrong};
 use nacre_kernel::{Random, Streams};
@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct MediumFaults {
     wrong: Wrong,
     random: Random,
-    /// By page, how often it was programmed, where that matters.
+    /// Number of programs of each page, for faults that need it.
     programs: BTreeMap<u64, u64>,
     struck: u64,
 }
@@ -20,7 +20,7 @@ pub struct MediumFaults {
 const PAGES_STUCK: u64 = 4;
 
 impl MediumFaults {
-    /// Faults of a store without any so far.
+    /// Faults of a store, without occurrences so far.
     pub fn new(wrong: Wrong) -> MediumFaults {
         let random = Streams::new(wrong.seed).stream("medium");
         MediumFaults { wrong, random, programs: BTreeMap::new(), struck: 0 }
@@ -52,7 +52,7 @@ impl MediumFaults {
         self.strikes(Fault::BitRot, page)
     }
 
-    /// Whether an operation on `page` goes wrong with `fault`.
+    /// Whether an operation on `page` is affected by `fault`.
     fn strikes(&mut self, fault: Fault, page: u64) -> bool {
         if self.wrong.fault != fault {
             return false;
@@ -74,7 +74,7 @@ impl MediumFaults {
     }
 }
 
-/// What `page` of `store` holds when a program of `bytes` changes only its first half.
+/// Content of `page` of `store` after a program of `bytes` that changes only its first half.
 pub(crate) fn torn(store: &impl Store, page: u64, bytes: &[u8]) -> Vec<u8> {
     let mut torn = vec![0; bytes.len()];
     Store::read(store, page, 0, &mut torn);
@@ -103,7 +103,7 @@ impl SharedFaults {
     }
 }
 
-/// A store whose operations fail as the shared faults say.
+/// A store whose operations fail according to the shared faults.
 pub struct FaultyPages<S> {
     store: S,
     pages: u64,
@@ -116,7 +116,7 @@ impl<S> FaultyPages<S> {
         FaultyPages { store, pages, shared }
     }
 
-    /// Which page a program of `page` really changes; `None` if none is. The last page has no page behind it.
+    /// Page that a program of `page` really changes; `None` if none. The last page has no next page.
     fn target(&self, page: u64) -> Option<u64> {
         let mut faults = self.shared.faults();
         let target = faults.as_mut().map_or(Some(page), |faults| faults.target(page))?;

@@ -1,7 +1,7 @@
-//! Reads of a life, and blocks that the device says it has lost.
+//! Reads of a run, and blocks that the device reports as lost.
 //!
-//! A stack whose medium is worn out loses what a cache of it can write nowhere. That is told where the read fails
-//! and the report counts a page that is lost; a read that fails without such a count is a finding.
+//! A stack with a worn-out medium loses data that a cache cannot write back. The report counts a lost page,
+//! and reads of it fail; a read that fails without such a count is a violation.
 
 use crate::auditor::Broken;
 use crate::life::Life;
@@ -10,22 +10,22 @@ use nacre_kernel::event::Payload;
 use nacre_kernel::ledger::LOST_PAGES;
 use nacre_kernel::{ComponentReport, FaultCounts, Status, Time};
 
-/// Blocks that one request of an audit reads at most.
+/// Maximum blocks per request of an audit.
 const READ_AT_ONCE: u64 = 16;
 
-/// How a read ended.
+/// Result of a read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// With bytes.
+    /// With data.
     Given,
-    /// The device says that it has lost some of them.
+    /// The device reports that some of them are lost.
     Lost,
-    /// A fault that is made on purpose failed it: what is there is not known.
+    /// Failed because of an injected fault: the content is unknown.
     Failed,
 }
 
 impl Life<'_> {
-    /// Errors: a read fails, and neither was an error made on purpose nor counts the device a page that it lost.
+    /// Errors: a read fails without an injected fault and without a counted lost page.
     fn answer(&self, at: Time, (first, count): (u64, u64), status: Status) -> Result<Answer, Broken> {
         match status {
             Status::Done => Ok(Answer::Given),
@@ -42,7 +42,7 @@ impl Life<'_> {
         self.answer(done, (first, count), status)
     }
 
-    /// A read of a step is done.
+    /// Checks a read of a step.
     pub(crate) fn check_read(
         &mut self,
         asked: &Asked,
@@ -74,8 +74,8 @@ impl Life<'_> {
         }
     }
 
-    /// Reads all blocks that were ever written into `found`, in as few requests as that takes; those that are lost
-    /// are `unread`. The power `failed` before. Returns how many there are.
+    /// Reads all blocks that were ever written into `found`, with as few requests as possible; lost ones are
+    /// `unread`. The power failed at `failed`. Returns their number.
     pub(crate) fn read_all(&mut self, at: Time, failed: Time) -> Result<u64, Broken> {
         let mut runs = std::mem::take(&mut self.runs);
         runs.clear();
@@ -103,7 +103,7 @@ impl Life<'_> {
         Ok(audited)
     }
 
-    /// A read of an audit is done, whose bytes have this place among those that were found.
+    /// Stores the data of an audit read at its position in `found`.
     pub(crate) fn audited(
         &mut self,
         (first, count): (u64, u64),
@@ -137,14 +137,14 @@ impl Life<'_> {
         Ok(())
     }
 
-    /// What faults that are made on purpose did so far, all together.
+    /// Effects of all injected faults so far.
     pub(crate) fn made(&self) -> FaultCounts {
         let mut sum = FaultCounts::default();
         add_made(&self.device.report(self.now), &mut sum);
         sum
     }
 
-    /// Pages that the device and those below it count as lost until `at`.
+    /// Pages that the device and those below count as lost up to `at`.
     pub(crate) fn lost_pages(&self, at: Time) -> u64 {
         lost_pages(&self.device.report(at))
     }

@@ -1,4 +1,4 @@
-//! What crashing a device found.
+//! Results of power-loss tests.
 
 use crate::auditor::Audit;
 use crate::fault::{Fault, Promise};
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 pub struct Report {
     /// Guarantees of the device.
     pub capabilities: Capabilities,
-    /// Whether the stack has a device `faulty` with faults.
+    /// Whether the stack has a `faulty` device with faults.
     pub has_device_faults: bool,
     /// Tested power losses by additional fault.
     pub faults: BTreeMap<Fault, Tried>,
@@ -22,46 +22,46 @@ pub struct Report {
     pub lives: u64,
     /// Restarts from a saved state.
     pub restarts: u64,
-    /// Requests served, those of audits included.
+    /// Requests served, including those of audits.
     pub requests: u64,
     /// Blocks read and compared after power losses.
     pub blocks_audited: u64,
-    /// From the return of the power until the device was ready.
+    /// Times from restored power until the device was ready.
     pub recoveries: LatencyHistogram,
     /// Coverage: count of each branch of power loss and recovery.
     pub branches: BTreeMap<&'static str, u64>,
-    /// The first promise that was broken.
+    /// The first violated guarantee.
     pub finding: Option<Finding>,
 }
 
-/// Results under one class of faults.
+/// Results for one class of faults.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tried {
     /// Power losses.
     pub points: u64,
-    /// Operations of the medium that went wrong, flushes that were lies, writes that a worn-out medium refused, losses of
-    /// power that damaged other pages or found too little energy, requests that a device `faulty` touched.
+    /// Affected operations of the medium, lying flushes, writes rejected by a worn-out medium, power losses
+    /// that damaged other pages or had too little energy, and requests affected by a `faulty` device.
     pub injected: u64,
-    /// Blocks that were not what was written last.
+    /// Blocks without their latest write.
     pub blocks_behind: u64,
     /// Blocks with a lost acknowledged write that recovery reported; reads that a `faulty` device failed.
     pub lost_and_told: u64,
-    /// Lives that ended with corrupted data that was not reported.
+    /// Runs that ended with corrupted data without an error.
     pub lost_unseen: u64,
 }
 
-/// A promise that was broken, and how to see it.
+/// A violated guarantee, and how to reproduce it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// Description of the violation.
     pub problem: String,
     /// Additional fault.
     pub fault: Fault,
-    /// The fewest steps found that lead to it.
+    /// The shortest steps found that reproduce it.
     pub sequence: Sequence,
-    /// Steps before they became fewer.
+    /// Number of steps before shortening.
     pub steps_drawn: usize,
-    /// Whether the same steps do it again on a new device. Where not, the state that was saved is not all.
+    /// Whether the same steps reproduce it on a new device. If not, the saved state is incomplete.
     pub repeats: bool,
 }
 
@@ -119,7 +119,7 @@ impl Report {
         Fault::ALL.into_iter().map(|fault| (fault, promised(fault))).collect()
     }
 
-    /// What the devices `faulty` of one life did; `unread` blocks were not read because of them.
+    /// Effects of the `faulty` devices of one run; `unread` blocks were not read because of them.
     pub(crate) fn device_faults(&mut self, made: &FaultCounts, unread: u64) {
         if made.touched > 0 {
             let tried = self.faults.entry(Fault::DeviceFault).or_default();

@@ -1,4 +1,4 @@
-//! Lives, one after the other, and the points at which each loses its power.
+//! Runs, one after the other, and their power losses.
 
 use crate::auditor::Broken;
 use crate::draw::{Drawer, block_bytes};
@@ -19,10 +19,10 @@ pub struct Options {
     pub points: u64,
     /// Random seed.
     pub seed: u64,
-    /// What goes wrong in the medium in addition to power losses, in every second life one of these. One that did not strike
-    /// has more lives.
+    /// Faults of the medium besides power losses, one of them in every second run. A fault without occurrence
+    /// gets more runs.
     pub faults: Vec<Fault>,
-    /// Replays that making a finding shorter may take.
+    /// Maximum replays for shortening a violation.
     pub replays: u32,
 }
 
@@ -35,28 +35,28 @@ impl Options {
 
 /// Bytes of capacity that are used of a device without a limit.
 const UNLIMITED: u64 = 1 << 40;
-/// Steps of one life.
+/// Minimum steps of one run.
 const STEPS_MIN: u64 = 20;
 const STEPS_MORE: u64 = 400;
-/// Writes before the first step, at most; of a smaller device so many that each place is written twice.
+/// Maximum writes before the first step; fewer on a smaller device, so that each location is written twice.
 const PRECONDITIONED_MAX: u64 = 4_000;
-/// Steps between two looks at the books of a device whose state is large. Those of others are looked at behind each.
+/// Steps between consistency checks of a device with a large state. Others are checked after each step.
 const LARGE_CHECKED_EVERY: u64 = 20;
-/// Power losses after one step, at most.
+/// Maximum power losses after one step.
 const BRANCHES_MAX: u64 = 16;
 /// Steps between two after which the power is lost, at most.
 const APART_MAX: u64 = 8;
-/// Bytes of state above which a device is not saved at every step, since that would take longer than what is tried:
-/// no power loss is taken back, and it continues as another process after one in so many of the steps that say so.
+/// State size in bytes above which a device is not saved at every step, since that would take longer than the
+/// tests: no power loss is undone, and only one in this many restart steps is performed.
 const STATE_MAX: usize = 1 << 20;
 const LARGE_RESTARTS: u64 = 8;
-/// Lives more of a fault that did not strike, at most, and power losses of each.
+/// Maximum additional runs for a fault without occurrence, and power losses of each.
 const LIVES_MORE: u64 = 64;
 const POINTS_MORE: u64 = 100;
-/// One in so many power losses is not taken back: life continues behind it.
+/// One in this many power losses is not undone: the run continues after it.
 const STAYS: u64 = 16;
 
-/// Crashes the device of `stack`; `watch` is told the points tried so far, and may end it.
+/// Tests the device of `stack`; `watch` is called with the points tested so far, and may stop it.
 pub fn crash(
     stack: &mut dyn Stack,
     options: &Options,
@@ -87,8 +87,7 @@ pub fn crash(
     report
 }
 
-/// One life, which loses its power until so many losses are counted. Puts into the report what was found, if the device
-/// promised better.
+/// One run with a number of power losses. Adds violations to the report.
 fn live(stack: &mut dyn Stack, (fault, until): (Fault, u64), options: &Options, report: &mut Report) {
     let number = report.lives;
     report.lives += 1;
@@ -194,8 +193,8 @@ impl Course<'_, '_> {
         Ok(())
     }
 
-    /// What is outstanding completes; a large device loses its power for the last time, and shows that it still works: no
-    /// branch of it did.
+    /// Completes outstanding requests; a large device then has its last power loss and must still work, since
+    /// its branches did not test that.
     fn end(&mut self) -> Result<(), Broken> {
         self.life.wait_for_all()?;
         if !self.is_large || self.report.points() >= self.points {

@@ -28,23 +28,23 @@ pub struct Step {
 /// Action of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// So many blocks from the first on are written.
+    /// Write this many blocks from the first.
     Write(u64, u64),
-    /// They are read.
+    /// Read them.
     Read(u64, u64),
-    /// They are trimmed.
+    /// Trim them.
     Trim(u64, u64),
-    /// What was written so far is to last.
+    /// Make all writes so far durable.
     Flush,
-    /// A transaction begins.
+    /// Begin a transaction.
     Begin,
-    /// It is to last.
+    /// Commit it.
     Commit,
-    /// It is taken back.
+    /// Roll it back.
     Abort,
-    /// The process ends, and another one continues with the saved state and the same bytes.
+    /// The process ends, and another one continues with the saved state and the same data.
     Restart,
-    /// The power is lost, and comes back.
+    /// Power is cut, and restored.
     Lose(Loss),
 }
 
@@ -57,7 +57,7 @@ pub struct Loss {
     pub chance: u64,
     /// Time without power.
     pub off: Time,
-    /// It is lost again when so many 65536ths of the recovery are done, for so long.
+    /// Cut power again after this many 65536ths of the recovery, for this time.
     pub again: Option<(u16, Time)>,
     /// Whether requests arrive before the recovery ends.
     pub is_early: bool,
@@ -68,7 +68,7 @@ pub struct Loss {
 pub struct Sequence {
     /// Bytes of a block.
     pub block_bytes: usize,
-    /// Writes all over the device before the first step, which take no time and write zeroes.
+    /// Writes of zeros all over the device before the first step, without taking time.
     pub preconditioned: u64,
     /// The steps.
     pub steps: Vec<Step>,
@@ -186,7 +186,7 @@ fn read_number(words: &mut SplitWhitespace<'_>) -> Option<u64> {
     words.next()?.parse().ok()
 }
 
-/// Whether `word` comes next; then it is read.
+/// Reads `word` if it is next; returns whether it was.
 fn read_word(words: &mut SplitWhitespace<'_>, word: &str) -> bool {
     let mut rest = words.clone();
     let is_next = rest.next() == Some(word);

@@ -1,4 +1,4 @@
-//! The fewest steps that lead to what was found.
+//! Shortens the steps that reproduce a violation.
 
 use crate::auditor::Broken;
 use crate::fault::Fault;
@@ -9,10 +9,10 @@ use nacre_kernel::Time;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Replays that making a sequence shorter may take, where nothing else is said.
+/// Default maximum of replays for shortening a sequence.
 pub(crate) const REPLAYS_MAX: u32 = 4_000;
 
-/// Does `sequence` on a new device. Errors: what the device did that it may not.
+/// Performs `sequence` on a new device. Errors: a violation by the device.
 pub fn replay(stack: &mut dyn Stack, sequence: &Sequence, fault: Fault, seed: u64) -> Result<(), Broken> {
     let work = AssertUnwindSafe(|| {
         let media = Media::new();
@@ -26,7 +26,7 @@ pub fn replay(stack: &mut dyn Stack, sequence: &Sequence, fault: Fault, seed: u6
     catch_unwind(work).unwrap_or_else(|panic| Err(Broken(failure_of(&*panic))))
 }
 
-/// Does all steps of `sequence`.
+/// Performs all steps of `sequence`.
 fn follow(life: &mut Life<'_>, sequence: &Sequence) -> Result<(), Broken> {
     let end = sequence.steps.len().saturating_sub(1);
     for (number, step) in sequence.steps.iter().enumerate() {
@@ -45,14 +45,14 @@ fn follow(life: &mut Life<'_>, sequence: &Sequence) -> Result<(), Broken> {
     Ok(())
 }
 
-/// What an assertion said.
+/// Message of a failed assertion.
 pub(crate) fn failure_of(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
     format!("an assertion of the device fails: {}", text.unwrap_or("it says nothing"))
 }
 
-/// A shorter sequence that the device fails, too, and how; nothing where it does not fail this one.
+/// A shorter sequence with a violation, and the violation; none if this one has none.
 pub(crate) fn shrink(
     stack: &mut dyn Stack,
     sequence: Sequence,
@@ -81,12 +81,12 @@ struct Search<'a> {
     seed: u64,
     best: Sequence,
     problem: String,
-    /// How many are left.
+    /// Remaining replays.
     replays: u32,
 }
 
 impl Search<'_> {
-    /// Takes `sequence` if the device fails it, too.
+    /// Keeps `sequence` if it has a violation, too.
     fn take(&mut self, sequence: Sequence) -> bool {
         if self.replays == 0 {
             return false;
@@ -98,7 +98,7 @@ impl Search<'_> {
         true
     }
 
-    /// Leaves out parts, halves first, single steps last.
+    /// Removes parts, halves first, single steps last.
     fn remove(&mut self) {
         let mut size = self.best.steps.len() / 2;
         while size > 0 {
@@ -114,7 +114,7 @@ impl Search<'_> {
         }
     }
 
-    /// Makes what is left as plain as it can be.
+    /// Simplifies the remaining steps.
     fn simplify(&mut self) {
         for number in 0..self.best.steps.len() {
             for simpler in simpler(&self.best.steps[number]) {

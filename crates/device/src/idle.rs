@@ -1,4 +1,4 @@
-//! What an idle device takes for one access.
+//! Latency of one access on an idle device.
 
 use nacre_kernel::event::{Completions, Device, Payload, RequestId};
 use nacre_kernel::{Op, Random, Request, Time};
@@ -41,7 +41,7 @@ impl Idle {
     }
 }
 
-/// What addresses of requests to idle devices are multiples of.
+/// Alignment of addresses of requests to idle devices.
 const UNIT: u64 = 4096;
-/// Requests of each kind; an eighth of the standard deviation remains in the mean of a distribution.
+/// Requests of each kind; 1/8 of the standard deviation remains in the mean of a distribution.
 const SAMPLES: u64 = 64;

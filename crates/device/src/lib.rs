@@ -1,8 +1,8 @@
-//! The family of devices: what a room of it is built from, whatever stands above or below it.
+//! The family of devices: contexts for building them.
 //!
-//! Devices that turn a medium into storage live in `nacre-controller`, those that stand over other devices
-//! in `nacre-hierarchy`; both fill the same family. A room is built from its slot through a [`Builder`], so
-//! that no room ever names another.
+//! Devices that turn a medium into storage are in `nacre-controller`, composite devices in `nacre-hierarchy`;
+//! both belong to the same family. A room is built from its slot through a [`Builder`], so that no room ever
+//! names another.
 
 mod idle;
 
@@ -14,7 +14,7 @@ use nacre_kernel::{Bytes, ComponentId, Random, event};
 use nacre_media::store::{Layout, Pages};
 use std::any::Any;
 
-/// The family of everything that serves block requests.
+/// The family of devices, which serve block requests.
 #[derive(Debug)]
 pub struct DeviceFamily;
 
@@ -35,23 +35,23 @@ pub trait Builder {
     /// Builds the device in `slot`: a child.
     fn device(&mut self, slot: &Slot<DeviceFamily>) -> Result<Box<dyn event::Device>, Problems>;
 
-    /// The bytes of the medium of the device at `path`; `None` if the stack is simulated without bytes. A
-    /// device asks at most once.
+    /// The store for the medium of the device at `path`; `None` if the stack is simulated without data. A
+    /// device calls this at most once.
     fn store(&mut self, path: &str, layout: Layout) -> Option<Box<dyn Pages>>;
 
-    /// The random stream called `name`; use the slot's path, so that every device has its own.
+    /// The random stream with this name; use the slot's path, so that every device has its own.
     fn random(&self, name: &str) -> Random;
 
-    /// The text of a file the scenario names at `path`, for example a latency log. `file` is relative
-    /// to the scenario. Errors: the file is not there or is not text.
+    /// The text of a file that the scenario names at `path`, for example a latency log. `file` is relative to
+    /// the scenario. Errors: the file does not exist or is not text.
     fn text_file(&mut self, path: &str, file: &str) -> Result<String, Problems>;
 
-    /// What one access of `bytes` to its own idle device, as `slot` describes it, takes.
+    /// Latency of one access of `bytes` on an idle device like `slot`.
     fn idle(&mut self, slot: &Slot<DeviceFamily>, bytes: u32) -> Result<Idle, Problems>;
 
-    /// How often, and in what sizes, the whole workload, from its first request to its last, reads and writes
-    /// each of the first `extents` extents; sizes ascend. `path` is the place in the scenario that asks, for
-    /// problems. Errors: the workload cannot be read, never ends, or reaches beyond the last extent.
+    /// Reads and writes of the first `extents` extents by the whole workload, with sizes in ascending order.
+    /// `path` is the setting that needs them, for errors. Errors: the workload is unreadable, never ends, or
+    /// extends beyond the last extent.
     fn accesses(
         &mut self,
         path: &str,
@@ -59,16 +59,15 @@ pub trait Builder {
         extents: u32,
     ) -> Result<Vec<Vec<SizedAccesses>>, Problems>;
 
-    /// Says that what is at `path` is about to take so many bytes of memory. Errors: there are not as many, which
-    /// is known only where the caller says how many there are.
+    /// Announces that the device at `path` will take this many bytes of memory. Errors: not enough memory, if
+    /// the caller limits it.
     fn take_memory(&mut self, path: &str, bytes: u64) -> Result<(), Problems>;
 
-    /// The same of tables of which `at_once` bytes are taken now, and `in_all` when every part of the device has been
-    /// touched.
+    /// As before, for tables that take `at_once` bytes now, and `in_all` when every part of the device has
+    /// been accessed.
     fn take_memory_as_touched(&mut self, path: &str, at_once: u64, in_all: u64) -> Result<(), Problems>;
 
-    /// The policy of `family` that the caller of the run brought under `name`, as its family boxes it. Errors: there is
-    /// none.
+    /// The user's policy of `family` with this name. Errors: there is none.
     fn external_policy(&mut self, family: &str, path: &str, name: &str) -> Result<Box<dyn Any>, Problems>;
 }
 
@@ -86,6 +85,6 @@ pub struct Accesses {
 pub struct SizedAccesses {
     /// Bytes of each request, or of its part in this extent.
     pub bytes: u32,
-    /// Their numbers.
+    /// Number of accesses.
     pub of: Accesses,
 }

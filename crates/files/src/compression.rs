@@ -25,9 +25,9 @@ pub fn decompressed(mut source: Box<dyn BufRead + Send>) -> io::Result<Box<dyn B
     })
 }
 
-/// A file being written, compressed as the ending of its name asks.
+/// A file being written, compressed according to its suffix.
 pub(crate) enum Compressor {
-    /// As it is.
+    /// Uncompressed.
     Plain(BufWriter<File>),
     /// gzip.
     Gzip(flate2::write::GzEncoder<BufWriter<File>>),
@@ -38,7 +38,7 @@ pub(crate) enum Compressor {
 }
 
 impl Compressor {
-    /// Writes to `file`; `path` is what it will be called.
+    /// Writes to `file`; the suffix of `path` selects the compression.
     pub(crate) fn new(file: BufWriter<File>, path: &Path) -> io::Result<Compressor> {
         Ok(match path.extension().and_then(|ending| ending.to_str()) {
             Some("gz") => {
@@ -50,7 +50,7 @@ impl Compressor {
         })
     }
 
-    /// Writes what is still held back and gives the file. Errors: the disk is full.
+    /// Writes buffered data and returns the file. Errors: the disk is full.
     pub(crate) fn finish(self) -> io::Result<File> {
         let file = match self {
             Compressor::Plain(file) => file,
@@ -61,7 +61,7 @@ impl Compressor {
         file.into_inner().map_err(io::IntoInnerError::into_error)
     }
 
-    /// Where bytes go in.
+    /// Writer for the uncompressed data.
     pub(crate) fn writer(&mut self) -> &mut dyn Write {
         match self {
             Compressor::Plain(writer) => writer,

@@ -1,7 +1,6 @@
-//! The edge between the model and the disk: opens scenarios' files, decompresses traces, writes new
-//! files so that nothing is ever left half-written.
+//! File access for scenarios: opens their files, decompresses traces, and writes new files atomically.
 //!
-//! The model crates open nothing themselves; whoever drives them brings a [`ScenarioFiles`].
+//! The model crates open no files themselves; drivers supply a [`ScenarioFiles`].
 #![expect(
     clippy::disallowed_methods,
     reason = "this crate is where files are opened; the fences are for the model"
@@ -39,7 +38,7 @@ pub struct ScenarioFiles {
 }
 
 impl ScenarioFiles {
-    /// Files named relative to `folder`; shipped traces lie in `shipped_traces`.
+    /// Files relative to `folder`, and built-in traces in `shipped_traces`.
     pub fn new(folder: impl Into<PathBuf>, shipped_traces: Option<PathBuf>) -> ScenarioFiles {
         ScenarioFiles { folder: folder.into(), shipped_traces, share: ShareRead::default() }
     }
@@ -49,7 +48,7 @@ impl ScenarioFiles {
         &self.share
     }
 
-    /// The path `file` stands for: relative to the scenario, or a shipped trace called so.
+    /// The path for `file`: relative to the scenario, or a built-in trace.
     pub fn locate(&self, file: &str) -> PathBuf {
         let path = self.folder.join(file);
         if path.exists() || Path::new(file).components().count() != 1 {
@@ -89,15 +88,15 @@ impl Files for ScenarioFiles {
     }
 }
 
-/// The error with the path that was tried, which the scenario's name for the file does not show.
+/// The error with the full path, which the scenario's file name does not show.
 fn located(error: &io::Error, path: &Path) -> io::Error {
     io::Error::new(error.kind(), format!("{error}, at {}", path.display()))
 }
 
-/// Opens `path` for reading, decompressing `.gz`, `.zst` and `.xz` by their content. What is read of it
-/// counts in `share`.
+/// Opens `path` for reading, decompressing `.gz`, `.zst` and `.xz` by content. Bytes read are counted in
+/// `share`.
 ///
-/// Errors: the file is not there, is a directory, cannot be read, or its compressed content is damaged.
+/// Errors: the file does not exist, is a directory, cannot be read, or its compressed content is damaged.
 pub fn open(path: &Path, share: &ShareRead) -> io::Result<Box<dyn BufRead + Send>> {
     let file = File::open(path)?;
     let bytes = file.metadata()?.len();

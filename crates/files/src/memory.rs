@@ -1,13 +1,13 @@
-//! How much memory there is to take, as far as the system says.
+//! Available memory, as reported by the system.
 
 use nacre_machine::HostMemory;
 use std::fs::read_to_string;
 
-/// What `statm` counts in, on every processor that this was tried on. Where pages are larger more seems left than is.
+/// Unit of `statm`, on all tested processors. With larger pages, available memory is overestimated.
 const PAGE_BYTES: u64 = 4096;
 
-/// What can be taken without swapping and what there is with all swapping, within the limits of the control group and of
-/// the process; none if nobody says.
+/// Memory available without swapping, and with swapping, within the limits of the control group and of the
+/// process; `None` if unknown.
 pub(crate) fn of_this_machine() -> Option<HostMemory> {
     let system = read_to_string("/proc/meminfo").ok().and_then(|text| of_system(&text))?;
     let limits = read_to_string("/proc/self/limits").ok().zip(read_to_string("/proc/self/statm").ok());
@@ -21,7 +21,7 @@ pub(crate) fn of_this_machine() -> Option<HostMemory> {
     Some(HostMemory { free: system.free.min(limit.saturating_sub(used)), all: system.all.min(limit) })
 }
 
-/// What `/proc/meminfo` says.
+/// Values in `/proc/meminfo`.
 fn of_system(text: &str) -> Option<HostMemory> {
     let line = |name: &str| -> Option<u64> {
         let line = text.lines().find_map(|line| line.strip_prefix(name))?;
@@ -32,8 +32,8 @@ fn of_system(text: &str) -> Option<HostMemory> {
     Some(HostMemory { free: line("MemAvailable:")?, all })
 }
 
-/// What is left of the addresses that a process may have (`ulimit -v`), in the words of its `limits` and `statm`. What is
-/// reserved and was never touched counts, too.
+/// Address space left to the process (`ulimit -v`), from the text of `limits` and `statm`. Reserved memory
+/// counts, too.
 fn of_process(limits: &str, sizes: &str) -> Option<u64> {
     let line = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
     let most: u64 = line.split_whitespace().next()?.parse().ok()?;

@@ -1,13 +1,13 @@
-//! Files that are to be there as a whole before they are read.
+//! Files that must be complete before they are read.
 
 use rustix::fs::{Mode, OFlags};
 use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// Opens a file for reading, and nothing else: a pipe would let its reader wait for as long as nobody writes.
+/// Opens a regular file for reading: a pipe could block its reader forever.
 ///
-/// Errors: what is at `path` is not a file, or cannot be opened.
+/// Errors: there is no regular file at `path`, or it cannot be opened.
 pub fn open_file(path: &Path) -> io::Result<File> {
     // Whatever it is, to open it this way takes no time.
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;

@@ -1,4 +1,4 @@
-//! The place of a new file: what may be there already, and how a file comes there.
+//! Target of a new file: what it may replace, and the final rename.
 
 use rustix::fs::{CWD, Mode, OFlags, RenameFlags, renameat_with};
 use rustix::io::Errno;
@@ -7,28 +7,28 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Names that are tried for a file whose own is taken.
+/// Maximum names tried if the file's own name is in use.
 const NAMES: u32 = 1000;
 
-/// What becomes of a file that is at the place of a new one. Links, folders, devices, and files that somebody has
-/// locked, as servers and memories lock their images, always stay.
+/// Handling of an existing file at the target. Links, folders, devices, and locked files, such as images of
+/// servers and memories, are never replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
-    /// It stays, and there is no new one.
+    /// Keeps it, without writing a new one.
     Kept,
-    /// The new one replaces it.
+    /// Replaces it.
     Replaced,
 }
 
-/// Where a file is to appear, and the one it may replace there.
+/// Target of a file, and the existing one that it may replace.
 pub(crate) struct Place {
     pub(crate) path: PathBuf,
-    /// Device and number of the file that is there, if it may go.
+    /// Device and inode of the existing file, if it may be replaced.
     old: Option<(u64, u64)>,
 }
 
 impl Place {
-    /// Errors: something is there that stays.
+    /// Errors: something that must not be replaced exists.
     pub(crate) fn look(path: &Path, existing: Existing) -> io::Result<Place> {
         let old = match path.symlink_metadata() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -43,7 +43,8 @@ impl Place {
         Ok(Place { path: path.to_path_buf(), old })
     }
 
-    /// Moves a file here. Errors: another file has come here since [`Place::look`], or the one that was there is in use.
+    /// Moves a file here. Errors: another file was created here since [`Place::look`], or the existing one is
+    /// in use.
     pub(crate) fn take(&self, from: &Path) -> io::Result<()> {
         let there = self.path.symlink_metadata().ok();
         match (self.old, there) {
@@ -56,7 +57,7 @@ impl Place {
         }
     }
 
-    /// Moves a file to the first free name of those that are like this one: `a-2.nacre.zst` for `a.nacre.zst`.
+    /// Moves a file to the first free similar name: `a-2.nacre.zst` for `a.nacre.zst`.
     pub(crate) fn take_other(&self, from: &Path) -> io::Result<PathBuf> {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
         let dot =
@@ -73,7 +74,7 @@ impl Place {
     }
 }
 
-/// The file at `path`, which nobody locks while it is held. Errors: somebody has it locked.
+/// Locks the file at `path`. Errors: it is locked by another process.
 fn hold(path: &Path) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);

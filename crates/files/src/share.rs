@@ -1,10 +1,10 @@
-//! How much of some files has been read, for showing how far long work has come.
+//! Counts the bytes read of files, for progress reports.
 
 use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Counts the bytes read of a set of files. Clones count together.
+/// Counts the bytes read of a set of files. Clones share the count.
 #[derive(Clone, Debug, Default)]
 pub struct ShareRead(Arc<Counts>);
 
@@ -22,7 +22,8 @@ impl ShareRead {
         (total > 0).then(|| self.0.read.load(Ordering::Relaxed) as f64 / total as f64)
     }
 
-    /// How many items there will be if `done` came from what has been read; `None` before anything was.
+    /// Estimated total number of items, if `done` came from the part read so far; `None` before anything was
+    /// read.
     pub fn estimate(&self, done: u64) -> Option<u64> {
         let fraction = self.fraction().filter(|&fraction| fraction > 0.0)?;
         Some((done as f64 / fraction.min(1.0)) as u64)
@@ -33,7 +34,7 @@ impl ShareRead {
         self.0.waits.load(Ordering::Relaxed)
     }
 
-    /// `file`, which holds `bytes`, with its reading counted.
+    /// Wraps `file` of `bytes` bytes, so that reads are counted.
     pub(crate) fn counted<R: Read>(&self, file: R, bytes: u64) -> Counted<R> {
         self.0.total.fetch_add(bytes, Ordering::Relaxed);
         self.0.waits.fetch_or(bytes == 0, Ordering::Relaxed);
@@ -41,7 +42,7 @@ impl ShareRead {
     }
 }
 
-/// A file whose reading is counted.
+/// A file with counted reads.
 pub(crate) struct Counted<R> {
     file: R,
     counts: Arc<Counts>,

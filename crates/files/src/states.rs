@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// The bytes of the saved state at `path`, decompressed.
 ///
-/// Errors: the file is not there, or cannot be read.
+/// Errors: the file does not exist, or cannot be read.
 pub fn read_state(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(usize::try_from(fs::metadata(path)?.len()).unwrap_or(0));
     open(path, &ShareRead::default())?.read_to_end(&mut bytes)?;
@@ -20,9 +20,9 @@ pub fn read_state(path: &Path) -> io::Result<Vec<u8>> {
 pub struct StateFile(WholeFile);
 
 impl StateFile {
-    /// Makes sure that a state can be saved at `path`.
+    /// Checks that a state can be saved at `path`.
     ///
-    /// Errors: there is something that is no saved state, which stays; the folder cannot be written.
+    /// Errors: the existing file is not a saved state; the folder is not writable.
     pub fn begin(path: &Path) -> io::Result<StateFile> {
         let mut head = [0; MAGIC.len()];
         let is_other = match open_file(path).and_then(|file| decompressed(Box::new(BufReader::new(file)))) {
@@ -43,7 +43,7 @@ impl StateFile {
         self.0.finish().map(|_| ())
     }
 
-    /// As [`StateFile::finish`], of a state that others make, too: theirs will do.
+    /// As [`StateFile::finish`], for a state that other processes save, too: an existing one is accepted.
     fn finish_or_drop(mut self, state: &[u8]) -> io::Result<()> {
         self.0.write_all(state)?;
         self.0.finish_or_drop().map(|_| ())
@@ -55,7 +55,7 @@ impl StateFile {
 pub struct PreparationFolder(PathBuf);
 
 impl PreparationFolder {
-    /// Keeps preparations in `folder`, which is there.
+    /// Keeps preparations in the existing `folder`.
     pub fn new(folder: impl Into<PathBuf>) -> PreparationFolder {
         PreparationFolder(folder.into())
     }

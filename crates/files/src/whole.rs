@@ -1,4 +1,4 @@
-//! Files that appear whole or not at all.
+//! Files that are written atomically.
 
 use crate::compression::Compressor;
 use crate::place::{Existing, Place};
@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// Files this process has started: part of their temporary names, so that no two are alike.
+/// Number of files started by this process, for unique temporary names.
 static STARTED: AtomicU64 = AtomicU64::new(0);
 
-/// A file being written under a temporary name next to its place. Dropped unfinished, it leaves nothing.
+/// A file being written under a temporary name next to its target. Dropping it unfinished removes it.
 ///
 /// The content is compressed if the name ends in `.gz`, `.zst` or `.xz`.
 pub struct WholeFile {
@@ -21,9 +21,9 @@ pub struct WholeFile {
 }
 
 impl WholeFile {
-    /// Starts a file that will appear at `place`.
+    /// Starts a file that will be moved to `place`.
     ///
-    /// Errors: something is there that is not to be replaced; the folder is not there or cannot be written.
+    /// Errors: an existing file must not be replaced; the folder does not exist or is not writable.
     pub fn begin(place: &Path, existing: Existing) -> io::Result<WholeFile> {
         let name = place
             .file_name()
@@ -38,11 +38,11 @@ impl WholeFile {
         Ok(WholeFile { place: target, temporary, content })
     }
 
-    /// Makes the file durable and puts it in its place, instead of the file that was there if that may be
-    /// replaced. Returns its bytes.
+    /// Makes the file durable and moves it to its target, replacing an existing file if allowed. Returns its
+    /// size.
     ///
-    /// Errors: the disk is full or fails, or another file has come meanwhile. That one is still there, and the new one
-    /// is kept under a name like its own, which the error says.
+    /// Errors: the disk is full or fails, or another file was created meanwhile. That one is kept, and the
+    /// new one gets a similar name, which is in the error.
     pub fn finish(self) -> io::Result<u64> {
         self.end(|place, temporary, error| match place.take_other(temporary) {
             Ok(other) => {
@@ -52,7 +52,7 @@ impl WholeFile {
         })
     }
 
-    /// As [`WholeFile::finish`], of a file that nobody misses: it goes if another one has come meanwhile.
+    /// As [`WholeFile::finish`], for a dispensable file: it is dropped if another one was created meanwhile.
     pub(crate) fn finish_or_drop(self) -> io::Result<u64> {
         self.end(|_, _, error| error)
     }
@@ -87,19 +87,19 @@ impl Drop for WholeFile {
     }
 }
 
-/// A [`WholeFile`] that a writer may own while somebody else keeps the right to finish it.
+/// A [`WholeFile`] owned by a writer, while another owner can finish it.
 #[derive(Clone)]
 pub struct SharedFile(Arc<Mutex<Option<WholeFile>>>);
 
 impl SharedFile {
-    /// Starts a file that will appear at `place`.
+    /// Starts a file that will be moved to `place`.
     ///
-    /// Errors: something is there that is not to be replaced; the folder is not there or cannot be written.
+    /// Errors: an existing file must not be replaced; the folder does not exist or is not writable.
     pub fn begin(place: &Path, existing: Existing) -> io::Result<SharedFile> {
         Ok(SharedFile(Arc::new(Mutex::new(Some(WholeFile::begin(place, existing)?)))))
     }
 
-    /// Makes the file durable and puts it in its place; further writes fail. Returns its bytes.
+    /// Makes the file durable and moves it to its target; further writes fail. Returns its size.
     ///
     /// Errors: those of [`WholeFile::finish`].
     pub fn finish(&self) -> io::Result<u64> {

@@ -1,4 +1,4 @@
-//! Pages that have codes: the time and energy of the decoders, what a power loss cancels of them, and the message
+//! Pages with codes: time and energy of the decoders, what a power loss cancels of them, and the finding
 //! about a page with more errors than its code corrects.
 
 use nacre_controller::ecc::{Verdict, Work};
@@ -7,24 +7,24 @@ use nacre_kernel::state::State;
 use nacre_kernel::{Activity, Energy, Ledger, Resource, Time};
 use std::collections::VecDeque;
 
-/// An encoder, and decoders that each correct one page at a time, in the order of the reads.
+/// An encoder, and decoders that each correct one page at a time, in read order.
 #[derive(Debug, State)]
 pub(crate) struct Coder {
     decoders: FirstCome<Energy>,
-    /// What it was charged.
+    /// Time and energy charged.
     pub(crate) ledger: Ledger,
-    /// Pages whose encoding may not have ended: begin, end, and energy.
+    /// Pages whose encoding may not have ended: start, end, and energy.
     #[state(varies)]
     encoding: VecDeque<(Time, Time, Energy)>,
 }
 
 impl Coder {
-    /// Free, with at least one decoder.
+    /// An idle coder with at least one decoder.
     pub(crate) fn new(decoders: u32) -> Coder {
         Coder { decoders: FirstCome::new(decoders), ledger: Ledger::default(), encoding: VecDeque::new() }
     }
 
-    /// Decodes a page that is asked for at `now` and there at `sensed`; when that is done.
+    /// Decodes a page requested at `now` and available at `sensed`; returns the end time.
     #[inline]
     pub(crate) fn decode(&mut self, now: Time, sensed: Time, work: Work) -> Time {
         let energy = self.charge_energy(work);
@@ -53,7 +53,7 @@ impl Coder {
         energy
     }
 
-    /// The power fails at `at`: of what is in progress, the part that is done by then stays charged.
+    /// Handles a power failure at `at`: only the completed part of operations in progress stays charged.
     pub(crate) fn power_fail(&mut self, at: Time) {
         for cut in self.decoders.power_fail(at) {
             self.ledger.give_back(Activity::Correct, cut.left);
@@ -76,15 +76,15 @@ impl Coder {
     }
 }
 
-/// Of what took `energy`, this much of its time was not done.
+/// Refunds the energy of the part of an operation that was not done.
 fn give_back(ledger: &mut Ledger, energy: Energy, (left, whole): (Time, Time)) {
     let share = if left < whole { left.as_secs_f64() / whole.as_secs_f64() } else { 1.0 };
     ledger.give_back_energy(Activity::Correct, Energy(energy.0 * share));
 }
 
-/// The verdict on a page whose decoder said `found`, where by the number of its bit errors it is `expected`: a page beyond its
-/// code that the decoder took for another codeword, or whose code notices nothing, is not good, unless it `is_as_stored` all
-/// the same.
+/// Whether a page is good after its decoder returned `found`, with `expected` from its number of bit errors:
+/// miscorrected pages, and errors that the code does not detect, are bad unless the data still
+/// `is_as_stored`.
 #[inline]
 pub(crate) fn verdict(expected: Verdict, found: Verdict, is_as_stored: impl FnOnce() -> bool) -> Verdict {
     let is_beyond = matches!(expected, Verdict::Uncorrectable | Verdict::Unnoticed);

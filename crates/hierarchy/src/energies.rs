@@ -1,4 +1,4 @@
-//! Energies and powers of a device are given together: what is not given would count as nothing.
+//! Energies and powers of a device must be given together: a missing one would count as zero.
 
 use crate::workbench::ROOMS;
 use nacre_kernel::event::{Completions, Payload, RequestId};
@@ -38,8 +38,8 @@ fn a_part_of_the_energies_is_a_mistake() {
     }
 }
 
-/// Energy of the encoder and decoder of `cache`, whose code takes 40 us for either: after a page was written, and after a
-/// request that came 10 ms later and met a power loss so long after its begin, if any.
+/// Energy of the encoder and decoder of `cache`, whose code takes 40 us for either: after a write of a page,
+/// and after a request 10 ms later that a power loss interrupts at this time after its start, if any.
 fn coded(cache: &str, op: Op, failure: Option<Time>) -> (f64, f64, Time) {
     let code = "kind = \"bch\"\nt = 1\ndecode = \"40 us\"\nencode = \"40 us\"\ndecode_energy = \"8 nJ\"\nencode_energy = \"2 nJ\"\n";
     let built = Workbench::new(ROOMS, 1)
@@ -67,7 +67,7 @@ fn coded(cache: &str, op: Op, failure: Option<Time>) -> (f64, f64, Time) {
     (before, energy(&host) - before, failure)
 }
 
-/// A decoding or encoding that a power loss interrupts has taken the energy of the part that was done.
+/// A decoding or encoding interrupted by a power loss has used the energy of its completed part.
 #[test]
 fn a_code_takes_energy_until_the_power_fails() {
     let flash = "kind = \"flash_disk_cache\"\nblocks = 64\ndensity = \"slc\"\nbit_error_rate = 0\n";

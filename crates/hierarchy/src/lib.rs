@@ -1,4 +1,4 @@
-//! Devices stacked on devices, and what they decide by: caches, tiers, replacement policies.
+//! Composite devices and their policies: caches, tiers, mirrors, replacement policies.
 
 mod coding;
 #[cfg(test)]

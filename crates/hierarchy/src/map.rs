@@ -1,4 +1,4 @@
-//! Numbers by numbers: the table behind the places of a level.
+//! Hash map from numbers to numbers: the table of block locations in a level.
 
 use nacre_kernel::state::{State, Value};
 use prefetch_index::prefetch_index;
@@ -20,8 +20,8 @@ struct Entry {
     value: u64,
 }
 
-/// Open addressing with linear probing, at most seven tenths full: a look-up reads one cache line nearly always.
-/// Deletion shifts back (Knuth, TAOCP 3, 6.4, algorithm R).
+/// Open addressing with linear probing at a load of at most 0.7: a look-up nearly always reads one cache
+/// line. Deletion shifts back (Knuth, TAOCP 3, 6.4, algorithm R).
 #[derive(Debug, State)]
 #[state(after = "Map::check_restored")]
 pub(crate) struct Map {
@@ -31,7 +31,7 @@ pub(crate) struct Map {
 }
 
 impl Map {
-    /// An empty one.
+    /// An empty map.
     pub(crate) fn new() -> Map {
         Map { entries: vec![UNUSED; ENTRIES_MIN], used: 0 }
     }
@@ -50,14 +50,14 @@ impl Map {
         self.used
     }
 
-    /// What `key` stands for.
+    /// Value of `key`.
     #[inline]
     pub(crate) fn get(&self, key: u64) -> Option<u64> {
         let entry = self.entries[self.find(key)];
         (entry.key == key).then_some(entry.value)
     }
 
-    /// `key` stands for `value` from now on.
+    /// Sets `key` to `value`.
     #[inline]
     pub(crate) fn set(&mut self, key: u64, value: u64) {
         let mut at = self.find(key);
@@ -71,7 +71,7 @@ impl Map {
         self.entries[at] = Entry { key, value };
     }
 
-    /// Takes `key` out; what it stood for.
+    /// Removes `key`; returns its value.
     #[inline]
     pub(crate) fn remove(&mut self, key: u64) -> Option<u64> {
         let mut hole = self.find(key);
@@ -98,13 +98,13 @@ impl Map {
         Some(entry.value)
     }
 
-    /// Asks for the memory that a look-up of `key` will need.
+    /// Prefetches the memory for a look-up of `key`.
     #[inline]
     pub(crate) fn prefetch(&self, key: u64) {
         prefetch_index(&self.entries, self.home(key));
     }
 
-    /// Every key with what it stands for, in no order.
+    /// All keys with their values, in no particular order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.entries.iter().filter(|entry| entry.key != NO_KEY).map(|entry| (entry.key, entry.value))
     }
@@ -123,7 +123,7 @@ impl Map {
         ((first ^ (first >> 32)).wrapping_mul(MULTIPLIER) >> 32) as usize & (self.entries.len() - 1)
     }
 
-    /// The entry of `key`, or the one it would take.
+    /// The entry of `key`, or the free one for it.
     #[inline]
     fn find(&self, key: u64) -> usize {
         let mut at = self.home(key);

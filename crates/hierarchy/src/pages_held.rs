@@ -1,4 +1,4 @@
-//! What holds of the pages of every disk cache: none comes in or leaves that its report does not count.
+//! Conservation of pages in every disk cache: each one that comes in or leaves is counted in the report.
 
 use crate::workbench::ROOMS;
 use nacre_kernel::event::Payload;
@@ -9,12 +9,12 @@ use std::collections::BTreeMap;
 
 const PAGE: u64 = 2048;
 
-/// How pages come in, and how they leave.
+/// Counters of pages coming in and leaving.
 const CAME: [&str; 2] = ["fills", "write_allocations"];
 const LEFT: [&str; 5] =
     ["pages_evicted", "pages_given_up", "pages_trimmed", "pages_superseded", "pages_power_failed"];
 
-/// How pages are read.
+/// Counters of page reads.
 const READ: [&str; 4] = ["read_hits", "read_misses", "read_merged", "read_lost"];
 
 fn count(report: &ComponentReport, name: &str) -> u64 {
@@ -26,7 +26,7 @@ fn column(report: &ComponentReport, names: [&str; 2]) -> u64 {
     column.expect("the pages are there").values[0] as u64
 }
 
-/// Adds the counts of all caches of a stack to `seen`, once each of them balances.
+/// Adds the counters of all caches of a stack to `seen`, after checking that each balances.
 fn check(report: &ComponentReport, asked: &mut Option<u64>, seen: &mut BTreeMap<&'static str, u64>) {
     let kind = report.kind;
     if !kind.ends_with("disk_cache") {
@@ -63,7 +63,7 @@ fn draw<T: Copy, const N: usize>(random: &mut Random, of: [T; N]) -> T {
     of[random.below(N as u64) as usize]
 }
 
-/// Settings of a flash cache, of a few blocks, that lasts long or wears out soon.
+/// Settings of a flash cache with a few blocks, with long or short lifetime.
 fn flash(random: &mut Random) -> String {
     let endurance = draw(random, [1, 3, 20, 10_000]);
     let (raises, lowers, promotes) = (random.chance(0.5), random.chance(0.5), random.chance(0.5));
@@ -118,7 +118,7 @@ fn stack(random: &mut Random) -> String {
     toml + "kind = \"measured\"\nread = \"100 us\"\nwrite = \"200 us\"\nparallelism = 64\ncapacity = \"3 MiB\"\n"
 }
 
-/// A request for some pages, or for a part of one; mostly for one, of a few hundred.
+/// A request for some pages, or for a part of one; mostly for one of a few hundred.
 fn request(random: &mut Random, now: Time) -> Request {
     let op = match random.below(40) {
         0 => Op::Trim,
@@ -132,7 +132,7 @@ fn request(random: &mut Random, now: Time) -> Request {
     Request { arrival: now, address, bytes: bytes as u32, volume: 0, op }
 }
 
-/// Of a stack that is asked for a while, loses its power, and begins to measure anew: all pages that come and leave.
+/// All pages that come and leave in a stack that serves requests, has a power loss, and restarts measurement.
 fn live(toml: &str, carries_bytes: bool, random: &mut Random, seen: &mut BTreeMap<&'static str, u64>) {
     let bench = Workbench::new(ROOMS, 1);
     let mut bench = if carries_bytes { bench.with_bytes() } else { bench };

@@ -1,15 +1,15 @@
-//! Which of many things were used last: circular lists over numbers.
+//! LRU lists: circular lists over numbers.
 
 use nacre_kernel::state::{State, Value};
 
-/// A link to nobody: the thing is in no list.
+/// Marks an absent link: the item is in no list.
 const NOWHERE: u32 = u32::MAX;
 
-/// Lists of the things `0..count`, each in one list at most, the one used last at the front.
+/// Lists of the items `0..count`, each in at most one list, most recently used first.
 #[derive(Debug, State)]
 #[state(after = "Self::check_restored")]
 pub(crate) struct Recency {
-    /// Those of the things, then those of the heads.
+    /// Links of the items, then those of the heads.
     links: Vec<Links>,
     #[state(same)]
     things: usize,
@@ -40,7 +40,7 @@ impl Recency {
         self.links[thing as usize].newer != NOWHERE
     }
 
-    /// Puts `thing`, which is in no list, to the front of `list`.
+    /// Inserts `thing`, which is in no list, at the front of `list`.
     #[inline]
     pub(crate) fn insert(&mut self, list: usize, thing: u32) {
         debug_assert!(!self.holds(thing), "{thing} is in a list");
@@ -51,7 +51,7 @@ impl Recency {
         self.links[second as usize].newer = thing;
     }
 
-    /// Takes `thing` out of its list.
+    /// Removes `thing` from its list.
     #[inline]
     pub(crate) fn remove(&mut self, thing: u32) {
         let Links { newer, older } = self.links[thing as usize];
@@ -61,7 +61,7 @@ impl Recency {
         self.links[thing as usize] = Links { newer: NOWHERE, older: NOWHERE };
     }
 
-    /// `thing`, which is in `list`, is used.
+    /// Moves `thing` to the front of `list`.
     #[inline]
     pub(crate) fn touch(&mut self, list: usize, thing: u32) {
         if self.links[self.head(list) as usize].older != thing {
@@ -70,14 +70,14 @@ impl Recency {
         }
     }
 
-    /// The thing of `list` that was used longest ago.
+    /// The least recently used item of `list`.
     #[inline]
     pub(crate) fn oldest(&self, list: usize) -> Option<u32> {
         let oldest = self.links[self.head(list) as usize].newer;
         ((oldest as usize) < self.things).then_some(oldest)
     }
 
-    /// Every thing of `list`, the one used longest ago first.
+    /// All items of `list`, least recently used first.
     pub(crate) fn oldest_first(&self, list: usize) -> impl Iterator<Item = u32> + '_ {
         let newer = |thing: u32| {
             let newer = self.links[thing as usize].newer;

@@ -9,17 +9,17 @@ use nacre_kernel::{Activity, Op, Request, Span, Status, Time};
 pub(crate) struct Visit {
     pub(crate) id: RequestId,
     pub(crate) request: Request,
-    /// Parts that have not ended, and one while parts are being added.
+    /// Parts that have not ended, plus one while parts are being added.
     pub(crate) parts: u32,
-    /// When the part ended whose spans are kept.
+    /// End of the part whose spans are kept.
     pub(crate) latest: Time,
     pub(crate) status: Status,
-    /// Spans of the request itself; behind them are those of the part that ended last.
+    /// Spans of the request itself, followed by those of the part that ended last.
     pub(crate) own: u32,
     pub(crate) spans: Vec<Span>,
-    /// What a read returns, part by part.
+    /// Data of a read, part by part.
     pub(crate) bytes: Vec<u8>,
-    /// What it returns, if one part brings all of it.
+    /// Data of a read, if one part returns all of it.
     pub(crate) data: Payload,
 }
 
@@ -44,7 +44,7 @@ impl Visit {
         self.status
     }
 
-    /// What a read returns.
+    /// Data of a read.
     pub(crate) fn take_data(&mut self) -> Payload {
         if self.bytes.is_empty() {
             return std::mem::take(&mut self.data);
@@ -52,7 +52,7 @@ impl Visit {
         std::mem::take(&mut self.bytes).into()
     }
 
-    /// A part of a read returns the bytes from `address` on.
+    /// Receives the data of a part of a read, from `address`.
     pub(crate) fn receive(&mut self, address: u64, data: &Payload) {
         let Some(bytes) = data.bytes() else { return };
         if self.request.op != Op::Read {
@@ -71,10 +71,10 @@ impl Visit {
     }
 }
 
-/// How a part of a request ended.
+/// End of a part of a request.
 pub(crate) struct Part<'a> {
     pub(crate) status: Status,
-    /// Time that went into the composite itself, before what `spans` tell.
+    /// Time spent in the composite itself, before that in `spans`.
     pub(crate) own: Option<(Activity, Time)>,
     pub(crate) before: &'a [Span],
     pub(crate) spans: &'a [Span],
@@ -83,7 +83,7 @@ pub(crate) struct Part<'a> {
 }
 
 impl Part<'_> {
-    /// It ended at once.
+    /// A part that ended at once.
     pub(crate) fn at_once(status: Status) -> Part<'static> {
         Part { status, own: None, before: &[], spans: &[], data: (0, Payload::NONE) }
     }

@@ -11,18 +11,18 @@ pub(crate) struct Visits {
     #[state(skip = "from the configuration")]
     component: ComponentId,
     all: Slab<Visit>,
-    /// Requests all of whose parts have ended or will have ended then.
+    /// Requests whose parts have all ended, or will have ended at that time.
     due: Agenda<u32>,
 }
 
 impl Visits {
-    /// None yet, of the composite `component`.
+    /// No requests, for the composite `component`.
     pub(crate) fn new(component: ComponentId) -> Visits {
         Visits { component, all: Slab::new(), due: Agenda::new() }
     }
 
-    /// Request `id` begins to be served at `now`. Its time so far went into `before`. Parts are added, and then it is
-    /// complete ([`Visits::leave`]).
+    /// Starts service of request `id` at `now`. Its time so far is charged to `before`. Parts are added next,
+    /// until [`Visits::leave`].
     pub(crate) fn enter(
         &mut self,
         now: Time,
@@ -45,19 +45,19 @@ impl Visits {
         number
     }
 
-    /// A part of the request is added.
+    /// Adds a part of the request.
     #[inline]
     pub(crate) fn add_part(&mut self, visit: u32) {
         self.all[visit].parts += 1;
     }
 
-    /// All parts of the request are added.
+    /// Ends the addition of parts.
     #[inline]
     pub(crate) fn leave(&mut self, visit: u32) {
         self.count_down(visit);
     }
 
-    /// A part ends at `at`, which is now or known to come. The spans of the one that ends last are kept.
+    /// Ends a part at `at`, now or at a known later time. The spans of the last one are kept.
     #[inline]
     pub(crate) fn part_ends(&mut self, at: Time, number: u32, part: &Part<'_>) {
         let component = self.component;
@@ -87,7 +87,7 @@ impl Visits {
         }
     }
 
-    /// When the next request completes; [`Time::MAX`] if that is not known of any.
+    /// Time of the next known completion, or [`Time::MAX`].
     #[inline]
     pub(crate) fn next(&self) -> Time {
         self.due.next()
@@ -104,23 +104,23 @@ impl Visits {
         }
     }
 
-    /// The request behind `visit`.
+    /// The request of `visit`.
     #[inline]
     pub(crate) fn request(&self, visit: u32) -> &Request {
         &self.all[visit].request
     }
 
-    /// A part is served in another way after all: it is added again.
+    /// Withdraws a part that is served in another way: it is added again.
     pub(crate) fn drop_part(&mut self, visit: u32) {
         self.all[visit].parts -= 1;
     }
 
-    /// How many requests are in progress.
+    /// Number of requests in progress.
     pub(crate) fn len(&self) -> usize {
         self.all.len()
     }
 
-    /// Drops all.
+    /// Drops all requests.
     pub(crate) fn clear(&mut self) {
         self.all.clear();
         self.due.clear();

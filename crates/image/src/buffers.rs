@@ -1,9 +1,10 @@
-//! Pages on their way to and from the file, many at a time: a cleaner copies page after page.
+//! Buffers for pages to and from the file, because garbage collection copies many pages in sequence.
 //!
 //! Pages may wait in memory, since the journal brings back what a kill takes from here. Whoever writes to the
 //! file by another way calls [`Buffers::flush`] first, so that all writes keep their order.
 //!
-//! Where the disk is full, or the file is not to be changed, pages wait until it takes them. The journal bounds how
+//! Where the disk is full, or the file is not to be changed, pages wait until it takes them. The journal
+//! bounds how
 //! many there may be.
 
 use crate::disk::Disk;
@@ -14,7 +15,7 @@ use std::io;
 
 /// Pages written at a time, bytes.
 pub(crate) const RUN_BYTES: usize = 256 << 10;
-/// Pages read ahead of a copy, bytes.
+/// Bytes of pages read ahead of a copy.
 const AHEAD_BYTES: usize = 64 << 10;
 
 /// Neighboring bytes of the file.
@@ -36,33 +37,33 @@ impl Span {
     }
 }
 
-/// What waits to be written, and what was read ahead.
+/// Pages to be written, and pages read ahead.
 #[derive(Debug, Default)]
 pub(crate) struct Buffers {
-    /// Pages that follow each other in the file, not yet written.
+    /// Adjacent pages in the file, not yet written.
     run: Span,
     /// Bytes of a page.
     page_bytes: usize,
-    /// As in the file.
+    /// Pages read ahead, as in the file.
     ahead: Span,
-    /// Pages that the file did not take, by where they belong.
+    /// Pages that the file did not accept, by location.
     waiting: BTreeMap<u64, Box<[u8]>>,
-    /// Whether the file takes none.
+    /// Whether the file accepts no pages.
     is_shut: bool,
 }
 
 impl Buffers {
-    /// Of a file that is not to be changed: every page waits.
+    /// Buffers of a read-only file: every page waits in memory.
     pub(crate) fn of_read_only() -> Buffers {
         Buffers { is_shut: true, ..Buffers::default() }
     }
 
-    /// Whether pages wait for room on the disk.
+    /// Whether pages wait for disk space.
     pub(crate) fn is_waiting(&self) -> bool {
         !self.waiting.is_empty()
     }
 
-    /// Writes a page, soon. Errors: pages before it had to be written, and the disk failed.
+    /// Writes a page, with delay. Errors: earlier pages had to be written, and the disk failed.
     pub(crate) fn write(&mut self, disk: &dyn Disk, offset: u64, page: &[u8]) -> io::Result<()> {
         if offset != self.run.end() || self.run.bytes.len() >= RUN_BYTES {
             self.flush(disk)?;
@@ -80,7 +81,7 @@ impl Buffers {
         Ok(())
     }
 
-    /// Writes what waits; where the disk is full it continues waiting. Errors: the disk failed.
+    /// Writes buffered pages; if the disk is full, they stay buffered. Errors: the disk failed.
     pub(crate) fn flush(&mut self, disk: &dyn Disk) -> io::Result<()> {
         if self.run.bytes.is_empty() {
             return Ok(());
@@ -100,7 +101,7 @@ impl Buffers {
         Ok(())
     }
 
-    /// Writes everything. Errors: the disk failed or is still full; what it took waits no more.
+    /// Writes everything. Errors: the disk failed or is still full; pages that were written no longer wait.
     pub(crate) fn drain(&mut self, disk: &dyn Disk) -> io::Result<()> {
         self.flush(disk)?;
         if self.is_waiting() {
@@ -113,22 +114,22 @@ impl Buffers {
         Ok(())
     }
 
-    /// Room that the pages which wait for it take at most.
+    /// Maximum space that waiting pages will take.
     pub(crate) fn waiting_room(&self) -> u64 {
         self.waiting.values().map(|page| units(page.len() as u64)).sum()
     }
 
-    /// Of the pages that wait, keeps those whose places are `wanted`.
+    /// Keeps only those waiting pages whose locations are `wanted`.
     pub(crate) fn retain(&mut self, wanted: impl Fn(u64) -> bool) {
         self.waiting.retain(|&offset, _| wanted(offset));
     }
 
-    /// Forgets what was read ahead.
+    /// Drops pages read ahead.
     pub(crate) fn forget(&mut self) {
         self.ahead.bytes.clear();
     }
 
-    /// Reads a page or a part of one that is not in the file yet; `false` where it is.
+    /// Reads a page or a part of one that is not in the file yet; `false` if it is in the file.
     pub(crate) fn read(&self, offset: u64, into: &mut [u8]) -> bool {
         let held = self.held(offset, into.len());
         held.map(|held| into.copy_from_slice(held)).is_some()
@@ -148,7 +149,7 @@ impl Buffers {
         self.write(disk, to, page)
     }
 
-    /// The bytes at `offset`, which lie within a page, if they are not in the file yet.
+    /// The bytes at `offset`, within a page, if they are not in the file yet.
     fn held(&self, offset: u64, length: usize) -> Option<&[u8]> {
         let waiting = || {
             let (&start, page) = self.waiting.range(..=offset).next_back()?;

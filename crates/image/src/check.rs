@@ -1,4 +1,4 @@
-//! What is good in an image and what is lost, found out without knowing the device in it.
+//! Finds intact and lost parts of an image, without knowledge of its device.
 
 use crate::disk::{self, Disk};
 use crate::error::{ImageError, Problem};
@@ -11,7 +11,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// Damaged pages that are named; the others are counted.
+/// Maximum damaged pages that are listed; others are only counted.
 const NAMED: usize = 1000;
 
 /// Result of checking an image.
@@ -19,17 +19,17 @@ const NAMED: usize = 1000;
 pub struct Checked {
     /// The device in it, as lines `path = value`.
     pub identity: String,
-    /// The form of its pages.
+    /// Geometry of its pages.
     pub geometry: Geometry,
-    /// Whether each copy of the superblock is good.
+    /// Whether each copy of the superblock is intact.
     pub superblocks: [bool; 2],
     /// Bytes missing at its end.
     pub cut_short: u64,
     /// Why the checkpoint is unusable; `None` if it is usable or there is none.
     pub checkpoint: Option<String>,
-    /// Whether each copy of the checkpoint is good; of one that is not there both are.
+    /// Whether each copy of the checkpoint is intact; true for both if there is none.
     pub checkpoint_copies: [bool; 2],
-    /// The pages that the checkpoint knows.
+    /// Pages of the checkpoint.
     pub pages: PagesFound,
     /// The journal after it.
     pub journal: JournalFound,
@@ -38,9 +38,9 @@ pub struct Checked {
 /// Pages of the medium.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PagesFound {
-    /// Programmed ones.
+    /// Programmed pages.
     pub programmed: u64,
-    /// Whether they have checksums, without which nothing is known of them.
+    /// Whether they have checksums; damage is undetectable without.
     pub are_checked: bool,
     /// Number of damaged pages.
     pub damaged: u64,
@@ -53,7 +53,7 @@ pub struct PagesFound {
 pub struct JournalFound {
     /// Records that can be replayed.
     pub records: u64,
-    /// Whether a record that was not wholly written follows them, as after a kill: nothing that was promised is lost.
+    /// Whether an incomplete record follows them, as after a kill: no guaranteed data is lost.
     pub is_torn: bool,
     /// Why later records that were on the disk cannot be replayed.
     pub damage: Option<String>,
@@ -62,7 +62,7 @@ pub struct JournalFound {
 }
 
 impl Checked {
-    /// Whether everything that was promised is there.
+    /// Whether all guaranteed data is present.
     pub fn is_good(&self) -> bool {
         self.superblocks == [true; 2]
             && self.cut_short == 0
@@ -72,7 +72,7 @@ impl Checked {
             && self.journal.damage.is_none()
     }
 
-    /// Whether a repaired copy can be made: the state of the device is good, or there is none.
+    /// Whether a repaired copy can be made: the device state is intact, or there is none.
     pub fn can_be_repaired(&self) -> bool {
         self.checkpoint.is_none() || self.geometry.raw_bytes > 0
     }
@@ -81,27 +81,27 @@ impl Checked {
 /// Called during long operations on an image; a break ends them.
 pub type Watch<'a> = dyn FnMut() -> ControlFlow<()> + 'a;
 
-/// Fails where `watch` ends the work.
+/// Fails if `watch` stops the work.
 pub(crate) fn go_on(watch: &mut Watch<'_>) -> io::Result<()> {
     if watch().is_break() { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) }
 }
 
-/// Looks at every byte of the image at `path` that counts. Changes nothing.
+/// Reads every relevant byte of the image at `path`. Changes nothing.
 ///
-/// Errors: there is none, it is open elsewhere, of another format, or neither copy of its superblock is good; `watch`
-/// ended it.
+/// Errors: it does not exist, is open elsewhere, has another format, or neither copy of its superblock is
+/// intact; `watch` stopped it.
 pub fn check(path: &Path, watch: &mut Watch<'_>) -> Result<Checked, ImageError> {
     let file = disk::open_locked_to_look(path).map_err(|problem| ImageError::new(path, problem))?;
     look(&file, watch).map(|looked| looked.checked).map_err(|problem| ImageError::new(path, problem))
 }
 
-/// An image, and what was found in it.
+/// An image, and the result of the check.
 pub(crate) struct Looked {
     pub(crate) superblock: Superblock,
     pub(crate) extents: Extents,
-    /// The state at the checkpoint, if there is one.
+    /// The state at the checkpoint, if any.
     pub(crate) state: Option<Vec<u8>>,
-    /// Bytes of the journal that can be played back.
+    /// Bytes of the journal that can be replayed.
     pub(crate) journal_bytes: u64,
     pub(crate) checked: Checked,
 }
@@ -149,7 +149,7 @@ pub(crate) fn look(disk: &dyn Disk, watch: &mut Watch<'_>) -> Result<Looked, Pro
     Ok(Looked { superblock, extents, state, journal_bytes: bytes, checked })
 }
 
-/// Reads every programmed page; one that the file does not have is damaged.
+/// Reads every programmed page; one missing in the file counts as damaged.
 fn look_at_pages(
     disk: &dyn Disk,
     extents: &Extents,

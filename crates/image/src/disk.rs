@@ -17,26 +17,26 @@ pub trait Disk: Debug + Send + Sync {
     /// Writes all of `bytes` at `offset`.
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()>;
 
-    /// Everything written is durable when this returns.
+    /// Makes all writes durable.
     fn sync(&self) -> io::Result<()>;
 
     /// The length of the file.
     fn length(&self) -> io::Result<u64>;
 
-    /// Makes the file `length` long; what is new reads as zeros and takes no room.
+    /// Sets the file's length; new bytes read as zeros and take no space.
     fn set_length(&self, length: u64) -> io::Result<()>;
 
-    /// The first byte from `offset` on that takes room, as far as is known; `None` if there is none.
+    /// The first allocated byte from `offset`, as far as known; `None` if there is none.
     fn next_data(&self, offset: u64) -> io::Result<Option<u64>>;
 
-    /// `length` bytes from `offset` on read as zeroes; they keep their room if `keeps_room`. `false` where there is no such
-    /// thing, and nothing was done.
+    /// Zeroes `length` bytes from `offset`; they stay allocated if `keeps_room`. Returns `false` without
+    /// doing anything if unsupported.
     fn zero_at(&self, offset: u64, length: u64, keeps_room: bool) -> io::Result<bool>;
 
-    /// The file itself, where it is one.
+    /// The file itself, if there is one.
     fn file(&self) -> Option<&File>;
 
-    /// The bytes from `offset` on will find room when they are written. What is there stays.
+    /// Preallocates the bytes from `offset`. Existing content stays.
     fn reserve(&self, offset: u64, bytes: u64) -> io::Result<()>;
 }
 
@@ -102,7 +102,7 @@ impl Disk for File {
     }
 }
 
-/// Creates the file and locks it; nothing may be there yet.
+/// Creates the file and locks it; it must not exist.
 pub(crate) fn create(path: &Path) -> Result<File, Problem> {
     if let Ok(metadata) = path.metadata() {
         is_file(&metadata)?;
@@ -135,7 +135,7 @@ pub(crate) fn open_empty(path: &Path) -> Result<File, Problem> {
     }
 }
 
-/// Removes a file that was begun, unless its name is that of another one by now.
+/// Removes an unfinished file, unless its name now refers to another one.
 pub(crate) fn discard(path: &Path, file: &File) {
     if is_at(file, path) {
         // Nothing depends on it.
@@ -143,12 +143,12 @@ pub(crate) fn discard(path: &Path, file: &File) {
     }
 }
 
-/// Whether `path` itself is the name of `file`, and no link to it.
+/// Whether `path` itself names `file`, not a link to it.
 fn is_at(file: &File, path: &Path) -> bool {
     is_of(file, path.symlink_metadata())
 }
 
-/// Whether `there` is what is known of `file`.
+/// Whether the metadata `there` is of `file`.
 fn is_of(file: &File, there: io::Result<Metadata>) -> bool {
     let identity = |file: Metadata| (file.dev(), file.ino());
     there.ok().zip(file.metadata().ok()).is_some_and(|(there, file)| identity(there) == identity(file))
@@ -180,7 +180,7 @@ pub(crate) fn open_locked_to_look(path: &Path) -> Result<File, Problem> {
     Ok(file)
 }
 
-/// Opens the file for reading, while somebody else may hold it.
+/// Opens the file for reading, even if another process has locked it.
 pub(crate) fn open_to_look(path: &Path) -> Result<File, Problem> {
     is_file(&path.metadata().map_err(|error| opening(&error))?)?;
     OpenOptions::new().read(true).open(path).map_err(|error| opening(&error))
@@ -202,14 +202,14 @@ fn is_file(metadata: &Metadata) -> Result<(), Problem> {
     }
 }
 
-/// Locks a file that was opened at `path`, which still has to lead to it then: whoever had the lock until now may have
-/// replaced it.
+/// Locks a file opened at `path`, and checks that the path still refers to it: the previous owner of the lock
+/// may have replaced it.
 pub(crate) fn hold(file: &File, path: &Path) -> Result<(), Problem> {
     lock(file)?;
     if is_of(file, path.metadata()) { Ok(()) } else { Err(Problem::Replaced) }
 }
 
-/// The lock goes with the open file: it ends with the process, however that ends.
+/// The lock belongs to the open file: it ends with the process in any case.
 fn lock(file: &File) -> Result<(), Problem> {
     file.try_lock().map_err(|error| match error {
         TryLockError::WouldBlock => Problem::Locked,

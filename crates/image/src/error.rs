@@ -1,4 +1,4 @@
-//! What can be wrong with an image, and what to do about it.
+//! Errors of images, with remedies.
 
 use nacre_kernel::identity::Difference;
 use nacre_kernel::{ErrorCode, ErrorData};
@@ -30,28 +30,28 @@ impl ImageError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Problem {
-    /// There is nothing at the path.
+    /// The path does not exist.
     #[error("there is no image; create it first, or check the path")]
     Missing,
-    /// Something is in the way of a new image.
+    /// The path of a new image exists.
     #[error("the file already exists; open it as an image, or choose another name")]
     Exists,
-    /// A new image was to be made through a link.
+    /// The path of a new image is a link.
     #[error("it is a symbolic link; name the target file")]
     Linked,
-    /// While it was opened another file got its name.
+    /// Another file got its name while it was opened.
     #[error("it was moved or replaced while it was opened; open it again")]
     Replaced,
     /// A directory, a socket, a device node.
     #[error("it is {found}, not a file; give a file name for the image")]
     NotAFile {
-        /// What it is.
+        /// Its file type.
         found: &'static str,
     },
-    /// It may not be written.
+    /// It is not writable.
     #[error("it is not writable, but a device modifies its image; make it writable, or use a copy")]
     ReadOnly,
-    /// Somebody else has it open.
+    /// Another process has it open.
     #[error("it is open in another process; end that process first")]
     Locked,
     /// A file of another kind.
@@ -60,19 +60,19 @@ pub enum Problem {
         /// Its first bytes, printable.
         found: String,
     },
-    /// Written by a server of an earlier Nacre, which had its own format.
+    /// Written by a server of an older Nacre, with another format.
     #[error(
         "it has the format of an earlier Nacre, which is not supported; its data starts at byte 1,048,576 \
          of the file: serve a new image, and copy them into it with nbdcopy -- [ dd if=... bs=1M skip=1 ]"
     )]
     OldServed,
-    /// A device's, where bytes alone were asked for.
+    /// The image of a device, instead of bytes only.
     #[error(
         "it holds a modeled device, but --timing none was given; serve it with its timing, or use another \
          image"
     )]
     HoldsDevice,
-    /// Bytes alone, where a device's was asked for.
+    /// An image of bytes only, instead of a device's.
     #[error(
         "it holds raw data (--timing none), but a modeled device was requested; serve it with --timing \
          none, or copy its data to a device with a new image"
@@ -87,7 +87,7 @@ pub enum Problem {
         /// The process that opened it.
         by: u32,
     },
-    /// It was opened to be read.
+    /// It was opened read-only.
     #[error("it is open read-only; open it for writing")]
     OpenedToRead,
     /// Its creation was interrupted.
@@ -99,12 +99,12 @@ pub enum Problem {
         wrote it"
     )]
     OtherVersion {
-        /// The version found.
+        /// Version found.
         found: u32,
         /// The version of this code.
         known: u32,
     },
-    /// The device in it is not the device asked for.
+    /// The image is of another device.
     #[error("it holds another device: {}; use the image's settings, or another image", list(.differences))]
     OtherDevice {
         /// The settings that differ.
@@ -116,63 +116,63 @@ pub enum Problem {
          check"
     )]
     CutShort {
-        /// Its length, bytes.
+        /// Its length in bytes.
         found: u64,
         /// The length that its superblock and extents ask for, bytes.
         expected: u64,
     },
-    /// A checksum is wrong, or a table is none.
+    /// A checksum is wrong, or a table is invalid.
     #[error(
         "it is damaged: {part} at byte {at}: expected {expected}, found {found}; restore it from a copy, \
          or run nacre image check"
     )]
     Damaged {
-        /// What is damaged.
+        /// Name of the damaged part.
         part: &'static str,
-        /// Where it begins in the file.
+        /// Its offset in the file.
         at: u64,
-        /// What should be there.
+        /// Expected content.
         expected: String,
-        /// What is there.
+        /// Content found.
         found: String,
     },
-    /// A page is not what was written to it.
+    /// A page differs from what was written.
     #[error(
         "it is damaged: page {page} of the medium, at byte {at}: expected checksum {expected:08x}, found \
          {found:08x}; nothing was written since; nacre image check lists all damage, and nacre image \
          repair recovers the rest"
     )]
     DamagedPage {
-        /// Its number.
+        /// Page number.
         page: u64,
-        /// Where it begins in the file.
+        /// Its offset in the file.
         at: u64,
-        /// Its checksum when it was written.
+        /// Checksum at the write.
         expected: u32,
-        /// That of what is there.
+        /// Checksum of its current content.
         found: u32,
     },
-    /// Without the state of the device the rest means nothing.
+    /// The rest is useless without the state of the device.
     #[error("it cannot be repaired because the state of its device is lost: {why}")]
     BeyondRepair {
         /// The problem.
         why: String,
     },
-    /// The text that tells devices apart does not fit into a superblock.
+    /// The text that identifies devices does not fit into a superblock.
     #[error(
         "the device's settings take {found} bytes, but the limit of an image is {limit}; shorten the \
         names in them"
     )]
     IdentityTooLong {
-        /// Its bytes.
+        /// Its size in bytes.
         found: usize,
         /// The most that fit.
         limit: usize,
     },
-    /// No room on the disk.
+    /// The disk is full.
     #[error("the disk is full while {doing}; free space and continue: all acknowledged data is in the image")]
     DiskFull {
-        /// What was being done.
+        /// Operation in progress.
         doing: &'static str,
     },
     /// Any other failure of the disk.
@@ -181,13 +181,13 @@ pub enum Problem {
          everything acknowledged was handed to it, and nothing was written since"
     )]
     Io {
-        /// What was being done.
+        /// Operation in progress.
         doing: &'static str,
         /// The kind of failure.
         kind: io::ErrorKind,
-        /// The number that the operating system gave it.
+        /// Error number of the operating system.
         errno: Option<i32>,
-        /// What the operating system says.
+        /// Message of the operating system.
         detail: String,
     },
 }
@@ -239,7 +239,7 @@ impl Problem {
         }
     }
 
-    /// `error`, which came while `doing`.
+    /// `error`, which occurred while `doing`.
     pub(crate) fn io(doing: &'static str, error: &io::Error) -> Problem {
         match error.kind() {
             _ if is_full(error) => Problem::DiskFull { doing },
@@ -251,7 +251,7 @@ impl Problem {
     }
 }
 
-/// Whether a write failed because there is no room.
+/// Whether a write failed because the disk is full.
 pub(crate) fn is_full(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -259,7 +259,7 @@ pub(crate) fn is_full(error: &io::Error) -> bool {
     )
 }
 
-/// `differences` as one line of text: each with its place, its value in the image and the one asked for.
+/// `differences` as one line of text: each with its path, its value in the image, and the expected value.
 fn list(differences: &[Difference]) -> String {
     let told = |difference: &Difference| {
         let [kept, asked] = difference.shown();

@@ -1,4 +1,4 @@
-//! The extents: where the bytes of each erase block are, and which of its pages are programmed.
+//! Extents: locations of erase blocks, and their programmed pages.
 
 use crate::error::Problem;
 use crate::geometry::Geometry;
@@ -31,18 +31,18 @@ impl Pages {
         self.0.iter().map(|word| u64::from(word.count_ones())).sum()
     }
 
-    /// How many pages there are up to and with the last one in the set.
+    /// Number of pages up to and including the last one in the set.
     fn span(&self) -> u64 {
         let last = self.0.iter().rposition(|&word| word != 0);
         last.map_or(0, |at| at as u64 * 64 + 64 - u64::from(self.0[at].leading_zeros()))
     }
 }
 
-/// Which pages of an extent are programmed, and in which of its two places each of them is.
+/// The programmed pages of an extent, and the slot of each.
 #[derive(Clone, Debug)]
 struct Current {
     programmed: Pages,
-    /// Of these, those in the second place.
+    /// Those in the second slot.
     second: Pages,
 }
 
@@ -52,26 +52,26 @@ impl Current {
         Current { programmed: none.clone(), second: none }
     }
 
-    /// The place that `page` is in, or was in last.
+    /// The current or last slot of `page`.
     fn place_of(&self, page: u64) -> usize {
         usize::from(self.second.has(page))
     }
 }
 
-/// An erase block with a page programmed. A page that the checkpoint knows stays where it is: when it is programmed
-/// again, it goes to the extent's other place.
+/// An erase block with programmed pages. A page in the checkpoint is not overwritten: when it is programmed
+/// again, it goes to the extent's other slot.
 #[derive(Clone, Debug)]
 struct Extent {
-    /// Where its two places begin; 0 if there is none yet.
+    /// Offsets of its two slots; 0 if not allocated.
     offsets: [u64; 2],
     now: Current,
-    /// Of each page that is programmed; none if pages have no checksums.
+    /// Checksum of each programmed page; empty without checksums.
     checksums: Box<[u32]>,
-    /// As the checkpoint knows it; `None` if it does not know the extent.
+    /// Its state in the checkpoint; `None` if it is not in it.
     kept: Option<Current>,
 }
 
-/// Where a page is, and the checksum of its bytes where it has one.
+/// Location of a page, and its checksum, if any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Programmed {
     pub(crate) page: u64,
@@ -79,21 +79,21 @@ pub(crate) struct Programmed {
     pub(crate) checksum: Option<u32>,
 }
 
-/// All extents, and the room they leave.
+/// All extents, and unused space.
 #[derive(Clone, Debug)]
 pub(crate) struct Extents {
     geometry: Geometry,
     has_checksums: bool,
     extents: BTreeMap<u64, Extent>,
-    /// Room that only the checkpoint still uses.
+    /// Space used only by the checkpoint.
     old: Vec<u64>,
-    /// Pages there that the checkpoint knows.
+    /// Pages there that are in the checkpoint.
     old_pages: u64,
     pub(crate) space: Space,
 }
 
 impl Extents {
-    /// No extents; room begins at `start`.
+    /// No extents; free space starts at `start`.
     pub(crate) fn new(geometry: Geometry, start: u64, has_checksums: bool) -> Extents {
         assert!(geometry.page_bytes > 0 && geometry.pages_per_extent > 0, "{geometry:?} holds no byte");
         let space = Space::from(units(start));
@@ -110,7 +110,7 @@ impl Extents {
         self.geometry.page_bytes as usize
     }
 
-    /// Where `page` is, if it is programmed.
+    /// Location of `page`, if it is programmed.
     pub(crate) fn find(&self, page: u64) -> Option<Programmed> {
         let (number, index) = self.split(page);
         let extent = self.extents.get(&number).filter(|extent| extent.now.programmed.has(index))?;
@@ -134,7 +134,7 @@ impl Extents {
         })
     }
 
-    /// What `read` finds of every page counts as what was written.
+    /// Accepts the checksum from `read` for every page.
     pub(crate) fn accept(
         &mut self,
         mut read: impl FnMut(u64, &mut [u8]) -> io::Result<()>,
@@ -151,7 +151,7 @@ impl Extents {
         Ok(())
     }
 
-    /// Where `page` is to be written, with its checksum where pages have one; it counts as programmed from now on.
+    /// Location to write `page`, with its checksum, if any; it counts as programmed.
     pub(crate) fn place(&mut self, page: u64, checksum: Option<u32>) -> u64 {
         assert!(page < self.geometry.pages, "page {page} of {}", self.geometry.pages);
         let (number, page) = self.split(page);
@@ -180,7 +180,7 @@ impl Extents {
         extent.offsets[place] + page * u64::from(page_bytes)
     }
 
-    /// Erases `count` pages from `first` on.
+    /// Erases `count` pages from `first`.
     pub(crate) fn erase(&mut self, first: u64, count: u64) {
         if count == 0 {
             return;
@@ -202,7 +202,7 @@ impl Extents {
         }
     }
 
-    /// A checkpoint with these extents is durable: they are kept from now on, and what they replaced is not.
+    /// Notes that a checkpoint with these extents is durable: they are kept, and their predecessors released.
     pub(crate) fn keep(&mut self) {
         let bytes = self.geometry.extent_bytes();
         self.old.drain(..).for_each(|offset| self.space.give(offset, bytes));
@@ -210,7 +210,7 @@ impl Extents {
         self.extents.values_mut().for_each(|extent| extent.kept = Some(extent.now.clone()));
     }
 
-    /// How long the file has to be to hold every programmed page.
+    /// File length needed for all programmed pages.
     pub(crate) fn needed_length(&self) -> u64 {
         let page_bytes = u64::from(self.geometry.page_bytes);
         let ends = self.extents.values().flat_map(|extent| {
@@ -225,7 +225,7 @@ impl Extents {
         ends.flatten().max().unwrap_or(0)
     }
 
-    /// The room of a checkpoint, with both copies, is unused again.
+    /// Releases the space of both copies of a checkpoint.
     pub(crate) fn give(&mut self, checkpoint: &Checkpoint) {
         checkpoint.offsets.iter().for_each(|&offset| self.space.give(offset, checkpoint.bytes()));
     }
@@ -247,7 +247,7 @@ impl Extents {
         table.finish()
     }
 
-    /// Takes in the table of a checkpoint. Errors: it is not one of this geometry.
+    /// Loads the table of a checkpoint. Errors: it does not match this geometry.
     pub(crate) fn decode(&mut self, table: &[u8]) -> Result<(), StateError> {
         let mut table = StateReader::new(table);
         table.section("extents")?;
@@ -296,13 +296,13 @@ impl Extents {
         }
     }
 
-    /// The extent of `page` and its place there.
+    /// The extent of `page` and its index there.
     fn split(&self, page: u64) -> (u64, u64) {
         (page / self.geometry.pages_per_extent, page % self.geometry.pages_per_extent)
     }
 }
 
-/// The table at `at` is not what it should be.
+/// Error for an invalid table at `at`.
 pub(crate) fn damaged(at: u64, error: StateError) -> Problem {
     let at = at + error.at as u64;
     Problem::Damaged { part: "the table of extents", at, expected: error.expected, found: error.found }

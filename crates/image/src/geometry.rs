@@ -1,4 +1,4 @@
-//! How many pages an image has, how large they are, and which are erased together.
+//! Number and size of pages in an image, and their erase blocks.
 
 /// The form of the device's pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ impl Geometry {
         u64::from(self.page_bytes) * self.pages_per_extent
     }
 
-    /// Words that say which pages of an extent are programmed.
+    /// Words of the bitmap of an extent's programmed pages.
     pub(crate) fn words(&self) -> usize {
         self.pages_per_extent.div_ceil(64) as usize
     }

@@ -1,4 +1,4 @@
-//! Whether the device in an image is the one asked for.
+//! Checks whether the device in an image is the expected one.
 
 use crate::geometry::Geometry;
 

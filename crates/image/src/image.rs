@@ -1,4 +1,4 @@
-//! An open image: records go into its journal, pages into its extents, and now and then a checkpoint.
+//! An open image: a journal of records, extents of pages, and checkpoints.
 
 use crate::buffers::{self, Buffers};
 use crate::disk::{self, Disk};
@@ -16,13 +16,13 @@ mod opening;
 pub use opening::{Opened, Plan};
 pub(crate) use opening::{load_checkpoint, read_copy};
 
-/// Room for the journal of a new image. With half of it filled a checkpoint is due; the other half is
-/// for the record that comes first.
+/// Journal size of a new image. A checkpoint is due when half of it is full; the other half is for the record
+/// that precedes the checkpoint.
 const JOURNAL_BYTES: u64 = 128 << 20;
-/// Room of the journal that only short records use where the disk is full: what is trimmed, and what ends, needs no room
-/// of its own. In addition to it there is some for a checkpoint and its pages.
+/// Journal space reserved for short records when the disk is full: trims and ends of transactions need no
+/// other space. In addition, some is reserved for a checkpoint and its pages.
 const SPARE_BYTES: u64 = 64 << 10;
-/// Room that the journal has before it is needed, so that not every record asks for it.
+/// Journal space that is preallocated, so that not every record has to allocate.
 const AHEAD_BYTES: u64 = 256 << 10;
 /// The longest record that uses it.
 const SHORT_BYTES: usize = 256;
@@ -38,11 +38,12 @@ pub struct Image {
 }
 
 impl Image {
-    /// Appends `record` to the journal: it will be played back even if the process is killed now.
+    /// Appends `record` to the journal: it will be replayed even if the process is killed now.
     ///
     /// Errors: the disk is full, and the record was not appended; the disk fails, now or earlier.
     ///
     /// # Panics
+    ///
     /// If the record is longer than [`Image::longest_record`], or [`Image::wants_checkpoint`] was ignored
     /// until the journal is full.
     pub fn append(&self, record: &[u8]) -> Result<(), ImageError> {
@@ -82,8 +83,9 @@ impl Image {
         }
     }
 
-    /// Zeroes the head of a torn record where the first one of this process comes. It would count if its other sectors
-    /// came to hold what they held: as when a program writes again what it wrote, and the head of that is lost.
+    /// Zeroes the head of a torn record at the position of this process's first one. Otherwise it could
+    /// become valid if its other sectors are rewritten with the same content and the write of the head is
+    /// lost.
     fn forget_torn_head(&self, held: &mut Held) -> Result<(), ImageError> {
         let mut head = [0; journal::HEAD_BYTES];
         let at = JOURNAL_START + held.journal_bytes;
@@ -97,8 +99,8 @@ impl Image {
         self.disk.write_at(at, &head[..inside]).map_err(|error| held.fail("appending to its journal", &error))
     }
 
-    /// Sees to it that there is room on the disk for the journal up to `end`, where a record of so many bytes ends, and for
-    /// a checkpoint with the pages that the record may write.
+    /// Allocates disk space for the journal up to `end`, after a record of this size, and for a checkpoint
+    /// with the pages that the record may write.
     fn reserve(&self, held: &mut Held, end: u64, record: usize) -> io::Result<()> {
         let (journal, is_short) = (held.superblock.journal_bytes, record <= SHORT_BYTES);
         let most = end + held.spare() + if is_short { 0 } else { record as u64 };
@@ -119,13 +121,14 @@ impl Image {
         }
     }
 
-    /// The longest record that [`Image::append`] takes, bytes.
+    /// Maximum record for [`Image::append`], in bytes.
     pub fn longest_record(&self) -> usize {
         self.hold().superblock.journal_bytes as usize / 2 - 2 * (journal::HEAD_BYTES + journal::TAIL_BYTES)
     }
 
-    /// Everything appended so far survives a power failure when this returns. If the file is damaged later, that is known:
-    /// a mark behind the records says that they were synced. A power failure before the next sync may take the mark.
+    /// Makes everything appended so far durable against a power failure. Later damage of the file is
+    /// detected: a mark after the records notes the sync. A power failure before the next sync may lose the
+    /// mark.
     ///
     /// Errors: the disk is full or fails, now or earlier.
     pub fn sync(&self) -> Result<(), ImageError> {
@@ -144,7 +147,7 @@ impl Image {
         self.mark_synced(&mut held)
     }
 
-    /// Appends an empty record, since no other one says yet how much was synced.
+    /// Appends an empty record, which marks the synced position.
     fn mark_synced(&self, held: &mut Held) -> Result<(), ImageError> {
         let at = held.journal_bytes;
         if !held.appending || held.marked >= held.synced {
@@ -173,28 +176,28 @@ impl Image {
         held.buffers.is_waiting() && !held.is_read_only
     }
 
-    /// Tries to write the pages that wait for room. Errors: the disk is still full, or fails.
+    /// Tries to write the pages that wait for space. Errors: the disk is still full, or fails.
     pub fn retry(&self) -> Result<(), ImageError> {
         let mut held = self.hold();
         held.check()?;
         held.buffers.drain(&*self.disk).map_err(|error| held.fail_or_wait("writing pages", &error))
     }
 
-    /// Whether nothing is to be changed.
+    /// Whether the image is read-only.
     pub fn is_read_only(&self) -> bool {
         self.hold().is_read_only
     }
 
-    /// Whether the journal is so long that a checkpoint is due before the next record.
+    /// Whether a checkpoint is due before the next record.
     pub fn wants_checkpoint(&self) -> bool {
         let held = self.hold();
         held.journal_bytes > held.superblock.journal_bytes / 2
     }
 
-    /// Makes `state`, and the pages as they are, the new beginning: the journal is empty after it. Survives
-    /// a power failure when it returns.
+    /// Writes a checkpoint of `state` and the current pages, and empties the journal. Durable on return.
     ///
-    /// Errors: the disk is full or fails, now or earlier. Then the last checkpoint and the journal stand.
+    /// Errors: the disk is full or fails, now or earlier. Then the last checkpoint and the journal remain
+    /// valid.
     pub fn checkpoint(&self, state: &[u8]) -> Result<(), ImageError> {
         let mut held = self.hold();
         held.check()?;
@@ -257,19 +260,19 @@ impl Image {
         Ok(())
     }
 
-    /// The failure after which nothing more is written, if there was one. The store cannot return it, so
-    /// whoever reads pages asks here before the bytes continue.
+    /// The failure that stopped all writes, if any. The store cannot return it, so readers of pages must
+    /// check here before they use the data.
     pub fn error(&self) -> Option<ImageError> {
         self.hold().check().err()
     }
 
-    /// Where the bytes by host address begin in the file, and how many there are.
+    /// Offset and size of the raw bytes in the file.
     pub(crate) fn raw_bytes(&self) -> (u64, u64) {
         let held = self.hold();
         (held.superblock.journal_end(), held.superblock.geometry.raw_bytes)
     }
 
-    /// Removes its file, unless the name is that of another one by now: for an image that was begun and is not wanted.
+    /// Removes its file, unless the name refers to another one: for an unwanted new image.
     pub fn discard(&self) {
         if let Some(file) = self.disk.file() {
             disk::discard(&self.path, file);
@@ -298,30 +301,30 @@ impl Image {
     }
 }
 
-/// What the clones of an image share.
+/// State shared by the clones of an image.
 #[derive(Debug)]
 pub(crate) struct Held {
     path: PathBuf,
     /// The process that opened it.
     process: u32,
     superblock: Superblock,
-    /// Whether the superblock's generation is this process's own.
+    /// Whether the superblock's generation is from this process.
     appending: bool,
     is_read_only: bool,
     pub(crate) extents: Extents,
     pub(crate) buffers: Buffers,
-    /// Bytes of the journal that hold records.
+    /// Bytes of records in the journal.
     journal_bytes: u64,
-    /// Of these, known to be on the disk.
+    /// Synced bytes.
     synced: u64,
-    /// Of these, known to be on the disk by what is in the journal.
+    /// Synced bytes according to the journal's marks.
     marked: u64,
-    /// Bytes of the journal for which there is room on the disk.
+    /// Allocated bytes of the journal.
     reserved: u64,
     /// Whether the disk was full since the last checkpoint.
     is_tight: bool,
     error: Option<ImageError>,
-    /// For a record, or a page being copied.
+    /// Buffer for a record, or a page being copied.
     pub(crate) buffer: Vec<u8>,
 }
 
@@ -350,7 +353,7 @@ impl Held {
         spare_with(self.superblock.checkpoint)
     }
 
-    /// Errors: there was a failure, or this process is not the one that opened the image.
+    /// Errors: there was a failure, or this process did not open the image.
     pub(crate) fn check(&self) -> Result<(), ImageError> {
         if std::process::id() != self.process {
             return Err(ImageError::new(&self.path, Problem::OtherProcess { by: self.process }));
@@ -358,14 +361,14 @@ impl Held {
         self.error.clone().map_or(Ok(()), Err)
     }
 
-    /// Nothing more is written: what is in memory may be ahead of what the file can be brought to.
+    /// Stops all writes: the state in memory may be ahead of what the file can contain.
     pub(crate) fn fail(&mut self, doing: &'static str, error: &io::Error) -> ImageError {
         let failed = || ImageError::new(&self.path, Problem::io(doing, error));
         self.error.get_or_insert_with(failed).clone()
     }
 
-    /// Reads a part of a page. Errors: the disk failed, the file ends, the page is not what was written; nothing more
-    /// is written then.
+    /// Reads a part of a page. Errors: the disk failed, the file is truncated, or the page is damaged; then
+    /// all writes stop.
     pub(crate) fn read_page(
         &mut self,
         disk: &dyn Disk,
@@ -411,7 +414,7 @@ impl Held {
         Err(self.error.get_or_insert_with(failed).clone())
     }
 
-    /// As [`Held::fail`], but where the disk is full it may be tried again.
+    /// As [`Held::fail`], but a full disk allows retries.
     fn fail_or_wait(&mut self, doing: &'static str, error: &io::Error) -> ImageError {
         match is_full(error) {
             true => ImageError::new(&self.path, Problem::io(doing, error)),
@@ -420,8 +423,8 @@ impl Held {
     }
 }
 
-/// Bytes of the journal that are had beyond its end behind the `last` checkpoint: the next one finds room there if it is as
-/// large, with the pages that wait before anybody knows that the disk is full.
+/// Extra bytes allocated after the end of the journal beyond the `last` checkpoint: space for an equally
+/// large next one, with the pages that wait when a full disk is noticed.
 fn spare_with(last: Option<Checkpoint>) -> u64 {
     SPARE_BYTES + buffers::RUN_BYTES as u64 + last.map_or(0, |last| last.room())
 }

@@ -1,4 +1,4 @@
-//! The journal: what was asked of the device since the checkpoint.
+//! The journal: requests to the device since the checkpoint.
 
 use crate::disk::Disk;
 use crate::error::Problem;
@@ -6,19 +6,18 @@ use crate::superblock::{JOURNAL_START, Superblock};
 use std::io;
 use std::ops::Range;
 
-/// Checksum, length, generation, how much of the journal was synced.
+/// Size of checksum, length, generation, and synced position.
 pub(crate) const HEAD_BYTES: usize = 24;
 /// Bytes of a head up to its length and generation.
 const GENERATION_END: usize = 16;
-/// Generation and mark, which say that the end of a record was written.
+/// Size of generation and mark, which show that the end of a record was written.
 pub(crate) const TAIL_BYTES: usize = 8;
-/// What a disk writes as a whole.
+/// Atomic unit of a disk write.
 const SECTOR_BYTES: u64 = 512;
 /// Bytes read at a time.
 const READ_BYTES: u64 = 1 << 20;
 
-/// The records to be played back, in the order in which they were appended. An empty one is the mark behind a sync, and
-/// is not among them.
+/// Records to replay, in append order. Empty ones, the marks of syncs, are not included.
 #[derive(Clone, Debug, Default)]
 pub struct Records {
     /// Heads and contents, as in the file.
@@ -27,12 +26,12 @@ pub struct Records {
 }
 
 impl Records {
-    /// How many there are.
+    /// Number of records.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Each one as it was appended.
+    /// The records.
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
         let mut rest = &self.journal[..];
         let all = std::iter::from_fn(move || {
@@ -45,26 +44,25 @@ impl Records {
     }
 }
 
-/// A journal as it was found.
+/// Content of a journal.
 pub(crate) struct Found {
     pub(crate) records: Records,
-    /// Bytes of the records that count.
+    /// Bytes of valid records.
     pub(crate) bytes: u64,
-    /// Whether a record that was not wholly written follows them.
+    /// Whether an incomplete record follows them.
     pub(crate) torn: bool,
 }
 
-/// Where a record stands: its first byte, counted from the beginning of the journal, and what was known of the
-/// journal when it was appended.
+/// Position of a record: offset in the journal, and synced position when it was appended.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     pub(crate) generation: u64,
     pub(crate) at: u64,
-    /// The journal up to this byte was synced.
+    /// The synced position of the journal.
     pub(crate) synced: u64,
 }
 
-/// Appends a record to `into`, as it goes into the file.
+/// Appends a record to `into` in file format.
 pub(crate) fn encode(place: Place, content: &[u8], into: &mut Vec<u8>) {
     let start = into.len();
     into.extend_from_slice(&[0; 4]);
@@ -77,8 +75,7 @@ pub(crate) fn encode(place: Place, content: &[u8], into: &mut Vec<u8>) {
     into.extend_from_slice(&tail(place.generation as u32, place.at, content.len() as u32));
 }
 
-/// The end of a record of `length` bytes that begins at byte `at`: whoever finds it knows that both ends of the record
-/// were written.
+/// Tail of a record of `length` bytes at `at`: it shows that both ends of the record were written.
 fn tail(generation: u32, at: u64, length: u32) -> [u8; TAIL_BYTES] {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(&at.to_le_bytes());
@@ -88,7 +85,7 @@ fn tail(generation: u32, at: u64, length: u32) -> [u8; TAIL_BYTES] {
     (mark << 32 | u64::from(generation)).to_le_bytes()
 }
 
-/// The place of a record is part of its checksum: bytes that a program stored are none, whatever they look like.
+/// The position is part of a record's checksum: data stored by programs is never taken for a record.
 fn checksum(at: u64, record: &[u8]) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(&at.to_le_bytes());
@@ -96,16 +93,16 @@ fn checksum(at: u64, record: &[u8]) -> u32 {
     hasher.finalize()
 }
 
-/// Reads the records that count: from the first on, as long as each is whole and follows its predecessor.
+/// Reads valid records: from the first, while each is complete and follows its predecessor.
 ///
-/// What ends them is torn if nothing behind it says that it was synced: records that were not synced are lost with
-/// the power of the machine in any order. Errors: it was synced, so it is damaged; the superblock is an old one.
+/// The first invalid one is torn unless a later mark shows that it was synced: unsynced records can be lost
+/// in any order at a power failure. Errors: it was synced, so it is damaged; the superblock is an old one.
 pub(crate) fn read(disk: &dyn Disk, superblock: &Superblock) -> Result<Found, Problem> {
     let (found, damage) = read_as_far_as_it_is_good(disk, superblock)?;
     damage.map_or(Ok(found), Err)
 }
 
-/// The same, with the damage in addition to what comes before it.
+/// As before, but returns damage together with the records before it.
 pub(crate) fn read_as_far_as_it_is_good(
     disk: &dyn Disk,
     superblock: &Superblock,
@@ -143,8 +140,8 @@ pub(crate) fn read_as_far_as_it_is_good(
     Ok((Found { records: Records { journal, count }, bytes: end as u64, torn }, damage))
 }
 
-/// Whether what is at byte `at` and is not a record was one: both its ends are there, and no sector lies between theirs
-/// that may be missing. Where its head is not good, both have to be in one sector.
+/// Whether the invalid data at `at` was a record: both of its ends exist, and no sector between them may be
+/// missing. If its head is invalid, both must be in one sector.
 fn was_whole(rest: &[u8], at: u64, generations: &Range<u64>) -> bool {
     // The generation that the tail behind so many bytes of content says.
     let tail_behind = |length: usize| {
@@ -167,7 +164,7 @@ fn was_whole(rest: &[u8], at: u64, generations: &Range<u64>) -> bool {
             .any(|length| last(length) == sector(at) && tail_behind(length).is_some())
 }
 
-/// How many good records are behind byte `end`, where the journal is damaged.
+/// Number of intact records after byte `end`, where the journal is damaged.
 pub(crate) fn good_behind(disk: &dyn Disk, superblock: &Superblock, end: u64) -> Result<u64, Problem> {
     let failed = |error| Problem::io("reading its journal", &error);
     let generations = superblock.journal_generation..superblock.generation + 1;
@@ -195,8 +192,8 @@ pub(crate) fn good_behind(disk: &dyn Disk, superblock: &Superblock, end: u64) ->
     Ok(count)
 }
 
-/// Whether anything of these generations is behind byte `end` of the journal. Errors: a record there knew that the
-/// journal was synced beyond `end`.
+/// Whether records of these generations exist after byte `end` of the journal. Errors: such a record shows
+/// that the journal was synced beyond `end`.
 fn follows(
     disk: &dyn Disk,
     superblock: &Superblock,
@@ -247,7 +244,7 @@ fn is_whole(disk: &dyn Disk, superblock: &Superblock, place: u64, head: &Head) -
     Ok(read == record.len() && checksum(place, &record[4..]) == head.checksum)
 }
 
-/// The records from byte `end` on are gone though they were on the disk.
+/// Error: records from byte `end` were synced but are missing.
 fn lost(end: u64, synced: u64) -> Problem {
     Problem::Damaged {
         part: "its journal",
@@ -257,7 +254,7 @@ fn lost(end: u64, synced: u64) -> Problem {
     }
 }
 
-/// Both ends of the record at byte `end` are there, and it is none.
+/// Error: both ends of the record at byte `end` exist, but it is invalid.
 fn altered(end: u64) -> Problem {
     Problem::Damaged {
         part: "its journal",
@@ -267,7 +264,7 @@ fn altered(end: u64) -> Problem {
     }
 }
 
-/// Whether the journal has `bytes`; if so they are read.
+/// Reads `bytes` of the journal, if available.
 fn have(
     disk: &dyn Disk,
     superblock: &Superblock,
@@ -288,7 +285,7 @@ fn have(
     Ok(true)
 }
 
-/// A whole record newer than the superblock: the superblock is an old one, put back by somebody.
+/// A complete record newer than the superblock: an old superblock was restored.
 fn newer(generations: &Range<u64>, found: u64) -> Problem {
     Problem::Damaged {
         part: "the superblock, which is older than the journal,",

@@ -1,7 +1,8 @@
-//! Bytes by host address, where no device is modeled: what is written lies where a program put it.
+//! Raw bytes by host address, without a modeled device.
 //!
-//! Nothing of it is journaled: a write is in the page cache of the system before it is answered, which outlives the
-//! process, and [`Image::sync`] brings it to the disk. Trimmed bytes give their room back where the file system can.
+//! They are not journaled: a write is in the page cache of the system before its reply, which survives the
+//! process, and [`Image::sync`] makes it durable. Trimmed bytes release their space if the file system
+//! supports that.
 
 use crate::disk::Disk;
 use crate::image::Image;
@@ -13,8 +14,8 @@ use std::io;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Long writes are made in parts: a file system keeps what is written at once as one piece of its cache, and each
-/// later write into a piece costs time in proportion to the piece's length.
+/// Long writes are split: a file system caches each write as one piece, and later writes into a piece cost
+/// time in proportion to its length.
 const PART_BYTES: usize = 8 << 10;
 /// Bytes of zeroes that are written at a time.
 static ZEROES: [u8; PART_BYTES] = [0; PART_BYTES];
@@ -23,17 +24,17 @@ static ZEROES: [u8; PART_BYTES] = [0; PART_BYTES];
 #[derive(Debug)]
 pub struct Raw {
     image: Image,
-    /// Where they begin in the file.
+    /// Their offset in the file.
     start: u64,
     bytes: u64,
-    /// What is on the disk is not known any more.
+    /// Whether the content of the disk is unknown after a failure.
     is_broken: AtomicBool,
-    /// Whether the file system zeroes a range and keeps its room.
+    /// Whether the file system can zero a range without deallocating it.
     zeroes_fast: OnceLock<bool>,
 }
 
 impl Image {
-    /// The bytes by host address, of an image that holds no medium.
+    /// The raw bytes of an image without a medium.
     pub fn raw(&self) -> Raw {
         let (start, bytes) = self.raw_bytes();
         let (is_broken, zeroes_fast) = (AtomicBool::new(false), OnceLock::new());
@@ -42,7 +43,7 @@ impl Image {
 }
 
 impl Raw {
-    /// How many there are.
+    /// Number of bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -62,7 +63,7 @@ impl Raw {
         parts.try_for_each(|(at, part)| disk.write_at(at, part))
     }
 
-    /// From `offset` on, `length` bytes read as zeroes. They keep no room unless `keeps_room`.
+    /// Zeroes `length` bytes from `offset`. They are deallocated unless `keeps_room`.
     pub fn zero(&self, offset: u64, length: u64, keeps_room: bool) -> io::Result<()> {
         match self.disk()?.zero_at(self.start + offset, length, keeps_room)? {
             true => Ok(()),
@@ -71,7 +72,7 @@ impl Raw {
         }
     }
 
-    /// Whether [`Raw::zero`] takes no longer for many bytes than for few: the file system does it.
+    /// Whether [`Raw::zero`] takes constant time, because the file system does it.
     pub fn zeroes_fast(&self, keeps_room: bool) -> bool {
         if !keeps_room {
             // Every file system with sparse files has it, and an image is one.
@@ -84,7 +85,8 @@ impl Raw {
         })
     }
 
-    /// Whether the bytes at `offset` take room, and how many from there on, `length` at most, are the same.
+    /// Whether the bytes at `offset` are allocated, and the length of the range of which that holds, at most
+    /// `length`.
     pub fn stored(&self, offset: u64, length: u64) -> io::Result<(bool, u64)> {
         let (file, from) = (self.file()?, self.start + offset);
         let upto = |end: u64| (end.saturating_sub(from)).clamp(1, length);
@@ -101,7 +103,7 @@ impl Raw {
         Ok((true, upto(hole)))
     }
 
-    /// Everything written is on the disk when this returns. After a failure nothing more is done.
+    /// Makes all writes durable. After a failure nothing more is done.
     pub fn sync(&self) -> io::Result<()> {
         self.disk()?;
         self.image.sync().map_err(|error| {

@@ -1,4 +1,4 @@
-//! A copy of an image that can be opened again, with what is left.
+//! Makes a copy of an image that can be opened, with the intact data.
 
 use crate::check::{Checked, Looked, Watch, go_on, look};
 use crate::disk::{self, Disk};
@@ -11,14 +11,14 @@ use std::path::Path;
 /// Zeroes written at a time.
 const PART_BYTES: u64 = 1 << 20;
 
-/// Copies the image at `path` to `out`, where nothing may be yet, and makes the copy good: the image itself is not
-/// changed. Returns what was found in it.
+/// Copies the image at `path` to `out`, which must not exist, and repairs the copy: the image itself is not
+/// changed. Returns the result of the check.
 ///
-/// A damaged page keeps the bytes that were found, or zeroes where the file ends before it; a journal ends where it is
-/// damaged; a superblock is what its other copy is.
+/// Damaged pages keep their current bytes, or zeros past the end of the file; a journal ends before its
+/// damage; a superblock is restored from its other copy.
 ///
-/// Errors: those of [`check`](crate::check); the state of the device is damaged, without which the rest means nothing;
-/// something is at `out`; the copy cannot be written; `watch` ended it. Then no file is left behind.
+/// Errors: those of [`check`](crate::check); the state of the device is damaged, without which the rest is
+/// useless; the copy cannot be written; `watch` stopped it.
 pub fn repair(path: &Path, out: &Path, watch: &mut Watch<'_>) -> Result<Checked, ImageError> {
     let of_image = |problem| ImageError::new(path, problem);
     let of_copy = |problem| ImageError::new(out, problem);
@@ -42,7 +42,8 @@ pub fn repair(path: &Path, out: &Path, watch: &mut Watch<'_>) -> Result<Checked,
     }
 }
 
-/// Makes the contents of a copy good, and writes its superblocks last: until then it is known to be unfinished.
+/// Repairs the contents of a copy, and writes its superblocks last: until then it is recognized as
+/// unfinished.
 pub(crate) fn mend(disk: &dyn Disk, looked: Looked, watch: &mut Watch<'_>) -> io::Result<()> {
     let Looked { mut superblock, mut extents, state, journal_bytes, checked } = looked;
     let length = disk.length()?;
@@ -78,7 +79,7 @@ pub(crate) fn mend(disk: &dyn Disk, looked: Looked, watch: &mut Watch<'_>) -> io
     Ok(())
 }
 
-/// Everything from `start` to `end` is zero.
+/// Zeroes all bytes from `start` to `end`.
 fn clear(disk: &dyn Disk, start: u64, end: u64, watch: &mut Watch<'_>) -> io::Result<()> {
     let zeroes = vec![0; PART_BYTES as usize];
     let mut at = start;

@@ -11,16 +11,17 @@ use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Bytes copied at a time, and brought to the disk, so that nothing long is left for the end.
+/// Bytes copied and synced at a time, so that the final sync is short.
 const PART_BYTES: u64 = 32 << 20;
-/// What `st_blocks` counts in.
+/// Unit of `st_blocks`.
 const BLOCK: u64 = 512;
 
 impl Image {
-    /// Copies the image to `to`, where nothing may be yet: an image of the same device as it is now. Returns the bytes
-    /// of disk that the copy takes; where the file system can, it shares them with the image.
+    /// Copies the image to `to`, which must not exist: an image of the same device in its current state.
+    /// Returns the disk space of the copy, which is shared with the image if the file system supports that.
     ///
-    /// Errors: something is there, or the copy cannot be written; `watch` ended it. Then no file is left behind.
+    /// Errors: the path exists, or the copy cannot be written; `watch` stopped it. Then no file is left
+    /// behind.
     pub fn copy_to(&self, to: &Path, watch: &mut Watch<'_>) -> Result<u64, ImageError> {
         let wrong = |problem| ImageError::new(to, problem);
         let io = |error: io::Error| wrong(Problem::io("copying the image", &error));
@@ -38,7 +39,7 @@ impl Image {
         })
     }
 
-    /// Whether `path` names its file, whatever links lead there.
+    /// Whether `path` leads to its file, also through links.
     pub fn is_at(&self, path: &Path) -> bool {
         let place = |file: &std::fs::Metadata| (file.dev(), file.ino());
         let held = self.disk().file().and_then(|file| file.metadata().ok());
@@ -46,8 +47,8 @@ impl Image {
     }
 }
 
-/// Copies what is stored; holes stay holes. The superblocks come last, so that a copy that was interrupted is known
-/// for one.
+/// Copies allocated ranges; holes stay holes. The superblocks come last, so that an interrupted copy is
+/// recognized.
 fn copy_stored(from: &File, to: &File, watch: &mut Watch<'_>) -> io::Result<()> {
     if ioctl_ficlone(to, from).is_err() {
         copy_contents(from, to, watch)?;
@@ -63,7 +64,7 @@ fn copy_stored(from: &File, to: &File, watch: &mut Watch<'_>) -> io::Result<()> 
     Ok(())
 }
 
-/// Copies everything but the superblocks; holes stay holes.
+/// Copies everything except the superblocks; holes stay holes.
 pub(crate) fn copy_contents(from: &File, to: &File, watch: &mut Watch<'_>) -> io::Result<()> {
     let length = from.metadata()?.len();
     to.set_len(length)?;

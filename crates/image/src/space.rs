@@ -1,30 +1,30 @@
-//! Which room in the file is unused. Never stored: what is in use follows from the checkpoint.
+//! Unused space of the file. Never stored, because it follows from the checkpoint.
 
 use std::collections::BTreeMap;
 
-/// Room is given in multiples of this, so that no two things share a block of the file system.
+/// Allocation unit, a multiple of the file system's block size.
 pub(crate) const UNIT_BYTES: u64 = 4096;
 
-/// Unused room, from a first byte on without end.
+/// Unused space, from a first byte without end.
 #[derive(Clone, Debug)]
 pub(crate) struct Space {
     /// Offset to bytes. No two ranges touch.
     unused: BTreeMap<u64, u64>,
 }
 
-/// `bytes` in whole units.
+/// `bytes` rounded up to whole units.
 pub(crate) fn units(bytes: u64) -> u64 {
     bytes.next_multiple_of(UNIT_BYTES)
 }
 
 impl Space {
-    /// Everything from `start` on is unused.
+    /// All space from `start` is unused.
     pub(crate) fn from(start: u64) -> Space {
         // An end that no file reaches, far from overflow.
         Space { unused: BTreeMap::from([(start, (1 << 62) - start)]) }
     }
 
-    /// The first room for `bytes`.
+    /// Allocates the first space for `bytes`.
     pub(crate) fn take(&mut self, bytes: u64) -> u64 {
         let found = self.unused.iter().find(|&(_, &room)| room >= units(bytes));
         let (&offset, _) = found.expect("room has no end");
@@ -33,7 +33,7 @@ impl Space {
         offset
     }
 
-    /// Takes `bytes` at `offset`. `false` if not all of it is unused.
+    /// Allocates `bytes` at `offset`. `false` if not all of it is unused.
     pub(crate) fn claim(&mut self, offset: u64, bytes: u64) -> bool {
         let Some((&start, &room)) = self.unused.range(..=offset).next_back() else { return false };
         let Some(end) = bytes.checked_next_multiple_of(UNIT_BYTES).and_then(|size| offset.checked_add(size))
@@ -52,7 +52,7 @@ impl Space {
         true
     }
 
-    /// What is unused before `end`, each with its bytes.
+    /// Unused ranges before `end`, with their sizes.
     pub(crate) fn unused_before(&self, end: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.unused.range(..end).map(move |(&offset, &room)| (offset, room.min(end - offset)))
     }

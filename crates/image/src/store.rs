@@ -3,10 +3,10 @@
 use crate::image::{Held, Image};
 use nacre_media::store::Store;
 
-/// Bytes of a device's pages, in its image.
+/// The pages of a device in its image.
 ///
-/// A store has no way to report that the disk fails. It remembers: nothing is written from then on, pages
-/// that cannot be read read as 0xFF, and [`Image::error`] and the next operation of the [`Image`] tell.
+/// A store cannot report disk failures. It records them: all writes stop, unreadable pages read as 0xFF, and
+/// [`Image::error`] and the next operation of the [`Image`] return the error.
 #[derive(Debug)]
 pub struct ImageStore {
     image: Image,

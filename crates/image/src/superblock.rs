@@ -1,4 +1,4 @@
-//! The superblock: where everything else is. Two copies, of which one is readable at every moment.
+//! The superblock with the locations of everything else. Two copies, of which one is always readable.
 
 use crate::disk::{self, Disk};
 use crate::error::Problem;
@@ -12,21 +12,21 @@ const MAGIC: &[u8; 8] = b"NACREIMG";
 const OLD_SERVED: &[u8; 8] = b"NACREBLK";
 /// The format described in the crate's documentation.
 const VERSION: u32 = 7;
-/// Room for one copy.
+/// Space for one copy.
 pub(crate) const SLOT_BYTES: u64 = 64 << 10;
-/// Where the copies are.
+/// Locations of the copies.
 pub(crate) const SLOTS: [u64; 2] = [0, SLOT_BYTES];
 /// Where the journal begins.
 pub const JOURNAL_START: u64 = 2 * SLOT_BYTES;
 /// Magic, version, checksum, length of the body.
 const HEAD_BYTES: usize = 24;
-/// The longest identity, bytes; the rest of a copy is ample for the numbers.
+/// Maximum identity in bytes; the rest of a copy suffices for the numbers.
 pub(crate) const IDENTITY_BYTES: usize = SLOT_BYTES as usize - 1024;
 
-/// Where the checkpoint is.
+/// Location of the checkpoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Checkpoint {
-    /// Of both copies.
+    /// Offsets of both copies.
     pub(crate) offsets: [u64; 2],
     pub(crate) table_bytes: u64,
     pub(crate) state_bytes: u64,
@@ -40,12 +40,12 @@ impl Checkpoint {
         self.table_bytes.saturating_add(self.state_bytes)
     }
 
-    /// Bytes that both copies take of the file.
+    /// File space of both copies.
     pub(crate) fn room(&self) -> u64 {
         2 * units(self.bytes())
     }
 
-    /// How long the file is at least.
+    /// Minimum length of the file.
     pub(crate) fn end(&self) -> u64 {
         self.offsets.map(|offset| offset.saturating_add(self.bytes())).into_iter().fold(0, u64::max)
     }
@@ -54,27 +54,27 @@ impl Checkpoint {
 /// The contents of a copy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Superblock {
-    /// Raised by one every time the superblock is written.
+    /// Incremented by every write of the superblock.
     pub(crate) generation: u64,
-    /// The generation with which the journal began: no record before it counts.
+    /// The generation at the start of the journal: earlier records do not count.
     pub(crate) journal_generation: u64,
-    /// Room for the journal, bytes.
+    /// Journal size in bytes.
     pub(crate) journal_bytes: u64,
     pub(crate) geometry: Geometry,
-    /// Whether every page has a checksum, which the checkpoint keeps.
+    /// Whether every page has a checksum in the checkpoint.
     pub(crate) has_checksums: bool,
-    /// `None` before the first one: the device is as new.
+    /// `None` before the first one: the device is new.
     pub(crate) checkpoint: Option<Checkpoint>,
     pub(crate) identity: String,
 }
 
 impl Superblock {
-    /// Where the journal ends and raw bytes begin.
+    /// End of the journal, and start of the raw bytes.
     pub(crate) fn journal_end(&self) -> u64 {
         JOURNAL_START.saturating_add(self.journal_bytes)
     }
 
-    /// Where raw bytes end and extents begin. Behind raw bytes is a unit that is always zero.
+    /// End of the raw bytes, and start of the extents. A unit that is always zero follows the raw bytes.
     pub(crate) fn raw_end(&self) -> u64 {
         let raw = match self.geometry.raw_bytes {
             0 => 0,
@@ -83,7 +83,7 @@ impl Superblock {
         self.journal_end().saturating_add(raw)
     }
 
-    /// The copy as it stands in the file.
+    /// The copy in file format.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut body = StateWriter::new();
         body.put_u64(self.generation);
@@ -111,28 +111,28 @@ impl Superblock {
     }
 }
 
-/// What a place for a copy holds.
+/// Content of a superblock slot.
 enum Slot {
     Valid(Box<Superblock>),
-    /// Another format, whole.
+    /// A complete superblock of another version.
     OtherVersion(u32),
-    /// The checksums expected and found.
+    /// Expected and actual checksums.
     Damaged(u32, u32),
-    /// The image of a server before the formats were one.
+    /// The image of an old server format.
     OldServed,
-    /// No magic: its first bytes.
+    /// First bytes without the magic number.
     Foreign([u8; 8]),
     /// Zeros, or past the end of the file: never written.
     Blank,
 }
 
-/// Whether there is a file at `path` that begins as an image does.
+/// Whether the file at `path` starts like an image.
 pub fn is_image(path: &Path) -> bool {
     let mut magic = [0; MAGIC.len()];
     disk::open_to_look(path).is_ok_and(|file| Disk::read_at(&file, 0, &mut magic).is_ok() && magic == *MAGIC)
 }
 
-/// The newest superblock, and which of the copies can be read.
+/// The newest superblock, and which of the copies are readable.
 pub(crate) struct Copies {
     pub(crate) newest: Superblock,
     pub(crate) good: [bool; 2],
@@ -143,7 +143,7 @@ pub(crate) fn read(disk: &dyn Disk) -> Result<Superblock, Problem> {
     read_copies(disk).map(|copies| copies.newest)
 }
 
-/// The same, and what became of each copy.
+/// As before, with the state of each copy.
 pub(crate) fn read_copies(disk: &dyn Disk) -> Result<Copies, Problem> {
     let copies = [read_slot(disk, SLOTS[0]), read_slot(disk, SLOTS[1])];
     let [first, second] =

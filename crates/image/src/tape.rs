@@ -1,5 +1,4 @@
-//! A file in memory that remembers what is done to it, for who stops a host at any moment: what the file holds after
-//! a kill, and what may be on the disk after a power loss.
+//! An in-memory file that logs operations, for simulating kills and power losses of the host.
 
 use crate::disk::Disk;
 use nacre_kernel::Random;
@@ -14,19 +13,19 @@ pub use crate::superblock::JOURNAL_START;
 use medium::Landed;
 pub use medium::{Harm, MediumFault};
 
-/// A disk writes sectors whole.
+/// Atomic unit of a disk write.
 const SECTOR: usize = 512;
 
-/// What happened to a file, and what its user noted meanwhile.
+/// An operation on a file, or a note of its user.
 #[derive(Clone, Debug)]
 pub enum Event<N> {
-    /// It was made so long.
+    /// The length was set.
     Length(u64),
-    /// Bytes were written from there on.
+    /// Bytes were written at this offset.
     Write(u64, Vec<u8>),
-    /// It was synced.
+    /// The file was synced.
     Sync,
-    /// Its user noted this.
+    /// A note of the user.
     Noted(N),
 }
 
@@ -34,16 +33,16 @@ pub enum Event<N> {
 #[derive(Debug)]
 pub struct Tape<N>(Mutex<Reel<N>>);
 
-/// What is on a [`Tape`], and what is to go wrong with it.
+/// Content of a [`Tape`], and its injected faults.
 #[derive(Debug)]
 pub struct Reel<N> {
-    /// As a reader finds it.
+    /// Bytes visible to readers.
     pub bytes: Vec<u8>,
-    /// In the order in which they happened.
+    /// Operations in order.
     pub events: Vec<Event<N>>,
-    /// Bytes that may still be written, where there is no room for all.
+    /// Bytes that may still be written, if space is limited.
     pub room: Option<usize>,
-    /// One write in so many is answered and lost.
+    /// One write in this many is acknowledged and lost.
     pub loses_one_in: Option<u64>,
     /// The write or sync that fails, counted from 1.
     pub failing: Option<usize>,
@@ -51,12 +50,12 @@ pub struct Reel<N> {
     pub operations: usize,
 }
 
-/// What a file holds after the events of a tape, one after the other.
+/// Content of a file after the events of a tape, applied one after the other.
 #[derive(Clone, Debug, Default)]
 pub struct Followed {
-    /// As a reader finds it.
+    /// Bytes visible to readers.
     pub bytes: Vec<u8>,
-    /// As of the last sync, and the writes since.
+    /// Bytes at the last sync, and the writes since.
     durable: Vec<u8>,
     pending: Vec<(u64, Vec<u8>)>,
     /// Writes up to the last sync that no later one changed.
@@ -64,19 +63,19 @@ pub struct Followed {
 }
 
 impl<N> Tape<N> {
-    /// A file that holds `bytes`.
+    /// A file with `bytes`.
     pub fn with(bytes: Vec<u8>) -> Tape<N> {
         let reel =
             Reel { bytes, events: Vec::new(), room: None, loses_one_in: None, failing: None, operations: 0 };
         Tape(Mutex::new(reel))
     }
 
-    /// What is on it.
+    /// The tape's content.
     pub fn reel(&self) -> MutexGuard<'_, Reel<N>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Its user has something to note.
+    /// Adds a note.
     pub fn note(&self, note: N) {
         self.reel().events.push(Event::Noted(note));
     }
@@ -89,7 +88,7 @@ impl<N> Default for Tape<N> {
 }
 
 impl<N> Reel<N> {
-    /// Counts an operation. Errors: it is the one that fails, with what the system says then (EIO).
+    /// Counts an operation. Errors: it is the one that fails (EIO).
     fn count(&mut self) -> io::Result<()> {
         self.operations += 1;
         match self.failing == Some(self.operations) {
@@ -105,12 +104,12 @@ impl<N> Reel<N> {
 }
 
 impl Followed {
-    /// A file whose `bytes` are on the disk.
+    /// A file with durable `bytes`.
     pub fn of(bytes: Vec<u8>) -> Followed {
         Followed { durable: bytes.clone(), bytes, ..Followed::default() }
     }
 
-    /// What `event` does to it.
+    /// Applies `event`.
     pub fn follow<N>(&mut self, event: &Event<N>) {
         match event {
             // Nothing is promised of a length before it is synced, but a file system keeps it in order.
@@ -133,8 +132,8 @@ impl Followed {
         }
     }
 
-    /// The file after a power loss: of what was not synced each sector is there or not. Often it is all but the second
-    /// one of each write, or just that.
+    /// The file after a power loss: each unsynced sector is present or absent. Often all but the second one
+    /// of each write, or only that one.
     pub fn powerless(&self, chance: &mut Random) -> Vec<u8> {
         let (mut bytes, kept) = (self.durable.clone(), chance.unit());
         let of_second = [Some(true), Some(false), None, None][chance.below(4) as usize];

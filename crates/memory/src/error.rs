@@ -1,4 +1,4 @@
-//! What can go wrong with a memory, and what to do about it.
+//! Errors of a memory, with remedies.
 
 use nacre_image::ImageError;
 use nacre_kernel::state::CannotSave;
@@ -6,7 +6,7 @@ use nacre_kernel::{ErrorCode, ErrorData, Refused, Time};
 use nacre_machine::Problems;
 use nacre_machine::capable::WITH_TRANSACTIONS;
 
-/// What was asked could not be done. Except after a failure of the image or of the medium, nothing has changed.
+/// A failed operation. Unless the image or the medium failed, nothing has changed.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum MemoryError {
     /// The scenario has errors, or its stack carries no bytes.
@@ -15,12 +15,12 @@ pub enum MemoryError {
     /// The image cannot be used, or no longer.
     #[error(transparent)]
     Image(#[from] ImageError),
-    /// What is in the image cannot be played back.
+    /// The content of the image cannot be replayed.
     #[error("{path}: {part} is not of this device: {detail}; restore the image from a copy")]
     Unfit {
         /// The image.
         path: String,
-        /// Which part of it.
+        /// The invalid part.
         part: String,
         /// Why not.
         detail: String,
@@ -28,79 +28,79 @@ pub enum MemoryError {
     /// A part of the device has its state elsewhere, so that no image can hold it.
     #[error("{0}; or use a memory without an image")]
     CannotSave(#[from] CannotSave),
-    /// Not all of it lies within the memory.
+    /// Part of the range is outside the memory.
     #[error("address {address}, size {size}: the memory ends at byte {capacity}")]
     OutOfRange {
-        /// The first byte asked for.
+        /// First requested byte.
         address: u64,
-        /// Bytes asked for.
+        /// Requested bytes.
         size: u64,
         /// Bytes of the memory.
         capacity: u64,
     },
-    /// The device has lost it, or a server was told to let it fail, and it was not written since.
+    /// The device has lost it, or a media error was injected, and it was not rewritten since.
     #[error("address {address}, size {size}: media error; rewrite the whole sector, or clear the error")]
     MediaError {
-        /// The first byte asked for.
+        /// First requested byte.
         address: u64,
-        /// Bytes asked for.
+        /// Requested bytes.
         size: u64,
     },
-    /// The medium is worn out. A part of what was to be written may have been taken.
+    /// The medium is worn out. Some of the data may have been written.
     #[error(
         "address {address}, size {size}: the medium is worn out and read-only; copy the data into a new \
          memory"
     )]
     WriteRefused {
-        /// The first byte asked for.
+        /// First requested byte.
         address: u64,
-        /// Bytes asked for.
+        /// Requested bytes.
         size: u64,
     },
-    /// Its zone does not take it.
+    /// Its zone rejects the write.
     #[error(
         "address {address}, size {size}: the zone here takes whole units in order, from byte {write_pointer} to \
          byte {end}, while fewer zones than stack.active_zones are written in part and erased blocks are left \
          that are not worn out; write there, or use stack.kind = \"ssd\""
     )]
     ZoneRefused {
-        /// The first byte asked for.
+        /// First requested byte.
         address: u64,
-        /// Bytes asked for.
+        /// Requested bytes.
         size: u64,
-        /// Where its zone is written next.
+        /// Write pointer of its zone.
         write_pointer: u64,
-        /// The first byte behind its zone.
+        /// End of its zone.
         end: u64,
     },
-    /// What the device had taken is gone: a flush says so once.
+    /// Acknowledged data is lost, which one flush reports.
     #[error("the device has lost unflushed data; reads of it fail until it is rewritten")]
     LostData,
-    /// More pages than the device keeps old versions of.
+    /// More pages than the device can keep old versions of.
     #[error(
         "the transaction is too large: one may surely change {pages} pages of {page_bytes} bytes, since \
          old and new versions of them take half of the write buffer; the write was not performed; commit \
          earlier, or give a larger stack.buffer"
     )]
     TransactionTooLarge {
-        /// Pages one transaction may surely change.
+        /// Pages that one transaction can always change.
         pages: u64,
         /// Bytes of a page.
         page_bytes: u64,
     },
-    /// There is one already.
+    /// A transaction is already open.
     #[error("a transaction is already open; commit or abort it first")]
     TransactionOpen,
-    /// There is none.
+    /// No transaction is open.
     #[error("no transaction is open; begin one first")]
     NoTransaction,
-    /// The device has none.
+    /// The device has no transactions.
     #[error("stack, {kind}: it has no transactions, {} has; write without one", WITH_TRANSACTIONS)]
     NoTransactions {
-        /// What kind of device it is.
+        /// Kind of the device.
         kind: &'static str,
     },
-    /// What it was to begin with is no state of a run.
+    /// The initial state is not the saved state of a run.
     #[error("the state to begin with cannot be used: {0}")]
     NoState(String),
     /// The power is off.
@@ -112,22 +112,22 @@ pub enum MemoryError {
     /// Simulated time has an end.
     #[error("simulated time ends after 200 days, and it is {now} now; copy the bytes into a new memory")]
     EndOfTime {
-        /// How late it is.
+        /// Current time.
         now: Time,
     },
 }
 
-/// Why a step was not taken. Nothing changed.
+/// Reason why a step was not performed. Nothing changed.
 #[derive(Clone, Debug)]
 pub enum NotTaken {
     /// The device's transactions refused it.
     Refused(Refused),
     /// The device has no transactions.
     NoTransactions {
-        /// What kind of device it is.
+        /// Kind of the device.
         kind: &'static str,
     },
-    /// The image cannot keep it.
+    /// The image cannot store it.
     Image(ImageError),
     /// A part of the device has its state elsewhere.
     CannotSave(CannotSave),
@@ -146,7 +146,7 @@ impl From<ImageError> for NotTaken {
 }
 
 impl MemoryError {
-    /// What kind of error it is; that of the first error of a scenario.
+    /// Error code; that of the first error of a scenario.
     pub fn code(&self) -> ErrorCode {
         match self {
             MemoryError::Scenario(problems) => {
@@ -171,7 +171,7 @@ impl MemoryError {
         }
     }
 
-    /// What a program can use of it; that of the first error of a scenario.
+    /// Data for programs; that of the first error of a scenario.
     pub fn data(&self) -> ErrorData {
         match *self {
             MemoryError::Scenario(ref problems) => {
@@ -197,7 +197,7 @@ impl MemoryError {
         }
     }
 
-    /// Why a step was not taken, of a device with pages of `page_bytes`.
+    /// Reason why a step was not performed, for a device with pages of `page_bytes`.
     pub fn of(not_taken: NotTaken, page_bytes: u32) -> MemoryError {
         match not_taken {
             NotTaken::Refused(Refused::TransactionTooLarge { pages }) => {

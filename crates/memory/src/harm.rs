@@ -1,13 +1,13 @@
-//! Parts of the medium that fail, as somebody wished.
+//! Injected media errors.
 
 use nacre_kernel::Ranges;
 use nacre_kernel::state::State;
 use std::ops::Range;
 
-/// What fails is a whole number of these, the sectors of every drive.
+/// Unit of media errors, the sector size of every drive.
 pub const UNIT: u64 = 512;
 
-/// What is done to a range of a device.
+/// Change of the media errors in a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Harm {
@@ -15,11 +15,11 @@ pub enum Harm {
     Reads,
     /// Writes of it fail, until it is healed.
     Writes,
-    /// Everything works again.
+    /// Clears all errors.
     Heal,
 }
 
-/// What fails.
+/// Failing ranges.
 #[derive(Clone, Debug, Default, PartialEq, Eq, State)]
 pub struct Harmed {
     reads: Ranges,
@@ -32,7 +32,7 @@ impl Harmed {
         self.reads.is_empty() && self.writes.is_empty()
     }
 
-    /// Does `harm` to every sector that `range` touches.
+    /// Applies `harm` to every sector that `range` touches.
     pub fn apply(&mut self, harm: Harm, range: Range<u64>) {
         let sectors = touched(range);
         match harm {
@@ -55,8 +55,8 @@ impl Harmed {
         self.writes.overlaps(range)
     }
 
-    /// A write of `range` succeeded: the sectors it covers as a whole can be read again. Returns these where one
-    /// of them could not.
+    /// Clears read errors of sectors that a successful write of `range` covers fully. Returns those that were
+    /// cleared.
     pub fn overwritten(&mut self, range: Range<u64>) -> Option<Range<u64>> {
         let covered = range.start.next_multiple_of(UNIT)..range.end / UNIT * UNIT;
         let heals = !covered.is_empty() && self.reads.remove(covered.clone());

@@ -1,9 +1,12 @@
-//! A device with bytes, and the image that keeps both bytes and state: what a program's memory and a served device
-//! have in common.
+//! A device with data, and the image that stores data and state: the common part of memories and served
+//! devices.
 //!
-//! Whoever drives it says when each thing is asked. What changes something goes into the image's journal first and is
-//! done then, so a process may be killed at any moment and what could not be kept was not done. Reads change a device
-//! too (its arm, its caches): they are in the next record, and those after the last record are forgotten with their
+//! Whoever drives it says when each thing is asked. What changes something goes into the image's journal
+//! first and is
+//! done then, so a process may be killed at any moment and what could not be kept was not done. Reads change
+//! a device
+//! too (its arm, its caches): they are in the next record, and those after the last record are forgotten with
+//! their
 //! time. A checkpoint is made when playing the journal back would take long; the journal is empty after it.
 
 use crate::error::{MemoryError, NotTaken};
@@ -20,15 +23,15 @@ use nacre_machine::saved::comes_to_rest;
 use nacre_machine::{Checked, Files, Problems, SavedRun};
 use std::ops::Range;
 
-/// The longest write, and the most zeroes, that are asked for at once.
+/// Maximum bytes of one write request, also for zeros.
 pub const WRITE_MAX: usize = 32 << 20;
-/// With so much work to be played back a checkpoint is due: the slowest devices take about two seconds for it.
+/// Amount of replay work after which a checkpoint is due: the slowest devices take about two seconds for it.
 const WORK_MAX: u64 = 400_000;
 /// A step is as much work as it has of these; the smallest pages of flash are as large.
 const WORK_BYTES: u64 = 2 << 10;
 /// Bytes of reads that wait for a record.
 const READS_MAX: usize = 64 << 10;
-/// In what pieces it is remembered which bytes were ever written.
+/// Granularity of the record of written ranges.
 const WRITTEN_UNIT: u64 = 1 << 20;
 
 /// A device with bytes.
@@ -41,27 +44,29 @@ pub struct Kept {
     kind: &'static str,
     page_bytes: u32,
     seed: u64,
-    /// Of a request that is waited for.
+    /// Completions of the awaited request.
     completions: Completions,
-    /// When requests completed last, and how often completions came out at that instant since something was asked.
+    /// Time of the last completions, and their number at that time since the last request.
     completed: (Time, u64),
-    /// Reads that are in no record yet, as they go into one.
+    /// Reads that are not in a record yet, in record format.
     reads: Vec<u8>,
-    /// Steps since the last checkpoint, those in `reads` included.
+    /// Steps since the last checkpoint, including those in `reads`.
     steps: u64,
-    /// What playing them back takes.
+    /// Work of replaying them.
     work: u64,
-    /// Something was not kept, so that the journal does not lead to what the device is: a checkpoint comes first.
+    /// Whether something could not be stored, so that the journal does not lead to the current state: a
+    /// checkpoint must come first.
     is_behind: bool,
-    /// Something changed since a checkpoint was last tried: where the disk is full another one may make room.
+    /// Whether something changed since the last attempted checkpoint: on a full disk another one may now
+    /// succeed.
     has_changed: bool,
-    /// Whether the journal ended in a record that was not wholly written.
+    /// Whether the journal ended with an incomplete record.
     pub(crate) was_torn: bool,
-    /// What goes wrong in the medium of an image, in no record of it.
+    /// Faults of an image's medium, which are not in its records.
     pub(crate) medium_faults: SharedFaults,
 }
 
-/// What is saved next to the device.
+/// State saved next to the device.
 #[derive(Debug, Default, State)]
 struct Books {
     /// Time of the last completion or submission.
@@ -81,21 +86,21 @@ struct Outstanding {
     bytes: u32,
 }
 
-/// What a step that was given to the device leads to.
+/// Result of submitting a step to the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Given {
     /// A request, which completes with [`Kept::run`].
     Request(RequestId),
-    /// It is done, or known when.
+    /// Completed, or its time is known.
     Done(Done),
 }
 
-/// What became of a step.
+/// Result of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Done {
-    /// When the host may continue, and whether the device did it.
+    /// When the host may continue, and whether the device performed it.
     pub completion: Completion,
-    /// What a recovery did.
+    /// Result of a recovery.
     pub recovery: Recovery,
 }
 
@@ -127,7 +132,7 @@ impl Kept {
         }
     }
 
-    /// Reads into `into` what lies from `address` on, asked at `now`, and waits for it. Nothing else is outstanding.
+    /// Reads data from `address` into `into` at `now`, and waits for it. Nothing else is outstanding.
     pub fn read(&mut self, now: Time, address: u64, into: &mut [u8]) -> Completion {
         let id = self.give_read(now, address, into.len() as u32);
         let (completion, data) = self.wait_for(id);
@@ -138,7 +143,7 @@ impl Kept {
         completion
     }
 
-    /// Gives the device a read at `now`, up to which it was run. It completes with [`Kept::run`].
+    /// Submits a read to the device at `now`, up to which it was run. It completes with [`Kept::run`].
     pub fn give_read(&mut self, now: Time, address: u64, bytes: u32) -> RequestId {
         let step = Step::Read { address, bytes };
         if self.journal().is_some() {
@@ -151,14 +156,15 @@ impl Kept {
         self.submit(Op::Read, now, address, bytes as usize, Payload::NONE)
     }
 
-    /// Processes what happens before `now`, when something is asked. Whoever waits for requests ran the device before.
+    /// Processes events before `now`, for a new request. With requests outstanding, the caller ran the device
+    /// before.
     fn arrive(&mut self, now: Time) {
         let have_completed = self.bring_to(now.into()) != Ok(false);
         assert!(!have_completed, "the device was not run up to {now}");
     }
 
-    /// Keeps `step`, asked at `now`, has the device do it, and waits for it. Nothing else is outstanding. Errors: it was not
-    /// done.
+    /// Journals `step` at `now`, performs it, and waits for it. Nothing else is outstanding. Errors: it was
+    /// not performed.
     pub fn change(&mut self, now: Time, step: Step<'_>) -> Result<Done, NotTaken> {
         Ok(match self.give(now, step)? {
             Given::Done(done) => done,
@@ -186,7 +192,7 @@ impl Kept {
         Ok(self.apply(now, step))
     }
 
-    /// Has the device do `step`, which is kept already.
+    /// Performs the journaled `step` on the device.
     pub(crate) fn apply(&mut self, now: Time, step: Step<'_>) -> Given {
         let mut recovery = Recovery::default();
         let at = |done| Completion { done, status: Status::Done };
@@ -230,12 +236,12 @@ impl Kept {
         Given::Done(Done { completion, recovery })
     }
 
-    /// When something happens next if nothing else is asked; [`Time::MAX`] if nothing is pending.
+    /// Time of the next event without further requests; [`Time::MAX`] if nothing is pending.
     pub fn next_event(&self) -> Time {
         self.device.next_event()
     }
 
-    /// Processes events before `until`, but none behind the first instant at which requests complete.
+    /// Processes events before `until`, up to the first time at which requests complete.
     pub fn run(&mut self, until: Time, completions: &mut Completions) {
         completions.clear();
         self.device.run(until, completions);
@@ -254,7 +260,7 @@ impl Kept {
         }
     }
 
-    /// Lets everything complete that is outstanding.
+    /// Completes all outstanding requests.
     pub fn complete_all(&mut self) {
         let mut completions = std::mem::take(&mut self.completions);
         while self.outstanding() > 0 {
@@ -274,7 +280,7 @@ impl Kept {
         self.books.outstanding.iter().filter(|(_, of)| of.op == Op::Write).count() as u64
     }
 
-    /// Waits for a request that is the only one, and what it returns.
+    /// Waits for the only outstanding request, and returns its data.
     fn wait_for(&mut self, id: RequestId) -> (Completion, Payload) {
         assert!(self.outstanding() == 1, "somebody else waits for the device");
         let mut completions = std::mem::take(&mut self.completions);
@@ -288,8 +294,8 @@ impl Kept {
         (completion, data)
     }
 
-    /// Runs the device to where something was asked; whether requests completed on the way. Errors: it was not asked of such
-    /// a device.
+    /// Runs the device to the time of a journaled step; returns whether requests completed before. Errors:
+    /// the step cannot be from this device.
     pub(crate) fn bring_to(&mut self, when: When) -> Result<bool, &'static str> {
         let When { at, behind } = when;
         let mut completions = std::mem::take(&mut self.completions);
@@ -313,18 +319,18 @@ impl Kept {
         }
     }
 
-    /// When something is asked at `now`, as the journal has to know.
+    /// Time of a step at `now`, in the form of the journal.
     fn when(&self, now: Time) -> When {
         let (at, times) = self.completed;
         When { at: now, behind: if at == now { times } else { 0 } }
     }
 
-    /// Everything kept so far survives a power loss of this machine when this returns.
+    /// Makes everything stored so far durable against a power loss of this machine.
     pub fn sync(&self) -> Result<(), ImageError> {
         self.journal().map_or(Ok(()), Image::sync)
     }
 
-    /// Makes the device as it is the beginning of the journal.
+    /// Writes a checkpoint with the current state.
     pub fn checkpoint(&mut self) -> Result<(), NotTaken> {
         let Some(image) = self.journal().cloned() else { return Ok(()) };
         self.has_changed = false;
@@ -339,7 +345,7 @@ impl Kept {
         Ok(())
     }
 
-    /// Whether the device as it is can be kept: what refuses is said before anything is asked of it.
+    /// Errors: the current state cannot be saved. Checked before any request.
     pub fn check_saves(&self) -> Result<(), CannotSave> {
         let mut state = StateWriter::new();
         self.device.save(&mut state);
@@ -361,12 +367,12 @@ impl Kept {
         self.capacity
     }
 
-    /// Bytes of the smallest page of its media.
+    /// Size of the smallest page of its media in bytes.
     pub fn page_bytes(&self) -> u32 {
         self.page_bytes
     }
 
-    /// Whether the power is on.
+    /// Whether power is on.
     pub fn has_power(&self) -> bool {
         self.has_power
     }
@@ -376,8 +382,8 @@ impl Kept {
         self.books.until
     }
 
-    /// Whether the end of the journal was torn when it was opened, as a kill or a power loss of the machine leaves it:
-    /// it was cut off, and nothing that was synced was in it.
+    /// Whether the end of the journal was torn when it was opened, as after a kill or a power loss of the
+    /// machine: it was dropped, and contained nothing synced.
     pub fn was_torn(&self) -> bool {
         self.was_torn
     }
@@ -392,7 +398,7 @@ impl Kept {
         &self.books.harmed
     }
 
-    /// What goes wrong in the medium, if it is that of an image: nothing until it is set. What it did to bytes stays.
+    /// Faults of an image's medium, none by default. Their effects on data stay.
     pub fn medium_faults(&self) -> &SharedFaults {
         &self.medium_faults
     }
@@ -407,7 +413,7 @@ impl Kept {
         self.device.transactions().is_some_and(|transactions| transactions.is_open())
     }
 
-    /// Whether breakdowns name the stages of a request.
+    /// Enables stages in latency breakdowns.
     pub fn detail(&mut self, is_detailed: bool) {
         self.device.detail(is_detailed);
     }
@@ -417,13 +423,13 @@ impl Kept {
         self.device.restart_ledger(now);
     }
 
-    /// Whether anything of `range` from its first byte on was ever written, and for how many bytes this is so. What was
-    /// not reads as zeroes.
+    /// Whether the start of `range` was ever written, and for how many bytes this holds. Unwritten data reads
+    /// as zeros.
     pub fn written(&self, range: Range<u64>) -> (bool, u64) {
         self.books.written.run(range.start, range.end)
     }
 
-    /// The device as a run can continue from it: requests that are outstanding complete, and it comes to rest.
+    /// The state from which a run can continue: outstanding requests complete, and the device becomes idle.
     ///
     /// Errors: a part of it cannot be saved.
     pub fn saved_run(&mut self, checked: &Checked) -> Result<Vec<u8>, MemoryError> {
@@ -432,8 +438,8 @@ impl Kept {
         nacre_machine::saved::of_device(checked, &*self.device, quiet).map_err(MemoryError::Scenario)
     }
 
-    /// Sees to it that there is room for `step`, which may need a checkpoint first. A trim or a flush needs none: where
-    /// the disk is full it is done and not kept, for a trimmed byte may be as it was.
+    /// Makes space for `step`, possibly with a checkpoint. A trim or a flush needs none: on a full disk it is
+    /// performed without being stored, since a trimmed byte may keep its content.
     fn make_room(&mut self, image: &Image, step: Step<'_>) -> Result<(), NotTaken> {
         let takes_room = matches!(step, Step::Write { .. } | Step::Zero { .. });
         let is_pressed = takes_room && self.has_changed && image.is_full();
@@ -451,7 +457,8 @@ impl Kept {
         Ok(())
     }
 
-    /// Puts `step` into a record, after the reads before it. A full disk may have room for it when the journal is empty.
+    /// Writes `step` into a record, after earlier reads. A full disk may have space for it when the journal
+    /// is empty.
     fn append(&mut self, image: &Image, now: Time, step: Step<'_>) -> Result<(), NotTaken> {
         let mut reads = self.reads.len();
         step.encode(self.when(now), &mut self.reads);
@@ -475,7 +482,7 @@ impl Kept {
         Ok(kept?)
     }
 
-    /// Puts the reads so far into a record. Where they cannot be kept they are forgotten: nobody waits for that.
+    /// Writes the reads so far into a record. If that fails they are dropped: nothing depends on them.
     fn keep_reads(&mut self) {
         let Some(image) = self.journal().cloned() else { return };
         let is_due = self.work > WORK_MAX || image.wants_checkpoint();
@@ -491,12 +498,12 @@ impl Kept {
         }
     }
 
-    /// The image, if it is to be written.
+    /// The image, if it is writable.
     fn journal(&self) -> Option<&Image> {
         self.image.as_ref().filter(|image| !image.is_read_only())
     }
 
-    /// Refuses what the device's transactions would refuse.
+    /// Rejects what the device's transactions would reject.
     pub(crate) fn check(&mut self, step: Step<'_>) -> Result<(), NotTaken> {
         let transactions = self.device.transactions();
         match (step, transactions) {
@@ -548,7 +555,7 @@ impl Kept {
         RequestId(number)
     }
 
-    /// Chooses what the next power loss leaves of what is under way.
+    /// Random stream for the effects of the next power loss on operations in progress.
     fn chance(&self) -> Random {
         Streams::new(self.seed).stream(&format!("power failure {}", self.books.failures))
     }
@@ -561,7 +568,7 @@ impl Kept {
         state.finish()
     }
 
-    /// The device takes on what `saved` left of a run of `checked`, which carried no bytes, when that is at rest.
+    /// Loads the state in `saved` of a run of `checked`, without data, when the device is idle.
     pub(crate) fn begin_with(
         &mut self,
         checked: &Checked,
@@ -575,7 +582,7 @@ impl Kept {
     }
 }
 
-/// Whether the device may do `step` though it is not kept: a trimmed byte may be as it was.
+/// Whether the device may perform `step` without storing it: a trimmed byte may keep its content.
 fn is_done_without_room(step: Step<'_>) -> bool {
     matches!(step, Step::Trim { .. } | Step::Flush)
 }

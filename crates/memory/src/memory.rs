@@ -15,7 +15,7 @@ use std::path::Path;
 /// Simulated time a memory may reach; [`Time`] itself ends a little later, so that no sum wraps.
 const HORIZON: Time = Time::from_s(200 * 86_400);
 
-/// What is longer is asked for as several requests, one after the other.
+/// Longer operations are split into several serial requests.
 const REQUEST_MAX: usize = 1 << 20;
 
 /// A simulated memory with real bytes.
@@ -23,22 +23,21 @@ pub struct Memory {
     kept: Kept,
     word_bytes: u64,
     now: Time,
-    /// How long the last operation took.
+    /// Latency of the last operation.
     latency: Time,
-    /// When this process opened it.
+    /// Time when this process opened it.
     opened_at: Time,
 }
 
 impl Memory {
-    /// Opens the memory that the stack of `checked` is; its bytes are gone with it.
+    /// Opens the stack of `checked` as a memory; its data ends with it.
     ///
-    /// Errors: the stack carries no bytes or cannot be built.
+    /// Errors: the stack has no data or cannot be built.
     pub fn open(checked: &Checked, files: &dyn Files) -> Result<Memory, MemoryError> {
         Ok(Memory::new(checked, Kept::in_memory(checked, files)?))
     }
 
-    /// Opens the memory that is kept in the image at `path`, and creates the image where there is none, with checksums
-    /// of its pages or without.
+    /// Opens the memory in the image at `path`, or creates the image, with or without page checksums.
     ///
     /// Errors: those of [`Memory::open`] and of [`Image::open_or_create`]. Then nothing has changed.
     pub fn open_image(
@@ -55,10 +54,11 @@ impl Memory {
         Ok(memory)
     }
 
-    /// Opens the memory as the state in `saved` of a run leaves it; what the run wrote reads as zero. With an image it is
-    /// kept there, where nothing may be yet, with checksums of its pages or without.
+    /// Opens the memory in the state `saved` of a run; data written by the run reads as zero. With an image
+    /// it is stored there, in a new file, with or without page checksums.
     ///
-    /// Errors: those of [`Memory::open`] and of [`Kept::create_from`]; the bytes are no state. Then nothing has changed.
+    /// Errors: those of [`Memory::open`] and of [`Kept::create_from`]; the bytes are not a state. Then
+    /// nothing has changed.
     pub fn open_from(
         checked: &Checked,
         files: &dyn Files,
@@ -87,7 +87,7 @@ impl Memory {
         }
     }
 
-    /// The power comes back where it was off. An open transaction ended with the process that began it.
+    /// Restores power if it was off. An open transaction ended with the process that began it.
     fn power_up(&mut self) -> Result<(), MemoryError> {
         if self.has_power() && self.is_in_transaction() {
             self.change(Step::PowerFail)?;
@@ -98,9 +98,10 @@ impl Memory {
         Ok(())
     }
 
-    /// Reads `size` bytes from `address` on. What was never written is zero.
+    /// Reads `size` bytes from `address`. Memory that was never written reads as zero.
     ///
-    /// Errors: it does not lie within the memory, the device has lost a part of it, the power is off, the image fails.
+    /// Errors: the range is outside the memory, the device has lost a part of it, power is off, or the image
+    /// fails.
     pub fn read(&mut self, address: u64, size: u64) -> Result<Vec<u8>, MemoryError> {
         self.check_range(address, size)?;
         self.check_usable()?;
@@ -121,10 +122,10 @@ impl Memory {
         Ok(bytes)
     }
 
-    /// Writes `bytes` from `address` on.
+    /// Writes `bytes` from `address`.
     ///
-    /// Errors: it does not lie within the memory, the open transaction is too large, the device takes no writes or needs
-    /// what it has lost for this one, the power is off, the image fails.
+    /// Errors: the range is outside the memory, the open transaction is too large, the device rejects writes
+    /// or needs lost data for this one, power is off, or the image fails.
     pub fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), MemoryError> {
         self.check_range(address, bytes.len() as u64)?;
         if bytes.is_empty() {
@@ -145,13 +146,13 @@ impl Memory {
         Ok(())
     }
 
-    /// From here on writes belong to a transaction. Errors: one is open, the power is off, the image fails.
+    /// Begins a transaction for the following writes. Errors: one is open, power is off, or the image fails.
     pub fn begin(&mut self) -> Result<(), MemoryError> {
         self.change(Step::Begin).map(|_| ())
     }
 
-    /// Everything written since [`Memory::begin`] lasts, as one. Errors: no transaction is open, the power is
-    /// off, the image fails.
+    /// Commits everything written since [`Memory::begin`] atomically. Errors: no transaction is open, power
+    /// is off, or the image fails.
     pub fn commit(&mut self) -> Result<(), MemoryError> {
         self.change(Step::Commit).map(|_| ())
     }
@@ -181,8 +182,8 @@ impl Memory {
         self.change(Step::Recover)
     }
 
-    /// Asks nothing for `time`, so that the device continues with what it has to do. Errors: simulated time
-    /// would end, the power is off, the image fails.
+    /// Advances simulated time by `time` without requests, so that the device does background work. Errors:
+    /// simulated time would overflow, power is off, or the image fails.
     pub fn idle(&mut self, time: Time) -> Result<(), MemoryError> {
         let now = self.now;
         if now.checked_add(time).is_none_or(|until| until > HORIZON) {
@@ -200,8 +201,8 @@ impl Memory {
         flushed
     }
 
-    /// Takes an open transaction back and brings the image to its shortest form. Errors: the image fails;
-    /// what was acknowledged is in it nevertheless.
+    /// Rolls an open transaction back and writes a checkpoint. Errors: the image fails; acknowledged data is
+    /// in it nevertheless.
     pub fn close(mut self) -> Result<(), MemoryError> {
         self.check_image()?;
         if !self.has_power() {
@@ -224,12 +225,12 @@ impl Memory {
         self.word_bytes
     }
 
-    /// Whether the power is on.
+    /// Whether power is on.
     pub fn has_power(&self) -> bool {
         self.kept.has_power()
     }
 
-    /// Simulated time since the memory was new, its image included.
+    /// Simulated time since the memory was new, including earlier sessions.
     pub fn now(&self) -> Time {
         self.now
     }
@@ -249,7 +250,7 @@ impl Memory {
         self.kept.checkpoint().map_err(|why| self.refusal(why))
     }
 
-    /// Does what changes something, and keeps it.
+    /// Applies a change, and journals it.
     fn change(&mut self, step: Step<'_>) -> Result<Recovery, MemoryError> {
         if step != Step::Recover {
             self.check_usable()?;

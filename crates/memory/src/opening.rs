@@ -1,4 +1,4 @@
-//! How a device with bytes comes to be: new, as its image has it, or as a run left it.
+//! Opening a device with data: new, from an image, or from the state of a run.
 
 use crate::error::MemoryError;
 use crate::kept::Kept;
@@ -22,12 +22,12 @@ pub struct Access {
 }
 
 impl Access {
-    /// To be read.
+    /// Read-only access.
     pub const READ_ONLY: Access = Access { reads_only: true, page_checksums: true };
 }
 
 impl Default for Access {
-    /// To be read and written, with checksums.
+    /// Read and write access, with checksums.
     fn default() -> Access {
         Access { reads_only: false, page_checksums: true }
     }
@@ -44,8 +44,8 @@ impl Kept {
         Ok(Kept::new(checked, device.map_err(MemoryError::Scenario)?, page_bytes, None))
     }
 
-    /// The same as the run that `saved` is of left it (see [`nacre_machine::saved`]). The run had no bytes: what it wrote
-    /// reads as zero.
+    /// The device in the state `saved` of a run (see [`nacre_machine::saved`]). The run had no data: what it
+    /// wrote reads as zero.
     ///
     /// Errors: those of [`Kept::in_memory`]; the state is of another stack.
     pub fn in_memory_from(
@@ -58,7 +58,7 @@ impl Kept {
         Ok(kept)
     }
 
-    /// The stack of `checked` as it is in the image at `path`, which is created where there is none.
+    /// The stack of `checked` in the image at `path`, which is created if it does not exist.
     ///
     /// Errors: those of [`Kept::in_memory`] and of [`Image::open_or_create`]. Then nothing has changed.
     pub fn open(
@@ -139,10 +139,10 @@ impl Kept {
         Ok(kept)
     }
 
-    /// Creates the image at `path` with the device as [`Kept::in_memory_from`] has it.
+    /// Creates the image at `path` with the device of [`Kept::in_memory_from`].
     ///
-    /// Errors: those of [`Kept::in_memory_from`]; something is at `path`, or the image cannot be written. Then no file is
-    /// left behind.
+    /// Errors: those of [`Kept::in_memory_from`]; the path exists, or the image cannot be written. Then no
+    /// file is left behind.
     pub fn create_from(
         checked: &Checked,
         files: &dyn Files,

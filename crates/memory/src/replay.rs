@@ -1,4 +1,4 @@
-//! Playing a journal back.
+//! Replay of a journal.
 
 use crate::error::NotTaken;
 use crate::kept::Kept;
@@ -6,11 +6,11 @@ use crate::step::{Step, When};
 use nacre_image::Records;
 use nacre_kernel::Refused;
 
-/// The number of a record, and what is wrong with it.
+/// The number of a record, and its error.
 type Mistake = (usize, String);
 
-/// Brings `kept` from its checkpoint to where `records` end. The error is the number of the record that
-/// this device could not have written, and what is wrong with it.
+/// Replays `records` on `kept` from its checkpoint. The error is the number of the record that this device
+/// could not have written, with the reason.
 pub(crate) fn replay(kept: &mut Kept, records: &Records) -> Result<(), Mistake> {
     // Behind a transaction that was done without one everything takes another time.
     let mut is_moved = false;
@@ -45,8 +45,8 @@ pub(crate) fn replay(kept: &mut Kept, records: &Records) -> Result<(), Mistake> 
     Ok(())
 }
 
-/// Does without a transaction what is left of one, from `first` on, if it was committed in the end. Otherwise
-/// takes it back and leaves out the rest.
+/// Performs the rest of a transaction, from `first`, without a transaction, if it was committed. Otherwise
+/// rolls it back and skips the rest.
 fn finish<'a>(
     kept: &mut Kept,
     number: usize,
@@ -81,13 +81,13 @@ fn finish<'a>(
     Ok(())
 }
 
-/// When something is asked that was to be asked then, if what was asked before took longer.
+/// Time of a step that was due at a time, if earlier steps took longer.
 fn moved(kept: &mut Kept, when: When) -> When {
     kept.complete_all();
     when.at.max(kept.until()).into()
 }
 
-/// Whether what `step` asks for lies within the device.
+/// Whether the range of `step` is within the device.
 fn fits(kept: &Kept, number: usize, step: Step<'_>) -> Result<(), Mistake> {
     let (address, bytes) = match step {
         Step::Read { address, bytes } | Step::Zero { address, bytes } | Step::Trim { address, bytes } => {

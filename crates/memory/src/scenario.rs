@@ -3,10 +3,10 @@
 use nacre_config::Node;
 use nacre_machine::{Checked, Document, Problems};
 
-/// A workload that is never asked.
+/// A placeholder workload.
 const NOBODY: &str = "{ kind = \"uniform\", requests = 1_000_000_000, footprint = \"4 KiB\" }";
 
-/// Reads and checks a scenario, which may leave its workload out. All errors come at once.
+/// Reads and checks a scenario with optional workload. Reports all errors at once.
 pub fn check(document: &Document<'_>) -> Result<Checked, Problems> {
     let names_workload = Node::parse_toml(document.text, document.name)?.get("workload").is_some();
     let mut overrides = document.overrides.to_vec();

@@ -1,10 +1,10 @@
-//! What a memory has to know of its stack's settings.
+//! Settings of the stack that a memory needs.
 
 use nacre_kernel::Bytes;
 use nacre_kernel::units::Quantity;
 use nacre_machine::Checked;
 
-/// The bytes that one access carries, where the stack has that setting.
+/// Bytes of one access, if the stack has that setting.
 pub(crate) fn word_bytes(checked: &Checked) -> Option<u64> {
     let word = checked.resolved.iter().find(|resolved| resolved.path == "stack.word")?;
     Bytes::parse(word.node.text()?).ok().map(|bytes| bytes.0)

@@ -1,8 +1,11 @@
-//! What is asked of a device, as records of its journal.
+//! Requests to a device, as records of its journal.
 //!
-//! A record: the reads since the record before, then at most one step that changes something. Each begins with what
-//! it is (one byte) and when it was asked, then its own fields. Where it was asked behind completions of its instant the
-//! highest bit of the first byte is set, and how often completions came out then follows the time. Numbers have seven bits to a byte, the lowest first;
+//! A record: the reads since the record before, then at most one step that changes something. Each begins
+//! with what
+//! it is (one byte) and when it was asked, then its own fields. Where it was asked behind completions of its
+//! instant the
+//! highest bit of the first byte is set, and how often completions came out then follows the time. Numbers
+//! have seven bits to a byte, the lowest first;
 //! all bytes but the last have their highest bit set. The bytes of a write end a record.
 
 use crate::harm::Harm;
@@ -13,7 +16,7 @@ use nacre_kernel::Time;
 pub struct When {
     /// The time.
     pub at: Time,
-    /// Number of completions at this instant before the step; usually zero.
+    /// Number of completions at this time before the step; usually zero.
     pub behind: u64,
 }
 
@@ -30,51 +33,51 @@ pub enum Step<'a> {
     Read {
         /// First byte.
         address: u64,
-        /// How many.
+        /// Number of bytes.
         bytes: u32,
     },
     /// Bytes are written.
     Write {
         /// First byte.
         address: u64,
-        /// What is written.
+        /// Data to write.
         bytes: &'a [u8],
     },
     /// Zeroes are written.
     Zero {
         /// First byte.
         address: u64,
-        /// How many.
+        /// Number of bytes.
         bytes: u32,
     },
     /// Bytes are no longer needed.
     Trim {
         /// First byte.
         address: u64,
-        /// How many.
+        /// Number of bytes.
         bytes: u32,
     },
-    /// Everything acknowledged survives when it is done.
+    /// Makes everything acknowledged durable.
     Flush,
-    /// A transaction begins.
+    /// Begin a transaction.
     Begin,
-    /// It ends, and lasts.
+    /// Commit it.
     Commit,
-    /// It ends, and never was.
+    /// Roll it back.
     Abort,
     /// The power fails.
     PowerFail,
-    /// The power is back.
+    /// Restore power.
     Recover,
-    /// Nothing is asked for so long.
+    /// No requests for this time.
     Idle(Time),
-    /// From now on a part of the medium fails, or works again.
+    /// Change media errors of a range.
     Harm {
         /// How.
         harm: Harm,
         /// First byte.
         address: u64,
-        /// How many.
+        /// Number of bytes.
         bytes: u64,
     },
 }
@@ -90,14 +93,14 @@ const FLUSH: u8 = 7;
 const READ: u8 = 8;
 const ZERO: u8 = 9;
 const TRIM: u8 = 10;
-/// And how, behind it.
+/// Followed by the kind of change.
 const HARM: u8 = 11;
-/// Set where it was asked behind completions.
+/// Set if the step follows completions at the same time.
 const BEHIND: u8 = 0x80;
 const HARMS: [Harm; 3] = [Harm::Reads, Harm::Writes, Harm::Heal];
 
 impl<'a> Step<'a> {
-    /// Appends this step, asked then, to the record in `into`.
+    /// Appends this step at `when` to the record in `into`.
     pub fn encode(&self, when: When, into: &mut Vec<u8>) {
         let what = match self {
             Step::Read { .. } => READ,
@@ -136,7 +139,7 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// What it is called in messages.
+    /// Its name in messages.
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Step::Read { .. } => "a read",
@@ -153,7 +156,7 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// Takes the next step out of the record `from`, and when it was asked; `None` if there is no such step.
+    /// Reads the next step of the record `from`, and its time; `None` if there is no valid step.
     pub fn decode(from: &mut &'a [u8]) -> Option<(When, Step<'a>)> {
         let (&what, mut rest) = from.split_first()?;
         let at = Time::from_ps(take(&mut rest)?);

@@ -1,4 +1,4 @@
-//! The stores of a stack: each device's own, in memory or side by side in one image.
+//! The stores of a stack: each device's own, in memory or next to each other in one image.
 
 use nacre_crash::medium_faults::{FaultyPages, SharedFaults};
 use nacre_image::{Geometry, Image, ImageStore};
@@ -10,7 +10,7 @@ pub(crate) fn in_memory(layouts: &[(String, Layout)]) -> Vec<Box<dyn Pages>> {
     layouts.iter().map(|(_, layout)| Box::new(memory(layout)) as Box<dyn Pages>).collect()
 }
 
-/// The form of an image that holds all of them.
+/// Geometry of an image for all of them.
 pub(crate) fn geometry(layouts: &[(String, Layout)]) -> Geometry {
     let layouts = layouts.iter().map(|(_, layout)| layout);
     // Every size of a page is a power of two, so the smallest divides the others.
@@ -22,7 +22,7 @@ pub(crate) fn geometry(layouts: &[(String, Layout)]) -> Geometry {
     Geometry { page_bytes, pages_per_extent, pages, raw_bytes: 0 }
 }
 
-/// The stores in `image`, whose form is that of [`geometry`], with `faults`.
+/// The stores in `image`, with the geometry of [`geometry`] and with `faults`.
 pub(crate) fn in_image(
     layouts: &[(String, Layout)],
     image: &Image,
@@ -44,12 +44,12 @@ pub(crate) fn in_image(
     layouts.iter().map(|(_, layout)| Box::new(faulty(layout)) as Box<dyn Pages>).collect()
 }
 
-/// Pages of an image that a store takes: whole extents.
+/// Pages of an image for a store, in whole extents.
 fn room(layout: &Layout, page_bytes: u32, pages_per_extent: u64) -> u64 {
     (layout.pages * u64::from(layout.page_bytes / page_bytes)).next_multiple_of(pages_per_extent)
 }
 
-/// The pages of one device, each made of one or more pages of the image.
+/// The pages of one device, each consisting of one or more pages of the image.
 struct Part {
     store: ImageStore,
     /// Its first page in the image.

@@ -1,4 +1,4 @@
-//! What is served.
+//! Exports of a server.
 
 use crate::wire::transmission as flags;
 
@@ -13,7 +13,7 @@ pub struct Export {
     pub bytes: u64,
     /// Whether it rejects writes.
     pub read_only: bool,
-    /// Whether it turns, so that neighbors are cheaper.
+    /// Whether it rotates, so that sequential accesses are cheaper.
     pub rotational: bool,
     /// Accepted request sizes.
     pub block: BlockSizes,
@@ -24,14 +24,14 @@ pub struct Export {
 pub struct BlockSizes {
     /// Alignment of requests; a power of two, at most 64 KiB.
     pub minimum: u32,
-    /// Smaller ones are slower; a power of two.
+    /// Preferred block size: smaller requests are slower; a power of two.
     pub preferred: u32,
-    /// The most data of one request.
+    /// Maximum bytes per request.
     pub maximum: u32,
 }
 
 impl Export {
-    /// What a client is told it may do. Several connections see each other's writes once they are answered.
+    /// Transmission flags for clients. Connections see each other's writes after the replies.
     pub(crate) fn flags(&self) -> u16 {
         let mut told = flags::HAS_FLAGS
             | flags::SEND_FLUSH

@@ -27,28 +27,28 @@ pub use reply::{Extent, Reply};
 pub use request::{Command, HEADER_BYTES, Refusal, Request};
 pub use wire::Errno;
 
-/// The client broke the protocol so that nothing it sends can be understood any more: it is dropped.
+/// Fatal protocol error of a client: its further data cannot be parsed, and it is disconnected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Violation {
-    /// Something other than an option came while negotiating.
+    /// Data other than an option during negotiation.
     #[error("the client sent {0:#018x} where an option begins")]
     NoOption(u64),
-    /// The client does not speak fixed newstyle, or wants something of it that there is not.
+    /// The client does not support fixed newstyle, or has unknown flags.
     #[error("the client's flags are {0:#010x}: fixed newstyle was offered")]
     ClientFlags(u32),
-    /// An option longer than any that makes sense.
+    /// An option longer than any valid one.
     #[error("the client sent an option of {0} bytes: {max} are the most", max = options::BYTES_MAX)]
     OptionTooLong(u32),
-    /// The one-way option names an export that there is not; it knows no error reply.
+    /// `EXPORT_NAME` with an unknown export; this option has no error reply.
     #[error("the client asked for an export that there is not, in a way that has no answer for it")]
     NoExport,
     /// More options than a client has reason to send.
     #[error("the client sent {max} options and chose no export", max = negotiation::OPTIONS_MAX)]
     TooManyOptions,
-    /// Something other than a request came after negotiation.
+    /// Data other than a request after negotiation.
     #[error("the client sent {0:#010x} where a request begins")]
     NoRequest(u32),
-    /// A write longer than what the server takes: its data cannot be skipped.
+    /// A write longer than the server's maximum: its data cannot be skipped.
     #[error("the client sent a write of {0} bytes, more than the {1} it was told")]
     WriteTooLong(u32, u32),
 }

@@ -1,12 +1,12 @@
-//! From the first byte to the export that is chosen (proto.md, "Fixed newstyle negotiation").
+//! From the first byte to the selected export (proto.md, "Fixed newstyle negotiation").
 
 use crate::options::{Fields, Frame, contexts, info};
 use crate::wire::{NBD_MAGIC, OPTION_MAGIC, answer, handshake, info as told, option};
 use crate::{Export, Violation};
 
-/// Most options one client may send.
+/// Maximum options per client.
 pub(crate) const OPTIONS_MAX: u32 = 4096;
-/// The one context there is: what is allocated.
+/// The only supported metadata context: allocation.
 pub(crate) const ALLOCATION: &str = "base:allocation";
 /// Its number in this session.
 pub(crate) const ALLOCATION_ID: u32 = 1;
@@ -16,9 +16,9 @@ pub(crate) const ALLOCATION_ID: u32 = 1;
 pub enum Tls {
     /// Never.
     Off,
-    /// It has to be and is not yet.
+    /// Required, and not yet done.
     Required,
-    /// It is.
+    /// Done.
     On,
 }
 
@@ -27,11 +27,11 @@ pub enum Tls {
 pub struct Negotiation<'a> {
     exports: &'a [Export],
     tls: Tls,
-    /// Whether the client's flags have come.
+    /// Whether the client's flags have arrived.
     greeted: bool,
     no_zeroes: bool,
     structured: bool,
-    /// The export for which the context is wanted.
+    /// The export for which the context is requested.
     allocation: Option<usize>,
     options: u32,
 }
@@ -39,15 +39,15 @@ pub struct Negotiation<'a> {
 /// Result of parsing the data of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// More bytes have to come.
+    /// More bytes are needed.
     More,
-    /// So many bytes were understood, and the answer is to be sent; there may be more in what is left.
+    /// This many bytes were parsed, and the reply is to be sent; more may remain.
     Took(usize),
-    /// After the answer is sent, the connection is encrypted and negotiation begins anew with [`Tls::On`].
+    /// After the reply, the connection is encrypted and negotiation restarts with [`Tls::On`].
     StartTls(usize),
-    /// After the answer is sent, the connection ends.
+    /// After the reply, the connection ends.
     Over(usize),
-    /// After the answer is sent, requests may come.
+    /// After the reply, requests may arrive.
     Chosen(usize, Session),
 }
 
@@ -58,7 +58,7 @@ pub struct Session {
     pub export: usize,
     /// Whether replies to reads are structured (in chunks).
     pub structured: bool,
-    /// Whether the client may ask what is allocated.
+    /// Whether the client may request block status.
     pub allocation: bool,
 }
 
@@ -90,9 +90,9 @@ impl<'a> Negotiation<'a> {
         out.extend((handshake::FIXED_NEWSTYLE | handshake::NO_ZEROES).to_be_bytes());
     }
 
-    /// Takes the next whole message from the head of `input` and appends the answer to `out`.
+    /// Parses the next complete message at the head of `input` and appends the reply to `out`.
     ///
-    /// Errors: the client is to be dropped.
+    /// Errors: the client must be disconnected.
     pub fn step(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<Progress, Violation> {
         if !self.greeted {
             return self.client_flags(input);
@@ -148,7 +148,7 @@ impl<'a> Negotiation<'a> {
         Ok(Progress::Took(4))
     }
 
-    /// The old way to choose, which has no error reply.
+    /// The old way to select an export, which has no error reply.
     fn export_name(&self, frame: Frame<'_>, out: &mut Vec<u8>) -> Result<Progress, Violation> {
         let name = std::str::from_utf8(frame.data).ok();
         let export = name.and_then(|name| self.find(name)).ok_or(Violation::NoExport)?;
@@ -186,7 +186,7 @@ impl<'a> Negotiation<'a> {
         Progress::Took(bytes)
     }
 
-    /// Tells of an export; with `GO` it is chosen.
+    /// Describes an export; `GO` also selects it.
     fn info(&mut self, frame: Frame<'_>, out: &mut Vec<u8>) -> Option<Session> {
         let Some((name, wanted)) = info(frame.data) else {
             frame.reply(answer::ERROR_INVALID, &[b"its data is not whole"], out);
@@ -218,7 +218,7 @@ impl<'a> Negotiation<'a> {
         (frame.option == option::GO).then(|| self.session(number))
     }
 
-    /// Lists or chooses what block status will tell of.
+    /// Lists or selects metadata contexts for block status.
     fn contexts(&mut self, frame: Frame<'_>, out: &mut Vec<u8>) {
         let sets = frame.option == option::SET_META_CONTEXT;
         if sets {
@@ -249,7 +249,7 @@ impl<'a> Negotiation<'a> {
         Session { export, structured: self.structured, allocation: self.allocation == Some(export) }
     }
 
-    /// The export called `name`; the empty name is the first one's too.
+    /// The export with this name; the empty name also means the first one.
     fn find(&self, name: &str) -> Option<usize> {
         let named = self.exports.iter().position(|export| export.name == name);
         named.or((name.is_empty() && !self.exports.is_empty()).then_some(0))

@@ -3,14 +3,14 @@
 use crate::wire::{OPTION_MAGIC, OPTION_REPLY_MAGIC};
 use crate::{Errno, Violation};
 
-/// Most bytes an option may have. Names have 4,096 at most; a list of contexts has several.
+/// Maximum bytes of an option. Names have at most 4,096; a list of contexts has several.
 pub(crate) const BYTES_MAX: u32 = 64 << 10;
-/// Most bytes of a name (proto.md, "Values").
+/// Maximum bytes of a name (proto.md, "Values").
 pub(crate) const NAME_MAX: usize = 4096;
 /// Bytes before the data of an option.
 const FRAME: usize = 16;
 
-/// An option as it came.
+/// A received option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Frame<'a> {
     pub(crate) option: u32,
@@ -18,7 +18,7 @@ pub(crate) struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    /// The first option of `input`; `None` while it is not whole.
+    /// The first option of `input`; `None` while it is incomplete.
     pub(crate) fn parse(input: &'a [u8]) -> Result<Option<Frame<'a>>, Violation> {
         let mut fields = Fields(input);
         let Some(magic) = fields.u64() else { return Ok(None) };
@@ -32,7 +32,7 @@ impl<'a> Frame<'a> {
         Ok(fields.take(length as usize).map(|data| Frame { option, data }))
     }
 
-    /// Bytes of the whole.
+    /// Total bytes.
     pub(crate) fn bytes(&self) -> usize {
         FRAME + self.data.len()
     }
@@ -48,7 +48,7 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Numbers and texts one after the other.
+/// Parses consecutive numbers and texts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fields<'a>(pub(crate) &'a [u8]);
 
@@ -78,13 +78,13 @@ impl<'a> Fields<'a> {
         std::str::from_utf8(name).ok()
     }
 
-    /// `Some` where nothing is left.
+    /// `Some` if nothing is left.
     pub(crate) fn end(&self) -> Option<()> {
         self.0.is_empty().then_some(())
     }
 }
 
-/// What `INFO` and `GO` carry: a name, and which facts are wanted.
+/// Content of `INFO` and `GO`: a name, and the requested information types.
 pub(crate) fn info(data: &[u8]) -> Option<(&str, Vec<u16>)> {
     let mut fields = Fields(data);
     let name = fields.name()?;
@@ -94,7 +94,7 @@ pub(crate) fn info(data: &[u8]) -> Option<(&str, Vec<u16>)> {
     Some((name, wanted))
 }
 
-/// What the options on contexts carry: a name, and queries.
+/// Content of the context options: a name, and queries.
 pub(crate) fn contexts(data: &[u8]) -> Option<(&str, Vec<&str>)> {
     let mut fields = Fields(data);
     let name = fields.name()?;
@@ -106,7 +106,7 @@ pub(crate) fn contexts(data: &[u8]) -> Option<(&str, Vec<&str>)> {
 }
 
 impl Errno {
-    /// As it goes over the wire.
+    /// Its number on the wire.
     pub(crate) fn number(self) -> u32 {
         self as u32
     }

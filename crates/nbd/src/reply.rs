@@ -9,11 +9,11 @@ use crate::{Refusal, Request, Session};
 pub struct Extent {
     /// Bytes.
     pub bytes: u32,
-    /// Whether nothing is stored there; it then reads as zeroes.
+    /// Whether nothing is stored there, so that it reads as zeros.
     pub is_hole: bool,
 }
 
-/// Appends the answer to one request of a session.
+/// Writes the reply to one request of a session.
 #[derive(Debug)]
 pub struct Reply<'a> {
     session: &'a Session,
@@ -22,7 +22,7 @@ pub struct Reply<'a> {
 }
 
 impl<'a> Reply<'a> {
-    /// The answer to `request`, appended to `out`.
+    /// Starts the reply to `request`, appended to `out`.
     pub fn new(session: &'a Session, request: &Request, out: &'a mut Vec<u8>) -> Reply<'a> {
         Reply { session, cookie: request.cookie, out }
     }
@@ -49,7 +49,7 @@ impl<'a> Reply<'a> {
         out.extend(&reason.as_bytes()[..length]);
     }
 
-    /// Bytes that were read from `offset` on, `length` of them: the place to put them.
+    /// Buffer for `length` bytes read from `offset`.
     pub fn data(self, offset: u64, length: usize) -> &'a mut [u8] {
         let out = if self.session.structured {
             let out = self.chunk(chunk::DONE, chunk::OFFSET_DATA, 8 + length);
@@ -63,7 +63,7 @@ impl<'a> Reply<'a> {
         &mut out[at..]
     }
 
-    /// `length` zeroes read from `offset` on, where nothing is stored.
+    /// Replies with `length` zeros from `offset`, where nothing is stored.
     pub fn hole(self, offset: u64, length: u32) {
         if !self.session.structured {
             self.data(offset, length as usize);
@@ -74,10 +74,11 @@ impl<'a> Reply<'a> {
         out.extend(length.to_be_bytes());
     }
 
-    /// What the bytes asked about are, from the first on.
+    /// Replies with the extents from the first byte.
     ///
     /// # Panics
-    /// If there is none, or the session does not know structured replies: [`Session::check`] refuses that.
+    ///
+    /// If there are none, or the session has no structured replies: [`Session::check`] rejects that.
     pub fn extents(self, extents: &[Extent]) {
         assert!(
             self.session.allocation && !extents.is_empty(),
@@ -115,7 +116,7 @@ impl<'a> Reply<'a> {
 }
 
 impl Refusal {
-    /// The medium could not do it.
+    /// A media error.
     pub fn medium() -> Refusal {
         Refusal { error: Errno::Io, reason: "the device reports a media error" }
     }

@@ -12,21 +12,21 @@ pub const HEADER_BYTES: usize = 28;
 pub enum Command {
     /// Length in bytes.
     Read,
-    /// To replace bytes by those that follow.
+    /// Write the data that follows.
     Write,
-    /// To end the connection.
+    /// Disconnect.
     Disconnect,
-    /// That everything answered so far is on the medium.
+    /// Make all acknowledged writes durable.
     Flush,
-    /// To give bytes up.
+    /// Discard data.
     Trim,
-    /// That bytes are read ahead.
+    /// Read ahead.
     Cache,
-    /// To replace bytes by zeroes.
+    /// Write zeros.
     WriteZeroes,
-    /// To know what is allocated.
+    /// Return allocation status.
     BlockStatus,
-    /// Something there is not.
+    /// Unknown command.
     Unknown(u16),
 }
 
@@ -35,7 +35,7 @@ pub enum Command {
 pub struct Request {
     /// The command.
     pub command: Command,
-    /// Its flags, as they came.
+    /// Its flags as received.
     flags: u16,
     /// Cookie of the client.
     pub cookie: u64,
@@ -50,14 +50,14 @@ pub struct Request {
 pub struct Refusal {
     /// Error number.
     pub error: Errno,
-    /// In words.
+    /// As text.
     pub reason: &'static str,
 }
 
 impl Request {
-    /// Reads a request; the data of a write follows it.
+    /// Parses a request; the data of a write follows it.
     ///
-    /// Errors: it is none, and the client is to be dropped.
+    /// Errors: it is invalid, and the client must be disconnected.
     pub fn parse(header: &[u8; HEADER_BYTES]) -> Result<Request, Violation> {
         let mut fields = Fields(header);
         let magic = fields.u32().unwrap_or(0);
@@ -86,22 +86,22 @@ impl Request {
         self.flags & flag::FUA != 0
     }
 
-    /// Whether zeroes have to be allocated as data is.
+    /// Whether zeros must be allocated like data.
     pub fn keeps_room(&self) -> bool {
         self.flags & flag::NO_HOLE != 0
     }
 
-    /// Whether zeroes are refused where writing data would be no slower.
+    /// Whether zeros are rejected unless they are faster than writing data.
     pub fn is_fast(&self) -> bool {
         self.flags & flag::FAST_ZERO != 0
     }
 
-    /// Whether the data of a read has to come in one chunk.
+    /// Whether the data of a read must be in one chunk.
     pub fn in_one_chunk(&self) -> bool {
         self.flags & flag::DF != 0
     }
 
-    /// Whether one extent is enough of an answer.
+    /// Whether one extent is sufficient.
     pub fn wants_one_extent(&self) -> bool {
         self.flags & flag::REQ_ONE != 0
     }
@@ -122,7 +122,7 @@ impl Command {
         }
     }
 
-    /// The flags it may carry. Linux sends FUA with flushes and others; the protocol allows it with all.
+    /// Its allowed flags. Linux sends FUA with flushes and others; the protocol allows it with all.
     fn flags(self) -> u16 {
         flag::FUA
             | match self {
@@ -139,7 +139,7 @@ impl Command {
 }
 
 impl Session {
-    /// Whether `export` may serve `request` in this session. Errors: what to answer instead.
+    /// Checks whether `export` can serve `request` in this session. Errors: the reply to send instead.
     pub fn check(&self, request: &Request, export: &Export) -> Result<(), Refusal> {
         let refuse = |error, reason| Err(Refusal { error, reason });
         let command = request.command;

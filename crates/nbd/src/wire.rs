@@ -56,7 +56,7 @@ pub(crate) mod answer {
     pub(crate) const ERROR_UNKNOWN: u32 = 1 << 31 | 6;
 }
 
-/// What [`option::INFO`] and [`option::GO`] tell.
+/// Information types of [`option::INFO`] and [`option::GO`].
 pub(crate) mod info {
     pub(crate) const EXPORT: u16 = 0;
     pub(crate) const NAME: u16 = 1;
@@ -83,7 +83,7 @@ pub(crate) mod chunk {
     pub(crate) const ERROR: u16 = 1 << 15 | 1;
 }
 
-/// Errors a request may end with; the numbers are the protocol's, not those of an operating system.
+/// Error numbers of replies; they are the protocol's, not those of an operating system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Errno {
@@ -91,16 +91,16 @@ pub enum Errno {
     NotPermitted = 1,
     /// The medium failed.
     Io = 5,
-    /// The request needs more memory than there is.
+    /// Not enough memory for the request.
     NoMemory = 12,
-    /// The request makes no sense.
+    /// Invalid request.
     Invalid = 22,
-    /// It reaches past the end, or there is no room left.
+    /// It extends past the end, or the disk is full.
     NoSpace = 28,
-    /// A reply would be too long.
+    /// The reply would be too long.
     Overflow = 75,
-    /// The server cannot do this, or not fast.
+    /// The server does not support this, or not fast.
     NotSupported = 95,
-    /// The server is going down.
+    /// The server is shutting down.
     Shutdown = 108,
 }

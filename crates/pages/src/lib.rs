@@ -1,8 +1,11 @@
-//! Memory in large pages, where the system has them.
+//! Memory in large pages, if the system supports them.
 //!
-//! The tables of a large cache or drive are read at random. In pages of 4 KiB nearly every access then looks its
-//! page up in memory, too; in pages of 2 MiB hardly any does. Linux gives large pages to whom asks for them, as
-//! most systems are set (`transparent_hugepage` is `madvise`), so an allocator asks: this one, which programs and
+//! The tables of a large cache or drive are read at random. In pages of 4 KiB nearly every access then looks
+//! its
+//! page up in memory, too; in pages of 2 MiB hardly any does. Linux gives large pages to whom asks for them,
+//! as
+//! most systems are set (`transparent_hugepage` is `madvise`), so an allocator asks: this one, which programs
+//! and
 //! extension modules name as theirs. It changes no result, and the core knows nothing of it.
 //!
 //! `unsafe` code is in this crate and in the C interface alone: an allocator has no other way. It hands every call to the system's own
@@ -14,10 +17,9 @@ use std::alloc::{GlobalAlloc, Layout, System};
 
 /// Bytes of a large page.
 const PAGE: usize = 2 << 20;
-/// From here on memory surely contains a whole large page.
+/// Memory of this size always contains a whole large page.
 const LARGE: usize = 2 * PAGE;
-/// Memory that is zero until it is touched is given out for what may never be touched: past this, only what is
-/// touched is to count, in small pages.
+/// Zeroed memory may never be touched: above this size it uses small pages, so that only touched pages count.
 const ZEROED_MAX: usize = 64 << 20;
 
 /// The system allocator, which requests huge pages for large allocations.
@@ -84,9 +86,9 @@ pub fn keep_little() {
     }
 }
 
-/// Whether the system gives so many more bytes of memory now; they are given back at once.
+/// Whether the system has this much more memory; it is released immediately.
 ///
-/// An allocator that is asked answers from what it has kept, too, which others may not get.
+/// An allocator may answer from its cache, which other allocations cannot use.
 #[must_use]
 pub fn are_free(bytes: usize) -> bool {
     #[cfg(target_os = "linux")]
@@ -106,7 +108,7 @@ pub fn are_free(bytes: usize) -> bool {
     }
 }
 
-/// Asks for large pages in `size` bytes of allocated memory; none if it is null.
+/// Requests large pages for `size` bytes of allocated memory; does nothing for null.
 #[cold]
 fn advise(memory: *mut u8, size: usize) {
     let skipped = memory.align_offset(PAGE);

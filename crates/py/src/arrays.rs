@@ -1,8 +1,8 @@
-//! What has to be there before a NumPy array is made.
+//! Preparation for NumPy arrays.
 
 use pyo3::prelude::*;
 
-/// Loads NumPy, which the first array would do otherwise, where what ends an import (as Ctrl-C does) is a panic.
+/// Loads NumPy. Otherwise the first array would, where an interrupted import (by Ctrl-C) panics.
 pub(crate) fn load(py: Python<'_>) -> PyResult<()> {
     numpy::get_array_module(py).map(drop)
 }

@@ -1,4 +1,4 @@
-//! Our own bugs: an assertion that fails becomes a Python exception that says so.
+//! Bugs of Nacre: a failed assertion becomes a Python exception.
 
 use crate::errors::bug;
 use nacre_files::ShareRead;
@@ -9,11 +9,11 @@ use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 thread_local! {
-    /// Where the last assertion of this thread failed.
+    /// Location of the last failed assertion of this thread.
     static PLACE: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Failed assertions are told through exceptions, so nothing is printed where they happen.
+/// Silences panic messages: failed assertions are reported as exceptions.
 pub(crate) fn tell_through_exceptions() {
     std::panic::set_hook(Box::new(|failed| {
         let place = failed.location().map(|at| format!(" ({}:{})", at.file(), at.line()));
@@ -23,12 +23,12 @@ pub(crate) fn tell_through_exceptions() {
 
 /// A second thread for a run.
 pub(crate) struct SecondThread {
-    /// What is read of its files.
+    /// Bytes read of its files.
     read: ShareRead,
 }
 
 impl SecondThread {
-    /// One for a run that reads `read`, where this process may use a second processor.
+    /// A second thread for a run that reads `read`, if the process may use another processor.
     pub(crate) fn where_allowed(read: &ShareRead) -> Option<SecondThread> {
         let has_two = std::thread::available_parallelism().is_ok_and(|number| number.get() > 1);
         has_two.then(|| SecondThread { read: read.clone() })
@@ -51,10 +51,10 @@ impl Beside for SecondThread {
     }
 }
 
-/// Why an assertion failed, and where.
+/// Message and location of a failed assertion.
 type Failed = (Box<dyn Any + Send>, String);
 
-/// Runs `work` on another thread and `here` on this one; `None` if the system gives no thread.
+/// Runs `work` on another thread and `here` on this one; `None` if the system denies a thread.
 #[expect(clippy::disallowed_methods, reason = "this is the edge that brings it")]
 fn both(work: Box<dyn FnOnce() + Send + '_>, here: &mut dyn FnMut()) -> Option<Result<(), Failed>> {
     std::thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! What ships with the product, and what it is made of, as JSON text.
+//! The catalog and the models, as JSON text.
 
 use nacre_config::{Node, Origin, Value};
 use nacre_machine::catalog as shipped;

@@ -1,7 +1,7 @@
-//! Cleaning policies written in Python.
+//! Cleaning policies in Python.
 //!
-//! A policy's error is its author's, and is told once the run has stopped: until then, decisions come from
-//! here.
+//! Errors of a policy belong to its author, and are raised after the run has stopped: until then, built-in
+//! decisions replace it.
 
 use crate::arrays;
 use crate::errors::{Failure, function_failed};
@@ -16,10 +16,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyTuple};
 use std::io::{self, BufRead};
 
-/// Functions by the names under which a scenario asks for them.
+/// Functions by their names in a scenario.
 pub(crate) type Functions = Vec<(String, Py<PyAny>)>;
 
-/// The files of a scenario, with the functions that came with it.
+/// The files of a scenario, with its functions.
 pub(crate) struct WithFunctions {
     pub(crate) scenario: ScenarioFiles,
     functions: Functions,
@@ -31,7 +31,7 @@ impl WithFunctions {
         WithFunctions { scenario, functions: functions.unwrap_or_default(), failure: Failure::default() }
     }
 
-    /// The function of this name: one that came along, or one to import. What it will be asked comes in arrays.
+    /// The function with this name: a given one, or one to import. Arguments for it are arrays.
     fn function(&self, name: &str) -> Option<Py<PyAny>> {
         let given = self.functions.iter().find(|(known, _)| known == name);
         Python::attach(|py| {
@@ -53,12 +53,12 @@ impl WithFunctions {
         found.map(Bound::unbind).map_err(|error| self.failure.remember(error)).ok()
     }
 
-    /// Whether a function failed: what the run does from then on means nothing.
+    /// Whether a function failed: the rest of the run is void.
     pub(crate) fn has_failed(&self) -> bool {
         self.failure.is_there()
     }
 
-    /// The exception of the function that failed, if one did.
+    /// The exception of a failed function, if any.
     pub(crate) fn outcome(&self, py: Python<'_>) -> PyResult<()> {
         // Whoever holds it may wait for the interpreter.
         let failure = py.detach(|| self.failure.take());
@@ -105,7 +105,7 @@ impl Files for WithFunctions {
     }
 }
 
-/// Places in a partition, which a function says as its attribute of this name; none if all places are one.
+/// Positions in a partition, from the function's attribute of this name; `None` if all positions form one.
 fn partition_segments(name: &str, function: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
     let Some(given) = function.getattr_opt("partition_segments")? else { return Ok(None) };
     let size = given.extract::<u32>().ok().filter(|&size| size > 0 && !given.is_instance_of::<PyBool>());
@@ -120,17 +120,17 @@ fn partition_segments(name: &str, function: &Bound<'_, PyAny>) -> PyResult<Optio
     Ok(size)
 }
 
-/// A function that is asked for every victim.
+/// A function that is called for every victim.
 struct PythonCleaner {
     name: String,
     function: Py<PyAny>,
     partition_segments: Option<u32>,
-    /// What says when cleaning begins, if it does.
+    /// Function that decides when cleaning starts, if any.
     keeps_erased: Option<Py<PyAny>>,
     failure: Failure,
 }
 
-/// What a function has seen and keeps is Python's.
+/// The state of a function belongs to Python.
 impl State for PythonCleaner {
     fn save(&self, state: &mut StateWriter) {
         state.refuse(format!(
@@ -189,7 +189,8 @@ impl Cleaner for PythonCleaner {
 }
 
 impl PythonCleaner {
-    /// What the function decides: an index alone, or with the pages that go to the partitions before and behind.
+    /// The decision of the function: an index alone, or with the numbers of pages for the previous and the
+    /// next partition.
     fn ask(&self, py: Python<'_>, view: &View<'_>, partition: usize) -> PyResult<Decision> {
         let seen = Py::new(py, CleaningView::new(py, view, partition))?;
         let answer = self.function.bind(py).call1((seen,))?;
@@ -212,7 +213,7 @@ impl PythonCleaner {
         Ok(Decision { to_lower, to_higher, ..Decision::clean(victim) })
     }
 
-    /// The index in `answer`, if it is a legal one.
+    /// The index in `answer`, if valid.
     fn index(&self, answer: &Bound<'_, PyAny>, view: &View<'_>, partition: usize) -> PyResult<usize> {
         let py = answer.py();
         let places = view.places_of(partition);
@@ -244,28 +245,28 @@ impl PythonCleaner {
     }
 }
 
-/// What a cleaning function sees of one partition: a column has a number for each of its places.
+/// Input of a cleaning function for one partition: a column has a number for each of its positions.
 #[pyclass(frozen, get_all, module = "nacre._core")]
 pub(crate) struct CleaningView {
     /// The number of the partition.
     partition: usize,
-    /// The number of its first place.
+    /// Number of its first position.
     first: usize,
-    /// The index of the place whose segment took pages last and is full.
+    /// Index of the position whose segment received pages last and is full.
     active: usize,
     /// Pages of one segment.
     pages_per_segment: u32,
-    /// Pages drained from the write buffer so far: the clock of the columns.
+    /// Pages drained from the write buffer so far: the time unit of the columns.
     drained: u64,
-    /// Live pages.
+    /// Valid pages.
     live: Py<PyArray1<i64>>,
-    /// Pages programmed since the segment was erased, live or not.
+    /// Pages programmed since the erase, valid or not.
     programmed: Py<PyArray1<i64>>,
-    /// Erases in the segment's life.
+    /// Total erases of the segment.
     erases: Py<PyArray1<i64>>,
-    /// When the segment was cleaned last, in pages drained.
+    /// Time of the last cleaning, in drained pages.
     cleaned_at: Py<PyArray1<i64>>,
-    /// When the segment took its latest page from the write buffer, in pages drained.
+    /// Time of the segment's latest page from the write buffer, in drained pages.
     written_at: Py<PyArray1<i64>>,
 }
 

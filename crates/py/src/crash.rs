@@ -1,4 +1,4 @@
-//! Crashing the stack of a scenario, or one that is drawn.
+//! Power-loss tests of the stack of a scenario, or of a random one.
 
 use crate::bugs::detached;
 use crate::errors::{config_error, error};
@@ -9,7 +9,7 @@ use nacre_kernel::ErrorCode;
 use nacre_machine::crash::{Nothing, crash as crash_stack, drawn, told};
 use pyo3::prelude::*;
 
-/// Loses the power of a stack so often; returns what was found as JSON text.
+/// Cuts the power of a stack repeatedly; returns the results as JSON text.
 #[pyfunction]
 #[pyo3(signature = (source, overrides, points, seed, faults, progress=None))]
 pub(crate) fn crash(
@@ -44,7 +44,7 @@ pub(crate) fn crash(
     Ok(told(&report).to_string())
 }
 
-/// The same for the stack that is drawn from `seed`; returns its scenario, too.
+/// As before, for the random stack of `seed`; also returns its scenario.
 #[pyfunction]
 #[pyo3(signature = (seed, points, progress=None))]
 pub(crate) fn crash_drawn(
@@ -64,7 +64,7 @@ pub(crate) fn crash_drawn(
     Ok((text, told(&report).to_string()))
 }
 
-/// The faults of a medium that can be put into a run, by name.
+/// Names of the faults that can be injected into a medium.
 #[pyfunction]
 pub(crate) fn crash_faults() -> Vec<&'static str> {
     Fault::INJECTED.into_iter().map(Fault::name).collect()

@@ -10,7 +10,7 @@ use pyo3::types::{PyDict, PyList};
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What the first function that failed raised.
+/// Exception of the first function that failed.
 #[derive(Clone, Default)]
 pub(crate) struct Failure(Arc<Mutex<Option<PyErr>>>);
 
@@ -28,7 +28,7 @@ impl Failure {
     }
 }
 
-/// The exception for the errors of a document; its `problems` lists them all.
+/// The exception for errors of a document; its `problems` lists them all.
 pub(crate) fn config_error(py: Python<'_>, problems: &Problems) -> PyErr {
     let Some(first) = problems.0.first() else { return failed(py, problems.to_string()) };
     let kind = Kind { class: "ConfigError", code: first.code, data: first.data.clone() };
@@ -52,7 +52,7 @@ pub(crate) fn trace_error(py: Python<'_>, error: TraceError) -> PyErr {
     }
 }
 
-/// The exception for what a memory could not do.
+/// The exception for an error of a memory.
 pub(crate) fn memory_error(py: Python<'_>, error: &MemoryError) -> PyErr {
     let class = match error {
         MemoryError::Scenario(problems) => return config_error(py, problems),
@@ -71,12 +71,12 @@ pub(crate) fn error(py: Python<'_>, code: ErrorCode, data: ErrorData, text: Stri
     raised(py, Kind { class: "Error", code, data }, text, |_| Ok(()))
 }
 
-/// The exception for a function of the user's that returned what it may not.
+/// The exception for an invalid result of a user's function.
 pub(crate) fn function_failed(py: Python<'_>, text: String) -> PyErr {
     error(py, ErrorCode::FunctionFailed, ErrorData::new(), text)
 }
 
-/// The exception for what has no better code.
+/// The exception for errors without a better code.
 pub(crate) fn failed(py: Python<'_>, text: String) -> PyErr {
     error(py, ErrorCode::Failed, ErrorData::new(), text)
 }
@@ -101,14 +101,14 @@ pub(crate) fn no_thread(py: Python<'_>, text: String, denied: &io::Error) -> PyE
     raised(py, kind, text, |_| Ok(()))
 }
 
-/// The exception for a failed assertion: our own bug.
+/// The exception for a failed assertion: a bug of Nacre.
 pub(crate) fn bug(py: Python<'_>, text: &str) -> PyErr {
     let text = format!("a bug in Nacre {}: {text}", env!("CARGO_PKG_VERSION"));
     let kind = Kind { class: "InternalError", code: ErrorCode::Bug, data: ErrorData::new() };
     raised(py, kind, text, |_| Ok(()))
 }
 
-/// What an exception is, for programs: its class in `nacre.errors`, code and data.
+/// Class in `nacre.errors`, code, and data of an exception, for programs.
 struct Kind {
     class: &'static str,
     code: ErrorCode,

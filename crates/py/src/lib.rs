@@ -25,7 +25,7 @@ mod split;
 mod trace;
 mod units;
 
-/// The tables of a large run lie in large pages.
+/// Uses large pages for the tables of large runs.
 #[global_allocator]
 static MEMORY: nacre_pages::LargePages = nacre_pages::LargePages;
 

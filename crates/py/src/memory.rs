@@ -15,13 +15,13 @@ use std::sync::{Mutex, MutexGuard};
 /// The memory behind `nacre.devices.Memory`. Threads take turns.
 #[pyclass(frozen, module = "nacre._core")]
 pub(crate) struct Memory {
-    /// None when it is closed.
+    /// `None` when it is closed.
     held: Mutex<Option<nacre_memory::Memory>>,
     capacity: u64,
     word_bytes: u64,
 }
 
-/// What became of something asked of a memory that may be closed or broken.
+/// Result of an operation on a memory that may be closed or broken.
 enum Failure {
     Memory(MemoryError),
     Closed,
@@ -37,8 +37,8 @@ impl From<MemoryError> for Failure {
 
 #[pymethods]
 impl Memory {
-    /// Opens the memory that the stack of a scenario is, with the image at a path or without one. It begins as the
-    /// saved state of a run in the file `start` leaves it.
+    /// Opens the stack of a scenario as a memory, with an optional image at a path. It starts from the saved
+    /// state of a run in the file `start`, if given.
     #[staticmethod]
     #[pyo3(signature = (source, overrides, image, start=None, checksums=true))]
     fn open(
@@ -117,7 +117,7 @@ impl Memory {
         self.with(py, nacre_memory::Memory::power_fail)
     }
 
-    /// What was done, as JSON text.
+    /// Report of the recovery, as JSON text.
     fn recover(&self, py: Python<'_>) -> PyResult<String> {
         let (recovery, duration) =
             self.with(py, |memory| memory.recover().map(|recovery| (recovery, memory.latency())))?;
@@ -158,13 +158,13 @@ impl Memory {
         }
     }
 
-    /// What the device did since it was opened, as JSON text.
+    /// Statistics of the device since it was opened, as JSON text.
     fn statistics(&self, py: Python<'_>) -> PyResult<String> {
         let statistics = self.with(py, |memory| Ok(memory.statistics()))?;
         serde_json::to_string(&statistics).map_err(|failure| failed(py, failure.to_string()))
     }
 
-    /// Simulated seconds: now, and how long the last operation took.
+    /// Simulated seconds: current time, and latency of the last operation.
     fn clock(&self, py: Python<'_>) -> PyResult<(f64, f64)> {
         self.with(py, |memory| Ok((memory.now().as_secs_f64(), memory.latency().as_secs_f64())))
     }
@@ -186,7 +186,7 @@ impl Memory {
 }
 
 impl Memory {
-    /// Does `work` without the interpreter lock.
+    /// Runs `work` without the interpreter lock.
     fn with<T: Send>(
         &self,
         py: Python<'_>,
@@ -208,7 +208,7 @@ impl Memory {
         })
     }
 
-    /// A number of bytes; one that no memory has lies beyond the end.
+    /// A number of bytes; one that is too large is past the end.
     fn number(
         &self,
         value: &Bound<'_, PyAny>,

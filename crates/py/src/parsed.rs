@@ -1,4 +1,4 @@
-//! A scenario that is parsed once and asked for with many settings, as the points of a study are.
+//! A scenario that is parsed once and used with many settings, as for the points of a study.
 
 use crate::cleaning::WithFunctions;
 use crate::errors::config_error;
@@ -9,11 +9,11 @@ use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-/// A scenario that is parsed, with what its settings named of the catalog. Threads take turns.
+/// A parsed scenario, with the catalog entries of its settings. Threads take turns.
 #[pyclass(frozen, module = "nacre._core")]
 pub(crate) struct Parsed {
     scenario: Mutex<nacre_machine::Parsed>,
-    /// Where its files lie.
+    /// Folder of its files.
     directory: PathBuf,
 }
 
@@ -40,13 +40,13 @@ impl Parsed {
         build_checked(py, &checked, &files).map(|_| ())
     }
 
-    /// What decides in which state preconditioning leaves its stack with these settings; `None` if there is none.
+    /// Key of the preconditioned state with these settings; `None` without preconditioning.
     fn preparation(&self, py: Python<'_>, overrides: Settings) -> PyResult<Option<String>> {
         Ok(nacre_machine::saved::preparation(&self.checked(py, &overrides)?))
     }
 
-    /// Runs it with these settings; returns the record as JSON text, with the `origins` of its values where they are
-    /// wanted, and its columns. The folder `preparations` keeps what preconditioning leads to.
+    /// Runs it with these settings; returns the record as JSON text, with the `origins` of its values if
+    /// requested, and its columns. The folder `preparations` caches preconditioned states.
     #[pyo3(signature = (overrides, preparations=None, origins=true))]
     fn run(
         &self,

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::collections::BTreeSet;
 
-/// What makes a policy of a Python class, which is called with the blocks it may keep.
+/// Builds a policy from a Python class, which is called with the number of blocks.
 pub(crate) fn replacement(name: String, class: Py<PyAny>, failure: Failure) -> Brought {
     Box::new(move |capacity| {
         let made = Python::attach(|py| class.call1(py, (capacity,)));
@@ -17,15 +17,16 @@ pub(crate) fn replacement(name: String, class: Py<PyAny>, failure: Failure) -> B
     })
 }
 
-/// What decides for a placement, of a Python function.
+/// Builds a placement from a Python function.
 pub(crate) fn decider(name: String, function: Py<PyAny>, failure: Failure) -> Box<dyn Decider> {
     Box::new(PythonDecider { name, function, failure })
 }
 
-/// A policy whose residents are kept here: Python hears of hits and insertions, and says who leaves.
+/// A policy whose resident blocks are tracked here: Python is notified of hits and insertions, and selects
+/// victims.
 struct PythonReplacement {
     name: String,
-    /// None where its class could not be called.
+    /// `None` if its class could not be called.
     policy: Option<Py<PyAny>>,
     capacity: usize,
     resident: BTreeSet<u64>,
@@ -33,7 +34,7 @@ struct PythonReplacement {
 }
 
 impl PythonReplacement {
-    /// Calls a method with a block; nothing once something has failed.
+    /// Calls a method with a block; does nothing after a failure.
     fn call<T>(
         &self,
         method: &str,
@@ -49,7 +50,7 @@ impl PythonReplacement {
         self.call(method, block, |_| Ok(()));
     }
 
-    /// Who leaves for `block`: a resident, or `block` itself.
+    /// The victim for `block`: a resident block, or `block` itself.
     fn victim(&self, block: u64) -> u64 {
         let first = *self.resident.first().expect("a full cache is not empty");
         let asked = self.call("evict", block, |answer| {
@@ -134,7 +135,7 @@ impl Replacement for PythonReplacement {
     }
 }
 
-/// A function that is asked at the end of every epoch.
+/// A function that is called at the end of every epoch.
 struct PythonDecider {
     name: String,
     function: Py<PyAny>,

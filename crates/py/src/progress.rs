@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 /// Time between two reports.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// A Python callable that is told how far work has come and says whether to stop, or none.
+/// A Python callable that receives the progress and returns whether to stop, or none.
 pub(crate) struct Reporter {
     callback: Option<Py<PyAny>>,
     last: Instant,
@@ -20,8 +20,7 @@ impl Reporter {
         Reporter { callback, last: Instant::now(), failure: None }
     }
 
-    /// Calls back with `arguments` if it is time to. Breaks if the callback asks to stop or fails, or if
-    /// Ctrl-C was pressed.
+    /// Calls back with `arguments` if due. Breaks if the callback asks to stop or fails, or on Ctrl-C.
     #[expect(clippy::disallowed_methods, reason = "progress is shown in wall time, at the edge")]
     pub(crate) fn report<A>(&mut self, arguments: A) -> ControlFlow<()>
     where
@@ -50,7 +49,7 @@ impl Reporter {
         }
     }
 
-    /// The exception a callback or a signal raised, if one did.
+    /// The exception of a callback or a signal, if any.
     pub(crate) fn outcome(self) -> PyResult<()> {
         self.failure.map_or(Ok(()), Err)
     }

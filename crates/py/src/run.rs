@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 /// Runs a scenario; returns the record as JSON text and its columns.
 ///
-/// It continues from the state in the file `start`; the state at its end goes into the file `save_state`.
+/// It starts from the state in the file `start`, and saves its final state to the file `save_state`.
 #[pyfunction]
 #[pyo3(signature = (
     source, overrides, seed=None, progress=None, cleaners=None, start=None, save_state=None
@@ -48,20 +48,20 @@ pub(crate) fn run(
     Ok((record.to_json(), RunColumns(columns)))
 }
 
-/// What a run begins with, leaves behind and may use.
+/// Files of a run: start, final state, and cache.
 #[derive(Default)]
 pub(crate) struct RunOptions<'a> {
     /// The file with the state that it continues from.
     pub(crate) start: Option<&'a Path>,
     /// The file for the state at its end.
     pub(crate) save_state: Option<&'a Path>,
-    /// The folder that keeps what preconditioning leads to.
+    /// Folder that caches preconditioned states.
     pub(crate) preparations: Option<PathBuf>,
     /// A thread in addition to that of the simulation: not for points of a study, which have a processor each.
     pub(crate) beside: Option<SecondThread>,
 }
 
-/// Runs a scenario without errors, as [`run`] does.
+/// Runs a checked scenario, as in [`run`].
 pub(crate) fn run_checked(
     py: Python<'_>,
     checked: &Checked,
@@ -97,7 +97,7 @@ pub(crate) fn run_checked(
     Ok(outcome)
 }
 
-/// The saved state at `path`; of an image, the one in which its device will be quiet.
+/// The saved state at `path`; for an image, the idle state of its device.
 fn start_state(
     py: Python<'_>,
     path: &Path,
@@ -111,7 +111,7 @@ fn start_state(
     opened.map_err(|error| memory_error(py, &error))
 }
 
-/// The saved state at `path`, for what has bytes of its own: an image, which has bytes too, is no beginning of another.
+/// The saved state at `path`, for devices with data: an image, which has data too, cannot initialize another.
 pub(crate) fn state_of_run(py: Python<'_>, path: &Path) -> PyResult<Vec<u8>> {
     match py.detach(|| nacre_memory::is_image(path)) {
         true => Err(error(
@@ -176,8 +176,8 @@ pub(crate) fn build_checked(
     built.map_err(|problems| config_error(py, &problems))
 }
 
-/// Issues requests (what, first byte, bytes) to the stack of a scenario, each when the one before is done; returns
-/// where the time of each went as JSON text.
+/// Submits requests (operation, first byte, bytes) serially to the stack of a scenario; returns their latency
+/// breakdowns as JSON text.
 #[pyfunction]
 pub(crate) fn step(
     py: Python<'_>,
@@ -208,9 +208,9 @@ pub(crate) fn resolve(py: Python<'_>, source: Source, overrides: Settings) -> Py
     Ok(record::resolved_json(&checked.resolved).to_string())
 }
 
-/// Every mix of the tiers of a scenario in `steps` parts: what is known of the tiers as JSON text, and for each
-/// mix the steps and extents of every tier, the mean seconds of an access and the price of a GiB (NaN: not known). `None`
-/// if `progress` ended it.
+/// Every mix of the tiers of a scenario in `steps` parts: the tiers as JSON text, and for each mix the steps
+/// and extents of every tier, the mean access time in seconds, and the price per GiB (NaN if unknown). `None`
+/// if `progress` stopped it.
 #[pyfunction]
 #[pyo3(signature = (source, overrides, steps, progress=None))]
 pub(crate) fn mixes<'py>(
@@ -272,8 +272,8 @@ pub(crate) fn mixes<'py>(
     Ok(Some((document.to_string(), columns)))
 }
 
-/// The columns of a record. They become NumPy arrays when they are called for: to load NumPy takes as long as a
-/// short run.
+/// Columns of a record. They are converted to NumPy arrays on use: loading NumPy takes as long as a short
+/// run.
 #[pyclass(frozen, module = "nacre._core")]
 pub(crate) struct RunColumns(pub(crate) Columns);
 

@@ -22,34 +22,33 @@ pub(crate) struct Served {
     source: Source,
     settings: Settings,
     image: PathBuf,
-    /// The saved state of a run that a new image begins with; None: the device is as new.
+    /// Saved state of a run for a new image; `None` for a new device.
     start: Option<PathBuf>,
-    /// What clients call it; None: as the scenario is called.
+    /// Export name for clients; `None` for the scenario's name.
     export: Option<String>,
 }
 
-/// How devices are served: what is read of `nacre.devices.ServeOptions`.
+/// Serving options from `nacre.devices.ServeOptions`.
 #[derive(FromPyObject)]
 pub(crate) struct Options {
     timing: String,
     dilate: f64,
     read_only: bool,
-    /// The folder of certificates; None: nothing is encrypted.
+    /// Folder of certificates; `None` without encryption.
     tls: Option<PathBuf>,
-    /// The control socket; None: there is none.
+    /// Control socket; `None` without one.
     control: Option<PathBuf>,
-    /// Where metrics are read; None: nowhere.
+    /// Address of the metrics; `None` without metrics.
     metrics: Option<String>,
     /// The trace to record from the beginning.
     record: Option<PathBuf>,
-    /// Whether it may replace a file.
+    /// Whether it may replace an existing file.
     force: bool,
 }
 
-/// Serves devices at an address until `stop`, called about twenty times a second, returns true, or somebody asks for
-/// the end over the control socket. `tell` is called with each line about the images that their user should know; then
-/// `ready` with where the metrics are, and with the URI and the bytes of each device, in their order. Returns what was
-/// seen, as JSON text.
+/// Serves devices at an address until `stop`, called about twenty times a second, returns true, or a client
+/// of the control socket stops the server. `tell` is called with notes about the images; then `ready` with
+/// the address of the metrics, and with the URI and size of each device. Returns statistics as JSON text.
 #[pyfunction]
 pub(crate) fn serve(
     py: Python<'_>,

@@ -1,4 +1,4 @@
-//! What names a scenario in Python.
+//! Scenarios from Python.
 
 use crate::errors::config_error;
 use nacre_files::ScenarioFiles;
@@ -9,13 +9,13 @@ use std::path::PathBuf;
 /// Settings by path, each with its value as TOML.
 pub(crate) type Settings = Vec<(String, String)>;
 
-/// The text of a scenario, and where it is from: `nacre.scenario.source.Source`.
+/// Text and origin of a scenario: `nacre.scenario.source.Source`.
 #[derive(FromPyObject)]
 pub(crate) struct Source {
     pub(crate) text: String,
     /// For messages.
     pub(crate) name: String,
-    /// Where the files lie that the scenario names.
+    /// Folder of the scenario's files.
     pub(crate) directory: PathBuf,
 }
 
@@ -45,7 +45,7 @@ impl Source {
     }
 }
 
-/// The files of a scenario in `directory`; shipped traces lie in the package's `traces` folder.
+/// The files of a scenario in `directory`; built-in traces are in the package's `traces` folder.
 pub(crate) fn files_in(py: Python<'_>, directory: PathBuf) -> PyResult<ScenarioFiles> {
     let package: PathBuf = py.import("nacre")?.getattr("__file__")?.extract()?;
     Ok(ScenarioFiles::new(directory, package.parent().map(|folder| folder.join("traces"))))

@@ -1,4 +1,4 @@
-//! What clients ask of a device, and what they are told.
+//! Requests of clients to a device, and replies.
 
 use nacre_image::ImageError;
 use nacre_kernel::event::Payload as Bytes;
@@ -9,24 +9,24 @@ use std::time::Instant;
 /// Timing of replies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Timing {
-    /// When the model says, every duration times `dilation`.
+    /// At the modeled time, with every duration multiplied by `dilation`.
     Emulated {
         /// At least one.
         dilation: f64,
-        /// What a duration is counted from.
+        /// Start of a duration.
         since: Since,
     },
-    /// At once; no device is modeled.
+    /// Immediately; no device is modeled.
     None,
 }
 
 /// Start of the modeled time of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Since {
-    /// Its arrival at the server: no answer is early, and the way comes on top.
+    /// Its arrival at the server: no reply is early, and the transport delay is added.
     Arrival,
-    /// Its sending, as far as the server can tell: a client usually sees the time of the model. One whose way is shorter
-    /// than usual sees less.
+    /// Its sending, as estimated by the server: a client usually sees the modeled time. One with a shorter
+    /// transport delay sees less.
     Sending,
 }
 
@@ -79,33 +79,33 @@ impl HostRequest {
 /// The bytes of a request.
 #[derive(Debug)]
 pub(crate) enum Payload<'a> {
-    /// There are none.
+    /// No data.
     None,
-    /// What is written.
+    /// Data to write.
     Write(&'a [u8]),
     /// Zeroes are written.
     Zeroes,
 }
 
-/// A request that was given to the device, as its client knows it.
+/// A request that was submitted to the device, for its client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ticket {
     pub(crate) number: u64,
-    /// When its request was there.
+    /// Arrival of its request.
     pub(crate) arrived: Instant,
-    /// The same in simulated time; or later, where it comes behind something else.
+    /// Arrival in simulated time; later if it is ordered after something else.
     pub(crate) came: Time,
 }
 
-/// What a device answered.
+/// Reply of a device.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) said: Outcome,
-    /// What a read returned.
+    /// Data of a read.
     pub(crate) data: Bytes,
-    /// Where its time went, if somebody looks.
+    /// Latency breakdown, if requested.
     pub(crate) spans: Vec<Span>,
-    /// Why it is none: a page that the image could not give was read as something else.
+    /// Failure of the image: an unreadable page was read as other data.
     pub(crate) failure: Option<ImageError>,
 }
 
@@ -128,6 +128,6 @@ pub struct Outcome {
     pub now: Time,
     /// Completion time.
     pub done: Time,
-    /// Whether the device did it.
+    /// Whether the device performed it.
     pub status: Status,
 }

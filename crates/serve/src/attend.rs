@@ -1,4 +1,4 @@
-//! The loops behind the control socket and the metrics: bounded in callers, bytes and patience.
+//! The loops of the control socket and the metrics, with bounded callers, bytes, and time.
 
 use crate::clients::Clients;
 use crate::control::{self, LINE_MAX, Refusal};
@@ -13,16 +13,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-/// Callers that may be there at a time; more are turned away.
+/// Maximum concurrent callers; more are rejected.
 const CALLERS_MAX: usize = 16;
-/// How often the end is looked for.
+/// Interval of checking for the end.
 const GLANCE: Duration = Duration::from_millis(50);
-/// How long a caller of the control socket may say nothing.
+/// Timeout for a silent caller of the control socket.
 const CONTROL_PATIENCE: Duration = Duration::from_secs(300);
-/// How long a scraper may take over its request.
+/// Timeout for a request of a scraper.
 const METRICS_PATIENCE: Duration = Duration::from_secs(10);
 
-/// Attends to everybody who comes to `listener`, each in a thread, until `is_over`; then they are cut off.
+/// Serves every caller of `listener` in its own thread until `is_over`; then disconnects them.
 #[expect(clippy::disallowed_methods, reason = "each caller has its own thread")]
 pub(crate) fn attend(listener: &Listener, is_over: &AtomicBool, serve: impl Fn(&Socket) + Sync) {
     let callers = Clients::of_at_most(CALLERS_MAX);
@@ -56,7 +56,7 @@ pub(crate) fn attend(listener: &Listener, is_over: &AtomicBool, serve: impl Fn(&
     });
 }
 
-/// Answers the wishes of one caller of the control socket, line by line.
+/// Answers the commands of one caller of the control socket, line by line.
 pub(crate) fn control(socket: &Socket, watch: &Watch<'_>) {
     let mut line = Vec::new();
     let mut talk = || -> io::Result<()> {
@@ -77,7 +77,7 @@ pub(crate) fn control(socket: &Socket, watch: &Watch<'_>) {
     let _ = talk();
 }
 
-/// The next line without its end, or too many bytes; false where the caller leaves.
+/// Reads the next line without its end, or too many bytes; false if the caller disconnects.
 fn take_line(socket: &Socket, line: &mut Vec<u8>) -> io::Result<bool> {
     line.clear();
     let mut byte = [0];

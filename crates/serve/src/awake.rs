@@ -1,14 +1,17 @@
-//! Processors that stay awake while a client waits for the time of a model.
+//! Keeps processors awake while a client waits for a modeled time.
 //!
-//! A processor with nothing to do sleeps, and takes its time to wake: tens of microseconds on a virtual machine, and
-//! never the same. A client that sleeps until its answer comes sees that as latency. Linux keeps all processors from
-//! sleeping deeper than a latency allows for as long as somebody holds `/dev/cpu_dma_latency` open (PM QoS; the kernel's
+//! A processor with nothing to do sleeps, and takes its time to wake: tens of microseconds on a virtual
+//! machine, and
+//! never the same. A client that sleeps until its answer comes sees that as latency. Linux keeps all
+//! processors from
+//! sleeping deeper than a latency allows for as long as somebody holds `/dev/cpu_dma_latency` open (PM QoS;
+//! the kernel's
 //! documentation, "PM Quality Of Service Interface"). Only some users may; for others answers come later.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 
-/// Where the system is asked.
+/// File for the request to the system.
 const ASKED_AT: &str = "/dev/cpu_dma_latency";
 
 /// While this exists, processors stay awake.
@@ -17,7 +20,7 @@ pub(crate) struct Awake {
 }
 
 impl Awake {
-    /// Keeps them awake. Errors: the system does not let this user.
+    /// Keeps processors awake. Errors: the user lacks the permission.
     pub(crate) fn keep() -> io::Result<Awake> {
         let mut held = OpenOptions::new().write(true).open(ASKED_AT)?;
         held.write_all(&0_i32.to_ne_bytes())?;
@@ -25,17 +28,17 @@ impl Awake {
     }
 }
 
-/// Keeps processors awake while a client asks, and lets them sleep while it is silent.
+/// Keeps processors awake while a client is active, and lets them sleep while it is silent.
 #[derive(Default)]
 pub(crate) struct Hold {
     held: Option<Awake>,
-    /// Whether the system lets us; a client whose answers wait for nothing has no need.
+    /// Whether it is needed and possible; a client with immediate replies does not need it.
     is_allowed: bool,
 }
 
 impl Hold {
-    /// Keeps them awake where the system lets us: where it does not, answers come later, and the server said so when
-    /// it began.
+    /// Keeps processors awake if permitted: otherwise replies are later, and the server printed a note at its
+    /// start.
     pub(crate) fn begin() -> Hold {
         let held = Awake::keep().ok();
         Hold { is_allowed: held.is_some(), held }
@@ -51,7 +54,7 @@ impl Hold {
         self.held = None;
     }
 
-    /// The client asks again.
+    /// Notes activity of the client.
     pub(crate) fn again(&mut self) {
         if self.is_allowed && self.held.is_none() {
             self.held = Awake::keep().ok();
@@ -59,7 +62,7 @@ impl Hold {
     }
 }
 
-/// What its user should know where processors sleep.
+/// Note for the user if processors sleep.
 pub(crate) fn notice() -> Option<String> {
     let error = Awake::keep().err()?;
     Some(format!(

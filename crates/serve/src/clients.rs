@@ -1,4 +1,4 @@
-//! Who is there, how many may be, and how they are sent away.
+//! Connected clients, their limit, and disconnection.
 
 use crate::dropped::{Dropped, PATIENCE};
 use crate::socket::{Socket, pause};
@@ -8,19 +8,19 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-/// How long the last answers may take when the server ends, before their clients are cut off.
+/// Time for the last replies at the end of the server, before clients are disconnected.
 const LAST_WORDS: Duration = Duration::from_millis(800);
-/// How long the threads of clients that were cut off may take to end. They wait for nothing but the disk.
+/// Time for the threads of disconnected clients to end. They wait only for the disk.
 const CUT_OFF: Duration = Duration::from_secs(5);
-/// How often it is looked whether the last clients have gone.
+/// Interval of checking whether the last clients have disconnected.
 const BLINK: Duration = Duration::from_millis(2);
 
-/// The clients that are there.
+/// Connected clients.
 pub(crate) struct Clients {
     most: usize,
-    /// Whether nobody is let in, and whoever is there goes at once.
+    /// Whether new clients are rejected and connected ones are cut off at once.
     are_out: AtomicBool,
-    /// Whether nothing more is read from whoever is there, and the last answers leave.
+    /// Whether no more requests are read, while the last replies are sent.
     are_last: AtomicBool,
     present: Mutex<BTreeMap<u64, Present>>,
     came: AtomicU64,
@@ -28,16 +28,16 @@ pub(crate) struct Clients {
     last_drop: Mutex<Option<String>>,
 }
 
-/// A client that is there.
+/// A connected client.
 struct Present {
     socket: Socket,
-    /// When it came, as long as it has not chosen an export; none if there is nothing to choose.
+    /// Connection time until it selects an export; `None` if there is nothing to select.
     undecided_since: Option<Instant>,
     was_cut: bool,
 }
 
 impl Clients {
-    /// None yet, and never more than `most` at a time.
+    /// No clients, with a limit of `most` at a time.
     pub(crate) fn of_at_most(most: usize) -> Clients {
         Clients {
             most,
@@ -50,7 +50,8 @@ impl Clients {
         }
     }
 
-    /// A place for a client; `None` if there is none left. Since `undecided_since` it may choose.
+    /// Admits a client; `None` if the limit is reached. `undecided_since` is the start of its time to select
+    /// an export.
     pub(crate) fn enter(&self, socket: &Socket, undecided_since: Option<Instant>) -> Option<u64> {
         let mut present = self.present();
         if self.are_out.load(Ordering::Relaxed) {
@@ -68,14 +69,15 @@ impl Clients {
         Some(number)
     }
 
-    /// A client has chosen an export: it may be silent as long as it likes.
+    /// Notes that a client has selected an export: it may then be silent for any time.
     pub(crate) fn chose(&self, number: u64) {
         if let Some(client) = self.present().get_mut(&number) {
             client.undecided_since = None;
         }
     }
 
-    /// Cuts off who came [`PATIENCE`] before `now` and has not chosen, however much it says or does not take.
+    /// Cuts off clients that connected [`PATIENCE`] before `now` and have not selected an export, active or
+    /// not.
     pub(crate) fn cut_undecided(&self, now: Instant) {
         for client in self.present().values_mut() {
             let is_late = |since| now.saturating_duration_since(since) > PATIENCE;
@@ -87,12 +89,13 @@ impl Clients {
         }
     }
 
-    /// Whether a client that is there has to go without its last answers.
+    /// Whether connected clients must leave without their last replies.
     pub(crate) fn are_out(&self) -> bool {
         self.are_out.load(Ordering::Relaxed)
     }
 
-    /// Whether the server takes nothing more from a client that is there, which may still wait for its last answers.
+    /// Whether no more requests are accepted from connected clients, which may still wait for their last
+    /// replies.
     pub(crate) fn are_last(&self) -> bool {
         self.are_last.load(Ordering::Relaxed)
     }
@@ -111,7 +114,8 @@ impl Clients {
         }
     }
 
-    /// Everybody is cut off, and nobody let in until [`Clients::welcome`]; false where one does not go.
+    /// Cuts off all clients and rejects new ones until [`Clients::welcome`]; returns false if one does not
+    /// disconnect.
     pub(crate) fn cut(&self) -> bool {
         // With the lock held nobody is between being let in and being there.
         let present = self.present();
@@ -121,12 +125,12 @@ impl Clients {
         self.are_gone(CUT_OFF)
     }
 
-    /// Clients may come again.
+    /// Admits clients again.
     pub(crate) fn welcome(&self) {
         self.are_out.store(false, Ordering::Relaxed);
     }
 
-    /// Waits for the last client's end, and so long at most; false where one is still there.
+    /// Waits for the last client to disconnect, with a timeout; returns false if one is still connected.
     fn are_gone(&self, patience: Duration) -> bool {
         let count = || self.present().len();
         let mut waited = Duration::ZERO;
@@ -137,7 +141,7 @@ impl Clients {
         count() == 0
     }
 
-    /// Nothing more is read from anybody; who does not take the last answers in time is cut off.
+    /// Stops reading from all clients; those that do not accept the last replies in time are cut off.
     pub(crate) fn send_home(&self) {
         self.are_last.store(true, Ordering::Relaxed);
         self.present().values().for_each(|client| client.socket.end_reading());
@@ -145,7 +149,7 @@ impl Clients {
         self.cut();
     }
 
-    /// How many there are and were.
+    /// Current and total number of clients.
     pub(crate) fn counted(&self) -> Connections {
         Connections {
             now: self.present().len() as u64,

@@ -1,4 +1,4 @@
-//! One client from its first byte to its last.
+//! A connection from its first byte to its last.
 
 use crate::awake::Hold;
 use crate::clients::Clients;
@@ -17,17 +17,17 @@ use std::io;
 use std::num::NonZeroU64;
 use std::time::{Duration, Instant};
 
-/// How often a client's thread looks whether it has to end, while it waits for the time of an answer.
+/// Interval at which a client's thread checks for the end while it waits for a reply time.
 const GLANCE: Duration = Duration::from_millis(20);
-/// After so much silence of a client processors may sleep.
+/// Silence of a client after which processors may sleep.
 const SILENCE: Duration = Duration::from_secs(1);
-/// Answers are sent together up to so many, or about so many bytes: with more the client would be idle meanwhile.
+/// Maximum replies and approximate bytes sent together: with more, the client would be idle meanwhile.
 const ANSWERS_TOGETHER: usize = 4;
 const TOGETHER: usize = 32 << 10;
-/// Room that is kept when a long answer has left.
+/// Buffer size that is kept after a long reply.
 const KEPT_BYTES: usize = 4 << 20;
 
-/// What clients come to.
+/// State of the server for connections.
 pub(crate) struct House<'a> {
     pub(crate) disks: &'a [Disk],
     pub(crate) exports: &'a [Export],
@@ -36,7 +36,7 @@ pub(crate) struct House<'a> {
     pub(crate) room: &'a Room,
 }
 
-/// Talks with a client, whose place among `clients` is `number`, until it leaves or is sent away.
+/// Serves a client, number `number` in `clients`, until it disconnects or is cut off.
 pub(crate) fn talk(
     stream: &mut Stream,
     house: &House<'_>,
@@ -116,7 +116,7 @@ fn negotiate(
     }
 }
 
-/// A read that failed: where patience ended, the client said nothing in its time.
+/// Error of a failed read: after a timeout, the client was silent for too long.
 fn unheard(error: io::Error) -> Dropped {
     if error.kind() == io::ErrorKind::WouldBlock { Dropped::Undecided } else { Dropped::Io(error) }
 }
@@ -133,11 +133,11 @@ struct Line<'a> {
     hold: Hold,
 }
 
-/// What lies in the inbox.
+/// Content of the inbox.
 enum Found {
-    /// A whole request, with so many bytes of data.
+    /// A complete request, with this many bytes of data.
     Request(Request, usize),
-    /// A part of a message of so many bytes at least.
+    /// A part of a message of at least this many bytes.
     Part(usize),
     /// The client's farewell.
     Farewell,
@@ -162,7 +162,7 @@ impl Line<'_> {
         })
     }
 
-    /// Waits for more of a message of `count` bytes; false where the client leaves.
+    /// Waits for more of a message of `count` bytes; returns false if the client disconnects.
     fn listen(&mut self, count: usize) -> Result<bool, Dropped> {
         let Line { stream, inbox, linger, hold, .. } = self;
         let is_between = inbox.held().is_empty();
@@ -192,14 +192,14 @@ impl Line<'_> {
         }
     }
 
-    /// Whether nobody takes the answers that wait: the client has closed the connection, or its side of it without a
-    /// farewell.
+    /// Whether nobody will receive waiting replies: the client has closed the connection, or its side of it
+    /// without a disconnect request.
     fn is_abandoned(&self, said_farewell: bool) -> bool {
         let socket = self.stream.socket();
         !self.clients.are_last() && if said_farewell { socket.is_closed() } else { socket.sends_no_more() }
     }
 
-    /// Answers as soon as the bytes are there; requests that come together are answered together.
+    /// Replies immediately; requests that arrive together are answered together.
     fn at_once(&mut self) -> Result<(), Dropped> {
         let mut out = Vec::with_capacity(TOGETHER);
         let mut share = self.room.share();
@@ -240,8 +240,8 @@ impl Line<'_> {
         }
     }
 
-    /// Answers when the device is done. One thread does it all: while answers wait, requests are taken in, and when the
-    /// wall clock comes to the device's next event it is run.
+    /// Replies when the device has completed. One thread does it all: while replies wait, requests are read,
+    /// and the device is run when the wall clock reaches its next event.
     fn timed(&mut self, model: &Model) -> Result<(), Dropped> {
         self.hold = Hold::begin();
         sleep_exactly();
@@ -315,7 +315,8 @@ impl Line<'_> {
     }
 }
 
-/// Takes the memory for an answer before it is written. Errors: the system has none; the client goes, and others stay.
+/// Reserves the memory for a reply before it is written. Errors: not enough memory; only this client is
+/// disconnected.
 fn make_room(out: &mut Vec<u8>, request: &Request) -> io::Result<()> {
     out.try_reserve_exact(answer_bytes(request)).map_err(|_| io::ErrorKind::OutOfMemory.into())
 }
@@ -325,8 +326,8 @@ fn now() -> Instant {
     Instant::now()
 }
 
-/// Asks the system to wake this thread at the moment it names: else it may be 50 us late, to wake several at a time.
-/// A system that refuses wakes it later, and answers leave later.
+/// Requests exact timers for this thread: otherwise it may wake 50 us late, together with others. If the
+/// system refuses, replies are later.
 fn sleep_exactly() {
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
 }

@@ -41,93 +41,93 @@ fn told(datum: Datum) -> Value {
 #[cfg(test)]
 mod tests;
 
-/// Most bytes of a wish.
+/// Maximum bytes of a command.
 pub const LINE_MAX: usize = 64 << 10;
 
-/// A wish.
+/// A command.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(tag = "command", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Command {
-    /// What is known of the server.
+    /// Return statistics of the server.
     Stats {
         /// With the tables of components.
         #[serde(default)]
         columns: bool,
     },
-    /// Requests from now on go into a trace.
+    /// Start recording requests to a trace.
     Record {
-        /// The export; the first, where none is named.
+        /// The export; default: the first.
         export: Option<String>,
         /// The trace, from the root on: the server's folder is not its client's.
         path: PathBuf,
-        /// Whether it may replace a file.
+        /// Whether it may replace an existing file.
         #[serde(default)]
         force: bool,
     },
     /// The recording ends.
     RecordEnd {
-        /// The export; the first, where none is named.
+        /// The export; default: the first.
         export: Option<String>,
     },
-    /// The power fails and comes back: every client is cut off, and the device loses what its design loses.
+    /// Cut power and restore it: disconnects every client, and the device loses volatile data.
     PowerFail {
-        /// The export; the first, where none is named.
+        /// The export; default: the first.
         export: Option<String>,
         /// Power fails again at this point of the recovery, in thousandths of its duration.
         again_permille: Option<u32>,
     },
     /// Parts of the medium fail, or work again.
     MediaError {
-        /// The export; the first, where none is named.
+        /// The export; default: the first.
         export: Option<String>,
         /// First byte.
         offset: u64,
         /// Bytes.
         length: u64,
-        /// What is done to them.
+        /// Change of media errors.
         harm: Harming,
     },
-    /// A fault is added, which counts its times from now.
+    /// Add a fault with times relative to now.
     FaultAdd {
-        /// The export; the first, where none is named.
+        /// The export; default: the first.
         export: Option<String>,
-        /// The inside of a TOML table, as those of the faults of a device `faulty`.
+        /// Settings as a TOML table without header, as for faults of a `faulty` device.
         settings: String,
     },
     /// The faults that were added.
     FaultList {
-        /// The export; the first, where none is named.
+        /// The export; default: the first.
         export: Option<String>,
     },
     /// Faults end.
     FaultClear {
-        /// The export; the first, where none is named.
+        /// The export; default: the first.
         export: Option<String>,
-        /// Which; all, where none is named.
+        /// Number of the fault; default: all.
         number: Option<usize>,
     },
-    /// Operations of the medium go wrong from now on.
+    /// Inject faults into operations of the medium.
     MediumFault {
-        /// The export; the first, where none is named.
+        /// The export; default: the first.
         export: Option<String>,
-        /// The fault, by its name in the crash simulator; none, where none is named.
+        /// Name of the fault in power-loss tests; default: none.
         fault: Option<String>,
-        /// Of its draws.
+        /// Seed of its random stream.
         #[serde(default)]
         seed: u64,
     },
     /// The image is copied as it is between two requests.
     Snapshot {
-        /// The export; the first, where none is named.
+        /// The export; default: the first.
         export: Option<String>,
         /// The copy, from the root on.
         path: PathBuf,
     },
-    /// One request, of which the answer says where its time went.
+    /// Submit one request; the reply has a latency breakdown.
     Step {
-        /// The export; the first, where none is named.
+        /// The export; default: the first.
         export: Option<String>,
-        /// What it asks for.
+        /// Operation.
         op: Stepping,
         /// First byte.
         #[serde(default)]
@@ -135,7 +135,7 @@ pub enum Command {
         /// Bytes.
         #[serde(default)]
         length: u32,
-        /// What every byte becomes that a write covers.
+        /// Value of every byte that a write stores.
         fill: Option<u8>,
     },
     /// The server ends.
@@ -146,13 +146,13 @@ pub enum Command {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stepping {
-    /// Bytes, which are not told.
+    /// Read data, which is not returned.
     Read,
-    /// That bytes are replaced.
+    /// Write data.
     Write,
-    /// That bytes are no longer needed.
+    /// Trim data.
     Trim,
-    /// That everything before is safe.
+    /// Make earlier writes durable.
     Flush,
 }
 
@@ -175,7 +175,7 @@ pub enum Harming {
     Reads,
     /// Writes fail until it is healed.
     Writes,
-    /// Everything works again.
+    /// Clear all media errors.
     Heal,
 }
 
@@ -238,7 +238,7 @@ impl From<io::Error> for Refusal {
     }
 }
 
-/// Reads one line, without its end. Errors: what is wrong with it.
+/// Parses one line, without its end. Errors: the reason.
 pub fn parse(line: &[u8]) -> Result<Command, Refusal> {
     let value: Value = serde_json::from_slice(line).map_err(|error| {
         Refusal::new(ErrorCode::InvalidSyntax, format!("this is no line of JSON: {error}"))
@@ -258,7 +258,7 @@ pub fn parse(line: &[u8]) -> Result<Command, Refusal> {
     }
 }
 
-/// The line of an answer, with its end.
+/// The line of a reply, with its end.
 pub fn answer(result: Result<Value, Refusal>) -> Vec<u8> {
     let document = match result {
         Ok(value) => json!({ "ok": value }),

@@ -1,13 +1,13 @@
-//! Clients that are left before they wish it.
+//! Reasons for disconnecting clients.
 
 use nacre_nbd::Violation;
 use std::io;
 use std::time::Duration;
 
-/// How long a client may take until an export is chosen, and between two bytes of one message.
+/// Timeout until an export is selected, and between two bytes of one message.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Why a connection ended before its client wished it.
+/// Why a connection was ended by the server.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Dropped {
     #[error("{0}")]

@@ -1,4 +1,4 @@
-//! What goes wrong in a device because somebody wants it to.
+//! Failures injected by the user.
 
 use crate::outage::{Outage, Permille};
 use crate::serving::{Body, Disk};
@@ -9,9 +9,9 @@ use std::io;
 use std::path::Path;
 
 impl Disk {
-    /// The power fails at this moment and comes back. What the device acknowledged and had only in volatile memory is
-    /// gone; what it was about to write is there, not there, or torn. Nobody who is there now is answered any more:
-    /// whoever calls it ends their connections. With `again` it fails once more, when so much of the recovery is done.
+    /// Cuts power now and restores it. Acknowledged data in volatile memory is lost; data being written is
+    /// present, absent, or torn. Connected clients get no more replies: the caller ends their connections.
+    /// With `again`, power fails once more at that point of the recovery.
     ///
     /// Errors: no device is modeled; it is served read-only; the image cannot be written.
     pub(crate) fn power_fail(&self, again: Option<Permille>) -> io::Result<Outage> {
@@ -26,9 +26,9 @@ impl Disk {
         }
     }
 
-    /// From now on the sectors that a range touches fail, or work again. It stays so when the image is opened again.
+    /// Injects or clears media errors for the sectors that a range touches. They are stored in the image.
     ///
-    /// Errors: the range does not lie within the device, the image is read-only or cannot be written.
+    /// Errors: the range is outside the device, or the image is read-only or cannot be written.
     pub(crate) fn harm(&self, offset: u64, bytes: u64, harm: Harm) -> io::Result<()> {
         let end = offset.checked_add(bytes).filter(|&end| end <= self.export.bytes && bytes > 0);
         let Some(end) = end else {
@@ -49,9 +49,10 @@ impl Disk {
         }
     }
 
-    /// Copies the image to `to` while no request is served; the copy is an image. Returns the bytes of disk it takes.
+    /// Copies the image to `to` while no request is served; the copy is an image. Returns its disk space in
+    /// bytes.
     ///
-    /// Errors: something is there already, or it cannot be written; `watch` ended it.
+    /// Errors: the path exists, or cannot be written; `watch` stopped it.
     pub(crate) fn snapshot(&self, to: &Path, watch: &mut Watch<'_>) -> Result<u64, ImageError> {
         match &self.body {
             Body::Raw(raw) => raw.copy_to(to, watch),

@@ -1,4 +1,4 @@
-//! Faults that are added to a served device and taken away while it is served.
+//! Faults that are added to and removed from a served device.
 
 use crate::control::Refusal;
 use crate::served_fault::ServedFault;
@@ -7,7 +7,7 @@ use nacre_crash::Fault;
 use nacre_kernel::ErrorCode;
 
 impl Disk {
-    /// Adds the fault that `settings` describe; it starts counting its times now. Returns its number.
+    /// Adds the fault in `settings`, with times relative to now. Returns its number.
     pub(crate) fn add_fault(&self, settings: &str) -> Result<usize, Refusal> {
         match &self.body {
             Body::Device(model) => {
@@ -22,8 +22,8 @@ impl Disk {
         }
     }
 
-    /// Operations of the medium go wrong from now on with the fault of the crash simulator that is called so, or no longer.
-    /// Returns how many went wrong since the last time. Errors: there is no such fault, or no model.
+    /// Injects the named fault of power-loss tests into operations of the medium, or none. Returns the number
+    /// of affected operations since the last call. Errors: there is no such fault, or no model.
     pub(crate) fn medium_fault(&self, name: Option<&str>, seed: u64) -> Result<u64, Refusal> {
         let Body::Device(model) = &self.body else { return Err(not_modeled()) };
         let known = Fault::INJECTED.map(Fault::name);
@@ -48,7 +48,7 @@ impl Disk {
         }
     }
 
-    /// Ends fault `number`, or all: what they hold back continues. Returns how many ended.
+    /// Ends fault `number`, or all: delayed requests continue. Returns the number of ended faults.
     pub(crate) fn clear_faults(&self, number: Option<usize>) -> Result<usize, Refusal> {
         let Body::Device(model) = &self.body else { return Err(not_modeled()) };
         let cleared = model.clear_faults(number);

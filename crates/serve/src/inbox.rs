@@ -1,4 +1,4 @@
-//! What a client sent and nobody took yet.
+//! Data of a client that was not parsed yet.
 
 use crate::room::{ALLOWED, Room, Share};
 use crate::stream::Stream;
@@ -6,17 +6,17 @@ use std::io;
 
 /// Bytes read from a connection at a time.
 const READ_BYTES: usize = ALLOWED;
-/// When the buffer is full, and more of a message is announced, it grows to so many times what came: room is made for what
-/// comes, and all bytes together are moved no more than once.
+/// Growth factor of the buffer relative to the received bytes, if a longer message is announced: memory
+/// follows received data, and each byte is moved at most once.
 const AHEAD: usize = 2;
-/// Room that is kept when a longer message is over.
+/// Buffer size that is kept after a longer message.
 const KEPT_BYTES: usize = 4 << 20;
 
 /// The bytes of a connection, in order.
 pub(crate) struct Inbox<'a> {
     bytes: Vec<u8>,
     share: Share<'a>,
-    /// Where what was not taken begins and ends.
+    /// Range of unread data.
     from: usize,
     to: usize,
 }
@@ -26,20 +26,20 @@ impl<'a> Inbox<'a> {
         Inbox { bytes: vec![0; READ_BYTES], share: room.share(), from: 0, to: 0 }
     }
 
-    /// What is there.
+    /// Unread data.
     pub(crate) fn held(&self) -> &[u8] {
         &self.bytes[self.from..self.to]
     }
 
-    /// The first `count` bytes are taken.
+    /// Consumes the first `count` bytes.
     pub(crate) fn take(&mut self, count: usize) -> &[u8] {
         assert!(count <= self.to - self.from, "no more is taken than is there");
         self.from += count;
         &self.bytes[self.from - count..self.from]
     }
 
-    /// Waits for more bytes, of a message of `count`; false where the client ends. Errors: among others that there was no
-    /// room for them.
+    /// Waits for more bytes of a message of `count`; returns false if the client ends. Errors: also if there
+    /// was no memory for them.
     pub(crate) fn fill(&mut self, stream: &mut Stream, count: usize) -> io::Result<bool> {
         let mut began = None;
         while !self.make_room(count) {
@@ -54,8 +54,8 @@ impl<'a> Inbox<'a> {
         Ok(read > 0)
     }
 
-    /// Takes in the bytes that are there, of a message of `count`: false where the client ended, and `None`
-    /// where there are none, or no room for them at this moment.
+    /// Reads available bytes of a message of `count`: false if the client ended, and `None` if there are
+    /// none, or no memory at this time.
     pub(crate) fn fill_now(&mut self, stream: &mut Stream, count: usize) -> io::Result<Option<bool>> {
         if !self.make_room(count) {
             self.share.rest(&mut None)?;
@@ -66,8 +66,8 @@ impl<'a> Inbox<'a> {
         Ok(read.map(|read| read > 0))
     }
 
-    /// Makes the buffer hold more of `count` bytes from where it begins: room grows with what comes, for a message
-    /// that is announced may never come. `false` where there is none.
+    /// Grows the buffer toward `count` bytes from its start, in proportion to received data, since an
+    /// announced message may never arrive. `false` without memory.
     fn make_room(&mut self, count: usize) -> bool {
         if self.from == self.to {
             (self.from, self.to) = (0, 0);

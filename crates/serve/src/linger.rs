@@ -1,23 +1,26 @@
-//! Looking for a client's next request a moment longer before going to sleep.
+//! Polls briefly for a client's next request before sleeping.
 //!
-//! To be woken takes longer than most requests do. A client that waits for each answer sends its next request at
-//! once, so where the last ones came soon the next is looked for without sleeping, [`LONGEST`] at most. Of all
-//! connections so many may do so at a time as leave one processor to the clients. Between two looks others may have
+//! To be woken takes longer than most requests do. A client that waits for each answer sends its next request
+//! at
+//! once, so where the last ones came soon the next is looked for without sleeping, [`LONGEST`] at most. Of
+//! all
+//! connections so many may do so at a time as leave one processor to the clients. Between two looks others
+//! may have
 //! the processor: where all are busy the client itself may be waiting for this one.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long is looked before going to sleep.
+/// Maximum polling time before sleeping.
 const LONGEST: Duration = Duration::from_micros(50);
-/// The trust in a client that may be gained by requests that come soon.
+/// Maximum credit of a client for requests that arrive soon.
 const TRUST_MAX: u32 = 16;
 
-/// The places for those who linger.
+/// Slots for polling connections.
 pub(crate) struct Places(AtomicUsize);
 
 impl Places {
-    /// As many as there are processors but one.
+    /// One slot less than there are processors.
     pub(crate) fn new() -> Places {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         Places(AtomicUsize::new(processors - 1))
@@ -32,7 +35,7 @@ impl Places {
     }
 }
 
-/// How soon one client's requests come.
+/// Polling state of one client.
 pub(crate) struct Linger<'a> {
     places: &'a Places,
     trust: u32,
@@ -44,8 +47,8 @@ impl<'a> Linger<'a> {
         Linger { places, trust: 0, asleep_since: None }
     }
 
-    /// Calls `look` until it finds something, or lingering is not worth it any more: `None`, and then the caller
-    /// goes to sleep.
+    /// Calls `look` until it finds something, or polling is not worthwhile: then returns `None`, and the
+    /// caller sleeps.
     pub(crate) fn look<T, E>(
         &mut self,
         mut look: impl FnMut() -> Result<Option<T>, E>,
@@ -69,7 +72,7 @@ impl<'a> Linger<'a> {
         Ok(None)
     }
 
-    /// The sleep is over: something came.
+    /// Notes that the sleep has ended with a request.
     pub(crate) fn woken(&mut self) {
         if self.asleep_since.take().is_some_and(|since| now() - since < 2 * LONGEST) {
             self.trust = TRUST_MAX.min(self.trust + 1);

@@ -1,4 +1,4 @@
-//! Where clients come: a unix socket, or TCP; beyond this machine only with encryption.
+//! Listening sockets: a unix socket, or TCP; beyond this machine only with encryption.
 
 #![expect(clippy::disallowed_types, reason = "sockets belong here")]
 
@@ -15,7 +15,7 @@ use std::time::Duration;
 /// Callers of a private socket that may wait to be met.
 const BACKLOG: i32 = 16;
 
-/// How often, and how long after each other, it is tried to lock the folder of a socket: a second in all.
+/// Number and interval of attempts to lock the folder of a socket: a second in total.
 const LOCK_TRIES: u32 = 500;
 const LOCK_PAUSE: Duration = Duration::from_millis(2);
 
@@ -34,21 +34,21 @@ pub enum AddressError {
     /// Not an address.
     #[error("{0:?} is not an address; write unix:PATH or tcp:HOST:PORT")]
     Unreadable(String),
-    /// It would be reached from other machines.
+    /// It would be reachable from other machines.
     #[error(
         "{0} is reachable from other machines, but connections are not encrypted; add certificates with \
          --tls FOLDER, or use unix:PATH or tcp:127.0.0.1:PORT"
     )]
     NotLoopback(String),
-    /// The metrics would be reached from other machines.
+    /// The metrics would be reachable from other machines.
     #[error(
         "{0} is reachable from other machines; metrics are local only: use tcp:127.0.0.1:PORT or unix:PATH"
     )]
     MetricsNotLoopback(String),
-    /// Longer than the system takes for a socket.
+    /// Longer than the system allows for a socket.
     #[error("{0}: the path is too long for a socket, which has about 100 characters; give a shorter one")]
     TooLong(String),
-    /// Somebody listens there.
+    /// Another server listens there.
     #[error("{0}: another server listens on it; stop it first, or use another address")]
     InUse(String),
     /// The system refuses.
@@ -80,13 +80,13 @@ impl Address {
 
 /// Waits for clients.
 pub(crate) enum Listener {
-    /// Its name goes before it ends: as long as it is there no other file has its number.
+    /// Its name is removed before it ends: while it exists, no other file has its inode.
     Unix(Bound, UnixListener),
-    /// With the host that was asked for.
+    /// With the requested host.
     Tcp(TcpListener, String),
 }
 
-/// The name of a socket. It goes with this, unless another server has taken it meanwhile.
+/// The name of a socket, removed on drop unless another server has replaced it.
 pub(crate) struct Bound {
     path: PathBuf,
     /// Device and number of the socket's file.
@@ -115,7 +115,7 @@ fn identity(path: &Path) -> Option<(u64, u64)> {
 }
 
 impl Listener {
-    /// Listens on `address`; beyond this machine only where connections `are_encrypted`.
+    /// Listens on `address`; beyond this machine only if connections `are_encrypted`.
     pub(crate) fn bind(address: &Address, are_encrypted: bool) -> Result<Listener, AddressError> {
         let listener = match address {
             Address::Unix(path) => {
@@ -147,7 +147,7 @@ impl Listener {
         Ok(listener)
     }
 
-    /// Listens on a unix socket that nobody but its owner may use.
+    /// Listens on a unix socket that only its owner can use.
     pub(crate) fn bind_private(path: &Path) -> Result<Listener, AddressError> {
         let name = path.display().to_string();
         let bind = || {
@@ -158,7 +158,7 @@ impl Listener {
         bind().map_err(|error| refused(&name, error))
     }
 
-    /// Listens for those who read metrics: on this machine only, since nothing is encrypted.
+    /// Listens for scrapers of metrics: on this machine only, since nothing is encrypted.
     pub(crate) fn bind_for_metrics(address: &Address) -> Result<Listener, AddressError> {
         Listener::bind(address, false).map_err(|error| match error {
             AddressError::NotLoopback(name) => AddressError::MetricsNotLoopback(name),
@@ -166,7 +166,7 @@ impl Listener {
         })
     }
 
-    /// Where metrics are found.
+    /// URL of the metrics.
     pub(crate) fn url(&self) -> String {
         match self {
             Listener::Unix(bound, _) => format!("unix:{}", bound.path.display()),
@@ -177,8 +177,8 @@ impl Listener {
         }
     }
 
-    /// Whether `host` is what a request to it over HTTP may name: an address of this machine, or its own name, with the
-    /// port. Names of others that lead here are none; to a unix socket no name leads.
+    /// Whether `host` is valid in an HTTP request to it: an address of this machine, or its own name, with
+    /// the port. Foreign names that resolve to this machine are invalid; a unix socket has no valid name.
     pub(crate) fn is_host(&self, host: Option<&str>) -> bool {
         let Listener::Tcp(of, given) = self else { return true };
         let Some((name, port)) = host.and_then(|host| host.rsplit_once(':')) else { return false };
@@ -189,7 +189,7 @@ impl Listener {
         is_port && (is_loopback || is_name)
     }
 
-    /// Where clients find it, as a URI of the NBD project.
+    /// Address for clients, as a URI of the NBD project.
     pub(crate) fn uri(&self, export: &str, are_encrypted: bool) -> String {
         let scheme = if are_encrypted { "nbds" } else { "nbd" };
         let export = escaped(export);
@@ -204,7 +204,7 @@ impl Listener {
         }
     }
 
-    /// Waits for a client, and so long at most.
+    /// Waits for a client, with a timeout.
     pub(crate) fn wait(&self, limit: Duration) -> io::Result<()> {
         match self {
             Listener::Unix(_, of) => wait_for(of, limit),
@@ -212,7 +212,7 @@ impl Listener {
         }
     }
 
-    /// The next client, if one is there.
+    /// The next waiting client, if any.
     pub(crate) fn accept(&self) -> io::Result<Option<Socket>> {
         let accepted = match self {
             Listener::Unix(_, of) => of.accept().map(|(stream, _)| Socket::Unix(stream)),
@@ -229,15 +229,15 @@ impl Listener {
     }
 }
 
-/// Whether nobody else reaches it. Loopback addresses of IPv4 may be written as IPv6 has them.
+/// Whether it is reachable only from this machine. IPv4 loopback addresses may be written as IPv6.
 fn is_of_this_machine(address: &SocketAddr) -> bool {
     address.ip().to_canonical().is_loopback()
 }
 
-/// Binds a unix socket. The socket of a server that was killed is in the way and nobody answers on it: it goes.
+/// Binds a unix socket. The stale socket of a killed server is removed.
 ///
-/// Servers that begin in one folder do so one after the other: one that is bound and does not listen yet looks dead, and
-/// what was found dead may be another server's by the time it is removed.
+/// Servers that start in one folder do so one after the other: a bound socket that does not listen yet looks
+/// stale, and a stale one may be replaced by another server's before it is removed.
 fn bind_unix(path: &Path, bind: impl Fn(&Path) -> io::Result<UnixListener>) -> io::Result<UnixListener> {
     let alone = alone_in_folder_of(path)?;
     match bind(path) {
@@ -252,7 +252,7 @@ fn bind_unix(path: &Path, bind: impl Fn(&Path) -> io::Result<UnixListener>) -> i
     }
 }
 
-/// Whether a socket is at `path` on which nobody answers.
+/// Whether there is a socket at `path` without a server.
 fn is_dead(path: &Path) -> io::Result<bool> {
     let is_socket = std::os::unix::fs::FileTypeExt::is_socket(&path.symlink_metadata()?.file_type());
     // A server that is too busy to take one more is there, too.
@@ -260,7 +260,7 @@ fn is_dead(path: &Path) -> io::Result<bool> {
     Ok(is_socket && UnixStream::connect(path).is_err_and(is_refused))
 }
 
-/// The folder of `path`, locked; none if it may not be looked into. Errors: somebody keeps it locked.
+/// The folder of `path`, locked; `None` if it is not accessible. Errors: another process keeps it locked.
 #[expect(clippy::disallowed_methods, reason = "the folder of a socket")]
 fn alone_in_folder_of(path: &Path) -> io::Result<Option<File>> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -275,7 +275,7 @@ fn alone_in_folder_of(path: &Path) -> io::Result<Option<File>> {
     Err(io::Error::new(io::ErrorKind::ResourceBusy, "another program keeps its folder locked"))
 }
 
-/// Binds a unix socket that from the beginning is its owner's alone: its mode is set before it has a name.
+/// Binds a unix socket that only its owner can use from the start: its mode is set before it has a name.
 fn bind_owners(path: &Path) -> io::Result<UnixListener> {
     use rustix::fs::{Mode, fchmod};
     use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, listen, socket_with};
@@ -286,7 +286,7 @@ fn bind_owners(path: &Path) -> io::Result<UnixListener> {
     Ok(socket.into())
 }
 
-/// As it may stand in a URI (RFC 3986).
+/// Escaped for a URI (RFC 3986).
 fn escaped(text: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
     let escape = |byte: u8| if is_plain(byte) { (byte as char).into() } else { format!("%{byte:02X}") };

@@ -1,4 +1,4 @@
-//! The device under the wall clock: when each request is done, and what a power loss takes.
+//! The device in wall-clock time: completion of each request, and power losses.
 
 mod faults;
 
@@ -36,11 +36,11 @@ pub struct Model {
     started: Instant,
     /// The simulated time then.
     begin: Time,
-    /// Power losses so far. Who came before the last one is answered nothing more.
+    /// Power losses so far. Clients connected before the last one get no more replies.
     outages: AtomicU64,
-    /// Up to when, in simulated picoseconds, requests are done whose answers have left or are leaving.
+    /// Time, in simulated picoseconds, up to which replies have been released.
     answered_until: AtomicU64,
-    /// The image; what is synced is not asked of the device.
+    /// The image; syncs bypass the device.
     image: Option<Image>,
     persistence: Persistence,
     state: Mutex<State>,
@@ -48,39 +48,39 @@ pub struct Model {
 }
 
 struct State {
-    /// The device and what keeps it, below the faults.
+    /// The device and its storage, below the faults.
     under: Under,
-    /// Faults that were added while it is served, and requests on their way through them.
+    /// Faults added while serving, and requests passing them.
     layer: Layer,
-    /// Their settings, as they were added.
+    /// Their settings, as added.
     settings: Vec<String>,
-    /// Of the last request.
+    /// Identifier of the last request.
     ids: u32,
-    /// The latest time the device was asked at or run to: it never goes back.
+    /// The latest time of a request or of running the device, which never decreases.
     now: Time,
     modeled: Timed,
     /// Requests that are outstanding, by their number.
     waiting: BTreeMap<u32, Waiting>,
-    /// Answers that nobody has taken yet, by ticket.
+    /// Replies that were not collected yet, by ticket.
     answers: BTreeMap<u64, Answer>,
     tickets: u64,
     completions: Completions,
-    /// Whether somebody looks where the time of requests goes.
+    /// Whether latency breakdowns are recorded.
     is_detailed: bool,
-    /// Flushes that were answered and not done, if flushes lie.
+    /// Flushes that were acknowledged but not performed, if flushes lie.
     lies: Option<u64>,
 }
 
 /// A request that is outstanding.
 struct Waiting {
-    /// None where its client has left.
+    /// `None` if its client has disconnected.
     ticket: Option<u64>,
     came: Time,
     now: Time,
     asked: HostRequest,
 }
 
-/// What clients saw.
+/// Latencies seen by clients.
 #[derive(Debug, Default)]
 struct Seen {
     wall: Timed,
@@ -88,15 +88,15 @@ struct Seen {
     answered: u64,
 }
 
-/// Latencies by kind of request ([`TIMED`]), as they were modeled and as the wall clock saw them.
+/// Latencies by kind of request ([`TIMED`]), as modeled and as measured by the wall clock.
 #[derive(Clone, Debug, Default)]
 pub struct Latencies {
     /// Modeled latencies, without dilation.
     pub modeled: Timed,
-    /// From the sending of a request to the arrival of its answer, with the way as it was measured
-    /// when the server began. Nothing where requests are answered at once: no clock is read.
+    /// From sending a request to the arrival of its reply, with the transport delay measured at the start of
+    /// the server. Empty if replies are immediate: no clock is read.
     pub wall: Timed,
-    /// Answers that left more than a tenth of their latency, and more than 50 us, late.
+    /// Replies that left more than 10 % of their latency, and more than 50 us, late.
     pub late: u64,
     /// Answers.
     pub answered: u64,
@@ -109,13 +109,13 @@ pub struct Reported {
     pub now: Time,
     /// Its components.
     pub stack: StackReport,
-    /// Losses of power in its whole life.
+    /// Power losses over its lifetime.
     pub unsafe_shutdowns: u64,
 }
 
 impl Model {
-    /// The device of `kept`, whose time continues when all it was asked for is done. It takes `dilation` times its time,
-    /// counted `since` then, for clients that are `transport` away.
+    /// The device of `kept`, whose time continues after all its requests have completed. It runs slower by
+    /// the factor `dilation`, relative to `since`, for clients with delay `transport`.
     #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
     pub fn new(kept: Kept, checked: Checked, (dilation, since): (f64, Since), transport: Transport) -> Model {
         let begin = kept.until();
@@ -148,7 +148,7 @@ impl Model {
         }
     }
 
-    /// What the way to its clients takes.
+    /// Transport delay of its clients.
     pub(crate) fn transport(&self) -> &Transport {
         &self.transport
     }
@@ -158,29 +158,29 @@ impl Model {
         Timing::Emulated { dilation: self.dilation, since: self.since }
     }
 
-    /// Whether its answers leave earlier by their way.
+    /// Whether replies leave earlier by their transport delay.
     pub(crate) fn subtracts_way(&self) -> bool {
         self.since == Since::Sending
     }
 
-    /// The image that keeps it.
+    /// The image that stores it.
     pub(crate) fn image(&self) -> Option<&Image> {
         self.image.as_ref()
     }
 
-    /// Power losses so far; who comes now says it with each request.
+    /// Power losses so far, which new clients pass with each request.
     pub(crate) fn outages(&self) -> u64 {
         self.outages.load(Ordering::SeqCst)
     }
 
-    /// Whether a write is safe only after a flush.
+    /// Whether a write is durable only after a flush.
     pub(crate) fn needs_flushes(&self) -> bool {
         self.persistence != Persistence::OnAcknowledgement
     }
 
-    /// Gives the device what is asked, not before the simulated time `after`, for a client that came after so many
-    /// `outages`. It is in the image when this returns; what became of it tells [`Model::look`]. Errors: it was not done,
-    /// for it cannot be kept, or the power has failed meanwhile.
+    /// Submits a request to the device, not before the simulated time `after`, for a client that connected
+    /// after `outages` power losses. It is in the image on return; [`Model::look`] returns its reply. Errors:
+    /// it was not performed, because it cannot be stored, or power has failed since.
     #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
     pub(crate) fn ask(
         &self,
@@ -201,9 +201,9 @@ impl Model {
         Ok(Ticket { number, arrived, came })
     }
 
-    /// Runs the device as far as the wall clock has come, and through what happens in the time `ahead` of it. Takes the
-    /// answers to `tickets` and gives them to `take`, with the place of the ticket; the moment at which something happens
-    /// next, less what is ahead.
+    /// Runs the device up to the wall-clock time, and through events at most `ahead` of it. Passes the
+    /// replies of `tickets` to `take`, with the index of the ticket; returns the time of the next event,
+    /// minus `ahead`.
     #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
     pub(crate) fn look(
         &self,
@@ -225,7 +225,7 @@ impl Model {
         (next < Time::MAX).then(|| self.wall(next).checked_sub(ahead).unwrap_or(self.started))
     }
 
-    /// Nobody waits for the answer to `ticket` any more.
+    /// Drops the reply of `ticket`.
     pub(crate) fn forget(&self, ticket: Ticket) {
         let Ok(mut state) = self.state.lock() else { return };
         state.answers.remove(&ticket.number);
@@ -234,7 +234,7 @@ impl Model {
         }
     }
 
-    /// When the answer to `ticket` leaves, which is due so much `early`, for a request with `bytes` to be moved.
+    /// When the reply of `ticket` leaves, due this much `early`, for a request with `bytes` to transfer.
     pub(crate) fn reply(&self, ticket: Ticket, bytes: u32, early: Early, said: Outcome) -> TimedReply {
         let way = self.transport.of(bytes);
         let (sent, deadline) = (ticket.arrived - way, self.wall(said.done));
@@ -249,8 +249,8 @@ impl Model {
         }
     }
 
-    /// Has the device do one request, and waits for it with `wait`, which may end that. Returns when the answer may leave,
-    /// and where the time went. Errors: those of [`Model::ask`]; the wait was ended.
+    /// Performs one request on the device, and waits for it with `wait`, which may stop that. Returns when
+    /// the reply may leave, and the latency breakdown. Errors: those of [`Model::ask`]; the wait was stopped.
     pub(crate) fn step(
         &self,
         asked: HostRequest,
@@ -297,7 +297,7 @@ impl Model {
         }
     }
 
-    /// Gives the device a request when it is `came`.
+    /// Submits a request at `came`.
     #[cfg(test)]
     pub(crate) fn begin_at(&self, came: Time, asked: HostRequest, payload: Payload<'_>) -> u64 {
         let mut state = self.state();
@@ -305,7 +305,7 @@ impl Model {
         state.give(came, asked, payload).expect("there is room")
     }
 
-    /// The same, and waits for it.
+    /// As before, and waits for it.
     #[cfg(test)]
     pub(crate) fn ask_at(&self, came: Time, asked: HostRequest, payload: Payload<'_>) -> Answer {
         let number = self.begin_at(came, asked, payload);
@@ -318,21 +318,21 @@ impl Model {
         }
     }
 
-    /// The device and what keeps it.
+    /// The device and its storage.
     #[cfg(test)]
     pub(crate) fn with<T>(&self, look: impl FnOnce(&mut Kept) -> T) -> T {
         look(&mut self.state().under.kept)
     }
 
-    /// Everything acknowledged is on the disk when this returns.
+    /// Makes everything acknowledged durable.
     pub(crate) fn sync(&self) -> io::Result<()> {
         let image = self.image.as_ref().filter(|image| !image.is_read_only());
         image.map_or(Ok(()), Image::sync).map_err(io_error)
     }
 
-    /// The power fails at this moment and comes back at once: the device loses what its design loses, and recovers.
-    /// From the moment on nothing is answered to those who came before. Errors: it cannot be kept, and nothing was
-    /// lost. With `again` it fails once more, when so much of the recovery is done.
+    /// Cuts power now and restores it at once: the device loses volatile data, and recovers. Clients
+    /// connected before get no more replies. Errors: it cannot be stored, and nothing was lost. With `again`,
+    /// power fails once more at that point of the recovery.
     #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
     pub(crate) fn power_fail(&self, again: Option<Permille>) -> io::Result<Outage> {
         // First nothing more is answered, then it is the moment: no answer leaves after it.
@@ -344,37 +344,37 @@ impl Model {
         state.power_fail(at.max(answered), again)
     }
 
-    /// The power fails when it is `at`, and is back at once.
+    /// Cuts power at `at`, and restores it at once.
     #[cfg(test)]
     pub(crate) fn power_fail_at(&self, at: Time) -> Outage {
         self.state().power_fail(at, None).expect("there is room")
     }
 
-    /// The power fails when it is `at`, and again when so much of the recovery is done.
+    /// Cuts power at `at`, and again at that point of the recovery.
     #[cfg(test)]
     pub(crate) fn power_fail_twice_at(&self, at: Time, again: Permille) -> Outage {
         self.state().power_fail(at, Some(again)).expect("there is room")
     }
 
-    /// From now on `range` fails, or works again.
+    /// Injects or clears media errors of a range.
     pub(crate) fn change(&self, step: Step<'_>) -> io::Result<()> {
         let mut state = self.state();
         let now = state.now;
         state.under.kept.change(now, step).map(|_| ()).map_err(refusal)
     }
 
-    /// Does `work` while no request is served.
+    /// Runs `work` while no request is served.
     pub(crate) fn alone<T>(&self, work: impl FnOnce() -> T) -> T {
         let _alone = self.state();
         work()
     }
 
-    /// Whether anything of a range was ever written, and for how many bytes from its beginning on this is so.
+    /// Whether the start of a range was ever written, and for how many bytes this holds.
     pub(crate) fn written(&self, range: std::ops::Range<u64>) -> (bool, u64) {
         self.state().under.kept.written(range)
     }
 
-    /// Brings the image to its shortest form. Errors: what was acknowledged is in it nevertheless.
+    /// Writes a checkpoint of the image. Errors: acknowledged data is in it nevertheless.
     pub(crate) fn close(&self) -> io::Result<()> {
         self.state().under.kept.checkpoint().map_err(refusal)
     }
@@ -389,8 +389,8 @@ impl Model {
         self.started + Duration::from_secs_f64(since) + Duration::from_nanos(1)
     }
 
-    /// Answers leave of requests that are done at `done` or before, to a client that came after so many `outages`;
-    /// false where they may not.
+    /// Releases replies of requests completed at `done` or before, to a client that connected after `outages`
+    /// power losses; returns false if they must not leave.
     pub(crate) fn lets_leave(&self, done: Time, outages: u64) -> bool {
         // In this order: a power loss that comes now either stops them or knows of them.
         self.answered_until.fetch_max(done.as_ps(), Ordering::SeqCst);
@@ -408,7 +408,7 @@ impl Model {
         seen.answered += 1;
     }
 
-    /// A forced write is safe at `done`, since it and what makes it safe are done.
+    /// Records the completion at `done` of a forced write, including the flush that makes it durable.
     pub(crate) fn forced(&self, asked: HostRequest, first: Ticket, done: Time) {
         asked.record(done - first.came, &mut self.state().modeled);
     }
@@ -441,7 +441,7 @@ impl Model {
 }
 
 impl State {
-    /// Gives the device what is asked at `came`, or as soon as it may be asked again; the ticket's number.
+    /// Submits a request at `came`, or as soon as possible; returns the number of the ticket.
     fn give(&mut self, came: Time, asked: HostRequest, payload: Payload<'_>) -> io::Result<u64> {
         let HostRequest { op, offset, bytes, .. } = asked;
         let now = self.now.max(came);
@@ -478,18 +478,19 @@ impl State {
         Ok(ticket)
     }
 
-    /// When something happens next.
+    /// Time of the next event.
     fn next_event(&self) -> Time {
         self.layer.next_event(&self.under)
     }
 
-    /// Processes everything before `until`.
+    /// Processes all events before `until`.
     fn run_to(&mut self, until: Time) {
         while until > self.now && self.run_once(until) {}
         self.now = self.now.max(until);
     }
 
-    /// Processes events before `until`, but nothing between them: what comes until then may be asked at its time.
+    /// Processes events before `until`, without advancing between them: requests until then can be submitted
+    /// at their times.
     fn run_ahead(&mut self, until: Time) {
         loop {
             let next = self.next_event();
@@ -503,7 +504,8 @@ impl State {
         }
     }
 
-    /// Processes events before `until`, up to the first instant at which requests complete; whether there was one.
+    /// Processes events before `until`, up to the first time at which requests complete; returns whether
+    /// there was one.
     fn run_once(&mut self, until: Time) -> bool {
         let mut completions = std::mem::take(&mut self.completions);
         completions.clear();
@@ -558,7 +560,7 @@ impl State {
         })
     }
 
-    /// The power fails at `at`, up to which everything was processed, and is back at once.
+    /// Cuts power at `at`, up to which everything was processed, and restores it at once.
     fn lose_power(&mut self, at: Time) -> io::Result<Recovery> {
         let given = self.under.kept.give(at, Step::PowerFail).map_err(refusal)?;
         assert!(matches!(given, Given::Done(_)), "a power loss is no request");
@@ -570,16 +572,16 @@ impl State {
     }
 }
 
-/// How much earlier answers leave than the device is done.
+/// Time by which replies leave before the device completes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Early {
-    /// Not at all.
+    /// None.
     Not,
-    /// By their way, and by what the client takes beyond that.
+    /// The transport delay, plus the client's additional time.
     By(Beyond),
 }
 
-/// Why a step was not taken, as an error of the system.
+/// Converts the reason of a failed step into a system error.
 fn refusal(why: NotTaken) -> io::Error {
     match why {
         NotTaken::Image(error) => io_error(error),

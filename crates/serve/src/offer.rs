@@ -1,4 +1,4 @@
-//! What is to be served, and why it cannot be.
+//! Devices to serve, and errors that prevent it.
 
 use crate::listen::AddressError;
 use crate::recorder::RecordError;
@@ -15,7 +15,7 @@ pub struct Offer {
     pub name: String,
     /// Description for people.
     pub description: String,
-    /// The scenario, of which the stack is served.
+    /// The scenario with the stack.
     pub checked: Checked,
     /// The files that it names.
     pub files: Box<dyn Files + Send>,
@@ -30,39 +30,39 @@ pub struct Offer {
 /// Reason why a server cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// Of the image.
+    /// Error of the image.
     #[error(transparent)]
     Image(#[from] ImageError),
-    /// Of the address.
+    /// Error of the address.
     #[error(transparent)]
     Address(#[from] AddressError),
-    /// Of the control socket.
+    /// Error of the control socket.
     #[error("{0}")]
     Control(AddressError),
-    /// Of the metrics.
+    /// Error of the metrics.
     #[error("{0}")]
     Metrics(AddressError),
-    /// Of the trace to be recorded.
+    /// Error of the trace to be recorded.
     #[error(transparent)]
     Record(#[from] RecordError),
-    /// Of the certificates.
+    /// Error of the certificates.
     #[error(transparent)]
     Certificates(#[from] CertificateError),
-    /// Two devices of one name.
+    /// Two devices with one name.
     #[error("two devices are named {0:?}; give each its own name, e.g. --export NAME=SCENARIO:IMAGE")]
     SameName(String),
-    /// Of the device and its image.
+    /// Error of the device and its image.
     #[error(transparent)]
     Device(#[from] MemoryError),
-    /// What is in an image of raw bytes is none of a server's.
+    /// The content of an image of raw bytes is not from a server.
     #[error("{}: {detail}; restore the image from a copy", .path.display())]
     Unfit {
         /// The image.
         path: PathBuf,
-        /// What does not fit.
+        /// The mismatch.
         detail: String,
     },
-    /// There is no device that a state could be of.
+    /// Without a modeled device there is no state.
     #[error("--timing none has no modeled device, so it cannot start from a state; remove one of them")]
     NothingModeled,
 }

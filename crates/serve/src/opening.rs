@@ -1,4 +1,4 @@
-//! From an offer to a device that continues where it stopped.
+//! Opens an offered device, which continues where it stopped.
 
 use crate::model::{Model, Timing};
 use crate::offer::{Offer, ServeError};
@@ -11,15 +11,15 @@ use nacre_machine::SavedRun;
 use nacre_memory::{Access, Kept, MemoryError, Step};
 use nacre_nbd::{BlockSizes, Export};
 
-/// The longest read or write, as clients are told.
+/// Maximum read or write, announced to clients.
 const REQUEST_MAX: u32 = nacre_memory::kept::WRITE_MAX as u32;
 
-/// What its user should know of an image whose journal ended in the middle of a record.
+/// Note for the user on an image whose journal ended within a record.
 const TORN: &str = "the last journal record was incomplete (the server or machine was stopped) and was \
     discarded; the device continues from the intact records";
 
-/// Opens the image of `offer` and brings the device into the state in which it stopped. Returns what its user should
-/// know, too. Errors: nothing was changed.
+/// Opens the image of `offer` and restores the state of the device. Also returns notes for the user. Errors:
+/// nothing was changed.
 pub(crate) fn open(
     offer: Offer,
     timing: Timing,
@@ -55,7 +55,7 @@ pub(crate) fn open(
     Ok((disk, notice))
 }
 
-/// The device of `offer`, its power on. A transaction that was open when its image was left is taken back.
+/// The device of `offer`, with power on. A transaction left open is rolled back.
 fn kept(offer: &Offer) -> Result<Kept, MemoryError> {
     let Offer { checked, files, image, read_only, .. } = offer;
     let mut kept = match &offer.from {

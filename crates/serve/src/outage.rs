@@ -1,4 +1,4 @@
-//! What befalls a device that is served: a power loss, and an image that fails.
+//! Events of a served device: a power loss, and a failing image.
 
 use nacre_image::{ImageError, Problem};
 use nacre_kernel::Time;

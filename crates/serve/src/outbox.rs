@@ -1,4 +1,4 @@
-//! Answers that wait for their time.
+//! Replies that wait for their time.
 
 use crate::asked::HostRequest;
 use crate::model::{Model, TimedReply};
@@ -11,47 +11,47 @@ use std::collections::BinaryHeap;
 use std::io;
 use std::time::{Duration, Instant};
 
-/// Answers of one client that may wait at a time; then it is not read from.
+/// Maximum waiting replies of one client; beyond it, no more requests are read.
 const ANSWERS_MAX: usize = 1024;
 /// Their bytes.
 const BYTES_MAX: usize = 64 << 20;
-/// The system wakes a sleeper up to this much late (nine of ten within 80 us on a virtual machine with nothing to do);
-/// the rest of the wait is spun.
+/// Maximum lateness of wake-ups by the system (90 % within 80 us on an idle virtual machine); the rest of the
+/// wait spins.
 const SPIN: Duration = Duration::from_micros(100);
-/// Bytes of the number that an answer begins with.
+/// Bytes of the magic number at the start of a reply.
 const MAGIC_BYTES: usize = 4;
-/// Bytes of answers that leave in one write; a longer one leaves alone.
+/// Bytes of replies sent in one write; a longer one is sent alone.
 const TOGETHER_BYTES: usize = 64 << 10;
-/// How long the device is not looked at, at most, while something is asked of it: another client may have asked for what
-/// makes an answer come sooner.
+/// Maximum time between looks at the device while requests are outstanding: another client may have submitted
+/// something that completes a reply earlier.
 const GLANCE: Duration = Duration::from_millis(20);
-/// Bytes of used buffers that are kept for the next answers.
+/// Bytes of used buffers that are kept for the next replies.
 const PAPERS_BYTES: usize = ALLOWED / 2;
 
-/// Answers of one client, by the time they may leave.
+/// Replies of one client, by the time at which they may leave.
 pub(crate) struct Outbox<'a> {
     share: Share<'a>,
     answers: BinaryHeap<Answer>,
-    /// What the buffers of answers take, of those that are being sent, too.
+    /// Memory of reply buffers, including those being sent.
     bytes: usize,
-    /// Answers so far: of those due at one time the first to come is the first to leave.
+    /// Replies so far: those due at the same time leave in order.
     number: u64,
     due: Vec<Answer>,
-    /// Requests that the device has not done.
+    /// Requests that the device has not completed.
     pending: Vec<Pending>,
-    /// Bytes that they take until they are answered.
+    /// Bytes reserved for them until their replies.
     reserved: usize,
-    /// When the device is looked at next, and when it was last.
+    /// Time of the next look at the device, and of the last.
     look_at: Option<Instant>,
     looked_at: Instant,
-    /// Bytes of the next answer that have left, with [`Outbox::probe`].
+    /// Bytes of the next reply that have been sent by [`Outbox::probe`].
     ahead: usize,
     together: Vec<u8>,
     papers: Vec<Vec<u8>>,
     papers_bytes: usize,
 }
 
-/// An answer; the one that is due first is the greatest.
+/// A reply; the one that is due first compares as the greatest.
 struct Answer {
     deadline: Instant,
     number: u64,
@@ -78,24 +78,24 @@ impl<'a> Outbox<'a> {
         }
     }
 
-    /// Whether there is room for an answer of so many bytes more.
+    /// Reserves space for another reply of this size; returns whether it succeeded.
     pub(crate) fn makes_room(&mut self, bytes: usize) -> bool {
         self.share.hold(self.bytes + self.reserved + bytes)
     }
 
-    /// Waits a moment for room, since `began`. Errors: that was too long ago.
+    /// Waits briefly for space, since `began`. Errors: timeout.
     pub(crate) fn rest_for_room(&self, began: &mut Option<Instant>) -> io::Result<()> {
         self.share.rest(began)
     }
 
-    /// An empty buffer to write an answer into.
+    /// An empty buffer for a reply.
     pub(crate) fn paper(&mut self) -> Vec<u8> {
         let paper = self.papers.pop().unwrap_or_default();
         self.papers_bytes -= paper.capacity();
         paper
     }
 
-    /// Puts an answer in, or a request whose answer is not known yet.
+    /// Adds a reply, or a request whose reply is not known yet.
     pub(crate) fn put(&mut self, bytes: Vec<u8>, served: Served) {
         let (deadline, asked) = match served {
             Served::AtOnce => (now(), None),
@@ -115,9 +115,9 @@ impl<'a> Outbox<'a> {
         self.answers.push(Answer { deadline, number: self.number, bytes, asked });
     }
 
-    /// Looks at the device, if it is time: what it has done becomes answers.
+    /// Looks at the device, if due: completions become replies.
     ///
-    /// Errors: there is no memory for an answer.
+    /// Errors: there is no memory for a reply.
     pub(crate) fn collect(
         &mut self,
         disk: &Disk,
@@ -153,12 +153,12 @@ impl<'a> Outbox<'a> {
         Ok(())
     }
 
-    /// Nobody waits for what the device has not done.
+    /// Drops requests that the device has not completed.
     pub(crate) fn leave(&mut self, model: &Model) {
         self.pending.drain(..).for_each(|pending| model.forget(pending.ticket));
     }
 
-    /// Keeps a buffer for the next answer, up to a bound.
+    /// Keeps a buffer for the next reply, up to a limit.
     fn keep(&mut self, mut paper: Vec<u8>) {
         if self.papers_bytes + paper.capacity() <= PAPERS_BYTES {
             paper.clear();
@@ -167,18 +167,18 @@ impl<'a> Outbox<'a> {
         }
     }
 
-    /// Whether no more should be put in.
+    /// Whether nothing should be added.
     pub(crate) fn is_full(&self) -> bool {
         self.answers.len() + self.pending.len() >= ANSWERS_MAX || self.bytes + self.reserved >= BYTES_MAX
     }
 
-    /// Whether nothing is answered any more, if nothing more is asked.
+    /// Whether no replies are outstanding.
     pub(crate) fn is_empty(&self) -> bool {
         self.answers.is_empty() && self.pending.is_empty()
     }
 
-    /// Sends the number that every answer begins with, once and before its time: a peer of TCP that has closed the connection
-    /// is known by what it says to that alone. Where not all answers begin alike nothing is sent.
+    /// Sends the magic number of the next reply once, ahead of time: only by sending can a closed TCP
+    /// connection be detected. Does nothing if replies may start differently.
     pub(crate) fn probe(&mut self, stream: &mut Stream, session: &Session) -> io::Result<()> {
         let pending = self.pending.iter().map(|pending| pending.head(session));
         let answers = self.answers.iter().map(|answer| answer.bytes.first_chunk::<MAGIC_BYTES>().copied());
@@ -191,8 +191,8 @@ impl<'a> Outbox<'a> {
         Ok(())
     }
 
-    /// Sends what is due to a client that came after so many `outages`; says when, where the client waits for nothing
-    /// else. Errors: the power has failed since.
+    /// Sends due replies to a client that connected after `outages` power losses; returns the time, if the
+    /// client waits for nothing else. Errors: the power has failed since.
     pub(crate) fn send_due(
         &mut self,
         stream: &mut Stream,
@@ -218,7 +218,7 @@ impl<'a> Outbox<'a> {
         Ok(self.is_empty().then_some(now))
     }
 
-    /// Takes out what is due at `now`; when the model has done the last of it.
+    /// Removes the replies due at `now`; returns the completion time of the last one.
     fn take_due(&mut self, now: Instant) -> Time {
         let mut done = Time::ZERO;
         while self.answers.peek().is_some_and(|answer| answer.deadline <= now) {
@@ -229,8 +229,8 @@ impl<'a> Outbox<'a> {
         done
     }
 
-    /// Sends what is due. A client that takes nothing keeps its share of the room: bytes are given back when the system has
-    /// taken them.
+    /// Sends due replies. A client that does not receive them keeps its share of the memory: it is released
+    /// when the system has accepted the data.
     fn write_due(&mut self, stream: &mut Stream) -> io::Result<()> {
         let Outbox { share, due, bytes, reserved, together, papers, papers_bytes, .. } = self;
         let mut ahead = std::mem::take(&mut self.ahead);
@@ -259,8 +259,8 @@ impl<'a> Outbox<'a> {
         stream.write_all(together)
     }
 
-    /// Lets the time pass with `wait` until shortly before an answer is due or something happens in the device; does nothing
-    /// where that is near.
+    /// Waits with `wait` until shortly before a reply is due or an event of the device; does nothing if that
+    /// is soon.
     pub(crate) fn rest(&self, wait: impl FnOnce(Duration) -> io::Result<()>) -> io::Result<()> {
         let looks_at = self.look_at.filter(|_| !self.pending.is_empty());
         let next = self.answers.peek().map(|answer| answer.deadline).into_iter().chain(looks_at).min();

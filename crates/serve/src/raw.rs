@@ -1,4 +1,4 @@
-//! Bytes without a device: what is served with [`Timing::None`](crate::model::Timing).
+//! Raw bytes without a device: served with [`Timing::None`](crate::model::Timing).
 
 use crate::offer::{Offer, ServeError};
 use crate::outage::io_error;
@@ -15,24 +15,24 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, RwLock};
 
-/// Raw bytes in an image, and what fails in them. Any number of clients are served at once.
+/// Raw bytes in an image, with media errors. Any number of clients are served concurrently.
 pub(crate) struct RawDisk {
     image: Image,
     pub(crate) bytes: Raw,
     harmed: Mutex<Harmed>,
-    /// Whether anything is harmed, to be asked without the lock.
+    /// Whether there are media errors, readable without the lock.
     is_harmed: AtomicBool,
-    /// Held by every request while it is served; who needs the bytes for itself writes.
+    /// Read-locked by every request while it is served; exclusive operations write-lock it.
     pub(crate) gate: RwLock<()>,
     pub(crate) answered: AtomicU64,
-    /// The device that the stack describes, as it is: nobody asked it for anything.
+    /// The unused device that the stack describes.
     pub(crate) unused: StackReport,
     /// Whether the end of the journal was torn when it was opened.
     pub(crate) was_torn: bool,
 }
 
 impl RawDisk {
-    /// Opens the image of `offer`, or makes it.
+    /// Opens or creates the image of `offer`.
     pub(crate) fn open(offer: &Offer) -> Result<RawDisk, ServeError> {
         let Offer { checked, files, image: path, read_only, .. } = offer;
         let device = Kept::in_memory(checked, &**files)?;
@@ -74,7 +74,7 @@ impl RawDisk {
         })
     }
 
-    /// How many bytes there are.
+    /// Number of bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes.bytes()
     }
@@ -83,12 +83,12 @@ impl RawDisk {
         &self.image
     }
 
-    /// Whether a read of `range` fails because somebody wished it.
+    /// Whether a read of `range` fails by a media error.
     pub(crate) fn fails_reads(&self, range: &Range<u64>) -> bool {
         self.is_harmed.load(Ordering::Acquire) && self.harmed().fails_reads(range)
     }
 
-    /// Whether a write of `range` fails because somebody wished it.
+    /// Whether a write of `range` fails by a media error.
     pub(crate) fn fails_writes(&self, range: &Range<u64>) -> bool {
         self.is_harmed.load(Ordering::Acquire) && self.harmed().fails_writes(range)
     }
@@ -106,7 +106,7 @@ impl RawDisk {
         Ok(())
     }
 
-    /// From now on `range` fails, or works again.
+    /// Injects or clears media errors of `range`.
     pub(crate) fn harm(&self, harm: Harm, range: Range<u64>) -> io::Result<()> {
         let mut harmed = self.harmed();
         let mut changed = harmed.clone();

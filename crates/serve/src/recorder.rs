@@ -1,4 +1,4 @@
-//! Requests as they come, written into a trace.
+//! Records requests to a trace.
 //!
 //! A client's thread only puts its request into a list; a thread of the recording's own orders and writes
 //! them. The trace appears under its name when the recording is ended; one that fails leaves nothing and
@@ -20,16 +20,16 @@ use std::time::Instant;
 #[cfg(test)]
 mod tests;
 
-/// Requests that are ordered and written together. Clients' threads come here in another order than their
-/// requests arrived in; in so many requests they are corrected.
+/// Requests that are sorted and written together. Requests reach the list in a different order than they
+/// arrived; within this number they are sorted.
 const BATCH: usize = 4096;
 /// Batches that may wait for the disk: 8 MiB.
 const WAITING_MAX: usize = 64;
 
-/// What records the requests of one export, or stands by.
+/// The recorder of one export, active or not.
 #[derive(Default)]
 pub(crate) struct Recorder {
-    /// Whether there is a recording: the one thing that clients look at while there is none.
+    /// Whether there is a recording, the only check that clients make without one.
     is_on: AtomicBool,
     state: Mutex<State>,
 }
@@ -45,13 +45,13 @@ struct State {
 pub struct Recorded {
     /// The trace.
     pub path: PathBuf,
-    /// Whether it continues.
+    /// Whether it is in progress.
     pub is_under_way: bool,
     /// Requests so far.
     pub requests: u64,
     /// Bytes of the trace; unknown until it is complete.
     pub bytes: Option<u64>,
-    /// Why there is no trace.
+    /// Reason why there is no trace.
     pub error: Option<String>,
     /// Faults that were added or cleared meanwhile, and first those that were there before.
     pub faults: Vec<RecordedFault>,
@@ -68,16 +68,16 @@ pub struct RecordedFault {
     pub settings: Option<String>,
 }
 
-/// A recording that cannot be begun, or none to be ended.
+/// A recording that cannot be started or stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
-    /// One at a time.
+    /// Only one at a time.
     #[error("a recording into {} is under way; end it first", .0.display())]
     UnderWay(PathBuf),
     /// There is none.
     #[error("nothing is being recorded")]
     NotRecording,
-    /// There is a file, and nobody said that it may go.
+    /// The file exists, and must not be replaced.
     #[error("{}: the file already exists; name another one, or replace it with --force", .0.display())]
     Exists(PathBuf),
     /// The file is an image that is being served.
@@ -92,7 +92,7 @@ pub enum RecordError {
         code: ErrorCode,
         /// Data for programs.
         data: ErrorData,
-        /// What the system said.
+        /// Error of the system.
         problem: String,
     },
 }
@@ -125,20 +125,20 @@ struct Recording {
     requests: u64,
     to_writer: SyncSender<Message>,
     writer: JoinHandle<Result<u64, String>>,
-    /// The writer takes nothing more and says why when it is joined.
+    /// The writer has ended and returns the reason when joined.
     is_writer_gone: bool,
     faults: Vec<RecordedFault>,
 }
 
 enum Message {
     Batch(Vec<Request>),
-    /// All have come. Without it the trace is not put in its place.
+    /// All requests are recorded. Without this message the trace is not moved to its path.
     Finish(Vec<Request>),
 }
 
 impl Recorder {
-    /// Requests from now on go into the trace `path`. Arrivals are in time of the device: that of the wall,
-    /// divided by `dilation`. Errors: one is under way, or the file cannot be begun.
+    /// Starts recording to the trace `path`. Arrival times are device times: wall time divided by `dilation`.
+    /// Errors: a recording is in progress, or the file cannot be created.
     pub(crate) fn begin(
         &self,
         path: &Path,
@@ -173,7 +173,7 @@ impl Recorder {
         Ok(())
     }
 
-    /// A request that the device was asked at `arrived`; now, where nobody looked at the clock.
+    /// Records a request submitted at `arrived`; now, if the clock was not read.
     #[inline]
     pub(crate) fn note(&self, asked: HostRequest, arrived: Option<Instant>) {
         if self.is_on.load(Ordering::Relaxed) {
@@ -210,14 +210,14 @@ impl Recorder {
         }
     }
 
-    /// The recording failed; nobody waits for the disk because of it.
+    /// Ends a failed recording, without waiting for the disk.
     fn give_up(&self, state: &mut State) {
         self.is_on.store(false, Ordering::Release);
         state.last = state.under_way.take().map(Recording::give_up);
     }
 
-    /// Ends the recording: the trace is whole and in its place, or what is told says why not.
-    /// Errors: there is none.
+    /// Stops the recording: the trace is complete at its path, or the error is returned. Errors: there is
+    /// none.
     pub(crate) fn end(&self) -> Result<Recorded, RecordError> {
         self.is_on.store(false, Ordering::Release);
         // The lock is not held while the disk is waited for: clients continue.
@@ -227,7 +227,7 @@ impl Recorder {
         Ok(ended)
     }
 
-    /// How the recording goes, or how the last one went; `None` if there was none.
+    /// Status of the current or last recording; `None` if there was none.
     pub(crate) fn told(&self) -> Option<Recorded> {
         let mut state = self.state();
         if state.under_way.as_ref().is_some_and(|recording| recording.writer.is_finished()) {
@@ -249,7 +249,7 @@ impl Recorder {
 }
 
 impl Recording {
-    /// Errors: there is no thread to be had.
+    /// Errors: the system denies a thread.
     #[expect(clippy::disallowed_methods, reason = "a slow disk is waited for elsewhere")]
     fn begin(
         path: &Path,
@@ -327,7 +327,7 @@ impl Recording {
     }
 }
 
-/// Writes what comes and returns the bytes of the whole trace. Errors: why there is none.
+/// Writes incoming requests and returns the size of the trace. Errors: the reason why there is none.
 fn write(
     batches: &Receiver<Message>,
     file: &SharedFile,
@@ -358,7 +358,7 @@ fn now() -> Instant {
     Instant::now()
 }
 
-/// What the system said, without the trace's place that its reader would want.
+/// Error of the system, without the path of the trace.
 fn words(error: TraceError) -> String {
     match error {
         TraceError::Io { error, .. } => error.to_string(),

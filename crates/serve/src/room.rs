@@ -1,8 +1,11 @@
-//! Memory for what clients send and are sent, of which all of them together have a bounded amount.
+//! Memory for data of clients in both directions, with a limit on the total.
 //!
-//! Every client has [`ALLOWED`] bytes each way of its own. What is longer takes from the room that all share, until the
-//! system has taken it or a request was served; where there is none left a client waits for it, and goes when it has waited
-//! too long. In addition to this a client has a constant: what leaves together, and the buffers of its encryption.
+//! Every client has [`ALLOWED`] bytes each way of its own. What is longer takes from the room that all share,
+//! until the
+//! system has taken it or a request was served; where there is none left a client waits for it, and goes when
+//! it has waited
+//! too long. In addition to this a client has a constant: what leaves together, and the buffers of its
+//! encryption.
 
 use crate::dropped::PATIENCE;
 use crate::socket::pause;
@@ -10,39 +13,39 @@ use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// What all clients share, bytes.
+/// Memory shared by all clients, in bytes.
 pub(crate) const ROOM_BYTES: usize = 512 << 20;
-/// What each of them has next to it, for what it sends and for what it is sent.
+/// Additional memory of each client, for each direction.
 pub(crate) const ALLOWED: usize = 128 << 10;
-/// How often is looked for room while there is none.
+/// Interval of checking for memory while there is none.
 const BLINK: Duration = Duration::from_millis(2);
 
 /// The component's descriptor and constructor.
 pub(crate) struct Room {
     taken: AtomicUsize,
     most: usize,
-    /// Whether nobody waits for room any more.
+    /// Whether waiting for memory has ended.
     is_closed: AtomicBool,
 }
 
-/// What one client has of it.
+/// The share of one client.
 pub(crate) struct Share<'a> {
     room: &'a Room,
     bytes: usize,
 }
 
 impl Room {
-    /// Of so many bytes.
+    /// A limit of this many bytes.
     pub(crate) fn of(most: usize) -> Room {
         Room { taken: AtomicUsize::new(0), most, is_closed: AtomicBool::new(false) }
     }
 
-    /// None of it yet.
+    /// An empty share.
     pub(crate) fn share(&self) -> Share<'_> {
         Share { room: self, bytes: 0 }
     }
 
-    /// The server ends: who waits for room waits no longer.
+    /// Ends all waits for memory, at the end of the server.
     pub(crate) fn close(&self) {
         self.is_closed.store(true, Ordering::Relaxed);
     }
@@ -54,7 +57,7 @@ impl Room {
 }
 
 impl Share<'_> {
-    /// A buffer has `bytes` from now on; `false` where there is no room for it, and nothing changed.
+    /// Grows a buffer to `bytes`; returns `false` without change if there is no memory for it.
     pub(crate) fn hold(&mut self, bytes: usize) -> bool {
         let bytes = bytes.saturating_sub(ALLOWED);
         if bytes > self.bytes && !self.room.take(bytes - self.bytes) {
@@ -67,7 +70,7 @@ impl Share<'_> {
         true
     }
 
-    /// The buffers have `bytes` from now on, whether there is room or not: they replace others that are given back next.
+    /// Grows the buffers to `bytes` without checking the limit: they replace others that are released next.
     pub(crate) fn hold_anyway(&mut self, bytes: usize) {
         let bytes = bytes.saturating_sub(ALLOWED);
         if bytes > self.bytes {
@@ -78,7 +81,7 @@ impl Share<'_> {
         self.bytes = bytes;
     }
 
-    /// Waits until a buffer may have `bytes`. Errors: it did not come about in time.
+    /// Waits until a buffer may have `bytes`. Errors: timeout.
     pub(crate) fn wait_for(&mut self, bytes: usize) -> io::Result<()> {
         let mut began = None;
         while !self.hold(bytes) {
@@ -87,7 +90,7 @@ impl Share<'_> {
         Ok(())
     }
 
-    /// Waits a moment for room, since `began`. Errors: that was too long ago, or the server ends.
+    /// Waits briefly for memory, since `began`. Errors: timeout, or the server ends.
     #[expect(clippy::disallowed_methods, reason = "clients wait in wall time")]
     pub(crate) fn rest(&self, began: &mut Option<Instant>) -> io::Result<()> {
         let now = Instant::now();
@@ -99,7 +102,7 @@ impl Share<'_> {
         Ok(())
     }
 
-    /// Whether so much is taken that nobody should keep what it does not need.
+    /// Whether so much memory is in use that unused buffers should be released.
     pub(crate) fn is_scarce(&self) -> bool {
         self.room.taken.load(Ordering::Relaxed) > self.room.most / 4
     }

@@ -1,4 +1,4 @@
-//! What is known of a fault that was added to a device while it is served.
+//! Information on a fault that was added to a served device.
 
 use nacre_kernel::{FaultCounts, FaultReport};
 use serde::Serialize;
@@ -10,13 +10,13 @@ pub struct ServedFault {
     pub number: usize,
     /// Kind of the fault, e.g. `"stall"`.
     pub kind: &'static str,
-    /// Its settings, as it was added: the inside of a TOML table.
+    /// Its settings, as a TOML table without header.
     pub settings: String,
     /// Whether it is active now.
     pub active: bool,
     /// Whether it was cleared.
     pub cleared: bool,
-    /// Requests of its operations and range that came while it was active.
+    /// Requests of its operations and range while it was active.
     pub matching: u64,
     /// Affected requests among them.
     pub touched: u64,
@@ -29,7 +29,7 @@ pub struct ServedFault {
 }
 
 impl ServedFault {
-    /// Fault `number` with these `settings`, whether it is active and whether it is over, and what it did.
+    /// Fault `number` with these `settings`, its state, and its counters.
     pub(crate) fn of(
         number: usize,
         settings: &str,

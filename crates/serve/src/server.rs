@@ -1,4 +1,4 @@
-//! The server: it listens, gives every client a thread, and ends when it is asked to.
+//! The server: it listens, runs a thread for every client, and stops on request.
 
 use crate::attend::{attend, control, metrics};
 use crate::awake;
@@ -25,14 +25,14 @@ use std::sync::mpsc::channel;
 use std::thread::{Builder, Scope};
 use std::time::{Duration, Instant};
 
-/// Clients that may be there at a time; more are turned away.
+/// Maximum connected clients; more are rejected.
 const CLIENTS_MAX: usize = 256;
-/// How often the server asks whether it is to end.
+/// Interval of checking for the end.
 const GLANCE: Duration = Duration::from_millis(50);
-/// The stack of a client's thread; there may be many.
+/// Stack of a client's thread; there may be many.
 const STACK_BYTES: usize = 512 << 10;
 
-/// A server that listens and has not begun to answer.
+/// A server that listens and does not reply yet.
 pub struct Server {
     listener: Listener,
     disks: Vec<Disk>,
@@ -58,14 +58,14 @@ pub struct Terms {
     pub control: Option<PathBuf>,
     /// Address of the metrics.
     pub metrics: Option<Address>,
-    /// The trace that the first device's requests go into from the beginning.
+    /// Trace that records the requests of the first device from the start.
     pub record: Option<PathBuf>,
-    /// Whether that trace may replace a file.
+    /// Whether that trace may replace an existing file.
     pub force: bool,
 }
 
 impl Server {
-    /// Opens the images and the address. Errors: one of them cannot be had; nothing was changed.
+    /// Opens the images and the address. Errors: one of them is unavailable; nothing was changed.
     pub fn open(offers: Vec<Offer>, terms: Terms) -> Result<Server, ServeError> {
         let (transport, mut notices) = match terms.timing {
             Timing::None => (Transport::default(), Vec::new()),
@@ -126,9 +126,9 @@ impl Server {
         self.exports.iter().map(|export| export.bytes).collect()
     }
 
-    /// Answers clients until `stop` says so; it is asked about twenty times a second. Then whoever is there gets
-    /// the answers that are under way, and the images are brought to the disk. Calls `ready` when all its
-    /// own threads run, and ends where that gives false.
+    /// Serves clients until `stop` returns true; it is called about twenty times a second. Then connected
+    /// clients get outstanding replies, and the images are synced. Calls `ready` when all of its threads run,
+    /// and ends if that returns false.
     #[expect(clippy::disallowed_methods, reason = "each client has its own thread")]
     pub fn run(self, ready: &mut dyn FnMut() -> bool, stop: &mut dyn FnMut() -> bool) -> Life {
         let clients = Clients::of_at_most(CLIENTS_MAX);
@@ -191,7 +191,7 @@ impl Server {
         life
     }
 
-    /// Gives a client its own thread. Where there is no place for it, its connection ends.
+    /// Starts a thread for a client. At the limit, its connection ends.
     fn welcome<'scope, 'env>(
         &'env self,
         socket: Socket,

@@ -1,4 +1,4 @@
-//! One request: what it does to the bytes, what the device is asked, and its answer.
+//! One request: its effect on the data, its submission to the device, and its reply.
 
 use crate::model::{Answer, Early, HostRequest, Latencies, Model, Payload, Ticket, TimedReply, Timing};
 use crate::outage::io_error;
@@ -17,12 +17,12 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// Bytes of the heads of a structured answer, or more.
+/// Upper bound of the header bytes of a structured reply.
 const HEADS_BYTES: usize = 64;
-/// Most extents told in one answer; a client asks again for the rest.
+/// Maximum extents in one reply; a client asks again for the rest.
 const EXTENTS_MAX: usize = 1024;
 
-/// What is served under one name.
+/// A device with its export name.
 pub(crate) struct Disk {
     pub(crate) export: Export,
     pub(crate) body: Body,
@@ -30,33 +30,33 @@ pub(crate) struct Disk {
     pub(crate) recorder: Recorder,
 }
 
-/// What has the bytes.
+/// Storage of the bytes.
 pub(crate) enum Body {
     /// A modeled device.
     Device(Box<Model>),
-    /// Nothing but bytes.
+    /// Raw bytes only.
     Raw(Box<RawDisk>),
 }
 
-/// What became of a request.
+/// Result of starting a request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Served {
-    /// Its answer is written, and leaves at once.
+    /// Its reply is written, and is sent immediately.
     AtOnce,
-    /// Its answer is written, and leaves when it is due.
+    /// Its reply is written, and is sent when due.
     Due(HostRequest, TimedReply),
-    /// The device was asked. The answer is written when it has done that.
+    /// The device has the request. The reply is written at its completion.
     Asked(Pending),
 }
 
-/// A request that the device was asked for, or a part of it.
+/// A request, or a part of it, in the device.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pending {
     request: Request,
-    /// What is asked at last.
+    /// The last submitted part.
     asked: HostRequest,
     pub(crate) ticket: Ticket,
-    /// The ticket of its first part: all of it is one request, which began with that.
+    /// The ticket of its first part, which is the start of the whole request.
     first: Ticket,
     early: Early,
     /// Zeroes that are written when this part is.
@@ -64,17 +64,17 @@ pub(crate) struct Pending {
 }
 
 impl Pending {
-    /// Bytes of the answer with its heads.
+    /// Bytes of the reply with its headers.
     pub(crate) fn answer_bytes(&self) -> usize {
         answer_bytes(&self.request)
     }
 
-    /// Bytes that it takes until then.
+    /// Bytes reserved for it until then.
     pub(crate) fn held_bytes(&self) -> usize {
         held_bytes(&self.request)
     }
 
-    /// How long before it is done its answer is due.
+    /// Time by which its reply is due before its completion.
     pub(crate) fn ahead(&self, model: &Model) -> Duration {
         let way = model.transport().of(self.request.length);
         match self.early {
@@ -84,7 +84,7 @@ impl Pending {
         }
     }
 
-    /// The number that its answer begins with, whatever becomes of it.
+    /// The magic number at the start of its reply, for any result.
     pub(crate) fn head(&self, session: &Session) -> Option<[u8; 4]> {
         let mut answer = Vec::new();
         Reply::new(session, &self.request, &mut answer).failed(Refusal::medium());
@@ -92,14 +92,13 @@ impl Pending {
     }
 }
 
-/// Bytes of the answer with its heads. What asks for more than may be asked is refused in few.
+/// Bytes of the reply with its headers. An oversized request gets a short error reply.
 pub(crate) fn answer_bytes(request: &Request) -> usize {
     let bytes = request.length as usize;
     if request.command == Command::Read && bytes <= WRITE_MAX { bytes + HEADS_BYTES } else { 0 }
 }
 
-/// Bytes that a request takes until it is answered: what the device writes or returns, and the answer that this is copied
-/// into.
+/// Bytes reserved for a request until its reply: data of the device, and the reply that it is copied into.
 pub(crate) fn held_bytes(request: &Request) -> usize {
     match request.command {
         Command::Write | Command::WriteZeroes => (request.length as usize).min(WRITE_MAX),
@@ -108,8 +107,8 @@ pub(crate) fn held_bytes(request: &Request) -> usize {
 }
 
 impl Disk {
-    /// Serves `request`, whose data is `payload`, to a client that came after so many `outages`, and whose answers leave so
-    /// `early`; appends the answer to `out` where it is known at once.
+    /// Serves `request` with data `payload` for a client that connected after `outages` power losses, and
+    /// whose replies leave this much `early`; appends the reply to `out` if it is known at once.
     pub(crate) fn serve(
         &self,
         session: &Session,
@@ -136,7 +135,7 @@ impl Disk {
         })
     }
 
-    /// The device has done what was asked, or could not: writes the answer into `out`, or asks for the next part.
+    /// Handles completion by the device: writes the reply to `out`, or submits the next part.
     pub(crate) fn answer(
         &self,
         session: &Session,
@@ -220,7 +219,7 @@ impl Disk {
         Ok(Served::Asked(Pending { request: *request, asked: first, ticket, first: ticket, early, zeroed }))
     }
 
-    /// Asks for what is left of a request of which a part was `done`.
+    /// Submits the rest of a request of which a part is `done`.
     fn next_part(
         &self,
         model: &Model,
@@ -301,8 +300,8 @@ impl Disk {
         }
     }
 
-    /// Brings everything to the disk, in its shortest form where that has room. Errors: what was acknowledged is in the
-    /// image, and may not be on the disk.
+    /// Makes everything durable, with a checkpoint if there is space. Errors: acknowledged data is in the
+    /// image, and may not be durable.
     pub(crate) fn close(&self) -> io::Result<()> {
         match &self.body {
             _ if self.export.read_only => Ok(()),
@@ -311,7 +310,7 @@ impl Disk {
         }
     }
 
-    /// Everything that is known of it.
+    /// All of its statistics.
     pub(crate) fn statistics(&self) -> ExportStatistics {
         let (latencies, simulated, stack, unsafe_shutdowns) = match &self.body {
             Body::Raw(raw) => {
@@ -338,7 +337,7 @@ impl Disk {
         }
     }
 
-    /// When requests are answered.
+    /// Time of replies.
     pub(crate) fn timing(&self) -> Timing {
         match &self.body {
             Body::Raw(_) => Timing::None,
@@ -346,7 +345,8 @@ impl Disk {
         }
     }
 
-    /// Requests from now on go into the trace `path`. Errors: others do already, or the file cannot be begun.
+    /// Starts recording to the trace `path`. Errors: a recording is in progress, or the file cannot be
+    /// created.
     pub(crate) fn record_to(&self, path: &Path, existing: Existing) -> Result<(), RecordError> {
         let dilation = match self.timing() {
             Timing::Emulated { dilation, .. } => dilation,
@@ -358,14 +358,15 @@ impl Disk {
         Ok(())
     }
 
-    /// The recording ends; what became of it. Errors: there is none.
+    /// Stops the recording; returns its result. Errors: there is none.
     pub(crate) fn record_end(&self) -> Result<Recorded, RecordError> {
         self.recorder.end()
     }
 }
 
 impl Pending {
-    /// What is asked next: more zeroes, or, after the last of a forced request, the flush that makes it safe.
+    /// The next part: more zeros or, after the last part of a forced request, the flush that makes it
+    /// durable.
     fn next(&self, model: &Model) -> Option<(HostRequest, Payload<'static>)> {
         let asked = of_device(&self.request)?;
         let left = u64::from(asked.bytes).saturating_sub(self.zeroed);
@@ -379,10 +380,10 @@ impl Pending {
     }
 }
 
-/// The flush that makes a forced request safe.
+/// The flush that makes a forced request durable.
 const SAFE: HostRequest = HostRequest { op: Op::Flush, offset: 0, bytes: 0, forced: true };
 
-/// Why a request got no answer of its own.
+/// Why a request got no regular reply.
 enum Failed {
     Refused(Refusal),
     Io(io::Error),
@@ -403,12 +404,12 @@ impl Failed {
     }
 }
 
-/// Bytes that are asked for at once: zeroes that a device writes have to be there as bytes.
+/// Maximum bytes per part: zeros that a device writes need memory.
 fn part_of(request: &Request) -> u32 {
     if request.command == Command::WriteZeroes { WRITE_MAX as u32 } else { u32::MAX }
 }
 
-/// The extents of a request, of which `look` tells one: whether anything is there, and for how many bytes.
+/// The extents of a request; `look` returns one of them: whether data is stored, and for how many bytes.
 fn extents(request: &Request, look: impl Fn(u64, u64) -> io::Result<(bool, u64)>) -> io::Result<Vec<Extent>> {
     let most = if request.wants_one_extent() { 1 } else { EXTENTS_MAX };
     let end = request.offset + u64::from(request.length);
@@ -441,7 +442,7 @@ fn asked(request: &Request) -> Option<HostRequest> {
     Some(HostRequest { op, offset: request.offset, bytes: request.length, forced })
 }
 
-/// What a device is asked. Zeroes are written, for what is trimmed may come back.
+/// The request to the device. Zeros are written, because trimmed data may keep its content.
 fn of_device(request: &Request) -> Option<HostRequest> {
     let asked = asked(request)?;
     let op = if request.command == Command::WriteZeroes { Op::Write } else { asked.op };

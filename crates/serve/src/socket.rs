@@ -1,4 +1,4 @@
-//! A connection to one client, as the system knows it.
+//! A connection to one client at the system level.
 
 #![expect(clippy::disallowed_types, reason = "sockets belong here")]
 
@@ -19,7 +19,7 @@ pub(crate) enum Socket {
 }
 
 impl Socket {
-    /// Makes it one that waits, and sends at once.
+    /// Makes it blocking, without send delays.
     pub(crate) fn prepare(&self) -> io::Result<()> {
         match self {
             Socket::Unix(of) => of.set_nonblocking(false),
@@ -32,7 +32,7 @@ impl Socket {
         }
     }
 
-    /// The same connection, to be ended by somebody else.
+    /// Another handle of the connection, for ending it elsewhere.
     pub(crate) fn try_clone(&self) -> io::Result<Socket> {
         match self {
             Socket::Unix(of) => of.try_clone().map(Socket::Unix),
@@ -40,7 +40,7 @@ impl Socket {
         }
     }
 
-    /// How long a read may wait for the next byte.
+    /// Sets the timeout of a read for the next byte.
     pub(crate) fn set_read_patience(&self, limit: Option<Duration>) -> io::Result<()> {
         match self {
             Socket::Unix(of) => of.set_read_timeout(limit),
@@ -48,7 +48,7 @@ impl Socket {
         }
     }
 
-    /// How long a write may wait for a client that takes nothing.
+    /// Sets the timeout of a write to a client that does not receive.
     pub(crate) fn set_write_patience(&self, limit: Option<Duration>) -> io::Result<()> {
         match self {
             Socket::Unix(of) => of.set_write_timeout(limit),
@@ -56,12 +56,12 @@ impl Socket {
         }
     }
 
-    /// Waits for bytes and takes them; 0 at the end. Errors: among others `WouldBlock` where patience ends.
+    /// Waits for bytes and reads them; 0 at the end. Errors: also `WouldBlock` after the timeout.
     pub(crate) fn read(&self, into: &mut [u8]) -> io::Result<usize> {
         self.take(into, RecvFlags::empty())
     }
 
-    /// Takes what is there: 0 at the end, and `None` where there is nothing.
+    /// Reads available bytes: 0 at the end, and `None` if there are none.
     pub(crate) fn read_now(&self, into: &mut [u8]) -> io::Result<Option<usize>> {
         match self.take(into, RecvFlags::DONTWAIT) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
@@ -79,7 +79,7 @@ impl Socket {
         }
     }
 
-    /// Sends all of it.
+    /// Sends all bytes.
     pub(crate) fn write_all(&self, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
             match send(self, bytes, SendFlags::NOSIGNAL) {
@@ -91,25 +91,24 @@ impl Socket {
         Ok(())
     }
 
-    /// Whether the other side sends no more, whatever of it was not taken yet.
+    /// Whether the other side has stopped sending, even if unread data remains.
     pub(crate) fn sends_no_more(&self) -> bool {
         self.shows(PollFlags::RDHUP)
     }
 
-    /// Whether the other side neither sends nor takes anything any more, as far as is known: of TCP that shows when
-    /// something was sent to it.
+    /// Whether the other side neither sends nor receives, as far as known: TCP detects it only after sending.
     pub(crate) fn is_closed(&self) -> bool {
         self.shows(PollFlags::empty())
     }
 
-    /// Whether it has ended, or shows `flags`.
+    /// Whether it has ended, or has `flags`.
     fn shows(&self, flags: PollFlags) -> bool {
         let mut polled = [PollFd::new(self, flags)];
         let found = poll(&mut polled, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }));
         found.is_ok_and(|found| found > 0)
     }
 
-    /// No more is read: who waits for more sees the end.
+    /// Stops reading: waiting readers see the end.
     pub(crate) fn end_reading(&self) {
         // A client that is gone already has nothing to be told.
         let _ = match self {
@@ -118,7 +117,7 @@ impl Socket {
         };
     }
 
-    /// The connection ends now, in both directions.
+    /// Ends the connection now, in both directions.
     pub(crate) fn end(&self) {
         let _ = match self {
             Socket::Unix(of) => of.shutdown(Shutdown::Both),
@@ -136,7 +135,7 @@ impl AsFd for Socket {
     }
 }
 
-/// Waits until there is something to take from `of`, and so long at most.
+/// Waits until `of` is readable, with a timeout.
 pub(crate) fn wait_for(of: &impl AsFd, limit: Duration) -> io::Result<()> {
     let limit = Timespec::try_from(limit).map_err(io::Error::other)?;
     match poll(&mut [PollFd::new(of, PollFlags::IN)], Some(&limit)) {
@@ -145,7 +144,7 @@ pub(crate) fn wait_for(of: &impl AsFd, limit: Duration) -> io::Result<()> {
     }
 }
 
-/// Nothing happens in this thread for so long.
+/// Sleeps for this time.
 #[expect(clippy::disallowed_methods, reason = "the server waits for clients in wall time")]
 pub(crate) fn pause(time: Duration) {
     std::thread::sleep(time);

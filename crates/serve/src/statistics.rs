@@ -1,4 +1,4 @@
-//! What is known of a server while it runs, as numbers.
+//! Statistics of a running server.
 
 use crate::asked::TIMED;
 use crate::model::{Latencies, Timed, Timing};
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::io;
 use std::time::Duration;
 
-/// Everything about a server.
+/// All statistics of a server.
 #[derive(Clone, Debug)]
 pub struct Statistics {
     /// Time since the start of the server.
@@ -24,20 +24,20 @@ pub struct Statistics {
     pub exports: Vec<ExportStatistics>,
 }
 
-/// Clients, counted.
+/// Numbers of clients.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Connections {
-    /// There now.
+    /// Current number.
     pub now: u64,
     /// Connections since the start.
     pub ever: u64,
     /// Connections that ended within a message or by a protocol violation.
     pub dropped: u64,
-    /// Why the last one did.
+    /// Reason for the last disconnection.
     pub last_drop: Option<String>,
 }
 
-/// Everything about one export.
+/// All statistics of one export.
 #[derive(Clone, Debug)]
 pub struct ExportStatistics {
     /// Export name.
@@ -52,13 +52,13 @@ pub struct ExportStatistics {
     pub requests: [Counted; KINDS.len()],
     /// Latencies as modeled and by the wall clock.
     pub latencies: Latencies,
-    /// The device's clock: simulated time from its beginning, when its image was made.
+    /// The device's clock: simulated time since its image was created.
     pub simulated: Time,
     /// Report of the device in that time; wear and energy are lifetime values.
     pub stack: StackReport,
     /// Faults that were added while it is served.
     pub faults: Vec<ServedFault>,
-    /// Losses of power in its whole life.
+    /// Power losses over its lifetime.
     pub unsafe_shutdowns: u64,
     /// Status of the current or last recording.
     pub recording: Option<Recorded>,
@@ -67,10 +67,10 @@ pub struct ExportStatistics {
 /// Summary of a server's run.
 #[derive(Debug, Default)]
 pub struct Life {
-    /// Clients that came.
+    /// Clients that connected.
     pub clients: u64,
-    /// Clients whose connection ended in the middle of a message or by a breach of the protocol, and why the
-    /// last one did.
+    /// Clients whose connection ended within a message or by a protocol error, and the reason of the last
+    /// one.
     pub dropped: u64,
     /// The reason of the last.
     pub last_drop: Option<String>,
@@ -161,7 +161,7 @@ fn summary(of: &LatencyHistogram) -> Value {
     })
 }
 
-/// Columns by name; what is not a number is null.
+/// Columns by name; values that are not finite become null.
 fn columns_json(columns: &Columns) -> Value {
     let floats = columns.floats.iter().map(|(name, values)| (name.clone(), json!(values)));
     let counts = columns.counts.iter().map(|(name, values)| (name.clone(), json!(values)));

@@ -1,4 +1,4 @@
-//! One request to a served device by hand, and where every nanosecond of it went.
+//! A single manual request to a served device, with its latency breakdown.
 
 use crate::model::{HostRequest, Payload, TimedReply};
 use crate::serving::{Body, Disk};
@@ -9,24 +9,24 @@ use nacre_nbd::Command;
 use std::io;
 use std::time::Duration;
 
-/// What is asked.
+/// Operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StepRequest {
     pub(crate) op: Op,
     pub(crate) offset: u64,
-    /// None of a flush.
+    /// Zero for a flush.
     pub(crate) bytes: u32,
-    /// What every byte becomes that is written.
+    /// Value of every written byte.
     pub(crate) fill: Option<u8>,
 }
 
 impl Disk {
-    /// Has the device do what is asked, as if a client had sent it: in its turn, at the time of the wall clock, into the
-    /// image. Waits with `wait`, for so long at most at a time, until it is done, or `wait` ends that. Returns when the
-    /// answer may leave, and what became of it.
+    /// Performs the request like one of a client: in order, at wall-clock time, in the image. Waits with
+    /// `wait`, for a limited time per call, until it completes, or `wait` stops that. Returns when the reply
+    /// may leave, and the result.
     ///
-    /// Errors: no device is modeled; it does not lie within it; it would change one that is served read-only; a write
-    /// without bytes; the power has failed meanwhile, or the wait was ended; the image cannot keep it.
+    /// Errors: no device is modeled; the range is outside it; it would change a read-only device; a write
+    /// without bytes; the power has failed meanwhile, or the image fails.
     pub(crate) fn step(
         &self,
         request: StepRequest,
@@ -70,7 +70,7 @@ impl Disk {
         }
     }
 
-    /// Whether an answer may leave that was done at `done`, to somebody who asked after so many `outages`.
+    /// Whether a reply completed at `done` may leave, to a requester since `outages` power losses.
     pub(crate) fn lets_leave(&self, done: Time, outages: u64) -> bool {
         match &self.body {
             Body::Device(model) => model.lets_leave(done, outages),

@@ -1,11 +1,11 @@
-//! A connection to one client, encrypted or not.
+//! A connection to one client, possibly encrypted.
 
 use crate::socket::{Socket, wait_for};
 use crate::tls::{Certificates, Encryption};
 use std::io;
 use std::time::Duration;
 
-/// What one client sends and is sent.
+/// Data stream of one client.
 pub(crate) struct Stream {
     socket: Socket,
     encryption: Option<Box<Encryption>>,
@@ -20,7 +20,7 @@ impl Stream {
         &self.socket
     }
 
-    /// All that follows is encrypted; the client begins. Errors: it cannot, or shows no certificate that counts.
+    /// Encrypts all that follows; the client starts. Errors: it cannot, or has no valid certificate.
     pub(crate) fn encrypt(&mut self, certificates: &Certificates) -> io::Result<()> {
         let mut encryption = Box::new(Encryption::new(certificates)?);
         encryption.shake_hands(&self.socket)?;
@@ -28,7 +28,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Waits for bytes and takes them; 0 at the end.
+    /// Waits for bytes and reads them; 0 at the end.
     pub(crate) fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         match &mut self.encryption {
             None => self.socket.read(into),
@@ -36,7 +36,7 @@ impl Stream {
         }
     }
 
-    /// Takes what is there: 0 at the end, and `None` where there is nothing.
+    /// Reads available bytes: 0 at the end, and `None` if there are none.
     pub(crate) fn read_now(&mut self, into: &mut [u8]) -> io::Result<Option<usize>> {
         match &mut self.encryption {
             None => self.socket.read_now(into),
@@ -44,12 +44,12 @@ impl Stream {
         }
     }
 
-    /// Waits until there may be something to take, and so long at most.
+    /// Waits until it may be readable, with a timeout.
     pub(crate) fn wait(&self, limit: Duration) -> io::Result<()> {
         wait_for(&self.socket, limit)
     }
 
-    /// Sends all of it.
+    /// Sends all bytes.
     pub(crate) fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         match &mut self.encryption {
             None => self.socket.write_all(bytes),
@@ -57,7 +57,8 @@ impl Stream {
         }
     }
 
-    /// The connection ends; an encrypted one says so, lest its end is taken for an attack.
+    /// Ends the connection; an encrypted one sends a close notification, so that it is not mistaken for an
+    /// attack.
     pub(crate) fn end(mut self) {
         if let Some(encryption) = &mut self.encryption {
             encryption.say_goodbye(&self.socket);

@@ -1,4 +1,4 @@
-//! Requests, bytes and errors, counted by command.
+//! Counts of requests, bytes, and errors, by command.
 
 use nacre_nbd::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Kinds of counted requests, in the order of their counts.
 pub const KINDS: [&str; 8] = ["read", "write", "trim", "zero", "flush", "cache", "status", "unknown"];
 
-/// Counts of one export. Every client counts here at once.
+/// Counts of one export, shared by its clients.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     counts: [Count; KINDS.len()],
@@ -22,11 +22,11 @@ struct Count {
 /// Counts of requests of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Counted {
-    /// Answered, with an error or without.
+    /// Replies, with or without an error.
     pub requests: u64,
     /// Bytes of requests that succeeded.
     pub bytes: u64,
-    /// Answered with an error.
+    /// Replies with an error.
     pub errors: u64,
 }
 
@@ -38,7 +38,7 @@ impl Tally {
         count.bytes.fetch_add(u64::from(bytes), Ordering::Relaxed);
     }
 
-    /// A request was answered with an error.
+    /// Counts an error reply.
     pub(crate) fn failed(&self, command: Command) {
         let count = &self.counts[kind(command)];
         count.requests.fetch_add(1, Ordering::Relaxed);

@@ -14,7 +14,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Bytes of records taken from the socket at a time.
+/// Bytes of records read from the socket at a time.
 const RECORDS_BYTES: usize = 64 << 10;
 
 /// Certificates of the server, and of accepted clients.
@@ -68,7 +68,7 @@ impl Certificates {
         Ok(Certificates { config: Arc::new(config), is_choosy })
     }
 
-    /// Whether clients have to show a certificate.
+    /// Whether clients need a certificate.
     pub fn is_choosy(&self) -> bool {
         self.is_choosy
     }
@@ -96,7 +96,7 @@ fn unusable(path: &Path, problem: &impl ToString) -> CertificateError {
 /// The encryption of one connection.
 pub(crate) struct Encryption {
     connection: ServerConnection,
-    /// What came from the socket; what was not decrypted yet begins and ends at `from` and `to`.
+    /// Received data; the undecrypted part is between `from` and `to`.
     records: Vec<u8>,
     from: usize,
     to: usize,
@@ -108,7 +108,7 @@ impl Encryption {
         Ok(Encryption { connection, records: vec![0; RECORDS_BYTES], from: 0, to: 0 })
     }
 
-    /// Until both know the keys, and each other as far as they want to.
+    /// Performs the handshake.
     pub(crate) fn shake_hands(&mut self, socket: &Socket) -> io::Result<()> {
         while self.connection.is_handshaking() {
             let bytes = socket.read(&mut self.records)?;
@@ -163,7 +163,7 @@ impl Encryption {
         let _ = self.send(socket);
     }
 
-    /// Decrypts what came until there is something to take; `None` if more has to come.
+    /// Decrypts received data until something is readable; `None` if more is needed.
     fn decrypted(&mut self, socket: &Socket, into: &mut [u8]) -> io::Result<Option<usize>> {
         loop {
             match self.connection.reader().read(into) {
@@ -177,7 +177,7 @@ impl Encryption {
         }
     }
 
-    /// Decrypts some of what came, as much as the library takes at a time.
+    /// Decrypts some of the received data, as much as the library accepts at a time.
     fn decrypt(&mut self, socket: &Socket) -> io::Result<()> {
         let mut records = &self.records[self.from..self.to];
         self.from += self.connection.read_tls(&mut records)?;
@@ -189,7 +189,7 @@ impl Encryption {
         self.send(socket)
     }
 
-    /// Sends what is encrypted and waits.
+    /// Sends encrypted data and waits.
     fn send(&mut self, socket: &Socket) -> io::Result<()> {
         while self.connection.wants_write() {
             self.connection.write_tls(&mut Sink(socket))?;

@@ -1,15 +1,23 @@
-//! What the way between client and server takes: it is part of what a client waits for, and not of the device.
+//! Transport delay between client and server, which adds to the latency of the device.
 //!
-//! When a timed server begins it plays both sides: one thread sends a request over a connected pair of sockets and
-//! sleeps until the answer is there, and another one answers [`WAIT`] later, waiting as a server waits. What the round
-//! trip takes longer than that, with small and with long answers, is what an answer leaves earlier than the model says,
+//! When a timed server begins it plays both sides: one thread sends a request over a connected pair of
+//! sockets and
+//! sleeps until the answer is there, and another one answers [`WAIT`] later, waiting as a server waits. What
+//! the round
+//! trip takes longer than that, with small and with long answers, is what an answer leaves earlier than the
+//! model says,
 //! where that is wished.
-//! Without the wait the client would hardly be asleep, and a sleeper is woken later the longer it sleeps. The median
-//! of the round trips counts, but no more than half again the fastest of them, and never more than [`FASTEST_MAX`] and
-//! its half: what others take from a busy machine at this moment is not the way, and an answer should be late rather
-//! than early. So no answer to such a client is early by more than the [spread](Transport::spread), a third of the way
+//! Without the wait the client would hardly be asleep, and a sleeper is woken later the longer it sleeps. The
+//! median
+//! of the round trips counts, but no more than half again the fastest of them, and never more than
+//! [`FASTEST_MAX`] and
+//! its half: what others take from a busy machine at this moment is not the way, and an answer should be late
+//! rather
+//! than early. So no answer to such a client is early by more than the [spread](Transport::spread), a third
+//! of the way
 //! at most.
-//! Clients that are further away, busier or slower than that see the difference; a device that is faster than the way
+//! Clients that are further away, busier or slower than that see the difference; a device that is faster than
+//! the way
 //! cannot be emulated, only dilated.
 
 #![expect(clippy::disallowed_types, reason = "sockets belong here")]
@@ -25,21 +33,21 @@ use std::os::unix::net::UnixStream;
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-/// Bytes of the answers that are measured.
+/// Bytes of the short measured replies.
 const SHORT: usize = 4 << 10;
 const LONG: usize = 256 << 10;
 /// Round trips of each.
 const ROUNDS: usize = 301;
-/// Bytes of an answer's head, and behind it where its data belongs, as a client takes them.
+/// Bytes of a reply's header, and the buffer for its data after it, as for a client.
 const PARTS: [usize; 2] = [20, 8];
 const HEAD_BYTES: usize = PARTS[0] + PARTS[1];
-/// The median counts up to so many times the fastest; of an undisturbed way it is 1.2 to 1.5 times that.
+/// Maximum ratio of the median to the minimum that counts; for undisturbed transport it is 1.2 to 1.5.
 const SPREAD_MAX: f64 = 1.5;
-/// The fastest undisturbed round trip of any machine that was measured took 20 to 30 us.
+/// Maximum accepted delay: the fastest undisturbed round trip of any measured machine took 20 to 30 us.
 const FASTEST_MAX: Duration = Duration::from_micros(30);
-/// And a socket moves more than 1 GB/s.
+/// A socket transfers more than 1 GB/s.
 const NANOSECONDS_PER_BYTE_MAX: f64 = 1.0;
-/// What the device that is played takes.
+/// Latency of the emulated device.
 const WAIT: Duration = Duration::from_micros(100);
 
 /// Transport delay: a constant, and a delay per byte.
@@ -56,18 +64,18 @@ impl Transport {
         self.base + Duration::from_nanos((f64::from(bytes) * self.nanoseconds_per_byte) as u64)
     }
 
-    /// How much longer it usually takes than at its fastest: so much may an answer be early.
+    /// Difference of the usual delay from the minimum: replies may be this much early.
     pub(crate) fn spread(&self) -> Duration {
         self.spread
     }
 
-    /// So long, whatever the bytes, and so much less at its fastest.
+    /// A constant delay for any size, and its difference from the minimum.
     #[cfg(test)]
     pub(crate) fn of_small(base: Duration, spread: Duration) -> Transport {
         Transport { base, nanoseconds_per_byte: 0.0, spread }
     }
 
-    /// Measures it, over sockets as those of `address`. Where the system refuses, no time is subtracted.
+    /// Measures it over sockets like those of `address`. If the system refuses, no time is subtracted.
     pub fn measured(address: &Address) -> Transport {
         measure(address).map_or_else(|_| Transport::default(), |(short, long)| Transport::new(&short, &long))
     }
@@ -87,7 +95,7 @@ impl Transport {
     }
 }
 
-/// What round trips took.
+/// Times of round trips.
 struct Rounds {
     fastest: Duration,
     median: Duration,
@@ -131,7 +139,7 @@ fn answer(server: &Socket) -> io::Result<()> {
     }
 }
 
-/// What round trips take longer than [`WAIT`].
+/// Round-trip times beyond [`WAIT`].
 fn rounds(client: &Socket, bytes: usize) -> io::Result<Rounds> {
     let request = [u8::from(bytes == LONG); HEADER_BYTES];
     let mut answer = vec![0; bytes];

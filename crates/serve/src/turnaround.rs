@@ -1,14 +1,21 @@
-//! How long one client takes from an answer to its next request.
+//! Time of one client from a reply to its next request.
 //!
-//! Of a client that asks for one thing at a time and continues at once this is all that it waits for besides the device:
-//! the answer's way, waking up, its library, the next request's way. [`Transport`] measures that with a client of its
-//! own before anybody comes; a real one's library is slower, one that never sleeps is faster, and a machine is not
-//! always the same. So what this client takes is what leaves the server earlier, once it is known and where the way is
+//! Of a client that asks for one thing at a time and continues at once this is all that it waits for besides
+//! the device:
+//! the answer's way, waking up, its library, the next request's way. [`Transport`] measures that with a
+//! client of its
+//! own before anybody comes; a real one's library is slower, one that never sleeps is faster, and a machine
+//! is not
+//! always the same. So what this client takes is what leaves the server earlier, once it is known and where
+//! the way is
 //! subtracted.
 //!
-//! A client that computes between requests takes longer and should not be given that time. It often continues at once
-//! now and then, so the lower third of the last turnarounds counts, never more than the fastest of them and the
-//! [spread](Transport::spread) of the way. Where even the fastest took [`LONGER_MAX`] longer than the way, the client
+//! A client that computes between requests takes longer and should not be given that time. It often continues
+//! at once
+//! now and then, so the lower third of the last turnarounds counts, never more than the fastest of them and
+//! the
+//! [spread](Transport::spread) of the way. Where even the fastest took [`LONGER_MAX`] longer than the way,
+//! the client
 //! always computes or others have the machine, and what it takes besides is not known.
 
 use crate::transport::Transport;
@@ -16,22 +23,22 @@ use std::time::{Duration, Instant};
 
 /// Turnarounds that are remembered.
 const REMEMBERED: usize = 64;
-/// Turnarounds between two looks at them, after the first ones.
+/// Turnarounds between adjustments, after the first ones.
 const GLANCE: usize = 16;
-/// Most that counts beyond the way that was measured, in parts of it.
+/// Maximum excess over the measured transport delay that counts, as a share of it.
 const LONGER_MAX: f64 = 0.5;
 
 /// The last turnarounds of one client.
 pub(crate) struct Turnaround {
-    /// What they took beyond the way that was measured, in ns; less than nothing where they were faster.
+    /// Their times beyond the measured transport delay, in ns; negative if faster.
     last: [i64; REMEMBERED],
     count: usize,
-    /// When the last answer left, where the client waits for no other.
+    /// Time of the last reply, if the client waits for no other.
     answered: Option<Instant>,
     beyond: Beyond,
 }
 
-/// How much sooner or later answers leave than the way that was measured asks for.
+/// Adjustment of reply times relative to the measured transport delay.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Beyond {
     Sooner(Duration),
@@ -43,12 +50,12 @@ impl Turnaround {
         Turnaround { last: [0; REMEMBERED], count: 0, answered: None, beyond: Beyond::Sooner(Duration::ZERO) }
     }
 
-    /// The answer that was the only one to be waited for left at `at`.
+    /// Notes that the only outstanding reply left at `at`.
     pub(crate) fn answered(&mut self, at: Instant) {
         self.answered = Some(at);
     }
 
-    /// A request with `bytes` to be moved is there at `at`.
+    /// Notes a request with `bytes` to transfer that arrived at `at`.
     pub(crate) fn asked(&mut self, at: Instant, bytes: u32, transport: &Transport) {
         let Some(answered) = self.answered.take() else { return };
         self.last[self.count % REMEMBERED] = nanoseconds(at - answered) - nanoseconds(transport.of(bytes));
@@ -67,7 +74,7 @@ impl Turnaround {
         }
     }
 
-    /// How much sooner or later its answers leave than the way that was measured asks for.
+    /// Adjustment of its reply times relative to the measured transport delay.
     pub(crate) fn beyond(&self) -> Beyond {
         self.beyond
     }

@@ -1,4 +1,4 @@
-//! The device of a served model, as the faults over it see it.
+//! The device of a served model, as seen by the faults above it.
 
 use nacre_kernel::event::{Completions, Payload, RequestId};
 use nacre_kernel::{Op, Request, Time};
@@ -10,9 +10,9 @@ use std::collections::BTreeMap;
 /// A device with its image, below faults.
 pub(crate) struct Under {
     pub(crate) kept: Kept,
-    /// By the number of a request of the device, what the faults call it.
+    /// Number in the fault layer for each request of the device.
     numbers: BTreeMap<u32, u32>,
-    /// Why the last request was not taken that was not.
+    /// Reason for the last rejected request.
     pub(crate) refused: Option<NotTaken>,
 }
 
@@ -21,7 +21,7 @@ impl Under {
         Under { kept, numbers: BTreeMap::new(), refused: None }
     }
 
-    /// The power fails: nothing is outstanding.
+    /// Handles a power failure: nothing is outstanding.
     pub(crate) fn forget(&mut self) {
         self.numbers.clear();
     }

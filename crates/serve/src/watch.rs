@@ -1,4 +1,4 @@
-//! What may be asked of a server while it runs, and done to it: behind the control socket and the metrics.
+//! Operations on a running server: behind the control socket and the metrics.
 
 use crate::clients::Clients;
 use crate::control::{Command, Refusal};
@@ -16,20 +16,20 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// How often the end is looked for while an answer waits for its time.
+/// Interval of checking for the end while a reply waits for its time.
 const GLANCE: Duration = Duration::from_millis(50);
 
-/// A server that runs, as those see it who watch and steer it.
+/// A running server, for monitoring and control.
 pub(crate) struct Watch<'a> {
     pub(crate) disks: &'a [Disk],
     pub(crate) clients: &'a Clients,
     pub(crate) began: Instant,
-    /// Somebody asked for the end.
+    /// Whether a stop was requested.
     pub(crate) is_over: &'a AtomicBool,
 }
 
 impl Watch<'_> {
-    /// Does what is asked. Errors: why not.
+    /// Executes a command. Errors: the reason.
     pub(crate) fn obey(&self, command: Command) -> Result<Value, Refusal> {
         match command {
             Command::Stats { columns } => Ok(self.statistics().json(columns)),
@@ -82,7 +82,7 @@ impl Watch<'_> {
         }
     }
 
-    /// The power fails when it is asked for: answers that are due later do not leave, and their clients are cut off.
+    /// Cuts power now: replies due later are dropped, and their clients are disconnected.
     fn power_fail(&self, disk: &Disk, again_permille: Option<u32>) -> Result<Value, Refusal> {
         if let Some(share) = again_permille.filter(|&share| share > 1000) {
             let message = format!("again_permille is {share}; give at most 1000, the end of the recovery");
@@ -102,7 +102,7 @@ impl Watch<'_> {
         }))
     }
 
-    /// One request, answered when it is due. Errors: why not; the power has failed before it was due.
+    /// One request, with a reply when due. Errors: the reason; the power has failed before.
     fn step(&self, disk: &Disk, request: StepRequest) -> io::Result<Value> {
         let outages = disk.outages();
         let mut wait = |time: Duration| {
@@ -119,7 +119,7 @@ impl Watch<'_> {
         }
     }
 
-    /// Everything that is known.
+    /// All statistics.
     pub(crate) fn statistics(&self) -> Statistics {
         Statistics {
             up: self.began.elapsed(),
@@ -140,8 +140,8 @@ impl Watch<'_> {
     }
 }
 
-/// Requests to `disk` from now on go into the trace `path`. With `force` it replaces a file, but for the images of
-/// `disks`.
+/// Starts recording requests of `disk` to the trace `path`. With `force` it replaces a file, except the
+/// images of `disks`.
 pub(crate) fn record(disk: &Disk, disks: &[Disk], path: &Path, force: bool) -> Result<(), RecordError> {
     if disks.iter().any(|disk| disk.image().is_at(path)) {
         return Err(RecordError::Image(path.into()));

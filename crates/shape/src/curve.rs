@@ -1,37 +1,37 @@
-//! What an LRU cache of any size would hit, and two of them one over the other.
+//! Hits of LRU caches of any size, and of two exclusive levels.
 
 use nacre_kernel::Op;
 
 /// Reads and writes that hit.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Hits {
-    /// Blocks read that were there.
+    /// Hits of block reads.
     pub reads: f64,
-    /// Blocks written that were there.
+    /// Hits of block writes.
     pub writes: f64,
 }
 
 impl Hits {
-    /// Both together.
+    /// Sum of both.
     pub fn all(self) -> f64 {
         self.reads + self.writes
     }
 
-    /// Those of one kind.
+    /// Hits of one kind.
     pub(crate) fn of(&mut self, is_write: bool) -> &mut f64 {
         if is_write { &mut self.writes } else { &mut self.reads }
     }
 }
 
-/// Hits of an LRU cache by its size. The curve never falls with the size.
+/// Hits of an LRU cache by size. The curve never decreases.
 ///
-/// Counts are whole where all accesses were followed, and estimates where a sample was.
+/// Counts are integers if all accesses were tracked, and estimates for a sample.
 #[derive(Clone, Debug, Default)]
 pub struct Curve {
     accesses: Hits,
-    /// Sizes at which the hits change, rising, with the hits from there on.
+    /// Sizes at which the hits change, ascending, with the hits from there.
     steps: Vec<(u64, Hits)>,
-    /// The smallest size, in blocks, that the curve says anything about.
+    /// The minimum size in blocks for which the curve is valid.
     smallest: u64,
 }
 
@@ -46,17 +46,17 @@ impl Curve {
         Curve { accesses, steps: added.map(step).collect(), smallest }
     }
 
-    /// Blocks read and written, whether they hit or not.
+    /// Blocks read and written, hits or not.
     pub fn accesses(&self) -> Hits {
         self.accesses
     }
 
-    /// The smallest size, in blocks, that the curve can tell from smaller ones.
+    /// The minimum size in blocks that the curve distinguishes.
     pub fn smallest(&self) -> u64 {
         self.smallest
     }
 
-    /// The size, in blocks, from which on nothing more hits.
+    /// The size in blocks from which hits no longer increase.
     pub fn largest(&self) -> u64 {
         self.steps.last().map_or(1, |&(size, _)| size)
     }
@@ -81,13 +81,12 @@ impl Curve {
         (accesses > 0.0).then(|| 1.0 - hits / accesses)
     }
 
-    /// Every size at which the hits change, with the hits from there on.
+    /// Every size at which the hits change, with the hits from there.
     pub fn steps(&self) -> &[(u64, Hits)] {
         &self.steps
     }
 
-    /// Sizes to draw the curve at: every one up to 16, then 16 for each doubling, from the smallest the curve
-    /// knows to the largest.
+    /// Sizes at which to plot the curve: every one up to 16, then 16 per doubling, over the valid range.
     pub fn sizes(&self) -> Vec<u64> {
         let (first, last) = (self.smallest, self.largest().max(self.smallest));
         let mut sizes = vec![first];

@@ -1,8 +1,9 @@
 //! LRU stack distances in one pass.
 //!
-//! The stack distance of an access is how many different blocks were touched since the block was touched
-//! before, itself included: an LRU cache hits exactly when it has room for as many (R. Mattson et al.,
-//! Evaluation techniques for storage hierarchies, IBM Systems Journal 9(2), 1970). Every access takes the next
+//! The stack distance of an access is the number of distinct blocks accessed since the block's last access,
+//! itself included: an LRU cache hits exactly when it has space for as many (R. Mattson et al.,
+//! Evaluation techniques for storage hierarchies, IBM Systems Journal 9(2), 1970). Every access takes the
+//! next
 //! place of a row, a block's latest place is marked, and the marks behind it are counted (B. Bennett,
 //! V. Kruskal, LRU stack processing, IBM J. R&D 19(4), 1975). When the row is full, the marked places move
 //! together in their order.
@@ -15,11 +16,11 @@ use crate::marks::Marks;
 use prefetch_index::prefetch_index;
 use std::ops::Range;
 
-/// The most places of a row, and so twice the most blocks that can be distinguished.
+/// Maximum positions of a row, and so twice the maximum number of blocks.
 const PLACES_MAX: usize = 1 << 31;
-/// Places of a row for each block: between two moves, three quarters of them take accesses.
+/// Positions of a row per block: between compactions, 75 % of them receive accesses.
 const PLACES_PER_BLOCK: usize = 4;
-/// Places of the smallest row.
+/// Positions of the smallest row.
 const PLACES_MIN: usize = 1 << 16;
 
 /// The LRU stack of blocks.
@@ -28,7 +29,7 @@ pub struct Distances {
     index: Index,
     /// Blocks of a region, as a power of two.
     region_bits: u32,
-    /// By number of the block: its latest place plus one, or zero.
+    /// By block number: its latest position plus one, or zero.
     latest: Vec<u32>,
     marks: Marks,
 }
@@ -36,7 +37,7 @@ pub struct Distances {
 /// One access: the block, and its stack distance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Touched {
-    /// The number of the block: dense, the same for all accesses.
+    /// Number of the block: dense, the same for all accesses.
     pub number: u32,
     /// Number of distinct blocks accessed since its last access, including itself; zero at the first access.
     pub distance: u32,
@@ -62,7 +63,7 @@ impl Distances {
         u64::from(self.marks.marked())
     }
 
-    /// Touches `count` blocks of `volume` from `first` on, in their order; `act` is notified of each.
+    /// Accesses `count` blocks of `volume` from `first`, in order; calls `act` for each.
     #[inline]
     pub fn touch(&mut self, volume: u32, first: u64, count: u64, mut act: impl FnMut(Touched)) {
         let (mut block, end) = (first, first + count);
@@ -75,7 +76,7 @@ impl Distances {
         }
     }
 
-    /// The numbers of the blocks of `volume` from `block` on up to `end` or the end of their region; they need not be
+    /// Numbers of the blocks of `volume` from `block` to `end` or the end of their region; they need not be
     /// in the stack.
     #[inline]
     pub(crate) fn numbers_of(&mut self, volume: u32, block: u64, end: u64) -> Range<u32> {
@@ -89,25 +90,25 @@ impl Distances {
         first..first + (stop - block) as u32
     }
 
-    /// Asks for the memory that finding the number of `block` will need.
+    /// Prefetches the memory for finding the number of `block`.
     #[inline]
     pub(crate) fn prefetch_number(&self, volume: u32, block: u64) {
         self.index.prefetch(volume, block >> self.region_bits);
     }
 
-    /// Asks for the latest place of the block with this number.
+    /// Prefetches the latest position of the block with this number.
     #[inline]
     pub(crate) fn prefetch_latest(&self, number: u32) {
         prefetch_index(&self.latest, number as usize);
     }
 
-    /// Asks for the memory that taking the block with this number from its place will need.
+    /// Prefetches the memory for moving the block with this number.
     #[inline]
     pub(crate) fn prefetch_marks(&self, number: u32) {
         self.marks.prefetch(self.latest[number as usize].saturating_sub(1) as usize);
     }
 
-    /// Numbers lie below this.
+    /// Upper bound of the numbers.
     pub(crate) fn numbers(&self) -> u64 {
         self.latest.len() as u64
     }
@@ -117,9 +118,10 @@ impl Distances {
         self.latest[number as usize] > 0
     }
 
-    /// Takes `block` out of a stack for blocks that lie apart. Its number is that of another one then.
+    /// Removes `block` from a sparse stack. Its number is then reused.
     ///
     /// # Panics
+    ///
     /// If it is not in the stack.
     pub fn remove(&mut self, volume: u32, block: u64) {
         assert_eq!(self.region_bits, 0, "blocks that lie side by side share an entry");
@@ -130,7 +132,7 @@ impl Distances {
         *latest = 0;
     }
 
-    /// Puts a block on top and says how deep it lay; zero if it was not in the stack.
+    /// Moves a block to the top; returns its depth, or zero if it was not in the stack.
     #[inline]
     pub(crate) fn renew(&mut self, number: u32) -> u32 {
         let next = match self.marks.next() {
@@ -143,7 +145,7 @@ impl Distances {
         distance
     }
 
-    /// Moves the marked places to the front of the row, in their order. The next place.
+    /// Compacts the marked positions to the front of the row, in order. Returns the next position.
     #[cold]
     fn move_together(&mut self) -> usize {
         for latest in self.latest.iter_mut().filter(|latest| **latest > 0) {

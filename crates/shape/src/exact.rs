@@ -1,4 +1,4 @@
-//! The curve of all accesses.
+//! The miss-ratio curve of all accesses.
 
 use crate::curve::{Curve, Hits};
 use crate::distances::Distances;
@@ -6,7 +6,7 @@ use nacre_kernel::{Op, Request};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
-/// Requests whose memory is read ahead together.
+/// Requests whose memory is prefetched together.
 const GROUP: usize = 32;
 
 /// Follows every access to every block.
@@ -14,20 +14,20 @@ const GROUP: usize = 32;
 pub struct ExactCurve {
     block_bytes: u64,
     distances: Distances,
-    /// By distance: reads and writes.
+    /// Reads and writes by distance.
     counts: Vec<[u32; 2]>,
-    /// 2^32 accesses each that did not fit `counts`.
+    /// Overflows of `counts`, in units of 2^32 accesses.
     carried: FxHashMap<(u32, bool), u64>,
-    /// Blocks of the group at hand that lie side by side: their numbers, and one for a write. Their memory is read
-    /// side by side.
+    /// Adjacent blocks of the current group: their numbers, and one for a write. Their memory is read in
+    /// parallel.
     asked: Vec<(Range<u32>, u32)>,
-    /// Accesses of the group at hand that are still to be counted: twice the distance, and one for a write.
-    /// Their counts lie anywhere, and are read side by side.
+    /// Accesses of the current group that are not counted yet: twice the distance, and one for a write. Their
+    /// counts are at random positions, and are read in parallel.
     found: Vec<u32>,
 }
 
 impl ExactCurve {
-    /// Nothing yet, in blocks of `block_bytes`, a power of two.
+    /// An empty curve, for blocks of `block_bytes`, a power of two.
     pub fn new(block_bytes: u64) -> ExactCurve {
         assert!(block_bytes.is_power_of_two(), "blocks of {block_bytes} B");
         ExactCurve {
@@ -40,7 +40,7 @@ impl ExactCurve {
         }
     }
 
-    /// Takes `batch` in.
+    /// Adds `batch`.
     pub fn add(&mut self, batch: &[Request]) {
         for group in batch.chunks(GROUP) {
             group.iter().for_each(|request| self.prefetch_number(request));
@@ -51,7 +51,7 @@ impl ExactCurve {
         }
     }
 
-    /// Different blocks so far.
+    /// Distinct blocks so far.
     pub fn blocks(&self) -> u64 {
         self.distances.blocks()
     }
@@ -77,7 +77,7 @@ impl ExactCurve {
         f64::from(self.counts[distance][usize::from(is_write)]) + carried as f64 * (1u64 << 32) as f64
     }
 
-    /// Asks for the memory that finding the number of the first block of `request` will need.
+    /// Prefetches the memory for finding the number of the first block of `request`.
     #[inline]
     fn prefetch_number(&self, request: &Request) {
         let (block, _) = request.blocks(self.block_bytes);
@@ -100,8 +100,7 @@ impl ExactCurve {
         }
     }
 
-    /// Asks for the memory that following the group will need, all at once, so that it is in the processor's caches when
-    /// its turn comes.
+    /// Prefetches the memory for tracking the group, so that it is in the processor's caches when needed.
     #[inline]
     fn prefetch(&self) {
         for (numbers, _) in &self.asked {
@@ -123,7 +122,7 @@ impl ExactCurve {
         }
     }
 
-    /// Adds what was found to the counts.
+    /// Adds the distances to the counts.
     #[inline]
     fn count_found(&mut self) {
         for &access in &self.found {

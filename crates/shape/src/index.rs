@@ -1,8 +1,8 @@
-//! From blocks to dense numbers: an open-addressing table of regions.
+//! Maps blocks to dense numbers: an open-addressing table of regions.
 //!
-//! A region is a run of neighboring blocks on one volume. Blocks that were touched get numbers side by side
-//! within their region, so what is kept for a block is an array, and a long request needs one look-up for each
-//! region, not for each block.
+//! A region is a run of adjacent blocks in one volume. Accessed blocks have contiguous numbers within their
+//! region, so per-block data is an array, and a long request needs one look-up per region instead of per
+//! block.
 
 use prefetch_index::prefetch_index;
 
@@ -19,8 +19,7 @@ struct Entry {
     number: u32,
 }
 
-/// Regions with their numbers, which count from zero in the order of arrival; those of regions that were taken
-/// out are given out again.
+/// Regions with their numbers, counted from zero in insertion order; numbers of removed regions are reused.
 #[derive(Clone, Debug)]
 pub(crate) struct Index {
     entries: Vec<Entry>,
@@ -30,7 +29,7 @@ pub(crate) struct Index {
     unused: Vec<u32>,
 }
 
-/// 64 bits that depend evenly on all bits of volume and number (the finaliser of MurmurHash3).
+/// A 64-bit hash of volume and number (the finalizer of MurmurHash3).
 #[inline]
 pub(crate) fn hash(volume: u32, number: u64) -> u64 {
     let mut bits = number ^ u64::from(volume).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -52,7 +51,7 @@ impl Index {
         }
     }
 
-    /// Numbers in use at one time so far: all are below it.
+    /// Maximum number of regions in use so far: all numbers are below it.
     pub(crate) fn regions(&self) -> u32 {
         self.regions
     }
@@ -73,7 +72,7 @@ impl Index {
         }
     }
 
-    /// Asks for the place where the search for a region begins.
+    /// Prefetches the slot at which the search for a region starts.
     #[inline]
     pub(crate) fn prefetch(&self, volume: u32, region: u64) {
         prefetch_index(&self.entries, (hash(volume, region) >> self.shift) as usize);
@@ -93,7 +92,7 @@ impl Index {
         number
     }
 
-    /// Takes a region out, and gives the number it had; `None` if it has none.
+    /// Removes a region, and returns its number; `None` if it has none.
     pub(crate) fn remove(&mut self, volume: u32, region: u64) -> Option<u32> {
         let mask = self.entries.len() - 1;
         let mut hole = (hash(volume, region) >> self.shift) as usize;

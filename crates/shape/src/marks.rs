@@ -1,31 +1,34 @@
-//! A row of marks that says how many lie behind a place.
+//! A row of marks that counts the marks after a position.
 //!
-//! Bits in words, and above them numbers in a tree of fan-out 16: each says how many marks lie before its part of
+//! Bits in words, and above them numbers in a tree of fan-out 16: each says how many marks lie before its
+//! part of
 //! the row, within the sixteen parts it belongs to. Marks are set at the end of the row alone, so setting one
-//! changes no number; a query reads one number on each of a few levels; and taking a mark away lowers the numbers
-//! behind it in its sixteen, without a branch that depends on the data. For 32 million places the bits take 4 MiB and
+//! changes no number; a query reads one number on each of a few levels; and taking a mark away lowers the
+//! numbers
+//! behind it in its sixteen, without a branch that depends on the data. For 32 million places the bits take 4
+//! MiB and
 //! the numbers 2.1 MiB, which stays in the processor's caches where one number a place would not.
 
 use prefetch_index::prefetch_index;
 
-/// Places of a word.
+/// Positions per word.
 const WORD: usize = 64;
-/// Words, or parts of the level below, that a part of the row has.
+/// Words, or parts of the level below, per part of the row.
 const FAN: usize = 16;
 
-/// Places that are marked or not, of which the next is marked first.
+/// Positions with or without a mark, of which the next is marked first.
 #[derive(Clone, Debug)]
 pub(crate) struct Marks {
     words: Vec<u64>,
-    /// By level, from single words up to at most sixteen parts of the whole row: for each part, the marks of those
-    /// before it in its sixteen. What is behind the next place is not known yet.
+    /// By level, from single words up to at most sixteen parts of the whole row: for each part, the marks of
+    /// earlier parts in its group of sixteen. Values after the next position are undefined.
     before: Vec<Vec<u32>>,
     next: usize,
     marked: u32,
 }
 
 impl Marks {
-    /// A row of at least `places`, of which the first `marked` are marked.
+    /// A row of at least `places`, with the first `marked` of them marked.
     pub(crate) fn new(places: usize, marked: usize) -> Marks {
         let words = places.div_ceil(WORD);
         assert!(marked <= words * WORD, "more marks than places");
@@ -45,18 +48,18 @@ impl Marks {
         Marks { words: (0..words).map(word).collect(), before, next: marked, marked: marked as u32 }
     }
 
-    /// The place that is marked next; the row is full if there is none.
+    /// The position that is marked next; the row is full if there is none.
     #[inline]
     pub(crate) fn next(&self) -> Option<usize> {
         (self.next < self.words.len() * WORD).then_some(self.next)
     }
 
-    /// Marks that there are.
+    /// Number of marks.
     pub(crate) fn marked(&self) -> u32 {
         self.marked
     }
 
-    /// Marks the next place.
+    /// Marks the next position.
     #[inline]
     pub(crate) fn mark(&mut self) {
         let (word, bit) = (self.next / WORD, self.next % WORD);
@@ -68,7 +71,8 @@ impl Marks {
         self.marked += 1;
     }
 
-    /// Counts what lies before `word`, where the next place is, and before the larger parts that begin with it.
+    /// Counts the marks before `word`, which holds the next position, and before the larger parts that start
+    /// with it.
     fn begin(&mut self, word: usize) {
         let (mut part, mut sum) = (word, self.words[word - 1].count_ones());
         for before in &mut self.before {
@@ -82,7 +86,7 @@ impl Marks {
         }
     }
 
-    /// Takes the mark from `place`, which is marked, and says how many lie behind it.
+    /// Removes the mark at `place`; returns the number of marks after it.
     #[inline]
     pub(crate) fn take(&mut self, place: usize) -> u32 {
         let (mut part, bit) = (place / WORD, 1 << (place % WORD));
@@ -104,7 +108,7 @@ impl Marks {
         self.marked + 1 - sum
     }
 
-    /// The marks before `place`.
+    /// Number of marks before `place`.
     #[inline]
     pub(crate) fn rank(&self, place: usize) -> u32 {
         let mut part = place / WORD;
@@ -116,7 +120,7 @@ impl Marks {
         sum
     }
 
-    /// Asks for the memory that taking the mark from `place` needs.
+    /// Prefetches the memory for removing the mark at `place`.
     #[inline]
     pub(crate) fn prefetch(&self, place: usize) {
         prefetch_index(&self.words, place / WORD);
@@ -124,7 +128,7 @@ impl Marks {
     }
 }
 
-/// What is added to sixteen numbers when a mark in one of their parts is taken away: less one, behind the part.
+/// Addend for sixteen numbers when a mark in one of their parts is removed: minus one after that part.
 const LESS_BEHIND: [[u32; FAN]; FAN] = {
     let (mut less, mut row) = ([[0; FAN]; FAN], 0);
     while row < FAN {

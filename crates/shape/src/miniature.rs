@@ -1,31 +1,40 @@
-//! What caches of any policy miss at a few sizes, all from one pass.
+//! Miss ratios of caches with any policy at a few sizes, all from one pass.
 //!
-//! An LRU cache tells all sizes at once by its stack; other policies do not, and are simulated at each size. With a
-//! sample, caches are simulated in miniature (C. Waldspurger et al., Cache modeling and optimization using miniature
-//! simulations, USENIX ATC 2017): of each block all accesses are followed or none, by a hash of it, and a cache has
-//! the share R of its blocks that the sample has of all. As in [`SampledCurve`](crate::SampledCurve), a miss stands
+//! An LRU cache tells all sizes at once by its stack; other policies do not, and are simulated at each size.
+//! With a
+//! sample, caches are simulated in miniature (C. Waldspurger et al., Cache modeling and optimization using
+//! miniature
+//! simulations, USENIX ATC 2017): of each block all accesses are followed or none, by a hash of it, and a
+//! cache has
+//! the share R of its blocks that the sample has of all. As in [`SampledCurve`](crate::SampledCurve), a miss
+//! stands
 //! for 1/R misses, and what is left of all accesses are hits.
 //!
-//! **Error.** Each of eight further bits of the hash cuts the sample into two halves, each with a cache of half the size
-//! next to the one of the whole. A half of a sample is as far from the whole as the whole is from the truth, as in
-//! [`SampledCurve`](crate::SampledCurve): the root of the mean square of the sixteen differences, times Student's t for
-//! eight degrees of freedom, is the 95 % half-width of what chance does in choosing blocks. Smaller parts would not do
-//! where the curve is steep. What a policy does otherwise in a cache of few blocks is in it as far as half a cache
+//! **Error.** Each of eight further bits of the hash cuts the sample into two halves, each with a cache of
+//! half the size
+//! next to the one of the whole. A half of a sample is as far from the whole as the whole is from the truth,
+//! as in
+//! [`SampledCurve`](crate::SampledCurve): the root of the mean square of the sixteen differences, times
+//! Student's t for
+//! eight degrees of freedom, is the 95 % half-width of what chance does in choosing blocks. Smaller parts
+//! would not do
+//! where the curve is steep. What a policy does otherwise in a cache of few blocks is in it as far as half a
+//! cache
 //! shows; a cache has [`BLOCKS_MIN`] blocks at least.
 
 use crate::index::hash;
 use nacre_kernel::{Op, Request};
 
-/// Ways to cut a sample into the two halves that its error is measured with.
+/// Number of divisions of a sample into halves, for measuring its error.
 const CUTS: usize = 8;
-/// Student's t: 95 % on both sides, as many degrees of freedom as there are cuts.
+/// Student's t: 95 % two-sided, with as many degrees of freedom as divisions.
 const STUDENT_T: f64 = 2.306;
 /// Fewest blocks of a cache in miniature.
 pub const BLOCKS_MIN: u64 = 64;
 
 /// A cache of blocks, of whatever policy.
 pub trait Cache: Send {
-    /// Accesses `blocks` one after the other, and notes which were there; the others come in.
+    /// Accesses `blocks` one after the other, and records hits; misses are inserted.
     fn replay(&mut self, blocks: &[u64], hits: &mut [bool]);
 }
 
@@ -65,7 +74,7 @@ impl Accesses {
     }
 }
 
-/// Accesses that are followed: all of the sample, and by the halves of each cut, side by side.
+/// Tracked accesses: all of the sample, and by the halves of each division.
 #[derive(Clone, Debug, Default)]
 pub struct Followed {
     whole: Accesses,
@@ -78,13 +87,13 @@ impl Followed {
         self.whole.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// Picks the accesses that are followed, and counts all.
+/// Selects the tracked accesses, and counts all.
 #[derive(Clone, Debug)]
 pub struct Follower {
     block_bytes: u64,
@@ -102,12 +111,12 @@ impl Follower {
         Follower { block_bytes, salt: hash(0x5a17, seed), threshold, share, all: Amounts::default() }
     }
 
-    /// Everything there was so far, followed or not.
+    /// All accesses so far, tracked or not.
     pub fn all(&self) -> Amounts {
         self.all
     }
 
-    /// Adds what is followed of `batch` to `to`.
+    /// Adds the tracked part of `batch` to `to`.
     pub fn follow(&mut self, batch: &[Request], to: &mut Followed) {
         let is_sample = self.share < 1.0;
         to.halves.resize_with(if is_sample { 2 * CUTS } else { 0 }, Accesses::default);
@@ -135,7 +144,7 @@ impl Follower {
     }
 }
 
-/// A cache of one policy and size, with its halves where it is in miniature.
+/// A cache of one policy and size, with its halves if it is scaled down.
 pub struct Simulation {
     share: f64,
     whole: Counted,
@@ -148,18 +157,18 @@ impl std::fmt::Debug for Simulation {
     }
 }
 
-/// A miss ratio, and the 95 % half-width of it: of reads and writes together, of reads, of writes. `None` where there
-/// is none of them.
+/// A miss ratio with its 95 % half-width: of reads and writes together, of reads, of writes. `None` without
+/// such accesses.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Ratio {
     /// The ratio.
     pub ratio: Option<f64>,
-    /// Half of its interval; 0 if all blocks are followed.
+    /// Half-width of its interval; 0 if all blocks are tracked.
     pub half_width: Option<f64>,
 }
 
 impl Simulation {
-    /// A cache of `blocks`, made by `make` of any number of blocks, which sees `share` of them.
+    /// A cache of `blocks`, built by `make` for any number of blocks, which receives `share` of them.
     pub fn new<E>(
         blocks: u64,
         share: f64,
@@ -173,7 +182,7 @@ impl Simulation {
         Ok(Simulation { share, whole, halves: (0..halves).map(|_| counted(2)).collect::<Result<_, E>>()? })
     }
 
-    /// Takes in what is followed.
+    /// Adds tracked accesses.
     pub fn add(&mut self, followed: &Followed) {
         self.whole.add(&followed.whole);
         for (half, accesses) in self.halves.iter_mut().zip(&followed.halves) {
@@ -181,7 +190,7 @@ impl Simulation {
         }
     }
 
-    /// The share that missed of everything there was: of the amounts that `of` picks.
+    /// Missed share of all accesses: of the amounts that `of` selects.
     pub fn ratio(&self, all: Amounts, of: impl Fn(Amounts) -> f64) -> Ratio {
         let total = of(all);
         if total == 0.0 {
@@ -196,7 +205,7 @@ impl Simulation {
     }
 }
 
-/// A cache with what it missed.
+/// A cache with its misses.
 struct Counted {
     cache: Box<dyn Cache>,
     missed: Amounts,

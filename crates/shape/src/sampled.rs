@@ -1,21 +1,30 @@
-//! The curve of a sample of the blocks, with its uncertainty.
+//! The miss-ratio curve of a sample of the blocks, with its confidence interval.
 //!
 //! SHARDS (C. Waldspurger et al., Efficient MRC construction with SHARDS, FAST 2015): a block belongs to the
 //! sample when a hash of it lies below a threshold, so of each block all accesses are followed or none, and a
-//! stack distance in the sample is the share R of the distance among all. A block is followed with probability R,
+//! stack distance in the sample is the share R of the distance among all. A block is followed with
+//! probability R,
 //! so its misses count 1/R each; what is left of all accesses, whose number is known exactly, are hits. (That
 //! is the paper's correction of the sample's size, which matters where a few blocks are very hot.)
 //!
 //! The rate is fixed, or the number of blocks is: then the threshold falls whenever the sample grows past it,
-//! the blocks above leave, and what was counted keeps the weight it had. The same happens where requests are so
-//! long that following them would take for ever: on average, [`PER_REQUEST`] blocks of a request are followed.
+//! the blocks above leave, and what was counted keeps the weight it had. The same happens where requests are
+//! so
+//! long that following them would take for ever: on average, [`PER_REQUEST`] blocks of a request are
+//! followed.
 //!
-//! **Uncertainty.** Each of eight further bits of the same hash cuts the sample into two halves, and each half gives a
-//! curve at half the rate. A half of a sample is as far from the whole as the whole is from the truth: the variance of an
-//! estimate from n blocks is v / n, that of its half 2 v / n, and the covariance of the two v / n, so that the difference
-//! has v / n too (P. McCarthy, Pseudo-replication: half samples, 1969). The root of the mean square of the sixteen
-//! differences, times Student's t for eight degrees of freedom, is the 95 % half-width. Smaller parts would not do: where
-//! the curve is steep, an error of the distance moves the estimate along the step, and the distances of a sixteenth of the
+//! **Uncertainty.** Each of eight further bits of the same hash cuts the sample into two halves, and each
+//! half gives a
+//! curve at half the rate. A half of a sample is as far from the whole as the whole is from the truth: the
+//! variance of an
+//! estimate from n blocks is v / n, that of its half 2 v / n, and the covariance of the two v / n, so that
+//! the difference
+//! has v / n too (P. McCarthy, Pseudo-replication: half samples, 1969). The root of the mean square of the
+//! sixteen
+//! differences, times Student's t for eight degrees of freedom, is the 95 % half-width. Smaller parts would
+//! not do: where
+//! the curve is steep, an error of the distance moves the estimate along the step, and the distances of a
+//! sixteenth of the
 //! blocks are four times as far off, beyond the step, whose height then bounds what they show.
 
 use crate::curve::{Curve, Hits};
@@ -24,17 +33,17 @@ use crate::index::hash;
 use nacre_kernel::{Op, Request};
 use std::collections::BinaryHeap;
 
-/// Ways to cut the sample into two halves.
+/// Number of divisions of the sample into two halves.
 const CUTS: usize = 8;
-/// Student's t: 95 % on both sides, as many degrees of freedom as there are cuts.
+/// Student's t: 95 % two-sided, with as many degrees of freedom as divisions.
 const STUDENT_T: f64 = 2.306;
-/// A sample of fewer blocks says nothing.
+/// A smaller sample of blocks is meaningless.
 const BLOCKS_MIN: usize = 64;
-/// Sizes of fewer sampled blocks than this are not distinguished.
+/// Sizes below this number of sampled blocks are not distinguished.
 const SMALLEST: f64 = 10.0;
 
-/// Blocks followed of a request, on average over the requests so far, where the number of blocks is bounded; the
-/// bound of it comes on top. Where there were more, half of the blocks leave.
+/// Tracked blocks per request, averaged over the requests so far, if the number of blocks is limited; the
+/// limit itself is added. Beyond it, half of the blocks are dropped.
 pub const PER_REQUEST: u64 = 1024;
 
 /// Sampling rate.
@@ -42,7 +51,7 @@ pub const PER_REQUEST: u64 = 1024;
 pub enum Rate {
     /// This share of all blocks, above 0 and at most 1.
     Share(f64),
-    /// At most so many blocks, at least 64.
+    /// At most this many blocks, at least 64.
     Blocks(u32),
 }
 
@@ -54,17 +63,17 @@ pub struct SampledCurve {
     /// A block is followed if its hash is not above this.
     threshold: u64,
     most: Option<u32>,
-    /// Accesses that may be followed before the sample is halved.
+    /// Accesses that may be tracked before the sample is halved.
     credit: u64,
     accesses: [u64; 2],
     whole: Sample,
-    /// Both halves of each cut, side by side.
+    /// Both halves of each division, next to each other.
     halves: Vec<Sample>,
-    /// Blocks followed, the largest hash first; only where their number is bounded.
+    /// Tracked blocks, the largest hash first; only if their number is limited.
     held: BinaryHeap<Held>,
 }
 
-/// A block of the sample: its hash, its volume and its number there.
+/// A block of the sample: its hash, its volume, and its number there.
 type Held = (u64, u32, u64);
 
 /// A miss-ratio curve with its uncertainty.
@@ -80,7 +89,7 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// The 95 % half-width of a miss ratio of [`Curve::miss_ratio`]; `None` if that is.
+    /// The 95 % half-width of the miss ratio from [`Curve::miss_ratio`]; `None` if that is.
     pub fn half_width(&self, blocks: u64, op: Option<Op>) -> Option<f64> {
         if self.halves.is_empty() {
             return self.curve.miss_ratio(blocks, op).map(|_| 0.0);
@@ -103,7 +112,7 @@ impl Estimate {
 }
 
 impl SampledCurve {
-    /// Nothing yet, in blocks of `block_bytes`, a power of two. The seed picks the blocks.
+    /// An empty sample, for blocks of `block_bytes`, a power of two. The seed selects the blocks.
     pub fn new(block_bytes: u64, rate: Rate, seed: u64) -> SampledCurve {
         assert!(block_bytes.is_power_of_two(), "blocks of {block_bytes} B");
         let (threshold, most) = match rate {
@@ -129,18 +138,18 @@ impl SampledCurve {
         }
     }
 
-    /// The same without the halves that say how uncertain it is: a ninth of the work.
+    /// As before, without the halves for its uncertainty: 1/9 of the work.
     pub(crate) fn without_bars(block_bytes: u64, rate: Rate, seed: u64) -> SampledCurve {
         SampledCurve { halves: Vec::new(), ..SampledCurve::new(block_bytes, rate, seed) }
     }
 
-    /// Takes `batch` in.
+    /// Adds `batch`.
     pub fn add(&mut self, batch: &[Request]) {
         self.add_each(batch, |_, _, _, _| {});
     }
 
-    /// Takes `batch` in; `act` is notified of each access that is followed: which block of which request,
-    /// how deep it lay, and the share of blocks that are followed.
+    /// Adds `batch`; calls `act` for each tracked access: the block and request, its depth, and the share of
+    /// tracked blocks.
     #[inline]
     pub(crate) fn add_each(&mut self, batch: &[Request], mut act: impl FnMut(&Request, u64, Touched, f64)) {
         for request in batch {
@@ -181,12 +190,12 @@ impl SampledCurve {
         }
     }
 
-    /// Numbers lie below this.
+    /// Upper bound of the numbers.
     pub(crate) fn numbers(&self) -> u64 {
         self.whole.distances.numbers()
     }
 
-    /// Whether the block with this number is still followed.
+    /// Whether the block with this number is still tracked.
     pub(crate) fn holds(&self, number: u32) -> bool {
         self.whole.distances.holds(number)
     }
@@ -213,7 +222,7 @@ impl SampledCurve {
         whole
     }
 
-    /// Lowers the threshold below the largest hash, whose blocks leave.
+    /// Lowers the threshold below the largest hash, whose blocks are dropped.
     fn shrink(&mut self) {
         let &(largest, ..) = self.held.peek().expect("a sample past its bound is not empty");
         while let Some(&(hashed, volume, block)) = self.held.peek()
@@ -228,7 +237,7 @@ impl SampledCurve {
         self.threshold = largest - 1;
     }
 
-    /// Too much was followed: half of the blocks leave, and a quarter of `most` accesses are free again.
+    /// Drops half of the blocks after too many tracked accesses, and allows `most / 4` more.
     #[cold]
     fn halve(&mut self, most: u32) {
         let stay = self.held.len() / 2;
@@ -239,7 +248,7 @@ impl SampledCurve {
     }
 }
 
-/// The halves that the block with this hash lies in, one of each cut.
+/// The halves of the block with this hash, one of each division.
 fn halves_of(halves: &mut [Sample], hashed: u64) -> impl Iterator<Item = &mut Sample> {
     // The threshold compares the upper bits; these lie far below any threshold that leaves blocks.
     let sides = hashed >> 8;
@@ -251,7 +260,7 @@ fn halves_of(halves: &mut [Sample], hashed: u64) -> impl Iterator<Item = &mut Sa
 struct Sample {
     distances: Distances,
     misses: Hits,
-    /// By cell of the distance: weighted accesses.
+    /// Weighted accesses by cell of the distance.
     counts: Vec<Hits>,
 }
 
@@ -276,7 +285,7 @@ impl Sample {
         touched
     }
 
-    /// The curve: what does not miss of `accesses` hits.
+    /// The curve: of `accesses`, those that do not miss are hits.
     fn curve(&self, accesses: Hits, smallest: u64) -> Curve {
         let mut all = self.misses;
         for count in &self.counts {
@@ -291,7 +300,7 @@ impl Sample {
     }
 }
 
-/// Cells of distances: one each up to 512, then 256 for each doubling.
+/// Cells of distances: one each up to 512, then 256 per doubling.
 const CELL_BITS: u32 = 8;
 
 fn cell(distance: u64) -> usize {

@@ -1,4 +1,4 @@
-//! When the next request is issued: at its arrival, when the one before completes, or when a slot of the queue falls
+//! Issue times of requests: at arrival, at the completion of the previous request, or when a queue slot is
 //! free.
 
 use crate::arrival::Pacing;
@@ -6,10 +6,10 @@ use nacre_kernel::state::State;
 use nacre_kernel::{Request, Time};
 use std::collections::VecDeque;
 
-/// Says when each request is issued; instants never decrease.
+/// Returns the issue time of each request; times never decrease.
 #[derive(Clone, Debug, State)]
 pub struct Clock {
-    /// When the workload began: its times count from here on.
+    /// Start of the workload, from which its times count.
     origin: Time,
     last: Time,
     pace: Pace,
@@ -34,8 +34,8 @@ struct Closed {
     slots: u32,
     #[state(skip = "from the configuration")]
     think: Time,
-    /// When each free slot may issue its next request. Completions come in time order, so the slot that fell free first
-    /// is ready first.
+    /// Time at which each free slot may issue its next request. Completions are in time order, so the slot
+    /// that was freed first is ready first.
     #[state(varies)]
     ready: VecDeque<Time>,
 }
@@ -63,7 +63,7 @@ impl Clock {
         Clock { origin, last: origin, pace }
     }
 
-    /// Issue time of the next `request` if no request completes before; [`Time::MAX`] while it waits for a
+    /// Issue time of the next `request` if no request completes earlier; [`Time::MAX`] while it waits for a
     /// completion.
     #[inline]
     pub fn due(&self, request: &Request) -> Time {
@@ -74,10 +74,11 @@ impl Clock {
         }
     }
 
-    /// Issues `request`, which is outstanding from now on, and returns when that is.
+    /// Issues `request`, which becomes outstanding, and returns its issue time.
     ///
     /// # Panics
-    /// If that is before the request issued last, or waits for a completion.
+    ///
+    /// If that is before the last issued request, or waits for a completion.
     #[inline]
     pub fn issue(&mut self, request: &Request) -> Time {
         let at = self.due(request);
@@ -103,7 +104,7 @@ impl Clock {
         self.last
     }
 
-    /// An outstanding request completes at `now`, which is not before any completion so far.
+    /// Completes an outstanding request at `now`, not before any earlier completion.
     #[inline]
     pub fn complete(&mut self, now: Time) {
         match &mut self.pace {

@@ -1,4 +1,4 @@
-//! What can go wrong while a workload runs. All of it is the user's to mend.
+//! Errors while a workload runs. All are user errors.
 
 use crate::trace::TraceError;
 use nacre_kernel::{Bytes, ErrorCode, ErrorData};
@@ -10,34 +10,34 @@ use std::fmt;
 pub enum WorkloadError {
     /// Simulated time ends after 213 days.
     TooLong {
-        /// The arrival process, by its place in the scenario.
+        /// The arrival process, as a scenario path.
         path: String,
         /// The request, counted from one.
         request: u64,
     },
     /// A trace cannot be read on.
     Trace {
-        /// The setting that names the trace, by its place in the scenario.
+        /// The setting with the trace, as a scenario path.
         path: String,
-        /// What is wrong, with its place and remedy.
+        /// The error, with location and remedy.
         error: TraceError,
     },
-    /// A request of a trace has no place in the address space.
+    /// A request of a trace is outside the address space.
     Placement {
-        /// The setting that names the trace, by its place in the scenario.
+        /// The setting with the trace, as a scenario path.
         path: String,
         /// The request, counted from one.
         request: u64,
-        /// Where it reaches, and how far it may.
+        /// Its end, and the limit.
         problem: String,
     },
-    /// A request of a tenant reaches past what the tenant has of the address space.
+    /// A request of a tenant is outside the tenant's address range.
     PastTenant {
-        /// The tenant's capacity, by its place in the scenario.
+        /// The tenant's capacity, as a scenario path.
         path: String,
         /// The tenant's request, counted from one.
         request: u64,
-        /// The first byte behind it, and behind the tenant's.
+        /// End of the request, and of the tenant's range.
         ends: [u64; 2],
     },
 }

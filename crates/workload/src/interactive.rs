@@ -4,21 +4,22 @@ use crate::{WorkloadError, keep_writes};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Request, Status, Time};
 
-/// The facet of a workload that is notified when each of its requests completes, in time order.
+/// Interface of a workload that is notified of each completion, in time order.
 ///
-/// Its times count from the start of the workload. Whoever drives it merges its next event with those of the device:
-/// the earlier one happens first. Every call that takes `now` takes a time that is not before that of any earlier call.
+/// Its times count from the start of the workload. The driver merges its next event with those of the device:
+/// the earlier one happens first. `now` never decreases over calls.
 pub trait Interactive {
-    /// When it does something next if nothing completes before; [`Time::MAX`] while it only waits for completions or
-    /// has ended. Never before the time of the last call.
+    /// Time of its next action if nothing completes earlier; [`Time::MAX`] if it only waits for completions
+    /// or has ended. Never before the time of the last call.
     fn next_event(&self) -> Time;
 
-    /// Does what is due at `now`, its next event, and appends the requests that it issues at that instant.
+    /// Performs the actions due at `now`, its next event, and appends the requests issued at that time.
     ///
-    /// Their arrival is `now`. Errors are the user's: a bad trace, times past what can be simulated.
+    /// Their arrival is `now`. Errors are user errors: a bad trace, or times past the maximum.
     fn step(&mut self, now: Time, issued: &mut Vec<Issued>) -> Result<(), WorkloadError>;
 
-    /// The request `tag` completed at `now`. What follows from it happens in the next step, which may be due at `now`.
+    /// Notifies it that request `tag` completed at `now`. Consequences follow in the next step, which may be
+    /// due at `now`.
     fn complete(&mut self, now: Time, tag: u32, status: Status);
 }
 
@@ -29,14 +30,14 @@ pub struct Issued {
     pub request: Request,
     /// Names it until it completes. No two outstanding requests have the same tag.
     pub tag: u32,
-    /// Wait for its slot among other tenants before its arrival; part of its latency.
+    /// Time waiting for a slot among other tenants before its arrival; part of its latency.
     pub waited: Time,
 }
 
-/// Runs an interactive workload when no device serves its requests: each completes at the instant at which it is issued.
+/// Runs an interactive workload without a device: each request completes when it is issued.
 #[derive(Clone, Debug, Default, State)]
 pub(crate) struct Unheard {
-    /// Issued requests that have not been given out, the next one last.
+    /// Issued requests not yet returned, the next one last.
     #[state(varies)]
     issued: Vec<Issued>,
 }

@@ -47,70 +47,70 @@ use synthetic::{birthday, exponential, hammer, hot_cold, log, mix, sequential, s
 
 /// A sequence of block requests.
 pub trait Workload: State + Send {
-    /// Appends up to `limit` next requests to `batch`, their arrivals stamped and never decreasing.
-    /// Appending none, with a `limit` above zero, means the end.
+    /// Appends up to `limit` next requests to `batch`, with arrival times that never decrease. Appending
+    /// none, for a positive `limit`, means the end.
     ///
-    /// Each request of an interactive workload completes at once here. How a sequence is cut into batches never changes
-    /// it. Errors are the user's: a bad trace, times
-    /// past what can be simulated.
+    /// Each request of an interactive workload completes at once here. The division into batches never
+    /// changes the sequence. Errors are user errors: a bad trace, or times past the maximum.
     fn fill(&mut self, batch: &mut Vec<Request>, limit: usize) -> Result<(), WorkloadError>;
 
-    /// Appends up to `limit` of the writes it would make next, without times. Appending none, with a `limit`
-    /// above zero, means that no more are to come.
+    /// Appends up to `limit` of its next writes, without times. Appending none, for a positive `limit`, means
+    /// the end.
     ///
-    /// For preconditioning: what is drawn at random has no end here, whatever its number of requests, and
-    /// one workload gives either requests or writes alone.
+    /// For preconditioning: random workloads never end here, whatever their number of requests, and one
+    /// workload object returns either requests or writes only.
     fn fill_writes(&mut self, batch: &mut Vec<Request>, limit: usize) -> Result<(), WorkloadError> {
         keep_writes(batch, limit, |batch| self.fill(batch, limit))
     }
 
-    /// The same writes as of [`Workload::fill_writes`], at most `limit` of them: those of one address in sequence
-    /// may come as one. Appends no more than `bursts` has room for, and one at least.
+    /// The same writes as [`Workload::fill_writes`], at most `limit` of them: consecutive writes to one
+    /// address may be merged into a burst. Appends at most as many as `bursts` has space for, and at least
+    /// one.
     fn fill_bursts(&mut self, bursts: &mut Vec<Burst>, limit: u64) -> Result<(), WorkloadError> {
         single_writes(bursts, limit, |batch, count| self.fill_writes(batch, count))
     }
 
-    /// How many whole units of work, if it has any, ended within the first `requests` requests it gave; of an interactive
-    /// workload, those that have ended by now.
+    /// Number of work units, such as transactions, that ended within its first `requests` requests; for an
+    /// interactive workload, those ended by now.
     ///
-    /// Asked for counts that never decrease and lie within the latest batch, its ends included.
+    /// Called with counts that never decrease and are within the latest batch, inclusive.
     fn units(&self, _requests: u64) -> Option<Units> {
         None
     }
 
-    /// Those who ask, where they are distinguished: the volume of a request is the place of its tenant.
+    /// The tenants, if distinguished: the volume of a request is the index of its tenant.
     fn tenants(&self) -> Vec<Asker> {
         Vec::new()
     }
 
-    /// Who decides when a request is issued.
+    /// How the issue of requests is controlled.
     fn pacing(&self) -> Pacing;
 
-    /// What it does as its requests complete, where its [`Workload::pacing`] is [`Pacing::CompletionDriven`].
+    /// Its interface for completions, if its [`Workload::pacing`] is [`Pacing::CompletionDriven`].
     fn interactive(&mut self) -> Option<&mut dyn Interactive> {
         None
     }
 
-    /// How many requests there will be in all, if known; `u64::MAX` where it never ends by itself.
+    /// Total number of requests, if known; `u64::MAX` if it never ends by itself.
     fn expected(&self) -> Option<u64>;
 
-    /// The first byte past all that it may ever touch, where that is known before it runs. A trace knows it
-    /// when it has been read.
+    /// End of the address range that it may access, if known in advance. A trace knows it after it has been
+    /// read.
     fn reach(&self) -> Option<u64>;
 
-    /// The bytes that it may ever touch, where they are known before it runs: all up to [`Workload::reach`], unless it
-    /// leaves some of them out.
+    /// Addresses that it may access, if known in advance: all up to [`Workload::reach`], unless it omits some
+    /// of them.
     fn footprint(&self) -> Option<Ranges> {
         let mut bytes = Ranges::default();
         bytes.insert(0..self.reach()?);
         Some(bytes)
     }
 
-    /// What the user should know about the input, once it has been read.
+    /// Notes on the input for the user, after it has been read.
     fn notes(&self) -> Notes;
 }
 
-/// Writes that `fill` gives, each as a burst of one.
+/// Writes from `fill`, each as a burst of one.
 pub(crate) fn single_writes(
     bursts: &mut Vec<Burst>,
     limit: u64,
@@ -123,10 +123,10 @@ pub(crate) fn single_writes(
     Ok(())
 }
 
-/// Requests a workload may give without a write among them until it is taken to write no more.
+/// Number of requests without a write after which a workload is assumed to have no more writes.
 const WRITELESS_MAX: usize = 1 << 22;
 
-/// Appends the writes among the requests that `fill` appends, call by call, until there is one.
+/// Appends the writes among the requests of `fill`, in repeated calls until there is one.
 pub(crate) fn keep_writes(
     batch: &mut Vec<Request>,
     limit: usize,
@@ -151,39 +151,38 @@ pub(crate) fn keep_writes(
     Ok(())
 }
 
-/// Work counted in larger units than requests.
+/// Work in larger units than requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Units {
-    /// What they are, in the plural: `"transactions"`.
+    /// Name of the units, in the plural: `"transactions"`.
     pub name: &'static str,
-    /// How many are done.
+    /// Number of completed units.
     pub done: u64,
 }
 
-/// One of several tenants who ask.
+/// One of several tenants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asker {
     /// Its name.
     pub name: String,
-    /// Who decides when its requests are issued.
+    /// How the issue of its requests is controlled.
     pub pacing: Pacing,
 }
 
-/// What a workload has to say about itself in the record of a run.
+/// Information about a workload for the record of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notes {
-    /// Its room.
+    /// Its model.
     pub kind: &'static str,
-    /// Requests given to the driver so far. It takes them in batches: where a run ends early, fewer were
-    /// served.
+    /// Requests passed to the driver so far, in batches: if a run ends early, fewer were served.
     pub records: u64,
-    /// Records of the input that could not be read and were left out.
+    /// Records of the input that were unreadable and skipped.
     pub bad_records: u64,
-    /// Guesses and remarks, in words.
+    /// Guesses and notes, as text.
     pub notes: Vec<String>,
 }
 
-/// The family of everything that asks.
+/// The family of workloads.
 #[derive(Debug)]
 pub struct WorkloadFamily;
 
@@ -193,16 +192,17 @@ impl Family for WorkloadFamily {
     type Context<'a> = dyn WorkloadBuilder + 'a;
 }
 
-/// What a workload may ask for while it is built.
+/// Context for building a workload.
 pub trait WorkloadBuilder {
     /// All rooms, to read a slot's configuration with.
     fn families(&self) -> &dyn Families;
 
-    /// The random stream called `name`; begin it with the slot's path, so that every part has its own.
+    /// The random stream with this name; start names with the slot's path, so that every part has its own
+    /// stream.
     fn random(&self, name: &str) -> Random;
 
-    /// The random stream called `name` that says where things lie, such as which blocks are hot. It is the
-    /// same for the requests that are measured and for the writes that precondition a device.
+    /// The random stream with this name for locations, such as of hot blocks. It is the same for measured
+    /// requests and for preconditioning writes.
     fn placement(&self, name: &str) -> Random {
         self.random(name)
     }
@@ -210,14 +210,14 @@ pub trait WorkloadBuilder {
     /// Builds the arrival process in `slot`.
     fn arrival(&mut self, slot: &Slot<ArrivalFamily>) -> Result<Box<dyn Arrival>, Problems>;
 
-    /// Builds the workload in `slot`, which is a part of another one.
+    /// Builds the workload in `slot`, a part of another one.
     fn workload(&mut self, slot: &Slot<WorkloadFamily>) -> Result<Box<dyn Workload>, Problems>;
 
     /// Builds the pattern in `slot`.
     fn pattern(&mut self, slot: &Slot<PatternFamily>) -> Result<Box<dyn Pattern>, Problems>;
 
-    /// Opens the trace in `files`: paths relative to the scenario, or names of shipped traces. `path` is the
-    /// place in the scenario that names them, for problems.
+    /// Opens the trace in `files`: paths relative to the scenario, or names of built-in traces. `path` is the
+    /// setting, for errors.
     fn open_trace(
         &mut self,
         path: &str,
@@ -226,7 +226,7 @@ pub trait WorkloadBuilder {
     ) -> Result<Box<dyn trace::TraceReader>, Problems>;
 }
 
-/// The workloads, in the order users see them.
+/// The workloads, in documentation order.
 pub static WORKLOADS: &Table<WorkloadFamily> = &[
     uniform::WORKLOAD,
     zipf::WORKLOAD,

@@ -5,24 +5,24 @@ use nacre_kernel::state::State;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Clients that wait, and when each continues. Of those that continue at one instant, the one that has waited longest
-/// goes first.
+/// Waiting clients, with the times at which they continue. Clients with equal times continue in the order in
+/// which they started to wait.
 #[derive(Clone, Debug, State)]
 pub(crate) struct Turns {
     /// Clients whose wait ends at a known time; the number is that of the wait.
     ready: BinaryHeap<Reverse<(Time, u64, u32)>>,
-    /// By client, the number of its last wait.
+    /// Number of each client's last wait.
     waits: Vec<u64>,
     count: u64,
 }
 
 impl Turns {
-    /// Clients that do not wait yet.
+    /// No client waits yet.
     pub(crate) fn new(clients: u32) -> Turns {
         Turns { ready: BinaryHeap::new(), waits: vec![0; clients as usize], count: 0 }
     }
 
-    /// `client` begins to wait for something that has no known end.
+    /// Starts a wait of `client` without known end.
     #[inline]
     pub(crate) fn wait(&mut self, client: u32) {
         self.waits[client as usize] = self.count;
@@ -35,14 +35,14 @@ impl Turns {
         self.ready.push(Reverse((at, self.waits[client as usize], client)));
     }
 
-    /// `client` begins to wait until `at`.
+    /// Starts a wait of `client` until `at`.
     #[inline]
     pub(crate) fn wait_until(&mut self, at: Time, client: u32) {
         self.wait(client);
         self.wake(client, at);
     }
 
-    /// When the next client continues; [`Time::MAX`] if none does.
+    /// Time at which the next client continues; [`Time::MAX`] if none does.
     #[inline]
     pub(crate) fn next(&self) -> Time {
         self.ready.peek().map_or(Time::MAX, |&Reverse((at, ..))| at)

@@ -790,9 +790,9 @@ class NetworkDevice(Table):
     bandwidth: str | None = None
     """Bandwidth of the link, both directions together; absent means no limit."""
     hedge_after: str | None = None
-    """A read that the remote side has not finished after this time is sent again, with a new latency. The first answer counts; the other one is canceled if it still waits for the remote side. Absent means never."""
+    """A read that the remote side has not finished after this time is sent again, with a new latency. The first reply counts; the other one is canceled if it still waits for the remote side. Absent means never."""
     capacity: str | None = None
-    """Capacity; absent means that every address is served."""
+    """Capacity; absent means unlimited."""
     price: str | None = None
     """Price per capacity; without a capacity, the cost is unknown, and the record says so."""
     price_basis: str | None = None
@@ -1056,15 +1056,15 @@ class MirrorDevice(Table):
     member: list[Device]
     """The members, two to eight."""
     read_policy: Literal["first", "round_robin", "shortest_queue"] | None = None
-    """Which member a read goes to. Default: shortest_queue."""
+    """Selects the member for a read. Default: shortest_queue."""
     hedge_after: str | None = None
-    """Time after which a read that is not answered goes to the next member, too; absent means never."""
+    """Time after which a read without a reply is also sent to the next member; absent means never."""
     bitmap_region: str | None = None
     """Bytes for each bit of the write-intent bitmap. Default: 64 MiB."""
     resync_chunk: str | None = None
-    """Bytes that a resync copies at once. Default: 64 KiB."""
+    """Bytes per copy of a resync. Default: 64 KiB."""
     resync_bandwidth: str | None = None
-    """Most bytes per second that a resync copies. Default: 204.8 MB/s."""
+    """Maximum bytes per second that a resync copies. Default: 204.8 MB/s."""
     kind: Literal["mirror"] = "mirror"
     """Which room this is."""
 
@@ -2232,7 +2232,7 @@ class LocalityGatheringCleaning(Table):
     exchange: str | float | None = None
     """Valid pages that one cleaning moves in each direction even without an imbalance, as a share of a segment, for partitions of one segment; it grows with the square root of the number of segments. Default: 0.6 %."""
     balance: str | float | None = None
-    """Share of what ought to cross a boundary between partitions that one cleaning moves. Default: 10 %."""
+    """Share of the pages that should cross a boundary between partitions that one cleaning moves. Default: 10 %."""
     most_moved: str | float | None = None
     """Maximum valid pages that one cleaning moves in each direction, as a share of a segment. Default: 30 %."""
     reserve: str | float | None = None
@@ -2270,7 +2270,7 @@ class HybridCleaning(Table):
     exchange: str | float | None = None
     """Valid pages that one cleaning moves in each direction even without an imbalance, as a share of a segment, for partitions of one segment; it grows with the square root of the number of segments. Default: 0.6 %."""
     balance: str | float | None = None
-    """Share of what ought to cross a boundary between partitions that one cleaning moves. Default: 10 %."""
+    """Share of the pages that should cross a boundary between partitions that one cleaning moves. Default: 10 %."""
     most_moved: str | float | None = None
     """Maximum valid pages that one cleaning moves in each direction, as a share of a segment. Default: 30 %."""
     reserve: str | float | None = None
@@ -2606,7 +2606,7 @@ class FioJsonLatency(Table):
     file: str
     """The file, relative to the scenario."""
     job: str | None = None
-    """The job to take, by name. Not needed for a file with one job."""
+    """Name of the job. Not needed for a file with one job."""
     direction: Literal["read", "write", "trim"]
     """Operation whose latencies are used."""
     depth: int | None = None

@@ -1,4 +1,4 @@
-//! What to clean, and where live pages go: one room per cleaning policy.
+//! Cleaning policies: which segment to clean, and where its valid pages go. One room per policy.
 //!
 //! An array of segments (erase blocks) stands in *places*, numbered from zero; one or more erased segments
 //! stand by. Adjoining places form *partitions*. Each partition has one *active* segment that takes the
@@ -50,13 +50,13 @@ pub trait CleaningContext {
     /// All rooms, to read the slot's configuration with.
     fn families(&self) -> &dyn Families;
 
-    /// Segments of the array, those that stand by included.
+    /// Segments of the array, including spare ones.
     fn segments(&self) -> u32;
 
     /// The random stream called `name`.
     fn random(&self, name: &str) -> Random;
 
-    /// The policy the caller brought under `name`, written in another language. Errors: there is none.
+    /// The user's policy with this name, written in another language. Errors: there is none.
     fn external(&mut self, path: &str, name: &str) -> Result<Box<dyn Cleaner>, Problems>;
 }
 
@@ -95,7 +95,7 @@ impl CleaningContext for Context<'_> {
     }
 }
 
-/// The policies, in the order users see them.
+/// The policies, in documentation order.
 pub static ROOMS: &Table<CleaningFamily> = &[
     greedy::ROOM,
     fifo::ROOM,
@@ -109,33 +109,35 @@ pub static ROOMS: &Table<CleaningFamily> = &[
 
 /// Selects the victim and the destinations of its valid pages.
 pub trait Cleaner: State + Send {
-    /// Places in a partition; `None` if all places are one. The last partition may have fewer places,
-    /// since the segments that stand by stand in none.
+    /// Positions in a partition; `None` if all positions form one. The last partition may have fewer, since
+    /// spare segments have no position.
     fn partition_segments(&self) -> Option<u32> {
         None
     }
 
-    /// The active segment of `partition` is full. What is to be cleaned in that partition?
+    /// Selects the segment to clean when the active segment of `partition` is full.
     ///
-    /// The victim may be the active segment. It has to be fit, as [`View::fitness`] says; the mechanism asks
-    /// only where a segment of the partition is, and panics at one that is not, since it would never end.
+    /// The victim may be the active segment. It must be eligible, see [`View::fitness`]. The mechanism calls
+    /// this only if the partition has an eligible segment, and panics at an ineligible victim, which would
+    /// never end.
     fn decide(&mut self, view: &View<'_>, partition: usize) -> Decision;
 
-    /// Cleaning begins when fewer than so many segments of `partition` stand by. Asked by a device whose cleaning keeps
-    /// pace, whenever the host begins to fill a segment; the answer holds until the next one, and lies within the bounds.
+    /// Number of spare segments of `partition` below which cleaning starts. Called by a device with paced
+    /// cleaning whenever the host opens a segment; the result holds until the next call, and must be within
+    /// the bounds.
     fn keeps_erased(&mut self, _view: &View<'_>, _partition: usize, erased: Erased) -> u32 {
         erased.least
     }
 }
 
-/// Segments of a partition that stand by.
+/// Bounds for the spare segments of a partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Erased {
     /// Current number.
     pub now: u32,
     /// The reserve; the minimum at all times.
     pub least: u32,
-    /// Maximum, given the segments that hold data.
+    /// Maximum, given the number of segments with data.
     pub most: u32,
 }
 
@@ -144,18 +146,17 @@ pub struct Erased {
 pub struct Decision {
     /// Position of the segment to clean.
     pub victim: usize,
-    /// Valid pages from the end of the victim that go to the active segment of the partition before; fewer if
-    /// there is not enough space.
+    /// Valid pages from the end of the victim that move to the active segment of the previous partition;
+    /// fewer if there is not enough space.
     pub to_lower: u32,
-    /// Valid pages from the head of the victim that go to the active segment of the partition after; fewer if
-    /// there is not enough space.
+    /// Valid pages from the head of the victim that move to the active segment of the next partition; fewer
+    /// if there is not enough space.
     pub to_higher: u32,
-    /// Valid pages that come from the partition before after those of the victim are copied, from the head of
+    /// Valid pages from the previous partition that are copied after those of the victim, from the head of
     /// its least recently cleaned segment. Fewer if it has fewer; one page of the receiving segment stays
     /// erased.
     pub from_lower: u32,
-    /// Valid pages that come from the end of the active segment of the partition after, with the limits of
-    /// `from_lower`.
+    /// Valid pages from the end of the active segment of the next partition, with the limits of `from_lower`.
     pub from_higher: u32,
 }
 
@@ -169,16 +170,17 @@ impl Decision {
 /// Reason why a segment cannot be a victim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unfit {
-    /// It is in another partition, or nowhere.
+    /// It is in another partition, or has no position.
     Elsewhere,
-    /// It has no invalid page: cleaning it gains nothing.
+    /// It has no invalid page: cleaning it gains no space.
     GainsNothing,
 }
 
-/// Asks `cleaner` what is to be cleaned in `partition`, where a segment has an invalid page.
+/// Asks `cleaner` for the victim in `partition`, which has a segment with an invalid page.
 ///
 /// # Panics
-/// If the victim is not fit.
+///
+/// If the victim is not eligible.
 pub fn decide(cleaner: &mut dyn Cleaner, view: &View<'_>, partition: usize) -> Decision {
     let decision = cleaner.decide(view, partition);
     let fitness = view.fitness(partition, decision.victim);
@@ -195,7 +197,7 @@ pub struct View<'a> {
     pub places: &'a [Place],
     /// Partitions, in the order of their positions.
     pub partitions: &'a [Partition],
-    /// Pages drained from the write buffer so far: the clock of everything below.
+    /// Pages drained from the write buffer so far, the time unit of the fields below.
     pub drained: u64,
 }
 
@@ -204,9 +206,9 @@ pub struct View<'a> {
 pub struct Place {
     /// Pages programmed since the erase, valid or not.
     pub programmed: u32,
-    /// Live pages.
+    /// Valid pages.
     pub live: u32,
-    /// Erases in its life.
+    /// Erases over its lifetime.
     pub erases: u32,
     /// Time of the last cleaning, in drained pages; 0 means never.
     pub cleaned_at: u64,
@@ -226,7 +228,7 @@ pub struct Partition {
     pub count: usize,
     /// Position of its active segment.
     pub active: usize,
-    /// Valid pages in all its positions.
+    /// Valid pages at all of its positions.
     pub live: u64,
     /// Pages that the write buffer drained into it.
     pub drained: u64,
@@ -234,7 +236,7 @@ pub struct Partition {
     pub moved_in: u64,
     /// Number of cleanings of its segments.
     pub cleanings: u64,
-    /// Live pages copied in those cleanings.
+    /// Valid pages copied by those cleanings.
     pub copied: u64,
 }
 
@@ -245,7 +247,7 @@ impl View<'_> {
         first..first + count
     }
 
-    /// Invalid pages of the segment at `place`, which cleaning gains.
+    /// Invalid pages of the segment at `place`, which cleaning reclaims.
     pub fn invalid(&self, place: usize) -> u32 {
         let Place { programmed, live, .. } = self.places[place];
         programmed.saturating_sub(live)
@@ -268,7 +270,7 @@ impl View<'_> {
     }
 
     /// The least recently cleaned position of `partition` with an invalid page, ties as in [`View::by_age`].
-    /// If none has an invalid page, the least recently cleaned one.
+    /// If none has an invalid page, the least recently cleaned position.
     pub fn oldest(&self, partition: usize) -> usize {
         let rank =
             |&place: &usize| (self.fitness(partition, place).is_err(), self.age_rank(partition, place));

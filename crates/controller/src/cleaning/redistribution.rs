@@ -1,4 +1,4 @@
-//! Locality gathering's redistribution: how many live pages of a victim go to the neighboring partitions.
+//! Redistribution of locality gathering: how many valid pages of a victim move to the neighboring partitions.
 //!
 //! Two flows are added for each of the two neighbors.
 //!
@@ -6,7 +6,8 @@
 //! everywhere: who is above the average gives pages away, who is below fills up. With `w` pages drained into
 //! a partition, `l` live in it and `f` free or invalid, a segment is cleaned in proportion to `w / f` at the
 //! cost `l / f`; so the products `w l / f^2` are equal when `f` is in proportion to `sqrt(w l)`. For sorted
-//! data this is nearly the optimum, `w / f^2` equal. Ours is the way there: pages can only step to a neighbor,
+//! data this is nearly the optimum, `w / f^2` equal. Ours is the way there: pages can only step to a
+//! neighbor,
 //! so what crosses the boundary behind a partition is all that it and those before it have too many.
 //! Each cleaning moves a share of that.
 //!
@@ -14,7 +15,8 @@
 //! is programmed once, as it would be anyway, so every cleaning sends a few pages both ways: the end of the
 //! victim, which was written last, towards place 0, and its head the other way. As many pages per unit of
 //! time go in each direction: the colder side of a boundary sets the pace. It costs something all the same,
-//! since a partition holds the exchanged pages on top of its own when it is cleaned; the setting `exchange` is so small
+//! since a partition holds the exchanged pages on top of its own when it is cleaned; the setting `exchange`
+//! is so small
 //! that locality gathering under uniform writes stays within 5 % of u / (1 - u).
 //!
 //! A neighbor keeps half of the free pages it should have in the end: without this limit pages pile up
@@ -36,7 +38,7 @@ pub struct Settings {
         source = "fitted: locality gathering under uniform writes at the cost of 4 of wu-1994 section 4.3; 2 % above it with segments of 512 pages, 4 % with 16,384"
     )]
     pub exchange: Ratio,
-    /// Share of what ought to cross a boundary between partitions that one cleaning moves.
+    /// Share of the pages that should cross a boundary between partitions that one cleaning moves.
     #[config(
         default = "10 %",
         max = "100 %",
@@ -82,22 +84,22 @@ pub struct Settings {
     pub samples_remembered: f64,
 }
 
-/// What one policy knows of the writes to its partitions.
+/// Write statistics of the partitions, for one policy.
 #[derive(Debug, State)]
 pub(super) struct Redistribution {
     #[state(skip = "from the configuration")]
     settings: Settings,
-    /// Pages drained into each partition during one sample, averaged; empty before the first.
+    /// Pages drained into each partition per sample, averaged; empty before the first.
     #[state(varies)]
     writes: Vec<f64>,
     /// Pages drained into each partition before this sample.
     #[state(varies)]
     counted: Vec<u64>,
-    /// When this sample began.
+    /// Start of this sample.
     began: u64,
 }
 
-/// Free pages there are and there ought to be.
+/// Current and target number of free pages.
 #[derive(Clone, Copy, Default)]
 struct Space {
     free: f64,
@@ -105,12 +107,12 @@ struct Space {
 }
 
 impl Redistribution {
-    /// Nothing is known of the writes yet.
+    /// State without write statistics.
     pub(super) fn new(settings: Settings) -> Redistribution {
         Redistribution { settings, writes: Vec::new(), counted: Vec::new(), began: 0 }
     }
 
-    /// How many live pages of a victim in `partition` go to the partition before, and to the one behind.
+    /// Valid pages of a victim in `partition` that move to the previous and to the next partition.
     pub(super) fn shares(&mut self, view: &View<'_>, partition: usize) -> (u32, u32) {
         self.learn(view);
         let (mut before, mut all) = (Space::default(), Space::default());
@@ -135,7 +137,7 @@ impl Redistribution {
         (lower.unwrap_or(0), higher.unwrap_or(0))
     }
 
-    /// Pages to push from one partition to its neighbor, of which `excess` ought to cross in the end.
+    /// Pages to move from one partition to its neighbor, of an `excess` that should cross in the long run.
     fn push(&self, view: &View<'_>, from: usize, to: usize, excess: f64, scale: f64) -> u32 {
         let pages = f64::from(view.pages_per_segment);
         let pace = (self.frequency(view, to) / self.frequency(view, from)).min(1.0);
@@ -162,7 +164,7 @@ impl Redistribution {
         Space { free: free.max(1.0), wanted: (self.writes(partition) * live.max(1) as f64).sqrt() }
     }
 
-    /// How often a place of `partition` is cleaned, in some unit.
+    /// Relative cleaning frequency per position of `partition`.
     fn frequency(&self, view: &View<'_>, partition: usize) -> f64 {
         self.writes(partition) / self.space(view, partition).free
     }

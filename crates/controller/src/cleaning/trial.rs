@@ -1,4 +1,4 @@
-//! What a policy costs: built as a scenario would build it, and run on the workbench.
+//! Measures the cost of a policy: built as by a scenario, and run on the workbench.
 
 use super::workbench::{Array, Writes};
 use super::{Cleaner, CleaningFamily};
@@ -19,14 +19,14 @@ pub(crate) fn policy(described: &str, segments: u32) -> Result<Box<dyn Cleaner>,
     super::build(&document.cleaning, segments, &mut builder)
 }
 
-/// Cleaning cost of a policy after `warm_up` turnovers of the live pages, over a quarter as many more.
+/// Cleaning cost of a policy after `warm_up` turnovers of the valid pages, measured over a quarter of that.
 pub(crate) struct Trial {
     pub(crate) policy: &'static str,
     pub(crate) segments: u32,
     pub(crate) pages: u32,
-    /// Live share of the data segments.
+    /// Valid share of the data segments.
     pub(crate) live: f64,
-    /// Share of the pages that is hot; it takes the rest of the writes: .1 is the paper's 10/90.
+    /// Hot share of the pages; it receives the rest of the writes: 0.1 is the paper's 10/90.
     pub(crate) hot: f64,
     pub(crate) scattered: bool,
     pub(crate) warm_up: f64,

@@ -4,16 +4,16 @@
 use super::{Cleaner, Decision, Partition, Place, View};
 use nacre_kernel::{Random, Streams};
 
-/// No page.
+/// Marks an empty page.
 const NONE: u32 = u32::MAX;
 
-/// An array of segments, one of them standing by, and where every logical page is.
+/// An array of segments with one spare segment, and the mapping of logical pages.
 #[derive(Clone)]
 pub(crate) struct Array {
     pages: u32,
     /// Physical page of each logical page.
     table: Vec<u32>,
-    /// Logical page in each physical page; `NONE` where it holds nothing live.
+    /// Logical page in each physical page; `NONE` for invalid and erased pages.
     content: Vec<u32>,
     segment_at: Vec<u32>,
     place_of: Vec<usize>,
@@ -28,7 +28,7 @@ pub(crate) struct Array {
 }
 
 impl Array {
-    /// `segments` of `pages`, filled in logical order to the utilization `live` of the data segments.
+    /// `segments` of `pages`, filled in logical order up to the utilization `live` of the data segments.
     pub(crate) fn new(segments: u32, pages: u32, live: f64, cleaner: &dyn Cleaner) -> Array {
         let places = segments as usize - 1;
         let size = cleaner.partition_segments().map_or(places + 1, |size| size as usize);
@@ -91,8 +91,8 @@ impl Array {
         self.partitions[partition].drained += 1;
     }
 
-    /// Programs for cleaning, by page written, over `turnovers` times all the logical pages, each drawn by
-    /// `writes`.
+    /// Pages programmed by cleaning per written page, over `turnovers` times the number of logical pages,
+    /// with pages sampled by `writes`.
     pub(crate) fn cost(&mut self, turnovers: f64, writes: &mut Writes, cleaner: &mut dyn Cleaner) -> f64 {
         let (copied, count) = (self.copied, (turnovers * f64::from(self.len())) as u64);
         for _ in 0..count {
@@ -101,7 +101,7 @@ impl Array {
         (self.copied - copied) as f64 / count as f64
     }
 
-    /// Panics when the books do not agree.
+    /// Panics if the state is inconsistent.
     pub(crate) fn check(&self) {
         let live: u64 = self.places.iter().map(|place| u64::from(place.live)).sum();
         assert_eq!(live, self.table.len() as u64, "every logical page is live once");
@@ -114,7 +114,7 @@ impl Array {
         }
     }
 
-    /// Room in the active segment; segments that were never full are filled before one is cleaned.
+    /// Makes space in the active segment; fills segments that were never full before it cleans one.
     fn find_room(&mut self, partition: usize) -> bool {
         if self.room(partition) == 0 {
             let mut places = self.view().places_of(partition);
@@ -205,13 +205,13 @@ impl Array {
         self.partitions[partition].cleanings += 1;
     }
 
-    /// The logical pages that live in `place`, in the order of their physical ones.
+    /// The valid logical pages at position `place`, in the order of their physical pages.
     fn live_at(&self, place: usize) -> impl Iterator<Item = u32> + '_ {
         let first = (self.segment_at[place] * self.pages) as usize;
         self.content[first..first + self.pages as usize].iter().copied().filter(|&page| page != NONE)
     }
 
-    /// `pages` of other places move to `place`, as long as a page is left erased there; gives how many did.
+    /// Moves `pages` from other positions to `place` while an erased page remains; returns how many moved.
     fn take_in(&mut self, place: usize, pages: &[u32]) -> u64 {
         let room = (self.pages - self.places[place].programmed).saturating_sub(1) as usize;
         let partition = self.partition_of[place];
@@ -223,13 +223,13 @@ impl Array {
         pages.len().min(room) as u64
     }
 
-    /// Where pages go, and how many of `wanted` there are and find room.
+    /// Destination of moved pages, and the number of `wanted` ones that exist and fit.
     fn push_out(&self, to: Option<usize>, wanted: u32, live: usize) -> (usize, usize) {
         to.map_or((0, 0), |to| (to, (wanted.min(self.room(to)) as usize).min(live)))
     }
 }
 
-/// Draws the pages that are written: a share of the writes goes to a share of the pages.
+/// Samples the pages to write: a share of the writes goes to a share of the pages.
 #[derive(Clone)]
 pub(crate) struct Writes {
     random: Random,
@@ -239,7 +239,8 @@ pub(crate) struct Writes {
 }
 
 impl Writes {
-    /// `to_hot` of the writes go to the first `hot` of `pages`; or, `scattered`, to as many in random places.
+    /// `to_hot` of the writes go to the first `hot` of `pages` or, if `scattered`, to as many pages at random
+    /// positions.
     pub(crate) fn new(pages: u32, hot: f64, to_hot: f64, scattered: bool, seed: u64) -> Writes {
         let mut random = Streams::new(seed).stream("writes");
         let mut order: Vec<u32> = (0..pages).collect();

@@ -1,8 +1,8 @@
-//! Error-correcting codes: what is stored next to a page so that bit errors are noticed and corrected. One room
-//! per code.
+//! Error-correcting codes: data stored next to a page to detect and correct bit errors. One room per code.
 //!
-//! A page is one codeword or several, each with its part of the spare bytes. A device without bytes asks what
-//! decoding a codeword with that many bit errors comes to; one with bytes has them encoded and decoded.
+//! A page is one codeword or several, each with its part of the spare bytes. A device without data asks for
+//! the result of decoding a codeword with a number of bit errors; one with data has pages encoded and
+//! decoded.
 
 pub mod bch;
 pub mod crc32;
@@ -42,7 +42,7 @@ impl std::fmt::Debug for Page<'_> {
     }
 }
 
-/// The codes, in the order users see them.
+/// The codes, in documentation order.
 pub static ROOMS: &Table<EccFamily> = &[none::ROOM, crc32::ROOM, bch::ROOM, ldpc::ROOM];
 
 /// The code in `slot` for `page`. Errors: no codeword of it has that size.
@@ -55,23 +55,24 @@ pub trait Ecc: Send + Sync {
     /// Layout of a page.
     fn layout(&self) -> Layout;
 
-    /// What encoding a page takes.
+    /// Time and energy to encode a page.
     fn encoding(&self) -> Work;
 
-    /// What decoding one codeword comes to, of which so many bits are wrong.
+    /// Result of decoding one codeword with this number of bit errors.
     fn decoding(&self, errors: u32) -> Decoding;
 
     /// The most bit errors of a codeword that are corrected.
     fn corrects(&self) -> u32;
 
-    /// The same code for pages of the same size and `bits` bit errors of a codeword; `None` if there is none.
+    /// The code for pages of the same size that corrects `bits` bit errors per codeword; `None` if there is
+    /// none.
     fn of_strength(&self, bits: u32) -> Option<Box<dyn Ecc>>;
 
-    /// The encoder and decoder over bytes; `None` if the code is known by its strength only.
+    /// Encoder and decoder for bytes; `None` if only the strength of the code is known.
     fn codec(&self) -> Option<&dyn Codec>;
 
-    /// The share of pages that have more bit errors in a codeword than are corrected, when each bit is wrong by
-    /// itself with this probability.
+    /// Probability that a codeword of a page has more bit errors than can be corrected, if bits fail
+    /// independently with this probability.
     fn page_failure(&self, bit_error_rate: f64) -> f64 {
         let layout = self.layout();
         let codeword = binomial_tail(layout.codeword_bits, bit_error_rate, u64::from(self.corrects()));
@@ -85,7 +86,7 @@ pub trait Ecc: Send + Sync {
 pub struct Layout {
     /// Codewords of a page.
     pub codewords: u32,
-    /// Bits of a codeword: its data and what is stored next to it.
+    /// Bits of a codeword: its data and its spare bytes.
     pub codeword_bits: u64,
     /// Spare bytes of a page.
     pub spare_bytes: u64,
@@ -114,13 +115,13 @@ pub struct Decoding {
 /// Verdict of a decoder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// No bit was wrong.
+    /// No bit errors.
     Clean,
-    /// So many bits were wrong and are right now.
+    /// Number of bit errors, all corrected.
     Corrected(u32),
-    /// More bits are wrong than can be corrected; the data is as it was read.
+    /// Too many bit errors to correct; the data is returned as read.
     Uncorrectable,
-    /// Bits are wrong and nobody noticed.
+    /// Undetected bit errors.
     Unnoticed,
 }
 
@@ -129,17 +130,17 @@ pub trait Codec: Send + Sync {
     /// Writes the spare bytes of `page`. Errors: a length is not the code's.
     fn encode(&self, page: &[u8], spare: &mut [u8]) -> Result<(), Misfit>;
 
-    /// Puts bit errors of `page` and `spare` right. Of a page with a codeword that is uncorrectable, the others
-    /// are corrected. Errors: a length is not the code's.
+    /// Corrects bit errors of `page` and `spare`. If one codeword is uncorrectable, the others are still
+    /// corrected. Errors: wrong length of page or spare bytes.
     fn decode(&self, page: &mut [u8], spare: &mut [u8]) -> Result<Verdict, Misfit>;
 }
 
-/// Why there is no such code, or no such codeword.
+/// Reason why there is no such code or codeword.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Misfit(pub String);
 
 impl Misfit {
-    /// `None` where data and spare bytes are as long as a code wants them.
+    /// `None` if data and spare bytes have the lengths that the code needs.
     fn of_lengths(what: impl std::fmt::Display, given: [usize; 2], wanted: [usize; 2]) -> Option<Misfit> {
         let text = || {
             let [data, spare] = given;

@@ -1,6 +1,6 @@
 //! The upper tail of the binomial distribution.
 
-/// The probability that of `trials` more than `most` succeed, each by itself with probability `p`.
+/// Probability that more than `most` of `trials` independent events with probability `p` occur.
 pub fn binomial_tail(trials: u64, p: f64, most: u64) -> f64 {
     if most >= trials || p <= 0.0 {
         return 0.0;

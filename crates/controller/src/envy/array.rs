@@ -1,7 +1,7 @@
-//! The flash array: which segment stands where, which of its pages live, and how they are moved.
+//! The flash array: positions of segments, their valid pages, and relocation.
 //!
-//! It knows no time. A *segment* is an erase block over all chips of a bank. Segments stand in places, and
-//! places form partitions, as [`crate::cleaning`] describes; erased segments stand by.
+//! It has no notion of time. A *segment* is an erase block over all chips of a bank. Segments have positions,
+//! and positions form partitions, as [`crate::cleaning`] describes; erased segments are spares.
 
 use super::geometry::Geometry;
 use super::page_table::{Location, PageTable};
@@ -12,15 +12,15 @@ use nacre_media::store::Store;
 use prefetch_index::prefetch_index;
 use std::collections::BTreeMap;
 
-/// The logical page that stands in each page of a segment, and whether it is live.
+/// Logical page in each page of a segment, and whether it is valid.
 pub(super) struct Owners {
-    /// Logical page numbers; those of pages not programmed mean nothing.
+    /// Logical page numbers; undefined for pages not programmed.
     pub(super) lpns: Box<[u32]>,
     /// One bit for each page.
     pub(super) live: Box<[u64]>,
 }
 
-/// Pages programmed by cause, and segments erased, since the first day.
+/// Pages programmed by cause, and segments erased, over the lifetime.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(super) struct Programs {
     pub(super) drained: u64,
@@ -32,18 +32,18 @@ pub(super) struct Programs {
     pub(super) lost: u64,
 }
 
-/// The part a segment took in the latest exchange, with its erases at that time.
+/// Role of a segment in the latest exchange, with its erases at that time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(super) enum Exchange {
-    /// It never took part in one.
+    /// It was never exchanged.
     Never,
-    /// It was the worn one, and took the data of the young one.
+    /// It was the worn one, and received the data of the young one.
     Rests(u32),
-    /// It was the young one, and took the data of the worn one.
+    /// It was the young one, and received the data of the worn one.
     Rises(u32),
 }
 
-/// Segments of flash in their places.
+/// Flash segments at their positions.
 #[derive(State)]
 #[state(after = "Self::rebuild")]
 #[state(bound = "S: Store")]
@@ -52,18 +52,18 @@ pub(super) struct Array<S> {
     pub(super) geometry: Geometry,
     pub(super) flash: Flash<S>,
     pub(super) table: PageTable,
-    /// By segment; segments never programmed have none.
+    /// By segment; none for segments that were never programmed.
     #[state(skip = "they follow from the page table")]
     pub(super) owners: Vec<Option<Owners>>,
     /// Tables of erased segments, to be used again.
     #[state(skip = "memory to be used again")]
     pub(super) spare_owners: Vec<Owners>,
-    /// Live pages by segment.
+    /// Valid pages by segment.
     #[state(skip = "it follows from the page table")]
     pub(super) live: Vec<u32>,
-    /// The segment in each place.
+    /// The segment at each position.
     pub(super) order: Vec<u32>,
-    /// The place of each segment; of a segment being relocated, the place it leaves.
+    /// The position of each segment; for a segment being relocated, the position that it leaves.
     pub(super) place_of: Vec<u32>,
     pub(super) places: Vec<Place>,
     pub(super) partitions: Vec<Partition>,
@@ -72,14 +72,15 @@ pub(super) struct Array<S> {
     /// Erased segments, the next to be used last.
     #[state(varies)]
     pub(super) standby: Vec<u32>,
-    /// Places whose segment still takes the pages of the one before: all its room is theirs.
+    /// Positions whose segment still receives the pages of its predecessor, for which all of its space is
+    /// reserved.
     #[state(varies)]
     pub(super) filling: Vec<u32>,
-    /// Where the versions before an open transaction are, by logical page.
+    /// Locations of page versions before an open transaction, by logical page.
     pub(super) shadows: BTreeMap<u32, Location>,
     pub(super) cleaner: Box<dyn Cleaner>,
     pub(super) programs: Programs,
-    /// Pages programmed when the data was laid out, before the first day.
+    /// Pages programmed by the initial layout, which do not count as wear.
     pub(super) laid_out: u64,
     /// By segment; see `wear_swap`.
     pub(super) exchanges: Vec<Exchange>,
@@ -122,7 +123,7 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// Lays the first `pages` logical pages out in order over all places, evenly.
+    /// Lays out the first `pages` logical pages in order, evenly over all positions.
     pub(super) fn lay_out(&mut self, pages: u64) {
         let count = self.places.len() as u64;
         let mut lpn = 0;
@@ -139,14 +140,14 @@ impl<S: Store> Array<S> {
         self.laid_out = pages;
     }
 
-    /// The partition whose places hold the part of the address space around `lpn` when pages lie in order.
+    /// The partition that holds the addresses around `lpn` when pages are in order.
     #[inline]
     pub(super) fn home_of(&self, lpn: u32) -> u32 {
         let place = u64::from(lpn) * self.places.len() as u64 / self.geometry.logical_pages;
         self.partition_of(place as usize) as u32
     }
 
-    /// The partition of `place`.
+    /// The partition of position `place`.
     #[inline]
     pub(super) fn partition_of(&self, place: usize) -> usize {
         self.partition_by_place[place] as usize
@@ -167,8 +168,8 @@ impl<S: Store> Array<S> {
         !self.filling.is_empty() && self.filling.contains(&(place as u32))
     }
 
-    /// The partition that takes a page bound for `partition`: that one, unless every page there is live and
-    /// cleaning would gain nothing; then the nearest where it would.
+    /// Destination for a page that belongs to `partition`: that partition, unless all of its pages are valid,
+    /// so that cleaning would gain nothing; then the nearest one where it would.
     #[inline]
     pub(super) fn with_space(&self, partition: usize) -> usize {
         if self.has_space(partition) { partition } else { self.nearest_with_space(partition) }
@@ -187,7 +188,7 @@ impl<S: Store> Array<S> {
         nearest.expect("less is live than the data segments hold")
     }
 
-    /// Makes room in `partition` without cleaning, where a segment of it was never filled.
+    /// Makes space in `partition` without cleaning, if one of its segments was never filled.
     pub(super) fn find_room(&mut self, partition: usize) -> bool {
         if self.room(partition) > 0 {
             return true;
@@ -204,7 +205,7 @@ impl<S: Store> Array<S> {
         found.inspect(|&place| self.partitions[partition].active = place).is_some()
     }
 
-    /// Takes the next page of the active segment of `partition`, for a program that is about to begin.
+    /// Reserves the next page of the active segment of `partition` for a program that starts now.
     #[inline]
     pub(super) fn take_page(&mut self, partition: usize) -> u32 {
         let place = self.partitions[partition].active;
@@ -212,14 +213,14 @@ impl<S: Store> Array<S> {
         self.flash.program(self.order[place])
     }
 
-    /// Page `page`, just programmed, holds the newest version of `lpn`.
+    /// Maps `lpn` to page `page`, which was just programmed.
     #[inline]
     pub(super) fn settle(&mut self, lpn: u32, page: u32, place: usize) {
         self.keep(lpn, page, place);
         self.table.set(lpn, Location::Flash(page));
     }
 
-    /// Page `page`, just programmed, holds a version of `lpn` that is to be kept.
+    /// Registers page `page`, just programmed, as a version of `lpn` to keep.
     #[inline]
     pub(super) fn keep(&mut self, lpn: u32, page: u32, place: usize) {
         let segment = self.flash.block_of(page);
@@ -230,7 +231,7 @@ impl<S: Store> Array<S> {
         self.partitions[partition].live += 1;
     }
 
-    /// Page `page` of `segment` holds a live version of `lpn`.
+    /// Marks page `page` of `segment` as a valid version of `lpn`.
     #[inline]
     pub(super) fn own(&mut self, segment: u32, page: u32, lpn: u32) {
         if self.owners[segment as usize].is_none() {
@@ -242,7 +243,7 @@ impl<S: Store> Array<S> {
         owners.live[index / 64] |= 1 << (index % 64);
     }
 
-    /// The owners of `segment`, taken out: those it has, or none.
+    /// Takes the owners of `segment` out; empty if it has none.
     #[inline]
     pub(super) fn take_owners(&mut self, segment: u32) -> Owners {
         let pages = self.geometry.pages_per_segment as usize;
@@ -253,7 +254,7 @@ impl<S: Store> Array<S> {
         })
     }
 
-    /// The version in `page` is live there no more.
+    /// Marks the version in `page` as invalid.
     #[inline]
     pub(super) fn disown(&mut self, page: u32) {
         let segment = self.flash.block_of(page) as usize;
@@ -264,7 +265,7 @@ impl<S: Store> Array<S> {
         self.live[segment] -= 1;
     }
 
-    /// The version in `page` is live no more.
+    /// Marks the version in `page` as invalid.
     #[inline]
     pub(super) fn invalidate(&mut self, page: u32) {
         self.disown(page);
@@ -274,7 +275,7 @@ impl<S: Store> Array<S> {
         self.partitions[partition].live -= 1;
     }
 
-    /// The logical page whose live version is in `page`, if one is.
+    /// The logical page with a valid version in `page`, if any.
     #[inline]
     pub(super) fn owner(&self, page: u32) -> Option<u32> {
         let owners = self.owners[self.flash.block_of(page) as usize].as_ref()?;
@@ -282,7 +283,7 @@ impl<S: Store> Array<S> {
         (owners.live[index / 64] >> (index % 64) & 1 == 1).then(|| owners.lpns[index])
     }
 
-    /// Asks for whether and by whom `page` is owned.
+    /// Prefetches the owner of `page`.
     #[inline]
     pub(super) fn prefetch_owner(&self, page: u32) {
         if let Some(owners) = &self.owners[self.flash.block_of(page) as usize] {
@@ -292,14 +293,14 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// The partition to which a version that comes from `page` is drained.
+    /// The destination partition of a version that comes from `page`.
     #[inline]
     pub(super) fn origin_of(&self, page: u32) -> u32 {
         let place = self.place_of[self.flash.block_of(page) as usize];
         self.partition_of(place as usize) as u32
     }
 
-    /// Bytes that tables of pages take in the memory of the simulation.
+    /// Memory of the page tables in the simulator, in bytes.
     #[cfg(test)]
     pub(super) fn table_bytes(&self) -> usize {
         let owners = self.owners.iter().flatten().chain(&self.spare_owners);
@@ -307,7 +308,7 @@ impl<S: Store> Array<S> {
         self.table.bytes() + owners + self.places.len() * size_of::<Place>() + self.owners.len() * 48
     }
 
-    /// Panics when the books do not agree.
+    /// Panics if the state is inconsistent.
     pub(super) fn check_invariants(&self) {
         let mut by_place = vec![0_u32; self.places.len()];
         for (segment, owners) in self.owners.iter().enumerate() {

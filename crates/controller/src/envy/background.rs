@@ -1,7 +1,7 @@
-//! Programs and erases: what the controller does while the host is quiet.
+//! Programs and erases: the controller's work while the host is idle.
 //!
-//! It has its own clock, which runs only while nothing is suspended. What is begun at one moment of
-//! this clock and takes `d` is done `d` later, however often the host suspends it in between.
+//! It has its own clock, which runs only while nothing is suspended. An operation that starts at one time of
+//! this clock and takes `d` ends `d` later, however often the host suspends it in between.
 
 use super::array::Array;
 use super::history::Cleanings;
@@ -11,10 +11,10 @@ use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, Ledger, Time};
 use nacre_media::store::Store;
 
-/// Pages at the tail of the buffer among which one is looked for that can be programmed next to the others.
+/// Pages at the tail of the buffer that are searched for one that can be programmed concurrently.
 const LOOK: usize = 64;
 
-/// How long operations take, and how many there may be.
+/// Times of operations, and their maximum concurrency.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
     pub(super) program: Time,
@@ -25,7 +25,7 @@ pub(super) struct Pace {
     pub(super) wear_swap_gap: u32,
 }
 
-/// One program or erase under way.
+/// A program or erase in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(super) enum Operation {
     /// The slot's page is programmed into `page`.
@@ -39,27 +39,26 @@ pub(super) enum Operation {
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) struct Running {
     pub(super) operation: Operation,
-    /// On the background's own clock.
+    /// End time on the background's own clock.
     pub(super) done: Time,
     pub(super) bank: u32,
 }
 
-/// A relocation, the erase that follows it or comes before it begins anew, and the places to be relocated into what was
-/// erased.
+/// A relocation, the erase that follows or restarts it, and the positions to relocate into what was erased.
 #[derive(Clone, Debug, Value)]
 pub(super) struct Task {
     pub(super) relocation: Relocation,
     pub(super) is_erasing: bool,
-    /// Places still to be relocated, each into the segment erased before; the last comes first.
+    /// Positions still to relocate, each into the segment erased before; the last comes first.
     pub(super) chain: Vec<u32>,
-    /// The places that exchange their data, where it levels wear.
+    /// The positions that exchange their data, for wear leveling.
     pub(super) swap: Option<[u32; 2]>,
 }
 
-/// When a run of the background ends before its time is up.
+/// Condition that ends background work early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Until {
-    /// Not before.
+    /// No early end.
     TimeIsUp,
     /// When a slot of the buffer can be filled.
     SlotIsFree,
@@ -67,7 +66,7 @@ pub(super) enum Until {
     BelowThreshold,
 }
 
-/// The operations under way and what they are for.
+/// The operations in progress, and their purposes.
 #[derive(State)]
 pub(super) struct Background {
     #[state(skip = "from the configuration")]
@@ -77,11 +76,11 @@ pub(super) struct Background {
     pub(super) running: Vec<Running>,
     #[state(varies)]
     pub(super) tasks: Vec<Task>,
-    /// What operations took, counted when they are done.
+    /// Time of operations, counted at completion.
     pub(super) ledger: Ledger,
-    /// How the time of the latest run was spent: draining, cleaning, erasing, leveling wear.
+    /// Division of the latest period of work: draining, cleaning, erasing, wear leveling.
     pub(super) spent: [Time; 4],
-    /// Cleanings done since someone asked, and when on its clock.
+    /// Cleanings completed since the last query, with times on its clock.
     #[state(varies)]
     pub(super) cleanings_done: Vec<(Time, Cleanings)>,
 }
@@ -103,13 +102,13 @@ impl Background {
         }
     }
 
-    /// Whether there is anything to do.
+    /// Whether there is work to do.
     #[inline]
     pub(super) fn has_work(&self, buffer: &WriteBuffer) -> bool {
         !self.running.is_empty() || !self.tasks.is_empty() || self.is_above_threshold(buffer)
     }
 
-    /// Whether an operation is under way that an access has to suspend.
+    /// Whether an operation is in progress that an access must suspend.
     #[inline]
     pub(super) fn is_running(&self) -> bool {
         !self.running.is_empty()
@@ -120,7 +119,7 @@ impl Background {
         buffer.held() - buffer.draining() > self.pace.threshold && buffer.count(SlotState::Dirty) > 0
     }
 
-    /// Works for `budget`, or until `until`; gives the time that was used.
+    /// Works for `budget`, or until `until`; returns the time used.
     pub(super) fn run<S: Store>(
         &mut self,
         array: &mut Array<S>,
@@ -154,7 +153,7 @@ impl Background {
         }
     }
 
-    /// The running operation that is done first; of several, the one begun first.
+    /// The operation in progress that ends first; of several, the one that started first.
     #[inline]
     fn next_done(&self) -> Option<usize> {
         if self.running.len() == 1 {
@@ -163,7 +162,7 @@ impl Background {
         (0..self.running.len()).min_by_key(|&index| (self.running[index].done, self.running[index].bank))
     }
 
-    /// Begins operations as long as there are some and fewer than allowed are under way.
+    /// Starts operations while there are any and fewer than the limit are in progress.
     #[inline]
     fn begin_operations<S: Store>(
         &mut self,
@@ -184,7 +183,7 @@ impl Background {
         }
     }
 
-    /// Continues with a relocation whose bank is free; copies that surely end in time are done at once.
+    /// Continues a relocation whose bank is free; copies certain to end in time are done at once.
     fn advance_task<S: Store>(&mut self, array: &mut Array<S>, end: Time) -> bool {
         for index in 0..self.tasks.len() {
             if self.tasks[index].is_erasing {
@@ -232,7 +231,7 @@ impl Background {
         false
     }
 
-    /// Copies pages as long as whole copies fit into the time.
+    /// Copies pages while whole copies fit into the time.
     fn copy_in_bulk<S: Store>(&mut self, array: &mut Array<S>, index: usize, end: Time) {
         let relocation = &mut self.tasks[index].relocation;
         let fit = (end - self.clock).as_ps() / self.pace.program.as_ps();
@@ -254,8 +253,8 @@ impl Background {
         self.ledger.charge(SPENT[kind], time);
     }
 
-    /// Begins to drain a page of the buffer, or to clean where it would go. A program that has no other next to
-    /// it and surely ends in time is done at once.
+    /// Starts to drain a page of the buffer, or to clean its destination. A program without concurrent ones
+    /// that is certain to end in time is done at once.
     #[inline]
     fn drain_one<S: Store>(&mut self, array: &mut Array<S>, buffer: &mut WriteBuffer, end: Time) -> bool {
         if self.pace.concurrency == 1 && !self.tasks.is_empty() {
@@ -294,8 +293,8 @@ impl Background {
         }
     }
 
-    /// Whether a cleaning may begin in `partition`: one at a time, into an erased segment, and while
-    /// nothing is being programmed there.
+    /// Whether a cleaning may start in `partition`: one at a time, into an erased segment, and while nothing
+    /// is being programmed there.
     fn can_clean<S: Store>(&self, array: &Array<S>, partition: usize) -> bool {
         let is_in = |place: usize| array.partition_of(place) == partition;
         let mut tasks = self.tasks.iter();
@@ -310,8 +309,9 @@ impl Background {
         self.running.iter().any(|running| is_of(running.operation))
     }
 
-    /// Whether a copy out of `segment`, or for its relocation, would end no sooner than an erase that begins now: the host
-    /// overwrote its page meanwhile, so that nothing lives there, but the relocation is not over before.
+    /// Whether a copy out of `segment`, or for its relocation, would end no sooner than an erase that starts
+    /// now: the host overwrote its page meanwhile, so that the segment has no valid page, but the relocation
+    /// has not ended.
     fn outlasts_erase<S: Store>(&self, array: &Array<S>, segment: u32) -> bool {
         let erased = self.clock + self.pace.erase;
         let is_of = |operation| match operation {
@@ -339,7 +339,7 @@ impl Background {
         }
     }
 
-    /// The place in [`SPENT`] of what `operation` is for.
+    /// The index in [`SPENT`] of the purpose of `operation`.
     #[inline]
     pub(super) fn kind(&self, operation: Operation) -> usize {
         match operation {
@@ -363,19 +363,19 @@ impl Background {
         found.expect("an operation belongs to a relocation that is not over")
     }
 
-    /// Pages taken for programs that are not done yet.
+    /// Pages reserved for programs in progress.
     pub(super) fn programs_under_way(&self) -> u64 {
         let is_program = |running: &&Running| !matches!(running.operation, Operation::Erase { .. });
         self.running.iter().filter(is_program).count() as u64
     }
 
-    /// The cleanings done since this was asked last, with the times of its clock.
+    /// Cleanings completed since the last call, with times on its clock.
     #[inline]
     pub(super) fn take_cleanings_done(&mut self) -> Vec<(Time, Cleanings)> {
         std::mem::take(&mut self.cleanings_done)
     }
 
-    /// How long, if nothing else is begun, until the next program or erase is done.
+    /// Time until the next program or erase ends, if no other starts.
     #[inline]
     pub(super) fn next_in(&self) -> Option<Time> {
         self.next_done().map(|next| self.running[next].done - self.clock)

@@ -6,7 +6,8 @@ use nacre_kernel::event::Payload;
 use nacre_media::store::Store;
 
 impl<S: Store> Envy<S> {
-    /// What the first request writes from `address` on, in one page, which is in the write buffer, is there.
+    /// Applies the next words that the first request writes from `address`, within one page of the write
+    /// buffer.
     #[inline]
     pub(super) fn write_words(&mut self, address: u64, bytes: u64) {
         if !S::CARRIES_BYTES {

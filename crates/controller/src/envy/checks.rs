@@ -1,4 +1,4 @@
-//! What a configuration has to keep so that it can be a memory.
+//! Checks of a configuration before it can be built.
 
 use super::config::Config;
 use super::geometry::Geometry;
@@ -51,7 +51,7 @@ fn power_of_two(reader: &mut Reader<'_>, field: &str, bytes: Bytes, what: &str) 
     fits
 }
 
-/// A segment and the buffer have a power of two of pages, at least one.
+/// A segment and the buffer have a power-of-two number of pages, at least one.
 fn multiple(reader: &mut Reader<'_>, field: &str, bytes: Bytes, page: Bytes) -> bool {
     let fits = bytes.0 >= page.0
         && bytes.0.is_multiple_of(page.0)
@@ -99,7 +99,7 @@ fn check_places(reader: &mut Reader<'_>, config: &Config, geometry: &Geometry) {
     }
 }
 
-/// Every segment needs a page that is not live, or cleaning it gains nothing.
+/// Every segment needs an invalid page, or cleaning it gains nothing.
 fn check_utilization(reader: &mut Reader<'_>, config: &Config, geometry: &Geometry) {
     let most = geometry.data_pages() - u64::from(geometry.segments - geometry.spare_segments);
     let given = percent(config.utilization.0);

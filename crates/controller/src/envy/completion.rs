@@ -1,4 +1,4 @@
-//! What follows when a program or an erase is done.
+//! Actions at the end of a program or an erase.
 
 use super::array::Array;
 use super::background::{Background, Operation, SPENT, Task};
@@ -30,7 +30,7 @@ impl Background {
         }
     }
 
-    /// What follows an erase: a relocation is begun anew, or the next link of a chain, or the segment stands by.
+    /// After an erase, restarts a relocation, continues a chain, or makes the segment a spare.
     fn erased<S: Store>(&mut self, array: &mut Array<S>, segment: u32) {
         array.erased(segment);
         let is_of = |&Task { relocation: Relocation { from, place, .. }, .. }: &Task| {
@@ -62,8 +62,8 @@ impl Background {
         }
     }
 
-    /// Begins to exchange the data of two segments that wore unevenly, by way of an erased one: the young
-    /// one's data there, the worn one's into the young, then the young one's into the worn.
+    /// Starts to exchange the data of two unevenly worn segments through an erased one: the young one's data
+    /// goes there, the worn one's into the young, then the young one's into the worn.
     fn level_wear<S: Store>(&mut self, array: &mut Array<S>) {
         let Some((worn, young)) = array.uneven(self.pace.wear_swap_gap) else { return };
         if self.is_programming(array, |place| place == worn || place == young) {
@@ -80,7 +80,7 @@ impl Background {
         });
     }
 
-    /// Whether a program is under way into a place that `is_meant`.
+    /// Whether a program into a position for which `is_meant` holds is in progress.
     pub(super) fn is_programming<S: Store>(
         &self,
         array: &Array<S>,
@@ -95,7 +95,7 @@ impl Background {
     }
 }
 
-/// The page of `slot` is in flash now, unless the host wrote a newer version meanwhile.
+/// Records that the page of `slot` is in flash, unless the host wrote a newer version meanwhile.
 #[inline]
 fn drained<S: Store>(array: &mut Array<S>, buffer: &mut WriteBuffer, slot: u32, page: u32) {
     let lpn = buffer.slot(slot).lpn;

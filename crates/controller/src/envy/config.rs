@@ -104,7 +104,7 @@ pub struct Config {
     /// Rated erases of a segment.
     #[config(default = 1000000, min = 1, source = "paper: wu-1994 section 5.5")]
     pub endurance: u64,
-    /// Energy of its operations.
+    /// Energy per operation.
     #[config(flatten)]
     #[config(with(read_energy(name = "access_energy", doc = "Energy of one host access, above idling.")))]
     #[config(with(erase_energy(doc = "Energy to erase a segment, above idling.")))]
@@ -123,7 +123,7 @@ impl Config {
         Energies::of(self.energy.each())
     }
 
-    /// Transfers between the flash of a bank and SRAM that a page takes.
+    /// Transfers of a page between the flash of a bank and SRAM.
     fn transfers(&self) -> u64 {
         self.transfer.map_or(1, |transfer| self.page.0.div_ceil(transfer.0))
     }
@@ -133,12 +133,12 @@ impl Config {
         self.copy_on_write * self.transfers()
     }
 
-    /// Time to program a page: the chips of a bank program what they take in one transfer at once.
+    /// Time to program a page: the chips of a bank program one transfer concurrently.
     pub(super) fn program_of_page(&self) -> Time {
         self.program_erase.program * self.transfers()
     }
 
-    /// Pages the write buffer holds.
+    /// Pages in the write buffer.
     pub(super) fn buffer_pages(&self) -> u32 {
         (self.buffer.0 / self.page.0) as u32
     }

@@ -1,7 +1,7 @@
-//! The device as the contract of devices has it.
+//! Implements the device contract.
 //!
-//! Programs and erases that no request waits for are not events: whenever the device is asked for something, they have come
-//! as far as the time that was quiet lets them.
+//! Background programs and erases are not events: whenever the device is called, they advance by the idle
+//! time since the last call.
 
 use super::model::Envy;
 use super::page_table::Location;
@@ -11,8 +11,8 @@ use nacre_kernel::{
 };
 use nacre_media::store::Store;
 
-/// Requests whose memory is asked for at once before a device is preconditioned with them: as many as one
-/// core can wait for side by side.
+/// Requests whose memory is prefetched together when a device is preconditioned: as many cache misses as one
+/// core can have outstanding.
 const PREFETCHED: usize = 32;
 
 impl<S: Store> Device for Envy<S> {

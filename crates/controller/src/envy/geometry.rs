@@ -1,19 +1,19 @@
-//! The sizes of an array, as whole numbers.
+//! Sizes of an array as integers.
 
 use super::config::Config;
 
 /// Sizes that a checked configuration has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Geometry {
-    /// Erase blocks over all chips of a bank, those that stand by included.
+    /// Erase blocks over all chips of a bank, including spare ones.
     pub(super) segments: u32,
     /// Number of spare (erased) segments.
     pub(super) spare_segments: u32,
     pub(super) pages_per_segment: u32,
     pub(super) page_bytes: u32,
-    /// Pages the host sees.
+    /// Pages visible to the host.
     pub(super) logical_pages: u64,
-    /// Segments that share their chips, so that one operation at a time works on them.
+    /// Segments that share chips, so that only one operation at a time works on them.
     pub(super) segments_per_bank: u32,
 }
 
@@ -37,12 +37,12 @@ impl Geometry {
         u64::from(self.segments) * u64::from(self.pages_per_segment)
     }
 
-    /// Pages of the segments that hold data.
+    /// Pages of the segments with data.
     pub(super) fn data_pages(&self) -> u64 {
         u64::from(self.segments - self.spare_segments) * u64::from(self.pages_per_segment)
     }
 
-    /// Bytes the host sees.
+    /// Bytes visible to the host.
     pub(super) fn capacity(&self) -> u64 {
         self.logical_pages * u64::from(self.page_bytes)
     }

@@ -1,41 +1,41 @@
-//! What cleaning cost over time, in bounded memory.
+//! Cleaning cost over time, in bounded memory.
 
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Column, Time};
 
-/// Points kept; when there are more, neighbors are joined.
+/// Maximum number of points; beyond it, neighbors are merged.
 const POINTS_MAX: usize = 2048;
 
-/// Cleanings, and what they copied and gained.
+/// Cleanings, with the pages that they copied and reclaimed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(super) struct Cleanings {
     pub(super) count: u64,
-    /// Live pages copied.
+    /// Valid pages copied.
     pub(super) copied: u64,
-    /// Pages that can be programmed and could not before.
+    /// Pages reclaimed for programming.
     pub(super) gained: u64,
 }
 
 impl Cleanings {
-    /// One cleaning of a segment of `pages` pages, `copied` of which were live.
+    /// One cleaning of a segment of `pages` pages, of which `copied` were valid.
     pub(super) fn of(copied: u32, pages: u32) -> Cleanings {
         Cleanings { count: 1, copied: u64::from(copied), gained: u64::from(pages.saturating_sub(copied)) }
     }
 }
 
-/// The cleanings that ended up to one moment, since the moment before.
+/// Cleanings between the previous end time and this one.
 #[derive(Clone, Copy, Debug, PartialEq, Value)]
 struct Point {
     end: Time,
     cleanings: Cleanings,
 }
 
-/// Cleanings over time, of which so many as necessary are joined to one point.
+/// Cleanings over time, merged into points as necessary.
 #[derive(Clone, Debug, PartialEq, State)]
 pub(super) struct History {
     #[state(varies)]
     points: Vec<Point>,
-    /// Cleanings in one point, at least.
+    /// Minimum number of cleanings per point.
     each: u64,
 }
 
@@ -44,7 +44,7 @@ impl History {
         History { points: Vec::new(), each: 1 }
     }
 
-    /// These cleanings ended at `end`, behind those before.
+    /// Records cleanings that ended at `end`, after all earlier ones.
     pub(super) fn record(&mut self, end: Time, cleanings: Cleanings) {
         match self.points.last_mut() {
             Some(last) if last.cleanings.count < self.each => join(last, Point { end, cleanings }),
@@ -61,7 +61,7 @@ impl History {
         }
     }
 
-    /// One row for each point: when it ended, counted from `start` on, and what its cleanings did.
+    /// One row for each point: its end time relative to `start`, and its cleanings.
     pub(super) fn columns(&self, start: Time) -> Vec<Column> {
         let column = |name, value: fn(&Cleanings) -> f64| Column {
             name,

@@ -113,7 +113,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
     },
 };
 
-/// What a store for the device in `slot` has to hold.
+/// Store layout for the device in `slot`.
 fn layout(slot: &Slot<DeviceFamily>, families: &dyn Families) -> Layout {
     let geometry = Geometry::of(&slot.config(families));
     Layout {
@@ -137,7 +137,8 @@ fn build<S: Store>(
     Ok(Envy::new(id, slot.path().to_string(), config, geometry, store, cleaner))
 }
 
-/// The policies check that their partitions divide the segments; what is left is that each has a place.
+/// The policies check that their partitions divide the segments; this checks that each partition has a
+/// position.
 fn check_partitions(path: &str, geometry: &Geometry, cleaner: &dyn Cleaner) -> Result<(), Problems> {
     let Some(size) = cleaner.partition_segments() else { return Ok(()) };
     if !geometry.segments.is_multiple_of(size) {

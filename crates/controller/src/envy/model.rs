@@ -1,4 +1,4 @@
-//! The device: one controller that serves the host, and works in the flash when it is quiet.
+//! The device: one controller that serves the host, and does flash work when idle.
 
 use super::array::{Array, Programs};
 use super::background::{Background, Pace, Until};
@@ -30,25 +30,25 @@ pub(super) struct Envy<S> {
     pub(super) buffer: WriteBuffer,
     pub(super) background: Background,
     pub(super) translation: Translation,
-    /// Requests in the order in which they came; the first is being served.
+    /// Requests in arrival order; the first is in service.
     #[state(varies)]
     pub(super) visits: VecDeque<Visit>,
     pub(super) service: Service,
-    /// When the controller was done with the latest request, or is ready.
+    /// Time at which the controller finished the latest request, or is ready.
     pub(super) free_at: Time,
-    /// Up to when the flash has been worked in, or stood still for the host.
+    /// Time up to which flash work has been simulated or was suspended for the host.
     pub(super) worked_until: Time,
     pub(super) book: Book,
-    /// The state of slots that the host may change as they are: dirty ones, or in a transaction its own.
+    /// State of slots that the host may modify in place: dirty, or owned by a transaction.
     pub(super) writable: SlotState,
-    /// Whether the power is off, and what that interrupted.
+    /// Whether power is off, and what that interrupted.
     pub(super) has_failed: bool,
     pub(super) interrupted: Recovery,
     #[state(skip = "from the configuration")]
     pub(super) page_shift: u32,
 }
 
-/// What was done since measuring began.
+/// Counters since measurement started.
 #[derive(State)]
 pub(super) struct Book {
     pub(super) start: Time,
@@ -58,14 +58,14 @@ pub(super) struct Book {
     pub(super) accesses: [u64; 2],
     pub(super) copies_on_write: u64,
     pub(super) forced_drains: u64,
-    /// Programs and erases before.
+    /// Programs and erases before measurement.
     pub(super) programs_before: Programs,
     pub(super) erases_before: u64,
     pub(super) history: History,
 }
 
 impl<S: Store> Envy<S> {
-    /// A device with its data laid out, that has done nothing yet.
+    /// A device with its initial data, before any request.
     pub(super) fn new(
         id: ComponentId,
         path: String,
@@ -110,7 +110,7 @@ impl<S: Store> Envy<S> {
         envy
     }
 
-    /// Nobody asks until `now`: programs and erases continue when it has been quiet for a while.
+    /// Advances to `now` without requests: programs and erases resume after an idle period.
     #[inline]
     pub(super) fn work_until(&mut self, now: Time) {
         if now > self.worked_until && self.background.has_work(&self.buffer) {
@@ -123,7 +123,7 @@ impl<S: Store> Envy<S> {
         self.worked_until = self.worked_until.max(now);
     }
 
-    /// Programs and erases go on from `from` up to `to`, or `until`; how long that takes.
+    /// Runs programs and erases from `from` to `to`, or until `until`; returns the duration.
     pub(super) fn work(&mut self, from: Time, to: Time, until: Until) -> Time {
         let clock = self.background.clock;
         let time = self.background.run(&mut self.array, &mut self.buffer, to - from, until);
@@ -133,7 +133,7 @@ impl<S: Store> Envy<S> {
         time
     }
 
-    /// The new version in `slot` begins with the bytes of the old one.
+    /// Copies the old version into `slot` as the start of the new one.
     #[inline]
     fn copy_bytes(&mut self, old: Location, slot: u32) {
         if S::CARRIES_BYTES {
@@ -145,7 +145,7 @@ impl<S: Store> Envy<S> {
         }
     }
 
-    /// Page `lpn` moves into the write buffer; there is a free slot.
+    /// Moves page `lpn` into a free slot of the write buffer.
     #[inline]
     pub(super) fn copy_on_write(&mut self, lpn: u32) {
         self.book.copies_on_write += 1;
@@ -170,7 +170,7 @@ impl<S: Store> Envy<S> {
         self.array.table.set(lpn, Location::Buffer(slot));
     }
 
-    /// Pages that lie wholly in the request hold nothing any more.
+    /// Discards pages that are fully covered by the request.
     pub(super) fn trim(&mut self, request: &Request) {
         let page_bytes = 1_u64 << self.page_shift;
         let first = request.address.div_ceil(page_bytes);
@@ -192,7 +192,7 @@ impl<S: Store> Envy<S> {
         }
     }
 
-    /// Measuring begins at `now`.
+    /// Starts measurement at `now`.
     pub(super) fn start_book(&mut self, now: Time) {
         self.book = Book::new(now, self.array.programs, self.array.flash.erases());
         self.background.ledger = Ledger::default();
@@ -218,7 +218,7 @@ impl Book {
 }
 
 impl<S: Store> Envy<S> {
-    /// Writes page `lpn` and drains what is above the threshold, in no time.
+    /// Writes page `lpn` and drains what is above the threshold, without taking time.
     #[inline]
     pub(super) fn precondition_page(&mut self, lpn: u32) {
         if let Location::Buffer(slot) = self.array.table.get(lpn)

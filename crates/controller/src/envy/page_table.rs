@@ -1,9 +1,9 @@
-//! The page table: where the newest version of every logical page is.
+//! The page table: location of the current version of every logical page.
 
 use nacre_kernel::state::{State, Value};
 use prefetch_index::prefetch_index;
 
-/// Where a page is.
+/// Location of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(super) enum Location {
     /// It was never written: it reads as zero.
@@ -14,10 +14,10 @@ pub(super) enum Location {
     Buffer(u32),
 }
 
-/// Four bytes for each page: 0 is nowhere, flash pages count from 1, buffer slots from the top down.
+/// Four bytes per page: 0 is nowhere, flash pages count from 1, buffer slots from the top down.
 #[derive(State)]
 pub(super) struct PageTable {
-    /// Memory is taken where it is written (docs/decisions/0022).
+    /// Memory is allocated on the first write (docs/decisions/0022).
     #[state(sparse)]
     entries: Vec<u32>,
     #[state(skip = "from the configuration")]
@@ -31,10 +31,11 @@ impl PageTable {
         PageTable { entries: vec![0; pages], flash_pages }
     }
 
-    /// The most flash pages and buffer slots that four bytes can tell apart, with one value for nowhere.
+    /// Maximum number of flash pages and buffer slots that four bytes can represent, with one value for
+    /// nowhere.
     pub(super) const PLACES_MAX: u64 = u32::MAX as u64;
 
-    /// Where page `lpn` is.
+    /// Location of page `lpn`.
     #[inline]
     pub(super) fn get(&self, lpn: u32) -> Location {
         self.decode(self.entries[lpn as usize])
@@ -51,20 +52,20 @@ impl PageTable {
         self.entries[lpn as usize] = entry;
     }
 
-    /// Asks for the entry of page `lpn`.
+    /// Prefetches the entry of page `lpn`.
     #[inline]
     pub(super) fn prefetch(&self, lpn: u32) {
         prefetch_index(&self.entries, lpn as usize);
     }
 
-    /// Bytes it takes in the memory of the simulation, of a system that gives 4 KiB where they are written first.
+    /// Memory in the simulator, in bytes, on a system that allocates 4 KiB on the first write.
     #[cfg(test)]
     pub(super) fn bytes(&self) -> usize {
         let is_written = |page: &&[u32]| page.iter().any(|&entry| entry != 0);
         self.entries.chunks(1024).filter(is_written).count() * 4096
     }
 
-    /// Every page that is mapped, with its place, in their order.
+    /// Every mapped page with its location, in order.
     pub(super) fn mapped(&self) -> impl Iterator<Item = (u32, Location)> + '_ {
         let mapped = self.entries.iter().enumerate().filter(|&(_, &entry)| entry != 0);
         mapped.map(|(lpn, &entry)| (lpn as u32, self.decode(entry)))

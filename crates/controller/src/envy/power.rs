@@ -1,8 +1,8 @@
-//! Power failures: what is interrupted, and how it is repaired.
+//! Power failures: interrupted operations and their recovery.
 //!
-//! Flash keeps what is programmed; page table, buffer and the state of cleaning are in battery-backed SRAM.
-//! What was being programmed is garbage on a page that cannot be programmed again before it is erased; the
-//! version it was to hold is still in the buffer, or in the segment being cleaned.
+//! Flash keeps programmed pages; page table, buffer, and cleaning state are in battery-backed SRAM. An
+//! interrupted program leaves garbage on a page that cannot be programmed again before an erase; its data is
+//! still in the buffer, or in the segment being cleaned.
 
 use super::background::{Background, Operation};
 use super::model::Envy;
@@ -41,7 +41,7 @@ impl<S: Store> Envy<S> {
         }
     }
 
-    /// The slot of an interrupted program still holds its page, if anybody needs that.
+    /// Marks the slot of an interrupted program as dirty again, if its page is still needed.
     fn repeat_drain(&mut self, slot: u32) {
         let content = *self.buffer.slot(slot);
         if content.state == SlotState::Draining {
@@ -53,7 +53,7 @@ impl<S: Store> Envy<S> {
         }
     }
 
-    /// The power is back at `at`. An access to SRAM for each page that is rolled back.
+    /// Restores power at `at`. Rolling a page back takes one SRAM access.
     pub(super) fn repair(&mut self, at: Time) -> Recovery {
         self.has_failed = false;
         let pages = self.roll_back().unwrap_or(0);
@@ -65,20 +65,20 @@ impl<S: Store> Envy<S> {
 }
 
 impl Background {
-    /// Ends what is under way, unfinished: every erase has to be repeated.
+    /// Aborts operations in progress: every erase must be repeated.
     fn interrupt(&mut self) -> Vec<Operation> {
         self.tasks.iter_mut().for_each(|task| task.is_erasing = false);
         self.running.drain(..).map(|running| running.operation).collect()
     }
 
-    /// The page at `index` of the segment that is left was not copied: it has to be taken again, if it still lives.
+    /// Makes the relocation copy the page at `index` again, if it is still valid.
     fn repeat_copy(&mut self, segment: u32, index: u32) {
         let relocation = &mut self.task_mut(segment).relocation;
         relocation.cursor = relocation.cursor.min(index);
         relocation.copied -= 1;
     }
 
-    /// A page that came from `place` for the relocation of `segment` is still there; another one comes in its stead.
+    /// Returns a page from position `place` that was not copied; another one is copied instead.
     fn take_another(&mut self, segment: u32, place: u32) {
         let relocation = &mut self.task_mut(segment).relocation;
         relocation.copied -= 1;

@@ -1,4 +1,4 @@
-//! Relocation: a segment's live pages move to an erased one, which takes its place.
+//! Relocation: the valid pages of a segment move to an erased one, which replaces it.
 
 use super::array::Array;
 use super::page_table::Location;
@@ -9,47 +9,47 @@ use nacre_media::store::Store;
 /// Why pages move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(super) enum Cause {
-    /// To make erased space.
+    /// To reclaim invalid pages.
     Cleaning,
-    /// To wear segments evenly.
+    /// For wear leveling.
     Wear,
 }
 
-/// A relocation under way.
+/// A relocation in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(super) struct Relocation {
     pub(super) cause: Cause,
     /// The segment that is left.
     pub(super) from: u32,
-    /// Its place, which the segment that takes its pages has taken.
+    /// Its position, already taken by the segment that receives its pages.
     pub(super) place: u32,
-    /// The next page of `from` to look at.
+    /// The next page of `from` to examine.
     pub(super) cursor: u32,
-    /// Pages copied so far, and those that are being copied.
+    /// Pages copied so far, and those being copied.
     pub(super) copied: u32,
-    /// Pages at the end of `from` that go to the partition before.
+    /// Pages at the end of `from` that move to the previous partition.
     pub(super) to_lower: u32,
-    /// Pages still to come that go to the partition behind.
+    /// Remaining pages that move to the next partition.
     pub(super) to_higher: u32,
-    /// What it takes from the partition before, and from the one behind, when its own pages are copied.
+    /// Pages it receives from the previous and the next partition after its own are copied.
     pub(super) takes: [Taken; 2],
 }
 
-/// Pages that a place takes from the segment in another one.
+/// Pages that a position receives from the segment at another one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(super) struct Taken {
-    /// The place that they leave.
+    /// The position that they leave.
     pub(super) place: u32,
-    /// The next page of its segment to look at; those from its end are before it.
+    /// The next page of its segment to examine; from the end, the page after it.
     pub(super) cursor: u32,
-    /// How many are still to come.
+    /// Number of remaining pages.
     pub(super) left: u32,
     /// Whether they are the last of the segment instead of the first.
     pub(super) from_end: bool,
 }
 
 impl<S: Store> Array<S> {
-    /// Asks the policy what to clean in `partition`, whose segments are all full, and begins with it.
+    /// Asks the policy for a victim in `partition`, whose segments are all full, and starts to clean it.
     pub(super) fn begin_cleaning(&mut self, partition: usize) -> Relocation {
         let decision = self.decide(partition);
         let place = decision.victim;
@@ -72,7 +72,7 @@ impl<S: Store> Array<S> {
         cleaning::decide(&mut *self.cleaner, &view, partition)
     }
 
-    /// Where the pages come from that `decision` brings into `partition`.
+    /// Sources of the pages that `decision` moves into `partition`.
     fn takes(&self, partition: usize, decision: &Decision) -> [Taken; 2] {
         let mut takes = [Taken::default(); 2];
         if decision.from_lower > 0 && partition > 0 {
@@ -89,7 +89,7 @@ impl<S: Store> Array<S> {
         takes
     }
 
-    /// Segment `to`, which is erased, takes `place`; the pages there follow with [`Array::next_live`].
+    /// Puts the erased segment `to` at `place`; its pages follow with [`Array::next_live`].
     pub(super) fn relocate(
         &mut self,
         place: usize,
@@ -111,7 +111,8 @@ impl<S: Store> Array<S> {
         Relocation { cause, from, place: place as u32, cursor: 0, copied: 0, to_lower, to_higher, takes }
     }
 
-    /// The next live page to be moved, and the place it goes to; `None` when all have been, or no place has an erased page.
+    /// The next valid page to move, and its destination; `None` if all have moved, or no position has an
+    /// erased page.
     #[inline]
     pub(super) fn next_live(&mut self, relocation: &mut Relocation) -> Option<(u32, usize)> {
         let Some(index) = self.find_live(relocation.from, relocation.cursor) else {
@@ -123,7 +124,7 @@ impl<S: Store> Array<S> {
         Some(((relocation.from << self.geometry.page_shift()) + index, place))
     }
 
-    /// The first live page of `segment` at or behind `cursor`.
+    /// The first valid page of `segment` at or after `cursor`.
     #[inline]
     pub(super) fn find_live(&self, segment: u32, cursor: u32) -> Option<u32> {
         let live = &self.owners[segment as usize].as_ref()?.live;
@@ -136,8 +137,8 @@ impl<S: Store> Array<S> {
         Some(word as u32 * 64 + bits.trailing_zeros())
     }
 
-    /// The next page to take from another partition. Own live pages are copied first, so a relocation that a power loss
-    /// interrupts and recovery restarts has taken none.
+    /// The next page to receive from another partition. Own pages are copied first, so a relocation that is
+    /// restarted after a power loss has received none.
     fn next_taken(&self, relocation: &mut Relocation) -> Option<(u32, usize)> {
         let place = relocation.place as usize;
         // A place that is full would be cleaned again at once, and gain nothing.
@@ -155,7 +156,7 @@ impl<S: Store> Array<S> {
         Some((page, place))
     }
 
-    /// The next live page to be taken from a segment, unless its pages are moving.
+    /// The next valid page to take from a segment, unless that segment is being relocated.
     fn find_taken(&self, taken: &mut Taken) -> Option<u32> {
         if self.is_filling(taken.place as usize) {
             return None;
@@ -170,14 +171,14 @@ impl<S: Store> Array<S> {
         Some((segment << self.geometry.page_shift()) + index)
     }
 
-    /// The last live page of `segment` before `end`.
+    /// The last valid page of `segment` before `end`.
     fn find_live_before(&self, segment: u32, end: u32) -> Option<u32> {
         let live = &self.owners[segment as usize].as_ref()?.live;
         (0..end).rev().find(|&index| live[index as usize / 64] >> (index % 64) & 1 == 1)
     }
 
-    /// Where the page just found goes, if an erased page is left: most stay in the place, the ends may go to the
-    /// neighbors.
+    /// Destination of the page just found, if an erased page is left: most stay at the position, those at the
+    /// ends may move to the neighbors.
     #[inline]
     fn destination(&mut self, relocation: &mut Relocation) -> Option<usize> {
         let place = relocation.place as usize;
@@ -202,8 +203,8 @@ impl<S: Store> Array<S> {
         Some(place)
     }
 
-    /// A place with an erased page, the nearest partition's, for one that is full: power losses left programs in it that
-    /// were not done, and the segment that moves there has more live pages than are left.
+    /// A position with an erased page in the nearest partition, instead of a full one: power losses left
+    /// interrupted programs in it, and the segment being moved has more valid pages than are left.
     #[cold]
     fn elsewhere(&mut self, place: usize) -> Option<usize> {
         let own = self.partition_of(place);
@@ -213,8 +214,8 @@ impl<S: Store> Array<S> {
         found.map(|other| self.partitions[other].active)
     }
 
-    /// Copies up to `limit` pages that stay in their place, in no time; gives how many. Pages that go to
-    /// neighbors, and shadows, are left to [`Array::next_live`].
+    /// Copies up to `limit` pages that stay at their position, without taking time; returns the number. Pages
+    /// for neighbors, and shadows, are left to [`Array::next_live`].
     pub(super) fn copy_run(&mut self, relocation: &mut Relocation, limit: u64) -> u64 {
         let from = relocation.from as usize;
         let stay = self.live[from].saturating_sub(relocation.to_lower);
@@ -266,8 +267,7 @@ impl<S: Store> Array<S> {
         u64::from(copied)
     }
 
-    /// Asks for the table's entries of the pages in `bits`, all at once, so that changing them finds them in the
-    /// processor's caches.
+    /// Prefetches the table entries of all pages in `bits`, so that updates hit the processor's caches.
     #[inline]
     fn prefetch_entries(&self, lpns: &[u32], bits: u64) {
         let mut bits = bits;
@@ -286,14 +286,14 @@ impl<S: Store> Array<S> {
         self.partitions[partition].copied += copies;
     }
 
-    /// Takes the next page of the segment in `place`, for a copy that is about to begin.
+    /// Reserves the next page of the segment at `place` for a copy that starts now.
     #[inline]
     pub(super) fn take_page_in(&mut self, place: usize) -> u32 {
         self.places[place].programmed += 1;
         self.flash.program(self.order[place])
     }
 
-    /// The copy of page `from` in page `to`, which stands in `place`, is complete.
+    /// Records that the copy of page `from` in page `to` at position `place` is complete.
     #[inline]
     pub(super) fn moved(&mut self, relocation: &Relocation, from: u32, to: u32, place: usize) {
         let cleaned = self.partition_of(relocation.place as usize);
@@ -317,8 +317,8 @@ impl<S: Store> Array<S> {
         self.point_to(lpn, from, to);
     }
 
-    /// Whoever pointed to page `from` for `lpn` points to `to`: the page table, or the shadow of an open
-    /// transaction, which the cleaner must not lose.
+    /// Redirects the owner of page `from` for `lpn` to `to`: the page table, or the shadow of an open
+    /// transaction, which cleaning must preserve.
     #[inline]
     pub(super) fn point_to(&mut self, lpn: u32, from: u32, to: u32) {
         if !self.shadows.is_empty() && self.table.get(lpn) != Location::Flash(from) {
@@ -331,12 +331,12 @@ impl<S: Store> Array<S> {
         self.table.set(lpn, Location::Flash(to));
     }
 
-    /// Every live page has been moved: the segment that took them takes others too.
+    /// Ends a relocation: the receiving segment accepts other pages, too.
     pub(super) fn filled(&mut self, place: u32) {
         self.filling.retain(|&filling| filling != place);
     }
 
-    /// Segment `segment`, from which every live page was moved, has been erased.
+    /// Records the erase of `segment`, whose valid pages have all moved.
     pub(super) fn erased(&mut self, segment: u32) {
         assert_eq!(self.live[segment as usize], 0, "an erase would lose live pages of segment {segment}");
         self.flash.erase(segment);

@@ -1,10 +1,10 @@
-//! What the device did, as its report.
+//! The device report.
 
 use super::model::Envy;
 use nacre_kernel::{Activity, Bytes, Column, ComponentReport, Resource, Time, Wear};
 use nacre_media::store::Store;
 
-/// Bytes of SRAM that the page table takes for each flash page (wu-1994 section 3.3).
+/// SRAM of the page table per flash page, in bytes (wu-1994 section 3.3).
 const TABLE_ENTRY_BYTES: u64 = 6;
 
 /// The report over `elapsed`.
@@ -56,14 +56,15 @@ fn wear<S: Store>(envy: &Envy<S>) -> Wear {
     }
 }
 
-/// Pages that can be programmed in its life over pages programmed a day (wu-1994 section 5.5).
+/// Pages programmable over the lifetime, divided by pages programmed per day (wu-1994 section 5.5).
 fn lifetime_days<S: Store>(envy: &Envy<S>, wear: &Wear, elapsed: Time) -> Option<f64> {
     let programs = wear.programs();
     let capacity = envy.array.geometry.flash_pages() as f64 * envy.config.endurance as f64;
     (programs > 0).then(|| capacity / programs as f64 * (elapsed.as_secs_f64() / 86_400.0))
 }
 
-/// The controller serves the host; the flash is programmed and erased, so many operations at a time.
+/// Utilization: the controller serves the host; the flash is programmed and erased, with several operations
+/// at a time.
 fn resources<S: Store>(envy: &Envy<S>, wear: &Wear) -> Vec<Resource> {
     let mut controller = envy.book.ledger.clone();
     let mut flash = envy.background.ledger.clone();

@@ -1,4 +1,4 @@
-//! How the controller serves requests: one after the other, word by word. What it waits for is an event.
+//! Service of requests: one after the other, word by word. Every wait is an event.
 
 use super::background::{SPENT, Until};
 use super::model::Envy;
@@ -10,7 +10,7 @@ use nacre_kernel::{Activity, Op, Request, Status, Time};
 use nacre_media::store::Store;
 
 impl<S: Store> Envy<S> {
-    /// A request comes at `now`.
+    /// A request arrives at `now`.
     #[inline]
     pub(super) fn accept(&mut self, now: Time, id: RequestId, request: &Request, data: Payload) {
         self.check_power();
@@ -39,7 +39,7 @@ impl<S: Store> Envy<S> {
         self.enter(Phase::Waits, Activity::Suspend, start, suspended);
     }
 
-    /// For `time` from `at` on the controller is busy with `activity`.
+    /// Charges `time` from `at` of the controller to `activity`.
     #[inline]
     fn enter(&mut self, phase: Phase, activity: Activity, at: Time, time: Time) {
         (self.service.phase, self.service.begin, self.service.end) = (phase, at, at + time);
@@ -47,13 +47,13 @@ impl<S: Store> Envy<S> {
         self.book.ledger.charge(activity, time);
     }
 
-    /// When the controller has the next thing to do for a request.
+    /// Time of the controller's next event for a request.
     #[inline]
     pub(super) fn next(&self) -> Time {
         if self.service.is_idle() { Time::MAX } else { self.service.end }
     }
 
-    /// What is due at [`Envy::next`] happens. Pages are drained before `until` at once.
+    /// Handles the event at [`Envy::next`]. Pages are drained before `until` at once.
     #[inline]
     pub(super) fn step(&mut self, until: Time, completions: &mut Completions) {
         let at = self.service.end;
@@ -84,7 +84,7 @@ impl<S: Store> Envy<S> {
         }
     }
 
-    /// The part of the first request that is next: its address and its bytes, which lie in one page.
+    /// Next part of the first request: address and bytes within one page.
     #[inline]
     pub(super) fn part(&self) -> (u64, u64) {
         let (request, page_bytes) = (&self.visits[0].request, 1 << self.page_shift);
@@ -113,7 +113,7 @@ impl<S: Store> Envy<S> {
         }
     }
 
-    /// The controller knows where the page is. One that is written has to be in the write buffer.
+    /// Handles the end of a page table look-up. A page to write must be in the write buffer.
     #[inline]
     fn translated(&mut self, at: Time) {
         let lpn = self.page_of(self.part().0);
@@ -131,7 +131,7 @@ impl<S: Store> Envy<S> {
         }
     }
 
-    /// Programs and erases go on up to `until`, or until a slot is free.
+    /// Runs programs and erases up to `until`, or until a slot is free.
     #[cold]
     fn drain_until(&mut self, until: Time) {
         let from = self.worked_until;
@@ -151,7 +151,7 @@ impl<S: Store> Envy<S> {
         };
     }
 
-    /// The words of one page are read or written.
+    /// Reads or writes the words of one page.
     #[inline]
     fn access(&mut self, at: Time) {
         let (op, words) = (self.visits[0].request.op, self.part().1.div_ceil(self.config.word.0));
@@ -180,8 +180,8 @@ impl<S: Store> Envy<S> {
         }
     }
 
-    /// Power fails at `at`: of the phase that is under way, what was to come is charged to nothing, and of
-    /// the words that it writes those are there to which it had come.
+    /// Handles a power failure at `at`: the rest of the current phase is not charged, and only the words
+    /// written so far are stored.
     pub(super) fn cut_service(&mut self, at: Time) {
         let Service { phase, begin, end, .. } = self.service;
         let left = end.saturating_sub(at.max(begin));
@@ -199,7 +199,7 @@ impl<S: Store> Envy<S> {
         self.visits.clear();
     }
 
-    /// Words were read or written for `time`, and would have been for `left`.
+    /// Reads or writes words for `time`, with `left` of the phase remaining.
     fn cut_words(&mut self, time: Time, left: Time) -> Activity {
         let (address, bytes) = self.part();
         let access = self.config.access.as_ps().max(1);

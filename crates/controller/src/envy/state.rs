@@ -1,5 +1,5 @@
-//! What a restored device rebuilds and checks: what follows from the rest is not written, such as which pages
-//! of a segment live, which follows from the page table and the shadows.
+//! Rebuilds and checks a restored device: derived data is not saved, such as the valid pages of a segment,
+//! which follow from the page table and the shadows.
 
 use super::array::Array;
 use super::model::Envy;
@@ -51,7 +51,7 @@ impl<S: Store> Array<S> {
         Ok(())
     }
 
-    /// Segments and places are those there are.
+    /// Checks that segments and positions are permutations of each other.
     fn check_order(&self) -> Result<(), String> {
         let (segments, places) = (self.geometry.segments, self.places.len() as u32);
         let standing = self.order.iter().chain(&self.standby);

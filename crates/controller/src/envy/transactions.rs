@@ -1,10 +1,11 @@
-//! Transactions: the old version of a page is kept until the new one is to last.
+//! Transactions: the old version of a page is kept until the commit.
 //!
 //! The versions an open transaction writes stay in the write buffer. The version before, the *shadow*, stays
 //! where it is: in flash, where the cleaner moves it like live data, or in a slot of the buffer
 //! (wu-1994 section 6). So a page in flash has a slot in the buffer, and a page in the buffer has two.
 //!
-//! A transaction begins and ends while no request is outstanding: who asks for that waits for all requests first.
+//! A transaction begins and ends while no request is outstanding: who asks for that waits for all requests
+//! first.
 
 use super::model::Envy;
 use super::page_table::Location;
@@ -14,7 +15,8 @@ use nacre_media::store::Store;
 use std::collections::BTreeSet;
 
 impl<S: Store> Envy<S> {
-    /// Slots that versions and shadows of a transaction may take; the other half continues being drained.
+    /// Maximum slots for versions and shadows of a transaction; the other half remains available for
+    /// draining.
     fn slots_for_transaction(&self) -> u32 {
         self.buffer.capacity() / 2
     }
@@ -33,7 +35,8 @@ impl<S: Store> Envy<S> {
         self.writable == SlotState::Uncommitted
     }
 
-    /// Refuses what writing pages `first..=last` in the open transaction has no room for, beside what waits to be written.
+    /// Rejects a write of pages `first..=last` if the open transaction has no space for it, in addition to
+    /// pending writes.
     pub(super) fn check_transaction(&self, first: u64, last: u64) -> Result<(), Refused> {
         if !self.is_transaction_open() {
             return Ok(());
@@ -62,7 +65,7 @@ impl<S: Store> Envy<S> {
         Ok(())
     }
 
-    /// The version of `lpn` at `old` is the one before the open transaction.
+    /// Keeps the version of `lpn` at `old` as the shadow of the open transaction.
     pub(super) fn keep_shadow(&mut self, lpn: u32, old: Location) {
         if let Location::Buffer(slot) = old {
             let state = match self.buffer.slot(slot).state {
@@ -76,7 +79,7 @@ impl<S: Store> Envy<S> {
         assert!(before.is_none(), "page {lpn} has one shadow");
     }
 
-    /// The new versions last; gives how many pages changed.
+    /// Commits the new versions; returns the number of changed pages.
     pub(super) fn commit_transaction(&mut self) -> Result<u64, Refused> {
         let shadows = self.close_transaction()?;
         let pages = shadows.len() as u64;
@@ -93,7 +96,7 @@ impl<S: Store> Envy<S> {
         Ok(pages)
     }
 
-    /// The old versions are the newest again; gives how many pages had changed.
+    /// Restores the old versions; returns the number of pages that had changed.
     pub(super) fn roll_back(&mut self) -> Result<u64, Refused> {
         let shadows = self.close_transaction()?;
         let pages = shadows.len() as u64;
@@ -135,7 +138,7 @@ impl<S: Store> Envy<S> {
         assert!(self.visits.is_empty(), "requests are outstanding while a transaction begins or ends");
     }
 
-    /// Takes the time of one access to SRAM for each of `pages`.
+    /// Takes the time of one SRAM access for each of `pages`.
     fn touch(&mut self, now: Time, pages: u64) -> Completion {
         let done = self.free_at.max(now) + Time::from_ps(self.config.access.as_ps() * pages);
         (self.free_at, self.worked_until) = (done, done);

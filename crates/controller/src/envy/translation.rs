@@ -1,25 +1,25 @@
-//! The memory management unit: the mappings used last, ready at hand.
+//! The memory management unit: a cache of recently used mappings.
 
 use nacre_kernel::state::State;
 use std::hint::select_unpredictable;
 
-/// A fully associative cache of page numbers, the least recently used of which leaves.
+/// A fully associative cache of page numbers with LRU replacement.
 #[derive(State)]
 pub(super) struct Translation {
     pages: Vec<u32>,
     used: Vec<u64>,
-    /// Where the page of the latest access stands: most accesses stay in one page for a while.
+    /// Slot of the latest access: most accesses stay in one page for a while.
     latest: usize,
     clock: u64,
     lookups: u64,
     misses: u64,
 }
 
-/// No page has this number.
+/// Marks an empty entry.
 const NONE: u32 = u32::MAX;
 
 impl Translation {
-    /// Room for `entries` mappings; 0 means that every mapping is at hand.
+    /// A cache of `entries` mappings; 0 holds all mappings.
     pub(super) fn new(entries: u32) -> Translation {
         let entries = entries as usize;
         Translation {
@@ -32,7 +32,7 @@ impl Translation {
         }
     }
 
-    /// Whether the mapping of `page` is at hand; it is from now on.
+    /// Whether the mapping of `page` is a hit; it is cached afterwards.
     #[inline]
     pub(super) fn look_up(&mut self, page: u32) -> bool {
         self.lookups += 1;
@@ -55,7 +55,7 @@ impl Translation {
         found.is_some()
     }
 
-    /// The entry whose page was used longest ago, found without a branch: no processor guesses which of two is older.
+    /// The least recently used entry, found without branches, which would be mispredicted.
     fn oldest(&self) -> usize {
         let entries = self.used.iter().copied().enumerate();
         let older = |one: (usize, u64), other: (usize, u64)| {
@@ -65,18 +65,18 @@ impl Translation {
         entries.reduce(older).expect("there are entries, or the page was at hand").0
     }
 
-    /// Everything is lost, as by a power failure.
+    /// Empties the cache, as a power failure does.
     pub(super) fn clear(&mut self) {
         self.pages.fill(NONE);
         self.used.fill(0);
     }
 
-    /// Look-ups and how many of them missed, since counting began.
+    /// Look-ups and misses since counting started.
     pub(super) fn counts(&self) -> (u64, u64) {
         (self.lookups, self.misses)
     }
 
-    /// Counting begins now.
+    /// Restarts counting.
     pub(super) fn restart_counts(&mut self) {
         (self.lookups, self.misses) = (0, 0);
     }

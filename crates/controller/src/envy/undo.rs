@@ -1,8 +1,11 @@
-//! A relocation that power losses left without erased pages is begun anew.
+//! Restarts a relocation that has no erased pages left after power losses.
 //!
-//! Every power loss wastes the page that was being programmed, and the segment that takes the pages of another may have
-//! none to spare: in an exchange it takes those of a segment that is full. What it was to hold is all there still, since the
-//! segment that is left is erased last. So where no other segment has an erased page either, the table points there again,
+//! Every power loss wastes the page that was being programmed, and the segment that takes the pages of
+//! another may have
+//! none to spare: in an exchange it takes those of a segment that is full. What it was to hold is all there
+//! still, since the
+//! segment that is left is erased last. So where no other segment has an erased page either, the table points
+//! there again,
 //! and the segment that was to take the pages is erased before they are copied once more.
 
 use super::array::Array;
@@ -10,13 +13,12 @@ use super::relocation::Relocation;
 use nacre_media::store::Store;
 
 impl<S: Store> Array<S> {
-    /// Whether pages of `relocation` are left to be copied, for which [`Array::next_live`] finds no erased page.
+    /// Whether `relocation` has pages left to copy, but [`Array::next_live`] finds no erased page.
     pub(super) fn lacks_pages(&self, relocation: &Relocation) -> bool {
         self.find_live(relocation.from, relocation.cursor).is_some()
     }
 
-    /// What `relocation` copied into its place is where it was before; gives the segment that stands in the place, in which
-    /// nothing lives then.
+    /// Reverts all copies of `relocation`; returns the segment at its position, which then has no valid page.
     pub(super) fn undo(&mut self, relocation: &mut Relocation) -> u32 {
         let to = self.order[relocation.place as usize];
         // Pages that went to neighbors from the end of the segment stay there.
@@ -34,8 +36,8 @@ impl<S: Store> Array<S> {
         to
     }
 
-    /// The first page of `segment` at or behind `index` that is not live. Every page that was copied left one, and in which of
-    /// them it stands again makes no difference while the order is the same.
+    /// The first invalid page of `segment` at or after `index`. Every copied page left one; which of them it
+    /// returns to makes no difference while the order is the same.
     fn left_page(&self, segment: u32, index: u32) -> u32 {
         let first = segment << self.geometry.page_shift();
         let programmed = self.flash.blocks()[segment as usize].programmed;
@@ -43,7 +45,7 @@ impl<S: Store> Array<S> {
         left.expect("every page that was copied left one")
     }
 
-    /// Page `before` holds the live version of `lpn` again, and its copy in `page` does not count.
+    /// Makes page `before` the valid version of `lpn` again; its copy in `page` is invalid.
     fn return_to(&mut self, before: u32, page: u32, lpn: u32) {
         // In the cells it is there already, but for the part of a write that was taken back since.
         self.flash.fill_from(before, page);
@@ -54,7 +56,7 @@ impl<S: Store> Array<S> {
         self.point_to(lpn, page, before);
     }
 
-    /// The segment in `place` was erased, so that copying begins anew.
+    /// Records the erase of the segment at `place`, so that copying restarts.
     pub(super) fn erased_in(&mut self, place: u32) {
         let segment = self.order[place as usize];
         let state = &mut self.places[place as usize];

@@ -1,4 +1,4 @@
-//! Requests that the controller serves or that wait for it, and how far the first of them is.
+//! Outstanding requests of the controller, and the progress of the first one.
 
 use nacre_kernel::event::{Payload, RequestId};
 use nacre_kernel::state::Value;
@@ -10,36 +10,36 @@ pub(super) struct Visit {
     pub(super) id: RequestId,
     pub(super) arrived: Time,
     pub(super) request: Request,
-    /// What it writes.
+    /// Data that it writes.
     pub(super) data: Payload,
 }
 
-/// What the controller does for the first of the requests.
+/// Phase of the first request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(super) enum Phase {
-    /// There is none.
+    /// No request.
     #[default]
     Idle,
-    /// It is not ready, or suspends a program or an erase.
+    /// The controller is not ready, or suspends a program or an erase.
     Waits,
-    /// It reads the page table.
+    /// Reads the page table.
     Translates,
-    /// The write buffer is full: it waits before it lets programs and erases go on.
+    /// The write buffer is full: waits before programs and erases resume.
     Full,
-    /// They go on until a slot is free.
+    /// Programs and erases run until a slot is free.
     Drains,
-    /// It copies a page into the write buffer.
+    /// Copies a page into the write buffer.
     Copies,
-    /// It reads or writes words of one page.
+    /// Reads or writes words of one page.
     Accesses,
 }
 
-/// How far the first of the requests is.
+/// Progress of the first request.
 #[derive(Clone, Debug, Default, Value)]
 pub(super) struct Service {
     pub(super) phase: Phase,
     pub(super) begin: Time,
-    /// When the phase ends; while pages are drained, when the next program or erase is done.
+    /// End of the phase; while draining, the end of the next program or erase.
     pub(super) end: Time,
     /// Bytes that were read or written.
     pub(super) served: u64,
@@ -47,7 +47,7 @@ pub(super) struct Service {
     pub(super) spent: [Time; TOLD.len()],
 }
 
-/// What the time of a request goes into.
+/// Activities of a request's latency breakdown.
 pub(super) const TOLD: [Activity; 10] = [
     Activity::Queue,
     Activity::Suspend,
@@ -62,7 +62,7 @@ pub(super) const TOLD: [Activity; 10] = [
 ];
 
 impl Service {
-    /// Whether no request is served.
+    /// Whether no request is in service.
     pub(super) fn is_idle(&self) -> bool {
         self.phase == Phase::Idle
     }

@@ -1,14 +1,14 @@
-//! Which two segments exchange their data so that all wear evenly.
+//! Selects two segments that exchange their data for wear leveling.
 
 use super::array::{Array, Exchange};
 use nacre_media::store::Store;
 
 impl<S: Store> Array<S> {
-    /// The places of the most and the least erased segments, where their erases differ by more than `gap`.
+    /// Positions of the most and the least erased segments, if their erases differ by more than `gap`.
     ///
-    /// A segment that was exchanged stands back, or the same two would be exchanged for ever: the worn one
-    /// until it has been cleaned again, which shows that its new data is written to; the young one until it
-    /// has caught up by `gap` erases. The paper does not say how eNVy avoids this.
+    /// A segment is not exchanged again until its erases change, or the same two would be exchanged forever:
+    /// the worn one until it has been cleaned again, which shows that its new data is written; the young one
+    /// until it has caught up by `gap` erases. The paper does not say how eNVy avoids this.
     pub(super) fn uneven(&self, gap: u32) -> Option<(usize, usize)> {
         if gap == 0 {
             return None;
@@ -25,7 +25,7 @@ impl<S: Store> Array<S> {
         (erases(&worn) > erases(&young) + gap).then_some((worn, young))
     }
 
-    /// What was in the place `worn` is in a young segment now, and what was in `young` in the worn one.
+    /// Records the exchange of the data at positions `worn` and `young`.
     pub(super) fn exchanged(&mut self, [worn, young]: [u32; 2]) {
         self.programs.swaps += 1;
         let (risen, resting) = (self.order[worn as usize] as usize, self.order[young as usize] as usize);

@@ -1,9 +1,9 @@
-//! The write buffer: pages in battery-backed SRAM, drained in the order in which they came.
+//! The write buffer: pages in battery-backed SRAM, drained in FIFO order.
 
 use nacre_kernel::state::{State, Value};
 use std::collections::VecDeque;
 
-/// What a slot of the buffer holds.
+/// State of a slot of the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 #[repr(u8)]
 pub(super) enum SlotState {
@@ -11,15 +11,15 @@ pub(super) enum SlotState {
     Free,
     /// The newest version of a page.
     Dirty,
-    /// The newest version of a page, on its way into flash.
+    /// The current version of a page, being written to flash.
     Draining,
-    /// A version on its way into flash that is the newest no more.
+    /// An obsolete version being written to flash.
     Superseded,
     /// A version that an open transaction wrote.
     Uncommitted,
-    /// The version before an open transaction wrote.
+    /// The version before the writes of an open transaction.
     Shadow,
-    /// Nothing any more, but it still stands in the queue.
+    /// Empty, but still in the queue.
     Released,
 }
 
@@ -32,9 +32,9 @@ impl SlotState {
 pub(super) struct Slot {
     /// The logical page.
     pub(super) lpn: u32,
-    /// The partition of the flash it came from, to which it is drained.
+    /// Source partition in flash, to which it is drained.
     pub(super) partition: u32,
-    /// What it holds.
+    /// State of the slot.
     pub(super) state: SlotState,
 }
 
@@ -72,7 +72,7 @@ impl WriteBuffer {
         }
     }
 
-    /// Slots there are.
+    /// Number of slots.
     pub(super) fn capacity(&self) -> u32 {
         self.slots.len() as u32
     }
@@ -83,13 +83,13 @@ impl WriteBuffer {
         self.counts[state as usize]
     }
 
-    /// Slots on their way into flash.
+    /// Slots being written to flash.
     #[inline]
     pub(super) fn draining(&self) -> u32 {
         self.count(SlotState::Draining) + self.count(SlotState::Superseded)
     }
 
-    /// Pages it holds, those on their way into flash included.
+    /// Pages in the buffer, including those being written to flash.
     #[inline]
     pub(super) fn held(&self) -> u32 {
         self.capacity() - self.count(SlotState::Free) - self.count(SlotState::Released)
@@ -106,9 +106,9 @@ impl WriteBuffer {
         index
     }
 
-    /// Takes the first dirty slot from the tail on that `fits`, looking at `look` of them.
+    /// Takes the first dirty slot that `fits` among the first `look` from the tail.
     ///
-    /// What an open transaction holds and stands at the tail goes to the head.
+    /// Slots of an open transaction at the tail move to the head.
     #[inline]
     pub(super) fn take(&mut self, look: usize, mut fits: impl FnMut(&Slot) -> bool) -> Option<u32> {
         if self.count(SlotState::Dirty) == 0 {
@@ -142,26 +142,26 @@ impl WriteBuffer {
         }
     }
 
-    /// The slot, which has left the queue, holds nothing any more.
+    /// Frees a slot that has left the queue.
     #[inline]
     pub(super) fn set_free(&mut self, slot: u32) {
         self.set_state(slot, SlotState::Free);
         self.free.push(slot);
     }
 
-    /// The slot, which stands in the queue, holds nothing any more.
+    /// Marks a slot in the queue as released.
     pub(super) fn release(&mut self, slot: u32) {
         self.set_state(slot, SlotState::Released);
         self.collect_released();
     }
 
-    /// A slot that was being drained goes back to the tail, as `state`.
+    /// Returns a slot to the tail, with `state`, after an interrupted program.
     pub(super) fn put_back(&mut self, slot: u32, state: SlotState) {
         self.set_state(slot, state);
         self.queue.push_front(slot);
     }
 
-    /// Released slots at the tail become free.
+    /// Frees released slots at the tail.
     fn collect_released(&mut self) {
         while let Some(&slot) = self.queue.front() {
             if self.slots[slot as usize].state != SlotState::Released {
@@ -172,7 +172,7 @@ impl WriteBuffer {
         }
     }
 
-    /// Every released slot becomes free, wherever it stands.
+    /// Frees every released slot, at any position.
     pub(super) fn collect_all_released(&mut self) {
         let queue = std::mem::take(&mut self.queue);
         for slot in queue {
@@ -184,13 +184,13 @@ impl WriteBuffer {
         }
     }
 
-    /// What `slot` holds.
+    /// State of `slot`.
     #[inline]
     pub(super) fn slot(&self, slot: u32) -> &Slot {
         &self.slots[slot as usize]
     }
 
-    /// Changes what `slot` stands for.
+    /// Changes the state of `slot`.
     #[inline]
     pub(super) fn set_state(&mut self, slot: u32, state: SlotState) {
         let content = &mut self.slots[slot as usize];
@@ -213,13 +213,13 @@ impl WriteBuffer {
         &mut self.bytes[start..start + self.page_bytes]
     }
 
-    /// Slot `to` holds the bytes of slot `from`.
+    /// Copies the bytes of slot `from` to slot `to`.
     pub(super) fn copy_bytes(&mut self, from: u32, to: u32) {
         let start = from as usize * self.page_bytes;
         self.bytes.copy_within(start..start + self.page_bytes, to as usize * self.page_bytes);
     }
 
-    /// What the queue holds, from the tail on.
+    /// Slots in the queue, from the tail.
     #[inline]
     pub(super) fn next_to_leave(&self) -> impl Iterator<Item = &Slot> {
         self.queue.iter().map(|&slot| &self.slots[slot as usize])
@@ -248,7 +248,7 @@ impl WriteBuffer {
         }
     }
 
-    /// Panics when the books do not agree.
+    /// Panics if the state is inconsistent.
     pub(super) fn check_invariants(&self) {
         let mut counts = [0; SlotState::COUNT];
         self.slots.iter().for_each(|slot| counts[slot.state as usize] += 1);

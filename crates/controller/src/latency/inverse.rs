@@ -1,14 +1,14 @@
-//! A distribution as its inverse cumulative function, made of straight pieces.
+//! Piecewise linear inverse of a cumulative distribution function.
 
 use nacre_kernel::Time;
 
-/// Places of the index that finds the piece of a draw; a power of two keeps its product exact.
+/// Size of the index; a power of two keeps the product exact.
 const INDEX_PLACES: usize = 1024;
 
-/// One piece: a `share` of all draws, spread evenly between two latencies.
+/// One piece: a `share` of all samples, uniform between two latencies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Piece {
-    /// Share of the draws, relative to the other pieces.
+    /// Share of the samples, relative to the other pieces.
     pub(crate) share: f64,
     /// The smallest latency of the piece.
     pub(crate) from: Time,
@@ -16,10 +16,10 @@ pub(crate) struct Piece {
     pub(crate) to: Time,
 }
 
-/// Draws from pieces in constant time on average: an index leads to a piece near the wanted one
-/// (Chen and Asau, "On generating random variates from an empirical distribution", 1974).
+/// Samples pieces in constant time on average: an index leads to a nearby piece (Chen and Asau, "On
+/// generating random variates from an empirical distribution", 1974).
 pub(crate) struct Inverse {
-    /// For each piece, the cumulative share where it ends.
+    /// For each piece, the cumulative share at its end.
     ends: Vec<f64>,
     /// For each piece, its smallest latency and its slope, in picoseconds.
     lines: Vec<(f64, f64)>,
@@ -28,7 +28,7 @@ pub(crate) struct Inverse {
 }
 
 impl Inverse {
-    /// A distribution of `pieces`, of which at least one has a share above zero.
+    /// A distribution of `pieces`, at least one with a positive share.
     pub(crate) fn new(pieces: &[Piece]) -> Inverse {
         let kept: Vec<&Piece> = pieces.iter().filter(|piece| piece.share > 0.0).collect();
         let total: f64 = kept.iter().map(|piece| piece.share).sum();
@@ -53,7 +53,7 @@ impl Inverse {
         Inverse { ends, lines, index, mean_ps }
     }
 
-    /// The latency that a share `u` of all draws, in `[0, 1)`, does not exceed.
+    /// The quantile for `u` in `[0, 1)`.
     #[inline]
     pub(crate) fn at(&self, u: f64) -> Time {
         let mut piece = self.index[(u * INDEX_PLACES as f64) as usize] as usize;

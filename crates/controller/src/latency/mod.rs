@@ -36,7 +36,7 @@ impl Family for LatencyFamily {
     type Built = Box<dyn Latency>;
     type Context<'a> = dyn Builder + 'a;
 
-    /// What starts like a number is meant as a duration.
+    /// Text that starts like a number is a duration.
     fn shorthand(text: &str) -> Option<(&'static str, &'static str)> {
         text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+'))
             .then_some(("constant", "latency"))
@@ -45,10 +45,10 @@ impl Family for LatencyFamily {
 
 /// A stream of latencies.
 pub trait Latency: State + Send {
-    /// The next one.
+    /// The next sample.
     fn draw(&mut self) -> Time;
 
-    /// Their mean in seconds, exact for the distribution that [`Latency::draw`] draws from.
+    /// Mean in seconds, exact for the distribution that [`Latency::draw`] samples.
     fn mean_s(&self) -> f64;
 }
 
@@ -64,7 +64,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// The word fio uses.
+    /// The name in fio.
     const fn name(self) -> &'static str {
         match self {
             Direction::Read => "read",
@@ -74,7 +74,7 @@ impl Direction {
     }
 }
 
-/// The distributions, in the order users see them.
+/// The distributions, in documentation order.
 pub static LATENCIES: &Table<LatencyFamily> =
     &[constant::ROOM, exponential::ROOM, lognormal::ROOM, quantiles::ROOM, fio_json::ROOM, latency_log::ROOM];
 

@@ -100,13 +100,13 @@ pub struct Config {
 }
 
 impl Config {
-    /// Its part of a whole drive, where that is known.
+    /// Its share of a whole drive, if known.
     fn share(&self) -> Option<f64> {
         let (capacity, drive) = self.capacity.zip(self.drive)?;
         Some(capacity.0 as f64 / drive.0 as f64)
     }
 
-    /// The same with the power and the endurance of its part of a drive.
+    /// The configuration with power and endurance scaled to its share of a drive.
     fn of_share(mut self) -> Config {
         if let Some(share) = self.share() {
             self.idle_power = self.idle_power.map(|power| Power(power.0 * share));

@@ -1,4 +1,4 @@
-//! The model behind `measured`: servers behind one queue, and a link they may share.
+//! The model of `measured`: parallel servers with one queue, and an optional shared link.
 
 use super::Config;
 use crate::latency::Latency;
@@ -48,38 +48,38 @@ struct Active {
     request: Request,
     data: Payload,
     units_left: u32,
-    /// When a write began, relative to flushes.
+    /// Order of a write relative to flushes.
     ticket: Ticket,
 }
 
-/// A part of a request that holds one server.
+/// A part of a request that occupies one server.
 #[derive(Clone, Copy, Debug, Value)]
 struct Unit {
     active: u32,
     op: Op,
-    /// Where it begins in the request.
+    /// Offset in the request.
     offset: u32,
     bytes: u32,
     latency: Time,
-    /// When its bytes are across the link, of a write.
+    /// End of its transfer over the link, for a write.
     sent: Time,
     begun: Time,
 }
 
-/// What happens beside the end of a service.
+/// Events other than the end of a service.
 #[derive(Clone, Copy, Debug, Value)]
 enum Event {
-    /// A write crosses the link and asks for a server.
+    /// A write has crossed the link and needs a server.
     Sending(Unit),
     /// The data of a read is ready to cross the link.
     Ready(Unit),
-    /// A unit is done.
+    /// A unit has completed.
     Done(Unit),
-    /// A trim or a flush is done, which took this long.
+    /// A trim or a flush has completed, after this time.
     Ended { active: u32, activity: Activity, time: Time },
 }
 
-/// What was done since measuring began; `units` is indexed by [`Op`].
+/// Counters since measurement started; `units` is indexed by [`Op`].
 #[derive(Default, Value)]
 struct Counts {
     ledger: Ledger,
@@ -88,7 +88,7 @@ struct Counts {
 }
 
 impl Counts {
-    /// A unit begins to hold a server.
+    /// Starts the service of a unit.
     #[inline(always)]
     fn begin(&mut self, unit: &mut Unit, now: Time, latency: Time) -> Time {
         let activity = if unit.op == Op::Read { Activity::Read } else { Activity::Write };
@@ -100,7 +100,7 @@ impl Counts {
 }
 
 impl<S: Store> Measured<S> {
-    /// A device that has done nothing yet.
+    /// An idle device.
     pub(super) fn new(
         id: ComponentId,
         path: String,
@@ -154,7 +154,7 @@ impl<S: Store> Measured<S> {
         self.servers.arrive(now, unit, |unit, at| begin(read, write, counts, agenda, unit, at));
     }
 
-    /// The server of a unit is free again; the next one that waits takes it.
+    /// Frees the server of a unit; the next waiting unit takes it.
     #[inline(always)]
     fn end_service(&mut self, until: Time) -> Option<(Time, Unit)> {
         let (read, write, counts) = (&mut self.read, &mut self.write, &mut self.counts);
@@ -162,7 +162,7 @@ impl<S: Store> Measured<S> {
         self.servers.end_before(until, |unit, at| begin(read, write, counts, agenda, unit, at))
     }
 
-    /// A unit has been served at `at`, and has its data across the link or needs none.
+    /// Completes a unit at `at`, when its data has crossed the link, if any.
     #[inline(always)]
     fn finish_unit(&mut self, at: Time, unit: &Unit, completions: &mut Completions) {
         let active = &mut self.active[unit.active];
@@ -193,7 +193,7 @@ impl<S: Store> Measured<S> {
         }
     }
 
-    /// A write has ended; flushes that waited for it begin.
+    /// Completes a write; starts flushes that waited for it.
     #[inline]
     fn end_write(&mut self, at: Time, ticket: Ticket) {
         let (agenda, time) = (&mut self.agenda, self.config.flush);
@@ -226,7 +226,7 @@ impl<S: Store> Measured<S> {
         std::iter::once(servers).chain(self.link.as_ref().map(|link| link.resource("link"))).collect()
     }
 
-    /// The ledger with the energy of the units that have begun.
+    /// The ledger with the energy of the started units.
     fn ledger(&self) -> Ledger {
         let mut ledger = self.counts.ledger.clone();
         let energies = self.config.energies();
@@ -243,7 +243,8 @@ impl<S: Store> Measured<S> {
     }
 }
 
-/// `unit` gets a server at `now`; returns for how long. A read's data is ready for the link one transfer before the end.
+/// Starts service of `unit` at `now`; returns the service time. A read's data is ready for the link one
+/// transfer before the end.
 #[inline(always)]
 fn begin(
     read: &mut Box<dyn Latency>,

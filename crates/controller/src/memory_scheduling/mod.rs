@@ -1,4 +1,5 @@
-//! Which access a memory controller serves first, and how far it opens rows ahead. One room per scheduler.
+//! Memory scheduling: which access is served first, and how far ahead rows are opened. One room per
+//! scheduler.
 
 pub mod fcfs;
 pub mod fr_fcfs;
@@ -29,7 +30,7 @@ impl std::fmt::Debug for Controller<'_> {
     }
 }
 
-/// The schedulers, in the order users see them.
+/// The schedulers, in documentation order.
 pub static ROOMS: &Table<MemorySchedulingFamily> = &[fcfs::ROOM, fr_fcfs::ROOM];
 
 /// The scheduler in `slot`.
@@ -40,13 +41,13 @@ pub fn build(
     (room_of(ROOMS, slot).build)(slot, &mut Controller { families })
 }
 
-/// Neighboring bursts that are read or written together: of one row, or of one row in each of several groups of
-/// banks, which they take in turn.
+/// Neighboring bursts that are read or written together: in one row, or alternating between one row in each
+/// of several bank groups.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub struct Access {
     /// The row, or that of the first burst.
     pub place: Place,
-    /// Bank groups that are used in turn.
+    /// Bank groups that are used alternately.
     pub groups: u32,
     /// Bursts.
     pub bursts: u64,
@@ -54,7 +55,7 @@ pub struct Access {
 
 /// Number of accesses that a memory controller chooses from: row hits first, then the oldest.
 pub trait MemoryScheduler: Send {
-    /// How many accesses there are for whose rows commands may be given at one time: the first of them moves its
-    /// data meanwhile. At least one.
+    /// Maximum number of accesses that may receive row commands at a time: the first of them transfers data
+    /// meanwhile. At least one.
     fn ahead(&self) -> u32;
 }

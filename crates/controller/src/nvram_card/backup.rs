@@ -1,4 +1,4 @@
-//! What keeps volatile memory over a power loss: flash, and a capacitor whose energy the dump takes.
+//! Backup of volatile memory at a power loss: flash, and a capacitor that powers the dump.
 
 use super::config::{Config, Dump};
 use crate::ecc::{self, Ecc};
@@ -6,7 +6,7 @@ use nacre_config::{ErrorCode, Families, Problem, Problems};
 use nacre_kernel::state::State;
 use nacre_kernel::{Energy, Power, Random, Time};
 
-/// The flash and the capacitor; nothing where the memory keeps its content by itself.
+/// The flash and the capacitor; none if the memory is non-volatile.
 #[derive(State)]
 #[state(after = "Backup::check")]
 pub(super) struct Backup {
@@ -14,28 +14,28 @@ pub(super) struct Backup {
     plan: Plan,
     /// A bit for each page of flash: whether the memory differs from it.
     changed: Vec<u64>,
-    /// A bit for each page that was saved since the card was new: the others hold nothing that can be lost.
+    /// A bit for each page ever saved: the others hold nothing that can be lost.
     held: Vec<u64>,
-    /// What the capacitor held at `since`, from when on it is charged.
+    /// Charge of the capacitor at `since`, from when it is charged.
     charge: Energy,
     since: Time,
 }
 
-/// What a dump takes.
+/// Sizes, times, and energies of a dump.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Plan {
     is_volatile: bool,
-    /// Pages of flash that the memory fills, and the shift of their bytes.
+    /// Pages of flash for the memory, and the shift of their size in bytes.
     pub(super) pages: u64,
     pub(super) page_shift: u32,
     dump: Dump,
     setup: Time,
-    /// To program and to read a page.
+    /// Time to program and to read a page.
     save: Time,
     load: Time,
-    /// Bytes in addition to those of a page, for the error correction.
+    /// Spare bytes of a page for the error correction.
     pub(super) spare: u64,
-    /// The share of pages whose errors cannot be corrected.
+    /// Probability that a page has uncorrectable errors.
     unreadable: f64,
     power: Power,
     /// Usable energy of the charged capacitor; `None` if it is always enough.
@@ -44,14 +44,14 @@ pub(super) struct Plan {
     waits_for_charge: bool,
 }
 
-/// What a dump comes to.
+/// Result of a dump.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Dumped {
     pub(super) time: Time,
     /// Pages saved, and pages that changed and are lost.
     pub(super) saved: u64,
     pub(super) lost: u64,
-    /// The first page that is not saved, of all of them.
+    /// The first page, of all pages, that is not saved.
     pub(super) end: u64,
 }
 
@@ -78,22 +78,22 @@ impl Plan {
         }
     }
 
-    /// How long a dump of so many pages takes.
+    /// Duration of a dump with this number of pages.
     pub(super) fn time(&self, pages: u64) -> Time {
         self.setup + self.save * pages
     }
 
-    /// The energy of a dump of so many pages.
+    /// Energy of a dump with this number of pages.
     pub(super) fn energy(&self, pages: u64) -> Energy {
         self.power.over(self.time(pages))
     }
 
-    /// How long the flash is read after a power loss.
+    /// Time to read the flash after a power loss.
     pub(super) fn loading(&self) -> Time {
         if self.is_volatile { self.load * self.pages } else { Time::ZERO }
     }
 
-    /// Pages of a whole dump whose errors are not corrected when it is read back, on average.
+    /// Expected number of pages of a full dump with uncorrectable errors on reading.
     pub(super) fn unreadable(&self) -> f64 {
         self.unreadable * self.pages as f64
     }
@@ -106,18 +106,18 @@ impl Plan {
         if pages <= 0.0 { 0 } else { most.min(pages as u64) }
     }
 
-    /// Whether a charged capacitor saves the whole memory.
+    /// Whether a charged capacitor can save the whole memory.
     pub(super) fn is_enough(&self) -> bool {
         self.stored.is_none_or(|stored| self.saved_by(stored, self.pages) == self.pages)
     }
 
-    /// Whether a power loss may take something.
+    /// Whether a power loss may lose data.
     fn may_lose(&self) -> bool {
         self.is_volatile && self.stored.is_some() && !(self.is_enough() && self.waits_for_charge)
     }
 }
 
-/// What decoding a codeword takes on average, when each of its bits is wrong by itself with probability `rate`.
+/// Mean time to decode a codeword, with independent bit errors at rate `rate`.
 fn decoding(ecc: &dyn Ecc, rate: f64) -> Time {
     let bits = ecc.layout().codeword_bits as f64;
     let clean = libm::exp(bits * libm::log1p(-rate));
@@ -135,8 +135,8 @@ impl Backup {
         Backup { plan, held: changed.clone(), changed, charge, since: Time::ZERO }
     }
 
-    /// Whether a power loss may take something of the card that `config` describes. Errors: its capacitor is too
-    /// small for a dump and it was not said that it may be; its flash has no such error correction.
+    /// Whether a power loss may lose data of the card in `config`. Errors: its capacitor is too small for a
+    /// dump, which the settings do not allow; or its error correction is impossible for the flash.
     pub(super) fn may_lose(config: &Config, families: &dyn Families) -> Result<bool, Problems> {
         let code = ecc::build(&config.flash_ecc, ecc::Page { families, bytes: config.flash_page })?;
         let plan = Plan::new(config, &*code);
@@ -159,17 +159,17 @@ impl Backup {
         &self.plan
     }
 
-    /// Whether a dump may not save everything.
+    /// Whether a dump may be incomplete.
     pub(super) fn loses(&self) -> bool {
         self.plan.may_lose()
     }
 
-    /// Whether pages of a dump may be lost because they cannot be read back.
+    /// Whether pages of a dump may be unreadable.
     pub(super) fn misreads(&self) -> bool {
         self.plan.is_volatile && self.plan.unreadable > 0.0
     }
 
-    /// Pages that cannot be read back, of all that the host ever wrote: each by itself, as chance has it.
+    /// Unreadable pages among all that were ever written, selected at random and independently.
     pub(super) fn misread(&mut self, chance: &mut Random) -> Vec<u64> {
         if !self.misreads() {
             return Vec::new();
@@ -200,13 +200,13 @@ impl Backup {
         self.changed.iter().map(|word| u64::from(word.count_ones())).sum()
     }
 
-    /// What the capacitor holds at `at`; `None` if it is always enough.
+    /// Charge of the capacitor at `at`; `None` if it is always enough.
     pub(super) fn charge(&self, at: Time) -> Option<Energy> {
         let since = self.plan.charge_power.over(at.saturating_sub(self.since));
         self.plan.stored.map(|stored| Energy((self.charge.0 + since.0).min(stored.0)))
     }
 
-    /// The power fails at `at`: what the dump comes to. [`Backup::dumped`] follows.
+    /// Result of the dump after a power failure at `at`. [`Backup::dumped`] follows.
     pub(super) fn dump(&self, at: Time) -> Dumped {
         let Plan { pages, dump, .. } = self.plan;
         let changed = self.changed();
@@ -232,7 +232,7 @@ impl Backup {
         Dumped { time, saved, lost, end }
     }
 
-    /// The dump that began at `at` is over: memory and flash are the same.
+    /// Ends the dump that started at `at`: memory and flash are equal.
     pub(super) fn dumped(&mut self, at: Time, dumped: &Dumped) {
         self.changed.fill(0);
         if let Some(charge) = self.charge(at) {
@@ -243,7 +243,7 @@ impl Backup {
         self.since = Time::MAX;
     }
 
-    /// The power is back at `at`: when the capacitor is charged as far as requests wait for it.
+    /// Time at which the capacitor is charged enough to accept requests, with power back at `at`.
     pub(super) fn recharge(&mut self, at: Time) -> Time {
         self.since = at;
         match self.plan.stored {

@@ -1,4 +1,4 @@
-//! The card: from a host's request to its rows and back. What a request waits for is an event.
+//! The card: the path of a request from the host to the rows and back. Every wait is an event.
 
 use super::backup::Backup;
 use super::config::{Config, Written};
@@ -32,24 +32,24 @@ pub(super) struct Card<S> {
     pub(super) agenda: Agenda<Event>,
     pub(super) active: Slab<Active>,
     pub(super) pieces: Slab<Piece>,
-    /// Writes that are not durable yet, for which flushes wait.
+    /// Writes that are not durable yet, for flushes to wait for.
     pub(super) writes: Barriers<u32>,
-    /// Pieces whose data the memory has, but which are not durable, in the order in which they came.
+    /// Pieces in the memory that are not durable, in arrival order.
     #[state(varies)]
     pub(super) unlanded: Vec<u32>,
     pub(super) backup: Backup,
-    /// Host addresses, and after them, if a dump may not save everything, what the flash holds.
+    /// Host data, followed by the content of the flash if a dump may be incomplete.
     #[state(skip = "the owner of the bytes keeps them next to the state")]
     pub(super) bytes: Landed<S>,
-    /// Bytes that could not be read back from the flash, until they are written again.
+    /// Bytes that were unreadable in the flash, until they are rewritten.
     pub(super) unreadable: Ranges,
-    /// Pages that could not, since the card was new.
+    /// Total number of unreadable pages.
     pub(super) lost_pages: u64,
-    /// Since when it is ready.
+    /// Time from which it is ready.
     pub(super) ready: Time,
-    /// When the last dump is over.
+    /// End of the last dump.
     pub(super) dumped: Time,
-    /// What the last power loss left to do and took away.
+    /// Result of the last power loss.
     pub(super) interrupted: Recovery,
     pub(super) host: HostCounts,
     #[state(skip = "set by whoever asks")]
@@ -63,31 +63,31 @@ pub(super) struct Active {
     arrived: Time,
     request: Request,
     data: Payload,
-    /// Pieces that are not answered yet.
+    /// Pieces without a reply.
     left: u32,
-    /// Pieces that are not durable yet, of a write.
+    /// Pieces of a write that are not durable.
     unlanded: u32,
     ticket: Ticket,
-    /// Where its time went, with that of the piece that was answered last.
+    /// Latency breakdown, up to the latest completed piece.
     spent: Spent,
-    /// In the memory.
+    /// Time in the memory.
     medium: Time,
-    /// Whether the host knows that it is done; it may still not be durable.
+    /// Whether the host knows of its completion; it may not be durable yet.
     is_complete: bool,
 }
 
-/// What happens in addition to the legs of the host's port, the work of processors, and commands.
+/// Events other than transfers of the host port, processor work, and commands.
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) enum Event {
-    /// The card is ready for a request that came before.
+    /// The card is ready for a request that arrived earlier.
     Ready(u32),
     /// A piece is served.
     Served(u32),
-    /// What a piece wrote is durable.
+    /// The data of a piece is durable.
     Landed(u32),
     /// A flush waits for no write any more.
     Flushed(u32),
-    /// The host knows at once that a request is done.
+    /// The request completes immediately for the host.
     Over(u32),
 }
 
@@ -148,7 +148,7 @@ impl<S: Store> Card<S> {
         }
     }
 
-    /// The card knows of the request; one of its processors works on it if it is a command.
+    /// Receives a request; a processor of the card works on it if it is a command.
     fn begun(&mut self, now: Time, number: u32, spent: &Spent) {
         self.active[number].spent.add(spent);
         let processing = self.config.processing;
@@ -214,7 +214,7 @@ impl<S: Store> Card<S> {
         }
     }
 
-    /// A piece can be served: its accesses join the queues of their channels.
+    /// Starts a piece: its accesses join the queues of their channels.
     fn brought(&mut self, now: Time, piece: u32, spent: Spent) {
         let entry = &mut self.pieces[piece];
         (entry.brought, entry.spent) = (now, spent);
@@ -232,7 +232,7 @@ impl<S: Store> Card<S> {
         }
     }
 
-    /// An access is read or written. When all of its piece are, it is known when the piece is served.
+    /// Completes an access. With the last access of a piece, its end time is known.
     pub(super) fn moved(&mut self, moved: &Moved) {
         let piece = &mut self.pieces[moved.piece];
         if !piece.add(moved) {
@@ -248,7 +248,7 @@ impl<S: Store> Card<S> {
         self.agenda.schedule(served, Event::Served(moved.piece));
     }
 
-    /// A piece is served, and answered.
+    /// Completes a piece in the memory, and replies.
     fn served(&mut self, now: Time, number: u32) {
         let piece = &mut self.pieces[number];
         let (op, bytes) = (if piece.is_write { Op::Write } else { Op::Read }, piece.bytes);
@@ -270,7 +270,7 @@ impl<S: Store> Card<S> {
         }
     }
 
-    /// What a piece wrote is durable.
+    /// Makes the data of a piece durable.
     fn land(&mut self, now: Time, number: u32) {
         self.change(number);
         let piece = &mut self.pieces[number];
@@ -310,7 +310,7 @@ impl<S: Store> Card<S> {
         data.slice(first, first + bytes as usize)
     }
 
-    /// A piece is answered. The last one of a request tells where its time went.
+    /// Replies to a piece. The last one of a request completes its latency breakdown.
     fn answered(&mut self, now: Time, part: Part, spent: &Spent) {
         let piece = &mut self.pieces[part.piece];
         piece.is_answered = true;
@@ -344,7 +344,7 @@ impl<S: Store> Card<S> {
         }
     }
 
-    /// The host knows that the request is done.
+    /// Notifies the host of a completed request.
     fn complete(&mut self, now: Time, number: u32, completions: &mut Completions) {
         let active = &mut self.active[number];
         active.is_complete = true;
@@ -382,7 +382,7 @@ impl<S: Store> Card<S> {
         }
     }
 
-    /// The bytes of a read: what the memory has, durable or not.
+    /// The bytes of a read: the content of the memory, durable or not.
     fn read(&self, request: &Request) -> Payload {
         let read = self.bytes.read(request);
         let (start, end) = (request.address, request.address + u64::from(request.bytes));
@@ -426,7 +426,7 @@ impl<S: Store> Card<S> {
         }
     }
 
-    /// Whether a request whose pieces are not durable has completed.
+    /// Whether a request with pieces that are not durable has completed.
     pub(super) fn has_completed(&self, request: u32) -> bool {
         self.active[request].is_complete
     }

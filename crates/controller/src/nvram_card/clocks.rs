@@ -1,19 +1,19 @@
-//! Spans of the memory in clocks, and what a channel did.
+//! Timings of the memory in clocks, and statistics of a channel.
 
 use nacre_kernel::state::Value;
 use nacre_kernel::{Ledger, Time};
 use nacre_media::dram::{Kind, Part};
 
-/// Spans of the part in clocks, for they are wanted at every access.
+/// Timings of the part, precomputed in clocks because every access needs them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clocks {
-    /// Of a clock.
+    /// Clock period.
     ps: u64,
     pub(super) activate_to_access: u64,
     pub(super) precharge: u64,
     pub(super) read_latency: u64,
     pub(super) write_latency: u64,
-    /// Of the data of a burst.
+    /// Data transfer of a burst.
     pub(super) data: u64,
 }
 
@@ -35,28 +35,28 @@ impl Clocks {
     }
 }
 
-/// What was done since measuring began.
+/// Counters since measurement started.
 #[derive(Clone, Debug, Default, Value)]
 pub(super) struct Book {
-    /// Of the data lines.
+    /// Activity of the data lines.
     pub(super) lines: Ledger,
-    /// Accesses that found their row open.
+    /// Accesses to an open row.
     pub(super) row_hits: u64,
     /// Accesses that had to close another row.
     pub(super) row_conflicts: u64,
     /// Bursts read and written that a power loss canceled.
     pub(super) canceled: [u64; 2],
-    /// Commands before, in the order of [`COUNTED`].
+    /// Commands before measurement, in the order of [`COUNTED`].
     before: [u64; 5],
 }
 
 impl Book {
-    /// Counts begin, with as many commands given before.
+    /// Starts counting, with the number of earlier commands.
     pub(super) fn from(before: [u64; 5]) -> Book {
         Book { before, ..Book::default() }
     }
 
-    /// Commands of each kind of [`COUNTED`] since measuring began, of which `given` says how many there were.
+    /// Commands of each kind of [`COUNTED`] since measurement started; `given` is the total number.
     pub(super) fn commands(&self, given: impl Fn(Kind) -> u64) -> [u64; 5] {
         let mut counts = self.before;
         for (count, (kind, _)) in counts.iter_mut().zip(COUNTED) {
@@ -66,7 +66,7 @@ impl Book {
     }
 }
 
-/// Kinds of commands, and what they are called in records.
+/// Kinds of commands, with their names in records.
 pub(super) const COUNTED: [(Kind, &str); 5] = [
     (Kind::Activate, "activates"),
     (Kind::Read, "bursts_read"),

@@ -166,17 +166,17 @@ impl Config {
         u64::from(self.chips) * u64::from(self.part.width) * self.part.burst / 8
     }
 
-    /// Neighboring bytes that lie in one bank.
+    /// Adjacent bytes in one bank.
     pub(super) fn span(&self) -> u64 {
         self.interleave.map_or(self.row_bytes(), |interleave| interleave.0)
     }
 
-    /// Bytes the host sees.
+    /// Bytes visible to the host.
     pub(super) fn capacity(&self) -> u64 {
         u64::from(self.channels) * u64::from(self.ranks) * u64::from(self.chips) * self.part.chip.0
     }
 
-    /// Usable energy of the capacitor when it is charged, where it is limited.
+    /// Usable energy of the charged capacitor, if limited.
     pub(super) fn stored(&self) -> Option<Energy> {
         let lost = self.capacitor_fade.0 * self.capacitor_hours as f64 / 1000.0;
         self.capacitor.map(|new| Energy(new.0 * (1.0 - lost).max(0.0)))

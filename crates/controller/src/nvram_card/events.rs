@@ -1,4 +1,4 @@
-//! The card as the contract of devices has it, and what a power loss takes.
+//! Implements the device contract, and power losses.
 
 use super::card::Card;
 use super::config::Written;
@@ -12,7 +12,7 @@ use nacre_kernel::{
 use nacre_media::store::Store;
 
 impl<S: Store> Card<S> {
-    /// The channel that gives a command next, and when.
+    /// The channel with the next command, and its time.
     #[inline]
     fn next_command(&self) -> (Time, usize) {
         let nexts = self.channels.iter().map(Scheduler::next_event).zip(0..);
@@ -34,7 +34,7 @@ impl<S: Store> Card<S> {
         }
     }
 
-    /// Power fails at `at`: pieces that the memory does not have as a whole are torn, or did not happen.
+    /// Handles a power failure at `at`: pieces that have not fully reached the memory are torn or dropped.
     /// Returns the acknowledged bytes that are lost with them.
     fn tear(&mut self, at: Time, chance: &mut Random) -> u64 {
         let mut writes: Vec<(Time, u32)> = Vec::new();
@@ -60,8 +60,8 @@ impl<S: Store> Card<S> {
         lost
     }
 
-    /// Pages that cannot be read back after a dump which saved what comes before page `end`; returns the bytes that are lost
-    /// with them, in addition to those that were not saved.
+    /// Unreadable pages after a dump of the pages before `end`; returns the lost bytes, in addition to those
+    /// not saved.
     fn misread(&mut self, end: u64, chance: &mut Random) -> u64 {
         let shift = self.backup.plan().page_shift;
         let mut lost = 0;
@@ -77,7 +77,8 @@ impl<S: Store> Card<S> {
         lost
     }
 
-    /// Copies what differs between memory and flash: to the flash before page `end`, back from it after.
+    /// Copies the differences between memory and flash: to the flash before page `end`, from the flash after
+    /// it.
     fn copy_pages(&mut self, end: u64) {
         let plan = *self.backup.plan();
         let page_bytes = 1_u64 << plan.page_shift;

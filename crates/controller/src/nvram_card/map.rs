@@ -1,19 +1,19 @@
-//! Where bytes lie in channels, ranks, banks and rows.
+//! Address mapping to channels, ranks, banks, and rows.
 
 use super::config::Config;
 use crate::memory_scheduling::Access;
 use nacre_media::dram::Place;
 
-/// How an address becomes a place. All sizes and counts are powers of two.
+/// Maps addresses to locations. All sizes and counts are powers of two.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Map {
     /// Bytes of a burst, of a span within a bank, and of a row, as shifts.
     burst: u32,
     span: u32,
     row: u32,
-    /// Groups that neighboring bursts take in turn, as a shift.
+    /// Number of bank groups that adjacent bursts alternate between, as a shift.
     in_turn: u32,
-    /// Channels, groups that spans take in turn, banks of a group, ranks, as shifts.
+    /// Channels, groups that spans alternate between, banks of a group, and ranks, as shifts.
     channels: u32,
     groups: u32,
     banks: u32,
@@ -36,7 +36,7 @@ impl Map {
         }
     }
 
-    /// The channel and the place of a span, in the first of the groups that its bursts take in turn.
+    /// The channel and location of a span, in the first of the groups that its bursts alternate between.
     #[inline]
     fn place(&self, span: u64) -> (usize, Place) {
         let mut rest = span;
@@ -51,7 +51,7 @@ impl Map {
         (channel as usize, Place { rank, bank: (group << self.banks) | bank, row })
     }
 
-    /// The channel of `bursts` from number `burst` on, which lie in one span, and how they are accessed.
+    /// The channel of `bursts` from number `burst`, which are in one span, and their access.
     #[inline]
     fn access(&self, burst: u64, bursts: u64) -> (usize, Access) {
         let (channel, mut place) = self.place(burst >> self.in_span());

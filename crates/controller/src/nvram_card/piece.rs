@@ -1,4 +1,4 @@
-//! A piece of a request: what the host sends or asks for together.
+//! A piece of a request: data that the host sends or requests together.
 
 use super::scheduler::Moved;
 use crate::host_interface::{Lap, Spent};
@@ -12,29 +12,29 @@ pub(super) struct Piece {
     pub(super) address: u64,
     pub(super) bytes: u64,
     pub(super) is_write: bool,
-    /// When the card could begin with it, and where the time before went.
+    /// Start time on the card, and the latency breakdown before it.
     pub(super) brought: Time,
     pub(super) spent: Spent,
-    /// Channels that it reaches, as bits, and its accesses that are not read or written yet.
+    /// Channels that it uses, as bits, and its remaining accesses.
     pub(super) channels: u64,
     pub(super) accesses: u32,
-    /// When its first data moved, and all data had; when its rows are closed, if they are.
+    /// Times of its first and last data transfer, and when its rows are closed, if they are.
     pub(super) begun: Option<Time>,
     pub(super) done: Time,
     pub(super) closed: Time,
-    /// When it is served, if that is known.
+    /// End time, if known.
     pub(super) served: Time,
-    /// How long the access that is done last takes alone.
+    /// Time of its last access without contention.
     alone: Time,
-    /// The way of that access.
+    /// Stages of that access.
     last: Stages,
-    /// Whether the memory has its data, they are durable, and the host was answered.
+    /// Whether the memory has its data, whether it is durable, and whether the host has the reply.
     pub(super) has_data: bool,
     pub(super) has_landed: bool,
     pub(super) is_answered: bool,
 }
 
-/// When the stages of an access were over, and how long they take alone.
+/// End of each stage of an access, and the stages' times without contention.
 #[derive(Clone, Copy, Debug, Default, Value)]
 struct Stages {
     seen: Time,
@@ -53,7 +53,7 @@ impl Piece {
         Piece { request, address, bytes, is_write, ..Piece::default() }
     }
 
-    /// One of its accesses was read or written; whether that was the last.
+    /// Completes one of its accesses; returns whether it was the last.
     pub(super) fn add(&mut self, moved: &Moved) -> bool {
         self.begun = Some(self.begun.map_or(moved.begun, |begun| begun.min(moved.begun)));
         self.closed = self.closed.max(moved.closed).max(moved.done);
@@ -69,7 +69,7 @@ impl Piece {
         self.accesses == 0
     }
 
-    /// What of its time in the memory was not waiting.
+    /// Its time in the memory without waiting.
     pub(super) fn medium(&self) -> Time {
         (self.alone + (self.served - self.done)).min(self.served - self.brought)
     }

@@ -1,4 +1,4 @@
-//! What the card did, as its report.
+//! The report of the card.
 
 use super::backup::Backup;
 use super::clocks::{Book, COUNTED};
@@ -9,7 +9,7 @@ use nacre_kernel::{
 };
 use nacre_media::dram::Kind;
 
-/// What a report is made from.
+/// Input of a report.
 pub(super) struct Figures<'a> {
     pub(super) id: ComponentId,
     pub(super) path: &'a str,
@@ -17,7 +17,7 @@ pub(super) struct Figures<'a> {
     pub(super) capacity: u64,
     pub(super) interface: Vec<Resource>,
     pub(super) processors: Resource,
-    /// Of each channel, what it did and its commands of each kind of [`COUNTED`].
+    /// Activity of each channel, and its commands of each kind of [`COUNTED`].
     pub(super) channels: Vec<(&'a Book, [u64; 5])>,
     pub(super) host: &'a HostCounts,
     pub(super) backup: &'a Backup,
@@ -102,7 +102,7 @@ impl Figures<'_> {
         counters
     }
 
-    /// What the capacitor, when it is charged, saves of a memory all of which has changed.
+    /// Amount of a fully changed memory that a charged capacitor can save.
     fn columns(&self) -> Vec<Column> {
         if !self.config.volatile {
             return Vec::new();

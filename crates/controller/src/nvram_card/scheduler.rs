@@ -1,4 +1,4 @@
-//! The memory controller of one channel: of the accesses that wait, which command is given next, and when.
+//! The memory controller of one channel: selects the next command and its time among the waiting accesses.
 
 use super::clocks::{Book, COUNTED, Clocks};
 use super::config::{Config, RowPolicy};
@@ -8,12 +8,16 @@ use nacre_kernel::{Activity, Time};
 use nacre_media::dram::{InOrder, Kind, Place};
 use std::collections::VecDeque;
 
-/// A channel and what waits for it. Nothing is decided before its clock.
+/// A channel and its queue. Every decision is made at its clock.
 ///
-/// It sees the oldest accesses, as many as its queue has places. The command that is allowed first is given; of several at
-/// the same clock a refresh that is due goes first, then the read or write of the oldest access whose rows are open, then the
-/// command that opens or closes a row for the oldest access. A row is not closed while an access that is seen wants it and
-/// has all its rows open, nor while an older one wants it: two that had a row of the other's open would wait for each other.
+/// It sees the oldest accesses, as many as its queue has places. The command that is allowed first is given;
+/// of several at
+/// the same clock a refresh that is due goes first, then the read or write of the oldest access whose rows
+/// are open, then the
+/// command that opens or closes a row for the oldest access. A row is not closed while an access that is seen
+/// wants it and
+/// has all its rows open, nor while an older one wants it: two that had a row of the other's open would wait
+/// for each other.
 /// The bursts of one access follow each other, and it leaves its place with the last of them.
 #[derive(Debug, State)]
 pub(super) struct Scheduler {
@@ -27,48 +31,48 @@ pub(super) struct Scheduler {
     /// Clocks between refreshes of a rank.
     #[state(skip = "from the configuration")]
     interval: u64,
-    /// Of each rank, when its next refresh is due.
+    /// Time of the next refresh of each rank.
     due: Vec<u64>,
     /// Accesses that wait, the oldest first.
     #[state(varies)]
     waiting: VecDeque<Waiting>,
-    /// The first clock at which another command may be given.
+    /// Earliest clock for the next command.
     from: u64,
-    /// Before this clock the access that was read or written last holds its place.
+    /// Clock until which the access served last holds its queue slot.
     held: u64,
-    /// The next command, if nothing else comes before it.
+    /// The next command, unless an earlier access arrives.
     #[state(varies)]
     next: Option<Next>,
-    /// Data that may be on its way over the lines, the oldest first.
+    /// Data transfers that may be in progress, the oldest first.
     #[state(varies)]
     moving: VecDeque<Moving>,
-    /// Banks whose open row is wanted, as bits.
+    /// Banks with an open row that is needed, as bits.
     #[state(skip = "scratch")]
     wanted: Vec<u64>,
     pub(super) counts: Book,
-    /// Bursts read and written that were asked for and are not given.
+    /// Bursts read and written that were requested and not yet issued.
     outstanding: [u64; 2],
-    /// Those that were asked for and never given, since power was lost.
+    /// Requested bursts that were dropped by the power loss.
     dropped: [u64; 2],
-    /// All that were asked for.
+    /// All requested bursts.
     asked: [u64; 2],
 }
 
-/// An access that waits. Clocks are zero if it did not need that.
+/// A waiting access. Clocks are zero for steps that were not needed.
 #[derive(Clone, Copy, Debug, Default, Value)]
 struct Waiting {
     access: Access,
     is_write: bool,
     /// The piece of a request that it is of.
     piece: u32,
-    /// When it was seen.
+    /// When it entered the scheduler's window.
     seen: Option<u64>,
     /// When another row was closed for it, and its own was opened.
     precharged: u64,
     activated: u64,
 }
 
-/// A command to be given.
+/// A command to issue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 struct Next {
     clock: u64,
@@ -87,7 +91,7 @@ enum Choice {
     Precharge(u32, Place),
 }
 
-/// Bursts on their way.
+/// Bursts in transfer.
 #[derive(Clone, Copy, Debug, Value)]
 struct Moving {
     begin: Time,
@@ -100,17 +104,17 @@ struct Moving {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moved {
     pub(super) piece: u32,
-    /// When its data begins to move, and when all has.
+    /// Start and end of its data transfer.
     pub(super) begun: Time,
     pub(super) done: Time,
     /// When its rows are closed, if it closes them.
     pub(super) closed: Time,
-    /// When it was seen, its rank was refreshed, and its row was free and open; zero if it did not wait for that.
+    /// When it entered the window, its rank was refreshed, and its row was free and open; zero for no wait.
     pub(super) seen: Time,
     pub(super) refreshed: Time,
     pub(super) precharged: Time,
     pub(super) opened: Time,
-    /// How long closing a row, opening one, the command and its data take alone.
+    /// Time to close a row, open a row, issue the command, and transfer its data, without contention.
     pub(super) precharge: Time,
     pub(super) activation: Time,
     pub(super) latency: Time,
@@ -152,19 +156,19 @@ impl Scheduler {
         self.waiting.push_back(Waiting { access, is_write, piece, ..Waiting::default() });
     }
 
-    /// Chooses the next command as things are at `now`.
+    /// Selects the next command in the state at `now`.
     pub(super) fn choose(&mut self, now: Time) {
         self.from = self.from.max(self.channel.part().clocks(now));
         self.next = self.find();
     }
 
-    /// When it gives its next command; [`Time::MAX`] if nothing waits.
+    /// Time of its next command; [`Time::MAX`] if nothing waits.
     #[inline]
     pub(super) fn next_event(&self) -> Time {
         self.next.map_or(Time::MAX, |next| self.clocks.time(next.clock))
     }
 
-    /// Gives the next command, and chooses the one after it.
+    /// Issues the next command, and selects the one after it.
     pub(super) fn step(&mut self) -> Option<Moved> {
         let Next { clock, choice } = self.next.take().expect("a command is due");
         let moved = self.perform(clock, choice);
@@ -185,7 +189,7 @@ impl Scheduler {
         found
     }
 
-    /// The first command that can be given for the oldest `seen` accesses, from `from` on.
+    /// The first possible command for the oldest `seen` accesses, from clock `from`.
     fn scan(&mut self, seen: usize, from: u64) -> Option<Next> {
         self.mark_wanted(seen, from);
         let mut best: Option<(u64, u8, Choice)> = None;
@@ -205,7 +209,7 @@ impl Scheduler {
         best.map(|(clock, _, choice)| Next { clock, choice })
     }
 
-    /// Notes which banks have a row open that an access wants which has all its rows open.
+    /// Marks banks with an open row that is needed by an access whose rows are all open.
     fn mark_wanted(&mut self, seen: usize, from: u64) {
         self.wanted.fill(0);
         for number in 0..seen {
@@ -218,7 +222,7 @@ impl Scheduler {
         }
     }
 
-    /// Notes which banks have a row open that the access at `number` wants.
+    /// Marks banks with an open row that the access at `number` needs.
     fn mark_wanted_by(&mut self, number: usize) {
         for place in self.places_of(self.waiting[number].access) {
             if self.channel.open_row(place) == Some(place.row) {
@@ -233,7 +237,7 @@ impl Scheduler {
         self.wanted[bank / 64] >> (bank % 64) & 1 == 1
     }
 
-    /// What a rank is given whose refresh is due, if it has accesses that would wait for it.
+    /// Next command for a rank with a due refresh, if accesses would wait for it.
     fn offer_refresh(&self, rank: u32, seen: usize, from: u64, offer: &mut impl FnMut(u64, u8, Choice)) {
         if self.interval == u64::MAX {
             return;
@@ -369,7 +373,7 @@ impl Scheduler {
         self.moving.push_back(moving);
     }
 
-    /// Refreshes a rank that has nothing to do, as often as was due before clock `to`.
+    /// Refreshes an idle rank as often as was due before clock `to`.
     fn refresh_idle(&mut self, rank: u32, to: u64) {
         let mut due = self.due[rank as usize];
         while due < to {
@@ -390,7 +394,7 @@ impl Scheduler {
         self.due[rank as usize] = due;
     }
 
-    /// Power fails at `at`: bursts that have not moved do not move, and nothing waits.
+    /// Handles a power failure at `at`: drops bursts not yet transferred, and the queue.
     pub(super) fn power_fail(&mut self, at: Time) {
         for Moving { begin, end, is_write, bursts } in std::mem::take(&mut self.moving) {
             let activity = if is_write { Activity::Write } else { Activity::Read };
@@ -407,7 +411,7 @@ impl Scheduler {
         self.next = None;
     }
 
-    /// Power is back, and the memory is ready at `at`.
+    /// Restores power; the memory is ready at `at`.
     pub(super) fn clear(&mut self, at: Time) {
         self.channel.clear();
         (self.from, self.held) = (0, 0);
@@ -417,18 +421,18 @@ impl Scheduler {
         }
     }
 
-    /// Commands of each kind of [`COUNTED`] since measuring began.
+    /// Commands of each kind of [`COUNTED`] since measurement started.
     pub(super) fn commands(&self) -> [u64; 5] {
         self.counts.commands(|kind| self.channel.given(kind))
     }
 
-    /// Measuring begins.
+    /// Starts measurement.
     pub(super) fn restart(&mut self) {
         let before = COUNTED.map(|(kind, _)| self.channel.given(kind));
         self.counts = Book::from(before);
     }
 
-    /// Panics unless every burst that was asked for was given, waits, or was lost with the power.
+    /// Panics unless every requested burst was issued, waits, or was dropped by a power loss.
     pub(super) fn check_invariants(&self) {
         for (number, kind) in [Kind::Read, Kind::Write].into_iter().enumerate() {
             let accounted = self.channel.given(kind) + self.outstanding[number] + self.dropped[number];

@@ -1,4 +1,4 @@
-//! The bytes of rows, and those that controllers have taken and that are on their way to them.
+//! Data of rows, and data in controllers that is not in its row yet.
 
 use super::drive::{Active, Drive};
 use super::part::Row;
@@ -13,7 +13,7 @@ impl<S: Store> Drive<S> {
         u64::from(controller) * self.controllers[controller as usize].rows.count() + physical
     }
 
-    /// Where the first byte of a part lies among the pages.
+    /// Position of a part's first byte among the pages.
     pub(super) fn place(&self, part: &Row) -> u64 {
         let physical = self.controllers[part.controller as usize].leveller.physical(part.row);
         self.page(part.controller, physical) * self.config.row.0 + part.offset
@@ -27,14 +27,14 @@ impl<S: Store> Drive<S> {
         }
     }
 
-    /// The bytes that a part writes.
+    /// Bytes that a part writes.
     pub(super) fn data_of(&self, part: &Row) -> Payload {
         let Active { request, data, .. } = &self.active[part.request];
         let first = (part.address - request.address) as usize;
         data.slice(first, first + part.bytes as usize)
     }
 
-    /// Writes that are on the medium land, each behind earlier ones to the same row.
+    /// Applies completed writes to the medium, in order for each row.
     pub(super) fn land(&mut self) {
         let mut waits: Vec<(u32, u64)> = Vec::new();
         for number in std::mem::take(&mut self.buffered) {
@@ -54,7 +54,7 @@ impl<S: Store> Drive<S> {
         }
     }
 
-    /// The bytes of a read: those of the medium, and over them what controllers have taken.
+    /// Data of a read: the medium's, overlaid with writes held by controllers.
     pub(super) fn read_bytes(&self, request: &Request) -> Payload {
         let mut into = vec![0; request.bytes as usize];
         let (start, end) = (request.address, request.address + u64::from(request.bytes));

@@ -9,7 +9,7 @@ use nacre_media::pcm::{Chips, Rank};
 /// When a write completes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum CompletionPoint {
-    /// When all its rows are programmed.
+    /// When all of its rows are programmed.
     Late,
     /// When its data is in the controllers' buffers.
     Early,
@@ -164,7 +164,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// How long a packet takes between the pipeline and controller `number`, the shorter way round.
+    /// Time of a packet between the pipeline and controller `number`, in the shorter direction.
     pub(super) fn ring_delay(&self, number: u32) -> Time {
         let stations = u64::from(self.ring_stations);
         let station = u64::from(number) * stations / u64::from(self.controllers);
@@ -194,17 +194,17 @@ impl Config {
         Region { number, rows: self.rows(), endurance: self.chips.cells.endurance }
     }
 
-    /// Chunks of a row: what one rank programs at one time.
+    /// Chunks of a row; a chunk is what one rank programs at a time.
     pub(super) fn chunks(&self) -> u64 {
         self.row.0 / self.rank().chunk
     }
 
-    /// The medium, as the controller sees it.
+    /// Parameters of the medium for the controller.
     pub(super) fn rank(&self) -> Rank {
         self.chips.rank(self.read_control)
     }
 
-    /// Energy to program all that the write buffers can hold; `None` if that of a program is not known.
+    /// Energy to program full write buffers; `None` if the energy of a program is unknown.
     pub(super) fn emptying(&self) -> Option<Energy> {
         let rows = u64::from(self.controllers) * u64::from(self.buffered_writes);
         let programs = rows * self.chunks() * u64::from(self.chips.count());

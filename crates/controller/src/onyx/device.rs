@@ -11,7 +11,7 @@ use nacre_media::store::Store;
 use std::collections::VecDeque;
 
 impl<S: Store> Drive<S> {
-    /// When something happens other than that an operation begins.
+    /// Time of the next event other than the start of an operation.
     #[inline]
     fn next_other(&self) -> Time {
         let first = |queue: &VecDeque<(Time, u32)>| queue.front().map_or(Time::MAX, |&(at, _)| at);
@@ -19,7 +19,7 @@ impl<S: Store> Drive<S> {
         queued.min(self.port.next()).min(self.pipeline.next()).min(self.agenda.next())
     }
 
-    /// What happens at `now`, other than that an operation begins.
+    /// Handles the event at `now`, other than the start of an operation.
     #[inline]
     fn step(&mut self, now: Time, completions: &mut Completions) {
         let until = now + Time::from_ps(1);
@@ -142,7 +142,7 @@ impl<S: Store> Device for Drive<S> {
         self.repair(at)
     }
 
-    /// Asks for the counters that writes will change.
+    /// Prefetches the counters that writes will change.
     fn prefetch(&self, requests: &[Request]) {
         for request in requests.iter().filter(|request| request.op == Op::Write) {
             let part = self.row(request.address, u64::from(request.bytes));

@@ -1,4 +1,4 @@
-//! What the drive is made of. What a request waits for is an event.
+//! Parts of the drive. Every wait of a request is an event.
 
 use super::config::Config;
 use super::part::Row;
@@ -11,7 +11,7 @@ use nacre_kernel::{ComponentId, HostCounts, Recovery, Request, Time};
 use nacre_media::store::{InPlace, Store};
 use std::collections::VecDeque;
 
-/// A PCM solid-state drive over the bytes of its rows.
+/// A PCM solid-state drive, with the data of its rows.
 #[derive(State)]
 #[state(bound = "S: Store")]
 pub(super) struct Drive<S> {
@@ -27,25 +27,24 @@ pub(super) struct Drive<S> {
     pub(super) tags: Places,
     pub(super) pipeline: Cpus<u32>,
     pub(super) ring: Link,
-    /// By controller, the time of its way round the ring.
+    /// Ring latency of each controller.
     #[state(skip = "from the configuration")]
     pub(super) ring_delays: Vec<Time>,
     /// Parts on the ring, with the time at which their last byte is across.
     #[state(varies)]
     pub(super) crossing: VecDeque<(Time, u32)>,
     pub(super) controllers: Vec<Scoreboard>,
-    /// When the next operation of each controller begins.
+    /// Start of each controller's next operation.
     pub(super) operations: Timers,
-    /// Of each controller, its places for writes.
+    /// Write slots of each controller.
     pub(super) buffers: Vec<Places>,
     pub(super) agenda: Agenda<Event>,
-    /// Requests whose hosts know at once that they are done, and when.
+    /// Requests that complete immediately for the host, with their times.
     #[state(varies)]
     pub(super) over: VecDeque<(Time, u32)>,
     pub(super) active: Slab<Active>,
     pub(super) parts: Slab<Row>,
-    /// Parts of writes that controllers have taken and that are not on the medium, the oldest first; only if bytes are
-    /// carried.
+    /// Parts of writes in controllers that are not on the medium, the oldest first; only with data.
     #[state(varies)]
     pub(super) buffered: Vec<u32>,
     #[state(skip = "the owner of the bytes keeps them next to the state")]
@@ -53,17 +52,17 @@ pub(super) struct Drive<S> {
     /// Rows that are being copied.
     #[state(varies)]
     pub(super) moves: Vec<RowMove>,
-    /// Since when it is ready.
+    /// Time from which it is ready.
     pub(super) ready: Time,
-    /// What the last power loss left to do and took away.
+    /// Result of the last power loss.
     pub(super) interrupted: Recovery,
-    /// When the first row was programmed more often than it is made for.
+    /// When the first row exceeded its endurance.
     #[state(varies)]
     pub(super) worn_out_at: Option<Time>,
     pub(super) counts: Counts,
 }
 
-/// Places, and what waits for one.
+/// Slots, and the queue for them.
 #[derive(Clone, Debug, State)]
 pub(super) struct Places {
     pub(super) free: u32,
@@ -71,24 +70,24 @@ pub(super) struct Places {
     waiting: VecDeque<u32>,
 }
 
-/// Where a row is being copied.
+/// Position of a row copy in progress.
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) struct RowMove {
     pub(super) controller: u32,
     pub(super) moved: Move,
-    /// When that ends, if it is known.
+    /// End time, if known.
     pub(super) end: Time,
     /// For the write of this part.
     pub(super) part: u32,
 }
 
-/// What was done since measuring began.
+/// Counters since measurement started.
 #[derive(Clone, Debug, Default, Value)]
 pub(super) struct Counts {
     pub(super) host: HostCounts,
     /// Parts of requests that found the write buffer of their controller full.
     pub(super) buffer_waits: u64,
-    /// Requests that found all tags taken.
+    /// Requests that found all tags in use.
     pub(super) tag_waits: u64,
 }
 
@@ -99,11 +98,11 @@ pub(super) struct Active {
     pub(super) arrived: Time,
     pub(super) request: Request,
     pub(super) data: Payload,
-    /// Whether the first part of a read was asked for.
+    /// Whether the first part of a read was requested.
     pub(super) is_asked: bool,
-    /// Its parts, of a read until they go to their controllers.
+    /// Its parts; of a read, only until they are sent to their controllers.
     pub(super) parts: Vec<u32>,
-    /// Parts that are not answered, and parts that are not written.
+    /// Parts without a reply, and parts not written.
     pub(super) left: u32,
     pub(super) unwritten: u32,
     pub(super) is_complete: bool,
@@ -113,21 +112,21 @@ pub(super) struct Active {
     pub(super) device: Time,
 }
 
-/// What happens in addition to the legs of the host's port, the pipeline, the ring, and operations on rows.
+/// Events other than those of the host port, the pipeline, the ring, and row operations.
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) enum Event {
-    /// The drive is ready for a request that came before.
+    /// The drive is ready for a request that arrived earlier.
     Ready(u32),
-    /// A part is at its controller.
+    /// A part has reached its controller.
     There(u32),
-    /// What was read is at the pipeline, or the pipeline knows that a write is safe.
+    /// Data of a read, or the acknowledgment of a write, has reached the pipeline.
     Back(u32),
-    /// A part is read, or written.
+    /// A part is read or written.
     Done(u32),
     /// A row is read and can be written elsewhere; it is written.
     MoveRead(u32),
     MoveWritten(u32),
-    /// A place of a controller is free.
+    /// A write slot of a controller is free.
     Refilled(u32),
 }
 
@@ -136,7 +135,7 @@ impl Places {
         Places { free: count, waiting: VecDeque::new() }
     }
 
-    /// Whether `number` gets a place now; otherwise it waits.
+    /// Whether `number` gets a slot now; otherwise it is queued.
     pub(super) fn take(&mut self, number: u32) -> bool {
         if self.free > 0 {
             self.free -= 1;
@@ -146,7 +145,7 @@ impl Places {
         false
     }
 
-    /// A place is free. Returns what takes it.
+    /// Frees a slot. Returns the next user of it.
     pub(super) fn give_back(&mut self) -> Option<u32> {
         let next = self.waiting.pop_front();
         self.free += u32::from(next.is_none());
@@ -191,7 +190,7 @@ impl<S: Store> Drive<S> {
         }
     }
 
-    /// The part of a row that begins at `address`, of at most `left` bytes.
+    /// The part of a row that starts at `address`, of at most `left` bytes.
     #[inline]
     pub(super) fn row(&self, address: u64, left: u64) -> Row {
         let row_bytes = self.config.row.0;
@@ -208,8 +207,8 @@ impl<S: Store> Drive<S> {
     }
 }
 
-/// How often `unit` is in `number`, and what is left. Units are nearly always powers of two, whose shift takes a tenth of
-/// a division's time.
+/// Quotient and remainder of `number` by `unit`. Units are nearly always powers of two, for which a shift
+/// takes 10 % of a division's time.
 #[inline]
 fn divided(number: u64, unit: u64) -> (u64, u64) {
     match unit.is_power_of_two() {

@@ -1,4 +1,4 @@
-//! Wear without time: what many writes do to rows and to the mapping.
+//! Wear without simulated time: the effect of many writes on rows and on the mapping.
 
 use super::drive::Drive;
 use nacre_kernel::event::{Endurance, Preconditioning};
@@ -6,7 +6,7 @@ use nacre_kernel::{Burst, Endured, Op, Request, Time};
 use nacre_media::store::Store;
 
 impl<S: Store> Drive<S> {
-    /// One write, in no time.
+    /// One write, without taking time.
     fn wear_once(&mut self, request: &Request) {
         let (mut address, mut left) = (request.address, u64::from(request.bytes));
         while left > 0 {
@@ -39,7 +39,7 @@ impl<S: Store> Drive<S> {
         Endured::All
     }
 
-    /// The writes of `burst` up to and with the first that wears a row out.
+    /// Applies writes of `burst`, up to and including the first that wears a row out.
     fn endure_burst(&mut self, burst: &Burst) -> Option<u64> {
         let Burst { request, times } = burst;
         let part = self.row(request.address, u64::from(request.bytes));

@@ -133,10 +133,10 @@ fn build<S: Store + 'static>(
     Ok(Box::new(Drive::new(id, slot.path().to_string(), config, port, controllers, store)))
 }
 
-/// Bytes of neighboring rows that a store keeps together.
+/// Bytes of adjacent rows that a store allocates together.
 const EXTENT_BYTES: u64 = 256 << 10;
 
-/// What a store for the device in `slot` has to hold. Errors: its rows cannot be leveled so.
+/// Store layout for the device in `slot`. Errors: its rows cannot be leveled with these settings.
 fn layout(slot: &Slot<DeviceFamily>, families: &dyn Families) -> Result<Layout, Problems> {
     let config: Config = slot.config(families);
     let rows = wear_leveling::physical_rows(&config.wear_leveling, config.region(0), families)?;

@@ -1,8 +1,12 @@
-//! Power losses: what is programmed nevertheless, what is lost, and what is copied again.
+//! Power losses: which programs complete on stored energy, which data is lost, and which rows are copied
+//! again.
 //!
-//! A program that has ended is on the medium. For the others the capacitors have energy or not; it goes to them in the order
-//! in which they end, and then to those that had not begun, the oldest first. A program without it that was under way has
-//! written its chunk up to where it was, in words of 8 B. A copy of wear leveling needs no energy: its row is still where it was, and it is
+//! A program that has ended is on the medium. For the others the capacitors have energy or not; it goes to
+//! them in the order
+//! in which they end, and then to those that had not begun, the oldest first. A program without it that was
+//! under way has
+//! written its chunk up to where it was, in words of 8 B. A copy of wear leveling needs no energy: its row is
+//! still where it was, and it is
 //! copied again when the power is back.
 
 use super::config::{CompletionPoint, Config};
@@ -18,16 +22,16 @@ const WORD: u64 = 8;
 /// A chunk whose program has not ended.
 #[derive(Clone, Copy, Debug)]
 struct Chunk {
-    /// When its program ends, if it began; [`Time::MAX`] otherwise.
+    /// End of its program, if started; [`Time::MAX`] otherwise.
     end: Time,
     begin: Time,
-    /// Its part, by position among the writes that controllers have taken, and its bytes there.
+    /// Its part, as an index into the writes held by controllers, and its bytes there.
     position: usize,
     first: u64,
     to: u64,
 }
 
-/// Programs of a chunk that the capacitors have energy for; `None` if it is enough for all.
+/// Number of chunk programs that the capacitors can power; `None` if enough for all.
 pub(super) fn powered_programs(config: &Config) -> Option<u64> {
     match (config.capacitors, config.chips.cells.program_energy) {
         (Some(held), Some(each)) if each.0 > 0.0 => {
@@ -77,13 +81,13 @@ impl<S: Store> Drive<S> {
         self.buffered.clear();
     }
 
-    /// When a program with stored energy ends; one that had not begun as if nothing were in its way.
+    /// End of a program with stored energy; programs that had not started ignore contention.
     fn end_of(&self, at: Time, chunk: &Chunk) -> Time {
         let timing = &self.controllers[0].timing;
         if chunk.end < Time::MAX { chunk.end } else { at + timing.setup + timing.fill + timing.rank.program }
     }
 
-    /// Chunks of writes that controllers have taken whose programs have not ended at `at`.
+    /// Chunks of writes held by controllers whose programs have not ended at `at`.
     fn unfinished(&self, at: Time) -> Vec<Chunk> {
         let size = self.config.rank().chunk;
         let mut chunks = Vec::new();
@@ -102,7 +106,7 @@ impl<S: Store> Drive<S> {
         chunks
     }
 
-    /// All writes that controllers have taken land, without what is `missing` of them.
+    /// Applies all writes held by controllers, except what is `missing` of them.
     fn finish(&mut self, at: Time, missing: &[Chunk], lost: &mut Recovery) {
         for (position, number) in std::mem::take(&mut self.buffered).into_iter().enumerate() {
             let part = self.parts[number].clone();
@@ -130,7 +134,7 @@ impl<S: Store> Drive<S> {
         }
     }
 
-    /// The power is back at `at`: rows whose copies were interrupted are copied again.
+    /// Restores power at `at`: interrupted row copies are repeated.
     pub(super) fn repair(&mut self, at: Time) -> Recovery {
         let mut recovery = std::mem::take(&mut self.interrupted);
         let start = at.max(recovery.done);
@@ -147,7 +151,7 @@ impl<S: Store> Drive<S> {
 }
 
 impl Chunk {
-    /// Bytes of it that its program has written at `at`, if its part begins at `offset` of a row.
+    /// Bytes that its program has written at `at`, if its part starts at `offset` of a row.
     fn written(&self, at: Time, offset: u64) -> u64 {
         if self.begin >= at {
             return 0;

@@ -8,7 +8,7 @@ use nacre_kernel::state::Value;
 #[derive(Clone, Debug, Default, Value)]
 pub(super) struct Row {
     pub(super) request: u32,
-    /// Where it begins for the host.
+    /// Start address for the host.
     pub(super) address: u64,
     /// Its controller, the logical row there, and its bytes in the row.
     pub(super) controller: u32,
@@ -20,11 +20,12 @@ pub(super) struct Row {
     pub(super) spent: Spent,
     pub(super) carried: Time,
     pub(super) medium: Time,
-    /// When a controller took it.
+    /// When the controller accepted it.
     pub(super) taken: Time,
-    /// Programs of its chunks that began: begin and end.
+    /// Start and end of each chunk program.
     pub(super) programs: Vec<(Time, Time)>,
-    /// Whether it is on the medium, its bytes are there, the host was answered, and its controller has nothing more to do.
+    /// Whether it is on the medium, its bytes are stored, the host has the reply, and its controller has
+    /// finished.
     pub(super) is_written: bool,
     pub(super) is_landed: bool,
     pub(super) is_answered: bool,

@@ -1,4 +1,4 @@
-//! What the drive did, as its report.
+//! The report of the drive.
 
 use super::config::Config;
 use super::timing::Book;
@@ -9,10 +9,10 @@ use nacre_kernel::{
 use nacre_media::charge::Charges;
 use nacre_media::pcm::{Operation, Rows};
 
-/// Most rows of the table of wear: each stands for equally many rows of one controller.
+/// Maximum rows in the wear table: each represents an equal number of rows of one controller.
 const BINS_MAX: u64 = 1024;
 
-/// What a report is made from.
+/// Input of a report.
 pub(super) struct Figures<'a> {
     pub(super) id: ComponentId,
     pub(super) path: &'a str,
@@ -27,7 +27,7 @@ pub(super) struct Figures<'a> {
     pub(super) worn_out_at: Option<Time>,
 }
 
-/// What of it is of one controller.
+/// Input for one controller.
 pub(super) struct OfController<'a> {
     pub(super) book: &'a Book,
     pub(super) rows: &'a Rows,
@@ -73,7 +73,7 @@ fn wear(onyx: &Figures<'_>) -> Wear {
     }
 }
 
-/// Programs all rows are made for over programs a day: what even wear would give.
+/// Total endurance of all rows divided by programs per day: the lifetime under even wear.
 fn lifetime_days(onyx: &Figures<'_>, wear: &Wear, elapsed: Time) -> Option<f64> {
     let rows: u64 = onyx.controllers.iter().map(|controller| controller.rows.count()).sum();
     let capacity = rows as f64 * onyx.config.chips.cells.endurance as f64;
@@ -117,7 +117,7 @@ fn counters(onyx: &Figures<'_>) -> Vec<(&'static str, u64)> {
     counters
 }
 
-/// Programs of rows in their whole life, by equally many neighboring physical rows.
+/// Lifetime programs, summed over equal groups of adjacent physical rows.
 fn columns(controllers: &[OfController<'_>]) -> Vec<Column> {
     let bins = (BINS_MAX / controllers.len() as u64).max(1);
     let (mut owners, mut firsts, mut means, mut mosts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());

@@ -31,7 +31,7 @@ impl<S: Store> Drive<S> {
         }
     }
 
-    /// The drive knows of the request. A read goes to the pipeline when its first part is asked for.
+    /// Receives a request. A read goes to the pipeline when its first part is requested.
     fn begun(&mut self, now: Time, number: u32, spent: &Spent) {
         self.spend(number, spent);
         match self.active[number].request.op {
@@ -48,7 +48,7 @@ impl<S: Store> Drive<S> {
         active.device += spent.device;
     }
 
-    /// Cuts the request into rows, all of which the host brings or asks for.
+    /// Splits the request into rows, and starts their transfers from or to the host.
     fn bring(&mut self, now: Time, number: u32) {
         let request = self.active[number].request;
         let (mut address, end) = (request.address, request.address + u64::from(request.bytes));
@@ -85,7 +85,7 @@ impl<S: Store> Drive<S> {
         }
     }
 
-    /// A part goes over the ring, between pipeline and controller.
+    /// Sends a part over the ring, between pipeline and controller.
     pub(super) fn cross(&mut self, now: Time, part: u32) {
         let row = &mut self.parts[part];
         let time = self.ring.time_for(row.bytes);
@@ -98,13 +98,13 @@ impl<S: Store> Drive<S> {
         }
     }
 
-    /// The last byte of a part is across.
+    /// The last byte of a part has crossed the ring.
     pub(super) fn crossed(&mut self, now: Time, part: u32) {
         let Row { controller, is_write, .. } = self.parts[part];
         self.hop(now, controller, if is_write { Event::There(part) } else { Event::Back(part) });
     }
 
-    /// The stations between the pipeline and `controller` pass on what makes `event` happen.
+    /// Schedules `event` after the ring latency between the pipeline and `controller`.
     pub(super) fn hop(&mut self, now: Time, controller: u32, event: Event) {
         let delay = self.ring_delays[controller as usize];
         if delay.is_zero() {
@@ -121,7 +121,7 @@ impl<S: Store> Drive<S> {
         }
     }
 
-    /// The pipeline has worked on the request, whose parts go to their controllers.
+    /// Ends the pipeline's work on the request; its parts go to their controllers.
     pub(super) fn processed(&mut self, now: Time, number: u32) {
         let active = &mut self.active[number];
         active.software += self.config.pipeline;
@@ -134,7 +134,7 @@ impl<S: Store> Drive<S> {
         }
     }
 
-    /// A part is at the pipeline again, from where it goes to the host.
+    /// A part has returned to the pipeline, and goes to the host.
     pub(super) fn back(&mut self, now: Time, piece: u32) {
         let Row { request, bytes, is_write, .. } = self.parts[piece];
         let op = if is_write { Op::Write } else { Op::Read };
@@ -144,7 +144,7 @@ impl<S: Store> Drive<S> {
         }
     }
 
-    /// The last part that is answered tells where the time of its request went.
+    /// Completes the latency breakdown with the last reply of a request.
     fn answered(&mut self, now: Time, part: Part, spent: &Spent) {
         let Part { request, piece } = part;
         self.active[request].left -= 1;
@@ -184,7 +184,7 @@ impl<S: Store> Drive<S> {
         }
     }
 
-    /// The host knows that the request is done.
+    /// Notifies the host of a completed request.
     pub(super) fn complete(&mut self, now: Time, number: u32, completions: &mut Completions) {
         let active = &mut self.active[number];
         active.is_complete = true;

@@ -1,4 +1,4 @@
-//! Parts of requests at their controllers: places of writes, operations on rows, and the copies of wear leveling.
+//! Parts of requests at their controllers: write slots, row operations, and wear-leveling copies.
 
 use super::config::CompletionPoint;
 use super::drive::{Drive, Event, RowMove};
@@ -9,7 +9,7 @@ use nacre_kernel::Time;
 use nacre_media::store::Store;
 
 impl<S: Store> Drive<S> {
-    /// A part is at its controller: a read waits for lines and ranks, a write for a place first.
+    /// A part has reached its controller: a read waits for lines and ranks, a write first for a slot.
     pub(super) fn there(&mut self, now: Time, part: u32) {
         let Row { controller, row, offset, bytes, is_write, .. } = self.parts[part];
         if !is_write {
@@ -25,7 +25,7 @@ impl<S: Store> Drive<S> {
         }
     }
 
-    /// A controller takes a write.
+    /// A controller accepts a write.
     fn take(&mut self, now: Time, part: u32) {
         let Row { controller, row, offset, bytes, .. } = self.parts[part];
         self.parts[part].taken = now;
@@ -45,13 +45,13 @@ impl<S: Store> Drive<S> {
         }
     }
 
-    /// Something waits at a controller: when its next operation begins.
+    /// Schedules a controller's next operation when something waits.
     fn look(&mut self, controller: u32) {
         let number = controller as usize;
         self.operations.set(number, self.controllers[number].next_event());
     }
 
-    /// The next operation of a controller begins.
+    /// Starts the next operation of a controller.
     pub(super) fn operate(&mut self) {
         let number = self.operations.take_next();
         let begun = self.controllers[number].step();
@@ -59,7 +59,7 @@ impl<S: Store> Drive<S> {
         self.look(number as u32);
     }
 
-    /// Operations on rows began.
+    /// Handles the start of row operations.
     fn operated(&mut self, begun: Begun) {
         if let Job::Part(part) = begun.job {
             self.parts[part].programs.extend(begun.programs);
@@ -73,7 +73,7 @@ impl<S: Store> Drive<S> {
         self.agenda.schedule(done, event);
     }
 
-    /// A part is read or written.
+    /// Completes the read or write of a part.
     pub(super) fn done(&mut self, now: Time, part: u32) {
         let Row { controller, bytes, is_write, offset, taken, .. } = self.parts[part];
         let timing = &self.controllers[controller as usize].timing;
@@ -114,7 +114,7 @@ impl<S: Store> Drive<S> {
         self.look(controller);
     }
 
-    /// A write and what wear leveling did for it are over: its place is free, or is going to be.
+    /// Ends a write with its wear-leveling copies: its slot is free, or will be.
     pub(super) fn written(&mut self, now: Time, part: u32) {
         let Row { controller, .. } = self.parts[part];
         if self.worn_out_at.is_none() && self.controllers[controller as usize].rows.worn_out() > 0 {
@@ -130,7 +130,7 @@ impl<S: Store> Drive<S> {
         self.settle(part);
     }
 
-    /// A write is over if its bytes are on the medium and its controller has nothing more to do.
+    /// Ends a write if its bytes are on the medium and its controller has finished.
     pub(super) fn settle(&mut self, part: u32) {
         let Row { request, is_landed, is_over, .. } = self.parts[part];
         if is_landed && is_over {

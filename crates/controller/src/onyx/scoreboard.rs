@@ -8,10 +8,12 @@ use nacre_kernel::{Activity, Time};
 use nacre_media::pcm::{Operation as Kind, Rows};
 use std::collections::VecDeque;
 
-/// What one controller has, and what waits for it.
+/// Resources and queue of one controller.
 ///
-/// Of what waits, that goes next whose lines and ranks are free first; of several the oldest. No operation passes an older
-/// one that needs one of its ranks, so operations on the same bytes keep their order. With `scheduling = "in_order"` only the
+/// Of what waits, that goes next whose lines and ranks are free first; of several the oldest. No operation
+/// passes an older
+/// one that needs one of its ranks, so operations on the same bytes keep their order. With `scheduling =
+/// "in_order"` only the
 /// oldest may go. What wear leveling copies goes before what waits.
 #[derive(State)]
 pub(super) struct Scoreboard {
@@ -21,18 +23,18 @@ pub(super) struct Scoreboard {
     ranks_free: Vec<Time>,
     #[state(varies)]
     waiting: VecDeque<Task>,
-    /// What goes next, and when.
+    /// The next operation and its time.
     #[state(varies)]
     next: Option<(Time, u32)>,
-    /// Ranks that what waits needs.
+    /// Ranks needed by waiting operations.
     claimed: Ranks,
     /// All ranks.
     #[state(skip = "from the configuration")]
     all: Ranks,
-    /// Operations that may not have ended: a power loss takes back what is left of them.
+    /// Operations that may not have ended: a power loss reverts the rest of them.
     #[state(varies)]
     begun: Vec<Operation>,
-    /// Whether the times of programs are wanted.
+    /// Whether the times of programs are recorded.
     #[state(skip = "from the configuration")]
     keeps_programs: bool,
     pub(super) leveller: Box<dyn WearLeveller>,
@@ -40,12 +42,12 @@ pub(super) struct Scoreboard {
     pub(super) counts: Book,
 }
 
-/// Who asked for an operation.
+/// Originator of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(super) enum Job {
     /// A part of a request.
     Part(u32),
-    /// Wear leveling copies a row for the write of a part: it is read, and then written.
+    /// Wear leveling copies a row for the write of a part: a read, then a write.
     MoveRead(u32),
     MoveWrite(u32),
 }
@@ -56,26 +58,26 @@ struct Task {
     job: Job,
     is_write: bool,
     row: u64,
-    /// The rank of its first chunk in the group, and chunks that are left.
+    /// The rank of its first chunk in the group, and the remaining chunks.
     first: u32,
     left: u32,
     /// The ranks that it needs next.
     ranks: Ranks,
     /// Beats of a read.
     beats: u64,
-    /// What goes before its first fill.
+    /// Time before its first fill.
     lead: Time,
     since: Time,
     done: Time,
 }
 
-/// What began together: a read, or one chunk of each rank of a write.
+/// Operations that start together: a read, or one chunk per rank of a write.
 #[derive(Clone, Copy, Debug, Value)]
 struct Operation {
     activity: Activity,
     is_write: bool,
     begin: Time,
-    /// Its ranks, what went before the first fill, and the beats of a read.
+    /// Number of ranks, time before the first fill, and the beats of a read.
     count: u32,
     lead: Time,
     beats: u64,
@@ -83,17 +85,17 @@ struct Operation {
     end: Time,
 }
 
-/// Operations that began together.
+/// Operations that started together.
 #[derive(Clone, Debug)]
 pub(super) struct Begun {
     pub(super) job: Job,
-    /// Programs of chunks: begin and end.
+    /// Start and end of chunk programs.
     pub(super) programs: Vec<(Time, Time)>,
-    /// When all of it is done, if nothing of it is left to begin.
+    /// End time, if everything has started.
     pub(super) done: Option<Time>,
 }
 
-/// How long the lines or a rank are held.
+/// Time for which the lines or a rank are occupied.
 struct Span {
     is_rank: bool,
     begin: Time,
@@ -102,7 +104,7 @@ struct Span {
     count: u64,
 }
 
-/// A read holds lines and ranks from its beginning to its end.
+/// A read occupies lines and ranks from start to end.
 fn read_spans(operation: &Operation) -> Vec<Span> {
     let &Operation { begin, end, count, beats, .. } = operation;
     let lines = Span { is_rank: false, begin, end, count: 0 };
@@ -118,7 +120,7 @@ impl Job {
 }
 
 impl Scoreboard {
-    /// A controller whose rows were never written.
+    /// A controller with rows that were never written.
     pub(super) fn new(config: &Config, leveller: Box<dyn WearLeveller>, keeps_programs: bool) -> Scoreboard {
         Scoreboard {
             timing: Timing::of(config),
@@ -157,7 +159,7 @@ impl Scoreboard {
         });
     }
 
-    /// They are written.
+    /// Starts a write.
     pub(super) fn write(&mut self, now: Time, job: Job, row: u64, offset: u64, bytes: u64) {
         let (first, count) = self.timing.rank.chunks(offset, bytes);
         if let Job::Part(_) = job {
@@ -187,7 +189,7 @@ impl Scoreboard {
         self.consider(self.waiting.len() - 1);
     }
 
-    /// When the next operation begins; [`Time::MAX`] if none waits.
+    /// Start of the next operation; [`Time::MAX`] if none waits.
     #[inline]
     pub(super) fn next_event(&self) -> Time {
         self.next.map_or(Time::MAX, |(at, _)| at)
@@ -203,7 +205,7 @@ impl Scoreboard {
         }
     }
 
-    /// Whether `number`, before which all were considered, goes next.
+    /// Whether `number` is next, after all operations before it were considered.
     #[inline]
     fn consider(&mut self, number: usize) {
         let task = &self.waiting[number];
@@ -226,7 +228,7 @@ impl Scoreboard {
         ranks
     }
 
-    /// When lines and ranks are free for what of `task` begins together.
+    /// When lines and ranks are free for the next operations of `task`.
     fn earliest(&self, task: &Task) -> Time {
         let pass = self.pass(task);
         let mut start = task.since.max(self.lines_free);
@@ -243,7 +245,7 @@ impl Scoreboard {
         Pass { group: self.timing.group(task.row), first: task.first as usize, count, lead: task.lead }
     }
 
-    /// The next operation begins.
+    /// Starts the next operation.
     pub(super) fn step(&mut self) -> Begun {
         let (now, number) = self.next.take().expect("an operation is due");
         let task = self.waiting[number as usize];
@@ -269,7 +271,7 @@ impl Scoreboard {
         }
     }
 
-    /// A read holds lines and ranks beat by beat.
+    /// A read occupies lines and ranks beat by beat.
     fn begin_read(&mut self, now: Time, task: Task) -> Task {
         let pass = self.pass(&task);
         let time = self.timing.setup + self.timing.rank.read * task.beats;
@@ -285,7 +287,7 @@ impl Scoreboard {
         Task { left: 0, done: end, ..task }
     }
 
-    /// Programs one chunk of each rank, whose chips are filled one rank after the other.
+    /// Programs one chunk of each rank, filling the chips of one rank after the other.
     fn begin_pass(&mut self, now: Time, task: Task) -> (Task, Vec<(Time, Time)>) {
         let (pass, activity) = (self.pass(&task), Self::activity(task.job, true));
         let Timing { fill, row_ranks, .. } = self.timing;
@@ -327,7 +329,8 @@ impl Scoreboard {
         self.begun.push(operation);
     }
 
-    /// A row is copied at once, from `from` on or when lines and ranks are free; nothing else waits. Returns when it is done.
+    /// Copies a row immediately, from `from` or when lines and ranks are free; nothing else waits. Returns
+    /// the end time.
     pub(super) fn copy(&mut self, from: Time, moved: Move) -> Time {
         assert!(self.waiting.is_empty(), "a copy is done again before requests come");
         self.rows.program(moved.to);
@@ -343,7 +346,7 @@ impl Scoreboard {
         }
     }
 
-    /// What a write to logical row `row`, which lies in `physical`, does in addition to taking time.
+    /// Effects of a write to logical row `row` in `physical`, apart from its time.
     pub(super) fn wear(&mut self, row: u64, physical: u64) -> Option<Move> {
         self.rows.program(physical);
         self.counts.host_rows += 1;
@@ -355,7 +358,8 @@ impl Scoreboard {
         moved
     }
 
-    /// `times` writes to logical row `row`, in no time: those up to and with the first that wears a row out.
+    /// Applies `times` writes to logical row `row` without taking time, up to and including the first that
+    /// wears a row out.
     pub(super) fn endure(&mut self, row: u64, times: u64) -> Option<u64> {
         let mut before = 0;
         while before < times {
@@ -379,7 +383,7 @@ impl Scoreboard {
         None
     }
 
-    /// `rows` are read as a whole and programmed elsewhere.
+    /// Counts `rows` that are read fully and programmed elsewhere.
     fn count_moves(&mut self, rows: u64) {
         let Timing { rank, row_bytes, .. } = &self.timing;
         self.counts.moved_rows += rows;
@@ -388,8 +392,8 @@ impl Scoreboard {
         ranks.count(Kind::Program as usize, Activity::LevelWear, rows * rank.chunks(0, *row_bytes).1);
     }
 
-    /// Power fails at `at`, and stored energy finishes the host's programs that end by `ready`. Nothing waits
-    /// any more.
+    /// Handles a power failure at `at`: stored energy completes the host's programs that end by `ready`, and
+    /// the queue is dropped.
     pub(super) fn power_fail(&mut self, at: Time, ready: Time) {
         for operation in std::mem::take(&mut self.begun) {
             let until = if operation.activity == Activity::Write { at.max(ready) } else { at };
@@ -426,7 +430,7 @@ impl Scoreboard {
         self.ranks_free.fill(at);
     }
 
-    /// How long lines and ranks are held for one chunk of each rank.
+    /// Times for which lines and ranks are occupied for one chunk of each rank.
     fn program_spans(&self, operation: &Operation) -> Vec<Span> {
         let &Operation { begin, count, lead, .. } = operation;
         let (fill, program) = (self.timing.fill, self.timing.rank.program);
@@ -441,7 +445,7 @@ impl Scoreboard {
         [lines].into_iter().chain(ranks).collect()
     }
 
-    /// Measuring begins.
+    /// Starts measurement.
     pub(super) fn restart(&mut self) {
         self.counts = Book { worn_before: self.rows.worn_out(), ..Book::default() };
     }

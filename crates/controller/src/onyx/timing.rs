@@ -1,4 +1,4 @@
-//! Sizes and times of the operations on a row, and what a controller did.
+//! Sizes and times of row operations, and statistics of a controller.
 
 use super::Config;
 use super::config::Scheduling;
@@ -15,37 +15,37 @@ pub(super) struct Timing {
     pub(super) setup: Time,
     pub(super) row_bytes: u64,
     pub(super) row_ranks: usize,
-    /// Groups of so many ranks.
+    /// Number of groups of this many ranks.
     groups: u64,
-    /// Whether requests wait for their turn at the lines.
+    /// Whether requests use the lines in order.
     pub(super) in_order: bool,
-    /// How long a write of 1, 2, ... chunks takes where nothing is in its way.
+    /// Time of a write of 1, 2, ... chunks without contention.
     pub(super) alone: Vec<Time>,
 }
 
-/// What was done since measuring began.
+/// Counters since measurement started.
 #[derive(Clone, Debug, Default, Value)]
 pub(super) struct Book {
-    /// Of the data lines.
+    /// Activity of the data lines.
     pub(super) lines: Ledger,
-    /// Of the ranks; those of a row that wear leveling moves are counted when it is said to move.
+    /// Activity of the ranks; for moves of wear leveling, counted when the move is requested.
     pub(super) ranks: Charges<{ Operation::COUNT }>,
     /// Rows written by the host.
     pub(super) host_rows: u64,
     /// Rows that wear leveling moved.
     pub(super) moved_rows: u64,
-    /// Rows worn out before.
+    /// Rows worn out before measurement.
     pub(super) worn_before: u64,
 }
 
-/// Chunks of one row that are programmed side by side.
+/// Chunks of one row that are programmed in parallel.
 #[derive(Clone, Copy)]
 pub(super) struct Pass {
     pub(super) group: usize,
     /// The rank of its first chunk, in the group.
     pub(super) first: usize,
     pub(super) count: usize,
-    /// What goes before the first fill.
+    /// Time before the first fill.
     pub(super) lead: Time,
 }
 
@@ -55,7 +55,7 @@ impl Pass {
         self.group + if rank >= row_ranks { rank - row_ranks } else { rank }
     }
 
-    /// When, after the start of the pass, its chunk `index` takes its rank.
+    /// Start of chunk `index` on its rank, relative to the start of the pass.
     pub(super) fn offset(&self, index: usize, fill: Time) -> Time {
         if index == 0 { Time::ZERO } else { self.lead + fill * index as u64 }
     }
@@ -111,14 +111,14 @@ impl Timing {
         (if ranks.is_power_of_two() { chunk & (ranks - 1) } else { chunk % ranks }) as usize
     }
 
-    /// The first rank of the group that physical row `row` lies in.
+    /// The first rank of the group of physical row `row`.
     #[inline]
     pub(super) fn group(&self, row: u64) -> usize {
         let group = if self.groups.is_power_of_two() { row & (self.groups - 1) } else { row % self.groups };
         group as usize * self.row_ranks
     }
 
-    /// How long `chunks` take on idle ranks: fills one after the other, each when its rank is free.
+    /// Time of `chunks` on idle ranks: fills one after the other, each when its rank is free.
     fn write_alone(&self, chunks: u64) -> Time {
         let mut ranks = vec![Time::ZERO; self.row_ranks];
         let mut lines = self.setup;

@@ -1,8 +1,8 @@
-//! Where rows that are written in place lie, so that all wear alike: one room per scheme.
+//! Wear leveling for media with in-place writes: one room per scheme.
 //!
-//! A controller has logical rows, numbered from zero, and a few more physical ones. A scheme maps the
-//! first to the second and changes the mapping as rows are written. It moves no data itself: it says which
-//! physical row is to be copied where, and the device does it, with the time and wear that costs.
+//! A controller has logical rows, numbered from zero, and slightly more physical ones. A scheme maps the
+//! first to the second and changes the mapping as rows are written. It moves no data itself: it returns the
+//! rows to copy, and the device copies them, with the time and wear that this costs.
 
 pub mod none;
 pub mod start_gap;
@@ -30,7 +30,7 @@ pub trait WearLevelingContext {
     /// Logical rows.
     fn rows(&self) -> u64;
 
-    /// Programs a row is made for.
+    /// Endurance of a row in programs.
     fn endurance(&self) -> u64;
 
     /// The random stream called `name`.
@@ -67,7 +67,7 @@ pub fn physical_rows(
     Ok(built.physical_rows())
 }
 
-/// Who only asks what a scheme needs: any random numbers serve.
+/// Context for capacity checks only: any random numbers serve.
 struct Question<'a> {
     region: Region,
     families: &'a dyn Families,
@@ -115,7 +115,7 @@ impl WearLevelingContext for Context<'_> {
     }
 }
 
-/// The schemes, in the order users see them.
+/// The schemes, in documentation order.
 pub static ROOMS: &Table<WearLevelingFamily> = &[none::ROOM, start_gap::ROOM];
 
 /// Wear leveling of rows.
@@ -123,25 +123,25 @@ pub trait WearLeveller: State + Send {
     /// Physical rows it needs.
     fn physical_rows(&self) -> u64;
 
-    /// The physical row that logical row `row` lies in now.
+    /// The current physical row of logical row `row`.
     fn physical(&self, row: u64) -> u64;
 
-    /// The logical row that lies in `physical` now; `None` if none does.
+    /// The logical row in `physical`; `None` if it is unused.
     fn logical(&self, physical: u64) -> Option<u64>;
 
-    /// Logical row `row` was written. What it returns is to be copied; the mapping is already the new one.
+    /// Notes a write to logical row `row`. Returns the row to copy, if any; the mapping already includes the
+    /// move.
     fn written(&mut self, row: u64) -> Option<Move>;
 
-    /// The same as [`WearLeveller::written`] called again and again, at least once and at most `most` times:
-    /// as long as `row` stays where it is and what has to be copied goes to neighbors one after the other.
-    /// The last of the copies may be of `row` itself.
+    /// Equivalent to at least one and at most `most` calls of [`WearLeveller::written`]: stops when `row`
+    /// moves or copies do not go to consecutive neighbors. The last of the copies may be of `row` itself.
     fn written_often(&mut self, row: u64, most: u64) -> Written;
 
-    /// Writes between two moves, as it is now; `None` if nothing is ever moved.
+    /// Current number of writes between two moves; `None` if nothing is moved.
     fn interval(&self) -> Option<Intervals>;
 }
 
-/// One row that is copied.
+/// One row to copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub struct Move {
     /// The physical row it is read from.
@@ -155,17 +155,17 @@ pub struct Move {
 pub struct Written {
     /// Number of writes.
     pub writes: u64,
-    /// Rows that are copied into `to`, into the one before it, and so on.
+    /// Number of copies into `to`, its predecessor, and so on.
     pub moves: u64,
-    /// The physical row that the first of them goes to.
+    /// Physical destination of the first copy.
     pub to: u64,
-    /// After how many of the writes the first is copied, and then after how many more each.
+    /// Number of writes before the first copy, and then between copies.
     pub first: u64,
     /// See `first`.
     pub every: u64,
 }
 
-/// Intervals between moves, over all independent parts.
+/// Intervals between moves, over all independent domains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Intervals {
     /// Minimum writes between two moves.

@@ -1,4 +1,4 @@
-//! What a power loss may leave.
+//! Checks of the content after a power loss.
 
 use super::{Audit, Auditor, Block, Broken, Commit, Kind, Moment, Version, is_trimmed_in_part};
 use crate::contents::Content;
@@ -6,12 +6,11 @@ use nacre_kernel::{Recovery, Time};
 use std::collections::BTreeSet;
 
 impl Auditor {
-    /// The power failed at `at` and is back. `found` are the bytes of all [`Auditor::known`] blocks but those that
-    /// are `unread`, which the device says it has lost; `recovery` says whether acknowledged bytes are lost. What was
-    /// on a page that is damaged may read as zeroes.
+    /// Checks the content after a power failure at `at`. `found` is the data of all [`Auditor::known`] blocks
+    /// except `unread` ones, which the device reported as lost; `recovery` reports whether acknowledged data
+    /// was lost. Damaged pages may read as zeros.
     ///
-    /// Errors: a block is none of the versions that may be there, or an acknowledged write is lost and nobody said
-    /// so.
+    /// Errors: a block has no allowed version, or an acknowledged write was lost without a report.
     pub fn check_loss(
         &self,
         at: Time,
@@ -78,8 +77,9 @@ impl Auditor {
         Ok(audit)
     }
 
-    /// Whether every word was written by somebody: where data moves between devices and one of them says that it lost what
-    /// it had acknowledged, what was moved to it is what lay there before, which may be another block's.
+    /// Whether every word was written at all: if data moves between devices and one of them reports that it
+    /// lost acknowledged data, a moved block may have the earlier content of its new location, possibly
+    /// another block's.
     fn was_elsewhere(&self, found: &[u8]) -> bool {
         Content::all_were_written(found, self.writes)
     }
@@ -88,7 +88,7 @@ impl Auditor {
         self.atomic_unit >= self.block_bytes as u64
     }
 
-    /// Errors: neighbors in one atomic unit, written by one request, are old and new.
+    /// Errors: adjacent blocks in one atomic unit, written by one request, are old and new.
     fn check_units(&self, found: &[u8], unread: &BTreeSet<u64>) -> Result<(), Broken> {
         let size = self.block_bytes as u64;
         if self.atomic_unit <= size {
@@ -125,7 +125,7 @@ impl Auditor {
         Ok(())
     }
 
-    /// Errors: a transaction whose commit was under way is there in part.
+    /// Errors: a transaction with its commit in progress is only partly present.
     fn check_commit(&self, at: Time, found: &[u8], unread: &BTreeSet<u64>) -> Result<(), Broken> {
         let Some(Commit { transaction, .. }) = self.committed.filter(|commit| commit.done > at) else {
             return Ok(());
@@ -151,13 +151,14 @@ impl Auditor {
 }
 
 impl Block {
-    /// Whether the content at this position, counted from the base, was replaced by a write that was submitted when it
+    /// Whether the content at this index, counted from the base, was overwritten by a write submitted at
     /// `began`.
     fn is_older(&self, position: usize, began: Moment) -> bool {
         position == 0 || self.versions[position - 1].ended < began
     }
 
-    /// Which content `found` is: 0 is the base, versions count from 1; `None` if there are several, or none.
+    /// Index of the content in `found`: 0 is the base, versions count from 1; `None` if there are several, or
+    /// none.
     fn only(&self, found: &[u8]) -> Option<usize> {
         let contents =
             std::iter::once(&self.base).chain(self.versions.iter().map(|version| &version.content));
@@ -167,7 +168,7 @@ impl Block {
     }
 }
 
-/// Whether every byte of `found` is of one of these.
+/// Whether every byte of `found` is from one of these.
 pub(super) fn is_torn<'a>(
     found: &[u8],
     before: impl Iterator<Item = &'a Content>,

@@ -1,4 +1,4 @@
-//! An auditor: what each byte of a device may be, from what was written, acknowledged, flushed and committed.
+//! An auditor: possible contents of each byte of a device, from writes, completions, flushes, and commits.
 
 mod loss;
 #[cfg(test)]
@@ -9,24 +9,24 @@ use loss::is_torn;
 use nacre_kernel::{Persistence, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a device may return, block by block. Every write of a block fills it with bytes that no other write and
-/// no other block has, so that what was lost, torn or mixed up shows.
+/// Possible contents of a device, block by block. Every write fills a block with unique bytes, so that lost,
+/// torn, or mixed data is detected.
 ///
-/// Requests overlap in time. A write replaces what another one wrote only if it was submitted after the other had
-/// completed; of two that were outstanding together either may be the last.
+/// Requests overlap in time. A write overwrites another one only if it was submitted after the other had
+/// completed; if both were outstanding together, either may be the last.
 #[derive(Clone, Debug)]
 pub struct Auditor {
     block_bytes: usize,
-    /// Bytes that a power loss leaves old or new as a whole.
+    /// Bytes that a power loss leaves completely old or completely new.
     atomic_unit: u64,
     persistence: Persistence,
-    /// Whether what recovery counts as lost may be lost.
+    /// Whether data that recovery counts as lost may be lost.
     forgives: bool,
     blocks: BTreeMap<u64, Block>,
     writes: u32,
-    /// Counts submissions and completions: those of one instant have an order, too.
+    /// Logical time of submissions and completions, which orders simultaneous ones.
     moment: Moment,
-    /// The transaction that is open, and the last one that was committed.
+    /// The open transaction, and the last committed one.
     transactions: u32,
     is_open: bool,
     committed: Option<Commit>,
@@ -35,17 +35,17 @@ pub struct Auditor {
 /// The number of a submission or a completion.
 pub type Moment = u64;
 
-/// No moment: it has not completed.
+/// Never: it has not completed.
 const NEVER: Moment = Moment::MAX;
 
 #[derive(Clone, Debug)]
 struct Block {
-    /// What it held before it held `base`. Kept where what recovery counts as lost may be lost: recovery itself may
-    /// have put `base` where only stored energy keeps it, and the next power loss takes it.
+    /// Content before `base`. Kept if losses counted by recovery are allowed: recovery itself may have put
+    /// `base` where only stored energy keeps it, and the next power loss drops it.
     earlier: Vec<Content>,
-    /// What was there before `versions`.
+    /// Content before `versions`.
     base: Content,
-    /// In the order of their submission.
+    /// In submission order.
     versions: Vec<Version>,
 }
 
@@ -55,31 +55,31 @@ struct Version {
     content: Content,
     write: u32,
     kind: Kind,
-    /// When it was submitted.
+    /// Time of submission.
     began: Moment,
-    /// When it completed, or was cut off by a power loss.
+    /// Time of completion, or of the power loss that interrupted it.
     ended: Moment,
     acknowledged: Time,
-    /// From when on the device promises that it survives.
+    /// Time from which the device guarantees that it survives.
     safe: Time,
-    /// Pages that the device counted as lost when a flush promised it.
+    /// Pages that the device counted as lost when a flush guaranteed it.
     lost_before: u64,
-    /// A flush that was to save it failed, or it was told as lost: no later flush promises it.
+    /// Its flush failed, or it was reported as lost: later flushes do not guarantee it.
     is_given_up: bool,
-    /// The transaction it is part of; 0 is none.
+    /// Its transaction; 0 is none.
     transaction: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// One that is outstanding is there, or not, or in part.
+    /// An outstanding write: present, absent, or partial.
     Write,
-    /// It may leave what was there.
+    /// May leave the old content.
     Trim,
-    /// A write that was refused: it is there, or not, or in part.
+    /// A rejected write: present, absent, or partial.
     Refused,
-    /// A write that a power loss may have taken, of a block that could not be read then: it is there, or not, or
-    /// in part.
+    /// A write possibly lost at a power loss, in a block that was then unreadable: present, absent, or
+    /// partial.
     Doubtful,
 }
 
@@ -92,11 +92,11 @@ struct Commit {
 /// Result of an audit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Audit {
-    /// Blocks that are not what was written last.
+    /// Blocks without their latest write.
     pub behind: u64,
     /// Blocks among them that lost an acknowledged write.
     pub lost: u64,
-    /// Blocks that hold parts of several writes.
+    /// Blocks with parts of several writes.
     pub torn: u64,
 }
 
@@ -121,7 +121,7 @@ impl Auditor {
         }
     }
 
-    /// From the first write on, what recovery counts as lost may be lost, whatever was promised.
+    /// From the first write, data that recovery counts as lost may be lost, despite guarantees.
     pub fn forgive(&mut self) {
         self.forgives = true;
     }
@@ -142,7 +142,7 @@ impl Auditor {
         self.moment
     }
 
-    /// A write to `count` blocks from `first` on is submitted, of bytes that come `into` this; returns when.
+    /// Submits a write of `count` blocks from `first`, with its data stored in `into`; returns its time.
     pub fn writes(&mut self, first: u64, count: u64, into: &mut Vec<u8>) -> Moment {
         self.writes += 1;
         into.clear();
@@ -153,7 +153,7 @@ impl Auditor {
         self.push(first, count, Kind::Write)
     }
 
-    /// A trim of `count` blocks from `first` on is submitted; returns when.
+    /// Submits a trim of `count` blocks from `first`; returns its time.
     pub fn trims(&mut self, first: u64, count: u64) -> Moment {
         self.push(first, count, Kind::Trim)
     }
@@ -180,7 +180,7 @@ impl Auditor {
         began
     }
 
-    /// The write or trim that was submitted when it `began` completes at `at`.
+    /// Completes the write or trim submitted at `began`, at `at`.
     pub fn done(&mut self, began: Moment, (first, count): (u64, u64), at: Time) {
         let (needs_flush, ended) = (self.persistence.needs_flush(), self.moment());
         for version in self.versions_of(began, first, count) {
@@ -191,7 +191,7 @@ impl Auditor {
         }
     }
 
-    /// The write that was submitted when it `began` is refused.
+    /// Notes that the write submitted at `began` was rejected.
     pub fn refused(&mut self, began: Moment, (first, count): (u64, u64)) {
         let ended = self.moment();
         for version in self.versions_of(began, first, count) {
@@ -204,8 +204,8 @@ impl Auditor {
         blocks.filter_map(move |(_, block)| block.versions.iter_mut().find(|version| version.began == began))
     }
 
-    /// A flush that was submitted at `asked`, when it `began`, is done at `done`; the device counted so many `lost_pages`
-    /// then.
+    /// Notes a flush submitted at `asked` (logical time `began`) and completed at `done`; the device then
+    /// counted this many `lost_pages`.
     pub fn flushed(&mut self, (began, asked): (Moment, Time), done: Time, lost_pages: u64) {
         let open = if self.is_open { self.transactions } else { u32::MAX };
         let versions = self.blocks.values_mut().flat_map(|block| &mut block.versions);
@@ -231,12 +231,12 @@ impl Auditor {
         waiting.for_each(|version| version.is_given_up = true);
     }
 
-    /// A transaction is open from now on. Nothing is outstanding, as when it ends.
+    /// Opens a transaction. Nothing is outstanding now or at its end.
     pub fn began(&mut self) {
         (self.transactions, self.is_open) = (self.transactions + 1, true);
     }
 
-    /// The open transaction is committed at `done`.
+    /// Commits the open transaction at `done`.
     pub fn committed(&mut self, done: Time) {
         self.is_open = false;
         let transaction = self.transactions;
@@ -250,7 +250,7 @@ impl Auditor {
         self.committed = Some(Commit { transaction, done });
     }
 
-    /// The open transaction was rolled back, by the host or by a power loss.
+    /// Notes a rollback of the open transaction, by the host or by a power loss.
     pub fn aborted(&mut self) {
         if self.is_open {
             let transaction = self.transactions;
@@ -266,8 +266,8 @@ impl Auditor {
         self.is_open
     }
 
-    /// No power loss comes before `time`, and the oldest outstanding read was submitted at `oldest`: what cannot be lost
-    /// or read any more is forgotten.
+    /// Drops versions that can no longer be lost or read: no power loss will be before `time`, and the oldest
+    /// outstanding read was submitted at `oldest`.
     pub fn settle(&mut self, time: Time, oldest: Moment) {
         if self.forgives {
             return;
@@ -280,8 +280,8 @@ impl Auditor {
         }
     }
 
-    /// Errors: `found` is not what the blocks from `first` on may hold for a read that was submitted when it `began` and
-    /// completes now.
+    /// Errors: `found` is not a possible content of the blocks from `first` for a read submitted at `began`
+    /// that completes now.
     pub fn check_read(&self, began: Moment, first: u64, found: &[u8]) -> Result<(), Broken> {
         for (number, found) in (first..).zip(found.chunks(self.block_bytes)) {
             let Some(block) = self.blocks.get(&number) else {
@@ -305,9 +305,9 @@ impl Auditor {
         Ok(())
     }
 
-    /// Whether a read that was submitted when it `began` may return bytes of several of these: some of them were written
-    /// while it was outstanding, or, of blocks larger than the atomic unit, some were outstanding together (as beyond AWUN
-    /// in the NVM Command Set Specification, "Atomic Operations"), or nobody knows how much of one is there.
+    /// Whether a read submitted at `began` may return a mix of these: some were written while it was
+    /// outstanding; or, in blocks larger than the atomic unit, some were outstanding together (as beyond AWUN
+    /// in the NVM Command Set Specification, "Atomic Operations"); or one is partial.
     fn may_be_mixed(&self, began: Moment, newest: &[&Version]) -> bool {
         let is_doubtful = |version: &&Version| matches!(version.kind, Kind::Doubtful | Kind::Refused);
         let overlap = |version: &&Version| version.ended >= began;
@@ -315,9 +315,10 @@ impl Auditor {
             || !self.is_atomic() && (newest.len() > 1 || newest.iter().any(is_doubtful))
     }
 
-    /// A read of block `number` failed, of what was there at `at`, and the device counts so many `lost_pages`.
+    /// Notes a failed read of block `number`, of its content at `at`, with this many `lost_pages` counted by
+    /// the device.
     ///
-    /// Errors: it counted as many when a flush promised the block that was done by then.
+    /// Errors: the count is not above that when a flush guaranteed the block.
     pub fn check_unread(&self, number: u64, at: Time, lost_pages: u64) -> Result<(), Broken> {
         let versions = self.blocks.get(&number).map_or(&[][..], |block| &block.versions);
         let mut promised = versions.iter().rev().filter(|of| of.kind == Kind::Write && of.safe <= at);
@@ -329,8 +330,8 @@ impl Auditor {
         }
     }
 
-    /// After a power loss at `at` blocks hold what was `found`, and that stays. Of those that are `unread` nothing new
-    /// is known, but that what was not safe may be gone.
+    /// Sets the contents after a power loss at `at` to `found`. For `unread` blocks nothing new is known,
+    /// except that unsafe data may be lost.
     pub fn rebase(&mut self, at: Time, found: &[u8], unread: &BTreeSet<u64>) {
         self.aborted();
         self.committed = None;
@@ -368,13 +369,13 @@ impl Auditor {
 }
 
 impl Block {
-    /// One that holds `base`.
+    /// A block with content `base`.
     fn new(base: Content) -> Block {
         Block { earlier: Vec::new(), base, versions: Vec::new() }
     }
 
-    /// A power loss came at this `moment`, when the block could not be read: what was not safe at `at` may be gone. No
-    /// later flush promises any of it.
+    /// Notes a power loss at `moment` while the block was unreadable: unsafe data at `at` may be lost. Later
+    /// flushes guarantee none of it.
     fn doubt(&mut self, at: Option<Time>, moment: Moment) {
         for version in &mut self.versions {
             version.is_given_up = true;
@@ -388,7 +389,7 @@ impl Block {
         }
     }
 
-    /// When the newest of those writes that `are` was submitted: what had completed by then is replaced.
+    /// Submission of the newest of the selected writes: earlier completed ones are overwritten.
     fn floor(&self, are: impl Fn(&Version) -> bool) -> Option<Moment> {
         let writes = self.versions.iter().filter(|version| version.kind == Kind::Write && are(version));
         writes.map(|version| version.began).max()
@@ -399,14 +400,14 @@ impl Block {
         self.floor(|version| version.safe <= at)
     }
 
-    /// Versions that no write replaced which was submitted at `floor` or before.
+    /// Versions not overwritten by a write submitted at or before `floor`.
     fn behind(&self, floor: Option<Moment>) -> impl Iterator<Item = &Version> {
         self.versions.iter().filter(move |version| floor.is_none_or(|floor| version.ended >= floor))
     }
 }
 
-/// Whether `found` is one of these, with zeroes where a trim was heeded that did not come before it: the parts of a stack
-/// heed a trim each for itself, or not, so that a block may read in part as it was.
+/// Whether `found` is one of these, or has zeros from a later trim: the parts of a stack apply a trim
+/// independently, so a block may read partly as before.
 fn is_trimmed_in_part(found: &[u8], base: Option<&Content>, versions: &[&Version]) -> bool {
     let mut trims = versions.iter().filter(|version| version.kind == Kind::Trim);
     trims.any(|trim| {

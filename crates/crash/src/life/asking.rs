@@ -1,11 +1,11 @@
-//! Requests of a life: given to the device, and what is known when they complete.
+//! Requests of a run: submission, and results at completion.
 
 use crate::auditor::{Broken, Moment};
 use crate::life::{LIVES_WITHIN, Life};
 use nacre_kernel::event::{Completions, Payload, RequestId};
 use nacre_kernel::{Op, Persistence, Request, Span, Status, Time};
 
-/// Requests that may be outstanding; who wants more waits for one of them.
+/// Maximum outstanding requests; further ones wait.
 const QUEUE_MAX: usize = 32;
 
 /// A request that is outstanding.
@@ -16,27 +16,27 @@ pub(crate) struct Asked {
     blocks: (u64, u64),
     pub(crate) began: Moment,
     by: By,
-    /// Of a flush: pages that the device counted as lost when it was given it. A device that decides at once counts later
-    /// what it loses for later requests, and may do so before the flush is done.
+    /// For a flush: lost pages counted by the device at its submission. A device that decides immediately may
+    /// later count losses of later requests before the flush completes.
     lost_pages: u64,
 }
 
-/// Who asks.
+/// Originator of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum By {
     /// A step.
     Host,
-    /// An audit behind a power loss, which puts what is read here among what it found.
+    /// An audit after a power loss, which stores the data.
     Audit(usize),
-    /// Somebody who waits for the answer and asks nothing else.
+    /// A serial requester that waits for the reply.
     Waiting,
 }
 
-/// What a request asks for.
+/// A request.
 #[derive(Clone, Debug)]
 pub(crate) struct Asking {
     pub(crate) op: Op,
-    /// First block and how many.
+    /// First block and number of blocks.
     pub(crate) blocks: (u64, u64),
     pub(crate) data: Payload,
 }
@@ -48,7 +48,7 @@ impl Asking {
 }
 
 impl Life<'_> {
-    /// Gives the device a request at `at`, up to which it was run.
+    /// Submits a request at `at`; the device was run up to that time.
     pub(crate) fn submit(&mut self, at: Time, asking: Asking, began: Moment, by: By) {
         let Asking { op, blocks: (first, count), data } = asking;
         let size = self.auditor.block_bytes() as u64;
@@ -65,7 +65,7 @@ impl Life<'_> {
         self.outstanding.push(Asked { id, request, blocks: (first, count), began, by, lost_pages });
     }
 
-    /// The same of a step, which waits while too much is outstanding.
+    /// Submits a request of a step, which waits while too many are outstanding.
     pub(crate) fn submit_now(&mut self, asking: Asking, began: Moment) {
         self.submit(self.now, asking, began, By::Host);
     }
@@ -100,7 +100,7 @@ impl Life<'_> {
         Ok(())
     }
 
-    /// Asks for something and waits for it; nothing else is outstanding. What is read goes into `bytes`.
+    /// Submits a request and waits for it; nothing else is outstanding. Data of a read goes into `bytes`.
     pub(crate) fn ask(&mut self, at: Time, asking: Asking) -> Result<(Time, Status), Broken> {
         self.run_to(at)?;
         self.submit(self.now, asking, 0, By::Waiting);
@@ -108,14 +108,14 @@ impl Life<'_> {
         Ok((self.now, self.answer))
     }
 
-    /// Runs the device to `until`, and sees to what completes before.
+    /// Runs the device to `until`, and handles earlier completions.
     pub(crate) fn run_to(&mut self, until: Time) -> Result<(), Broken> {
         while self.run_once(until)?.is_some() {}
         self.now = self.now.max(until);
         Ok(())
     }
 
-    /// Runs the device to `until`, or to the first instant at which something completes, which is returned.
+    /// Runs the device to `until`, or to the first completion, whose time is returned.
     fn run_once(&mut self, until: Time) -> Result<Option<Time>, Broken> {
         let mut completions = std::mem::take(&mut self.completions);
         completions.clear();
@@ -164,7 +164,7 @@ impl Life<'_> {
         }
     }
 
-    /// A request of a step is done.
+    /// Completes a request of a step.
     fn served(&mut self, asked: &Asked, at: Time, (status, data): (Status, &Payload)) -> Result<(), Broken> {
         let &Asked { request, blocks, began, .. } = asked;
         match request.op {
@@ -180,7 +180,7 @@ impl Life<'_> {
         Ok(())
     }
 
-    /// A flush that was asked for then is done at `at`.
+    /// Completes a flush, submitted at `asked`, at `at`.
     pub(crate) fn flushed(&mut self, asked: (Moment, Time), at: Time, status: Status, lost_pages: u64) {
         // Stored energy is all that such a device has: a flush adds nothing.
         if self.capabilities.persistence == Persistence::WithStoredEnergy {
@@ -193,7 +193,7 @@ impl Life<'_> {
     }
 }
 
-/// Errors: the request took too long, or its breakdown is not its latency.
+/// Errors: the request took too long, or its breakdown does not sum to its latency.
 fn check(request: &Request, at: Time, spans: &[Span]) -> Result<(), Broken> {
     let since = request.arrival;
     if at < since || at - since > LIVES_WITHIN {

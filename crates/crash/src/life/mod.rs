@@ -1,4 +1,4 @@
-//! One device from new on: does steps, loses its power, and is audited.
+//! One device from new: steps, power losses, and audits.
 
 pub(crate) mod asking;
 
@@ -14,15 +14,15 @@ use std::collections::BTreeSet;
 
 /// The stack under test.
 pub trait Stack {
-    /// The device, over the bytes of `media`: always the same one.
+    /// The device over the stores of `media`: always an identical one.
     fn build(&mut self, media: &Media) -> Box<dyn Device>;
 }
 
-/// The longest that a request may take, or a recovery: with faults over, everything ends.
+/// Maximum time of a request or a recovery: without faults, everything ends.
 pub const LIVES_WITHIN: Time = Time::from_s(3600);
-/// After one last power loss in so many, by its chance, it is shown that the device still works.
+/// One in this many last power losses is followed by a test that the device still works.
 pub(crate) const SHOWN_TO_WORK: u64 = 8;
-/// Events that are looked at to know when something begins or ends.
+/// Events examined for starts and ends of operations.
 const EVENTS_AHEAD: usize = 32;
 
 pub(crate) struct Life<'a> {
@@ -31,32 +31,32 @@ pub(crate) struct Life<'a> {
     pub(crate) device: Box<dyn Device>,
     pub(crate) capabilities: Capabilities,
     pub(crate) auditor: Auditor,
-    /// Whether flushes are answered, and the device never hears of them.
+    /// Whether flushes are acknowledged without reaching the device.
     lies: bool,
-    /// Flushes that were such lies.
+    /// Number of such flushes.
     pub(crate) lies_told: u64,
-    /// Every event before was processed.
+    /// Current time; all earlier events were processed.
     pub(crate) now: Time,
-    /// How long the last request took.
+    /// Latency of the last request.
     pub(crate) latency: Time,
-    /// When a transaction is committed or taken back that was asked for last.
+    /// End of the last requested commit or abort.
     pub(crate) free_at: Time,
-    /// Moments to come, at which an operation begins or ends.
+    /// Future times at which an operation starts or ends.
     pub(crate) moments: Vec<Time>,
     /// Requests that have not completed, the oldest first.
     pub(crate) outstanding: Vec<Asked>,
     pub(crate) ids: u32,
     pub(crate) completions: Completions,
-    /// How a request ended that was waited for.
+    /// Status of the awaited request.
     pub(crate) answer: Status,
     pub(crate) requests: u64,
     pub(crate) restarts: u64,
     /// Writes that were refused.
     pub(crate) refusals: u64,
-    /// Reads of one block that a fault made on purpose failed.
+    /// Reads of one block that failed because of an injected fault.
     pub(crate) failed_reads: u64,
     pub(crate) bytes: Vec<u8>,
-    /// When the power failed before the last audit, what that read, and blocks of it that the device said are lost.
+    /// Time of the power failure before the last audit, the data it read, and blocks reported as lost.
     pub(crate) failed: Time,
     pub(crate) found: Vec<u8>,
     pub(crate) unread: BTreeSet<u64>,
@@ -64,23 +64,23 @@ pub(crate) struct Life<'a> {
     marked: Option<Marked>,
 }
 
-/// Where a life goes back to.
+/// A state that a run returns to.
 struct Marked {
     state: Vec<u8>,
     now: Time,
     latency: Time,
     free_at: Time,
     outstanding: Vec<Asked>,
-    /// What was known then, once something has completed behind it.
+    /// The auditor's state at the mark, once something has completed after it.
     auditor: Option<Auditor>,
 }
 
-/// What one power loss did.
+/// Result of one power loss.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Survived {
     pub(crate) audit: Audit,
     pub(crate) recovery: Recovery,
-    /// From the return of the power until the device was ready.
+    /// Time from restored power until the device was ready.
     pub(crate) took: Time,
     pub(crate) ready: Time,
     pub(crate) was_recovering: bool,
@@ -125,7 +125,7 @@ impl<'a> Life<'a> {
         }
     }
 
-    /// From the first step on, flushes are lies if this is the `fault`.
+    /// Makes flushes lie from the first step on, if that is the `fault`.
     pub(crate) fn lie(&mut self, fault: Fault) {
         self.lies = fault == Fault::LyingFlush;
         if self.lies {
@@ -133,7 +133,7 @@ impl<'a> Life<'a> {
         }
     }
 
-    /// Does `step`. Errors: the device did what it may not.
+    /// Performs `step`. Errors: a violation by the device.
     pub(crate) fn step(&mut self, step: &Step) -> Result<Option<Survived>, Broken> {
         self.run_to(self.now + step.pause)?;
         let reads = self.outstanding.iter().filter(|asked| asked.request.op == Op::Read);
@@ -228,7 +228,7 @@ impl<'a> Life<'a> {
         Ok(())
     }
 
-    /// Loses the power, and finds out what is left, which stays in `found`.
+    /// Cuts power, and reads the remaining content into `found`.
     fn lose(&mut self, loss: &Loss) -> Result<Survived, Broken> {
         let at = self.now + loss.after;
         let mut chance = Streams::new(loss.chance).stream("loss");
@@ -285,7 +285,7 @@ impl<'a> Life<'a> {
         Ok(())
     }
 
-    /// Panics where the books of the device do not balance.
+    /// Panics if the state of the device is inconsistent.
     pub(crate) fn check_invariants(&self) {
         self.device.check_invariants();
     }
@@ -301,14 +301,14 @@ impl<'a> Life<'a> {
         Ok(bytes)
     }
 
-    /// What is known now will be known again behind the branch that is under way.
+    /// Saves the auditor's state for after the current branch.
     pub(crate) fn keep_auditor(&mut self) {
         if let Some(marked) = &mut self.marked {
             marked.auditor.get_or_insert_with(|| self.auditor.clone());
         }
     }
 
-    /// Finds out at which moments behind the mark something begins or ends, as far as nobody asks anything more.
+    /// Finds the times after the mark at which operations start or end without further requests.
     pub(crate) fn look_ahead(&mut self) -> Result<(), Broken> {
         self.moments.clear();
         for _ in 0..EVENTS_AHEAD {
@@ -346,20 +346,20 @@ impl<'a> Life<'a> {
             .map_err(|error| Broken(format!("its own state is refused: {error}")))
     }
 
-    /// Everything continues from the mark.
+    /// Continues from the mark.
     pub(crate) fn forget_mark(&mut self) {
         self.marked = None;
         self.media.forget_mark();
     }
 
-    /// Loses the power in its own way, and is as it was at the mark afterwards.
+    /// Cuts power in one way, and returns to the state at the mark.
     pub(crate) fn branch(&mut self, loss: &Loss) -> Result<Survived, Broken> {
         let survived = self.lose_and_live(loss)?;
         self.go_back()?;
         Ok(survived)
     }
 
-    /// Errors: the device is not what it was at the mark.
+    /// Errors: the device differs from its state at the mark.
     pub(crate) fn check_mark(&self) -> Result<(), Broken> {
         let marked = self.marked.as_ref().expect("there is a mark");
         match state::saved(&*self.device).is_ok_and(|state| state == marked.state) {
@@ -368,7 +368,7 @@ impl<'a> Life<'a> {
         }
     }
 
-    /// The last power loss of a life; after some of them it is shown that the device still works.
+    /// The last power loss of a run, sometimes followed by a test that the device still works.
     pub(crate) fn lose_and_live(&mut self, loss: &Loss) -> Result<Survived, Broken> {
         let survived = self.lose(loss)?;
         if loss.chance.is_multiple_of(SHOWN_TO_WORK) {
@@ -378,7 +378,7 @@ impl<'a> Life<'a> {
     }
 }
 
-/// So many writes of 4 KiB all over the device, in no time.
+/// Writes of 4 KiB all over the device, without taking time.
 fn precondition(device: &mut dyn Device, writes: u64) {
     const BYTES: u32 = 4096;
     let places = device.capacity().map_or(1, |capacity| capacity.0 / u64::from(BYTES)).max(1);

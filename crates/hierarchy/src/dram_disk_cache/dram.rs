@@ -15,14 +15,14 @@ pub(super) struct Dram<S> {
     store: S,
     #[state(skip = "from the configuration")]
     config: Config,
-    /// How long a page needs the channel.
+    /// Channel time of a page.
     #[state(skip = "from the configuration")]
     transfer: Time,
     channel: FirstCome<Activity>,
     ledger: Ledger,
-    /// Until when it worked last.
+    /// End of its last work.
     worked_until: Time,
-    /// Time powered down since measuring began.
+    /// Time in power-down since measurement started.
     powered_down: u128,
 }
 
@@ -43,7 +43,7 @@ impl<S: Store> Dram<S> {
         self.config.capacity.0 as f64 / self.config.chip.0 as f64
     }
 
-    /// What the chips that work draw beyond idling.
+    /// Power of the active chips above idle.
     fn draw(&self) -> Power {
         let chips = self.chips().min(f64::from(self.config.rank));
         let idle = self.config.idle_power.map_or(0.0, |power| power.0);

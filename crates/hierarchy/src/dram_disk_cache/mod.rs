@@ -156,7 +156,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
 };
 
 impl Config {
-    /// Its frames, and how their bytes are laid out.
+    /// The frames, and the layout of their data.
     fn frames(&self, path: &str, builder: &mut dyn Builder) -> Result<(Settings, Layout), Problems> {
         let frames = (self.capacity.0 / self.page.0) as u32;
         // Of a frame: its page, when it arrives, its places in two orders and in the index.

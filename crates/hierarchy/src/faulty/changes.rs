@@ -1,4 +1,4 @@
-//! What faults make of a request and of its answer.
+//! Applies faults to a request and its reply.
 
 use super::kinds::{Decision, Later, Wrong};
 use super::layer::{Below, Layer};
@@ -7,7 +7,8 @@ use nacre_kernel::event::Payload;
 use nacre_kernel::{Status, Time};
 
 impl Layer {
-    /// The faults decide about a request that comes `now`: it goes to the device now or later, or ends without it.
+    /// Applies the faults to a request that arrives `now`: it goes to the device now or later, or ends
+    /// without it.
     pub(super) fn meet_faults(&mut self, below: &mut dyn Below, now: Time, number: u32) {
         let mut at = now;
         for index in 0..self.faults.len() {
@@ -50,7 +51,7 @@ impl Layer {
         if at == now { self.send(below, now, number) } else { self.wait_until(at, number, Stage::Held) }
     }
 
-    /// A fault answers at `at`, so long `after`, instead of the device.
+    /// Ends a request at `at` with a fault's reply, at this delay, instead of the device's.
     fn end_without_device(&mut self, (fault, at, after): (u32, Time, Time), number: u32, status: Status) {
         let active = &mut self.active[number];
         active.added.push((fault, after));
@@ -59,7 +60,7 @@ impl Layer {
         self.wait_until(at + after, number, Stage::Answered);
     }
 
-    /// The device did a read: a fault may answer it with old data.
+    /// Completes a read of the device, which a fault may answer with old data.
     pub(super) fn answer_stale(&mut self, number: u32) {
         let active = &mut self.active[number];
         if let (Some(fault), Status::Done) = (active.stale, active.status) {
@@ -67,7 +68,7 @@ impl Layer {
         }
     }
 
-    /// The device answered a request at `now`; when the answer leaves.
+    /// Handles the device's reply to a request at `now`; returns when the reply leaves.
     pub(super) fn answer_leaves(&mut self, now: Time, number: u32) -> Time {
         let mut at = now;
         let served = now - self.active[number].released;
@@ -105,7 +106,7 @@ impl Layer {
     }
 }
 
-/// Makes a write wrong; the bytes that are wrong then. `None`: it cannot be wrong in this way.
+/// Corrupts a write; returns the corrupted bytes, or `None` if it cannot be corrupted in this way.
 fn spoil(active: &mut Active, wrong: Wrong, capacity: Option<u64>) -> Option<u64> {
     debug_assert_eq!(active.stage, Stage::Held, "it is not in the device yet");
     let sent = &mut active.sent;

@@ -10,7 +10,7 @@ use nacre_kernel::{
     Bytes, Capabilities, ComponentId, ComponentReport, HostCounts, Random, Recovery, Request, Time,
 };
 
-/// A device, and what is wrong with it.
+/// A device with its faults.
 #[derive(State)]
 pub(super) struct Faulty {
     #[state(skip = "from the configuration")]

@@ -1,4 +1,4 @@
-//! One fault of the list: which requests it touches, and what it did.
+//! One fault of the list: the requests that it affects, and its counters.
 
 use super::kinds::{Asked, Built, Decision, Fault};
 use super::when::Gate;
@@ -21,7 +21,7 @@ pub struct Part {
 }
 
 impl Part {
-    /// The fault that was `built`, with its draws.
+    /// The fault that was `built`, with its random stream.
     pub(super) fn new(path: String, kind: &'static str, built: Built, random: Random) -> Part {
         Part {
             path,
@@ -33,7 +33,7 @@ impl Part {
         }
     }
 
-    /// What it decides about a request that gets to it at `now`.
+    /// Its decision about a request that arrives at `now`.
     #[inline]
     pub(super) fn arrives(&mut self, now: Time, request: &Request) -> Decision {
         if self.asked == Asked::OnAnswer {
@@ -42,7 +42,7 @@ impl Part {
         self.decide(now, request, |fault, until| fault.arrives(now, until, request))
     }
 
-    /// What it decides about a request that came at `arrived` and that the device answers at `now`.
+    /// Its decision about a request that arrived at `arrived` and is answered by the device at `now`.
     #[inline]
     pub(super) fn answers(&mut self, now: Time, arrived: Time, request: &Request) -> Decision {
         if self.asked == Asked::OnArrival {
@@ -72,32 +72,32 @@ impl Part {
         ask(&mut *self.fault, until)
     }
 
-    /// A write or trim goes to the device.
+    /// Notes a write or trim that goes to the device.
     #[inline]
     pub(super) fn writes(&mut self, request: &Request, data: &Payload) {
         self.fault.writes(request, data);
     }
 
-    /// It answers a read with old data, as far as it knows any.
+    /// Answers a read with old data, if known.
     pub(super) fn answers_stale(&mut self, request: &Request, data: &mut Payload) {
         let wrong = self.fault.reads(request, data);
         self.counts.silent_bytes += wrong;
         self.counts.touched += u64::from(wrong > 0);
     }
 
-    /// It touches a request.
+    /// Counts an affected request.
     #[inline]
     pub(super) fn touches(&mut self) {
         self.counts.touched += 1;
     }
 
-    /// It ends `request` with an error.
+    /// Ends `request` with an error.
     pub(super) fn fails(&mut self, request: &Request) {
         self.counts.errors += 1;
         self.counts.reported_bytes += u64::from(request.bytes);
     }
 
-    /// It added `time` to a request that completes.
+    /// Adds `time` to a request that completes.
     #[inline]
     pub(super) fn added(&mut self, time: Time) {
         self.counts.added_ps += u128::from(time.as_ps());
@@ -107,12 +107,12 @@ impl Part {
         self.gate.uses_addresses()
     }
 
-    /// It is over for good.
+    /// Ends the fault permanently.
     pub(super) fn end(&mut self) {
         self.gate.end();
     }
 
-    /// Whether it is over for good.
+    /// Whether it has ended permanently.
     pub fn is_over(&self) -> bool {
         self.gate.is_over()
     }

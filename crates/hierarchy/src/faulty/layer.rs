@@ -1,4 +1,4 @@
-//! Requests on their way through a list of faults, over whatever serves them.
+//! Passes requests through a list of faults, on top of any device.
 
 use super::fault::Part;
 use super::requests::{Active, Stage};
@@ -6,23 +6,24 @@ use nacre_kernel::event::{Agenda, Canceled, Completions, Device, Payload, Reques
 use nacre_kernel::state::State;
 use nacre_kernel::{Activity, ComponentId, Op, Request, Status, Time};
 
-/// The next instant there is.
+/// The smallest time step.
 const INSTANT: Time = Time::from_ps(1);
 
 /// The device below the faults.
 pub trait Below {
-    /// Gives it a request, which the layer calls `number`, at `now`. False if it was not taken: it ends with a medium error.
+    /// Submits a request, number `number` in the layer, at `now`. Returns false if it was rejected: it ends
+    /// with a medium error.
     fn submit(&mut self, now: Time, number: u32, request: &Request, data: Payload) -> bool;
 
-    /// What the layer calls the request that completes as `id`.
+    /// Number in the layer of the request that completes as `id`.
     fn number_of(&self, id: RequestId) -> u32 {
         id.0
     }
 
-    /// As [`Device::next_event`].
+    /// See [`Device::next_event`].
     fn next_event(&self) -> Time;
 
-    /// As [`Device::run`].
+    /// See [`Device::run`].
     fn run(&mut self, until: Time, completions: &mut Completions);
 }
 
@@ -47,14 +48,14 @@ impl Below for Box<dyn Device> {
 /// Faults, and the requests that are passing them.
 #[derive(State)]
 pub struct Layer {
-    /// Of the time that faults add.
+    /// Activity for the time that faults add.
     #[state(skip = "from the configuration")]
     id: ComponentId,
     pub(super) faults: Vec<Part>,
     pub(super) active: Slab<Active>,
-    /// When requests that are held back continue, by their numbers.
+    /// When delayed requests continue, by number.
     agenda: Agenda<u32>,
-    /// Of what is below.
+    /// Component of the device below.
     #[state(skip = "from the configuration")]
     pub(super) capacity: Option<u64>,
     #[state(skip = "scratch")]
@@ -88,7 +89,7 @@ impl Layer {
         self.faults.iter_mut().for_each(|fault| fault.counts = Default::default());
     }
 
-    /// Submits a request at `now`, up to which the layer was run.
+    /// Submits a request at `now`; the layer was run up to that time.
     pub fn submit(
         &mut self,
         below: &mut dyn Below,
@@ -101,7 +102,8 @@ impl Layer {
         self.meet_faults(below, now, number);
     }
 
-    /// Request `id` if it is held back: it is withdrawn. Otherwise its number below, if it is there.
+    /// Withdraws request `id` if it is delayed; otherwise returns its number in the device below, if it is
+    /// there.
     pub(super) fn withdraw(&mut self, id: RequestId) -> (Canceled, Option<u32>) {
         let is_it = |(_, of): &(u32, &mut Active)| of.id == id && of.stage != Stage::Canceled;
         let Some((number, active)) = self.active.iter_mut().find(is_it) else {
@@ -117,7 +119,7 @@ impl Layer {
         }
     }
 
-    /// What is below gets a request.
+    /// Submits a request to the device below.
     #[inline]
     pub(super) fn send(&mut self, below: &mut dyn Below, now: Time, number: u32) {
         let active = &mut self.active[number];
@@ -145,7 +147,7 @@ impl Layer {
         below.next_event().min(self.agenda.next())
     }
 
-    /// Processes events before `until`, up to the first instant at which a request completes.
+    /// Processes events before `until`, up to the first time at which a request completes.
     pub fn run(&mut self, below: &mut dyn Below, until: Time, completions: &mut Completions) {
         let (mut limit, before) = (until, completions.len());
         loop {
@@ -171,13 +173,13 @@ impl Layer {
         }
     }
 
-    /// Runs what is below to where nothing of it completes.
+    /// Runs the device below up to a time without completions.
     fn run_quietly(&mut self, below: &mut dyn Below, until: Time) {
         below.run(until, &mut self.completed);
         assert!(self.completed.is_empty(), "nothing is due before {until}");
     }
 
-    /// Requests completed below, all at one instant.
+    /// Handles requests that the device below completed, all at one time.
     fn handle(&mut self, below: &dyn Below, completions: &mut Completions) {
         let mut completed = std::mem::take(&mut self.completed);
         for index in 0..completed.len() {
@@ -220,8 +222,8 @@ impl Layer {
         }
     }
 
-    /// At `now`, fault `index` is over for good; requests that it holds back continue as if it had never held them longer
-    /// than until now.
+    /// Ends fault `index` permanently at `now`; requests that it delays continue as if it had held them only
+    /// until now.
     pub fn end(&mut self, now: Time, index: usize) {
         self.faults[index].end();
         self.agenda.clear();
@@ -242,7 +244,7 @@ impl Layer {
         }
     }
 
-    /// Power is lost: nothing is outstanding.
+    /// Handles a power loss: nothing is outstanding.
     pub fn power_fail(&mut self) {
         self.agenda.clear();
         self.active.clear();

@@ -101,8 +101,8 @@ fn build(
     }
 }
 
-/// The fault of `slot`, called `name`, whose start counts from `since`, over a device of this `capacity`. Its draws are
-/// those of its name.
+/// The fault of `slot` with this `name` on a device of this `capacity`; its start is relative to `since`. The
+/// name selects its random stream.
 ///
 /// Errors: those in the settings.
 pub fn part(
@@ -119,7 +119,7 @@ pub fn part(
     }
 }
 
-/// A range that the device does not have.
+/// Error for a range past the end of the device.
 fn beyond(slot: &Slot<FaultFamily>, when: &when::When, capacity: Bytes) -> Option<Problem> {
     let (name, value) = match (when.range_start, when.range_end) {
         (_, Some(end)) if end > capacity => ("range_end", end),

@@ -5,17 +5,17 @@ use nacre_kernel::event::{Payload, RequestId};
 use nacre_kernel::state::Value;
 use nacre_kernel::{Request, Span, Status, Time};
 
-/// Where a request is.
+/// State of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(super) enum Stage {
-    /// Held back before the device.
+    /// Delayed before the device.
     #[default]
     Held,
     /// In the device.
     Below,
-    /// Held back behind the device, or ended without it.
+    /// Delayed after the device, or ended without it.
     Answered,
-    /// Canceled while it was held back.
+    /// Canceled while delayed.
     Canceled,
 }
 
@@ -24,34 +24,34 @@ pub(super) enum Stage {
 pub(super) struct Active {
     pub(super) id: RequestId,
     pub(super) arrived: Time,
-    /// As it was asked.
+    /// As submitted.
     pub(super) request: Request,
-    /// As the device gets it, with its bytes.
+    /// As sent to the device, with its data.
     pub(super) sent: Request,
     pub(super) data: Payload,
     pub(super) stage: Stage,
-    /// When the device gets it.
+    /// When it is sent to the device.
     pub(super) released: Time,
-    /// What makes its answer later, each with the number of the fault.
+    /// Delays of its reply, each with the number of the fault.
     pub(super) later: Vec<(u32, Later)>,
-    /// Its answer is lost: the number of the fault, and how long after it the error comes.
+    /// Its reply is lost: number of the fault, and delay of the error.
     pub(super) lost: Option<(u32, Time)>,
     /// The fault that answers it with old data.
     pub(super) stale: Option<u32>,
     /// Time that each fault added, by its number.
     pub(super) added: Vec<(u32, Time)>,
-    /// When it continues, while it is held back.
+    /// When it continues, if delayed.
     pub(super) due: Time,
-    /// How it ends.
+    /// Completion status.
     pub(super) status: Status,
-    /// What a read returned.
+    /// Data of a read.
     pub(super) answer: Payload,
-    /// Where its time in the device went.
+    /// Latency breakdown in the device.
     pub(super) spans: Vec<Span>,
 }
 
 impl Active {
-    /// Request `id` comes at `now`.
+    /// Adds request `id` at `now`.
     pub(super) fn begin(&mut self, now: Time, id: RequestId, request: &Request, data: Payload) {
         (self.id, self.arrived, self.released, self.due) = (id, now, now, now);
         (self.request, self.sent, self.data) = (*request, *request, data);
@@ -63,7 +63,7 @@ impl Active {
         self.answer = Payload::NONE;
     }
 
-    /// Time that the device took.
+    /// Time in the device.
     pub(super) fn served(&self) -> Time {
         self.spans.iter().fold(Time::ZERO, |sum, span| sum + span.time)
     }

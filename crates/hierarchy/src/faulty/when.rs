@@ -1,4 +1,4 @@
-//! The settings that all faults have in common: which requests they touch, and when.
+//! Settings shared by all faults: affected requests and times.
 
 use nacre_config::{Choice, Configuration, Reader};
 use nacre_kernel::state::State;
@@ -109,11 +109,11 @@ impl When {
 pub(crate) struct Gate {
     #[state(skip = "from the configuration")]
     when: When,
-    /// By kind of request, whether it can be touched.
+    /// By kind of request, whether it can be affected.
     #[state(skip = "from the configuration")]
     touchable: [bool; 4],
     random: Random,
-    /// Requests that came while it was active.
+    /// Requests that matched while the fault was active.
     matched: u64,
 }
 
@@ -129,17 +129,17 @@ impl Gate {
         Gate { when, touchable, random, matched: 0 }
     }
 
-    /// It is over for good.
+    /// Ends the fault permanently.
     pub(crate) fn end(&mut self) {
         self.when.duration = Some(Time::ZERO);
     }
 
-    /// Whether it is over for good.
+    /// Whether it has ended permanently.
     pub(crate) fn is_over(&self) -> bool {
         self.when.duration == Some(Time::ZERO)
     }
 
-    /// When the fault ends that is active at `now`, [`Time::MAX`] if never; `None` if it is not active.
+    /// End of the activation at `now`, [`Time::MAX`] if never; `None` if it is inactive.
     pub(crate) fn active_until(&self, now: Time) -> Option<Time> {
         let When { start, duration, period, .. } = self.when;
         if now < start {
@@ -154,7 +154,7 @@ impl Gate {
         (now < until).then_some(until)
     }
 
-    /// Whether a request of the fault's kinds and range comes while it is active, and then when it ends.
+    /// End of the activation if a request matches kinds and range while it is active.
     #[inline]
     pub(crate) fn matches(&self, now: Time, request: &Request) -> Option<Time> {
         if !self.touchable[request.op as usize] {
@@ -166,7 +166,7 @@ impl Gate {
         if is_before || is_behind { None } else { self.active_until(now) }
     }
 
-    /// Whether the fault touches a request that matches.
+    /// Whether the fault affects a matching request.
     #[inline]
     pub(crate) fn picks(&mut self) -> bool {
         self.matched += 1;
@@ -177,7 +177,7 @@ impl Gate {
         }
     }
 
-    /// Whether addresses decide which requests it touches.
+    /// Whether it selects requests by address.
     pub(crate) fn uses_addresses(&self) -> bool {
         self.when.range_start.is_some() || self.when.range_end.is_some()
     }

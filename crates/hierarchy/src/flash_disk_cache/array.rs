@@ -1,4 +1,4 @@
-//! The flash under the cache, and the time that its operations take.
+//! The flash below the cache, and the times of its operations.
 
 use super::config::Cells;
 use super::{FLASH_PAGE, bytes, stored_bytes};
@@ -24,12 +24,12 @@ pub(super) struct Array<S> {
     dies: Vec<Die>,
     coder: Coder,
     die_ledger: Ledger,
-    /// Where the bytes of a page are, with its spare bytes.
+    /// Buffer for a page with its spare bytes.
     #[state(skip = "nothing is read from it")]
     pub(super) buffer: Vec<u8>,
 }
 
-/// A die, which does one thing at a time, in the order in which it is asked to.
+/// A die, which performs one operation at a time, in submission order.
 #[derive(Clone, Debug, Default, Value)]
 struct Die {
     serving: Option<Service>,
@@ -47,18 +47,18 @@ struct Job {
 struct Service {
     job: Job,
     end: Time,
-    /// Whether the ledger has its time.
+    /// Whether its time is charged to the ledger.
     is_charged: bool,
 }
 
-/// What is asked for again and again.
+/// Values that are precomputed because they are needed often.
 #[derive(Clone, Debug)]
 struct Spans {
-    /// Bits that count of a page of each code, and what a clean page takes to decode, and any page to encode.
+    /// For each code: used bits of a page, decoding time of an error-free page, and encoding time.
     bits: Vec<u32>,
     clean: Vec<Work>,
     encode: Vec<Work>,
-    /// What a die draws beyond idling.
+    /// Power of an active die above idle.
     draw: Power,
 }
 
@@ -106,13 +106,14 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// The die that `block` lies on.
+    /// The die of `block`.
     #[inline]
     pub(super) fn die_of(&self, block: u32) -> u32 {
         block % self.cells.dies
     }
 
-    /// Operation `number` wants the die of `block` for so long. If that is free it begins: when it ends.
+    /// Submits operation `number` for the die of `block` with this duration; returns its end if it starts
+    /// immediately.
     #[inline]
     pub(super) fn wait(
         &mut self,
@@ -139,7 +140,7 @@ impl<S: Store> Array<S> {
         end
     }
 
-    /// What `die` did ends at `now`: the operation, and when the next one ends.
+    /// Ends the operation of `die` at `now`; returns it, and the end of the next one.
     #[inline]
     pub(super) fn die_ends(&mut self, now: Time, die: u32) -> (u32, Option<Time>) {
         let of = &mut self.dies[die as usize];
@@ -155,7 +156,7 @@ impl<S: Store> Array<S> {
         self.cells.nand.read(self.flash.mode(page)) * u64::from(1 + senses)
     }
 
-    /// What a page of `code` with that many bit errors takes to decode.
+    /// Decoding time and energy of a page of `code` with this number of bit errors.
     #[inline]
     pub(super) fn decoding(&self, code: u8, wrong: u32) -> Work {
         match wrong {
@@ -177,7 +178,7 @@ impl<S: Store> Array<S> {
         self.coder.encode(now, self.spans.encode[code as usize])
     }
 
-    /// What reading `page` of `code` brings: no time passes. Its bytes are in the buffer, as they are decoded.
+    /// Result of reading `page` of `code`, without taking time. The decoded data is in the buffer.
     #[inline]
     pub(super) fn look_at(&mut self, page: u32, code: u8, now: Time) -> Sensed {
         let wrong = self.flash.wrong_bits(page, now);
@@ -191,8 +192,8 @@ impl<S: Store> Array<S> {
         Sensed { verdict, wrong }
     }
 
-    /// Brings the bytes of `page` into the buffer, as they are decoded; zeroes, where it was programmed while no bytes
-    /// were carried. What the decoder finds.
+    /// Reads the decoded data of `page` into the buffer, or zeros if it was programmed without data; returns
+    /// the decoder's result.
     fn decode(&mut self, page: u32, code: usize, expected: Verdict) -> Verdict {
         let stored = &mut self.buffer[..(FLASH_PAGE + self.cells.spare.0) as usize];
         if !self.flash.read(page, stored) {
@@ -207,7 +208,7 @@ impl<S: Store> Array<S> {
         coding::verdict(expected, found, || self.is_as_stored(page))
     }
 
-    /// Whether the data in the buffer is that of `page`, and not that of another codeword which the decoder took it for.
+    /// Whether the buffer holds the data of `page`, instead of another codeword after a miscorrection.
     #[cold]
     fn is_as_stored(&self, page: u32) -> bool {
         let data = FLASH_PAGE as usize;
@@ -217,7 +218,7 @@ impl<S: Store> Array<S> {
         stored[..data] == self.buffer[..data]
     }
 
-    /// The next page of `block` holds what the buffer holds: the page, and what programming it takes.
+    /// Programs the buffer into the next page of `block`; returns the page and the program time.
     pub(super) fn program(&mut self, block: u32, (mode, code): (Mode, u8), now: Time) -> (u32, Time) {
         let code = code as usize;
         let page = self.flash.program(block, mode, self.spans.bits[code], now);
@@ -238,7 +239,7 @@ impl<S: Store> Array<S> {
         self.cells.nand.read(Mode::Slc) * pages.div_ceil(u64::from(self.cells.dies))
     }
 
-    /// The power fails at `at`: what has not been done does not happen, and is charged to nothing.
+    /// Handles a power failure at `at`: unfinished work does not happen, and is not charged.
     pub(super) fn power_fail(&mut self, at: Time) {
         for die in &mut self.dies {
             die.waiting.clear();
@@ -265,7 +266,7 @@ impl<S: Store> Array<S> {
         ]
     }
 
-    /// What all dies draw while they do nothing, over `elapsed`.
+    /// Idle energy of all dies over `elapsed`.
     pub(super) fn idle_energy(&self, elapsed: Time) -> Option<Energy> {
         let dies = f64::from(self.cells.dies);
         self.cells.nand.idle_power.map(|power| Energy(power.over(elapsed).0 * dies))

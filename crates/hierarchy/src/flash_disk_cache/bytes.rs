@@ -1,4 +1,4 @@
-//! The bytes of a page of flash: its data, then what its code stores next to it.
+//! Bytes of a flash page: its data, then its spare bytes.
 
 use super::FLASH_PAGE;
 use nacre_controller::ecc::{Ecc, Verdict};
@@ -11,7 +11,7 @@ pub(super) fn encode(code: &dyn Ecc, page: &mut [u8]) {
     codec.encode(data, spare).expect("the page was laid out for its codes");
 }
 
-/// Decodes a page as it was read. What the decoder finds; of a code that has none, what its strength says.
+/// Decodes a page; returns the decoder's result or, for a code without decoder, the result by its strength.
 pub(super) fn decode(code: &dyn Ecc, page: &mut [u8], expected: Verdict) -> Verdict {
     let Some(codec) = code.codec() else { return expected };
     let (data, spare) = page.split_at_mut(FLASH_PAGE as usize);

@@ -1,4 +1,4 @@
-//! The cache: its tables, its flash, and what is in progress.
+//! The cache: its tables, its flash, and operations in progress.
 
 use super::FLASH_PAGE;
 use super::array::Array;
@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, VecDeque};
 /// Bits of an address within a page.
 pub(super) const SHIFT: u32 = FLASH_PAGE.trailing_zeros();
 
-/// A cache of pages in flash before a backing device.
+/// A page cache in flash in front of a backing device.
 #[derive(State)]
 #[state(bound = "S: Store")]
 #[state(after = "Self::complete_restored")]
@@ -34,18 +34,18 @@ pub(super) struct FlashCache<S> {
     pub(super) config: Config,
     pub(super) array: Array<S>,
     pub(super) tables: Tables,
-    /// Blocks that are full, by region.
+    /// Full blocks by region, in LRU order.
     pub(super) recency: Recency,
     pub(super) regions: [Region; REGIONS],
-    /// No block is worn less than this.
+    /// Lower bound of the wear of all blocks.
     pub(super) least_wear: f64,
     pub(super) backing: Box<dyn Device>,
-    /// When something happens next in the backing.
+    /// Time of the next event in the backing.
     #[state(skip = "asked of the backing")]
     pub(super) next: Time,
     #[state(skip = "from the configuration")]
     pub(super) carries_bytes: bool,
-    /// Whether pages that go back are flushed there.
+    /// Whether write-backs are followed by a flush.
     #[state(skip = "from the configuration")]
     pub(super) flushes: bool,
     #[state(varies)]
@@ -53,35 +53,35 @@ pub(super) struct FlashCache<S> {
     pub(super) agenda: Agenda<Event>,
     pub(super) visits: Visits,
     pub(super) operations: Slab<Operation>,
-    /// Operations so far.
+    /// Number of operations so far.
     pub(super) serial: u64,
-    /// Pages that come from the backing, or are written past the flash.
+    /// Pages being fetched from the backing, or written around the flash.
     #[state(varies)]
     pub(super) busy: BTreeMap<u64, Busy>,
-    /// What changes pages of the backing: the last operation for each page.
+    /// Last operation that changes each page of the backing.
     pub(super) changing: Map,
     /// Writes of the host in progress: for each page its operations in their order.
     #[state(varies)]
     pub(super) versions: BTreeMap<u64, Vec<u32>>,
-    /// Pages that the backing does not have as they were written last, and that are lost if the flash has none; and how many
-    /// operations there were then.
+    /// Pages whose current version is not in the backing and is lost without the flash, with the number of
+    /// operations at that time.
     #[state(varies)]
     pub(super) lost: BTreeMap<u64, u64>,
-    /// Whether one was lost that no flush has reported yet.
+    /// Whether data was lost that no flush has reported yet.
     pub(super) has_lost: bool,
-    /// The cache is ready from then on.
+    /// Time from which the cache is ready.
     pub(super) ready: Time,
     pub(super) bytes_lost: u64,
     pub(super) counts: Counts,
     pub(super) host: HostCounts,
     pub(super) life: Life,
-    /// Each time a fiftieth of the pages that the flash held as new was gone.
+    /// Wear at each loss of another 2 % of the initial pages.
     #[state(varies)]
     pub(super) wearing: Vec<Worn>,
-    /// Pages of a block that go back.
+    /// Pages of a block being written back.
     #[state(skip = "nothing is read from it")]
     pub(super) leaving: Vec<(u64, u32)>,
-    /// What the backing completed.
+    /// Completions of the backing.
     #[state(skip = "empty between events")]
     pub(super) completed: Completions,
 }
@@ -150,7 +150,7 @@ impl<S: Store> FlashCache<S> {
         usize::from(self.config.write_blocks() > 0)
     }
 
-    /// What the cache alone had of page `key` is lost.
+    /// Loses data of page `key` that only the cache had.
     #[cold]
     pub(super) fn lose(&mut self, key: u64) {
         self.counts.lost_pages += 1;
@@ -159,7 +159,7 @@ impl<S: Store> FlashCache<S> {
         self.life.first_lost.get_or_insert(self.life.taken);
     }
 
-    /// Whether page `key`, which the flash does not have, is lost: no newer version of it is on its way back.
+    /// Whether page `key`, which is not in flash, is lost: no newer version of it is being written back.
     #[cold]
     pub(super) fn is_lost(&self, key: u64) -> bool {
         let Some(&since) = self.lost.get(&key) else { return false };
@@ -167,14 +167,14 @@ impl<S: Store> FlashCache<S> {
         !on.is_some_and(|of| matches!(of.step, Step::Back | Step::Safe) && of.serial >= since)
     }
 
-    /// What `page` holds leaves the cache.
+    /// Evicts the content of `page`.
     #[inline]
     pub(super) fn drop_page(&mut self, page: u32, leaves: Leaves) {
         self.counts.left.count(leaves);
         self.invalidate(page);
     }
 
-    /// What `page` holds does not count any more.
+    /// Invalidates the content of `page`.
     #[inline]
     pub(super) fn invalidate(&mut self, page: u32) {
         let block = self.array.flash.block_of(page);

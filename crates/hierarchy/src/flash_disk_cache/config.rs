@@ -28,7 +28,7 @@ impl Density {
     }
 }
 
-/// A flash chip whose pages hold one bit or two in a cell.
+/// A flash chip whose pages are in SLC or MLC mode.
 #[derive(Clone, Debug, Configuration)]
 pub struct Cells {
     /// Erase blocks.
@@ -48,7 +48,7 @@ pub struct Cells {
     /// Number of dies. A die performs one operation at a time; blocks are distributed over the dies.
     #[config(default = 4, min = 1, max = 1024, source = "assumed: a few chips; the paper does not state it")]
     pub dies: u32,
-    /// Their times, wear and power.
+    /// Timing, wear, and power of the operations.
     #[config(flatten)]
     pub nand: Nand,
     /// Area per bit of new cells, without spare bytes.
@@ -169,7 +169,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     }
 }
 
-/// More decoders are no gain for nothing: where an area is given, theirs is, too.
+/// Consistency of areas: if the cell area is given, the area of additional decoders must be, too.
 fn check_area(config: &Config, reader: &mut Reader<'_>) {
     match (config.cells.area, config.decoder_area) {
         (Some(area), None) if config.decoders > 1 => {
@@ -185,18 +185,18 @@ fn check_area(config: &Config, reader: &mut Reader<'_>) {
 }
 
 impl Config {
-    /// Blocks of the region for written pages; 0 if there is one region.
+    /// Blocks of the region for written pages; 0 with a single region.
     pub(super) fn write_blocks(&self) -> u32 {
         (f64::from(self.cells.blocks) * self.write_region.0).round() as u32
     }
 
-    /// Square millimeters of its cells as they are new, and of its decoders where their area is given.
+    /// Area of the cells in their initial mode, and of the decoders if given, in square millimeters.
     pub(super) fn area_mm2(&self) -> Option<f64> {
         let decoders = self.decoder_area.map_or(0.0, |area| area.0 * f64::from(self.decoders));
         self.cells.area.map(|area| area.mm2_of(Bytes(self.flash_bytes())) + decoders)
     }
 
-    /// Bytes of data of all flash as it is new.
+    /// Data bytes of the flash in its initial mode.
     pub(super) fn flash_bytes(&self) -> u64 {
         let pages = u64::from(self.cells.blocks) * u64::from(self.cells.slots);
         pages * u64::from(self.density.mode().pages()) * FLASH_PAGE

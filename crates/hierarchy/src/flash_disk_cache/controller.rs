@@ -1,4 +1,4 @@
-//! What the controller does about bit errors and about pages that are hit often.
+//! Controller decisions on bit errors and on frequently read pages.
 
 use super::array::Sensed;
 use super::cache::FlashCache;
@@ -8,7 +8,7 @@ use nacre_kernel::Time;
 use nacre_media::dual_mode_flash::Mode;
 use nacre_media::store::Store;
 
-/// Parts of the flash whose loss is remembered one by one.
+/// Number of equal parts of the flash whose loss is recorded.
 const WEARING: usize = 50;
 
 impl<S: Store> FlashCache<S> {
@@ -55,7 +55,8 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// The slot of `page` continues with a stronger code or in SLC: what costs less. Whether it can do either.
+    /// Gives the slot of `page` a stronger code or SLC mode, whichever costs less; returns whether either was
+    /// possible.
     fn adapt(&mut self, page: u32) -> bool {
         let slot = self.tables.slots[(page >> 1) as usize];
         let can_raise = self.config.raises_strength && usize::from(slot.code) + 1 < self.array.codes.len();
@@ -80,13 +81,14 @@ impl<S: Store> FlashCache<S> {
         true
     }
 
-    /// The share of all accesses that go to `page`.
+    /// Share of all accesses that go to `page`.
     fn frequency(&self, page: u32) -> f64 {
         let status = &self.tables.pages[page as usize];
         f64::from(status.hits) / (self.tables.global.accesses - status.since).max(1) as f64
     }
 
-    /// Seconds per access that one more bit of the code of `page` costs: its share of accesses, decoded for longer.
+    /// Cost in seconds per access of correcting one more bit in `page`: its share of accesses times the
+    /// additional decoding time.
     fn cost_of_strength(&self, page: u32) -> f64 {
         let code = self.tables.slots[(page >> 1) as usize].code;
         let longer =
@@ -94,7 +96,7 @@ impl<S: Store> FlashCache<S> {
         self.frequency(page) * longer
     }
 
-    /// Seconds per access that SLC costs: one page less, less what faster reads gain.
+    /// Cost in seconds per access of SLC mode: one page less, minus the gain from faster reads.
     fn cost_of_density(&self, page: u32) -> f64 {
         let global = &self.tables.global;
         let cells = &self.config.cells;
@@ -112,7 +114,8 @@ impl<S: Store> FlashCache<S> {
         self.counts.retired_slots += 1;
     }
 
-    /// Page `key` of the disk was hit as often as a counter counts: it moves to a slot in SLC, behind operation `after`.
+    /// Moves page `key` of the disk, whose hit counter is saturated, to a slot in SLC mode, after operation
+    /// `after`.
     pub(super) fn promote(&mut self, key: u64, now: Time, after: u32) {
         let Some(page) = self.tables.find(key) else { return };
         if self.array.flash.mode(page) == Mode::Slc {

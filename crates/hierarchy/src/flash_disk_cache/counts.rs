@@ -1,9 +1,9 @@
-//! What the cache counts.
+//! Counters of the cache.
 
 use nacre_kernel::ledger::LOST_PAGES;
 use nacre_kernel::state::Value;
 
-/// What happened since measuring began, in pages except where it says otherwise.
+/// Counters since measurement started, in pages unless stated otherwise.
 #[derive(Clone, Copy, Debug, Default, Value)]
 pub(super) struct Counts {
     pub(super) read_hits: u64,
@@ -19,9 +19,9 @@ pub(super) struct Counts {
     pub(super) collections: u64,
     /// Blocks.
     pub(super) evictions: u64,
-    /// Pages that were valid when measuring began.
+    /// Valid pages at the start of measurement.
     pub(super) valid_before: u64,
-    /// Pages that left, by how they did.
+    /// Evicted pages by cause.
     pub(super) left: Left,
     pub(super) pages_sent_back: u64,
     pub(super) pages_promoted: u64,
@@ -42,26 +42,26 @@ pub(super) struct Counts {
     pub(super) erases: u64,
 }
 
-/// How long the flash lives, in pages that came from the host and the backing since the first day.
+/// Lifetime of the flash, in pages written by the host or filled from the backing since it was new.
 #[derive(Clone, Copy, Debug, Default, Value)]
 pub(super) struct Life {
-    /// Pages taken in so far.
+    /// Pages written or filled so far.
     pub(super) taken: u64,
-    /// Pages programmed so far, and of them those that were erased since.
+    /// Pages programmed so far, and those erased since.
     pub(super) programmed: u64,
     pub(super) erased: u64,
-    /// Pages that the flash holds at most, as its slots are now.
+    /// Maximum pages in flash with the current modes of its slots.
     pub(super) usable: u64,
-    /// When the first page of the flash was gone, and when the data of the first page was lost.
+    /// When the first page of flash was retired, and when data was first lost.
     pub(super) first_gone: Option<u64>,
     pub(super) first_lost: Option<u64>,
-    /// When the flash held half of the pages that it held as it was new, or less.
+    /// When the flash held at most half of its initial pages.
     pub(super) half: Option<u64>,
-    /// When no block was left.
+    /// When the last block was retired.
     pub(super) end: Option<u64>,
 }
 
-/// Pages that left, each in one way.
+/// Pages that left the cache, by cause.
 #[derive(Clone, Copy, Debug, Default, Value)]
 pub(super) struct Left {
     evicted: u64,
@@ -71,28 +71,28 @@ pub(super) struct Left {
     power_failed: u64,
 }
 
-/// How a page leaves.
+/// Cause for a page to leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Leaves {
-    /// Others need the room.
+    /// Replaced by other pages.
     Evicted,
-    /// It was read where it lies, and has more bit errors than its code corrects.
+    /// More bit errors on a read than its code corrects.
     GivenUp,
     Trimmed,
-    /// It was written anew, past the cache.
+    /// Overwritten around the cache.
     Superseded,
-    /// The power failed before it was programmed.
+    /// A power failure before it was programmed.
     PowerFailed,
 }
 
-/// How far the flash was worn at one moment.
+/// Wear of the flash at one time.
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) struct Worn {
-    /// Pages taken in so far.
+    /// Pages written or filled so far.
     pub(super) taken: u64,
-    /// Pages asked for so far.
+    /// Pages requested so far.
     pub(super) asked: u64,
-    /// Pages that the flash held at most.
+    /// Maximum pages in flash.
     pub(super) usable: u64,
 }
 
@@ -144,7 +144,7 @@ impl Left {
 }
 
 impl Counts {
-    /// Panics unless the pages that are `valid` are those that were when measuring began and that came in since, less
+    /// Panics unless the `valid` pages equal those at the start of measurement plus those that came in minus
     /// those that left.
     pub(super) fn check_pages(&self, valid: u64) {
         let Left { evicted, given_up, trimmed, superseded, power_failed } = self.left;
@@ -154,7 +154,7 @@ impl Counts {
         assert_eq!(before + came, valid + left, "{before} pages, {came} came, {valid} are valid: {self:?}");
     }
 
-    /// All counts, named as in records.
+    /// All counters with their names in records.
     pub(super) fn counters(&self) -> Vec<(&'static str, u64)> {
         let Left { evicted, given_up, trimmed, superseded, power_failed } = self.left;
         let Programs { host, fill, collected, promoted, leveled, journal } = self.programs;

@@ -11,11 +11,11 @@ use nacre_kernel::{
 };
 use nacre_media::store::Store;
 
-/// The next instant there is.
+/// The smallest time step.
 const INSTANT: Time = Time::from_ps(1);
 
 impl<S: Store> FlashCache<S> {
-    /// A request has been looked up.
+    /// Handles the end of a look-up.
     #[inline]
     fn serve_request(&mut self, now: Time, came: Time, id: RequestId, request: &Request, data: &Payload) {
         let looked_up = now - came;
@@ -33,7 +33,7 @@ impl<S: Store> FlashCache<S> {
         self.visits.next().min(self.agenda.next()).min(arrival)
     }
 
-    /// What of the cache itself happens at `now`.
+    /// Handles events of the cache itself at `now`.
     #[inline]
     fn step_own(&mut self, now: Time, completions: &mut Completions) {
         if self.visits.next() == now {
@@ -48,7 +48,7 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// The backing completed operations, all at one instant.
+    /// Handles operations that the backing completed, all at one time.
     fn handle(&mut self) {
         let mut completed = std::mem::take(&mut self.completed);
         for index in 0..completed.len() {

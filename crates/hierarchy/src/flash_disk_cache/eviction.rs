@@ -1,4 +1,4 @@
-//! Blocks that leave: their dirty pages go back, and the block is erased.
+//! Eviction of blocks: dirty pages are written back, and the block is erased.
 
 use super::FLASH_PAGE;
 use super::cache::{FlashCache, SHIFT};
@@ -12,7 +12,7 @@ use nacre_media::dual_mode_flash::Mode;
 use nacre_media::store::Store;
 
 impl<S: Store> FlashCache<S> {
-    /// All pages of the full `block` leave.
+    /// Evicts all pages of the full `block`.
     pub(super) fn evict(&mut self, block: u32, now: Time) {
         self.recency.remove(block);
         let mut leaving = std::mem::take(&mut self.leaving);
@@ -57,7 +57,8 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// Adjacent pages go back with one request, up to one that cannot be read, or that a newer page passes by.
+    /// Writes adjacent pages back with one request, up to an unreadable page or one that a newer version
+    /// overtakes.
     fn send_run(&mut self, run: &[(u64, u32)], now: Time) {
         let (mut bytes, mut senses, mut first) = (Vec::new(), Vec::new(), 0);
         for (at, &(key, page)) in run.iter().enumerate() {
@@ -93,7 +94,7 @@ impl<S: Store> FlashCache<S> {
         self.send(&run[first..], block, bytes, &senses, now);
     }
 
-    /// Pages of `block` that operations `senses` read go back with one request.
+    /// Writes pages of `block`, read by operations `senses`, back with one request.
     fn send(&mut self, run: &[(u64, u32)], block: u32, bytes: Vec<u8>, senses: &[u32], now: Time) {
         let Some(&(first, _)) = run.first() else { return };
         let pages = run.len() as u64;
@@ -105,13 +106,13 @@ impl<S: Store> FlashCache<S> {
         self.count_down(now, number);
     }
 
-    /// `page` of the disk goes back, which no flash has any more.
+    /// Writes back `page` of the disk, which is no longer in flash.
     pub(super) fn send_page(&mut self, now: Time, key: u64, data: Payload) {
         let number = self.back(now, (key, 1), data);
         self.count_down(now, number);
     }
 
-    /// The operation that sends these pages back: it waits until it is counted down.
+    /// The operation that writes these pages back; it starts when its wait count reaches zero.
     pub(super) fn back(&mut self, now: Time, (key, pages): (u64, u64), data: Payload) -> u32 {
         let (address, size) = (key << SHIFT, (pages * FLASH_PAGE) as u32);
         let request = Request { arrival: now, address, bytes: size, volume: 0, op: Op::Write };
@@ -121,7 +122,7 @@ impl<S: Store> FlashCache<S> {
         number
     }
 
-    /// The backing has answered pages that go back, or the flush behind them.
+    /// Handles completion of a write-back, or of the flush after it.
     pub(super) fn sent(&mut self, now: Time, number: u32, status: Status) {
         let Operation { step, key, pages, serial, .. } = self.operations[number];
         if status == Status::Done && step == Step::Back && self.flushes {
@@ -139,7 +140,7 @@ impl<S: Store> FlashCache<S> {
         self.end_operation(now, number);
     }
 
-    /// `block`, in which nothing is valid any more and which is in no list, is erased, and is free.
+    /// Erases `block`, which has no valid pages and is in no list, and makes it free.
     pub(super) fn release(&mut self, block: u32, now: Time) {
         let region = usize::from(self.tables.blocks[block as usize].region);
         let was_relieved = self.tables.blocks[block as usize].is_relieved;
@@ -164,8 +165,8 @@ impl<S: Store> FlashCache<S> {
         self.regions[region].free.push_back(block);
     }
 
-    /// `block`, in which nothing is valid any more, is erased behind a page of the journal, and both behind all that reads
-    /// or programs its pages, replaces one or sends one back.
+    /// Erases `block`, which has no valid pages, after a journal page, and both after all operations that
+    /// read, program, replace, or write back its pages.
     pub(super) fn erase(&mut self, block: u32, now: Time) {
         let is_before = |of: &Operation| of.block == block || of.supersedes == block;
         let before: Vec<u32> =

@@ -1,4 +1,4 @@
-//! Pages that come from the backing, and who waits for them.
+//! Fetches of pages from the backing, with their waiters.
 
 use super::FLASH_PAGE;
 use super::cache::{FlashCache, SHIFT};
@@ -11,7 +11,7 @@ use nacre_media::store::Store;
 use std::collections::VecDeque;
 
 impl<S: Store> FlashCache<S> {
-    /// `pages` pages from that of `part` on come from the backing, behind the operations `after`.
+    /// Fetches `pages` pages from that of `part`, after the operations `after`.
     pub(super) fn fetch(&mut self, now: Time, mut part: Waiter, pages: u64, after: &[u32]) {
         part.fill_up(self.id, now, Activity::Merge);
         let first = part.key;
@@ -30,7 +30,7 @@ impl<S: Store> FlashCache<S> {
         self.count_down(now, number);
     }
 
-    /// The backing is asked for the pages of a fetch, unless one was lost on its way there.
+    /// Reads the pages of a fetch from the backing, unless one was lost on its way back.
     pub(super) fn begin_fetch(&mut self, now: Time, number: u32) {
         let Operation { key, pages, ref part, .. } = self.operations[number];
         let is_read = part.as_ref().is_some_and(|part| !part.is_write);
@@ -43,7 +43,7 @@ impl<S: Store> FlashCache<S> {
         self.ask_backing(now, number);
     }
 
-    /// The pages of a fetch are looked up again, one by one.
+    /// Looks the pages of a fetch up again, one by one.
     #[cold]
     fn look_again(&mut self, now: Time, number: u32) {
         let Operation { key: first, pages, .. } = self.operations[number];
@@ -57,7 +57,7 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// The backing has answered a fetch: pages are programmed, and who waits for them continues.
+    /// Completes a fetch: programs its pages, and resumes the waiters.
     pub(super) fn fetched(&mut self, now: Time, number: u32, status: Status, spans: &[Span], data: &Payload) {
         let Operation { key: first, pages, created, began, activity, .. } = self.operations[number];
         let mut part = self.operations[number].part.take().expect("a part of a request asked for it");
@@ -94,7 +94,7 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// What the request of `part` asks of the `pages` pages from that of `part` on, whose bytes are `data`.
+    /// The part of `data`, from the fetch of `pages` pages, that the request of `part` needs.
     fn wanted(&self, part: &Waiter, pages: u64, data: &Payload) -> Payload {
         let request = self.visits.request(part.visit);
         let start = part.key << SHIFT;
@@ -103,7 +103,7 @@ impl<S: Store> FlashCache<S> {
         data.slice(from as usize, to as usize)
     }
 
-    /// Page `key`, which has just come from the backing, is programmed.
+    /// Programs page `key`, which was just fetched.
     fn fill(&mut self, key: u64, bytes: &Payload, now: Time) {
         let Some(place) = self.make_room(0, (key, false), now) else {
             self.counts.bypassed += 1;
@@ -117,8 +117,8 @@ impl<S: Store> FlashCache<S> {
         self.count_down(now, program);
     }
 
-    /// Parts of requests that waited for a page continue. `came` is what the backing returned: if the flash has no room for it,
-    /// reads before the first write or trim of the page take it from there.
+    /// Resumes request parts that waited for a page. `came` is the fetched data: if the flash has no space
+    /// for it, reads before the first write or trim of the page use it.
     pub(super) fn serve(&mut self, now: Time, waiters: VecDeque<Waiter>, mut came: Option<Payload>) {
         for part in waiters {
             if part.trim != NONE {

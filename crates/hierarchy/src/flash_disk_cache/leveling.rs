@@ -1,5 +1,5 @@
-//! Wear: which block is collected and which one filled, and how one that is worn much more than others changes places with
-//! the one worn least.
+//! Wear leveling: selects blocks to collect and to fill, and exchanges a much more worn block with the least
+//! worn one.
 
 use super::cache::FlashCache;
 use super::counts::Cause;
@@ -18,8 +18,8 @@ impl<S: Store> FlashCache<S> {
             + self.config.density_weight * f64::from(status.lowered)
     }
 
-    /// The full block of `region` with the most pages that are not valid, of several with nothing valid the one worn
-    /// least; and all pages there are and are valid.
+    /// The full block of `region` with the most invalid pages, or the least worn one among blocks without
+    /// valid pages; and the numbers of all and of valid pages.
     pub(super) fn survey(&self, region: usize) -> Option<(u32, u64, u64)> {
         let (mut best, mut most) = (NO_BLOCK, 0);
         let (mut programmed, mut valid) = (0, 0);
@@ -39,8 +39,8 @@ impl<S: Store> FlashCache<S> {
         (best != NO_BLOCK).then_some((best, programmed, valid))
     }
 
-    /// Takes the next block of `region` to fill: of the free ones, none that is worn more than another by more than the
-    /// gap.
+    /// Selects the next block of `region` to fill: a free block whose wear exceeds that of no other free one
+    /// by more than the gap.
     pub(super) fn take_least_worn(&mut self, region: usize) -> Option<u32> {
         let of_region = &self.regions[region];
         let least = of_region.free.iter().map(|&block| self.wear_of(block)).fold(f64::INFINITY, f64::min);
@@ -49,8 +49,8 @@ impl<S: Store> FlashCache<S> {
         self.regions[region].free.remove(at)
     }
 
-    /// The erased block `worn`, which is in no list, changes places with the one worn least, if that is worn much less.
-    /// Which of the two is free where `worn` was. `was_relieved`: what moved into it last has left.
+    /// Exchanges the erased block `worn`, which is in no list, with the least worn block if that has much
+    /// less wear. The free one of the two replaces `worn`. `was_relieved`: what moved into it last has left.
     pub(super) fn change_places(&mut self, worn: u32, was_relieved: bool, now: Time) -> u32 {
         let Some(young) = self.worn_much_less(worn) else { return worn };
         let BlockStatus { used, region, valid, .. } = self.tables.blocks[young as usize];
@@ -80,7 +80,7 @@ impl<S: Store> FlashCache<S> {
         young
     }
 
-    /// The block worn least, if `worn` is worn more by more than the gap.
+    /// The least worn block, if `worn` exceeds its wear by more than the gap.
     fn worn_much_less(&mut self, worn: u32) -> Option<u32> {
         let most = self.wear_of(worn) - self.config.wear_gap as f64;
         if self.least_wear >= most {
@@ -102,7 +102,7 @@ impl<S: Store> FlashCache<S> {
         young
     }
 
-    /// What is valid in the full block `young` moves into the erased block `worn`.
+    /// Moves the valid pages of the full block `young` into the erased block `worn`.
     fn move_content(&mut self, young: u32, worn: u32, now: Time) {
         for page in self.pages_of(young) {
             if self.tables.pages[page as usize].key == NONE {

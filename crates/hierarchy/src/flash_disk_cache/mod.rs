@@ -221,12 +221,12 @@ pub const ROOM: Room<DeviceFamily> = Room {
     },
 };
 
-/// Bytes of a page and what is next to it, as stores have them: images want powers of two.
+/// Bytes of a page and its spare bytes in stores: images need powers of two.
 pub(crate) fn stored_bytes(cells: &Cells) -> u64 {
     (FLASH_PAGE + cells.spare.0).next_power_of_two()
 }
 
-/// The codes of a page: of the strength it begins with, and of every one up to the strongest.
+/// The codes of a page: from its initial strength up to the strongest.
 fn codes(config: &Config, builder: &dyn Builder) -> Result<Vec<Box<dyn Ecc>>, Problems> {
     let path = config.ecc.path();
     let families = builder.families();

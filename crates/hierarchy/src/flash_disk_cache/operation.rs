@@ -1,20 +1,20 @@
-//! Operations of the flash and requests to the backing: each begins when it waits for nothing.
+//! Operations of the flash and requests to the backing: each starts when it waits for nothing.
 
 use nacre_kernel::event::{Payload, RequestId};
 use nacre_kernel::state::Value;
 use nacre_kernel::{Activity, ComponentId, Request, Span, Stage, Status, Time};
 use std::collections::VecDeque;
 
-/// The number of nothing.
+/// Marks an absent number.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// What an operation does.
+/// Kind of an operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(super) enum Step {
     /// Reads a page of flash, and decodes it.
     #[default]
     Sense,
-    /// Takes a page out of the controller's memory.
+    /// Takes a page from the controller's memory.
     Look,
     /// Encodes and programs a page of flash.
     Program,
@@ -26,11 +26,11 @@ pub(super) enum Step {
     Fetch,
     /// Writes adjacent pages to the backing.
     Back,
-    /// Flushes the backing behind that.
+    /// Flushes the backing after a write-back.
     Safe,
-    /// Writes a page of the host past the flash.
+    /// Writes a page of the host around the flash.
     Through,
-    /// Flushes the backing behind that.
+    /// Flushes the backing after that write.
     ThroughSafe,
     /// A trim of the host.
     Trim,
@@ -38,15 +38,15 @@ pub(super) enum Step {
     Flush,
 }
 
-/// What a write of the host takes the place of, if it is undone.
+/// Previous version under a host write, for undoing it.
 #[derive(Clone, Debug, Default, Value)]
 pub(super) enum Before {
-    /// What the backing has.
+    /// The version in the backing.
     #[default]
     Elsewhere,
     /// Bytes that the cache alone had.
     Dirty(Payload),
-    /// Nothing: the data is lost, or cannot be read.
+    /// None: the data is lost or unreadable.
     Lost,
 }
 
@@ -54,21 +54,21 @@ pub(super) enum Before {
 #[derive(Clone, Debug, Value)]
 pub(super) struct Operation {
     pub(super) step: Step,
-    /// For how many things it waits.
+    /// Number of conditions it waits for.
     pub(super) waits: u32,
     /// Operations that wait for it.
     pub(super) dependents: Vec<u32>,
-    /// When it was decided, and when it waited for nothing any more.
+    /// When it was created, and when its last wait ended.
     pub(super) created: Time,
     pub(super) began: Time,
     /// The page and block of flash.
     pub(super) page: u32,
     pub(super) block: u32,
-    /// The block with the page that it replaces or sends back: that block is erased behind it.
+    /// The block of the page that it replaces or writes back, which is erased after it.
     pub(super) supersedes: u32,
-    /// How many operations there were before it.
+    /// Number of earlier operations.
     pub(super) serial: u64,
-    /// What it takes of its die.
+    /// Time on its die.
     pub(super) time: Time,
     pub(super) activity: Activity,
     /// The code of the page, and its bit errors.
@@ -76,19 +76,19 @@ pub(super) struct Operation {
     pub(super) wrong: u32,
     /// Whether it is a hit of the host.
     pub(super) is_hit: bool,
-    /// The operation that brings the data of a program, while that is not at hand.
+    /// The operation that supplies the data of a program, unless available.
     pub(super) source: u32,
     /// When the block of a program was erased, if it waited for that.
     pub(super) erased: Time,
     pub(super) before: Before,
-    /// The first page of the backing, and how many.
+    /// The first page of the backing, and the number of pages.
     pub(super) key: u64,
     pub(super) pages: u64,
     pub(super) request: Request,
     pub(super) data: Payload,
-    /// Bytes of an older page that left the flash while a newer one is written past it.
+    /// Data of an older page that left the flash while a newer version is written around it.
     pub(super) keeps: Option<Payload>,
-    /// The part of a request that ends with it, and how.
+    /// The request part that ends with it, and how.
     pub(super) part: Option<Waiter>,
     pub(super) status: Status,
 }
@@ -130,15 +130,15 @@ pub(super) struct Waiter {
     pub(super) visit: u32,
     pub(super) key: u64,
     pub(super) is_write: bool,
-    /// The trim; or [`NONE`].
+    /// The trim, or [`NONE`].
     pub(super) trim: u32,
-    /// When the request was looked up.
+    /// When the look-up of the request ended.
     pub(super) since: Time,
-    /// Where its time went so far.
+    /// Latency breakdown so far.
     pub(super) spans: Vec<Span>,
-    /// What the host writes of the page.
+    /// Data that the host writes to the page.
     pub(super) data: Payload,
-    /// Whether it is among the accesses, and a write among the hits and misses.
+    /// Whether it was counted as an access and, for a write, as a hit or miss.
     pub(super) is_counted: bool,
 }
 
@@ -158,53 +158,53 @@ impl Default for Waiter {
 }
 
 impl Waiter {
-    /// Time went into `activity` of `component`.
+    /// Charges time to `activity` of `component`.
     pub(super) fn add(&mut self, component: ComponentId, activity: Activity, time: Time) {
         if !time.is_zero() {
             self.spans.push(Span { component, activity, stage: Stage::Untold, time });
         }
     }
 
-    /// Time up to `now` that nothing explains yet went into `rest`.
+    /// Charges the unexplained time up to `now` to `rest`.
     pub(super) fn fill_up(&mut self, component: ComponentId, now: Time, rest: Activity) {
         let told = total(&self.spans);
         self.add(component, rest, (now - self.since) - told);
     }
 }
 
-/// A page of the backing on its way to the controller, or written past the flash; and who waits for that.
+/// A page being fetched to the controller, or written around the flash, with its waiters.
 #[derive(Clone, Debug, Value)]
 pub(super) struct Busy {
-    /// The operation that writes it past the flash; or [`NONE`].
+    /// The operation that writes it around the flash, or [`NONE`].
     pub(super) through: u32,
     pub(super) waiters: VecDeque<Waiter>,
 }
 
-/// A request that is being looked up.
+/// A request in look-up.
 #[derive(Clone, Debug, Value)]
 pub(super) struct Arrival {
     pub(super) begins: Time,
-    /// When it came.
+    /// Arrival time.
     pub(super) came: Time,
     pub(super) id: RequestId,
     pub(super) request: Request,
     pub(super) data: Payload,
 }
 
-/// What happens at a time that is known beforehand.
+/// Event at a known time.
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) enum Event {
-    /// A die is done.
+    /// A die has finished.
     Die(u32),
     /// An operation has its page encoded.
     Encoded(u32),
     /// An operation ends.
     Done(u32),
-    /// An operation waits for one thing less.
+    /// A wait of an operation has ended.
     Start(u32),
 }
 
-/// How long all of them take.
+/// Total time of all spans.
 #[inline]
 pub(super) fn total(spans: &[Span]) -> Time {
     spans.iter().fold(Time::ZERO, |sum, span| sum + span.time)

@@ -1,4 +1,4 @@
-//! Trims and flushes, which go on to the backing.
+//! Trims and flushes, which are passed to the backing.
 
 use super::FLASH_PAGE;
 use super::cache::FlashCache;
@@ -9,8 +9,8 @@ use nacre_kernel::{Activity, Op, Request, Span, Status, Time};
 use nacre_media::store::Store;
 
 impl<S: Store> FlashCache<S> {
-    /// A trim: clean pages leave, and it goes on to the backing behind what changes its pages. Pages that are on their way from
-    /// there leave when they have come.
+    /// Handles a trim: clean pages leave, and it is passed to the backing after operations that change its
+    /// pages. Pages being fetched leave on arrival.
     pub(super) fn trim(&mut self, now: Time, id: RequestId, request: &Request, looked_up: Time) {
         let number = self.pass(now, id, request, (Step::Trim, looked_up));
         let (first, count) = request.blocks(FLASH_PAGE);
@@ -28,8 +28,8 @@ impl<S: Store> FlashCache<S> {
         self.count_down(now, number);
     }
 
-    /// If page `key` is clean it leaves. Only the cache has what is dirty, and it stays as it was: the backing has what was
-    /// before.
+    /// Drops page `key` if it is clean. A dirty page is only in the cache and keeps its data: the backing has
+    /// an older version.
     pub(super) fn trim_page(&mut self, now: Time, trim: u32, key: u64) {
         if let Some(page) = self.tables.find(key)
             && !self.tables.pages[page as usize].is_dirty
@@ -39,13 +39,13 @@ impl<S: Store> FlashCache<S> {
         self.count_down(now, trim);
     }
 
-    /// A flush: what was acknowledged is in flash, and the rest of it is asked of the backing.
+    /// Handles a flush: acknowledged writes are in flash, and the backing is flushed for the rest.
     pub(super) fn flush(&mut self, now: Time, id: RequestId, request: &Request, looked_up: Time) {
         let number = self.pass(now, id, request, (Step::Flush, looked_up));
         self.count_down(now, number);
     }
 
-    /// The operation that passes a request on: it waits until it is counted down.
+    /// The operation that passes a request to the backing; it starts when its wait count reaches zero.
     fn pass(&mut self, now: Time, id: RequestId, request: &Request, (step, looked_up): (Step, Time)) -> u32 {
         let visit = self.visits.enter(now, id, request, (Activity::Software, looked_up));
         self.visits.add_part(visit);
@@ -54,14 +54,14 @@ impl<S: Store> FlashCache<S> {
         self.operation(now, Operation { step, request: *request, part, ..Operation::default() })
     }
 
-    /// A flush of the backing behind what operation `number` wrote there.
+    /// Flushes the backing after the write of operation `number`.
     pub(super) fn flush_behind(&mut self, now: Time, number: u32) {
         let request = Request { arrival: now, address: 0, bytes: 0, volume: 0, op: Op::Flush };
         self.backing.submit(now, RequestId(number), &request, Payload::NONE);
         self.next = self.backing.next_event();
     }
 
-    /// The backing has answered a trim or flush of the host.
+    /// Handles completion of a host trim or flush by the backing.
     pub(super) fn passed(&mut self, now: Time, number: u32, status: Status, spans: &[Span]) {
         let Operation { step, began, .. } = self.operations[number];
         let mut part = self.operations[number].part.take().expect("it is asked for by the host");

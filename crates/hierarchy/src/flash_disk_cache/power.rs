@@ -1,4 +1,4 @@
-//! What a power loss leaves, and what is done then.
+//! Power losses and recovery.
 
 use super::FLASH_PAGE;
 use super::cache::FlashCache;
@@ -12,7 +12,7 @@ use nacre_media::store::Store;
 use std::collections::BTreeMap;
 
 impl<S: Store> FlashCache<S> {
-    /// The power fails: what was not programmed is not there, and what was not back yet is still there.
+    /// Handles a power failure: pages not programmed are lost, and pages not yet written back are kept.
     pub(super) fn lose_power(&mut self, at: Time, chance: &mut Random) {
         let mut rescued = self.on_their_way_back();
         self.undo_writes(&mut rescued);
@@ -42,7 +42,7 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// Pages that go back and that the backing does not have yet, each as it was sent last.
+    /// Latest versions of pages being written back that the backing does not have yet.
     fn on_their_way_back(&self) -> BTreeMap<u64, Payload> {
         let back = self.operations.iter().filter(|(_, of)| matches!(of.step, Step::Back | Step::Safe));
         let mut back: Vec<&Operation> = back.map(|(_, of)| of).collect();
@@ -61,7 +61,7 @@ impl<S: Store> FlashCache<S> {
         rescued
     }
 
-    /// Writes that are not programmed did not happen: there is what was before the first of them.
+    /// Undoes writes that are not programmed: restores the version before the first of them.
     fn undo_writes(&mut self, rescued: &mut BTreeMap<u64, Payload>) {
         for (key, versions) in std::mem::take(&mut self.versions) {
             let first = &self.operations[versions[0]];
@@ -90,7 +90,7 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// The power is back: the tables are made from the spare areas, and what was on its way back goes there.
+    /// Recovers: rebuilds the tables from the spare areas, and resumes write-backs.
     pub(super) fn find_tables(&mut self, at: Time) -> Recovery {
         let pages_scanned = self.tables.blocks.iter().map(|block| u64::from(block.programmed)).sum();
         let time = self.array.scan_time(pages_scanned);

@@ -11,35 +11,35 @@ use nacre_kernel::{Activity, Request, Status, Time};
 use nacre_media::store::Store;
 use std::ops::Range;
 
-/// Adjacent pages of one request that are not in the cache.
+/// Adjacent pages of one request that miss the cache.
 #[derive(Default)]
 struct Run {
     first: u64,
     pages: u64,
-    /// What the fetch waits for: pages that were read and are beyond their code.
+    /// Operations that the fetch waits for: pages read with uncorrectable errors.
     after: Vec<u32>,
 }
 
-/// A page of the cache that the host wants.
+/// A cached page requested by the host.
 pub(super) struct Looked {
     pub(super) sensed: Sensed,
-    /// The operation that brings its data; or [`NONE`] if that is at hand.
+    /// The operation that supplies its data, or [`NONE`] if available.
     pub(super) after: u32,
-    /// Whether it is in the memory of the controller, from which it is programmed.
+    /// Whether it is in the controller's memory, from which it is programmed.
     pub(super) is_on_its_way: bool,
     hits: u16,
 }
 
-/// How a page was read.
+/// Result of reading a page.
 pub(super) enum Found {
-    /// The part of the request ends, or waits.
+    /// The request part ends, or waits.
     Here,
-    /// The page has to come from the backing for the part, behind an operation; or [`NONE`].
+    /// The page must be fetched for the request part, after an operation or [`NONE`].
     Missing(Waiter, u32),
 }
 
 impl<S: Store> FlashCache<S> {
-    /// What `visit` asks of page `key`: bytes within the page, and within the request.
+    /// The range of page `key` that `visit` requests: bytes within the page, and within the request.
     #[inline]
     pub(super) fn part(&self, key: u64, visit: u32) -> (Range<usize>, Range<usize>) {
         let request = self.visits.request(visit);
@@ -82,7 +82,7 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// Reads the page of `part`, unless it has to come from the backing.
+    /// Reads the page of `part`, unless it must be fetched.
     #[inline]
     pub(super) fn read_page(&mut self, now: Time, mut part: Waiter) -> Found {
         let key = part.key;
@@ -121,7 +121,7 @@ impl<S: Store> FlashCache<S> {
         Found::Here
     }
 
-    /// The host wants `page`, which is in the cache: its bytes are in the buffer.
+    /// Handles a host request for `page`, which is cached: reads it into the buffer.
     #[inline]
     pub(super) fn look_for_host(&mut self, now: Time, page: u32) -> Looked {
         let status = &mut self.tables.pages[page as usize];
@@ -146,7 +146,8 @@ impl<S: Store> FlashCache<S> {
         Looked { sensed, after, is_on_its_way, hits }
     }
 
-    /// The operation that reads `page`, which was looked at, when it is programmed: it waits until it is counted down.
+    /// The operation that reads the examined `page` after its program; it starts when its wait count reaches
+    /// zero.
     pub(super) fn sense(&mut self, now: Time, page: u32, sensed: Sensed, activity: Activity) -> u32 {
         let status = &self.tables.pages[page as usize];
         let (code, program, wrong) = (status.code, status.program, sensed.wrong);
@@ -158,14 +159,14 @@ impl<S: Store> FlashCache<S> {
         number
     }
 
-    /// A page that was hit as often as a counter counts moves to SLC, behind what it was read by.
+    /// Moves a page with a saturated hit counter to SLC mode, after its read.
     pub(super) fn promote_often(&mut self, now: Time, key: u64, looked: &Looked) {
         if u32::from(looked.hits) >= self.config.promotes_at && self.config.promotes {
             self.promote(key, now, looked.after);
         }
     }
 
-    /// `part` ends when the page that was looked at is at hand.
+    /// Ends `part` when the examined page is available.
     pub(super) fn ends_with(
         &mut self,
         now: Time,

@@ -1,14 +1,14 @@
-//! A region: blocks for one kind of pages, and which of them are filled.
+//! A region: blocks for one kind of pages, and its open blocks.
 
 use nacre_kernel::state::State;
 use std::collections::VecDeque;
 
-/// Regions there may be.
+/// Maximum number of regions.
 pub(super) const REGIONS: usize = 2;
-/// No block.
+/// Marks an absent block.
 pub(super) const NO_BLOCK: u32 = u32::MAX;
 
-/// Pages that go back to the disk with one request at most.
+/// Maximum pages per write-back request.
 pub(super) const RUN_PAGES: usize = 64;
 
 /// Blocks of a region for each that is open in it.
@@ -17,38 +17,37 @@ const BLOCKS_PER_OPEN: usize = 8;
 /// Blocks for one kind of pages.
 #[derive(Debug, State)]
 pub(super) struct Region {
-    /// The blocks that are filled side by side, on as many dies; or [`NO_BLOCK`].
+    /// Open blocks, on as many dies, or [`NO_BLOCK`].
     pub(super) open: Vec<u32>,
     /// The block for pages that move to SLC, or [`NO_BLOCK`].
     pub(super) hot: u32,
-    /// Erased blocks, those erased first in front.
+    /// Erased blocks in the order of their erases.
     #[state(varies)]
     pub(super) free: VecDeque<u32>,
     /// Blocks that are not retired.
     pub(super) blocks: u32,
-    /// Whether room is made: what moves then takes the reserve.
+    /// Whether garbage collection runs, which may use the reserve.
     pub(super) is_collecting: bool,
 }
 
-/// Which of the open blocks a page goes to.
+/// Open block that a page goes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stream {
-    /// The one of this number.
+    /// The open block with this number.
     Open(usize),
-    /// The one for pages that move to SLC.
+    /// The open block for pages that move to SLC mode.
     Hot,
 }
 
 impl Region {
-    /// A region of `blocks` blocks over `dies`, all of them elsewhere yet.
+    /// A region of `blocks` blocks over `dies`, initially empty.
     pub(super) fn new(blocks: u32, dies: u32) -> Region {
         let open = (blocks as usize / BLOCKS_PER_OPEN).clamp(1, dies as usize);
         let (open, free) = (vec![NO_BLOCK; open], VecDeque::new());
         Region { open, hot: NO_BLOCK, free, blocks, is_collecting: false }
     }
 
-    /// How many blocks are open side by side; as many free ones are kept, so that what is programmed next finds one
-    /// that was erased before.
+    /// Number of open blocks; as many free ones are kept, so that programs find an erased block.
     pub(super) fn width(&self) -> usize {
         (self.blocks as usize / BLOCKS_PER_OPEN).clamp(1, self.open.len())
     }
@@ -60,8 +59,8 @@ impl Region {
         }
     }
 
-    /// The stream of page `key` of the disk: pages that are neighbors there go to one block, since they leave together.
-    /// What is collected goes to a block that is open, if there is one: it has to do with the blocks that are kept.
+    /// The stream of page `key` of the disk: adjacent pages go to one block, since they are evicted together.
+    /// Collected pages go to an open block if there is one, since such blocks are kept.
     pub(super) fn stream(&self, key: u64, is_hot: bool) -> Stream {
         if is_hot {
             return Stream::Hot;
@@ -81,8 +80,8 @@ impl Region {
         open.filter(|open| **open == block).for_each(|open| *open = NO_BLOCK);
     }
 
-    /// Which of the free blocks is filled next: of those that `is_young` allows, the one that was erased first on a die
-    /// where none is open, or, if there is none on such a die, the one that was erased first.
+    /// The next free block to fill: among those that `is_young` allows, the one erased first on a die without
+    /// open block, else the one erased first.
     pub(super) fn next_free(&self, dies: u32, is_young: impl Fn(u32) -> bool) -> Option<usize> {
         let open = self.open.iter().filter(|&&open| open != NO_BLOCK);
         let is_alone = |block: u32| !open.clone().any(|open| open % dies == block % dies);

@@ -1,4 +1,4 @@
-//! Regions: which blocks are filled, and which make room.
+//! Regions: selects blocks to fill, and collects garbage.
 
 use super::array::Sensed;
 use super::cache::FlashCache;
@@ -10,7 +10,7 @@ use nacre_kernel::{Activity, Time};
 use nacre_media::dual_mode_flash::Mode;
 use nacre_media::store::Store;
 
-/// Where the next page goes, and how it is programmed.
+/// Location of the next page, and its program mode.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     pub(super) block: u32,
@@ -19,8 +19,9 @@ pub(super) struct Place {
 }
 
 impl<S: Store> FlashCache<S> {
-    /// Where page `key` of the disk goes in `region`; makes room at `now` if there is none. `is_hot` asks for a slot in
-    /// SLC. `None` where no block is left. What is in the buffer, and where other pages are, may change.
+    /// Location for page `key` of the disk in `region`; collects garbage at `now` if there is none. `is_hot`
+    /// requests a slot in SLC mode. `None` if no block is left. May change the buffer and the locations of
+    /// other pages.
     pub(super) fn make_room(
         &mut self,
         region: usize,
@@ -69,7 +70,7 @@ impl<S: Store> FlashCache<S> {
         self.recency.insert(usize::from(status.region), block);
     }
 
-    /// An erased block; [`NO_BLOCK`] where one was opened meanwhile.
+    /// An erased block; [`NO_BLOCK`] if one was opened meanwhile.
     fn take_free(&mut self, region: usize, stream: Stream, now: Time) -> Option<u32> {
         if !self.regions[region].is_collecting {
             while self.regions[region].free.len() <= self.regions[region].width() {
@@ -87,7 +88,7 @@ impl<S: Store> FlashCache<S> {
         self.take_least_worn(region)
     }
 
-    /// Empties a full block of `region`. Whether there was one.
+    /// Collects a full block of `region`; returns whether there was one.
     fn reclaim(&mut self, region: usize, now: Time) -> bool {
         let Some((most_invalid, programmed, valid)) = self.survey(region) else { return false };
         let invalid = (programmed - valid) as f64;
@@ -102,7 +103,7 @@ impl<S: Store> FlashCache<S> {
         true
     }
 
-    /// Moves what is valid in `block` to where there is room, and erases it.
+    /// Moves the valid pages of `block` to free locations, and erases it.
     fn collect(&mut self, block: u32, region: usize, now: Time) {
         self.recency.remove(block);
         for page in self.pages_of(block) {
@@ -124,7 +125,7 @@ impl<S: Store> FlashCache<S> {
         block * count..(block + 1) * count
     }
 
-    /// Moves `page` to `place`, if it can be read; it is read behind operation `after`.
+    /// Moves `page` to `place`, if it is readable; it is read after operation `after`.
     pub(super) fn move_page(&mut self, page: u32, place: Place, now: Time, (cause, after): (Cause, u32)) {
         let code = self.tables.pages[page as usize].code;
         let activity = if cause == Cause::Leveled { Activity::LevelWear } else { Activity::Clean };
@@ -145,8 +146,8 @@ impl<S: Store> FlashCache<S> {
         self.count_down(now, program);
     }
 
-    /// Programs what is in the buffer at `place`; the page, and the operation, which waits for `source` and until it is counted
-    /// down.
+    /// Programs the buffer at `place`; returns the page and the operation, which waits for `source` and until
+    /// its wait count reaches zero.
     fn program(
         &mut self,
         place: Place,
@@ -175,8 +176,8 @@ impl<S: Store> FlashCache<S> {
         (page, number)
     }
 
-    /// Programs what is in the buffer as page `key`, which is not in the cache: the operation, which waits for `source` and
-    /// until it is counted down.
+    /// Programs the buffer as the uncached page `key`; returns the operation, which waits for `source` and
+    /// until its wait count reaches zero.
     pub(super) fn bring_in(
         &mut self,
         key: u64,
@@ -193,7 +194,7 @@ impl<S: Store> FlashCache<S> {
         program
     }
 
-    /// A page that cannot be read any more leaves; the data of a dirty one is lost.
+    /// Drops an unreadable page; the data of a dirty one is lost.
     pub(super) fn give_up_page(&mut self, page: u32, leaves: Leaves) {
         let status = self.tables.pages[page as usize];
         self.counts.uncorrectable += 1;
@@ -205,19 +206,19 @@ impl<S: Store> FlashCache<S> {
         self.drop_page(page, leaves);
     }
 
-    /// What reading `page` would bring: it takes no time.
+    /// Result of reading `page`, without taking time.
     pub(super) fn look_at(&mut self, page: u32, now: Time) -> Sensed {
         self.array.look_at(page, self.tables.pages[page as usize].code, now)
     }
 
-    /// Panics unless every page that was programmed is there still or was erased.
+    /// Panics unless every programmed page is present or was erased.
     pub(super) fn check_programs(&self) {
         let there: u64 = self.tables.blocks.iter().map(|block| u64::from(block.programmed)).sum();
         let Life { programmed, erased, .. } = self.life;
         assert_eq!(programmed, erased + there, "{erased} pages were erased and {there} are programmed");
     }
 
-    /// Panics unless every block is where its use says.
+    /// Panics unless every block is in the list of its use.
     pub(super) fn check_regions(&self) {
         let mut uses = vec![Use::Retired; self.tables.blocks.len()];
         for region in 0..REGIONS {

@@ -1,4 +1,4 @@
-//! What the cache says about itself.
+//! The report of the cache.
 
 use super::cache::FlashCache;
 use super::counts::Worn;
@@ -7,7 +7,7 @@ use nacre_kernel::{Bytes, Column, ComponentReport, Time, Wear};
 use nacre_media::dual_mode_flash::Mode;
 use nacre_media::store::Store;
 
-/// Share of programs that may end in a page beyond its code, where a page is made for so many erases.
+/// Failure probability of a program, by uncorrectable errors, that defines the rated erases of a page.
 const FAILURES: f64 = 1e-4;
 
 /// The report over `elapsed`.
@@ -38,7 +38,7 @@ pub(super) fn of<S: Store>(cache: &FlashCache<S>, elapsed: Time) -> ComponentRep
     }
 }
 
-/// Erases after which a page of median strength, with all that the controller can do for it, is beyond its code once in
+/// Erases after which a page of median strength, with the strongest code and mode, is uncorrectable once in
 /// [`FAILURES`] programs.
 pub(super) fn made_for<S: Store>(cache: &FlashCache<S>) -> f64 {
     let aging = cache.config.cells.nand.aging();

@@ -1,4 +1,4 @@
-//! The tables of the cache: what is where, and in what state.
+//! Tables of the cache: location and state of pages.
 
 use super::operation::NONE as NOTHING;
 use crate::replacement::index::Index;
@@ -6,17 +6,17 @@ use nacre_kernel::state::{State, Value};
 use nacre_media::dual_mode_flash::Mode;
 use prefetch_index::prefetch_index;
 
-/// No page of the disk.
+/// Marks an absent page of the disk.
 pub(super) const NONE: u64 = u64::MAX;
 
-/// What a page of flash holds: an entry of the page status table (FPST).
+/// Content of a flash page: an entry of the page status table (FPST).
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) struct PageStatus {
     /// The page of the disk, or [`NONE`].
     pub(super) key: u64,
-    /// The operation that programs it; or `NOTHING`.
+    /// The operation that programs it, or `NOTHING`.
     pub(super) program: u32,
-    /// Accesses to the cache before it came in.
+    /// Number of cache accesses when it came in.
     pub(super) since: u64,
     /// Hits since then; saturates.
     pub(super) hits: u16,
@@ -31,7 +31,7 @@ impl Default for PageStatus {
     }
 }
 
-/// What a slot is programmed as from the next erase on.
+/// Mode of a slot from its next erase.
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) struct SlotStatus {
     pub(super) mode: Mode,
@@ -40,7 +40,7 @@ pub(super) struct SlotStatus {
     pub(super) is_retired: bool,
 }
 
-/// What a block is used for.
+/// Use of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 #[repr(u8)]
 pub(super) enum Use {
@@ -50,7 +50,7 @@ pub(super) enum Use {
     Open,
     /// Full.
     Closed,
-    /// Given up.
+    /// Retired.
     Retired,
 }
 
@@ -59,32 +59,32 @@ pub(super) enum Use {
 pub(super) struct BlockStatus {
     pub(super) used: Use,
     pub(super) region: u8,
-    /// Pages with data that counts.
+    /// Number of valid pages.
     pub(super) valid: u32,
     /// Pages programmed since the erase.
     pub(super) programmed: u32,
-    /// The operation that erases it; or `NOTHING`.
+    /// The operation that erases it, or `NOTHING`.
     pub(super) erase: u32,
-    /// Over its slots: how much stronger codes are than the first.
+    /// Sum of the code strengths of its slots above the first.
     pub(super) strengths: u32,
-    /// Slots with one bit in a cell that began with two.
+    /// Slots changed from MLC to SLC mode.
     pub(super) lowered: u32,
     /// Slots that are not retired.
     pub(super) slots: u32,
-    /// Whether what it holds moved into it from a block that was worn much less.
+    /// Whether its data was moved into it from a much less worn block.
     pub(super) is_relieved: bool,
 }
 
-/// The global status table (FGST): what hits and misses cost so far, and what a page is worth when it leaves.
+/// The global status table (FGST): costs of hits and misses so far, and the value of an evicted page.
 #[derive(Clone, Copy, Debug, Default, Value)]
 pub(super) struct GlobalStatus {
-    /// Pages asked for.
+    /// Pages requested.
     pub(super) accesses: u64,
     pub(super) hits: u64,
     pub(super) hit_s: f64,
     pub(super) misses: u64,
     pub(super) miss_s: f64,
-    /// Hits of pages that left, and for how many accesses they were there.
+    /// Hits of evicted pages, and the accesses during their residence.
     pub(super) left_hits: u64,
     pub(super) left_accesses: u64,
 }
@@ -100,7 +100,7 @@ impl GlobalStatus {
         self.miss_s / self.misses.max(1) as f64
     }
 
-    /// Misses per access for one page less: as often as pages that left were asked for.
+    /// Additional misses per access for one page less: the access rate of evicted pages.
     pub(super) fn misses_for_a_page(&self) -> f64 {
         self.left_hits as f64 / self.left_accesses.max(1) as f64
     }
@@ -117,7 +117,7 @@ pub(super) struct Tables {
     pub(super) global: GlobalStatus,
 }
 
-/// Bytes of the tables as a controller would hold them.
+/// Size of the tables in a controller, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sizes {
     pub(super) hash: u64,
@@ -150,13 +150,13 @@ impl Tables {
         }
     }
 
-    /// The page of flash that holds page `key` of the disk.
+    /// The flash page that holds page `key` of the disk.
     #[inline]
     pub(super) fn find(&self, key: u64) -> Option<u32> {
         self.index.find(key, |page| self.pages[page as usize].key == key).ok()
     }
 
-    /// `page`, just programmed, holds what `status` says; no other page holds the same.
+    /// Sets the status of `page`, just programmed; no other page holds the same disk page.
     #[inline]
     pub(super) fn insert(&mut self, page: u32, block: u32, status: PageStatus) {
         let key = status.key;
@@ -167,7 +167,7 @@ impl Tables {
         self.blocks[block as usize].valid += 1;
     }
 
-    /// What `page` holds does not count any more.
+    /// Invalidates `page`.
     #[inline]
     pub(super) fn invalidate(&mut self, page: u32, block: u32) {
         let status = &mut self.pages[page as usize];
@@ -178,7 +178,7 @@ impl Tables {
         self.blocks[block as usize].valid -= 1;
     }
 
-    /// What `from` holds is in `to` now, just programmed; the rest of its status stays.
+    /// Moves the content of `from` to `to`, just programmed, with its status.
     pub(super) fn relocate(&mut self, [from, to]: [u32; 2], blocks: [u32; 2]) {
         let status = self.pages[from as usize];
         self.index.relocate(status.key, from, to);
@@ -193,18 +193,19 @@ impl Tables {
         self.index.len()
     }
 
-    /// Asks for the place of the hash table where the search for `key` begins.
+    /// Prefetches the hash table slot at which the search for `key` starts.
     pub(super) fn prefetch(&self, key: u64) {
         self.index.prefetch(key);
     }
 
-    /// Asks for the page where `key` lies mostly.
+    /// Prefetches the page that most likely holds `key`.
     pub(super) fn prefetch_page(&self, key: u64) {
         prefetch_index(&self.pages, self.index.glance(key) as usize);
     }
 
-    /// What the tables take: an entry of the hash table is a disk page and a flash page of 4 B each; a page has its key of
-    /// 4 B and 3 B of code, mode, hits and flags; a block 4 B of erases and 4 B of strengths and slots.
+    /// Size of the tables: a hash table entry has a disk page and a flash page of 4 B each; a page has its
+    /// key of 4 B and 3 B of code, mode, hits, and flags; a block has 4 B of erases and 4 B of strengths and
+    /// slots.
     pub(super) fn sizes(&self) -> Sizes {
         let (pages, blocks) = (self.pages.len() as u64, self.blocks.len() as u64);
         Sizes { hash: 8 * pages, page_status: 7 * pages, block_status: 8 * blocks, global_status: 24 }

@@ -1,4 +1,4 @@
-//! Operations begin when they wait for nothing, and end.
+//! Start and end of operations.
 
 use super::cache::{FlashCache, SHIFT};
 use super::operation::{Event, NONE, Operation, Step, Waiter, total};
@@ -8,7 +8,7 @@ use nacre_kernel::{Activity, Status, Time};
 use nacre_media::store::Store;
 
 impl<S: Store> FlashCache<S> {
-    /// A new operation, which waits until it is counted down.
+    /// A new operation, which starts when its wait count reaches zero.
     pub(super) fn operation(&mut self, now: Time, operation: Operation) -> u32 {
         let (number, entry) = self.operations.take();
         let mut dependents = std::mem::take(&mut entry.dependents);
@@ -18,7 +18,7 @@ impl<S: Store> FlashCache<S> {
         number
     }
 
-    /// Operation `number` waits for operation `on`, if that is one.
+    /// Makes operation `number` wait for operation `on`, if any.
     #[inline]
     pub(super) fn behind(&mut self, number: u32, on: u32) {
         if on != NONE {
@@ -27,7 +27,7 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// Operation `number` waits for what changes page `key` of the backing now.
+    /// Makes operation `number` wait for the operation that currently changes page `key` of the backing.
     pub(super) fn behind_changes(&mut self, number: u32, key: u64) {
         if self.changing.len() > 0
             && let Some(on) = self.changing.get(key)
@@ -36,13 +36,13 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// Operation `number` changes page `key` of the backing, behind others that do.
+    /// Registers operation `number` as the latest change of page `key` of the backing.
     pub(super) fn change(&mut self, number: u32, key: u64) {
         self.behind_changes(number, key);
         self.changing.set(key, u64::from(number));
     }
 
-    /// Operation `number` waits for one thing less; if that was the last it begins.
+    /// Ends one wait of operation `number`; starts it after the last one.
     pub(super) fn count_down(&mut self, now: Time, number: u32) {
         let operation = &mut self.operations[number];
         operation.waits -= 1;
@@ -66,7 +66,7 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// Operation `number` waits for its die.
+    /// Queues operation `number` for its die.
     fn queue(&mut self, now: Time, number: u32) {
         let Operation { block, time, activity, .. } = self.operations[number];
         if let Some(end) = self.array.wait(now, number, block, (time, activity)) {
@@ -81,7 +81,7 @@ impl<S: Store> FlashCache<S> {
         self.next = self.backing.next_event();
     }
 
-    /// Something happens that was known beforehand.
+    /// Handles an event at a known time.
     pub(super) fn happens(&mut self, now: Time, event: Event) {
         match event {
             Event::Die(die) => {
@@ -99,7 +99,7 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// The die of operation `number` is done with it: a page that was read is decoded.
+    /// Handles the end of operation `number` on its die: a page that was read is decoded.
     fn die_is_done(&mut self, now: Time, number: u32) {
         let Operation { step, code, wrong, .. } = self.operations[number];
         if step == Step::Sense {
@@ -204,7 +204,8 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// The flash or the backing has page `key` as operation `number` writes it: earlier ones do not count any more.
+    /// Records that operation `number` wrote page `key` to the flash or the backing: earlier versions are
+    /// obsolete.
     pub(super) fn version_is_there(&mut self, key: u64, number: u32) {
         let Some(versions) = self.versions.get_mut(&key) else { return };
         let Some(at) = versions.iter().position(|&version| version == number) else { return };
@@ -214,7 +215,7 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// Operation `number` did not write page `key` after all.
+    /// Cancels the write of page `key` by operation `number`.
     #[cold]
     pub(super) fn forget_version(&mut self, key: u64, number: u32) {
         let Some(versions) = self.versions.get_mut(&key) else { return };
@@ -224,7 +225,7 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// The part of a request that ends with operation `number` ends.
+    /// Ends the request part that depends on operation `number`.
     fn part_of_operation_ends(&mut self, now: Time, number: u32) {
         let of = &mut self.operations[number];
         if let Some(part) = of.part.take() {
@@ -233,8 +234,8 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// A part of a request ends; time that nothing explains yet went into `rest`. `data` begins with the first byte that the
-    /// request asks of its page.
+    /// Ends a request part; charges unexplained time to `rest`. `data` starts with the first requested byte
+    /// of its page.
     pub(super) fn end_part(
         &mut self,
         now: Time,

@@ -1,4 +1,4 @@
-//! Writes, page by page: all of a page, or a part with the rest of it.
+//! Writes, page by page: full pages, or parts merged with the rest of the page.
 
 use super::FLASH_PAGE;
 use super::cache::{FlashCache, SHIFT};
@@ -30,7 +30,7 @@ impl<S: Store> FlashCache<S> {
         self.visits.leave(visit);
     }
 
-    /// A part of a request writes what it has of its page.
+    /// Writes a request part to its page.
     pub(super) fn write_page(&mut self, now: Time, mut part: Waiter) {
         let key = part.key;
         if let Some(busy) = self.busy.get_mut(&key) {
@@ -56,7 +56,7 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// The rest of its page is in the cache.
+    /// Merges a part with a cached page.
     fn merge(&mut self, now: Time, part: Waiter, page: u32) {
         let looked = self.look_for_host(now, page);
         if !looked.sensed.is_good() {
@@ -77,7 +77,7 @@ impl<S: Store> FlashCache<S> {
         self.put(now, part, whole, looked.after);
     }
 
-    /// The rest of its page has come from the backing.
+    /// Merges a part with a fetched page.
     pub(super) fn merge_fetched(&mut self, now: Time, part: Waiter, rest: &Payload) {
         let whole = self.whole(&part, rest);
         self.put(now, part, whole, NONE);
@@ -91,7 +91,7 @@ impl<S: Store> FlashCache<S> {
         whole.into()
     }
 
-    /// The page of `part` holds `bytes` from now on, a part of which operation `source` brings.
+    /// Sets the data of the page of `part` to `bytes`, of which operation `source` supplies the rest.
     fn put(&mut self, now: Time, mut part: Waiter, bytes: Payload, source: u32) {
         part.fill_up(self.id, now, Activity::Merge);
         let key = part.key;
@@ -118,7 +118,7 @@ impl<S: Store> FlashCache<S> {
         self.count_down(now, number);
     }
 
-    /// What there is of page `key`, which is in flash in `old`, if a write of it is undone.
+    /// Previous version of page `key`, in flash at `old`, for undoing a write of it.
     fn before(&mut self, now: Time, key: u64, old: Option<u32>) -> Before {
         if let Some(page) = old.filter(|&page| self.tables.pages[page as usize].is_dirty) {
             if !S::CARRIES_BYTES {
@@ -133,7 +133,8 @@ impl<S: Store> FlashCache<S> {
         if !self.lost.is_empty() && self.is_lost(key) { Before::Lost } else { Before::Elsewhere }
     }
 
-    /// No flash is left for the page of `part`: it goes to the backing. An older page stays until the newer one is there.
+    /// Writes the page of `part` around the flash, which has no space. An older version stays until the write
+    /// completes.
     #[cold]
     fn write_through(&mut self, now: Time, part: Waiter, data: Payload, source: u32) {
         self.counts.bypassed += 1;
@@ -150,7 +151,7 @@ impl<S: Store> FlashCache<S> {
         self.count_down(now, number);
     }
 
-    /// The backing has answered a page that was written past the flash, or the flush behind it.
+    /// Handles completion of a write around the flash, or of the flush after it.
     #[cold]
     pub(super) fn passed_by(&mut self, now: Time, number: u32, status: Status, spans: &[Span]) {
         let component = self.id;

@@ -1,4 +1,4 @@
-//! Pages that go back, trims, and flushes.
+//! Write-backs, trims, and flushes.
 
 use super::busy::{Waiter, Why};
 use super::cache::{Event, FrameCache, total};
@@ -9,7 +9,7 @@ use nacre_kernel::event::{Payload, RequestId};
 use nacre_kernel::{Activity, Op, Request, Span, Status, Time};
 
 impl<M: Memory> FrameCache<M> {
-    /// The page of `frame`, which is dirty, goes back, and is clean. The operation.
+    /// Writes back the dirty page of `frame`, which becomes clean; returns the operation.
     pub(super) fn write_back(&mut self, frame: u32, now: Time) -> u32 {
         let key = self.frames[frame as usize].key;
         // What goes back is taken out of its frame at once.
@@ -22,7 +22,7 @@ impl<M: Memory> FrameCache<M> {
         number
     }
 
-    /// Page `key` goes back when that is counted down.
+    /// Writes page `key` back when the operation's wait count reaches zero.
     pub(super) fn send_back(&mut self, now: Time, key: u64, data: Payload, is_good: bool) -> u32 {
         let bytes = self.settings.page.0 as u32;
         let request = Request { arrival: now, address: key << self.shift, bytes, volume: 0, op: Op::Write };
@@ -40,20 +40,20 @@ impl<M: Memory> FrameCache<M> {
         number
     }
 
-    /// Operation `number` changes page `key` of the backing, behind others that do.
+    /// Registers operation `number` as the latest change of page `key` of the backing.
     fn change(&mut self, number: u32, key: u64) {
         self.behind_changes(number, key);
         self.changing.set(key, u64::from(number));
     }
 
-    /// A page that goes back could not be read from its frame.
+    /// Handles a page to write back that is unreadable in its frame.
     #[cold]
     pub(super) fn not_sent(&mut self, now: Time, number: u32) {
         self.counts.uncorrectable += 1;
         self.back_ends(now, number, true);
     }
 
-    /// The backing has answered a page that goes back, or the flush behind it.
+    /// Handles completion of a write-back, or of the flush after it.
     pub(super) fn sent(&mut self, now: Time, number: u32, status: Status) {
         let operation = &mut self.operations[number];
         if status != Status::Done || operation.step == Step::Safe || !self.flushes {
@@ -85,7 +85,7 @@ impl<M: Memory> FrameCache<M> {
         over.into_iter().for_each(|(visit, since)| self.pass_flush(now, visit, since));
     }
 
-    /// A write-back has one of the places of those on their way: who waited for that continues.
+    /// Gives a write-back a slot; those that waited for that continue.
     fn set_under_way(&mut self, now: Time, number: u32) {
         let back = &mut self.operations[number].back;
         back.is_under_way = true;
@@ -126,7 +126,7 @@ impl<M: Memory> FrameCache<M> {
         }
     }
 
-    /// A trim: clean pages leave, and it goes on to the backing.
+    /// Handles a trim: drops clean pages, and passes it to the backing.
     pub(super) fn trim(&mut self, now: Time, id: RequestId, request: &Request, looked_up: Time) {
         let visit = self.visits.enter(now, id, request, (Activity::Translate, looked_up));
         let (first, count) = request.blocks(self.settings.page.0);
@@ -147,8 +147,9 @@ impl<M: Memory> FrameCache<M> {
         self.visits.leave(visit);
     }
 
-    /// What was busy with page `key` when the trim came is over: if the page is clean it leaves. Only the cache has what is
-    /// dirty, and it stays as it was: the backing has what was before. A page that is busy again comes behind the trim.
+    /// Drops page `key` for a trim after earlier operations on it, if it is clean. A dirty page is only in
+    /// the cache and keeps its data: the backing has an older version. A page that is busy again is ordered
+    /// after the trim.
     pub(super) fn trim_page(&mut self, now: Time, trim: u32, key: u64) {
         if let Some(frame) = self.find(key)
             && self.busy_of(frame).is_none()
@@ -160,7 +161,7 @@ impl<M: Memory> FrameCache<M> {
         self.count_down(now, trim);
     }
 
-    /// A flush: what is volatile goes back, and a flush behind it.
+    /// Handles a flush: writes volatile data back, then flushes the backing.
     pub(super) fn flush(&mut self, now: Time, id: RequestId, request: &Request, looked_up: Time) {
         let visit = self.visits.enter(now, id, request, (Activity::Translate, looked_up));
         self.visits.add_part(visit);
@@ -172,7 +173,7 @@ impl<M: Memory> FrameCache<M> {
         self.visits.leave(visit);
     }
 
-    /// All writes before a flush have ended: dirty pages go back, in the order of their addresses.
+    /// Starts the write-backs of a flush in address order, after all earlier writes have ended.
     pub(super) fn flush_dirty(&mut self, now: Time, visit: u32, since: Time) {
         let dirty = self.dirty.oldest_first(0);
         let mut leaving: Vec<(u64, u32)> =
@@ -186,14 +187,14 @@ impl<M: Memory> FrameCache<M> {
         }
     }
 
-    /// A flush of the host goes on to the backing.
+    /// Passes a host flush to the backing.
     fn pass_flush(&mut self, now: Time, visit: u32, since: Time) {
         let request = *self.visits.request(visit);
         let number = self.operation(Step::Flush, visit, (0, 0), request, since);
         self.count_down(now, number);
     }
 
-    /// The backing has answered a trim or flush of the host.
+    /// Handles completion of a host trim or flush by the backing.
     pub(super) fn passed(&mut self, now: Time, number: u32, status: Status, spans: &[Span]) {
         let Operation { step, owner, since, .. } = self.operations[number];
         let mut status = status;

@@ -1,4 +1,4 @@
-//! Busy frames: pages on their way in, and pages being written; and who waits for them.
+//! Busy frames: pages being fetched or written, and their waiters.
 
 use nacre_kernel::event::{Payload, Ticket};
 use nacre_kernel::state::Value;
@@ -8,12 +8,12 @@ use std::collections::VecDeque;
 /// Why a frame is busy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(super) enum Why {
-    /// Its page comes from the backing.
+    /// Its page is being fetched.
     #[default]
     Fetching,
-    /// Its page has come and is being written; it is at hand.
+    /// Its page has arrived and is being written; its data is available.
     Filling,
-    /// Its page is written as a whole as soon as the one before has left.
+    /// Its page is written as a whole as soon as the previous one has left.
     Placing,
     /// The rest of its page is read before a part is written.
     Merging,
@@ -27,24 +27,25 @@ pub(super) struct Busy {
     pub(super) why: Why,
     pub(super) frame: u32,
     pub(super) key: u64,
-    /// The page before it, if that has not left: the operation that takes it back; or [`NONE`](super::operation::NONE).
+    /// The operation that writes back the previous page, until it has left; or
+    /// [`NONE`](super::operation::NONE).
     pub(super) behind: u32,
     /// The fetch that brings its page.
     pub(super) fetch: u32,
-    /// Whether what was fetched is here and waits for the frame.
+    /// Whether the fetched data has arrived and waits for the frame.
     pub(super) has_arrived: bool,
-    /// What was fetched, or the whole page as it is written.
+    /// The fetched data, or the whole page as written.
     pub(super) page: Payload,
     /// The write in progress.
     pub(super) write: Waiter,
-    /// Whether the frame had no older bytes of the page.
+    /// Whether the frame had no older data of the page.
     pub(super) is_new: bool,
-    /// When the memory begins to write.
+    /// Start of the memory write.
     pub(super) began: Time,
     pub(super) waiters: VecDeque<Waiter>,
 }
 
-/// A part of a request that waits: a read, a write, or a trim.
+/// A waiting part of a request: a read, a write, or a trim.
 #[derive(Clone, Debug, Default, Value)]
 pub(super) struct Waiter {
     pub(super) visit: u32,
@@ -52,31 +53,32 @@ pub(super) struct Waiter {
     pub(super) is_write: bool,
     /// The trim that waits until the page can leave.
     pub(super) trim: Option<u32>,
-    /// When the part was looked up.
+    /// When the look-up of the part ended.
     pub(super) since: Time,
     /// What it waited for.
     pub(super) waited: Wait,
-    /// The fetch that it asked for itself: it fails with that.
+    /// Whether it requested the fetch itself: it fails with that.
     pub(super) asked: bool,
-    /// Whether its page could not be read before. It is written with what was fetched then: it may never be readable.
+    /// Whether its page was unreadable before. It is then written with the fetched data, since it may never
+    /// become readable.
     pub(super) is_unreadable: bool,
-    /// Whether it is among the hits and misses.
+    /// Whether it was counted as a hit or miss.
     pub(super) is_counted: bool,
-    /// When a write began, relative to flushes.
+    /// Order of a write relative to flushes.
     pub(super) ticket: Ticket,
-    /// What the host writes of the page.
+    /// Data that the host writes to the page.
     pub(super) data: Payload,
-    /// Where its time went so far, but for waiting.
+    /// Latency breakdown so far, without waiting.
     pub(super) spans: Vec<Span>,
 }
 
 /// What a part of a request waited for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(super) enum Wait {
-    /// A frame, or a place.
+    /// A frame, or a slot.
     #[default]
     Room,
-    /// A page that is on its way or being written.
+    /// A page being fetched or written.
     Page,
 }
 
@@ -89,18 +91,18 @@ impl Wait {
     }
 }
 
-/// Adjacent pages on their way from the backing.
+/// Adjacent pages being fetched from the backing.
 #[derive(Clone, Debug, Default, Value)]
 pub(super) struct Fetch {
-    /// The read that wants them; or [`NONE`](super::operation::NONE).
+    /// The read that requested them, or [`NONE`](super::operation::NONE).
     pub(super) visit: u32,
     pub(super) since: Time,
     pub(super) first: u64,
-    /// The frames, page by page, as numbers of busy ones.
+    /// The busy frame of each page.
     pub(super) frames: Vec<u32>,
     /// Pages that are not in their frames yet.
     pub(super) left: u32,
-    /// Where the time of the backing went.
+    /// Latency breakdown in the backing.
     pub(super) spans: Vec<Span>,
     pub(super) data: Payload,
 }

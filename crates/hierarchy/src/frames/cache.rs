@@ -1,4 +1,4 @@
-//! The cache: frames, what is in them, and what is in progress.
+//! The cache: frames, their content, and operations in progress.
 
 use super::busy::{Busy, Fetch, Waiter};
 use super::counts::Counts;
@@ -14,29 +14,29 @@ use nacre_kernel::{Activity, ComponentId, HostCounts, Request, Span, Stage, Time
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
-/// A frame: its page, and its number among busy ones.
+/// A frame: its page, and its index among busy ones.
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) struct Frame {
     pub(super) key: u64,
     pub(super) busy: u32,
 }
 
-/// What happens at a time that is known beforehand.
+/// Event at a known time.
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) enum Event {
     /// The page of a busy frame is encoded.
     Encoded(u32),
     /// The memory has written the page of a busy frame, or read the rest of it.
     Frame(u32),
-    /// An operation waits for one thing less.
+    /// A wait of an operation has ended.
     Operation(u32),
 }
 
-/// A request that is being looked up.
+/// A request in look-up.
 #[derive(Clone, Debug, Value)]
 pub(super) struct Arrival {
     pub(super) begins: Time,
-    /// When it came.
+    /// Arrival time.
     pub(super) came: Time,
     pub(super) id: RequestId,
     pub(super) request: Request,
@@ -64,16 +64,16 @@ pub(crate) struct FrameCache<M> {
     #[state(varies)]
     pub(super) free: Vec<u32>,
     pub(super) used: Recency,
-    /// Dirty frames, by when they became so.
+    /// Dirty frames, in the order in which they became dirty.
     pub(super) dirty: Recency,
     pub(super) dirty_count: u32,
     pub(super) backing: Box<dyn Device>,
-    /// When something happens next in the backing.
+    /// Time of the next event in the backing.
     #[state(skip = "asked of the backing")]
     pub(super) next: Time,
     #[state(skip = "from the configuration")]
     pub(super) carries_bytes: bool,
-    /// Whether pages that go back are flushed there.
+    /// Whether write-backs are followed by a flush.
     #[state(skip = "from the configuration")]
     pub(super) flushes: bool,
     #[state(varies)]
@@ -81,37 +81,36 @@ pub(crate) struct FrameCache<M> {
     pub(super) agenda: Agenda<Event>,
     pub(super) visits: Visits,
     pub(super) busy: Slab<Busy>,
-    /// How many of them wait for what is fetched: their pages are not there yet.
+    /// Number of frames that wait for a fetch and hold no page yet.
     pub(super) fetching: u64,
     pub(super) fetches: Slab<Fetch>,
     pub(super) operations: Slab<Operation>,
-    /// Write-backs and trims in progress: the last one of each page.
+    /// Last write-back or trim in progress for each page.
     pub(super) changing: Map,
-    /// Write-backs that wait for a place among those on their way.
+    /// Write-backs that wait for a slot.
     #[state(varies)]
     pub(super) leaving: VecDeque<u32>,
-    /// Write-backs on their way.
+    /// Write-backs in progress.
     pub(super) on_their_way: u32,
-    /// Writes of pages by the host, if the memory is volatile; flushes of the host wait for earlier ones: visit, and since
-    /// when.
+    /// Host writes to a volatile memory, which host flushes wait for: visit, and its start.
     pub(super) writing: Barriers<(u32, Time)>,
     /// Flushes of the host that wait for write-backs.
     pub(super) flushing: Barriers<(u32, Time)>,
     /// Pages for which every frame is busy, in the order of arrival.
     #[state(varies)]
     pub(super) without_frame: VecDeque<Waiter>,
-    /// Whether one of those is being served, which waits behind no other.
+    /// Whether one of them is in service, which must not wait for another.
     #[state(skip = "between events none is")]
     pub(super) is_their_turn: bool,
-    /// Operations so far.
+    /// Number of operations so far.
     pub(super) serial: u64,
-    /// Pages that the backing does not have as they were written last, and that are lost if no frame has them; and how many
-    /// operations there were then.
+    /// Pages whose current version is not in the backing and is lost without a frame, with the number of
+    /// operations at that time.
     #[state(varies)]
     pub(super) lost: BTreeMap<u64, u64>,
-    /// Whether one was lost that no flush has reported yet.
+    /// Whether data was lost that no flush has reported yet.
     pub(super) has_lost: bool,
-    /// The cache is ready from then on.
+    /// Time from which the cache is ready.
     pub(super) ready: Time,
     pub(super) forgotten: u64,
     pub(super) bytes_lost: u64,
@@ -119,7 +118,7 @@ pub(crate) struct FrameCache<M> {
     pub(super) host: HostCounts,
     #[state(skip = "nothing is read from it")]
     pub(super) page: Vec<u8>,
-    /// What the backing completed.
+    /// Completions of the backing.
     #[state(skip = "empty between events")]
     pub(super) completed: Completions,
 }
@@ -197,7 +196,7 @@ impl<M: Memory> FrameCache<M> {
         self.index.find(key, |frame| self.frames[frame as usize].key == key).ok()
     }
 
-    /// The number of `frame` among busy ones.
+    /// Index of `frame` among busy ones.
     #[inline]
     pub(super) fn busy_of(&self, frame: u32) -> Option<u32> {
         let busy = self.frames[frame as usize].busy;
@@ -228,13 +227,13 @@ impl<M: Memory> FrameCache<M> {
         }
     }
 
-    /// Pages that are held, those on their way from the backing left out.
+    /// Cached pages, without those being fetched.
     pub(super) fn held(&self) -> u64 {
         self.index.len() as u64 - self.fetching
     }
 
-    /// A frame for page `key`, which is in none, and the write-back that has to be on its way before it can be used. None
-    /// if all are busy.
+    /// A frame for the uncached page `key`, and the write-back that must start before its use. `None` if all
+    /// are busy.
     pub(super) fn take_frame(&mut self, key: u64, now: Time) -> Option<(u32, u32)> {
         let mut behind = NONE;
         let frame = if let Some(frame) = self.free.pop() {
@@ -264,7 +263,7 @@ impl<M: Memory> FrameCache<M> {
         Some((frame, behind))
     }
 
-    /// What `visit` asks of page `key`: bytes within the page, and within the request.
+    /// The range of page `key` that `visit` requests: bytes within the page, and within the request.
     #[inline]
     pub(super) fn part(&self, key: u64, visit: u32) -> (Range<usize>, Range<usize>) {
         let request = self.visits.request(visit);
@@ -281,7 +280,7 @@ impl<M: Memory> FrameCache<M> {
         Span { component: self.id, activity, stage: Stage::Untold, time }
     }
 
-    /// Those of these spans of the cache that take time.
+    /// The spans of the cache with nonzero time.
     #[inline]
     pub(super) fn spans_of(&self, spans: [(Activity, Time); 3]) -> Spans {
         let none = self.span(Activity::Queue, Time::ZERO);
@@ -293,7 +292,7 @@ impl<M: Memory> FrameCache<M> {
         told
     }
 
-    /// What the cache alone had of page `key` is lost.
+    /// Loses data of page `key` that only the cache had.
     #[cold]
     pub(super) fn lose(&mut self, key: u64) {
         self.counts.lost_pages += 1;
@@ -301,7 +300,7 @@ impl<M: Memory> FrameCache<M> {
         self.has_lost = true;
     }
 
-    /// Whether page `key`, which is in no frame, is lost: no newer version of it is on its way back.
+    /// Whether page `key`, which is in no frame, is lost: no newer version of it is being written back.
     #[cold]
     pub(super) fn is_lost(&self, key: u64) -> bool {
         let Some(&since) = self.lost.get(&key) else { return false };
@@ -310,7 +309,7 @@ impl<M: Memory> FrameCache<M> {
         !on.is_some_and(|of| is_back(of) && of.serial >= since)
     }
 
-    /// What `frame`, which is not busy, has of page `key` cannot be corrected. Whether it is lost.
+    /// Handles uncorrectable data of page `key` in `frame`, which is not busy; returns whether it is lost.
     #[cold]
     pub(super) fn misread(&mut self, frame: u32, key: u64) -> bool {
         self.counts.uncorrectable += 1;
@@ -339,7 +338,7 @@ impl std::ops::Deref for Spans {
     }
 }
 
-/// How long all of them take.
+/// Total time of all spans.
 #[inline]
 pub(super) fn total(spans: &[Span]) -> Time {
     spans.iter().fold(Time::ZERO, |sum, span| sum + span.time)

@@ -1,8 +1,8 @@
-//! What the cache counts.
+//! Counters of the cache.
 
 use nacre_kernel::state::Value;
 
-/// What happened, in pages.
+/// Counters in pages.
 #[derive(Clone, Copy, Debug, Default, Value)]
 pub(super) struct Counts {
     pub(super) read_hits: u64,
@@ -14,7 +14,7 @@ pub(super) struct Counts {
     pub(super) write_allocations: u64,
     pub(super) fills: u64,
     pub(super) written_back: u64,
-    /// Pages that were held when measuring began.
+    /// Cached pages at the start of measurement.
     pub(super) held_before: u64,
     pub(super) evictions: u64,
     pub(super) pages_given_up: u64,
@@ -25,8 +25,8 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// Panics unless the pages that are `held` are those that were when measuring began and that came in since, less those
-    /// that left.
+    /// Panics unless the cached pages equal those at the start of measurement plus those that came in minus
+    /// those that left.
     pub(super) fn check_pages(&self, held: u64) {
         let came = self.fills + self.write_allocations;
         let left = self.evictions + self.pages_given_up + self.pages_trimmed + self.pages_power_failed;

@@ -1,4 +1,4 @@
-//! Pages that come from the backing.
+//! Fetches of pages from the backing.
 
 use super::Memory;
 use super::busy::{Fetch, Wait, Waiter, Why};
@@ -10,7 +10,7 @@ use nacre_kernel::event::{Payload, RequestId};
 use nacre_kernel::{Activity, Op, Request, Span, Status, Time};
 
 impl<M: Memory> FrameCache<M> {
-    /// `visit` wants the pages of `run` since `since`: they come from the backing, as far as there are frames for them.
+    /// Fetches the pages of `run`, requested by `visit` at `since`, as far as frames are available.
     pub(super) fn fetch(&mut self, now: Time, visit: u32, since: Time, run: Run) {
         if run.pages == 0 {
             return;
@@ -36,13 +36,13 @@ impl<M: Memory> FrameCache<M> {
         }
     }
 
-    /// Page `key` gets a frame and is expected there; none if all are busy.
+    /// Reserves a frame for page `key`; `None` if all are busy.
     fn expect_page(&mut self, now: Time, key: u64) -> Option<u32> {
         let (frame, behind) = self.take_frame(key, now)?;
         Some(self.make_busy(Why::Fetching, frame, key, behind))
     }
 
-    /// The page of `waiter`, which writes a part of it, comes from the backing.
+    /// Fetches the page of `waiter`, which writes a part of it.
     pub(super) fn fetch_for_write(&mut self, now: Time, mut waiter: Waiter) {
         let key = waiter.key;
         if !self.may_take_frame() {
@@ -75,7 +75,7 @@ impl<M: Memory> FrameCache<M> {
         self.count_down(now, number);
     }
 
-    /// A new operation, which waits until it is counted down.
+    /// A new operation, which starts when its wait count reaches zero.
     pub(super) fn operation(
         &mut self,
         step: Step,
@@ -103,7 +103,7 @@ impl<M: Memory> FrameCache<M> {
         number
     }
 
-    /// Operation `number` waits for the write-back or trim of page `key` in progress.
+    /// Makes operation `number` wait for the write-back or trim of page `key` in progress.
     pub(super) fn behind_changes(&mut self, number: u32, key: u64) {
         if self.changing.len() > 0
             && let Some(on) = self.changing.get(key)
@@ -113,7 +113,7 @@ impl<M: Memory> FrameCache<M> {
         }
     }
 
-    /// Operation `number` waits for one thing less; if that was the last it is submitted.
+    /// Ends one wait of operation `number`; submits it after the last one.
     pub(super) fn count_down(&mut self, now: Time, number: u32) {
         let operation = &mut self.operations[number];
         operation.waits -= 1;
@@ -132,7 +132,7 @@ impl<M: Memory> FrameCache<M> {
         self.next = self.backing.next_event();
     }
 
-    /// The backing has answered a fetch.
+    /// Handles completion of a fetch.
     pub(super) fn fetched(&mut self, now: Time, fetch: u32, status: Status, spans: &[Span], data: &Payload) {
         if status != Status::Done {
             return self.fetch_failed(now, fetch, status, spans);
@@ -156,7 +156,8 @@ impl<M: Memory> FrameCache<M> {
         }
     }
 
-    /// Whether a page of a fetch was lost on its way back, which the fetch waited for: the backing has an older one.
+    /// Whether a page of a fetch was lost while the fetch waited for its write-back: the backing has an older
+    /// version.
     fn is_behind_a_loss(&self, fetch: u32) -> bool {
         let Fetch { first, ref frames, .. } = self.fetches[fetch];
         !self.lost.is_empty() && (first..first + frames.len() as u64).any(|key| self.lost.contains_key(&key))
@@ -183,7 +184,7 @@ impl<M: Memory> FrameCache<M> {
         }
     }
 
-    /// All pages of a fetch are in their frames.
+    /// Ends a fetch whose pages are all in their frames.
     fn fetch_ends(&mut self, now: Time, fetch: u32) {
         let Fetch { visit, since, first, spans, data, .. } = std::mem::take(&mut self.fetches[fetch]);
         self.fetches.give_back(fetch);
@@ -203,7 +204,7 @@ impl<M: Memory> FrameCache<M> {
         self.visits.part_ends(now, visit, &part);
     }
 
-    /// The backing could not return the pages: who asked for them fails, and who waits for them, too, looks again.
+    /// Handles a failed fetch: the requester fails, and other waiters look their pages up again.
     #[cold]
     fn fetch_failed(&mut self, now: Time, fetch: u32, status: Status, spans: &[Span]) {
         let Fetch { visit, since, frames, .. } = std::mem::take(&mut self.fetches[fetch]);

@@ -40,67 +40,67 @@ pub(crate) use cache::FrameCache;
 use nacre_kernel::state::State;
 use nacre_kernel::{Activity, Bytes, Resource, Time, Wear};
 
-/// Pages that are on their way back at one time.
+/// Maximum write-backs in progress.
 pub(crate) const WRITE_BACKS: usize = 32;
 
-/// No page.
+/// Marks an absent page.
 const NONE: u64 = u64::MAX;
 
 /// A memory of frames.
 pub(crate) trait Memory: State + Send {
-    /// Whether a power loss takes what it holds.
+    /// Whether a power loss loses its content.
     const IS_VOLATILE: bool;
     /// Bytes that a power loss leaves old or new.
     const ATOMIC_UNIT: u32;
-    /// Its room.
+    /// Name of its model.
     const KIND: &'static str;
 
-    /// Whether it holds bytes.
+    /// Whether it holds data.
     fn carries_bytes(&self) -> bool;
 
-    /// Whether a code covers a frame: who writes a part of a page reads the rest of it first.
+    /// Whether a code covers a frame, so that writing a part of a page needs the rest of it.
     fn has_code(&self) -> bool;
 
-    /// Reads `frame` from `now` on; its bytes come to `into`, which is empty where there are none.
+    /// Reads `frame` from `now`; its data goes to `into`, which is empty without data.
     fn read(&mut self, frame: u32, now: Time, into: &mut [u8]) -> Access;
 
-    /// Encodes a page from `now` on, which holds nothing else up: when it can be written.
+    /// Encodes a page from `now`, without blocking anything else; returns when it can be written.
     fn encode(&mut self, now: Time) -> Time;
 
-    /// Begins to write `frame` with a page that is encoded: the time that takes.
+    /// Starts to write an encoded page to `frame`; returns the duration.
     fn begin_write(&mut self, frame: u32, now: Time) -> Access;
 
-    /// `frame` holds `bytes` from now on.
+    /// Sets the data of `frame` to `bytes`.
     fn land(&mut self, frame: u32, bytes: &[u8]);
 
-    /// Looks a page up, from `now` on: when that is done.
+    /// Looks a page up from `now`; returns the end time.
     fn look_up(&mut self, now: Time) -> Time;
 
     /// A frame's bytes as they are, without taking time.
     fn peek(&self, frame: u32, into: &mut [u8]);
 
-    /// The power fails at `at`: what has not been done does not happen, and is charged to nothing.
+    /// Handles a power failure at `at`: unfinished work does not happen, and is not charged.
     fn power_fail(&mut self, at: Time);
 
     fn restart_ledger(&mut self);
 
-    /// What the memory says of itself, for its part of the report.
+    /// The memory's part of the report.
     fn report(&self, elapsed: Time) -> MemoryReport;
 }
 
 /// A frame was read or written.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Access {
-    /// When the memory itself begins.
+    /// Start of the work of the memory itself.
     pub(crate) begin: Time,
     pub(crate) done: Time,
-    /// Of the time until then: waiting, the memory, the code.
+    /// Division of the time: waiting, the memory, the code.
     pub(crate) spans: [(Activity, Time); 3],
-    /// Whether what was read is right.
+    /// Whether the data read is correct.
     pub(crate) is_good: bool,
 }
 
-/// What a memory has to report.
+/// Report of a memory.
 #[derive(Debug)]
 pub(crate) struct MemoryReport {
     pub(crate) resources: Vec<Resource>,
@@ -120,6 +120,6 @@ pub(crate) struct Settings {
     /// Bytes of a page; a power of two.
     pub(crate) page: Bytes,
     pub(crate) frames: u32,
-    /// Frames that may be dirty.
+    /// Maximum dirty frames.
     pub(crate) dirty_frames: u32,
 }

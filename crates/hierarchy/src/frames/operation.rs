@@ -4,18 +4,18 @@ use nacre_kernel::event::{Payload, Ticket};
 use nacre_kernel::state::Value;
 use nacre_kernel::{Request, Span, Time};
 
-/// The number of nothing.
+/// Marks an absent number.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// What an operation is for.
+/// Kind of an operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(super) enum Step {
     /// A read of adjacent pages.
     #[default]
     Fetch,
-    /// A write of a page that goes back.
+    /// A write-back of a page.
     Back,
-    /// A flush behind that.
+    /// A flush after that.
     Safe,
     /// A trim of the host.
     Trim,
@@ -29,39 +29,39 @@ pub(super) struct Operation {
     pub(super) step: Step,
     /// The fetch, or the visit.
     pub(super) owner: u32,
-    /// The first page, and how many.
+    /// The first page, and the number of pages.
     pub(super) key: u64,
     pub(super) pages: u64,
     pub(super) waits: u32,
     /// Operations that wait for it.
     pub(super) dependents: Vec<u32>,
     pub(super) since: Time,
-    /// How many operations there were before it.
+    /// Number of earlier operations.
     pub(super) serial: u64,
     pub(super) request: Request,
     pub(super) data: Payload,
     pub(super) back: Back,
 }
 
-/// What a page that goes back needs in addition.
+/// Additional state of a write-back.
 #[derive(Clone, Debug, Value)]
 pub(super) struct Back {
-    /// Whether it could be read from its frame.
+    /// Whether the page was readable in its frame.
     pub(super) is_good: bool,
-    /// Whether it is one of those on their way.
+    /// Whether it has a slot for write-backs in progress.
     pub(super) is_under_way: bool,
     pub(super) ticket: Ticket,
-    /// The busy frame that is free for its next page when this one is on its way; or [`NONE`].
+    /// The busy frame that its next page can use when this one has a slot, or [`NONE`].
     pub(super) frame_of: u32,
-    /// The write that ends when this one is on its way.
+    /// The write that ends when this one has a slot.
     pub(super) holds_up: Option<HeldUp>,
 }
 
-/// A part of a write that is done but for pages that have to go back.
+/// A completed part of a write that waits for write-backs to start.
 #[derive(Clone, Debug, Value)]
 pub(super) struct HeldUp {
     pub(super) visit: u32,
-    /// When it was written, and where the time before that went.
+    /// End of its write, and the latency breakdown up to then.
     pub(super) written: Time,
     pub(super) spans: Vec<Span>,
 }

@@ -1,4 +1,4 @@
-//! What a power loss leaves, and what is done then.
+//! Power losses and recovery.
 
 use super::Memory;
 use super::busy::{Busy, Why};
@@ -9,7 +9,7 @@ use nacre_kernel::{Random, Recovery, Time};
 use nacre_media::persistence::drawn_units;
 
 impl<M: Memory> FrameCache<M> {
-    /// The power fails: what is volatile is gone, and of the rest what had not landed.
+    /// Handles a power failure: volatile data is lost, and otherwise data that had not landed.
     pub(super) fn lose_power(&mut self, at: Time, chance: &mut Random) {
         let in_progress: Vec<Busy> = self.busy.iter().map(|(_, busy)| busy.clone()).collect();
         for frame in &mut self.frames {
@@ -51,7 +51,7 @@ impl<M: Memory> FrameCache<M> {
         }
     }
 
-    /// Pages that were to go back and could not be read.
+    /// Loses pages to write back that were unreadable.
     fn lose_unreadable(&mut self) {
         let bad = self.operations.iter().filter(|(_, of)| of.step == Step::Back && !of.back.is_good);
         let bad: Vec<u64> = bad.map(|(_, of)| of.key).collect();
@@ -59,7 +59,7 @@ impl<M: Memory> FrameCache<M> {
         bad.into_iter().for_each(|key| self.lose(key));
     }
 
-    /// Pages that go back and that the backing does not have yet, those first that left first.
+    /// Pages being written back that the backing does not have yet, in eviction order.
     fn pages_leaving(&self) -> Vec<(u64, Payload)> {
         let back = self.operations.iter().filter(|(_, of)| matches!(of.step, Step::Back | Step::Safe));
         // One that was lost since then was newer.
@@ -79,7 +79,7 @@ impl<M: Memory> FrameCache<M> {
         pages
     }
 
-    /// What was on its way into a frame, or being written there.
+    /// Interrupts a fetch into a frame, or a write to it.
     fn interrupt(&mut self, busy: Busy, at: Time, chance: &mut Random) {
         let Busy { why, frame, is_new, began, page, .. } = busy;
         match why {
@@ -109,14 +109,14 @@ impl<M: Memory> FrameCache<M> {
         }
     }
 
-    /// The backing lost something, and perhaps pages of which there are copies here: they go back when they leave.
+    /// Marks cached copies as dirty if the backing lost data: they are written back on eviction.
     #[cold]
     fn keep_copies(&mut self) {
         let clean: Vec<u32> = self.used.oldest_first(0).filter(|&frame| !self.dirty.holds(frame)).collect();
         clean.into_iter().for_each(|frame| self.make_dirty(frame));
     }
 
-    /// The power is back: what was on its way back goes there when the backing is ready.
+    /// Recovers: resumes write-backs when the backing is ready.
     pub(super) fn come_back(&mut self, at: Time) -> Recovery {
         let below = self.backing.recover(at);
         self.next = self.backing.next_event();

@@ -7,12 +7,12 @@ use crate::visit::Part;
 use nacre_kernel::event::{Payload, RequestId};
 use nacre_kernel::{Activity, Request, Status, Time};
 
-/// Adjacent pages of one request that are not in the cache.
+/// Adjacent pages of one request that miss the cache.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Run {
     pub(super) first: u64,
     pub(super) pages: u64,
-    /// From when on the backing is asked.
+    /// Time of the backing request.
     pub(super) from: Time,
 }
 
@@ -38,7 +38,7 @@ impl<M: Memory> FrameCache<M> {
         self.visits.leave(visit);
     }
 
-    /// Reads page `key`. If it has to come from the backing: from when on.
+    /// Reads page `key`. If it must be fetched: returns when the fetch can start.
     #[inline]
     fn read_page(&mut self, now: Time, visit: u32, key: u64) -> Option<Time> {
         let Some(frame) = self.find(key) else {
@@ -62,8 +62,8 @@ impl<M: Memory> FrameCache<M> {
         self.read_frame(now, frame, visit, key, (now, None))
     }
 
-    /// Reads page `key`, which is wanted since `since`, from `frame`. If it cannot be read and has to come from the backing:
-    /// from when on; the part is taken back then.
+    /// Reads page `key`, requested at `since`, from `frame`. If it is unreadable and must be fetched, undoes
+    /// the part and returns when the fetch can start.
     #[inline]
     pub(super) fn read_frame(
         &mut self,

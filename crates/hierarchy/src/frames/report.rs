@@ -1,4 +1,4 @@
-//! What a cache of frames says about itself.
+//! The report of a cache with frames.
 
 use super::Memory;
 use super::cache::FrameCache;

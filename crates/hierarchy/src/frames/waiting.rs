@@ -1,4 +1,4 @@
-//! Parts of requests that wait at a busy frame or for a frame, and what becomes of them.
+//! Request parts that wait at a busy frame or for a frame.
 
 use super::Memory;
 use super::busy::{Busy, Wait, Waiter, Why};
@@ -10,7 +10,7 @@ use nacre_kernel::{Status, Time};
 use std::collections::VecDeque;
 
 impl<M: Memory> FrameCache<M> {
-    /// `frame` is busy with page `key` from now on, behind the write-back `behind`.
+    /// Makes `frame` busy with page `key`, after the write-back `behind`.
     pub(super) fn make_busy(&mut self, why: Why, frame: u32, key: u64, behind: u32) -> u32 {
         let (number, busy) = self.busy.take();
         let mut waiters = std::mem::take(&mut busy.waiters);
@@ -38,7 +38,7 @@ impl<M: Memory> FrameCache<M> {
         waiters
     }
 
-    /// The page of a busy frame does not come, or cannot be read: who waits for it looks again.
+    /// Handles a page that does not arrive in its busy frame, or is unreadable: its waiters look it up again.
     pub(super) fn give_up_busy(&mut self, number: u32) {
         let waiters = self.free_busy(number);
         for waiter in waiters.into_iter().rev() {
@@ -46,7 +46,7 @@ impl<M: Memory> FrameCache<M> {
         }
     }
 
-    /// Waiters at a busy frame continue as far as they can.
+    /// Serves waiters at a busy frame as far as possible.
     pub(super) fn serve_waiters(&mut self, now: Time, number: u32) {
         loop {
             let Busy { why, frame, key, .. } = self.busy[number];
@@ -91,7 +91,7 @@ impl<M: Memory> FrameCache<M> {
         }
     }
 
-    /// Pages that had no frame, or have none any more, are looked up again while there are frames.
+    /// Looks up pages again that waited for a frame, while frames are available.
     pub(super) fn serve_without_frame(&mut self, now: Time) {
         while let Some(waiter) = self.without_frame.front()
             && (self.has_frame()
@@ -141,13 +141,13 @@ impl<M: Memory> FrameCache<M> {
         self.is_their_turn = false;
     }
 
-    /// Whether there is a frame that is not busy.
+    /// Whether a frame is not busy.
     #[inline]
     fn has_frame(&self) -> bool {
         self.busy.len() < self.settings.frames as usize
     }
 
-    /// Whether a page may take a frame: nobody waits for one before it.
+    /// Whether a page may take a frame: no earlier one waits.
     #[inline]
     pub(super) fn may_take_frame(&self) -> bool {
         self.has_frame() && (self.is_their_turn || self.without_frame.is_empty())

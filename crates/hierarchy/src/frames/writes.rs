@@ -1,4 +1,4 @@
-//! Writes, page by page: all of a page, or a part with the rest of it.
+//! Writes, page by page: full pages, or parts merged with the rest of the page.
 
 use super::Memory;
 use super::busy::{Busy, Wait, Waiter, Why};
@@ -34,7 +34,7 @@ impl<M: Memory> FrameCache<M> {
         self.part(of.key, of.visit).0.len() as u64 == self.settings.page.0
     }
 
-    /// A part of a request writes what it has of its page.
+    /// Writes a request part to its page.
     pub(super) fn write_page(&mut self, now: Time, mut of: Waiter) {
         let found = self.find(of.key);
         let is_lost = found.is_none() && !self.lost.is_empty() && self.is_lost(of.key);
@@ -87,7 +87,7 @@ impl<M: Memory> FrameCache<M> {
         self.write_ends(now, of.ticket);
     }
 
-    /// Writes into the page of a busy frame, which is there.
+    /// Writes to the page of a busy frame, whose data is available.
     pub(super) fn write_busy(&mut self, now: Time, number: u32, mut of: Waiter) {
         let frame = self.busy[number].frame;
         self.busy[number].is_new = false;
@@ -103,7 +103,7 @@ impl<M: Memory> FrameCache<M> {
         self.agenda.schedule(access.done, Event::Frame(number));
     }
 
-    /// The rest of a page has been read: the page is written, or comes from the backing if that was in vain.
+    /// Handles the read of the rest of a page: writes the page, or fetches it if the read failed.
     fn merged(&mut self, now: Time, number: u32) {
         let Busy { frame, key, .. } = self.busy[number];
         if !self.busy[number].write.is_unreadable {
@@ -117,7 +117,7 @@ impl<M: Memory> FrameCache<M> {
         self.fetch_for_write(now, of);
     }
 
-    /// The memory writes the page of a busy frame, with what the host has of it.
+    /// Starts the memory write of a busy frame's page, with the host's data.
     pub(super) fn begin_write(&mut self, now: Time, number: u32) {
         let Busy { frame, key, .. } = self.busy[number];
         self.busy[number].why = Why::Writing;
@@ -177,7 +177,7 @@ impl<M: Memory> FrameCache<M> {
         page.into()
     }
 
-    /// The memory is done with a busy frame.
+    /// Ends the memory's work on a busy frame.
     pub(super) fn frame_ended(&mut self, now: Time, number: u32) {
         match self.busy[number].why {
             Why::Filling => {
@@ -201,7 +201,8 @@ impl<M: Memory> FrameCache<M> {
         }
     }
 
-    /// If too many pages are dirty, those that are so for longest go back. Who wrote waits until they are on their way.
+    /// Writes the oldest dirty pages back if there are too many. The writer waits until these write-backs
+    /// start.
     fn limit_dirty(&mut self, now: Time, of: Waiter) {
         let mut last = None;
         while self.dirty_count > self.settings.dirty_frames {

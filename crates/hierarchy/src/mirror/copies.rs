@@ -1,4 +1,4 @@
-//! Copies from member to member: what may differ, and what one member could not read.
+//! Copies between members: ranges that may differ, and ranges that one member could not read.
 
 use super::job::{Owner, Stage};
 use super::member::Members;
@@ -6,11 +6,11 @@ use super::model::Mirror;
 use nacre_kernel::event::{Completions, Payload, RequestId};
 use nacre_kernel::{Op, Request, Span, Status, Time};
 
-/// A chunk that a member cannot read as a whole is copied in pieces of so many bytes.
+/// Piece size in bytes for a chunk that a member cannot read as a whole.
 const PIECE: u64 = 4096;
 
 impl Mirror {
-    /// A copy that has its range begins: it reads.
+    /// Starts a copy that has its range: it reads.
     pub(super) fn start_copy(&mut self, now: Time, job: u32) {
         let source = if self.is_alone() { None } else { self.next_source(job) };
         let Some(source) = source else {
@@ -33,14 +33,14 @@ impl Mirror {
         self.send(now, job, member, &request, Payload::NONE);
     }
 
-    /// The member that is read next for a copy: the first that was not asked. What the first member holds counts where
-    /// members differ.
+    /// The next member to read for a copy: the first that was not asked. If members differ, the first
+    /// member's data counts.
     fn next_source(&self, job: u32) -> Option<usize> {
         let of = &self.jobs[job];
         self.active().without(of.asked).without(of.targets).iter().next()
     }
 
-    /// A member answered the read of a copy.
+    /// Handles a member's reply to the read of a copy.
     pub(super) fn copy_read(
         &mut self,
         now: Time,
@@ -120,7 +120,8 @@ impl Mirror {
         self.copy_is_over(now, job);
     }
 
-    /// All members have what was copied, or failed. What the host is about to see must not be lost again.
+    /// Handles the end of the writes of a copy on all members. Data that the host is about to see must become
+    /// durable.
     pub(super) fn copy_written(&mut self, now: Time, job: u32, completions: &mut Completions) {
         let of = &mut self.jobs[job];
         let targets = of.targets.without(of.failed);
@@ -168,7 +169,7 @@ impl Mirror {
         self.start_waiting(now);
     }
 
-    /// The next chunk is copied at `at`, if there is one.
+    /// Schedules the next chunk at `at`, if any.
     pub(super) fn schedule_resync(&mut self, at: Time) {
         let is_over = self.resync.left.is_empty() || self.is_alone();
         self.resync.next = if is_over { Time::MAX } else { at };

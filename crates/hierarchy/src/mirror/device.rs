@@ -7,11 +7,11 @@ use nacre_kernel::event::{Canceled, Completions, Device, Payload, Preconditionin
 use nacre_kernel::ledger::FAILED_MEMBERS;
 use nacre_kernel::{Bytes, Capabilities, ComponentReport, HostCounts, Op, Random, Recovery, Request, Time};
 
-/// The next instant there is.
+/// The smallest time step.
 const INSTANT: Time = Time::from_ps(1);
 
 impl Mirror {
-    /// When the mirror itself does something next.
+    /// Time of the next event of the mirror itself.
     #[inline]
     fn own_event(&self) -> Time {
         self.hedges.front().map_or(Time::MAX, |&(at, _)| at).min(self.resync.next)
@@ -24,7 +24,7 @@ impl Mirror {
         }
     }
 
-    /// The member in which something happens next, and when; and when in any other one.
+    /// The member with the next event, its time, and the next event time of all others.
     #[inline]
     fn next_member(&self) -> (usize, Time, Time) {
         let (mut first, mut at, mut others) = (0, self.members[0].next, Time::MAX);
@@ -38,7 +38,7 @@ impl Mirror {
         (first, at, others)
     }
 
-    /// A member completed requests, all at one instant.
+    /// Handles requests that a member completed, all at one time.
     fn handle(&mut self, member: usize, completions: &mut Completions) {
         let mut completed = std::mem::take(&mut self.completed);
         for index in 0..completed.len() {

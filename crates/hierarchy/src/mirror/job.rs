@@ -1,11 +1,11 @@
-//! What the mirror works on: requests of the host, and copies from member to member.
+//! Jobs of the mirror: requests of the host, and copies between members.
 
 use super::member::Members;
 use nacre_kernel::event::{Payload, RequestId};
 use nacre_kernel::state::Value;
 use nacre_kernel::{Request, Span, Status, Time};
 
-/// Whose it is.
+/// Originator of a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(super) enum Owner {
     /// A request of the host.
@@ -17,7 +17,7 @@ pub(super) enum Owner {
     Resync,
 }
 
-/// What a job does.
+/// State of a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(super) enum Stage {
     /// Waits until no other job has its range.
@@ -25,7 +25,7 @@ pub(super) enum Stage {
     Waiting,
     /// A read of the host that needs no copy; `is_answered` if only a canceled request is left.
     Reading,
-    /// Reads what is copied.
+    /// Reads the source of a copy.
     CopyingFrom,
     /// Writes, trims or flushes.
     Writing,
@@ -39,29 +39,29 @@ pub(super) struct Job {
     pub(super) id: RequestId,
     pub(super) request: Request,
     pub(super) arrived: Time,
-    /// Since when it has its range, or was submitted.
+    /// When it got its range, or was submitted.
     pub(super) since: Time,
     /// Bytes to be written.
     pub(super) data: Payload,
     /// Operations outstanding.
     pub(super) left: u32,
-    /// Members that were asked, that failed, and, of a copy, that are written.
+    /// Members that were asked, that failed, and, for a copy, that are written.
     pub(super) asked: Members,
     pub(super) failed: Members,
     pub(super) targets: Members,
     pub(super) is_answered: bool,
-    /// A copy: whether its flush was sent.
+    /// For a copy: whether its flush was sent.
     pub(super) is_flushed: bool,
     pub(super) status: Status,
-    /// Where its time went; the first `kept` of them are of a part that is over.
+    /// Latency breakdown; the first `kept` spans are of completed parts.
     pub(super) spans: Vec<Span>,
     pub(super) kept: u32,
-    /// A flush: how many writes had completed when it was submitted.
+    /// For a flush: number of writes completed when it was submitted.
     pub(super) writes_before: u64,
 }
 
 impl Job {
-    /// Begins a job at `now`.
+    /// Starts a job at `now`.
     pub(super) fn begin(
         &mut self,
         now: Time,
@@ -83,7 +83,7 @@ impl Job {
         self.request.address..self.request.address + u64::from(self.request.bytes)
     }
 
-    /// A part ended with these spans; of parts side by side the last is kept.
+    /// Adds the spans of a completed part; of parallel parts the last is kept.
     pub(super) fn part_ended(&mut self, spans: &[Span]) {
         self.spans.truncate(self.kept as usize);
         self.spans.extend_from_slice(spans);

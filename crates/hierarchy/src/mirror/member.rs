@@ -9,7 +9,7 @@ use nacre_kernel::state::{State, Value};
 #[derive(State)]
 pub(super) struct Member {
     pub(super) device: Box<dyn Device>,
-    /// When something happens next in it.
+    /// Time of its next event.
     #[state(skip = "asked of the device")]
     pub(super) next: Time,
     /// Requests outstanding on it.
@@ -35,7 +35,7 @@ impl Member {
 /// A request to a member.
 #[derive(Clone, Copy, Debug, Default, Value)]
 pub(super) struct Operation {
-    /// The job that it is part of.
+    /// The job that it belongs to.
     pub(super) job: u32,
     pub(super) member: u32,
     /// When it was submitted.
@@ -64,12 +64,12 @@ impl Members {
         self.bits == 0
     }
 
-    /// Those of both sets.
+    /// Intersection of both sets.
     pub(super) fn and(self, other: Members) -> Members {
         Members { bits: self.bits & other.bits }
     }
 
-    /// Those that are not in `other`.
+    /// Members that are not in `other`.
     pub(super) fn without(self, other: Members) -> Members {
         Members { bits: self.bits & !other.bits }
     }

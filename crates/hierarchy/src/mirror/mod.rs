@@ -82,7 +82,7 @@ use nacre_device::{Builder, DeviceFamily};
 use nacre_kernel::event::Device;
 use nacre_kernel::{Bandwidth, Bytes, Time};
 
-/// Most members of a mirror.
+/// Maximum members of a mirror.
 const MEMBERS_MAX: usize = 8;
 
 /// A mirror of devices.
@@ -91,7 +91,7 @@ const MEMBERS_MAX: usize = 8;
 pub struct Config {
     /// The members, two to eight.
     pub member: Vec<Slot<DeviceFamily>>,
-    /// Which member a read goes to.
+    /// Selects the member for a read.
     #[config(
         default = "shortest_queue",
         source = "standard: Linux drivers/md/raid1.c, read_balance, for members that are not disks"
@@ -108,7 +108,7 @@ pub struct Config {
         source = "standard: mdadm, the smallest chunk of an internal bitmap that it chooses"
     )]
     pub bitmap_region: Bytes,
-    /// Bytes that a resync copies at once.
+    /// Bytes per copy of a resync.
     #[config(
         default = "64 KiB",
         min = "512 B",
@@ -116,7 +116,7 @@ pub struct Config {
         source = "standard: Linux drivers/md/raid1-10.c, RESYNC_BLOCK_SIZE"
     )]
     pub resync_chunk: Bytes,
-    /// Most bytes per second that a resync copies.
+    /// Maximum bytes per second that a resync copies.
     #[config(
         default = "204.8 MB/s",
         min = "1 B/s",
@@ -125,14 +125,14 @@ pub struct Config {
     pub resync_bandwidth: Bandwidth,
 }
 
-/// Which member a read goes to.
+/// Selection of the member for a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum ReadPolicy {
     /// The first member that has not failed.
     First,
-    /// The members in turn.
+    /// The members in rotation.
     RoundRobin,
-    /// The member with the fewest outstanding requests; of several, the next in turn.
+    /// The member with the fewest outstanding requests; ties go in rotation.
     ShortestQueue,
 }
 

@@ -1,4 +1,4 @@
-//! The mirror: what it consists of, and what all its requests share.
+//! The mirror: its members, and state shared by all requests.
 
 use super::job::{Job, Owner, Stage};
 use super::member::{Member, Members, Operation};
@@ -38,34 +38,34 @@ pub(super) struct Mirror {
     /// Bytes that may differ between members.
     pub(super) differing: Ranges,
     pub(super) resync: Resync,
-    /// The member whose turn it is to be read.
+    /// The next member in rotation.
     pub(super) turn: usize,
-    /// Reads that go to a second member then, in that order.
+    /// Reads to be hedged, by time.
     #[state(varies)]
     pub(super) hedges: VecDeque<(Time, u32)>,
     pub(super) host: HostCounts,
     pub(super) counts: Counts,
-    /// What a member completed.
+    /// Completions of a member.
     #[state(skip = "empty between events")]
     pub(super) completed: Completions,
 }
 
-/// Copying what may differ after a power loss.
+/// Resync of ranges that may differ after a power loss.
 #[derive(Clone, Debug, State)]
 pub(super) struct Resync {
     #[state(skip = "from the configuration")]
     pub(super) chunk: u64,
     #[state(skip = "from the configuration")]
     pub(super) bandwidth: Bandwidth,
-    /// What is left to be copied.
+    /// Ranges left to copy.
     pub(super) left: Ranges,
-    /// When the next chunk is copied; [`Time::MAX`] if none is, or while one is.
+    /// Time of the next chunk; [`Time::MAX`] if none is left, or while one is copied.
     pub(super) next: Time,
-    /// Up to here it copies smaller pieces, since a member could not read all of a chunk.
+    /// End of the range copied in smaller pieces, since a member could not read all of a chunk.
     pub(super) fine_until: u64,
 }
 
-/// What is counted.
+/// Counters.
 #[derive(Clone, Copy, Debug, Default, Value)]
 pub(super) struct Counts {
     pub(super) hedges_sent: u64,
@@ -124,7 +124,7 @@ impl Mirror {
         }
     }
 
-    /// Asks all members when something happens next.
+    /// Updates the time of the next event in all members.
     pub(super) fn look_at_members(&mut self) {
         self.members.iter_mut().for_each(|member| member.next = member.device.next_event());
     }
@@ -137,7 +137,7 @@ impl Mirror {
         active
     }
 
-    /// Whether it has one member only.
+    /// Whether only one member is left.
     pub(super) fn is_alone(&self) -> bool {
         self.active().count() == 1
     }
@@ -156,7 +156,7 @@ impl Mirror {
         number
     }
 
-    /// A member gets a request of `job`; the number of the operation.
+    /// Submits a request of `job` to a member; returns the number of the operation.
     #[inline]
     pub(super) fn send(
         &mut self,
@@ -175,7 +175,7 @@ impl Mirror {
         number
     }
 
-    /// A request of the host completes; what `spans` do not tell it spent here.
+    /// Completes a request of the host; time that `spans` do not explain is charged to the mirror.
     pub(super) fn complete(
         &mut self,
         now: Time,
@@ -247,7 +247,7 @@ impl Mirror {
         Canceled::Yes
     }
 
-    /// Withdraws what members have not started of a job.
+    /// Cancels operations of a job that members have not started.
     pub(super) fn cancel_operations(&mut self, now: Time, job: u32) {
         let of_job = self.operations.iter().filter(|(_, operation)| operation.job == job);
         let numbers: Vec<(u32, usize)> =

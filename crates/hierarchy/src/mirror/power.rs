@@ -1,4 +1,4 @@
-//! What a power loss leaves: requests in progress are gone, and members may differ where something was written.
+//! Power losses: requests in progress are lost, and members may differ in written ranges.
 
 use super::model::Mirror;
 use nacre_kernel::event::Device;
@@ -30,7 +30,7 @@ impl Mirror {
         }
     }
 
-    /// The members recover side by side, and what may differ is copied from then on.
+    /// Recovers the members in parallel, and starts the resync.
     pub(super) fn recover_all(&mut self, at: Time) -> Recovery {
         let recoveries: Vec<Recovery> =
             self.members.iter_mut().map(|member| member.device.recover(at)).collect();

@@ -1,4 +1,4 @@
-//! Ranges that one job at a time may change, and jobs that wait for them.
+//! Locks of ranges that only one job at a time may change, and their waiters.
 
 use nacre_kernel::state::{State, Value};
 use std::collections::VecDeque;
@@ -18,7 +18,7 @@ impl InUse {
     }
 }
 
-/// Ranges in use, and jobs that wait, in order of arrival. Jobs that overlap have their turns in that order.
+/// Ranges in use, and waiting jobs in arrival order. Overlapping jobs run in that order.
 #[derive(Clone, Debug, Default, State)]
 pub(super) struct RangesInUse {
     #[state(varies)]
@@ -28,7 +28,7 @@ pub(super) struct RangesInUse {
 }
 
 impl RangesInUse {
-    /// `job` wants `range`; whether it has it now. Otherwise it waits.
+    /// Requests `range` for `job`; returns whether it has it now. Otherwise it waits.
     #[inline]
     pub(super) fn take(&mut self, job: u32, range: &Range<u64>) -> bool {
         let wanted = InUse { start: range.start, end: range.end, job };
@@ -41,14 +41,14 @@ impl RangesInUse {
         is_free
     }
 
-    /// `job` gives its range back.
+    /// Releases the range of `job`.
     #[inline]
     pub(super) fn give_back(&mut self, job: u32) {
         let position = self.used.iter().position(|used| used.job == job).expect("it has its range");
         self.used.swap_remove(position);
     }
 
-    /// The first job that waits and may go on; it has its range now.
+    /// The first waiting job that can proceed; it gets its range.
     pub(super) fn next(&mut self) -> Option<u32> {
         let is_free = |index: usize| {
             let wanted = &self.waiting[index];
@@ -61,7 +61,7 @@ impl RangesInUse {
         Some(next.job)
     }
 
-    /// Takes `job` out of those that wait; whether it was among them.
+    /// Withdraws a waiting `job`; returns whether it was waiting.
     pub(super) fn withdraw(&mut self, job: u32) -> bool {
         let position = self.waiting.iter().position(|waiting| waiting.job == job);
         position.is_some_and(|position| self.waiting.remove(position).is_some())

@@ -1,4 +1,4 @@
-//! Reads of the host: which member, when a second one, and what follows from errors.
+//! Reads of the host: selection of the member, hedging, and errors.
 
 use super::ReadPolicy;
 use super::job::{Owner, Stage};
@@ -8,7 +8,7 @@ use nacre_kernel::event::{Completions, Payload, RequestId};
 use nacre_kernel::{Op, Request, Span, Status, Time};
 
 impl Mirror {
-    /// A read of the host arrives. What may differ is copied first.
+    /// Handles the arrival of a host read. Ranges that may differ are copied first.
     pub(super) fn arrive_read(&mut self, now: Time, id: RequestId, request: &Request) {
         let job = self.job(now, Owner::Host, (id, request), Payload::NONE);
         let range = self.jobs[job].range();
@@ -19,7 +19,7 @@ impl Mirror {
         }
     }
 
-    /// A read goes to a member.
+    /// Sends a read to a member.
     #[inline]
     pub(super) fn read(&mut self, now: Time, job: u32) {
         let member = self.choose();
@@ -49,7 +49,7 @@ impl Mirror {
         chosen
     }
 
-    /// The next member behind `member` that the read did not ask.
+    /// The next member after `member` that the read did not ask.
     fn next_unasked(&self, job: u32, member: usize) -> Option<usize> {
         let (count, asked) = (self.members.len(), self.jobs[job].asked);
         let mut behind = (1..count).map(|step| (member + step) % count);
@@ -75,7 +75,7 @@ impl Mirror {
         }
     }
 
-    /// A member answered a read.
+    /// Handles a member's reply to a read.
     pub(super) fn read_ended(
         &mut self,
         now: Time,
@@ -115,7 +115,7 @@ impl Mirror {
         }
     }
 
-    /// Nothing is outstanding of a read: members that failed are written anew, if another has the bytes.
+    /// Ends a read: members that failed are rewritten, if another one has the data.
     fn read_is_over(&mut self, now: Time, job: u32) {
         let (failed, asked, request) = (self.jobs[job].failed, self.jobs[job].asked, self.jobs[job].request);
         self.give_back(job);

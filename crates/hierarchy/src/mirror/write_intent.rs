@@ -9,16 +9,16 @@ use std::ops::Range;
 struct Region {
     /// Writes in progress.
     writing: u32,
-    /// How many writes to the mirror had completed when the last of this region did.
+    /// Number of completed mirror writes when the last write of this region completed.
     written: u64,
 }
 
-/// The bitmap. Bits are set by writes, and cleared when these are safe on all members.
+/// The bitmap. Writes set bits, which are cleared when the writes are durable on all members.
 #[derive(Clone, Debug, State)]
 pub(super) struct WriteIntent {
     #[state(skip = "from the configuration")]
     region: u64,
-    /// Whether a write is safe only after a flush.
+    /// Whether a write is durable only after a flush.
     #[state(skip = "from the configuration")]
     needs_flush: bool,
     #[state(varies)]
@@ -32,7 +32,7 @@ impl WriteIntent {
         WriteIntent { region, needs_flush, regions: BTreeMap::new(), completed: 0 }
     }
 
-    /// Whether a write is safe only after a flush.
+    /// Whether a write is durable only after a flush.
     pub(super) fn needs_flush(&self) -> bool {
         self.needs_flush
     }
@@ -41,14 +41,14 @@ impl WriteIntent {
         range.start / self.region..range.end.div_ceil(self.region)
     }
 
-    /// A write of `range` begins.
+    /// Notes the start of a write of `range`.
     pub(super) fn begins(&mut self, range: &Range<u64>) {
         for number in self.numbers(range) {
             self.regions.entry(number).or_default().writing += 1;
         }
     }
 
-    /// A write of `range` has ended on all members.
+    /// Notes the end of a write of `range` on all members.
     pub(super) fn ends(&mut self, range: &Range<u64>) {
         self.completed += 1;
         for number in self.numbers(range) {
@@ -61,17 +61,17 @@ impl WriteIntent {
         }
     }
 
-    /// Writes that have completed so far: a flush that is submitted now makes these safe.
+    /// Writes completed so far, which a flush submitted now makes durable.
     pub(super) fn completed(&self) -> u64 {
         self.completed
     }
 
-    /// A flush is done on all members that was submitted when this many writes had completed.
+    /// Notes a flush that is complete on all members and was submitted after this many writes.
     pub(super) fn flushed(&mut self, completed: u64) {
         self.regions.retain(|_, region| region.writing > 0 || region.written > completed);
     }
 
-    /// Takes the regions whose bits are set, below `capacity`.
+    /// Takes the regions with set bits, below `capacity`.
     pub(super) fn take(&mut self, capacity: u64) -> impl Iterator<Item = Range<u64>> {
         let size = self.region;
         let regions = std::mem::take(&mut self.regions);

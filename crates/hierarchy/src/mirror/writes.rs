@@ -1,4 +1,4 @@
-//! Writes, trims and flushes: they go to all members.
+//! Writes, trims, and flushes, which go to all members.
 
 use super::job::{Owner, Stage};
 use super::member::Members;
@@ -23,14 +23,14 @@ impl Mirror {
         self.send_to(now, job, self.active());
     }
 
-    /// A write or trim that has its range goes to all members.
+    /// Sends a write or trim that has its range to all members.
     pub(super) fn write_to_all(&mut self, now: Time, job: u32) {
         let range = self.jobs[job].range();
         self.intent.begins(&range);
         self.send_to(now, job, self.active());
     }
 
-    /// `members` get what a job writes.
+    /// Sends the write of a job to `members`.
     pub(super) fn send_to(&mut self, now: Time, job: u32, members: Members) {
         self.jobs[job].stage = Stage::Writing;
         let (request, data) = (self.jobs[job].request, self.jobs[job].data.clone());
@@ -39,7 +39,7 @@ impl Mirror {
         }
     }
 
-    /// A member answered a write, trim or flush, of the host or of a copy.
+    /// Handles a member's reply to a write, trim, or flush of the host or of a copy.
     pub(super) fn write_ended(
         &mut self,
         now: Time,
@@ -62,7 +62,8 @@ impl Mirror {
         }
     }
 
-    /// All members answered a request of the host that is no read. Those that failed are removed, if any did not.
+    /// Ends a host request other than a read after all replies. Members that failed are removed, unless all
+    /// failed.
     fn host_write_ended(&mut self, now: Time, job: u32, completions: &mut Completions) {
         let of = &self.jobs[job];
         let (op, range, writes_before) = (of.request.op, of.range(), of.writes_before);
@@ -91,7 +92,7 @@ impl Mirror {
         }
     }
 
-    /// All members hold the same in `range`.
+    /// Notes that all members are equal in `range`.
     pub(super) fn are_equal(&mut self, range: &std::ops::Range<u64>) {
         if !self.differing.is_empty() {
             self.differing.remove(range.clone());

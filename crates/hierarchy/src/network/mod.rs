@@ -73,7 +73,7 @@ pub struct Config {
     /// counts; the other one is canceled if it still waits for the remote side. Absent means never.
     #[config(min = "1 ps", max = "1 h")]
     pub hedge_after: Option<Time>,
-    /// Capacity; absent means that every address is served.
+    /// Capacity; absent means unlimited.
     #[config(min = "1 B")]
     pub capacity: Option<Bytes>,
     /// Price per capacity; without a capacity, the cost is unknown, and the record says so.

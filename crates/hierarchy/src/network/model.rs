@@ -1,4 +1,4 @@
-//! The model behind `network`: a far side of many servers, and a link.
+//! The model of `network`: a remote side with many servers, and a link.
 
 use super::Config;
 use nacre_controller::latency::Latency;
@@ -28,7 +28,7 @@ pub(super) struct Network<S> {
     active: Slab<Active>,
     #[state(skip = "from the configuration")]
     hedge_after: Option<Time>,
-    /// Reads that are not hedged yet, with the time at which they are.
+    /// Reads to be hedged, by time.
     hedges: BTreeSet<(Time, u32)>,
     counts: HedgeCounts,
     #[state(skip = "from the configuration")]
@@ -61,21 +61,21 @@ struct Active {
     arrived: Time,
     request: Request,
     data: Payload,
-    /// How long it has the link.
+    /// Transfer time on the link.
     transfer: Time,
-    /// How long the far side works on it, or worked on the try that answered first.
+    /// Service time at the remote side, for the attempt that replied first.
     work: Time,
-    /// Tries at the far side.
+    /// Attempts at the remote side.
     tries: u32,
-    /// Whether a try has answered: the other one, if there is one, is of no use.
+    /// Whether an attempt has replied: the other one, if any, is useless.
     is_answered: bool,
     /// Whether it has completed.
     is_done: bool,
-    /// When it is hedged, as long as it may be.
+    /// Time of the hedge, while possible.
     hedged_at: Option<Time>,
 }
 
-/// A request that holds a server of the far side.
+/// A request that occupies a server of the remote side.
 #[derive(Clone, Copy, Debug, Value)]
 struct Job {
     active: u32,
@@ -85,17 +85,17 @@ struct Job {
     is_hedge: bool,
 }
 
-/// What happens in addition to the end of the work on the far side.
+/// Events other than the end of service at the remote side.
 #[derive(Clone, Copy, Debug, Value)]
 enum Event {
-    /// The data of a write has reached the far side.
+    /// The data of a write has reached the remote side.
     Sent(Job),
-    /// The data of a read has come back.
+    /// The data of a read has arrived.
     Received(u32),
 }
 
 impl<S: Store> Network<S> {
-    /// A store that has served nothing yet.
+    /// An idle store.
     pub(super) fn new(
         id: ComponentId,
         path: String,
@@ -145,7 +145,7 @@ impl<S: Store> Network<S> {
         self.far_side.arrive(now, job, |job, _| begin(ledger, job));
     }
 
-    /// The far side has done its work: a read's data comes back, everything else is done.
+    /// Ends service at the remote side: a read's data returns, other requests complete.
     #[inline]
     fn answer(&mut self, at: Time, job: Job, completions: &mut Completions) {
         let active = &mut self.active[job.active];
@@ -189,7 +189,7 @@ impl<S: Store> Network<S> {
         }
     }
 
-    /// A try has answered: the read is not hedged any more, and its other try is canceled if it waits.
+    /// Handles the first reply: the read is no longer hedged, and its other attempt is canceled if it waits.
     fn settle_hedge(&mut self, answered: &Job) {
         self.counts.won += u64::from(answered.is_hedge);
         let number = answered.active;
@@ -216,7 +216,7 @@ impl<S: Store> Network<S> {
     }
 }
 
-/// A job gets a server; returns for how long.
+/// Starts service of a job; returns the service time.
 #[inline]
 fn begin(ledger: &mut Ledger, job: &Job) -> Time {
     ledger.charge(job.activity, job.work);

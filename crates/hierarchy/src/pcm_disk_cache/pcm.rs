@@ -13,11 +13,11 @@ use nacre_media::pcm::Operation;
 use nacre_media::store::Store;
 use nacre_media::worn_cells::WornCells;
 
-/// What the banks do, by number.
+/// Indices of bank activities.
 const READ: usize = Operation::Read as usize;
 const WRITE: usize = Operation::Program as usize;
 
-/// What a bank does.
+/// Operation of a bank.
 #[derive(Clone, Copy, Debug, Value)]
 enum Work {
     Read,
@@ -39,7 +39,7 @@ pub(super) struct Pcm<S> {
     code: Box<dyn Ecc>,
     #[state(skip = "from the configuration")]
     bits: u32,
-    /// From frames to rows of cells.
+    /// Maps frames to rows of cells.
     leveller: Box<dyn WearLeveller>,
     cells: WornCells,
     banks: FirstCome<Work>,
@@ -119,7 +119,7 @@ impl<S: Store> Pcm<S> {
         coding::verdict(expected, verdict, || self.is_as_stored(row, into))
     }
 
-    /// Whether `found` is the data of `row`, and not that of another codeword which the decoder took it for.
+    /// Whether `found` is the data of `row`, instead of another codeword after a miscorrection.
     #[cold]
     fn is_as_stored(&self, row: u32, found: &[u8]) -> bool {
         let mut stored = vec![0; found.len()];
@@ -127,7 +127,7 @@ impl<S: Store> Pcm<S> {
         stored == found
     }
 
-    /// A row is read and written elsewhere: how long that takes.
+    /// Time to copy a row to another one.
     #[cold]
     fn move_row(&mut self, Move { from, to }: Move) -> Time {
         self.moves += 1;

@@ -1,4 +1,4 @@
-//! The placement of extents over tiers that takes the least time, when all accesses are known.
+//! The placement of extents over tiers with the least total time, if all accesses are known.
 //!
 //! Extents that are accessed alike form a class. Putting `n_t` extents into tier t at the least sum of
 //! (reads x read latency + writes x write latency) is a transportation problem. All extents begin in the
@@ -13,7 +13,7 @@ use std::collections::BinaryHeap;
 /// Extents that are accessed alike.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Class {
-    /// Seconds that all accesses to one of them take in each tier.
+    /// Total access time of one of its extents in each tier, in seconds.
     pub seconds: Vec<f64>,
     /// Number of extents.
     pub extents: u64,
@@ -39,14 +39,14 @@ impl Speed {
 #[derive(Clone, Debug)]
 pub struct Assignment {
     tiers: usize,
-    /// Seconds that the accesses to one extent of a class take in a tier, class by class.
+    /// Access time of an extent of each class in a tier, in seconds.
     seconds: Vec<f64>,
     /// Extents of a class in a tier, class by class.
     held: Vec<u64>,
-    /// For each pair of tiers, the classes of the first by what it costs to move one extent to the second.
-    /// A class without extents in the first tier is dropped when it is met.
+    /// For each pair of tiers, the classes of the first by the cost of moving one extent to the second. A
+    /// class without extents in the first tier is dropped when found.
     steps: Vec<BinaryHeap<Step>>,
-    /// Whether a class stands in the heaps of a tier, class by class.
+    /// Whether each class is in the heaps of a tier.
     listed: Vec<bool>,
 }
 
@@ -69,10 +69,10 @@ impl Assignment {
         assignment
     }
 
-    /// Brings `extents` more into `tier`, all of which leave the last tier, directly or for one that leaves
-    /// another.
+    /// Moves `extents` more into `tier`, each from the last tier, directly or through exchanges.
     ///
     /// # Panics
+    ///
     /// If the last tier has fewer.
     pub fn grow(&mut self, tier: usize, extents: u64) {
         let mut left = extents;
@@ -88,7 +88,7 @@ impl Assignment {
         }
     }
 
-    /// Seconds that all accesses take, one after the other.
+    /// Total time of all accesses in sequence, in seconds.
     pub fn seconds(&self) -> f64 {
         self.held.iter().zip(&self.seconds).map(|(&held, seconds)| held as f64 * seconds).sum()
     }
@@ -109,7 +109,7 @@ impl Assignment {
         }
     }
 
-    /// The cheapest step from one tier to another.
+    /// The cheapest move from one tier to another.
     fn step(&mut self, from: usize, to: usize) -> Option<Step> {
         let heap = &mut self.steps[from * self.tiers + to];
         while let Some(&step) = heap.peek() {
@@ -136,7 +136,7 @@ impl Assignment {
     }
 }
 
-/// Moving one extent of a class; the cheapest is the greatest.
+/// Move of one extent of a class; the cheapest compares as the greatest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Step {
     cost: f64,
@@ -165,7 +165,7 @@ struct Hop {
     class: usize,
 }
 
-/// All paths that meet no tier twice; of the four tiers there may be, five.
+/// All simple paths between tiers; at most five for the maximum of four tiers.
 struct Search {
     tiers: usize,
     table: Vec<Option<Step>>,

@@ -1,4 +1,4 @@
-//! What accesses of any size take in each tier, and the classes of extents that follow.
+//! Access times by size in each tier, and the resulting classes of extents.
 
 use super::PlacementContext;
 use super::assignment::{Class, Speed};
@@ -6,7 +6,7 @@ use nacre_config::Problems;
 use nacre_device::SizedAccesses;
 use std::collections::BTreeMap;
 
-/// The extents that are accessed alike, by how they are.
+/// Groups extents with equal accesses.
 pub fn alike(accesses: &[Vec<SizedAccesses>]) -> BTreeMap<&[SizedAccesses], Vec<u32>> {
     let mut members: BTreeMap<&[SizedAccesses], Vec<u32>> = BTreeMap::new();
     for (extent, of) in accesses.iter().enumerate() {
@@ -15,7 +15,7 @@ pub fn alike(accesses: &[Vec<SizedAccesses>]) -> BTreeMap<&[SizedAccesses], Vec<
     members
 }
 
-/// Latency of accesses in each tier by size; each size is measured once.
+/// Latency of accesses in each tier by size, cached.
 pub struct Speeds<'a, 'b> {
     context: &'a mut (dyn PlacementContext + 'b),
     tiers: usize,
@@ -36,7 +36,7 @@ impl<'a, 'b> Speeds<'a, 'b> {
         Ok(&self.by_bytes[&bytes])
     }
 
-    /// Time of the accesses to the extents of each class.
+    /// Access times of the extents of each class.
     pub fn classes(
         &mut self,
         members: &BTreeMap<&[SizedAccesses], Vec<u32>>,

@@ -1,8 +1,8 @@
-//! Which tier an extent lies in: one room per placement.
+//! Placement of extents in tiers: one room per policy.
 //!
-//! A placement sees how often each extent was read and written and what a read and a write take in each
-//! tier, and returns moves. It cannot move an extent itself: the device of the tiers does, at its own pace
-//! and at the cost of its own devices.
+//! A placement receives the reads and writes of each extent and the latencies of each tier, and returns
+//! moves. It cannot move an extent itself: the tiered device does, at its own pace and at the cost of its
+//! devices.
 
 pub mod assignment;
 pub mod by_size;
@@ -24,7 +24,7 @@ use nacre_device::{Accesses, SizedAccesses};
 use nacre_kernel::Time;
 use nacre_kernel::state::{State, Value};
 
-/// Most tiers there may be.
+/// Maximum number of tiers.
 pub const TIERS_MAX: usize = 4;
 
 /// The family of placements.
@@ -42,41 +42,41 @@ pub trait PlacementContext {
     /// All rooms, to read the slot's configuration with.
     fn families(&self) -> &dyn Families;
 
-    /// Extents that each tier holds, fastest first.
+    /// Number of extents per tier, fastest first.
     fn extents(&self) -> &[u32];
 
-    /// What an idle device of each tier takes for one access of `bytes`.
+    /// Latency of an access of `bytes` on an idle device of each tier.
     fn speeds(&mut self, bytes: u32) -> Result<Vec<Speed>, Problems>;
 
-    /// How often, and in what sizes, the whole workload reads and writes each extent; sizes ascend.
+    /// Reads and writes of each extent by the whole workload, with sizes in ascending order.
     fn accesses(&mut self) -> Result<Vec<Vec<SizedAccesses>>, Problems>;
 
-    /// What decides at the end of an epoch, that the caller brought under `name`. Errors: there is none.
+    /// The user's policy with this name, called at the end of an epoch. Errors: there is none.
     fn external(&mut self, path: &str, name: &str) -> Result<Box<dyn Decider>, Problems>;
 }
 
-/// The placements, in the order users see them.
+/// The placements, in documentation order.
 pub static ROOMS: &Table<PlacementFamily> =
     &[fixed::ROOM, static_optimal::ROOM, dynamic::ROOM, external::ROOM];
 
 /// Assigns extents to tiers.
 pub trait Placement: State + Send {
-    /// The tier of every extent in the beginning: as many of each tier as it holds extents.
+    /// The initial tier of every extent; each tier is filled.
     fn start(&self) -> Vec<u8>;
 
-    /// How long accesses are counted before [`Placement::decide`] is asked; `None` if extents stay.
+    /// Time over which accesses are counted before [`Placement::decide`]; `None` if extents stay.
     fn epoch(&self) -> Option<Time> {
         None
     }
 
-    /// An epoch is over. Appends what should move, most urgent first. What is not done when the next epoch
-    /// ends is forgotten.
+    /// Ends an epoch. Appends moves, most urgent first. Moves not done at the end of the next epoch are
+    /// dropped.
     fn decide(&mut self, _view: &View<'_>, _moves: &mut Vec<Exchange>) {}
 }
 
 /// Decision function for the end of an epoch, provided by the caller.
 pub trait Decider: State + Send {
-    /// Appends what should move, most urgent first; as [`Placement::decide`].
+    /// Appends moves, most urgent first; as [`Placement::decide`].
     fn decide(&mut self, view: &View<'_>, moves: &mut Vec<Exchange>);
 }
 
@@ -96,7 +96,7 @@ pub struct View<'a> {
 pub struct Exchange {
     /// The extent that benefits from the exchange.
     pub extent: u32,
-    /// The extent that makes space.
+    /// The extent that moves in exchange.
     pub partner: u32,
 }
 
@@ -110,7 +110,7 @@ pub enum Layout {
 }
 
 impl Layout {
-    /// The tier of every extent, where tiers hold `extents`.
+    /// The tier of every extent, for tiers with `extents`.
     pub fn homes(self, extents: &[u32]) -> Vec<u8> {
         let total: u64 = extents.iter().map(|&count| u64::from(count)).sum();
         let mut placed = vec![0u64; extents.len()];

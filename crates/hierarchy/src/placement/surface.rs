@@ -1,14 +1,14 @@
 //! Every mix of tiers from one pass over the extents.
 //!
-//! For each share of the first tiers the rest is grown one step at a time, and each step continues from the
-//! placement before it; see [`Assignment`].
+//! For each share of the first tiers, the rest is extended one step at a time, starting from the previous
+//! placement; see [`Assignment`].
 
 use super::assignment::{Assignment, Class};
 
 /// One mix.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mix {
-    /// Steps of the whole that each tier has; they add up to the number of steps.
+    /// Steps of each tier; they add up to the number of steps.
     pub steps: Vec<u32>,
     /// Extents in each tier.
     pub extents: Vec<u64>,
@@ -38,7 +38,7 @@ struct Walk {
 }
 
 impl Walk {
-    /// All mixes that begin with `given` steps of the first tiers, which `placed` has placed.
+    /// All mixes with the `given` steps of the first tiers, which `placed` has placed.
     fn grow(&mut self, mut placed: Assignment, given: &mut Vec<u32>) {
         let used: u32 = given.iter().sum();
         let tier = given.len();

@@ -1,4 +1,4 @@
-//! Builds placements for tests, over tiers and accesses that are given.
+//! Builds placements for tests, with given tiers and accesses.
 
 use super::assignment::Speed;
 use super::{Decider, Placement, PlacementContext, PlacementFamily, ROOMS};
@@ -41,7 +41,7 @@ impl PlacementContext for Given {
     }
 }
 
-/// The placement in `toml` over tiers of so many extents, whose reads and writes take so many us.
+/// The placement in `toml` over tiers with these extents and latencies of reads and writes in us.
 pub(super) fn placement(
     toml: &str,
     extents: &[u32],
@@ -60,7 +60,7 @@ pub(super) fn placement(
     (room_of(ROOMS, &slot).build)(&slot, &mut given).expect("it can be built")
 }
 
-/// Reads and writes as counts of extents.
+/// Counts of reads and writes per extent.
 pub(super) fn counts(accesses: &[(u64, u64)]) -> Vec<Accesses> {
     accesses.iter().map(|&(reads, writes)| Accesses { reads, writes }).collect()
 }

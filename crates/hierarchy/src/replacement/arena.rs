@@ -1,4 +1,4 @@
-//! Blocks, resident or only remembered, in a few doubly linked queues over one index.
+//! Blocks, resident or ghosts, in a few doubly linked queues over one index.
 //!
 //! A node is 16 bytes: the key and two links of 30 bits, next to which four bits of state fit: which
 //! queue the node is in and how often it was used. With the index a tracked block costs 30 bytes.
@@ -24,7 +24,7 @@ struct Node {
     block: u64,
     /// Link towards the front, and the queue.
     prev: u32,
-    /// Link towards the back, and the use count.
+    /// Link toward the back, and the use count.
     next: u32,
 }
 
@@ -50,8 +50,8 @@ impl Node {
     }
 }
 
-/// Tracked blocks in at most four queues, of which the first so many hold resident ones. Front is where blocks
-/// usually enter, back where they leave.
+/// Tracked blocks in at most four queues, of which the first ones hold resident blocks. Blocks usually enter
+/// at the front and leave at the back.
 #[derive(Debug, State)]
 #[state(after = "Self::check_restored")]
 pub(super) struct Arena<const QUEUES: usize, const RESIDENT: usize = QUEUES> {
@@ -70,10 +70,11 @@ pub(super) struct Arena<const QUEUES: usize, const RESIDENT: usize = QUEUES> {
 }
 
 impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
-    /// An empty arena for at most `capacity` resident blocks and `remembered` others, and one more between the
-    /// entry of a block and the eviction it causes.
+    /// An empty arena for at most `capacity` resident blocks and `remembered` ghosts, plus one between an
+    /// insertion and its eviction.
     ///
     /// # Panics
+    ///
     /// If `capacity` is zero.
     pub(super) fn new(capacity: usize, remembered: usize) -> Arena<QUEUES, RESIDENT> {
         const { assert!(QUEUES >= 1 && QUEUES <= 4, "two bits name the queue") };
@@ -102,7 +103,7 @@ impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
         }
     }
 
-    /// The slot of `block`, or where its entry would go.
+    /// The slot of `block`, or the index position for its insertion.
     #[inline]
     pub(super) fn find(&self, block: u64) -> Result<Slot, Vacancy> {
         self.index.find(block, |slot| self.nodes[slot as usize].block == block)
@@ -114,7 +115,7 @@ impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
         (self.nodes[slot as usize].prev >> LINK_BITS) as usize
     }
 
-    /// Whether the block at `slot` is resident; false if it is only remembered.
+    /// Whether the block at `slot` is resident; false for a ghost.
     #[inline]
     pub(super) fn is_resident(&self, slot: Slot) -> bool {
         RESIDENT == QUEUES || self.queue(slot) < RESIDENT
@@ -126,19 +127,19 @@ impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
         self.lengths[..RESIDENT].iter().sum()
     }
 
-    /// Blocks that can be resident at once.
+    /// Maximum resident blocks.
     #[inline]
     pub(super) fn capacity(&self) -> usize {
         self.capacity
     }
 
-    /// Uses counted for `slot`, 0 to 3.
+    /// Use count of `slot`, 0 to 3.
     #[inline]
     pub(super) fn uses(&self, slot: Slot) -> u32 {
         self.nodes[slot as usize].next >> LINK_BITS
     }
 
-    /// Sets the uses of `slot`, 0 to 3. Does not write what is there already.
+    /// Sets the use count of `slot`, 0 to 3. Writes only if it changes.
     #[inline]
     pub(super) fn set_uses(&mut self, slot: Slot, uses: u32) {
         let node = &mut self.nodes[slot as usize];
@@ -159,7 +160,7 @@ impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
         self.lengths[queue]
     }
 
-    /// The last of `queue`, if there is one.
+    /// The last block of `queue`, if any.
     #[inline]
     pub(super) fn back(&self, queue: usize) -> Option<Slot> {
         let slot = self.nodes[queue].prev();
@@ -172,13 +173,13 @@ impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
         self.nodes[slot as usize].prev()
     }
 
-    /// The neighbor of `slot` towards the back; a number below `QUEUES` is the end of the queue.
+    /// The neighbor of `slot` toward the back; a number below `QUEUES` is the end of the queue.
     #[inline]
     pub(super) fn after(&self, slot: Slot) -> Slot {
         self.nodes[slot as usize].next()
     }
 
-    /// Starts to track `block` at `vacancy`, with no use counted. The caller links it into a queue.
+    /// Starts to track `block` at `vacancy`, with a use count of zero. The caller links it into a queue.
     #[inline]
     pub(super) fn enter(&mut self, vacancy: Vacancy, block: u64) -> Slot {
         let node = Node { block, prev: 0, next: 0 };
@@ -195,7 +196,7 @@ impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
         slot
     }
 
-    /// Grows by doubling, but not past the bound.
+    /// Grows by doubling, up to the bound.
     #[inline]
     fn push(&mut self, node: Node) {
         let length = self.nodes.len();
@@ -207,7 +208,7 @@ impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
         self.nodes.push(node);
     }
 
-    /// Stops to track the block at `slot`, which is in no queue, and says which it was.
+    /// Stops tracking the block at `slot`, which is in no queue; returns the block.
     #[inline]
     pub(super) fn forget(&mut self, slot: Slot) -> u64 {
         let block = self.nodes[slot as usize].block;
@@ -217,8 +218,8 @@ impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
         block
     }
 
-    /// Gives the place of the block at `slot` to `block`, with no use counted, and says which block
-    /// left. The place in the queue stays.
+    /// Replaces the block at `slot` by `block`, with a use count of zero; returns the old one. The queue
+    /// position stays.
     #[inline]
     pub(super) fn rename(&mut self, slot: Slot, vacancy: Vacancy, block: u64) -> u64 {
         let old = self.nodes[slot as usize].block;
@@ -229,7 +230,7 @@ impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
         old
     }
 
-    /// Takes `slot` out of `queue`.
+    /// Removes `slot` from `queue`.
     #[inline]
     pub(super) fn unlink(&mut self, queue: usize, slot: Slot) {
         debug_assert_eq!(self.queue(slot), queue, "slot {slot} is in the queue the policy thinks");
@@ -240,13 +241,13 @@ impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
         self.lengths[queue] -= 1;
     }
 
-    /// Puts `slot`, which is in no queue, at the front of `queue`.
+    /// Inserts `slot`, which is in no queue, at the front of `queue`.
     #[inline]
     pub(super) fn link_front(&mut self, queue: usize, slot: Slot) {
         self.link(queue, queue as Slot, slot, self.nodes[queue].next());
     }
 
-    /// Puts `slot`, which is in no queue, into `queue` just before `place` or its end.
+    /// Inserts `slot`, which is in no queue, into `queue` just before `place` or its end.
     #[inline]
     pub(super) fn link_before(&mut self, queue: usize, slot: Slot, place: Slot) {
         self.link(queue, self.nodes[place as usize].prev(), slot, place);
@@ -269,7 +270,7 @@ impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
         self.link_front(queue, slot);
     }
 
-    /// Takes the last of `queue` out of it, if there is one.
+    /// Removes the last block of `queue`, if any.
     #[inline]
     pub(super) fn pop_back(&mut self, queue: usize) -> Option<Slot> {
         let slot = self.back(queue)?;
@@ -278,8 +279,8 @@ impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
         Some(slot)
     }
 
-    /// Puts `slot`, which is in no queue, at the front of `queue`, and if that is longer than `most`,
-    /// forgets its last. If that is `spared`, it only leaves the queue; says whether it did.
+    /// Inserts `slot`, which is in no queue, at the front of `queue`; if that exceeds `most`, stops tracking
+    /// its last block. If that is `spared`, it only leaves the queue; returns whether it did.
     #[inline]
     pub(super) fn remember(&mut self, queue: usize, slot: Slot, most: usize, spared: Slot) -> bool {
         self.link_front(queue, slot);
@@ -294,16 +295,16 @@ impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
     }
 }
 
-/// Memory is asked for before it is read, for a group of requests at once, so that the latencies overlap.
+/// Prefetching: memory for a group of requests is requested at once, so that the latencies overlap.
 impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
-    /// Asks for the index places and the nodes of `blocks`.
+    /// Prefetches the index positions and the nodes of `blocks`.
     #[inline]
     pub(super) fn prefetch(&self, blocks: &[u64]) {
         self.each_home(blocks, |_| {});
     }
 
-    /// Asks for the index places and nodes of `blocks` and the neighbors of the nodes, which a policy
-    /// needs that moves a block at every hit.
+    /// Prefetches the index positions, the nodes, and the neighbors of `blocks`, for policies that move a
+    /// block at every hit.
     #[inline]
     pub(super) fn prefetch_neighbors(&self, blocks: &[u64]) {
         self.each_home(blocks, |slots| {
@@ -315,8 +316,8 @@ impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
         });
     }
 
-    /// Asks for what it takes that the last of `queue` leaves, and which one that is. The node before it, of which
-    /// nobody knows where it is until the last one was read, is asked for too.
+    /// Prefetches what evicting the last block of `queue` needs. The node before it can only be located after
+    /// the last one was read.
     #[inline]
     pub(super) fn prefetch_back(&self, queue: usize) -> u64 {
         let last = self.before(queue as Slot);
@@ -328,7 +329,7 @@ impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
         block
     }
 
-    /// Asks for the index places of `blocks`.
+    /// Prefetches the index positions of `blocks`.
     #[inline]
     pub(super) fn prefetch_places(&self, blocks: impl Iterator<Item = u64>) {
         if !self.index.is_cached() {
@@ -336,8 +337,8 @@ impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
         }
     }
 
-    /// Asks for the index places and nodes of `blocks`, and tells `each` group of nodes; zero stands for a block that is not
-    /// at home.
+    /// Prefetches the index positions and nodes of `blocks`, and passes groups of nodes to `each`; zero
+    /// stands for a block not at its home position.
     #[inline]
     fn each_home(&self, blocks: &[u64], each: impl Fn(&[Slot])) {
         if self.index.is_cached() {

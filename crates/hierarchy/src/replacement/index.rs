@@ -14,7 +14,7 @@ use nacre_kernel::state::State;
 use prefetch_index::prefetch_index;
 use std::hint::select_unpredictable;
 
-/// A free place; no slot has this number.
+/// Marks a free position; no slot has this number.
 const FREE: u64 = u64::MAX;
 
 /// The odd number next to 2^64 divided by the golden ratio.
@@ -23,11 +23,11 @@ const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 /// Entries in the smallest index.
 const SMALLEST: usize = 16;
 
-/// Words of an index that stays in the second-level cache of any server: 256 KiB. Asking for it ahead
-/// costs an access a tenth of its time there and gains nothing.
+/// Words of an index that fits into the second-level cache of any server: 256 KiB. For such an index,
+/// prefetching costs 10 % of an access and gains nothing.
 const CACHED: usize = 1 << 15;
 
-/// Half as many words as a line of the processor's caches has.
+/// Half of the words of a cache line.
 const HALF_LINE: usize = 4;
 
 /// Tags and slots of the tracked blocks.
@@ -39,33 +39,33 @@ pub(crate) struct Index {
     entries: usize,
     /// Entries allowed before the index grows.
     limit: usize,
-    /// Entries the index will ever hold.
+    /// Maximum entries of the index.
     #[state(same)]
     bound: usize,
 }
 
-/// Where a key that is not in the index would go. Holds until the index changes.
+/// Insertion position of a key that is not in the index. Valid until the index changes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Vacancy {
     pub(super) place: usize,
     pub(super) tag: u32,
 }
 
-/// 32 bits of the key's hash. Two multiplications: with one, keys at a stride near a Fibonacci
-/// number land side by side and probing becomes a search.
+/// 32 bits of the key's hash. Two multiplications: with one, keys at a stride near a Fibonacci number are
+/// adjacent and probing becomes a search.
 #[inline]
 pub(crate) fn tag(block: u64) -> u32 {
     let first = block.wrapping_mul(MULTIPLIER);
     ((first ^ (first >> 32)).wrapping_mul(MULTIPLIER) >> 32) as u32
 }
 
-/// Places for `entries`: a load of 4/7, where a miss looks at 3.2 places (Knuth, 6.4, eq. 23).
+/// Positions for `entries`: a load of 4/7, where a miss examines 3.2 positions (Knuth, 6.4, eq. 23).
 pub(super) fn places(entries: usize) -> usize {
     entries + entries / 2 + entries / 4 + 4
 }
 
 impl Index {
-    /// An empty index that will hold at most `bound` entries.
+    /// An empty index for at most `bound` entries.
     pub(crate) fn new(bound: usize) -> Index {
         let limit = bound.min(SMALLEST);
         Index { words: vec![FREE; places(limit)], entries: 0, limit, bound }
@@ -84,7 +84,7 @@ impl Index {
         self.words.iter().filter(|&&word| word != FREE).map(|&word| word as u32)
     }
 
-    /// Whether the index is so small that nothing of it need be asked for ahead.
+    /// Whether the index is so small that prefetching is useless.
     #[inline]
     pub(crate) fn is_cached(&self) -> bool {
         self.words.len() <= CACHED
@@ -105,7 +105,7 @@ impl Index {
         if place + 1 == self.words.len() { 0 } else { place + 1 }
     }
 
-    /// The slot of `block`, or where it would go. `holds` says whether a slot holds it.
+    /// The slot of `block`, or its insertion position. `holds` returns whether a slot holds it.
     #[inline]
     pub(crate) fn find(&self, block: u64, holds: impl Fn(u32) -> bool) -> Result<u32, Vacancy> {
         let tag = tag(block);
@@ -122,8 +122,8 @@ impl Index {
         }
     }
 
-    /// The slot at the home of `block` if its tag fits, otherwise `u32::MAX`: one place only, to ask for the node there.
-    /// A slot that does not fit would draw in memory nobody needs.
+    /// The slot at the home position of `block` if its tag matches, otherwise `u32::MAX`: one position only,
+    /// for prefetching the node. A wrong slot would prefetch useless memory.
     #[inline]
     pub(crate) fn glance(&self, block: u64) -> u32 {
         let tag = tag(block);
@@ -132,8 +132,8 @@ impl Index {
         select_unpredictable((word >> 32) as u32 == tag, word as u32, u32::MAX)
     }
 
-    /// Asks for the places where the search for `block` begins. Half a line behind the home one search in two has not
-    /// ended, and one line in two has.
+    /// Prefetches the positions at which the search for `block` starts. Half a line after the home, half of
+    /// the searches have not ended, and half of the lines have.
     #[inline]
     pub(crate) fn prefetch(&self, block: u64) {
         let home = self.home(tag(block));
@@ -153,7 +153,7 @@ impl Index {
         self.entries += 1;
     }
 
-    /// Takes out the entry of `block`, which is at `slot`.
+    /// Removes the entry of `block` at `slot`.
     #[inline]
     pub(crate) fn vacate(&mut self, block: u64, slot: u32) {
         let tag = tag(block);
@@ -180,7 +180,7 @@ impl Index {
         self.entries -= 1;
     }
 
-    /// Says that `block` moved from slot `from` to slot `to`.
+    /// Changes the slot of `block` from `from` to `to`.
     #[inline]
     pub(crate) fn relocate(&mut self, block: u64, from: u32, to: u32) {
         let tag = tag(block);
@@ -193,7 +193,7 @@ impl Index {
         self.words[place] = u64::from(tag) << 32 | u64::from(to);
     }
 
-    /// Places from `from` forward to `to`.
+    /// Distance from position `from` forward to `to`.
     #[inline]
     fn distance(&self, from: usize, to: usize) -> usize {
         if to >= from { to - from } else { to + self.words.len() - from }
@@ -235,7 +235,7 @@ impl Index {
         assert_eq!(entries, self.entries, "entries are counted right");
     }
 
-    /// How far an entry is from its home at most.
+    /// Maximum distance of an entry from its home position.
     #[cfg(test)]
     pub(crate) fn longest_probe(&self) -> usize {
         let taken = self.words.iter().enumerate().filter(|(_, word)| **word != FREE);

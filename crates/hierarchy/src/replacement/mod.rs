@@ -1,8 +1,8 @@
-//! Which blocks a cache keeps: one room per replacement policy.
+//! Replacement policies: which blocks a cache keeps. One room per policy.
 //!
-//! A policy sees opaque 64-bit block keys and decides residency; it knows nothing of sizes, data
-//! or time. All policies stand on one arena of 16-byte nodes and one open-addressing index, so a
-//! request costs two or three cache lines and no allocation (docs/decisions/0002).
+//! A policy gets opaque 64-bit block keys and decides residency; it has no sizes, data, or time. All policies
+//! use one arena of 16-byte nodes and one open-addressing index, so a request costs two or three cache lines
+//! and no allocation (docs/decisions/0002).
 
 mod arena;
 pub(crate) mod index;
@@ -45,10 +45,10 @@ pub trait ReplacementContext {
     /// All rooms, to read the slot's configuration with.
     fn families(&self) -> &dyn Families;
 
-    /// Blocks that can be resident at once, at least one.
+    /// Maximum resident blocks, at least one.
     fn capacity(&self) -> usize;
 
-    /// The policy the caller brought under `name`, written in another language. Errors: there is none.
+    /// The user's policy with this name, written in another language. Errors: there is none.
     fn external(&mut self, path: &str, name: &str) -> Result<Box<dyn Replacement>, Problems>;
 }
 
@@ -56,7 +56,7 @@ pub trait ReplacementContext {
 pub struct Context<'a> {
     /// All rooms, to read the slot's configuration with.
     pub families: &'a dyn Families,
-    /// Blocks that can be resident at once, at least one.
+    /// Maximum resident blocks, at least one.
     pub capacity: usize,
 }
 
@@ -79,7 +79,7 @@ impl ReplacementContext for Context<'_> {
 /// Constructor of a policy provided by the caller, for a number of blocks.
 pub type Brought = Box<dyn FnOnce(usize) -> Box<dyn Replacement>>;
 
-/// The policies, in the order users see them.
+/// The policies, in documentation order.
 pub static ROOMS: &Table<ReplacementFamily> = &[
     lru::ROOM,
     fifo::ROOM,
@@ -93,33 +93,34 @@ pub static ROOMS: &Table<ReplacementFamily> = &[
     external::ROOM,
 ];
 
-/// How many requests a replay looks ahead. Sixteen keep the memory system of one core busy; more gain nothing
-/// (docs/decisions/0002).
+/// Number of requests that a replay looks ahead. Sixteen saturate the memory system of one core; more gain
+/// nothing (docs/decisions/0002).
 const GROUP: usize = 16;
 
-/// Which blocks a cache keeps. Keys are opaque 64-bit block keys; the policy owns residency.
+/// A replacement policy. Keys are opaque 64-bit block keys; the policy owns residency.
 ///
-/// Memory grows with the blocks tracked, never with the capacity asked for. One policy tracks at
-/// most 2^30 blocks, those it only remembers included; beyond that it panics.
+/// Memory grows with the number of tracked blocks, never with the capacity. One policy tracks at most 2^30
+/// blocks, including ghosts; beyond that it panics.
 pub trait Replacement: State + Send {
-    /// The host asks for `block`: true if resident. The policy notes the use.
+    /// Notes a use of `block`; returns whether it is resident.
     fn touch(&mut self, block: u64) -> bool;
 
-    /// `block`, which is not resident, comes in; the block that left for it, if any. A policy with
-    /// admission control may refuse, and then the victim is `block` itself.
+    /// Inserts `block`, which is not resident; returns the evicted block, if any. A policy with admission
+    /// control may refuse, and then returns `block` itself.
     ///
     /// # Panics
-    /// If `block` is resident: the caller lost track.
+    ///
+    /// If `block` is resident: a bug of the caller.
     fn admit(&mut self, block: u64) -> Option<u64>;
 
-    /// Takes `block` out without a replacement decision (invalidation, promotion to another
-    /// level); true if it was resident.
+    /// Removes `block` without a replacement decision (invalidation, promotion to another level); returns
+    /// whether it was resident.
     fn remove(&mut self, block: u64) -> bool;
 
     /// Whether `block` is resident, without noting a use.
     fn contains(&self, block: u64) -> bool;
 
-    /// Resident blocks, never more than the capacity.
+    /// Number of resident blocks, at most the capacity.
     fn len(&self) -> usize;
 
     /// Whether nothing is resident.
@@ -127,17 +128,16 @@ pub trait Replacement: State + Send {
         self.len() == 0
     }
 
-    /// Blocks that can be resident at once, at least one.
+    /// Maximum resident blocks, at least one.
     fn capacity(&self) -> usize;
 
     /// `touch`, then on a miss `admit`, with one look-up: the hot path.
     fn access(&mut self, block: u64) -> Access;
 
-    /// Asks for the memory that coming accesses to `blocks` will need, all at once, so that the
-    /// accesses find it in the processor's caches. Changes nothing.
+    /// Prefetches memory for accesses to `blocks`, so that they hit the processor's caches. Changes nothing.
     fn prefetch(&self, blocks: &[u64]);
 
-    /// Accesses every block in turn and says how many hit.
+    /// Accesses every block in turn; returns the number of hits.
     fn replay(&mut self, blocks: &[u64]) -> u64 {
         let mut hits = 0;
         for group in blocks.chunks(GROUP) {
@@ -149,8 +149,7 @@ pub trait Replacement: State + Send {
         hits
     }
 
-    /// Accesses every block in turn and notes in `hits`, which is as long as `blocks`, whether it
-    /// hit.
+    /// Accesses every block in turn and sets in `hits`, which is as long as `blocks`, whether it hit.
     fn replay_each(&mut self, blocks: &[u64], hits: &mut [bool]) {
         assert_eq!(blocks.len(), hits.len(), "one place per block");
         for (group, hits) in blocks.chunks(GROUP).zip(hits.chunks_mut(GROUP)) {
@@ -161,7 +160,7 @@ pub trait Replacement: State + Send {
         }
     }
 
-    /// Panics when the policy's own books do not agree.
+    /// Panics if the policy's state is inconsistent.
     fn check_invariants(&self);
 }
 

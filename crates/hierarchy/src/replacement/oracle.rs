@@ -1,4 +1,4 @@
-//! Holding a policy against a naive one, request by request.
+//! Compares a policy with a naive one, request by request.
 
 use super::{Access, Replacement, streams};
 use nacre_kernel::Random;
@@ -9,17 +9,17 @@ use std::collections::BTreeMap;
 
 /// A policy written straight from its paper, as slow as it likes.
 pub(super) trait Oracle {
-    /// The host asks for `block`; whether it is resident.
+    /// Notes a use of `block`; returns whether it is resident.
     fn touch(&mut self, block: u64) -> bool;
-    /// `block` comes in; who leaves.
+    /// Inserts `block`; returns the evicted block.
     fn admit(&mut self, block: u64) -> Option<u64>;
-    /// `block` is taken out; whether it was resident.
+    /// Removes `block`; returns whether it was resident.
     fn remove(&mut self, block: u64) -> bool;
     /// Resident blocks, in any order.
     fn resident(&self) -> Vec<u64>;
 }
 
-/// Blocks in the order in which they were pushed, each once, and fast enough for a whole trace.
+/// Blocks in insertion order, each once; fast enough for a whole trace.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Order {
     by_time: BTreeMap<u64, u64>,
@@ -28,7 +28,7 @@ pub(super) struct Order {
 }
 
 impl Order {
-    /// Puts `block` last.
+    /// Appends `block`.
     pub(super) fn push(&mut self, block: u64) {
         self.take(block);
         self.now += 1;
@@ -36,19 +36,19 @@ impl Order {
         self.times.insert(block, self.now);
     }
 
-    /// Takes `block` out; whether it was in.
+    /// Removes `block`; returns whether it was present.
     pub(super) fn take(&mut self, block: u64) -> bool {
         self.times.remove(&block).map(|time| self.by_time.remove(&time)).is_some()
     }
 
-    /// Takes the first out.
+    /// Removes the first block.
     pub(super) fn take_first(&mut self) -> Option<u64> {
         let (_, block) = self.by_time.pop_first()?;
         self.times.remove(&block);
         Some(block)
     }
 
-    /// Whether `block` is in.
+    /// Whether `block` is present.
     pub(super) fn contains(&self, block: u64) -> bool {
         self.times.contains_key(&block)
     }
@@ -64,20 +64,20 @@ impl Order {
     }
 }
 
-/// One thing a test does to a policy.
+/// A test step on a policy.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Step {
-    /// Ask, and admit on a miss.
+    /// Touch, and admit on a miss.
     Access(u64),
-    /// Ask only.
+    /// Touch only.
     Touch(u64),
-    /// Bring in unless resident, without being asked for.
+    /// Admit unless resident, without a touch.
     Admit(u64),
-    /// Take out.
+    /// Remove.
     Remove(u64),
 }
 
-/// Does `steps` to both and panics at the first difference, naming it.
+/// Applies `steps` to both and panics at the first difference.
 pub(super) fn agree<P: Replacement, O: Oracle>(policy: &mut P, oracle: &mut O, steps: &[Step]) {
     let every = (steps.len() / 50).max(1);
     for (number, step) in steps.iter().enumerate() {
@@ -119,8 +119,8 @@ pub(super) fn agree<P: Replacement, O: Oracle>(policy: &mut P, oracle: &mut O, s
     policy.check_invariants();
 }
 
-/// Holds a policy against its oracle for capacities 1 to 16 and some larger ones, on uniform, Zipf,
-/// scanning and looping sequences, alone and with blocks removed, touched and admitted between.
+/// Compares a policy with its oracle for capacities 1 to 16 and some larger ones, on uniform, Zipf, scanning,
+/// and looping sequences, alone and with blocks removed, touched, and admitted between.
 pub(super) fn agree_everywhere<P: Replacement, O: Oracle>(
     policy: impl Fn(usize) -> P,
     oracle: impl Fn(usize) -> O,
@@ -166,7 +166,7 @@ pub(super) fn agree_exhaustively<P: Replacement, O: Oracle>(
     }
 }
 
-/// Any sequence of steps, capacities up to 50; a difference is shrunk.
+/// Random sequences of steps, capacities up to 50; a difference is shrunk.
 pub(super) fn agree_on_any<P: Replacement, O: Oracle>(
     policy: impl Fn(usize) -> P,
     oracle: impl Fn(usize) -> O,

@@ -1,4 +1,4 @@
-//! What a policy decides. Everything else of [`Replacement`] follows from it.
+//! Decisions of a policy. All else of [`Replacement`] follows from them.
 
 use super::arena::{Arena, Slot};
 use super::index::Vacancy;
@@ -11,24 +11,24 @@ pub(super) fn blocks(share: Ratio, capacity: usize) -> usize {
     ((share.0 * capacity as f64).round() as usize).clamp(1, capacity)
 }
 
-/// What a policy keeps its blocks in.
+/// Container of a policy's blocks.
 pub(super) trait Tracked {
-    /// The slot of `block`, resident or only remembered, or where its entry would go.
+    /// The slot of `block`, resident or ghost, or its insertion position.
     fn find(&self, block: u64) -> Result<Slot, Vacancy>;
 
-    /// Whether the block at `slot` is resident; false if it is only remembered.
+    /// Whether the block at `slot` is resident; false for a ghost.
     fn is_resident(&self, slot: Slot) -> bool;
 
     /// Resident blocks.
     fn resident(&self) -> usize;
 
-    /// Most resident blocks.
+    /// Maximum resident blocks.
     fn capacity(&self) -> usize;
 
-    /// Asks for what looking for `blocks` will need.
+    /// Prefetches what look-ups of `blocks` need.
     fn prefetch(&self, blocks: &[u64]);
 
-    /// Panics when the books do not agree.
+    /// Panics if the state is inconsistent.
     fn check_invariants(&self);
 }
 
@@ -65,32 +65,32 @@ impl<const QUEUES: usize, const RESIDENT: usize> Tracked for Arena<QUEUES, RESID
 
 /// The decisions of one policy, in terms of slots: one look-up serves the whole access.
 pub(super) trait Policy: State + Send {
-    /// What it keeps its blocks in.
+    /// Container of its blocks.
     type Tracked: Tracked;
 
     /// Its blocks.
     fn tracked(&self) -> &Self::Tracked;
 
-    /// The host asks for `block`, resident or not.
+    /// Notes a request for `block`, resident or not.
     #[inline]
     fn ask(&mut self, _block: u64) {}
 
     /// The resident block at `slot` is used.
     fn hit(&mut self, slot: Slot);
 
-    /// `block`, remembered at the slot found or unknown, comes in. The block that leaves.
+    /// Inserts `block`, a ghost at the slot or unknown; returns the evicted block.
     fn miss(&mut self, found: Result<Slot, Vacancy>, block: u64) -> Option<u64>;
 
-    /// The resident block at `slot` is taken away.
+    /// Removes the resident block at `slot`.
     fn discard(&mut self, slot: Slot);
 
-    /// Asks for what accesses to `blocks` will need.
+    /// Prefetches what accesses to `blocks` need.
     #[inline]
     fn read_ahead(&self, blocks: &[u64]) {
         self.tracked().prefetch(blocks);
     }
 
-    /// Panics when what it knows next to its blocks does not agree with them.
+    /// Panics if its state is inconsistent with its blocks.
     fn audit(&self) {}
 }
 

@@ -1,4 +1,4 @@
-//! One queue of blocks as a ring, and a hand that looks for the one that leaves.
+//! One queue of blocks as a ring, with a hand that selects the victim.
 
 use super::arena::{Arena, Slot};
 use super::index::Vacancy;
@@ -8,27 +8,27 @@ use std::marker::PhantomData;
 
 const QUEUE: usize = 0;
 
-/// How many blocks before the hand a group of requests asks for the index of.
+/// Number of blocks ahead of the hand whose index positions are prefetched for a group of requests.
 const VICTIMS: usize = 8;
 
 /// Movement of the hand and the use marks of blocks.
 pub trait Turn: Send {
-    /// Whether a use marks a block, which the hand then passes by once, taking the mark away.
+    /// Whether a use marks a block, which the hand then skips once, removing the mark.
     const MARKS: bool;
-    /// Whether the hand moves from the oldest towards the newest block of a queue whose front is the newest; if
-    /// not, it stands at the oldest block of a ring, and the newest comes in just before it.
+    /// Whether the hand moves from the oldest toward the newest block of a queue; if not, it is at the oldest
+    /// block of a ring, and new blocks are inserted just before it.
     const FRONT_IS_NEWEST: bool;
 }
 
 /// The blocks on a ring with a hand. The use count of a node is its mark.
 ///
-/// Where the newest comes in before the hand, a full cache gives the place of who leaves to the newest and moves
-/// the hand, and no link changes.
+/// If new blocks are inserted before the hand, a full cache reuses the victim's position and advances the
+/// hand, and no link changes.
 #[derive(Debug, State)]
 #[state(bound = "T: Turn")]
 pub struct Ring<T> {
     arena: Arena<1>,
-    /// Where the search continues; the end of the queue means at its oldest block.
+    /// Position at which the search continues; the end of the queue means the oldest block.
     hand: Slot,
     #[state(skip = "it has none")]
     turn: PhantomData<fn() -> T>,
@@ -43,19 +43,19 @@ impl<T: Turn> Ring<T> {
         Ring { arena: Arena::new(capacity, 0), hand: QUEUE as Slot, turn: PhantomData }
     }
 
-    /// The neighbor of `slot` that the hand comes to next, or the end of the queue.
+    /// The neighbor of `slot` in the direction of the hand, or the end of the queue.
     #[inline]
     fn after(&self, slot: Slot) -> Slot {
         if T::FRONT_IS_NEWEST { self.arena.before(slot) } else { self.arena.after(slot) }
     }
 
-    /// `slot`, or where it is the end of the queue the block behind it.
+    /// `slot` or, at the end of the queue, the next block.
     #[inline]
     fn round(&self, slot: Slot) -> Slot {
         if slot as usize == QUEUE { self.after(slot) } else { slot }
     }
 
-    /// The first block from the hand on that is not marked.
+    /// The first unmarked block from the hand.
     #[inline]
     fn victim(&mut self) -> Slot {
         let mut slot = self.round(self.hand);

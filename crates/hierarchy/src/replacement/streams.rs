@@ -14,7 +14,7 @@ pub(super) fn zipf_law(items: usize, skew: f64) -> Vec<f64> {
     weights.iter().map(|weight| weight / sum).collect()
 }
 
-/// `count` independent draws from Zipf's law.
+/// `count` independent samples of a Zipf distribution.
 pub(super) fn zipf(items: usize, skew: f64, count: usize, random: &mut Random) -> Vec<u64> {
     let mut total = 0.0;
     let cumulative: Vec<f64> = zipf_law(items, skew)
@@ -32,17 +32,17 @@ pub(super) fn zipf(items: usize, skew: f64, count: usize, random: &mut Random) -
         .collect()
 }
 
-/// `count` uniform draws below `items`.
+/// `count` uniform samples below `items`.
 pub(super) fn uniform(items: u64, count: usize, random: &mut Random) -> Vec<u64> {
     (0..count).map(|_| random.below(items)).collect()
 }
 
-/// `0, 1, .. length - 1`, again and again, `count` requests in all.
+/// `0, 1, .. length - 1`, repeated, `count` requests in total.
 pub(super) fn cycle(length: u64, count: usize) -> Vec<u64> {
     (0..count as u64).map(|step| step % length).collect()
 }
 
-/// Zipf draws, and after every `burst` of them a scan of as many blocks that never come again.
+/// Zipf samples, with a scan of `burst` new blocks after every `burst` of them.
 pub(super) fn polluted_zipf(items: usize, skew: f64, burst: usize, rounds: usize) -> Vec<u64> {
     let draws = zipf(items, skew, burst * rounds, &mut random("polluted"));
     let mut once = 1 << 40..;

@@ -1,4 +1,4 @@
-//! How a server cache is built: its levels, their policies, and the backing.
+//! Construction of a server cache: its levels, their policies, and the backing.
 
 use super::cache::ServerCache;
 use super::config::{Behavior, Config, Inclusion, LevelConfig, TableKind, WriteBackConfig};
@@ -78,7 +78,7 @@ fn build_level(
     Ok((level, device))
 }
 
-/// An inclusive level smaller than the one above it would hold that one down to its own size.
+/// An inclusive level smaller than the one above would limit that one to its size.
 fn inclusion_problem(config: &Config, levels: &[Level]) -> Option<Problem> {
     let lower = (1..levels.len()).find(|&at| levels[at].blocks < levels[at - 1].blocks)?;
     let path = config.level[lower].device.path();
@@ -93,7 +93,7 @@ fn inclusion_problem(config: &Config, levels: &[Level]) -> Option<Problem> {
     Some(problem.given(given).remedy(format!("give at least {above}, or use inclusion = \"exclusive\"")))
 }
 
-/// What a cache that writes back can guarantee rests on what its devices guarantee.
+/// The guarantees of a write-back cache depend on those of its devices.
 fn guarantee_problems(
     write_back: &WriteBackConfig,
     config: &Config,
@@ -124,7 +124,7 @@ fn guarantee_problems(
     problems
 }
 
-/// What policies may ask for.
+/// Context of policies.
 struct PolicyContext<'a> {
     builder: &'a mut dyn Builder,
     capacity: usize,

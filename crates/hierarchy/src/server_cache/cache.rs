@@ -1,4 +1,4 @@
-//! The device behind `server_cache`: requests cut into blocks, and what each part waits for.
+//! The device of `server_cache`: requests are split into blocks, and their parts wait for operations.
 
 use super::config::{Behavior, FillMode};
 use super::fetch::Fetch;
@@ -13,7 +13,7 @@ use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Bytes, ComponentId, Request, Time};
 use std::collections::VecDeque;
 
-/// A cache of blocks before a backing device.
+/// A block cache in front of a backing device.
 #[derive(State)]
 #[state(after = "ServerCache::complete_restored")]
 pub(super) struct ServerCache {
@@ -22,9 +22,9 @@ pub(super) struct ServerCache {
     #[state(skip = "from the configuration")]
     pub(super) path: String,
     pub(super) levels: Levels,
-    /// Those of the levels, and last the backing.
+    /// The devices of the levels, then the backing.
     pub(super) devices: Vec<Box<dyn Device>>,
-    /// When something happens next in each device.
+    /// Time of the next event in each device.
     #[state(skip = "asked of the devices")]
     pub(super) next: Vec<Time>,
     /// Bytes of a block are `1 << shift`.
@@ -36,14 +36,14 @@ pub(super) struct ServerCache {
     pub(super) write_allocate: bool,
     #[state(skip = "from the configuration")]
     pub(super) fill: FillMode,
-    /// Whether the backing and all levels carry bytes.
+    /// Whether the backing and all levels hold data.
     #[state(skip = "from the configuration")]
     pub(super) carries_bytes: bool,
-    /// What it needs in addition if it writes back.
+    /// Additional state for write-back.
     pub(super) write_back: Option<Box<WriteBack>>,
-    /// When it hedges reads, if it does.
+    /// Additional state for hedged reads.
     pub(super) hedging: Option<Box<Hedging>>,
-    /// Requests that are being looked up, with the moment at which that ends.
+    /// Requests in look-up, with its end time.
     #[state(varies)]
     pub(super) arrivals: VecDeque<Arrival>,
     /// Requests that completed, and when.
@@ -52,35 +52,35 @@ pub(super) struct ServerCache {
     pub(super) visits: Slab<Visit>,
     pub(super) operations: Operations,
     pub(super) fetches: Slab<Fetch>,
-    /// Blocks on their way from the backing, with the number of the fetch.
+    /// Blocks being fetched, with the number of the fetch.
     pub(super) in_flight: Map,
-    /// Blocks that the last power loss took.
+    /// Blocks lost at the last power loss.
     pub(super) forgotten: u64,
-    /// The devices are ready from then on.
+    /// Time from which the devices are ready.
     pub(super) ready: Time,
-    /// After a power loss the first level was read up to here.
+    /// End of reading the first level after a power loss.
     pub(super) table_read_until: Time,
-    /// What a request makes the levels do.
+    /// Moves between levels caused by a request.
     #[state(skip = "empty between requests")]
     pub(super) moves: Moves,
-    /// What a device completed.
+    /// Completions of a device.
     #[state(skip = "empty between events")]
     pub(super) completed: Completions,
     pub(super) counts: Counts,
 }
 
-/// A request that is being looked up.
+/// A request in look-up.
 #[derive(Clone, Debug, Value)]
 pub(super) struct Arrival {
     pub(super) begins: Time,
-    /// How long it waits next to the look-up.
+    /// Waiting time in addition to the look-up.
     pub(super) queued: Time,
     pub(super) id: RequestId,
     pub(super) request: Request,
     pub(super) data: Payload,
 }
 
-/// What happened, in blocks, except where it says requests.
+/// Counters in blocks, unless they are of requests.
 #[derive(Clone, Copy, Debug, Default, Value)]
 pub(super) struct Counts {
     pub(super) read_misses: u64,
@@ -100,7 +100,7 @@ pub(super) struct Counts {
 }
 
 impl ServerCache {
-    /// An empty cache of `levels`, whose devices are the first of `devices`; the last is the backing.
+    /// An empty cache of `levels`; `devices` are those of the levels, and last the backing.
     pub(super) fn new(
         id: ComponentId,
         path: String,
@@ -156,18 +156,18 @@ impl ServerCache {
         self.devices.len() - 1
     }
 
-    /// The bytes that the backing holds.
+    /// Size of the backing in bytes.
     pub(super) fn backing_end(&self) -> u64 {
         self.devices[self.backing()].capacity().map_or(u64::MAX, |capacity| capacity.0)
     }
 
-    /// Whether `part` is all of a block.
+    /// Whether `part` covers a whole block.
     #[inline]
     pub(super) fn is_whole(&self, part: &Request) -> bool {
         u64::from(part.bytes) == 1 << self.shift
     }
 
-    /// What the cache needs to know that writes back.
+    /// State of a write-back cache.
     pub(super) fn work(&mut self) -> &mut WriteBack {
         self.write_back.as_mut().expect("the cache writes back")
     }

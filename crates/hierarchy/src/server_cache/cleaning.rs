@@ -1,4 +1,4 @@
-//! Dirty blocks are written to the backing: in the background, for a flush, or since they have to leave.
+//! Write-backs of dirty blocks: in the background, for a flush, or on eviction.
 
 use super::cache::ServerCache;
 use super::ops::{NONE, Operation, Step};
@@ -7,7 +7,7 @@ use nacre_kernel::event::{Payload, RequestId};
 use nacre_kernel::{Op, Request, Status, Time};
 
 impl ServerCache {
-    /// Cleaning in the background begins, if its condition holds.
+    /// Starts background write-backs if their condition holds.
     #[inline]
     pub(super) fn consider_cleaning(&mut self, now: Time) {
         let Some(work) = &mut self.write_back else { return };
@@ -18,7 +18,7 @@ impl ServerCache {
         }
     }
 
-    /// Writes these blocks, which wait for it, to the backing, neighbors with one request.
+    /// Writes these waiting blocks to the backing, adjacent ones with one request.
     fn begin_batch(&mut self, now: Time, mut blocks: Vec<u64>, is_flush: bool) {
         blocks.sort_unstable();
         let needs_flush = self.work().needs_flush();
@@ -73,7 +73,7 @@ impl ServerCache {
         self.operations.launch(write);
     }
 
-    /// A dirty block was read to be written back, or could not be.
+    /// Handles the read of a dirty block for its write-back.
     pub(super) fn clean_read_ends(&mut self, number: u32, status: Status, data: &Payload) {
         let Operation { owner: write, block, .. } = self.operations[number];
         if status != Status::Done {
@@ -88,8 +88,8 @@ impl ServerCache {
         }
     }
 
-    /// The write of neighbors is about to begin. Whether it does not, since some could not be read: the others are written
-    /// on their own.
+    /// Prepares the write of adjacent blocks. Returns whether it is canceled because some were unreadable:
+    /// the others are then written singly.
     pub(super) fn split_if_unreadable(&mut self, now: Time, write: u32) -> bool {
         let buffer = self.work().buffers.remove(&write);
         let Operation { block: first, blocks, request, owner: batch, .. } = self.operations[write];
@@ -131,8 +131,8 @@ impl ServerCache {
         true
     }
 
-    /// The backing took neighbors, or did not. What it refuses stays dirty, and the next flush of the host fails if the
-    /// levels do not outlive a power loss.
+    /// Handles completion of a batch of write-backs. Rejected blocks stay dirty, and the next host flush
+    /// fails if the levels do not survive a power loss.
     pub(super) fn clean_write_ends(&mut self, now: Time, number: u32, status: Status) {
         let Operation { owner: batch, block: first, blocks, is_skipped, .. } = self.operations[number];
         self.operations.written_backing(number);
@@ -159,7 +159,7 @@ impl ServerCache {
         }
     }
 
-    /// Blocks that the backing took, or refused, without a flush behind it.
+    /// Ends the write-back of blocks, successful or not, without a flush after it.
     fn members_end(&mut self, batch: u32, is_flush: bool, written: &std::ops::Range<u64>) {
         let work = self.work();
         let mut members = std::mem::take(&mut work.batches[batch].blocks);
@@ -170,8 +170,8 @@ impl ServerCache {
         work.batches[batch].blocks = members;
     }
 
-    /// The backing was flushed behind a batch. A flush that fails may have lost any of it, and of what the host wrote
-    /// through, which the next flush of the host reports.
+    /// Handles the flush of the backing after a batch. If it fails, any of the batch and of write-through
+    /// data may be lost, which the next host flush reports.
     pub(super) fn clean_flush_ends(&mut self, now: Time, number: u32, status: Status) {
         let batch = self.operations[number].owner;
         self.work().has_lost |= status != Status::Done;
@@ -195,7 +195,7 @@ impl ServerCache {
         self.consider_cleaning(now);
     }
 
-    /// Dirty blocks among those that left are written back from where they lie.
+    /// Writes evicted dirty blocks back from their locations.
     pub(super) fn let_go(&mut self, now: Time) {
         let mut left = std::mem::take(&mut self.moves.left);
         for (block, spot) in left.drain(..) {
@@ -239,7 +239,7 @@ impl ServerCache {
         Request { arrival: now, address: 0, bytes: 0, volume: 0, op: Op::Flush }
     }
 
-    /// A dirty block that left was written to the backing, or the backing was flushed behind that.
+    /// Handles the write-back of an evicted dirty block, or the flush after it.
     pub(super) fn evict_step_ends(&mut self, number: u32, status: Status) {
         let Operation { step, block, place, owner: flush, stamp, is_skipped, .. } = self.operations[number];
         let is_there = status == Status::Done && !is_skipped;
@@ -257,8 +257,8 @@ impl ServerCache {
         self.work().eviction_ends(block, place, stamp, is_there);
     }
 
-    /// Everything dirty is written to the backing, which is flushed then; or, if the levels and what is known of them
-    /// outlive a power loss, all devices are flushed.
+    /// Writes all dirty blocks back and flushes the backing; or flushes all devices, if the levels and the
+    /// table survive a power loss.
     pub(super) fn flush(&mut self, now: Time, id: RequestId, request: &Request, queued: Time) {
         let visit = self.enter(now, id, request, queued);
         let backing = self.backing();
@@ -282,7 +282,7 @@ impl ServerCache {
         self.leave(now, visit);
     }
 
-    /// `number` begins when all that is being written back is done.
+    /// Makes `number` wait for all write-backs in progress.
     fn wait_for_write_backs(&mut self, number: u32) {
         if self.write_back.is_none() {
             return;

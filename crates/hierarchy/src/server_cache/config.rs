@@ -5,7 +5,7 @@ use nacre_config::{Choice, Configuration, Reader, Slot};
 use nacre_device::DeviceFamily;
 use nacre_kernel::{Bytes, Ratio, Time};
 
-/// Most levels one cache can have.
+/// Maximum number of levels.
 pub const LEVELS_MAX: usize = 4;
 
 /// A host-side cache of blocks before a slower device.
@@ -144,31 +144,31 @@ fn check_write_back(config: &WriteBackConfig, levels: usize, reader: &mut Reader
     }
 }
 
-/// How a cache behaves; what is left of its configuration once the devices are built.
+/// Behavior of a cache: its configuration after the devices are built.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Behavior {
     pub(super) block: Bytes,
     pub(super) lookup: Time,
     pub(super) write_allocate: bool,
     pub(super) fill: FillMode,
-    /// Its settings if it writes back, and whether its table outlives a power loss.
+    /// Write-back settings, and whether its table survives a power loss.
     pub(super) write_back: Option<(Settings, bool)>,
     pub(super) hedge_after: Option<Time>,
 }
 
-/// What is left of the configuration, in blocks.
+/// The settings, in blocks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Settings {
-    /// Most dirty blocks.
+    /// Maximum dirty blocks.
     pub(super) most: u64,
     /// Dirty blocks that cleaning in the background leaves.
     pub(super) clean_above: u64,
-    /// Blocks written back side by side.
+    /// Parallel write-backs.
     pub(super) batch: u64,
 }
 
 impl Behavior {
-    /// Of a cache that holds at most `blocks` blocks.
+    /// Settings for a cache of at most `blocks` blocks.
     pub(super) fn of(config: &Config, blocks: u64) -> Behavior {
         let Config { block, lookup, write_allocate, fill, hedge_after, .. } = *config;
         let share = |of: Ratio| (of.0 * blocks as f64) as u64;

@@ -9,13 +9,13 @@ use nacre_kernel::{
 };
 use std::collections::BTreeSet;
 
-/// Blocks that are prefetched at once, and the most of one request.
+/// Maximum blocks that are prefetched together, and of one request.
 const PREFETCHED: usize = 32;
-/// The next instant there is.
+/// The smallest time step.
 const INSTANT: Time = Time::from_ps(1);
 
 impl ServerCache {
-    /// A request is looked up: what it makes the levels and the devices do is decided now.
+    /// Handles the end of a look-up: decides the actions of levels and devices.
     #[inline]
     fn serve(&mut self, now: Time, id: RequestId, request: &Request, data: &Payload, queued: Time) {
         if let Some(work) = &mut self.write_back {
@@ -31,7 +31,7 @@ impl ServerCache {
         self.go(now);
     }
 
-    /// When something of the cache itself happens next.
+    /// Time of the next event of the cache itself.
     #[inline]
     fn next_own(&self) -> Time {
         let due = self.due.front().map_or(Time::MAX, |&(at, _)| at);
@@ -39,7 +39,7 @@ impl ServerCache {
         self.arrivals.front().map_or(due, |arrival| due.min(arrival.begins))
     }
 
-    /// The device in which something happens next, and when; and when in any other one.
+    /// The device with the next event, its time, and the next event time of all others.
     #[inline]
     fn next_device(&self) -> (usize, Time, Time) {
         let (mut first, mut at, mut others) = (0, self.next[0], Time::MAX);
@@ -53,7 +53,7 @@ impl ServerCache {
         (first, at, others)
     }
 
-    /// Something of the cache itself happens at `now`.
+    /// Handles events of the cache itself at `now`.
     fn step_own(&mut self, now: Time, completions: &mut Completions) {
         while let Some(&(at, number)) = self.due.front()
             && at == now
@@ -75,7 +75,7 @@ impl ServerCache {
         }
     }
 
-    /// A device completed requests, all at one instant.
+    /// Handles requests that a device completed, all at one time.
     #[inline]
     fn handle(&mut self, completions: &mut Completions) {
         let mut completed = std::mem::take(&mut self.completed);

@@ -1,4 +1,4 @@
-//! Which blocks the backing does not have yet. Knows neither bytes nor devices, and no time.
+//! Dirty blocks: those that are not in the backing yet. Independent of data, devices, and time.
 
 use super::ops::NONE;
 use nacre_kernel::state::{State, Value};
@@ -7,21 +7,21 @@ use std::collections::BTreeMap;
 /// A dirty block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(super) struct Entry {
-    /// Tells it from the same block when it was dirty earlier.
+    /// Distinguishes it from an earlier dirty state of the same block.
     pub(super) stamp: u64,
-    /// The order in which blocks became dirty; of a block that waits to be written back.
+    /// Position in the order of dirty blocks, for a block that waits for its write-back.
     age: u64,
-    /// Whether it waits to be written back.
+    /// Whether it waits for its write-back.
     pub(super) waits: bool,
-    /// Whether it will wait when the first of the writes to its copies is done.
+    /// Whether it will wait after the first write to its copies has ended.
     pub(super) is_new: bool,
     /// Writes to its copies in progress.
     coming: u32,
-    /// The operation that ends its write-back, if one is under way; otherwise [`NONE`].
+    /// The operation that ends its write-back in progress, or [`NONE`].
     pub(super) last: u32,
 }
 
-/// Dirty blocks: those that wait to be written back, by age, and those that are being written or written back.
+/// Dirty blocks: those that wait for their write-back, by age, and those being written or written back.
 #[derive(Debug, State)]
 #[state(after = "Dirty::check_restored")]
 pub(super) struct Dirty {
@@ -35,16 +35,16 @@ pub(super) struct Dirty {
     stamps: u64,
 }
 
-/// What a write did to a block.
+/// Effect of a write on a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Marked {
     pub(super) stamp: u64,
-    /// Whether it has to be written back once more for the write.
+    /// Whether the write requires another write-back.
     pub(super) is_new: bool,
 }
 
 impl Dirty {
-    /// No block is. Stamps continue from `stamps`.
+    /// No dirty blocks. Stamps continue from `stamps`.
     pub(super) fn new(stamps: u64) -> Dirty {
         Dirty { blocks: BTreeMap::new(), waiting: BTreeMap::new(), new: 0, stamps }
     }
@@ -61,7 +61,7 @@ impl Dirty {
         }
     }
 
-    /// A number that no write or write-back has had.
+    /// A new stamp.
     pub(super) fn next_stamp(&mut self) -> u64 {
         self.stamps += 1;
         self.stamps
@@ -72,12 +72,12 @@ impl Dirty {
         self.stamps
     }
 
-    /// Dirty blocks, those being written back included.
+    /// Dirty blocks, including those being written back.
     pub(super) fn len(&self) -> u64 {
         self.blocks.len() as u64
     }
 
-    /// Blocks that wait to be written back.
+    /// Blocks that wait for their write-back.
     pub(super) fn waiting(&self) -> u64 {
         self.waiting.len() as u64
     }
@@ -87,7 +87,7 @@ impl Dirty {
         self.waiting() + self.new
     }
 
-    /// Whether the backing does not have `block` as it is.
+    /// Whether the current version of `block` is not in the backing.
     pub(super) fn contains(&self, block: u64) -> bool {
         self.blocks.contains_key(&block)
     }
@@ -115,7 +115,7 @@ impl Dirty {
         Marked { stamp: entry.stamp, is_new }
     }
 
-    /// A copy of `block` was written: it waits from now on, since a flush covers this write whatever is written behind it.
+    /// Notes a write to a copy of `block`, which now waits: a flush covers this write, but not later ones.
     pub(super) fn settle(&mut self, block: u64, stamp: u64) {
         let Some(entry) = self.blocks.get_mut(&block).filter(|entry| entry.stamp == stamp) else { return };
         entry.coming -= 1;
@@ -129,7 +129,7 @@ impl Dirty {
         }
     }
 
-    /// `block` waits to be written back, as the youngest.
+    /// Appends `block` to the waiting ones.
     fn wait(&mut self, block: u64) {
         let age = self.next_stamp();
         if let Some(entry) = self.blocks.get_mut(&block) {
@@ -138,19 +138,19 @@ impl Dirty {
         }
     }
 
-    /// `block` is dirty behind a power loss. Its stamp.
+    /// Marks `block` as dirty after a power loss; returns its stamp.
     pub(super) fn remember(&mut self, block: u64) -> u64 {
         let Marked { stamp, .. } = self.mark(block, 1);
         self.settle(block, stamp);
         stamp
     }
 
-    /// The `count` blocks that wait longest.
+    /// The `count` blocks that have waited longest.
     pub(super) fn oldest(&self, count: u64) -> Vec<u64> {
         self.waiting.values().copied().take(count as usize).collect()
     }
 
-    /// `block`, which waits, is being written back until operation `last` ends. Its stamp.
+    /// Marks the waiting `block` as being written back until operation `last` ends; returns its stamp.
     pub(super) fn begin(&mut self, block: u64, last: u32) -> u64 {
         let entry = self.blocks.get_mut(&block).expect("a block that is written back is dirty");
         assert!(entry.waits && self.waiting.remove(&entry.age) == Some(block), "block {block} does not wait");
@@ -158,14 +158,15 @@ impl Dirty {
         entry.stamp
     }
 
-    /// The operation that ends the write-back of `block` is another one.
+    /// Changes the operation that ends the write-back of `block`.
     pub(super) fn ends_with(&mut self, block: u64, stamp: u64, last: u32) {
         if let Some(entry) = self.blocks.get_mut(&block).filter(|entry| entry.stamp == stamp) {
             entry.last = last;
         }
     }
 
-    /// `block` was written back, or could not be. What it was before; none if it is not the one of `stamp`.
+    /// Ends the write-back of `block`, successful or not. Returns its previous state; `None` if its stamp
+    /// differs from `stamp`.
     pub(super) fn end(&mut self, block: u64, stamp: u64, is_there: bool) -> Option<Entry> {
         let entry = self.blocks.get_mut(&block).filter(|entry| entry.stamp == stamp)?;
         entry.last = NONE;
@@ -180,7 +181,7 @@ impl Dirty {
         Some(before)
     }
 
-    /// `block` leaves the cache; what it was if it was dirty.
+    /// Removes `block`; returns its state if it was dirty.
     pub(super) fn take(&mut self, block: u64) -> Option<Entry> {
         let entry = self.blocks.remove(&block)?;
         if entry.waits {

@@ -1,4 +1,4 @@
-//! How blocks are fetched from the backing, and who waits for them.
+//! Fetches of blocks from the backing, and their waiters.
 
 use super::cache::ServerCache;
 use super::config::FillMode;
@@ -9,7 +9,7 @@ use nacre_kernel::event::Payload;
 use nacre_kernel::{Activity, Op, Request, Span, Stage, Status, Time};
 
 impl ServerCache {
-    /// A fetch of `block`, to which adjacent ones are added.
+    /// Starts a fetch of `block`, to which adjacent ones can be added.
     pub(super) fn begin_fetch(&mut self, now: Time, request: &Request, block: u64, is_admitted: bool) -> u32 {
         let backing = self.backing();
         let operation = self.operations.add(Step::Fetch, backing, now, Request { op: Op::Read, ..*request });
@@ -36,7 +36,7 @@ impl ServerCache {
         self.operations.depend_on_write(operation, block);
     }
 
-    /// The fetch has all its blocks, which `visit` waits for.
+    /// Launches a fetch for `visit`, with all of its blocks.
     pub(super) fn launch_fetch(&mut self, now: Time, number: u32, visit: u32) {
         self.add_part(visit);
         let Fetch { operation, first, blocks, .. } = self.fetches[number];
@@ -52,14 +52,14 @@ impl ServerCache {
         self.operations.launch(operation);
     }
 
-    /// Whole blocks of the backing, as far as it reaches.
+    /// Request for whole blocks of the backing, up to its end.
     pub(super) fn backing_request(&self, first: u64, blocks: u64, op: Op, now: Time) -> Request {
         let address = first << self.shift;
         let bytes = (blocks << self.shift).min(self.backing_end() - address);
         Request { arrival: now, address, bytes: u32::try_from(bytes).unwrap_or(u32::MAX), volume: 0, op }
     }
 
-    /// `visit` waits for `block` too, which is on its way.
+    /// Makes `visit` wait for `block`, too, which is being fetched.
     pub(super) fn merge(&mut self, now: Time, number: u32, block: u64, visit: u32) {
         self.counts.read_merged += 1;
         self.add_part(visit);
@@ -67,20 +67,20 @@ impl ServerCache {
         self.fetches[number].waiting.push(waiting);
     }
 
-    /// A part of a block that is on its way is written: it arrives with that.
+    /// Merges a write to a part of a block into its fetch.
     pub(super) fn patch(&mut self, number: u32, address: u64, data: Payload) {
         if !data.is_none() {
             self.fetches[number].patches.push((address, data));
         }
     }
 
-    /// The fetch of `block`, if it is on its way and its data has not arrived.
+    /// The fetch of `block`, if it is in progress without data yet.
     pub(super) fn fetch_of(&self, block: u64) -> Option<u32> {
         let number = self.in_flight.get(block)? as u32;
         (self.fetches[number].operation != NONE).then_some(number)
     }
 
-    /// The read of the fetch has ended. What its blocks are, for the levels.
+    /// Handles the end of a fetch's read. Returns its blocks for the levels.
     pub(super) fn fetched(
         &mut self,
         now: Time,
@@ -112,7 +112,7 @@ impl ServerCache {
         data
     }
 
-    /// One of the writes into levels that the fetch waits for has ended.
+    /// Ends one of the level writes that the fetch waits for.
     pub(super) fn filled(&mut self, now: Time, number: u32) {
         let fetch = &mut self.fetches[number];
         fetch.fills -= 1;
@@ -121,7 +121,7 @@ impl ServerCache {
         }
     }
 
-    /// Whole blocks, with what was written to them since the read began.
+    /// Whole blocks, including writes to them since the read started.
     fn patched(&mut self, number: u32, data: Payload) -> Payload {
         let fetch = &self.fetches[number];
         let (start, all) = (fetch.first << self.shift, (fetch.blocks << self.shift) as usize);
@@ -140,7 +140,7 @@ impl ServerCache {
         whole.into()
     }
 
-    /// The blocks are not on their way any more: who waited continues.
+    /// Ends a fetch: its waiters continue.
     fn fetch_ends(&mut self, now: Time, number: u32) {
         self.not_in_flight(number);
         let component = self.id;
@@ -168,7 +168,7 @@ impl ServerCache {
         self.fetches.give_back(number);
     }
 
-    /// The reader waited for earlier writes of its blocks before the backing was asked.
+    /// Adds the time that the reader waited for earlier writes before the backing was read.
     fn reader_spans<'a>(&self, part: &mut Part<'a>, since: Time, now: Time, spans: &'a [Span]) {
         let told = spans.iter().fold(Time::ZERO, |sum, span| sum + span.time);
         part.own = Some((Activity::Queue, (now - since) - told));
@@ -187,7 +187,7 @@ impl ServerCache {
         }
     }
 
-    /// What `visit` asks of these blocks, from `data`, which begins at block `start`.
+    /// The part of `data`, which starts at block `start`, that `visit` needs.
     pub(super) fn slice_for(
         &self,
         visit: u32,
@@ -206,7 +206,7 @@ impl ServerCache {
         (from, data.slice((from - start) as usize, (to - start) as usize))
     }
 
-    /// The backing could not return the blocks: they do not stay, and who waits may have what it wants of them.
+    /// Handles a failed fetch: its blocks are removed, and waiters try to read only their part.
     #[cold]
     fn fetch_failed(&mut self, now: Time, number: u32, is_lost: bool, spans: &[Span]) {
         let Fetch { first, blocks, .. } = self.fetches[number];

@@ -1,10 +1,10 @@
-//! Reads that are to be hedged, and counts of hedges.
+//! Reads to be hedged, and counters of hedges.
 
 use nacre_kernel::Time;
 use nacre_kernel::state::{State, Value};
 use std::collections::BTreeSet;
 
-/// When reads are hedged.
+/// Scheduled hedges.
 #[derive(State)]
 pub(super) struct Hedging {
     #[state(skip = "from the configuration")]
@@ -19,9 +19,9 @@ pub(super) struct Hedging {
 pub(super) struct HedgeCounts {
     /// Reads of the backing that were hedges.
     pub(super) sent: u64,
-    /// Hedges that answered first.
+    /// Hedges that replied first.
     pub(super) won: u64,
-    /// Reads that a device canceled since the other one had answered.
+    /// Reads canceled by a device because the other one had replied.
     pub(super) canceled: u64,
 }
 
@@ -30,7 +30,7 @@ impl Hedging {
         Hedging { after, due: BTreeSet::new(), counts: HedgeCounts::default() }
     }
 
-    /// When the next read is hedged.
+    /// Time of the next hedge.
     pub(super) fn next(&self) -> Time {
         self.due.first().map_or(Time::MAX, |&(at, _)| at)
     }
@@ -39,7 +39,7 @@ impl Hedging {
         self.due.clear();
     }
 
-    /// How many reads wait to be hedged.
+    /// Number of reads waiting to be hedged.
     pub(super) fn waiting(&self) -> usize {
         self.due.len()
     }

@@ -1,4 +1,5 @@
-//! Hedged reads: a read that its level has not answered in time is sent to the backing, too. The first answer counts.
+//! Hedged reads: a read without reply from its level in time is sent to the backing, too. The first reply
+//! counts.
 
 use super::cache::ServerCache;
 use super::hedges::Hedging;
@@ -34,8 +35,8 @@ impl ServerCache {
         }
     }
 
-    /// Whether the backing has the block that operation `number` reads from a level as the level has it, and is not being
-    /// written there or in the level.
+    /// Whether the backing has the current version of the block that operation `number` reads from a level,
+    /// and no write of it is in progress.
     fn backing_has_copy_of(&self, number: u32) -> bool {
         let of = &self.operations[number];
         let (level, block) = (usize::from(of.level), of.block);
@@ -83,7 +84,7 @@ impl ServerCache {
         }
     }
 
-    /// A hedge has ended before the read of the level.
+    /// Handles a hedge that ended before the read of the level.
     pub(super) fn hedge_ends(
         &mut self,
         now: Time,
@@ -114,7 +115,7 @@ impl ServerCache {
         self.withdraw(now, read);
     }
 
-    /// Cancels a read whose answer is not needed any more; if that is too late, it ends without one.
+    /// Cancels a read whose reply is no longer needed; if it is too late, its reply is ignored.
     fn withdraw(&mut self, now: Time, number: u32) {
         let device = usize::from(self.operations[number].device);
         let canceled = self.devices[device].cancel(now, RequestId(number));

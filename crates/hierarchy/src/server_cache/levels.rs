@@ -1,4 +1,4 @@
-//! Which block is in which level, and what must be moved to keep it so. Knows nothing of time.
+//! Content of the levels, and the moves between them. Independent of time.
 
 use super::config::{Inclusion, LEVELS_MAX};
 use super::places::Places;
@@ -6,65 +6,65 @@ use crate::replacement::{Access, Replacement};
 use nacre_kernel::Capabilities;
 use nacre_kernel::state::{self, State, Value};
 
-/// One level: the policy that decides which blocks it holds, and where they lie on its device.
+/// One level: its policy, and the locations of blocks on its device.
 #[derive(State)]
 pub(super) struct Level {
     pub(super) policy: Box<dyn Replacement>,
-    /// Blocks the device has room for.
+    /// Capacity of the device in blocks.
     #[state(same)]
     pub(super) blocks: u64,
     pub(super) counts: LevelCounts,
-    /// Whether somebody asks where blocks lie. Where nobody does, every block lies at place 0.
+    /// Whether locations are tracked. Otherwise every block is at location 0.
     #[state(skip = "from the configuration")]
     keeps_places: bool,
-    /// Where the blocks that came in and did not leave lie: those that the policy must hold. Empty where nobody asks.
+    /// Locations of the resident blocks, which must match the policy. Empty if not tracked.
     places: Places,
-    /// The policy as it was built, holding nothing; none of a policy that cannot be saved.
+    /// An empty copy of the policy; none for a policy that cannot be saved.
     #[state(skip = "from the configuration")]
     empty: Option<Vec<u8>>,
 }
 
-/// What happened in one level.
+/// Counters of one level.
 #[derive(Clone, Copy, Debug, Default, Value)]
 pub(super) struct LevelCounts {
     pub(super) read_hits: u64,
     pub(super) write_hits: u64,
-    /// Blocks that came in, from wherever.
+    /// Blocks inserted, from any source.
     pub(super) entries: u64,
     /// Blocks that left by decision of a policy, wherever to.
     pub(super) evictions: u64,
 }
 
-/// What happened between the levels.
+/// Counters of moves between levels.
 #[derive(Clone, Copy, Debug, Default, Value)]
 pub(super) struct MoveCounts {
-    /// Blocks found in a lower level that came into the first.
+    /// Blocks found in a lower level that moved into the first.
     pub(super) promotions: u64,
-    /// Victims of one level that went into the next.
+    /// Victims of one level that moved into the next.
     pub(super) demotions: u64,
     /// Blocks that left the cache by decision of a policy.
     pub(super) evictions: u64,
-    /// Blocks that no policy would take in.
+    /// Blocks that no policy admitted.
     pub(super) refusals: u64,
-    /// Blocks that left a level because the one below evicted them.
+    /// Blocks invalidated because the level below evicted them.
     pub(super) back_invalidations: u64,
 }
 
-/// How a block came into a level.
+/// Insertion of a block into a level.
 #[derive(Clone, Copy, Debug, Default)]
 struct Entered {
     place: u64,
-    /// Where the block lies that left for it.
+    /// Location of the evicted block.
     left: Option<u64>,
-    /// The block that left for it, if its place is that of the one that came.
+    /// The evicted block, if the new one takes its location.
     instead_of: Option<u64>,
 }
 
-/// Where a block is.
+/// Location of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub(super) struct Spot {
     pub(super) level: usize,
-    /// Its place on the device of the level.
+    /// Location on the device of the level.
     pub(super) place: u64,
 }
 
@@ -72,23 +72,23 @@ pub(super) struct Spot {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Move {
     pub(super) block: u64,
-    /// Where to read it; `None` if the data is at hand.
+    /// Source; `None` if the data is available.
     pub(super) from: Option<Spot>,
     pub(super) to: Spot,
-    /// The block whose place in a full level it takes.
+    /// The block whose location in a full level it takes.
     pub(super) instead_of: Option<u64>,
 }
 
-/// What a request makes the levels do. Who caused it carries it out: it is empty between requests.
+/// Moves caused by a request. The caller executes them: it is empty between requests.
 #[derive(Debug, Default)]
 pub(super) struct Moves {
-    /// What is to be written where, in this order.
+    /// Writes to perform, in this order.
     pub(super) list: Vec<Move>,
-    /// Blocks that left the cache by decision of a policy, with where they still lie; only if they are asked for.
+    /// Evicted blocks with their locations, if requested.
     pub(super) left: Vec<(u64, Spot)>,
-    /// Blocks that left a level, with the level, and whose place there may be taken by any block.
+    /// Blocks that left a level, with the level, if any block may take their location.
     pub(super) vacated: Vec<(usize, u64)>,
-    /// Whether blocks that leave are asked for.
+    /// Whether evicted blocks are recorded.
     tells_who_left: bool,
 }
 
@@ -102,17 +102,18 @@ pub(super) struct Levels {
 }
 
 impl Moves {
-    /// Nothing is to be done.
+    /// No moves.
     pub(super) fn new(tells_who_left: bool) -> Moves {
         Moves { list: Vec::with_capacity(64), left: Vec::new(), vacated: Vec::new(), tells_who_left }
     }
 
-    /// Whether nothing is to be done.
+    /// Whether there are no moves.
     pub(super) fn is_empty(&self) -> bool {
         self.list.is_empty() && self.left.is_empty() && self.vacated.is_empty()
     }
 
-    /// `block` left `level`. Its place is taken by the block that came `instead_of` it, or by any other one.
+    /// Records that `block` left `level`. Its location is taken by the block that came `instead_of` it, or by
+    /// any other one.
     fn vacates(&mut self, level: usize, block: u64, instead_of: Option<u64>) {
         if instead_of.is_none() {
             self.vacated.push((level, block));
@@ -137,8 +138,8 @@ impl Level {
         Level { policy, blocks, counts, keeps_places, places, empty }
     }
 
-    /// Gives places to what a level without them held, and takes them from one that needs none: a state is of levels
-    /// with bytes and without. The host reaches `addressed` blocks.
+    /// Adds or removes locations after a restore: states can be exchanged between levels with and without
+    /// data. The host addresses `addressed` blocks.
     pub(super) fn place_restored(&mut self, addressed: u64) -> Result<(), String> {
         let held = self.policy.len() as u64;
         if !self.keeps_places {
@@ -155,7 +156,7 @@ impl Level {
         }
     }
 
-    /// `block` comes in, and `victim` leaves for it by decision of the policy.
+    /// Inserts `block`, and removes the policy's `victim`.
     #[inline]
     fn come_in(&mut self, block: u64, victim: Option<u64>) -> Entered {
         self.counts.entries += 1;
@@ -173,29 +174,29 @@ impl Level {
         Entered { place, left, instead_of }
     }
 
-    /// Where `block` is, if it is there.
+    /// Location of `block`, if resident.
     pub(super) fn place(&self, block: u64) -> Option<u64> {
         if self.keeps_places { self.places.get(block) } else { self.policy.contains(block).then_some(0) }
     }
 
-    /// The place of `block`, which is there.
+    /// Location of `block`, which is resident.
     #[inline]
     fn place_held(&self, block: u64) -> Option<u64> {
         if self.keeps_places { self.places.get(block) } else { Some(0) }
     }
 
-    /// Takes `block` out; where it was, if it was there.
+    /// Removes `block`; returns its location if it was resident.
     fn take_out(&mut self, block: u64) -> Option<u64> {
         let was_there = self.policy.remove(block);
         was_there.then(|| if self.keeps_places { self.places.leave(block) } else { 0 })
     }
 
-    /// The host uses `block`, which stays where it is, if it is there.
+    /// Notes a use of `block`, which does not move; returns whether it is resident.
     fn touch(&mut self, block: u64) -> Option<u64> {
         if self.policy.touch(block) { self.place_held(block) } else { None }
     }
 
-    /// `block`, which the device has kept at `place`, is known again.
+    /// Restores `block` at `place` of the device after a power loss.
     pub(super) fn remember(&mut self, block: u64, place: u64) {
         let victim = self.policy.admit(block);
         assert_eq!(victim, None, "a block that was there has room");
@@ -203,7 +204,7 @@ impl Level {
         self.places.enter_at(block, place);
     }
 
-    /// Forgets all blocks, and what the policy knew.
+    /// Removes all blocks, and resets the policy.
     fn forget(&mut self) {
         match &self.empty {
             Some(empty) => state::restored(&mut *self.policy, empty).expect("it was built like this"),
@@ -223,8 +224,8 @@ impl Levels {
         Levels { all, inclusion, counts: MoveCounts::default() }
     }
 
-    /// The host uses `block`, which comes into the first level if it is not there. Where it was found.
-    /// What must be written where is added to `moves`, victims first.
+    /// Notes a use of `block`, and inserts it into the first level if necessary. Returns where it was found.
+    /// Adds writes to `moves`, victims first.
     #[inline(always)]
     pub(super) fn access(&mut self, block: u64, moves: &mut Moves) -> Option<Spot> {
         let first = &mut self.all[0];
@@ -237,24 +238,24 @@ impl Levels {
         }
     }
 
-    /// The host uses `block`, which stays where it is. Where it was found.
+    /// Notes a use of `block`, which does not move. Returns where it was found.
     pub(super) fn touch(&mut self, block: u64) -> Option<Spot> {
         let mut levels = self.all.iter_mut().enumerate();
         levels.find_map(|(level, of)| of.touch(block).map(|place| Spot { level, place }))
     }
 
-    /// Takes `block` out of every level. Whether it was in one.
+    /// Removes `block` from every level; returns whether it was in one.
     pub(super) fn remove(&mut self, block: u64) -> bool {
         self.all.iter_mut().fold(false, |was_here, level| level.take_out(block).is_some() | was_here)
     }
 
-    /// Where `block` is first.
+    /// First level and location of `block`.
     pub(super) fn spot(&self, block: u64) -> Option<Spot> {
         let mut levels = self.all.iter().enumerate();
         levels.find_map(|(level, of)| of.place(block).map(|place| Spot { level, place }))
     }
 
-    /// Blocks that all levels together hold at most.
+    /// Maximum number of blocks over all levels.
     pub(super) fn room(&self) -> u64 {
         match self.inclusion {
             Inclusion::Exclusive => self.all.iter().map(|level| level.blocks).sum(),
@@ -267,7 +268,7 @@ impl Levels {
         self.all.iter().any(|level| level.place(block).is_some())
     }
 
-    /// Forgets all blocks; how many there were.
+    /// Removes all blocks; returns their number.
     pub(super) fn forget(&mut self) -> u64 {
         let held = self.all.iter().map(|level| level.policy.len() as u64);
         let held = if self.inclusion == Inclusion::Inclusive { held.max().unwrap_or(0) } else { held.sum() };
@@ -275,7 +276,7 @@ impl Levels {
         held
     }
 
-    /// These blocks are used next.
+    /// Prefetches memory for these blocks.
     pub(super) fn prefetch(&self, blocks: &[u64]) {
         for level in &self.all {
             level.policy.prefetch(blocks);
@@ -285,7 +286,7 @@ impl Levels {
         }
     }
 
-    /// Measuring begins now.
+    /// Starts measurement.
     pub(super) fn restart_counts(&mut self) {
         self.counts = MoveCounts::default();
         for level in &mut self.all {
@@ -293,7 +294,7 @@ impl Levels {
         }
     }
 
-    /// Panics unless every policy holds the blocks that came in and did not leave.
+    /// Panics unless every policy holds exactly the resident blocks.
     pub(super) fn check_invariants(&self) {
         for level in &self.all {
             level.policy.check_invariants();
@@ -312,8 +313,8 @@ impl Levels {
         }
     }
 
-    /// `block` was not in the first level, which took it in and let `evicted` go, or refused it. Its
-    /// victim goes down a level, whose victim goes down a level, and so on.
+    /// Handles an insertion of `block` into the first level, which evicted `evicted` or refused the block.
+    /// Victims move down level by level.
     #[inline]
     fn place_exclusive(&mut self, block: u64, evicted: Option<u64>, moves: &mut Moves) -> Option<Spot> {
         let refused = evicted == Some(block);
@@ -335,7 +336,7 @@ impl Levels {
         found
     }
 
-    /// Where below the first level `block` is, or was, if it is not to stay there.
+    /// Level of `block` below the first, or its previous one if it moves up.
     fn find_below(&mut self, block: u64, stays: bool, moves: &mut Moves) -> Option<Spot> {
         let mut below = self.all.iter_mut().enumerate().skip(1);
         let found = below.find_map(|(level, of)| {
@@ -348,7 +349,7 @@ impl Levels {
         found
     }
 
-    /// `block`, which left `from` (or was refused by the first level), goes into the next level that takes it.
+    /// Moves `block`, evicted from `from` or refused by the first level, to the next level that admits it.
     #[inline]
     fn hand_down(&mut self, block: u64, from: Option<Spot>, moves: &mut Moves) {
         if self.all.len() == 1 {
@@ -358,7 +359,7 @@ impl Levels {
         }
     }
 
-    /// The same of several levels. The last victim moves first: the one above it may come into its place.
+    /// The same for several levels. The last victim moves first, so that the one above can take its location.
     fn hand_down_levels(&mut self, mut block: u64, mut from: Option<Spot>, moves: &mut Moves) {
         let moves_before = moves.list.len();
         for level in 1..self.all.len() {
@@ -384,7 +385,7 @@ impl Levels {
         self.let_out(block, from, moves);
     }
 
-    /// `block`, which left `from` (or was refused by all levels), leaves the cache.
+    /// Removes `block`, evicted from `from` or refused by all levels, from the cache.
     #[inline]
     fn let_out(&mut self, block: u64, from: Option<Spot>, moves: &mut Moves) {
         if from.is_none() {
@@ -395,8 +396,8 @@ impl Levels {
         }
     }
 
-    /// `block` was not in the first level, which took it in and let `evicted` go, or refused it. Every
-    /// level down to where it is takes it in too; what a level evicts leaves the levels above.
+    /// Handles an insertion of `block` into the first level, which evicted `evicted` or refused the block.
+    /// Every level down to its current one admits it too; blocks that a level evicts are invalidated above.
     fn place_inclusive(&mut self, block: u64, evicted: Option<u64>, moves: &mut Moves) -> Option<Spot> {
         let mut instead_of = [None; LEVELS_MAX];
         instead_of[0] = self.settle_entry(0, block, evicted, moves);
@@ -432,7 +433,8 @@ impl Levels {
         found
     }
 
-    /// Level `at` took `block` in and let `evicted` go, or refused it. The block whose place it took.
+    /// Handles an insertion of `block` into level `at`, which evicted `evicted` or refused the block. Returns
+    /// the block whose location it took.
     fn settle_entry(
         &mut self,
         at: usize,

@@ -1,4 +1,4 @@
-//! Operations begin, end, and make others begin; blocks move between levels.
+//! Start and end of operations, and moves of blocks between levels.
 
 use super::cache::ServerCache;
 use super::config::{FillMode, LEVELS_MAX};
@@ -8,18 +8,18 @@ use crate::visit::Part;
 use nacre_kernel::event::{Payload, RequestId};
 use nacre_kernel::{Activity, Op, Request, Span, Status, Time};
 
-/// Where the bytes of a block come from that comes into a level.
+/// Source of the data of a block that is inserted into a level.
 #[derive(Clone)]
 pub(super) enum Origin {
-    /// From a read in progress.
+    /// A read in progress.
     Operation(u32),
-    /// They are at hand.
+    /// Available data.
     Data(Payload),
 }
 
 impl ServerCache {
-    /// Moves blocks as the policies decided: `block` comes in `from` there, others go down or leave. `fetch` waits for all
-    /// of it, if reads wait for fills.
+    /// Moves blocks as the policies decided: `block` is inserted `from` there, others move down or leave.
+    /// `fetch` waits for all of it, if reads wait for fills.
     #[inline]
     pub(super) fn carry_out(&mut self, now: Time, block: u64, from: &Origin, fetch: Option<u32>) {
         if self.moves.is_empty() {
@@ -49,7 +49,7 @@ impl ServerCache {
         self.moves.list.clear();
     }
 
-    /// Blocks left levels: who comes into their places waits for what is still being done there.
+    /// Handles blocks that left levels: insertions at their locations wait for operations in progress there.
     pub(super) fn vacate(&mut self) {
         let mut vacated = std::mem::take(&mut self.moves.vacated);
         for (level, block) in vacated.drain(..) {
@@ -58,7 +58,7 @@ impl ServerCache {
         self.moves.vacated = vacated;
     }
 
-    /// A read of `block` from its level, behind the writes of it there; not yet launched.
+    /// A read of `block` from its level, after writes of it there; not yet launched.
     pub(super) fn read_copy(&mut self, now: Time, step: Step, block: u64, spot: super::levels::Spot) -> u32 {
         let request = self.copy_request(now, spot.place, Op::Read);
         let number = self.operations.add(step, spot.level, now, request);
@@ -94,7 +94,7 @@ impl ServerCache {
         self.operations.launch(number);
     }
 
-    /// Where the bytes of a block on its way come from.
+    /// Source of the data of a block being fetched.
     pub(super) fn origin_in(&self, fetch: u32, block: u64) -> Origin {
         let of = &self.fetches[fetch];
         if of.operation != NONE {
@@ -103,7 +103,7 @@ impl ServerCache {
         Origin::Data(self.block_of(&of.data, of.first, block))
     }
 
-    /// The bytes of `block` among those of whole blocks from `first` on.
+    /// The data of `block` in whole blocks from `first`.
     pub(super) fn block_of(&self, data: &Payload, first: u64, block: u64) -> Payload {
         if data.is_none() {
             return Payload::NONE;
@@ -112,8 +112,8 @@ impl ServerCache {
         data.slice(from, from + (1 << self.shift))
     }
 
-    /// What is pending for copies of `block` is out of date: a write of the whole block takes its place. Reads that wait for
-    /// it return `data`.
+    /// Supersedes pending operations on copies of `block` by a write of the whole block. Reads that wait for
+    /// them return `data`.
     pub(super) fn supersede(&mut self, block: u64, data: &Payload) {
         for level in 0..self.levels.all.len() {
             let writes: Vec<u32> = self.operations.writing_copy(level, block).collect();
@@ -127,7 +127,7 @@ impl ServerCache {
         }
     }
 
-    /// Reads of the copy that `write` was to make return `data`, which is that of the whole block.
+    /// Makes reads of the copy that `write` was to make return `data`, the whole block.
     fn lend(&mut self, write: u32, data: &Payload) {
         if data.is_none() {
             return;
@@ -142,7 +142,7 @@ impl ServerCache {
         }
     }
 
-    /// Forgets a block whose data could not be had or written: it is in no level any more, and lost if it was dirty.
+    /// Drops a block whose data could not be read or written: it is in no level, and lost if it was dirty.
     #[cold]
     pub(super) fn drop_block(&mut self, block: u64) {
         self.break_copies(block);
@@ -152,7 +152,7 @@ impl ServerCache {
         }
     }
 
-    /// Operations that wait for a copy of a block find nothing there.
+    /// Fails operations that wait for a copy of a block.
     #[cold]
     pub(super) fn break_copies(&mut self, block: u64) {
         for level in 0..self.levels.all.len() {
@@ -163,13 +163,13 @@ impl ServerCache {
         }
     }
 
-    /// Takes a block out of all levels. What is being done there continues. Whether it was in one.
+    /// Removes a block from all levels; operations in progress there continue. Returns whether it was in one.
     pub(super) fn take_out(&mut self, block: u64) -> bool {
         (0..self.levels.all.len()).for_each(|level| self.operations.linger(level, block));
         self.levels.remove(block)
     }
 
-    /// Begins all operations that wait for nothing any more.
+    /// Starts all operations that no longer wait.
     #[inline]
     pub(super) fn go(&mut self, now: Time) {
         while let Some(number) = self.operations.next_ready() {
@@ -220,7 +220,7 @@ impl ServerCache {
         true
     }
 
-    /// An operation has ended, as its device says or without it.
+    /// Handles the end of an operation, reported by its device or without it.
     #[inline]
     pub(super) fn ended(&mut self, now: Time, number: u32, status: Status, spans: &[Span], data: Payload) {
         let of = &mut self.operations[number];
@@ -271,7 +271,7 @@ impl ServerCache {
         }
     }
 
-    /// A block that was to go down to another level could not be read.
+    /// Handles a failed read of a block that was to move to a lower level.
     fn sink_ends(&mut self, number: u32, status: Status) {
         if status != Status::Done && !self.operations[number].is_broken {
             let block = self.operations[number].block;
@@ -280,7 +280,7 @@ impl ServerCache {
         }
     }
 
-    /// Ends a part of a request with the time it waited, and what its device tells.
+    /// Ends a request part with its waiting time, and the breakdown of its device.
     pub(super) fn end_part(
         &mut self,
         now: Time,

@@ -1,4 +1,4 @@
-//! Requests of the cache to its devices: each an operation that waits for those that must end before it.
+//! Requests of the cache to its devices: each is an operation that waits for earlier ones.
 
 use crate::map::Map;
 use nacre_kernel::event::{Payload, Slab};
@@ -11,10 +11,10 @@ pub(super) const NONE: u32 = u32::MAX;
 /// The level of an operation that touches no copy in a level.
 pub(super) const NO_LEVEL: u8 = u8::MAX;
 
-/// What an operation is for. It decides what happens when the operation ends.
+/// Purpose of an operation, which determines what happens at its end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(super) enum Step {
-    /// A read of one block from the first level that is all of a request of the host.
+    /// A read of one block from the first level that is a whole request of the host.
     #[default]
     Alone,
     /// A read of a part of a block from a level, for the host.
@@ -25,33 +25,34 @@ pub(super) enum Step {
     Fetch,
     /// A read of a whole block from the backing, since its level could not return it.
     Again,
-    /// A read of what the host wants from the backing, since the backing could not return the whole blocks.
+    /// A read of the requested range from the backing, since the backing could not return the whole blocks.
     Wanted,
-    /// A write, trim, or flush of the host that goes through to the backing, or a flush of a level.
+    /// A host write, trim, or flush passed to the backing, or a flush of a level.
     Through,
-    /// A flush of the backing behind a write that goes through.
+    /// A flush of the backing after a write-through.
     Safe,
     /// A write of the host to a copy in a level.
     Copy,
-    /// A write of a whole block that comes into a level.
+    /// A write of a whole block that is inserted into a level.
     ComeIn,
-    /// A read of a block that goes down to another level.
+    /// A read of a block that moves to a lower level.
     Sink,
     /// A read of a dirty block from its level.
     CleanRead,
     /// A write of neighboring dirty blocks to the backing.
     CleanWrite,
-    /// A flush of the backing behind a batch of dirty blocks.
+    /// A flush of the backing after a batch of write-backs.
     CleanFlush,
     /// A read of a dirty block that leaves the cache.
     EvictRead,
     /// A write of a dirty block that leaves the cache to the backing.
     EvictWrite,
-    /// A flush of the backing behind the write of a dirty block that leaves.
+    /// A flush of the backing after the write-back of an evicted block.
     EvictFlush,
-    /// A read of the backing for the host, in addition to one of a level that takes long.
+    /// A read of the backing for the host, in addition to a slow one of a level.
     Hedge,
-    /// Nothing: ends when what it waits for has ended, or is a read whose answer is not needed any more.
+    /// No operation: ends with the operations that it waits for, or is a read whose reply is no longer
+    /// needed.
     Wait,
 }
 
@@ -59,46 +60,46 @@ pub(super) enum Step {
 #[derive(Clone, Debug, Value)]
 pub(super) struct Operation {
     pub(super) step: Step,
-    /// The device: a level, or behind the last level the backing.
+    /// The device: a level, or the backing after the last level.
     pub(super) device: u8,
-    /// The level whose copy of `block` it touches; [`NO_LEVEL`] if none.
+    /// The level whose copy of `block` it accesses, or [`NO_LEVEL`].
     pub(super) level: u8,
     pub(super) is_submitted: bool,
     /// It ends without being submitted.
     pub(super) is_skipped: bool,
     /// The copy that it touches was dropped.
     pub(super) is_broken: bool,
-    /// A block that comes into its level may take its place, and waits for it.
+    /// Whether a block inserted into its level may take its location, and so waits for it.
     lingers: bool,
     pub(super) block: u64,
     /// Blocks of an operation on the backing.
     pub(super) blocks: u32,
     /// The next operation in the same chain of the table.
     link: u32,
-    /// How many operations it waits for.
+    /// Number of operations it waits for.
     waits: u32,
-    /// The operation that brings the bytes it writes; [`NONE`] when they are at hand.
+    /// The operation that supplies its data, or [`NONE`] if available.
     pub(super) source: u32,
     /// Visit, fetch, or batch, as the step has it; of [`Step::Alone`] the host's request.
     pub(super) owner: u32,
-    /// The hedge of a read of a level, or the read that a hedge is for; [`NONE`] if there is none.
+    /// The hedge of a read, or the read of a hedge; [`NONE`] if there is none.
     pub(super) twin: u32,
     /// When it is hedged.
     pub(super) hedged_at: Time,
-    /// Which write made the block dirty.
+    /// Stamp of the write that made the block dirty.
     pub(super) stamp: u64,
-    /// The place of a block that leaves.
+    /// Location of an evicted block.
     pub(super) place: u64,
-    /// How many operations were created before it.
+    /// Number of earlier operations.
     pub(super) order: u64,
     /// When it was created.
     pub(super) since: Time,
     pub(super) request: Request,
-    /// The bytes it writes; or those that a read returns instead of what the device holds.
+    /// Data that it writes; or that a read returns instead of the device's content.
     pub(super) data: Payload,
     /// Operations that wait for it, in the order in which they were created.
     pub(super) dependents: Vec<u32>,
-    /// Where the time went before it, of a part of a request that takes several operations.
+    /// Latency breakdown before it, for a request part with several operations.
     pub(super) spans: Vec<Span>,
 }
 
@@ -150,21 +151,21 @@ impl Operation {
     }
 }
 
-/// All operations in progress, those included that wait.
+/// All operations in progress, including waiting ones.
 #[derive(State)]
 pub(super) struct Operations {
     all: Slab<Operation>,
-    /// How many were created.
+    /// Number of operations created.
     created: u64,
-    /// By level and block: the operations that touch a copy.
+    /// By level and block: operations that access a copy.
     #[state(varies)]
     chains: Vec<u32>,
-    /// Of each level: operations on blocks that left and whose place any block may take.
+    /// For each level: operations on evicted blocks whose location any block may take.
     #[state(elements_vary)]
     lingering: Vec<Vec<u32>>,
-    /// Writes to the backing in progress: the last one of each block.
+    /// Last write to the backing in progress for each block.
     writing: Map,
-    /// Operations that wait for nothing any more.
+    /// Operations that no longer wait.
     #[state(skip = "empty between events")]
     ready: VecDeque<u32>,
 }
@@ -177,7 +178,7 @@ fn hash(level: u8, block: u64) -> usize {
 }
 
 impl Operations {
-    /// None, over `levels` levels.
+    /// No operations, for `levels` levels.
     pub(super) fn new(levels: usize) -> Operations {
         Operations {
             all: Slab::new(),
@@ -215,7 +216,7 @@ impl Operations {
         number
     }
 
-    /// It touches the copy of `block` in `level`.
+    /// Registers an access to the copy of `block` in `level`.
     #[inline]
     pub(super) fn touches(&mut self, number: u32, level: usize, block: u64) {
         if self.all.len() * 2 > self.chains.len() {
@@ -262,27 +263,27 @@ impl Operations {
         self.touching(level, block).filter(|&number| self.all[number].writes_copy())
     }
 
-    /// The operations that a host write to the copy of `block` in `level` waits for: writes to it, and reads that carry it
-    /// to another device, which would return parts of the old and the new block if it changed meanwhile.
+    /// The operations that a host write to the copy of `block` in `level` waits for: writes to it, and reads
+    /// that copy it to another device, which would otherwise mix old and new data.
     pub(super) fn before_copy(&self, level: usize, block: u64) -> impl Iterator<Item = u32> + '_ {
         let comes_before = |of: &Operation| of.writes_copy() || of.carries_copy();
         self.touching(level, block).filter(move |&number| comes_before(&self.all[number]))
     }
 
-    /// `number` begins when `on` has ended.
+    /// Makes `number` wait for the end of `on`.
     pub(super) fn depend(&mut self, number: u32, on: u32) {
         debug_assert!(number != on, "an operation waits for itself");
         self.all[on].dependents.push(number);
         self.all[number].waits += 1;
     }
 
-    /// `number` begins when these have ended.
+    /// Makes `number` wait for the end of all of these.
     pub(super) fn depend_all(&mut self, number: u32, on: &[u32]) {
         on.iter().for_each(|&on| self.depend(number, on));
     }
 
-    /// `number`, which comes into `level`, begins when the place it takes is free: that of `instead_of`, or any of those
-    /// that were left.
+    /// Makes `number`, an insertion into `level`, wait until its location is free: that of `instead_of`, or
+    /// any location that was left.
     pub(super) fn depend_on_place(&mut self, number: u32, level: usize, instead_of: Option<u64>) {
         let on: Vec<u32> = match instead_of {
             Some(victim) => self.touching(level, victim).filter(|&on| on != number).collect(),
@@ -291,7 +292,7 @@ impl Operations {
         self.depend_all(number, &on);
     }
 
-    /// `block` left `level`, and any block may take its place.
+    /// Records that `block` left `level`, and any block may take its location.
     pub(super) fn linger(&mut self, level: usize, block: u64) {
         let on: Vec<u32> = self.touching(level, block).filter(|&number| !self.all[number].lingers).collect();
         for number in on {
@@ -300,7 +301,7 @@ impl Operations {
         }
     }
 
-    /// `number` writes these blocks of the backing, and begins when earlier writes of them have ended.
+    /// Makes `number`, which writes these blocks of the backing, wait for earlier writes of them.
     pub(super) fn write_backing(&mut self, number: u32, first: u64, blocks: u64) {
         (self.all[number].block, self.all[number].blocks) = (first, blocks as u32);
         for block in first..first + blocks {
@@ -309,7 +310,7 @@ impl Operations {
         }
     }
 
-    /// `number` begins when the writes of `block` to the backing in progress have ended.
+    /// Makes `number` wait for writes of `block` to the backing in progress.
     pub(super) fn depend_on_write(&mut self, number: u32, block: u64) {
         if let Some(on) = self.writing.get(block)
             && on != u64::from(number)
@@ -334,7 +335,7 @@ impl Operations {
         }
     }
 
-    /// `number` is complete as it is, and begins when it waits for nothing.
+    /// Launches the complete operation `number`, which starts when it waits for nothing.
     pub(super) fn launch(&mut self, number: u32) {
         let operation = &mut self.all[number];
         operation.waits -= 1;
@@ -343,13 +344,13 @@ impl Operations {
         }
     }
 
-    /// The next operation that begins now.
+    /// The next operation to start.
     #[inline]
     pub(super) fn next_ready(&mut self) -> Option<u32> {
         self.ready.pop_front()
     }
 
-    /// An operation that has not begun need not write: its bytes come from elsewhere.
+    /// Cancels the write of an operation that has not started: its data comes from elsewhere.
     pub(super) fn supersede(&mut self, number: u32) {
         let source = std::mem::replace(&mut self.all[number].source, NONE);
         self.all[number].is_skipped = true;
@@ -362,7 +363,7 @@ impl Operations {
         }
     }
 
-    /// It has ended, and with it the wait of others. The bytes are for those that it is the source of.
+    /// Ends an operation, and the waits for it. The data is for operations that use it as source.
     pub(super) fn end(&mut self, number: u32, has_failed: bool, data: impl Fn(u64) -> Payload) {
         let operation = &mut self.all[number];
         if operation.level != NO_LEVEL {
@@ -401,7 +402,7 @@ impl Operations {
         }
     }
 
-    /// All that waits for `from` waits for `to` as well. Those themselves may wait for `from`, whose blocks they write.
+    /// Makes all waiters of `from` also wait for `to`, except `to` itself, which may wait for `from`.
     pub(super) fn hand_over(&mut self, from: u32, to: &[u32]) {
         let mut dependents = self.all[from].dependents.clone();
         dependents.retain(|dependent| !to.contains(dependent));
@@ -413,7 +414,7 @@ impl Operations {
         self.all.iter()
     }
 
-    /// Panics unless every operation can be found, and waits for something or was submitted.
+    /// Panics unless every operation can be found, and waits or was submitted.
     pub(super) fn check_invariants(&self) {
         assert!(self.ready.is_empty(), "an operation could begin");
         for (number, of) in self.all.iter() {

@@ -1,9 +1,9 @@
-//! Requests in parts: what they ask of each block, and their bytes.
+//! Splits requests into block parts, with their data.
 
 use nacre_kernel::Request;
 use std::ops::Range;
 
-/// What `request` asks of `block`, of blocks of `1 << shift` bytes.
+/// The part of `request` in `block`, for blocks of `1 << shift` bytes.
 #[inline]
 pub(super) fn part_of(block: u64, request: &Request, shift: u32) -> Request {
     let start = block << shift;
@@ -13,20 +13,20 @@ pub(super) fn part_of(block: u64, request: &Request, shift: u32) -> Request {
     Request { address: from, bytes: (end - from) as u32, ..*request }
 }
 
-/// A read of `block` as a whole, for `request`.
+/// A read of the whole `block`, for `request`.
 #[inline]
 pub(super) fn whole(block: u64, request: &Request, shift: u32) -> Request {
     Request { address: block << shift, bytes: 1 << shift, ..*request }
 }
 
-/// The same part of a block, on the device where the block lies at `place`.
+/// The same part of a block, at location `place` of a device.
 #[inline]
 pub(super) fn at(place: u64, part: &Request, shift: u32) -> Request {
     let offset = part.address & ((1 << shift) - 1);
     Request { address: place << shift | offset, ..*part }
 }
 
-/// Which of the bytes of `request` those of its `part` are.
+/// The byte range of `part` within `request`.
 #[inline]
 pub(super) fn within(part: &Request, request: &Request) -> Range<usize> {
     let start = (part.address - request.address) as usize;

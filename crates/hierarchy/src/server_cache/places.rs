@@ -1,32 +1,32 @@
-//! Where the blocks of a level lie on its device.
+//! Locations of blocks on the device of a level.
 
 use crate::map::Map;
 use nacre_kernel::state::State;
 
-/// Every block has its own place: that with its number modulo the places, if it is free when the block
-/// comes in, so that neighbors stay neighbors; otherwise the lowest free one.
+/// Every block has its own location: its number modulo the number of locations, if that is free on insertion,
+/// so that adjacent blocks stay adjacent; otherwise the lowest free one.
 ///
-/// Memory grows with the blocks that are there, never with the places.
+/// Memory grows with the resident blocks, never with the locations.
 #[derive(Debug, State)]
 #[state(after = "Places::check_restored")]
 pub(super) struct Places {
-    /// Places of the device.
+    /// Locations of the device.
     #[state(same)]
     places: u64,
-    /// The place of each block.
+    /// The location of each block.
     of: Map,
     taken: Taken,
 }
 
-/// Which places are taken: a tree of words of 64 bits. A bit of the lowest level is a place, a bit above it is
-/// a word that is full. Words that are not there are zero.
+/// Occupied locations: a tree of 64-bit words. A bit of the lowest level is a location, a bit above it is a
+/// full word. Missing words are zero.
 #[derive(Debug, State)]
 struct Taken {
     levels: Vec<Map>,
 }
 
 impl Places {
-    /// All of them free.
+    /// All locations free.
     pub(super) fn new(places: u64) -> Places {
         Places { places, of: Map::new(), taken: Taken::new(places) }
     }
@@ -39,26 +39,26 @@ impl Places {
         }
     }
 
-    /// Blocks that are there.
+    /// Number of resident blocks.
     #[inline]
     pub(super) fn len(&self) -> u64 {
         self.of.len() as u64
     }
 
-    /// The blocks that are there, in the order of their numbers.
+    /// The resident blocks in numerical order.
     pub(super) fn blocks(&self) -> impl Iterator<Item = u64> {
         let mut blocks: Vec<u64> = self.of.iter().map(|(block, _)| block).collect();
         blocks.sort_unstable();
         blocks.into_iter()
     }
 
-    /// The place of `block`, if it is there.
+    /// Location of `block`, if resident.
     #[inline]
     pub(super) fn get(&self, block: u64) -> Option<u64> {
         self.of.get(block)
     }
 
-    /// `block` comes in; its place.
+    /// Inserts `block`; returns its location.
     pub(super) fn enter(&mut self, block: u64) -> u64 {
         let home = block % self.places;
         let place = if self.taken.contains(home) { self.taken.lowest_free() } else { home };
@@ -68,21 +68,21 @@ impl Places {
         place
     }
 
-    /// `block` comes in at `place`, which is free.
+    /// Inserts `block` at the free location `place`.
     pub(super) fn enter_at(&mut self, block: u64, place: u64) {
         assert!(place < self.places && !self.taken.contains(place), "place {place} is not free");
         self.taken.take(place);
         self.of.set(block, place);
     }
 
-    /// `block`, which is there, leaves; the place that is free now.
+    /// Removes the resident `block`; returns its location, now free.
     pub(super) fn leave(&mut self, block: u64) -> u64 {
         let place = self.of.remove(block).expect("a block that leaves has a place");
         self.taken.release(place);
         place
     }
 
-    /// `victim` leaves for `block`; the places of both. Where all are taken, it is one.
+    /// Replaces `victim` by `block`; returns both locations, which are equal if all are occupied.
     pub(super) fn replace(&mut self, victim: u64, block: u64) -> (u64, u64) {
         if self.len() < self.places {
             return (self.leave(victim), self.enter(block));
@@ -92,13 +92,13 @@ impl Places {
         (place, place)
     }
 
-    /// Asks for the memory that look-ups of `blocks` will need.
+    /// Prefetches memory for look-ups of `blocks`.
     #[inline]
     pub(super) fn prefetch(&self, blocks: &[u64]) {
         blocks.iter().for_each(|&block| self.of.prefetch(block));
     }
 
-    /// Panics unless every block has its own place, and all other places are free.
+    /// Panics unless every block has its own location, and all other locations are free.
     pub(super) fn check_invariants(&self) {
         self.of.check_invariants();
         let mut places: Vec<u64> = self.of.iter().map(|(_, place)| place).collect();
@@ -148,7 +148,7 @@ impl Taken {
         }
     }
 
-    /// It lies past the last place if none is free: bits past it are never set.
+    /// Returns a value past the last location if none is free: bits past it are never set.
     fn lowest_free(&self) -> u64 {
         let step = |at: u64, level: &Map| at << 6 | u64::from(level.get(at).unwrap_or(0).trailing_ones());
         self.levels.iter().rev().fold(0, step)

@@ -1,4 +1,4 @@
-//! What a power loss takes.
+//! Effects of a power loss.
 
 use super::cache::ServerCache;
 use super::dirty::Dirty;
@@ -6,10 +6,10 @@ use nacre_kernel::event::{Completions, Payload, RequestId};
 use nacre_kernel::{Op, Random, Recovery, Request, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// An entry of the table that outlives a power loss: the number of a block, and whether it is dirty.
+/// Size of an entry of the table that survives a power loss: block number and dirty flag.
 const ENTRY_BYTES: u64 = 8;
 
-/// What is read of the table at once.
+/// Bytes of the table per read.
 const TABLE_READ_BYTES: u64 = 1 << 20;
 
 impl ServerCache {
@@ -31,13 +31,13 @@ impl ServerCache {
         self.next = self.devices.iter().map(|device| device.next_event()).collect();
     }
 
-    /// Dirty blocks that left and that the backing does not have yet.
+    /// Evicted dirty blocks that are not in the backing yet.
     fn leaving_blocks(&self) -> Vec<u64> {
         let writes = self.operations.iter().filter(|(_, of)| of.is_write_back());
         writes.flat_map(|(_, of)| of.block..of.block + u64::from(of.blocks)).collect()
     }
 
-    /// All dirty blocks are lost, or those are known again that the table has.
+    /// Loses all dirty blocks, or restores those in the table.
     fn lose_dirty(&mut self, leaving: Vec<u64>) {
         let Some(work) = &mut self.write_back else { return };
         let before = work.dirty.outstanding() + work.under_way;
@@ -92,7 +92,7 @@ impl ServerCache {
         recovery
     }
 
-    /// Reads the table from `at` on; when that is done.
+    /// Reads the table from `at`; returns the end time.
     fn read_table(&mut self, at: Time) -> Time {
         let (blocks, mut now) = (self.levels.all[0].blocks, at);
         let (mut left, most) = (blocks * ENTRY_BYTES, blocks << self.shift);

@@ -1,4 +1,4 @@
-//! Reads: from the levels, from the backing, or from a block that is on its way.
+//! Reads: from the levels, from the backing, or from a block being fetched.
 
 use super::cache::ServerCache;
 use super::levels::Spot;
@@ -38,7 +38,7 @@ impl ServerCache {
         self.in_flight.len() >= super::fetch::IN_FLIGHT_MAX
     }
 
-    /// Serves all blocks side by side. `found` says where the only block was found, if it was looked up.
+    /// Reads all blocks in parallel. `found` is the location of the only block, if it was looked up.
     fn read_parts(
         &mut self,
         now: Time,
@@ -93,7 +93,7 @@ impl ServerCache {
         }
     }
 
-    /// A block in a level is read there: as a whole if it is to be written into another level.
+    /// Reads a block from a level: as a whole if it is also written to another level.
     fn hit(&mut self, now: Time, found: Spot, block: u64, visit: u32) {
         let request = self.visits[visit].request;
         let moves_up = self.moves.list.iter().any(|wanted| wanted.block == block);
@@ -114,8 +114,7 @@ impl ServerCache {
         self.operations.launch(number);
     }
 
-    /// A block that moves up takes with it what is being written to parts of it: its read waits for that. Whether there is
-    /// anything.
+    /// Makes the read of a block that moves up wait for writes to parts of it; returns whether there are any.
     fn wait_for_parts(&mut self, number: u32, level: usize, block: u64) -> bool {
         let writes: Vec<u32> = self.operations.writing_copy(level, block).collect();
         let newest = writes.iter().max_by_key(|&&write| self.operations[write].order);
@@ -128,8 +127,7 @@ impl ServerCache {
         true
     }
 
-    /// A block that is still being written into its level as a whole is in memory, or comes into it: a read of it takes
-    /// its bytes from there.
+    /// Uses the data of a block still being written to its level as a whole: it is in memory, or arriving.
     fn wait_for_bytes(&mut self, number: u32, level: usize, block: u64, part: &Request) {
         let writes = self.operations.writing_copy(level, block);
         let mut newest: Option<(u32, u64)> = None;
@@ -151,7 +149,7 @@ impl ServerCache {
         self.operations[number].data = data;
     }
 
-    /// A read of a level has ended that was a part of a request.
+    /// Ends a read of a level that was a part of a request.
     pub(super) fn hit_ends(
         &mut self,
         now: Time,
@@ -175,7 +173,7 @@ impl ServerCache {
         self.part_ends(now, visit, &Part { own, spans, data, ..Part::at_once(Status::Done) });
     }
 
-    /// The read of a level that is all of a request has failed.
+    /// Handles a failed read of a level that was a whole request.
     #[cold]
     pub(super) fn alone_failed(&mut self, now: Time, number: u32, spans: &[Span]) {
         let of = &self.operations[number];
@@ -189,7 +187,7 @@ impl ServerCache {
         self.leave(now, visit);
     }
 
-    /// Where the time of a part went so far.
+    /// Latency breakdown of a part so far.
     fn told(&self, own: Option<(Activity, Time)>, spans: &[Span]) -> Vec<Span> {
         let component = self.id;
         let own = own.filter(|(_, time)| !time.is_zero()).map(|(activity, time)| Span {
@@ -201,7 +199,7 @@ impl ServerCache {
         own.into_iter().chain(spans.iter().copied()).collect()
     }
 
-    /// A level could not return a block; the backing has a copy of all that is not dirty.
+    /// Handles a failed read of a level; the backing has a copy of all clean blocks.
     #[cold]
     fn recover(&mut self, now: Time, visit: u32, block: u64, before: Vec<Span>) {
         self.counts.recovered += 1;
@@ -221,7 +219,7 @@ impl ServerCache {
         self.operations.launch(number);
     }
 
-    /// A read of the backing has ended that a level, or the backing itself, could not serve.
+    /// Ends a read of the backing that replaced a failed read of a level or of whole blocks.
     #[cold]
     pub(super) fn again_ends(
         &mut self,
@@ -249,7 +247,7 @@ impl ServerCache {
         self.part_ends(now, visit, &Part { before: &before, data, ..Part::at_once(status) });
     }
 
-    /// A whole block: the backing may end within it.
+    /// Pads data to a whole block: the backing may end within it.
     fn padded(&self, data: &Payload) -> Payload {
         let Some(bytes) = data.bytes() else { return Payload::NONE };
         if bytes.len() == 1 << self.shift {
@@ -260,8 +258,7 @@ impl ServerCache {
         whole.into()
     }
 
-    /// The backing could not return these whole blocks: what the host wants of them it may have. It is asked for that
-    /// alone, if that is less.
+    /// Handles a failed read of whole blocks: reads only the requested range, if that is smaller.
     #[cold]
     pub(super) fn read_wanted(
         &mut self,

@@ -1,4 +1,4 @@
-//! What a `server_cache` says about itself.
+//! The report of a `server_cache`.
 
 use super::cache::ServerCache;
 use super::config::LEVELS_MAX;
@@ -13,7 +13,7 @@ const LEVEL_COUNTERS: [[&str; 4]; LEVELS_MAX] = [
     ["level3_read_hits", "level3_write_hits", "level3_entries", "level3_evictions"],
 ];
 
-/// The report of `cache` and of all below it.
+/// The report of `cache` and of all devices below it.
 pub(super) fn of(cache: &ServerCache, elapsed: Time) -> ComponentReport {
     ComponentReport {
         id: cache.id,

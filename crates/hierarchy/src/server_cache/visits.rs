@@ -1,4 +1,4 @@
-//! How a request of the host is served part by part, and completes.
+//! Service of a host request part by part, and its completion.
 
 use super::cache::ServerCache;
 use crate::visit::Part;
@@ -6,7 +6,7 @@ use nacre_kernel::event::{Payload, RequestId};
 use nacre_kernel::{Activity, Request, Span, Stage, Status, Time};
 
 impl ServerCache {
-    /// Request `id` begins to be served, after it waited for `queued` next to the look-up.
+    /// Starts service of request `id`, after it waited for `queued` in addition to the look-up.
     pub(super) fn enter(&mut self, now: Time, id: RequestId, request: &Request, queued: Time) -> u32 {
         let (component, lookup) = (self.id, self.lookup);
         let (number, visit) = self.visits.take();
@@ -24,18 +24,18 @@ impl ServerCache {
         number
     }
 
-    /// A part of the request is added.
+    /// Adds a part of the request.
     pub(super) fn add_part(&mut self, visit: u32) {
         self.visits[visit].parts += 1;
     }
 
-    /// All parts of the request are added.
+    /// Ends the addition of parts.
     pub(super) fn leave(&mut self, now: Time, visit: u32) {
         debug_assert!(self.moves.is_empty(), "a move was left undone");
         self.part_ends(now, visit, &Part::at_once(Status::Done));
     }
 
-    /// A part ended. The spans of the one that ends last are kept.
+    /// Ends a part. The spans of the last one are kept.
     pub(super) fn part_ends(&mut self, now: Time, number: u32, part: &Part<'_>) {
         let component = self.id;
         let visit = &mut self.visits[number];

@@ -1,5 +1,4 @@
-//! What a cache that writes back needs to know: which blocks are dirty, which are lost, and what the table holds. Moves no
-//! byte.
+//! State of a write-back cache: dirty blocks, lost blocks, and the table. Moves no data.
 
 use super::config::Settings;
 use super::dirty::{Dirty, Entry, Marked};
@@ -8,77 +7,77 @@ use nacre_kernel::state::{State, Value};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// What a cache that writes back has in addition.
+/// Additional state of a write-back cache.
 #[derive(State)]
 pub(super) struct WriteBack {
     #[state(skip = "from the configuration")]
     pub(super) settings: Settings,
     pub(super) dirty: Dirty,
-    /// Of a table that outlives a power loss: the dirty block at each place, with the stamp of its write.
+    /// For a table that survives a power loss: the dirty block at each location, with the stamp of its write.
     #[state(varies)]
     pub(super) table: Option<BTreeMap<u64, (u64, u64)>>,
-    /// Whether the backing may lose what it acknowledged, so that it is flushed before the table forgets a block.
+    /// Whether the backing may lose acknowledged data, so that it is flushed before the table drops a block.
     #[state(skip = "from the configuration")]
     backing_needs_flush: bool,
     pub(super) batches: Slab<Batch>,
-    /// Bytes of neighbors that are being read to be written back, by operation.
+    /// Data of adjacent blocks being read for their write-back, by operation.
     #[state(varies)]
     pub(super) buffers: BTreeMap<u32, Vec<u8>>,
-    /// Of write-backs that have not begun: blocks that could not be read.
+    /// For write-backs that have not started: unreadable blocks.
     #[state(varies)]
     pub(super) unreadable: BTreeMap<u32, Vec<u64>>,
-    /// Blocks that are being written back, those included that left.
+    /// Blocks being written back, including evicted ones.
     pub(super) under_way: u64,
-    /// Whether a batch is being cleaned in the background.
+    /// Whether background write-back is in progress.
     pub(super) is_cleaning: bool,
-    /// The backing took nothing of the last batch: cleaning resumes with the next request.
+    /// Whether the backing rejected the whole last batch: write-back resumes with the next request.
     pub(super) is_stalled: bool,
-    /// Whether a dirty block was lost since the last flush.
+    /// Whether a dirty block was lost that no flush has reported yet.
     pub(super) has_lost: bool,
-    /// Blocks that are lost until the backing takes them anew, and when: it refused them when they had to leave, or their
-    /// level could not return them.
+    /// Blocks that are lost until the backing accepts them again, with the stamp: it rejected them on
+    /// eviction, or their level could not return them.
     #[state(varies)]
     pub(super) refused: BTreeMap<u64, u64>,
-    /// Blocks that the last power loss took though they had been written.
+    /// Written blocks that the last power loss lost.
     pub(super) blocks_lost: u64,
     pub(super) counts: Counts,
 }
 
-/// What happened, in blocks, except where it says requests.
+/// Counters in blocks, unless they are of requests.
 #[derive(Clone, Copy, Debug, Default, Value)]
 pub(super) struct Counts {
-    /// Blocks that a write left to be written back.
+    /// Blocks that became dirty by a write.
     pub(super) dirtied: u64,
-    /// Writes of blocks that were to be written back anyway.
+    /// Writes to blocks that were already dirty.
     pub(super) overwritten: u64,
     /// Written back in the background.
     pub(super) cleaned: u64,
-    /// Written back for a flush of the host.
+    /// Written back for a host flush.
     pub(super) flushed: u64,
-    /// Written back since they had to leave.
+    /// Written back on eviction.
     pub(super) dirty_evictions: u64,
-    /// Blocks whose data was lost before they were written back.
+    /// Blocks whose data was lost before their write-back.
     pub(super) lost: u64,
-    /// Of these, and of those that had to leave and that the backing refused, each time.
+    /// These, and evicted blocks each time that the backing rejected them.
     pub(super) refused: u64,
-    /// Requests that write back.
+    /// Write-back requests.
     pub(super) requests: u64,
-    /// Dirty blocks when counting began.
+    /// Dirty blocks at the start of measurement.
     pub(super) at_first: u64,
 }
 
 /// Dirty blocks that are written back together.
 #[derive(Clone, Debug, Default, Value)]
 pub(super) struct Batch {
-    /// For a flush of the host, not in the background.
+    /// For a host flush, not in the background.
     pub(super) is_flush: bool,
     /// Writes in progress.
     pub(super) writes: u32,
-    /// The flush of the backing behind them; `NONE` if none is needed.
+    /// The flush of the backing after them, or `NONE`.
     pub(super) last: u32,
     /// Blocks whose write-back has not ended.
     pub(super) blocks: Vec<Member>,
-    /// Whether the backing took any.
+    /// Whether the backing accepted any of them.
     pub(super) has_written: bool,
 }
 
@@ -88,7 +87,7 @@ pub(super) struct Member {
     pub(super) block: u64,
     pub(super) stamp: u64,
     pub(super) place: u64,
-    /// When it began, in stamps.
+    /// Its start, as a stamp.
     pub(super) begun: u64,
     pub(super) is_written: bool,
 }
@@ -113,17 +112,17 @@ impl WriteBack {
         }
     }
 
-    /// Whether the backing is flushed behind write-backs.
+    /// Whether write-backs need a flush of the backing.
     pub(super) fn needs_flush(&self) -> bool {
         self.table.is_some() && self.backing_needs_flush
     }
 
-    /// A number that no write or write-back has had.
+    /// A new stamp.
     pub(super) fn next_stamp(&mut self) -> u64 {
         self.dirty.next_stamp()
     }
 
-    /// `block` is written into `copies` copies only, if one more may be dirty. The stamp of the block then.
+    /// Writes `block` into `copies` copies only, if one more block may be dirty; returns its stamp.
     pub(super) fn mark(&mut self, block: u64, copies: u32) -> Option<u64> {
         if !self.dirty.contains(block) && self.dirty.len() >= self.settings.most {
             return None;
@@ -137,7 +136,8 @@ impl WriteBack {
         Some(stamp)
     }
 
-    /// A copy of `block` at `place` was written. It may have left since, and is being written back then.
+    /// Notes a write to the copy of `block` at `place`, which may have been evicted since and is then being
+    /// written back.
     pub(super) fn settle(&mut self, block: u64, stamp: u64, place: u64) {
         self.dirty.settle(block, stamp);
         if let Some(table) = &mut self.table {
@@ -145,14 +145,14 @@ impl WriteBack {
         }
     }
 
-    /// How many blocks are to be cleaned in the background now, if cleaning begins.
+    /// Number of blocks to write back in the background now, if it starts.
     pub(super) fn next_batch(&self) -> Option<u64> {
         let above = self.dirty.waiting().saturating_sub(self.settings.clean_above);
         let begins = above > 0 && !self.is_cleaning && !self.is_stalled;
         begins.then(|| above.min(self.settings.batch))
     }
 
-    /// The table does not have `block` at `place` any more.
+    /// Removes the entry of `block` at `place` from the table.
     pub(super) fn erase(&mut self, block: u64, place: u64) {
         if let Some(table) = &mut self.table
             && table.get(&place).is_some_and(|&(there, _)| there == block)
@@ -161,7 +161,7 @@ impl WriteBack {
         }
     }
 
-    /// A block is taken out without having been written back. Whether it was dirty.
+    /// Removes a block without write-back; returns whether it was dirty.
     pub(super) fn forget(&mut self, block: u64) -> bool {
         let Some(Entry { waits, is_new, .. }) = self.dirty.take(block) else { return false };
         self.counts.lost += u64::from(waits || is_new);
@@ -171,8 +171,8 @@ impl WriteBack {
         true
     }
 
-    /// A dirty block is taken out since its level cannot return it: it is lost until the backing takes it anew. Whether it
-    /// was dirty.
+    /// Removes a block that its level cannot return; if dirty, it is lost until the backing accepts it again.
+    /// Returns whether it was dirty.
     #[cold]
     pub(super) fn lose(&mut self, block: u64) -> bool {
         let was_dirty = self.forget(block);
@@ -182,7 +182,7 @@ impl WriteBack {
         was_dirty
     }
 
-    /// The backing refused `block`, which nobody holds any more.
+    /// Records that the backing rejected `block`, which is cached nowhere.
     #[cold]
     pub(super) fn refuse(&mut self, block: u64) {
         let stamp = self.next_stamp();
@@ -197,7 +197,7 @@ impl WriteBack {
         !self.refused.is_empty() && blocks.any(|block| self.refused.contains_key(&block))
     }
 
-    /// The backing has a part of `block`, or all of it, as of `stamp`, and no power loss takes that.
+    /// Records that the backing durably has a part of `block`, or all of it, as of `stamp`.
     pub(super) fn took(&mut self, block: u64, is_whole: bool, stamp: u64) {
         match self.refused.get(&block) {
             Some(&refused) if is_whole && refused < stamp => {
@@ -208,7 +208,7 @@ impl WriteBack {
         }
     }
 
-    /// A block of a batch was written back, or could not be.
+    /// Ends the write-back of a block of a batch, successful or not.
     pub(super) fn member_ends(&mut self, member: Member, is_flush: bool, is_safe: bool) {
         let Member { block, stamp, place, begun, is_written } = member;
         let is_there = is_written && is_safe;
@@ -243,7 +243,7 @@ impl WriteBack {
         }
     }
 
-    /// A dirty block that left was written back, or could not be.
+    /// Ends the write-back of an evicted dirty block, successful or not.
     pub(super) fn eviction_ends(&mut self, block: u64, place: u64, stamp: u64, is_there: bool) {
         self.under_way -= 1;
         self.counts.dirty_evictions += 1;
@@ -254,19 +254,19 @@ impl WriteBack {
         self.erase(block, place);
     }
 
-    /// Blocks whose acknowledged writes the backing does not have, if the power fails now.
+    /// Blocks with acknowledged writes that are not in the backing, at a power failure now.
     pub(super) fn missing(&self) -> impl Iterator<Item = u64> {
         let dirty = self.dirty.iter().filter(|(_, entry)| entry.waits || !entry.is_new);
         dirty.map(|(block, _)| block).chain(self.refused.keys().copied())
     }
 
-    /// Counting begins now.
+    /// Restarts counting.
     pub(super) fn restart_counts(&mut self) {
         let at_first = self.dirty.outstanding() + self.under_way;
         self.counts = Counts { at_first, ..Counts::default() };
     }
 
-    /// Panics unless every block that was dirtied is written back, lost, or outstanding.
+    /// Panics unless every block that became dirty was written back, lost, or is outstanding.
     pub(super) fn check_invariants(&self) {
         let Counts { dirtied, cleaned, flushed, dirty_evictions, lost, at_first, .. } = self.counts;
         let gone = cleaned + flushed + dirty_evictions + lost;

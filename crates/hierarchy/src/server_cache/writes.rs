@@ -1,4 +1,5 @@
-//! Writes go through to the backing and to every copy on the way, or end in the cache; trims take copies out.
+//! Writes, which go through to the backing and to cached copies, or complete in the cache; trims, which
+//! remove copies.
 
 use super::cache::ServerCache;
 use super::config::LEVELS_MAX;
@@ -10,7 +11,7 @@ use crate::visit::Part;
 use nacre_kernel::event::{Payload, RequestId};
 use nacre_kernel::{Activity, Op, Request, Span, Status, Time};
 
-/// A part of a write that concerns one block.
+/// A part of a write in one block.
 struct Piece {
     visit: u32,
     block: u64,
@@ -71,7 +72,7 @@ impl ServerCache {
         }
     }
 
-    /// Writes a part of a request to the backing, behind earlier writes of its blocks. Returns the operation.
+    /// Writes a part of a request to the backing, after earlier writes of its blocks. Returns the operation.
     fn write_through(&mut self, now: Time, visit: u32, request: Request, data: Payload) -> u32 {
         self.counts.backing_writes += 1;
         self.change_backing(now, visit, request, data)
@@ -89,7 +90,7 @@ impl ServerCache {
         number
     }
 
-    /// The copies of one block follow the write; a whole block may come in.
+    /// Updates the copies of one block for a write; a whole block may be inserted.
     fn write_block(&mut self, now: Time, piece: &Piece) {
         let (found, enters) = self.use_for_write(piece);
         let is_whole = self.is_whole(&piece.part);
@@ -109,7 +110,8 @@ impl ServerCache {
         }
     }
 
-    /// Writes one block into the levels that hold it, which a whole one may enter. Whether it ends there.
+    /// Writes one block to the levels that hold it; a whole one may be inserted. Returns whether the write
+    /// completes there.
     fn absorb_block(&mut self, now: Time, piece: &Piece) -> bool {
         let (block, is_whole) = (piece.block, self.is_whole(&piece.part));
         let is_lost = !is_whole && self.work().has_refused(block..block + 1);
@@ -140,7 +142,8 @@ impl ServerCache {
         stamp.is_some()
     }
 
-    /// A block is written: it is not on its way any more, and a whole one replaces what was to be written of it.
+    /// Handles a write to a block being fetched or moved; a whole-block write supersedes pending writes of
+    /// it.
     fn replace_in_flight(&mut self, piece: &Piece) {
         self.in_flight.remove(piece.block);
         if self.is_whole(&piece.part) {
@@ -148,7 +151,7 @@ impl ServerCache {
         }
     }
 
-    /// Where a block was found, and whether it may enter for a write.
+    /// Where a block was found, and whether a write may insert it.
     #[inline]
     fn use_for_write(&mut self, piece: &Piece) -> (Option<Spot>, bool) {
         let enters = self.write_allocate && self.is_whole(&piece.part);
@@ -168,7 +171,7 @@ impl ServerCache {
         }
     }
 
-    /// Victims leave for `block`; where it comes in itself.
+    /// Evicts victims for `block`; returns where it is inserted.
     fn make_way(&mut self, now: Time, block: u64) -> [Option<Move>; LEVELS_MAX] {
         let mut own = [None; LEVELS_MAX];
         if self.moves.is_empty() {
@@ -182,8 +185,8 @@ impl ServerCache {
         own
     }
 
-    /// Writes a block into every level that holds it, behind earlier writes of it and reads that carry it elsewhere; into a
-    /// level it enters when its place is free. With a `stamp` the write ends there.
+    /// Writes a block to every level that holds it, after earlier writes of it and reads that copy it
+    /// elsewhere; to a new level when its location is free. With a `stamp` the write completes there.
     fn write_copies(&mut self, now: Time, piece: &Piece, own: &[Option<Move>], stamp: Option<u64>) {
         for (level, entered) in own.iter().enumerate().take(self.levels.all.len()) {
             let Some(place) = self.levels.all[level].place(piece.block) else { continue };
@@ -223,7 +226,8 @@ impl ServerCache {
         self.consider_cleaning(now);
     }
 
-    /// A write that was to end in the cache has no copy there: it goes through, behind the time that the copy took.
+    /// Writes through a write that was to complete in the cache but has no copy there, after the failed
+    /// copy's time.
     #[cold]
     fn write_after_all(&mut self, now: Time, number: u32, spans: &[Span]) {
         let Operation { block, request, owner: visit, since, .. } = self.operations[number];
@@ -281,7 +285,7 @@ impl ServerCache {
         self.end_part(now, number, status, waited, spans);
     }
 
-    /// What was lost stays so until the backing has it for good.
+    /// Keeps lost data marked as lost until the backing has it durably.
     #[cold]
     fn make_safe(&mut self, now: Time, number: u32, spans: &[Span]) {
         let Operation { owner, stamp, request, since, .. } = self.operations[number];
@@ -295,7 +299,7 @@ impl ServerCache {
         self.operations.launch(safe);
     }
 
-    /// The flush behind a write that goes through has ended.
+    /// Handles the end of the flush after a write-through.
     pub(super) fn safe_ends(&mut self, now: Time, number: u32, status: Status, spans: &[Span]) {
         let Operation { block: address, blocks: bytes, stamp, .. } = self.operations[number];
         let request = Request { address, bytes, ..self.operations[number].request };
@@ -311,7 +315,7 @@ impl ServerCache {
         self.end_part(now, number, status, Activity::Drain, &spans);
     }
 
-    /// The backing took these bytes for good: of a block that was lost all of it, or a part.
+    /// Records that the backing durably has these bytes, all or a part of a lost block.
     fn take_anew(&mut self, request: &Request, stamp: u64) {
         let (first, count) = request.blocks(1 << self.shift);
         for block in first..first + count {

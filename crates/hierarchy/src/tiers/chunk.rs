@@ -1,4 +1,4 @@
-//! What is to be exchanged, and the chunk of it in progress.
+//! The exchanges to make, and the chunk in progress.
 
 use super::Config;
 use super::kept::Kept;
@@ -8,7 +8,7 @@ use nacre_kernel::event::Payload;
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Bandwidth, Time};
 
-/// How far a chunk is.
+/// State of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(super) enum Stage {
     /// No chunk is in progress.
@@ -16,14 +16,14 @@ pub(super) enum Stage {
     /// Writes of the host to it are in progress.
     Held,
     Reading,
-    /// In memory; reads of the host at its places are in progress.
+    /// In memory; host reads of its locations are in progress.
     InMemory,
     Writing,
     /// In memory after a power loss: to be written again.
     Again,
 }
 
-/// The exchanges that are to be made, and the one that is in progress.
+/// The exchanges to make, and the one in progress.
 #[derive(State)]
 pub(super) struct Migration {
     #[state(skip = "from the configuration")]
@@ -32,25 +32,26 @@ pub(super) struct Migration {
     pub(super) extent: u64,
     #[state(skip = "from the configuration")]
     pub(super) bandwidth: Bandwidth,
-    /// The next one last.
+    /// Exchanges in reverse order: the next one is last.
     #[state(varies)]
     pub(super) queue: Vec<Exchange>,
     #[state(varies)]
     pub(super) active: Option<Active>,
-    /// Exchanges that a tier ended before they were complete, and that stay as they are.
+    /// Exchanges that a tier aborted, and that stay partial.
     #[state(varies)]
     pub(super) ended: Vec<Active>,
-    /// A tier refused a chunk: nothing moves any more.
+    /// Whether a tier rejected a chunk: no further moves.
     pub(super) is_over: bool,
     /// When the next chunk may be read.
     pub(super) next: Time,
     pub(super) stage: Stage,
     /// Operations that must end before the next stage.
     pub(super) left: u32,
-    /// When the chunk was taken up.
+    /// When the chunk was started.
     pub(super) began: Time,
     pub(super) is_unreadable: bool,
-    /// Of the chunk of the extent and of that of its partner: the bytes, and whether its new place has it or refused it.
+    /// For the chunk of the extent and that of its partner: data, and whether the new location has it or
+    /// rejected it.
     pub(super) moving: [Moving; 2],
     pub(super) kept: Kept,
     pub(super) exchanges: u64,
@@ -61,7 +62,7 @@ pub(super) struct Migration {
     pub(super) bytes: u64,
 }
 
-/// One of the two chunks that change places.
+/// One of the two chunks that are exchanged.
 #[derive(Clone, Debug, Default, Value)]
 pub(super) struct Moving {
     pub(super) bytes: Payload,
@@ -69,13 +70,13 @@ pub(super) struct Moving {
     pub(super) is_refused: bool,
 }
 
-/// Two extents that are changing places.
+/// Two extents being exchanged.
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) struct Active {
     pub(super) exchange: Exchange,
-    /// Where the extent and its partner were.
+    /// Original locations of the extent and its partner.
     pub(super) places: [Place; 2],
-    /// Bytes from the head of both that have changed places.
+    /// Bytes from the start of both that have been exchanged.
     pub(super) upto: u64,
 }
 
@@ -83,9 +84,9 @@ pub(super) struct Active {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Where {
     Device(Place),
-    /// In the memory of the exchange, as those of the extent or of its partner.
+    /// In the memory of the exchange, in the chunk of the extent or of its partner.
     Memory(usize),
-    /// They change when the chunk has been exchanged.
+    /// They can be changed only after the chunk has been exchanged.
     Later,
 }
 
@@ -124,7 +125,7 @@ impl Migration {
         (self.exchanges, self.dropped, self.failed, self.bytes) = (0, 0, 0, 0);
     }
 
-    /// When a chunk is to be taken up; [`Time::MAX`] if none is.
+    /// Time of the next chunk; [`Time::MAX`] if there is none.
     #[inline]
     pub(super) fn due(&self) -> Time {
         let is_due = match self.stage {
@@ -135,7 +136,7 @@ impl Migration {
         if is_due { self.next } else { Time::MAX }
     }
 
-    /// From `now` on, `exchanges` are to be made instead of those that have not begun.
+    /// Replaces the exchanges that have not started by `exchanges`, from `now`.
     pub(super) fn plan(&mut self, exchanges: Vec<Exchange>, now: Time) {
         self.dropped += self.queue.len() as u64;
         self.queue = exchanges;
@@ -162,15 +163,15 @@ impl Migration {
         self.chunk.min(self.extent - active.upto)
     }
 
-    /// Whether `extent` is where it is as a whole, and on its device.
+    /// Whether all of `extent` is at its location, and on its device.
     #[inline]
     pub(super) fn leaves_alone(&self, extent: u32) -> bool {
         let mut moved = self.active.iter().chain(&self.ended);
         self.kept.is_empty() && moved.all(|active| active.side(extent).is_none())
     }
 
-    /// Of the bytes `from` up to `to` of `extent`, which lies at `place`: how far the first of them are served alike, and
-    /// where. `changes` tells a write or trim from a read.
+    /// For the bytes `from` to `to` of `extent` at `place`: where the first of them are served, and the end
+    /// of that range. `changes` is true for a write or trim.
     pub(super) fn locate(
         &self,
         (extent, place): (u32, Place),

@@ -7,17 +7,17 @@ use crate::visit::Part;
 use nacre_kernel::event::{Canceled, Completions, Device, Payload, Preconditioning, RequestId};
 use nacre_kernel::{Activity, Bytes, Capabilities, ComponentReport, Op, Random, Recovery, Request, Time};
 
-/// The next instant there is.
+/// The smallest time step.
 const INSTANT: Time = Time::from_ps(1);
 
 impl Tiers {
-    /// When a chunk is due or an epoch ends: nobody waits for that.
+    /// Time of the next chunk or end of epoch, which are internal events.
     #[inline]
     fn quiet(&self) -> Time {
         self.migration.due().min(self.epoch_end())
     }
 
-    /// What was due before `now` although nobody waits for it.
+    /// Handles internal events due before `now`.
     #[inline]
     fn catch_up(&mut self, now: Time) {
         if self.quiet() < now {
@@ -27,7 +27,7 @@ impl Tiers {
         }
     }
 
-    /// A chunk is due, or else an epoch ends, at `now`; nothing else happens before `before`.
+    /// Handles a due chunk, or else the end of an epoch, at `now`; nothing else happens before `before`.
     #[cold]
     fn step_quiet(&mut self, now: Time, before: Time) {
         if self.migration.due() == now {
@@ -36,7 +36,7 @@ impl Tiers {
         self.end_epoch(before.min(self.migration.due()));
     }
 
-    /// The tier in which something happens next, and when; and when in any other one.
+    /// The tier with the next event, its time, and the next event time of all others.
     #[inline]
     fn next_device(&self) -> (usize, Time, Time) {
         let (mut first, mut at, mut others) = (0, self.tiers[0].next, Time::MAX);
@@ -50,7 +50,7 @@ impl Tiers {
         (first, at, others)
     }
 
-    /// A device completed operations, all at one instant.
+    /// Handles operations that a device completed, all at one time.
     #[inline]
     fn handle(&mut self, completions: &mut Completions) {
         let mut completed = std::mem::take(&mut self.completed);

@@ -1,4 +1,4 @@
-//! Epochs: accesses are counted, and at the end the placement decides what moves.
+//! Epochs: accesses are counted, and at the end the placement decides on moves.
 
 use super::model::{EPOCHS_MAX, Epoch, Tiers};
 use crate::placement::View;
@@ -7,14 +7,14 @@ use nacre_device::Accesses;
 use nacre_kernel::{Op, Time};
 
 impl Tiers {
-    /// When this epoch ends; [`Time::MAX`] if extents never move.
+    /// End of this epoch; [`Time::MAX`] if extents never move.
     #[inline]
     pub(super) fn epoch_end(&self) -> Time {
         self.epoch.map_or(Time::MAX, |(_, end)| end)
     }
 
-    /// The epoch is over. Epochs in which nothing was asked change nothing but what is remembered: all of them that end
-    /// before `before` are over then.
+    /// Ends the epoch. Epochs without accesses only age the history: all that end before `before` are ended
+    /// together.
     pub(super) fn end_epoch(&mut self, before: Time) {
         let Some((length, end)) = self.epoch else { return };
         if self.in_epoch.0 > 0 {

@@ -1,4 +1,4 @@
-//! How a chunk of two extents changes places, stage by stage.
+//! Exchange of chunks of two extents, stage by stage.
 
 use super::chunk::{Active, Moving, Stage};
 use super::model::Tiers;
@@ -28,7 +28,7 @@ impl Tiers {
         self.migration.active.expect("an exchange is in progress")
     }
 
-    /// Waits for what the host does at the two places: at first for its writes, later for its reads.
+    /// Waits for host requests at the two locations: first for writes, later for reads.
     fn hold(&mut self, now: Time, stage: Stage) {
         self.migration.stage = stage;
         let active = self.active();
@@ -47,7 +47,7 @@ impl Tiers {
         }
     }
 
-    /// Something that the stage waits for has ended.
+    /// Ends one wait of the stage.
     pub(super) fn stage_counts_down(&mut self, now: Time) {
         self.migration.left -= 1;
         if self.migration.left == 0 {
@@ -123,7 +123,7 @@ impl Tiers {
         self.stage_counts_down(now);
     }
 
-    /// A tier could not return its chunk: both extents stay as they are.
+    /// Handles a failed read of a chunk: both extents stay where they are.
     #[cold]
     fn end_unreadable(&mut self, now: Time) {
         let active = self.active();
@@ -138,7 +138,7 @@ impl Tiers {
         self.release(now);
     }
 
-    /// Both chunks are in their places, or stay here since a tier refused them.
+    /// Ends a chunk: both halves are at their new locations, or stay in memory since a tier rejected them.
     fn end_chunk(&mut self, now: Time) {
         let mut active = self.active();
         let migration = &mut self.migration;
@@ -169,7 +169,7 @@ impl Tiers {
         self.release(now);
     }
 
-    /// Writes of the host that waited for the chunk continue, and flushes behind them.
+    /// Resumes host writes that waited for the chunk, and flushes after them.
     fn release(&mut self, now: Time) {
         let mut waiting = std::mem::take(&mut self.waiting);
         for of in waiting.drain(..) {

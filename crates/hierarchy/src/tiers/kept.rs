@@ -1,18 +1,18 @@
-//! Chunks that a tier refused: they stay in memory that has power of its own, and are served from there.
+//! Chunks that a tier rejected: they stay in battery-backed memory, and are served from there.
 
 use super::tier::Place;
 use nacre_kernel::Op;
 use nacre_kernel::event::Payload;
 use nacre_kernel::state::{State, Value};
 
-/// All of them.
+/// All chunks in memory.
 #[derive(Default, State)]
 pub(super) struct Kept {
     #[state(varies)]
     chunks: Vec<Chunk>,
 }
 
-/// A part of a place.
+/// A part of a location.
 #[derive(Clone, Debug, Value)]
 struct Chunk {
     place: Place,
@@ -23,7 +23,7 @@ struct Chunk {
 }
 
 impl Kept {
-    /// The bytes `from` up to `from + length` of `place` stay here.
+    /// Keeps the bytes `from` to `from + length` of `place` in memory.
     pub(super) fn keep(&mut self, place: Place, from: u64, length: u64, bytes: &Payload) {
         let bytes = bytes.bytes().map_or_else(Vec::new, <[u8]>::to_vec);
         self.chunks.push(Chunk { place, from, length, bytes });
@@ -35,12 +35,13 @@ impl Kept {
         self.chunks.is_empty()
     }
 
-    /// Bytes that stay here.
+    /// Bytes in memory.
     pub(super) fn bytes(&self) -> u64 {
         self.chunks.iter().map(|chunk| chunk.length).sum()
     }
 
-    /// Of the bytes `from` up to `to` of `place`: how far the first of them lie together, and whether they are here.
+    /// For the bytes `from` to `to` of `place`: whether the first of them are in memory, and the end of that
+    /// range.
     pub(super) fn first_part(&self, place: Place, from: u64, to: u64) -> (u64, bool) {
         let mut end = to;
         for chunk in self.chunks.iter().filter(|chunk| chunk.place == place) {
@@ -54,8 +55,8 @@ impl Kept {
         (end, false)
     }
 
-    /// Serves a request for the bytes `from` up to `to` of `place`, which are here; returns those of a read. A trim leaves
-    /// what was there.
+    /// Serves a request for the bytes `from` to `to` of `place`, which are in memory; returns the data of a
+    /// read. A trim keeps the old data.
     pub(super) fn serve(&mut self, op: Op, place: Place, from: u64, to: u64, data: &Payload) -> Payload {
         let is_it = |chunk: &&mut Chunk| {
             chunk.place == place && (chunk.from..chunk.from + chunk.length).contains(&from)

@@ -1,6 +1,5 @@
-//! Every mix of the tiers of a scenario, scored as Kim et al. (FAST'14) do: one access after the other. Each
-//! takes what an access of its size takes on an idle device; the parts of a request that touches several extents
-//! are accesses of their own.
+//! Every mix of the tiers of a scenario, scored as in Kim et al. (FAST'14): accesses are serial. Each takes
+//! the idle latency for its size; a request that touches several extents is several accesses.
 
 use super::{Config, Context, EXTENT_MEMORY, extents_by_share, sized};
 use crate::placement::PlacementContext;
@@ -12,9 +11,9 @@ use nacre_device::{Accesses, Builder, DeviceFamily, SizedAccesses};
 use nacre_kernel::{Bytes, Time};
 use std::collections::BTreeMap;
 
-/// Most equal steps the whole may be divided into.
+/// Maximum number of equal steps.
 pub const STEPS_MAX: u32 = 1000;
-/// The size of request where the workload has none.
+/// Request size if the workload has none.
 const DEFAULT_BYTES: u32 = 4096;
 
 /// Properties of the tiers, and every mix of them with optimal placement.
@@ -24,9 +23,9 @@ pub struct Mixes {
     pub speeds: Vec<Speed>,
     /// Price per GiB of each tier, if known.
     pub prices: Vec<Option<f64>>,
-    /// Reads and writes of the whole workload, one for each extent touched.
+    /// Reads and writes of the whole workload, one per touched extent.
     pub accesses: Accesses,
-    /// Bytes of all reads and of all writes.
+    /// Total bytes of reads and of writes.
     pub bytes: [u64; 2],
     /// Extents of the workload's address space.
     pub extents: u64,
@@ -34,13 +33,13 @@ pub struct Mixes {
     pub mixes: Vec<Mix>,
 }
 
-/// The size of the devices whose speeds are asked for: no device has to be larger, and a disk of one small
-/// extent would be too small to be one.
+/// Capacity of the devices used to measure latencies: no device needs more, and a disk with one small extent
+/// would be invalid.
 const LEAST: Bytes = Bytes(1 << 20);
 
 /// Every mix, in `steps` equal parts, of the tiers in `slot`.
 ///
-/// Errors: the slot holds no `tiers`; the workload never ends or cannot be read; there are more steps than
+/// Errors: the slot has no `tiers`; the workload never ends or cannot be read; there are more steps than
 /// extents or than [`STEPS_MAX`].
 pub fn mixes(slot: &Slot<DeviceFamily>, builder: &mut dyn Builder, steps: u32) -> Result<Mixes, Problems> {
     if slot.kind() != "tiers" {
@@ -108,7 +107,7 @@ pub fn mixes(slot: &Slot<DeviceFamily>, builder: &mut dyn Builder, steps: u32) -
     Ok(Mixes { speeds, prices, accesses, bytes, extents, mixes })
 }
 
-/// All accesses by their size.
+/// All accesses by size.
 fn by_size(counts: &[Vec<SizedAccesses>]) -> BTreeMap<u32, Accesses> {
     let mut sizes: BTreeMap<u32, Accesses> = BTreeMap::new();
     for size in counts.iter().flatten() {
@@ -119,7 +118,7 @@ fn by_size(counts: &[Vec<SizedAccesses>]) -> BTreeMap<u32, Accesses> {
     sizes
 }
 
-/// What a mean read and a mean write take in each tier.
+/// Latency of a mean read and a mean write in each tier.
 fn mean_speeds(
     speeds: &mut Speeds<'_, '_>,
     sizes: &BTreeMap<u32, Accesses>,
@@ -140,7 +139,7 @@ fn mean_speeds(
 }
 
 impl Mixes {
-    /// Mean seconds of an access in `mix`.
+    /// Mean access time in `mix`, in seconds.
     pub fn mean_s(&self, mix: &Mix) -> f64 {
         mix.seconds / (self.accesses.reads + self.accesses.writes) as f64
     }

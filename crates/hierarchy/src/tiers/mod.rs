@@ -239,11 +239,11 @@ fn build(slot: &Slot<DeviceFamily>, builder: &mut (dyn Builder + '_)) -> Result<
     Ok(Box::new(Tiers::new(id, slot.path().to_string(), &config, tiers, placement)))
 }
 
-/// Bytes of memory that the tables take for each extent, about: its place, its accesses in an epoch and over the
-/// whole workload, what a placement remembers of it.
+/// Approximate memory of the tables per extent, in bytes: location, accesses in the epoch and in the whole
+/// workload, and the placement's history.
 const EXTENT_MEMORY: u64 = 96;
 
-/// Extents of each tier, where tiers have shares.
+/// Extents of each tier, for tiers with shares.
 fn extents_by_share(config: &Config) -> Option<Vec<u64>> {
     let total = config.capacity?.0 / config.extent.0;
     // Millionths of the whole, so that shares which add up to it do so in extents too.
@@ -257,8 +257,8 @@ fn extents_by_share(config: &Config) -> Option<Vec<u64>> {
     Some(shares.collect())
 }
 
-/// The device in `slot`, made for as many extents as its share. A tier without extents keeps room for one,
-/// which is not used.
+/// The device in `slot`, with capacity for its share of extents. A tier without extents still has space for
+/// one, which is unused.
 fn sized(
     slot: &Slot<DeviceFamily>,
     extents: Option<u64>,
@@ -308,7 +308,7 @@ fn build_tier(
     Ok(Tier::new(device, u32::try_from(extents).unwrap_or(u32::MAX), share))
 }
 
-/// What placements may ask for.
+/// Context of placements.
 struct Context<'a, 'b> {
     slots: Vec<Slot<DeviceFamily>>,
     extents: Vec<u32>,

@@ -1,4 +1,4 @@
-//! The device of tiers: what it consists of.
+//! State of the tiered device.
 
 use super::Config;
 use super::chunk::Migration;
@@ -11,20 +11,20 @@ use nacre_kernel::event::{Completions, Payload, Slab};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{ComponentId, Op, Time};
 
-/// How one epoch went, for drawing.
+/// Statistics of one epoch, for figures.
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) struct Epoch {
     pub(super) end: Time,
     pub(super) accesses: u64,
-    /// Of them, those served by the first tier.
+    /// Accesses served by the first tier.
     pub(super) fastest: u64,
     pub(super) migrated_bytes: u64,
 }
 
-/// Epochs that are kept for drawing.
+/// Maximum number of epochs kept for figures.
 pub(super) const EPOCHS_MAX: usize = 1 << 16;
 
-/// A part of a request that changes a chunk in progress and waits until that is exchanged, or a flush behind such.
+/// A request part that changes a chunk in progress and waits for its exchange, or a flush after such parts.
 #[derive(Clone, Debug, Value)]
 pub(super) struct Waiting {
     pub(super) visit: u32,
@@ -58,7 +58,7 @@ pub(super) struct Tiers {
     pub(super) accesses: Vec<Accesses>,
     /// Length and end of this epoch.
     pub(super) epoch: Option<(Time, Time)>,
-    /// Accesses of this epoch, in all and in the first tier.
+    /// Accesses of this epoch, in total and in the first tier.
     pub(super) in_epoch: (u64, u64),
     pub(super) migrated_before: u64,
     /// Epochs without accesses since the last decision.
@@ -66,7 +66,7 @@ pub(super) struct Tiers {
     #[state(varies)]
     pub(super) epochs: Vec<Epoch>,
     pub(super) epochs_ended: u64,
-    /// What a device completed.
+    /// Completions of a device.
     #[state(skip = "empty between events")]
     pub(super) completed: Completions,
 }
@@ -110,7 +110,7 @@ impl Tiers {
         }
     }
 
-    /// Every place of every tier has its extent.
+    /// Checks that every location of every tier has its extent.
     fn complete_restored(&mut self) -> Result<(), String> {
         self.look_at_devices();
         let mut taken: Vec<Vec<bool>> =
@@ -124,7 +124,7 @@ impl Tiers {
         Ok(())
     }
 
-    /// Asks all devices when something happens next.
+    /// Updates the next event times of all devices.
     pub(super) fn look_at_devices(&mut self) {
         self.tiers.iter_mut().for_each(|tier| tier.next = tier.device.next_event());
     }

@@ -4,19 +4,19 @@ use super::tier::Place;
 use nacre_kernel::state::Value;
 use nacre_kernel::{Op, Time};
 
-/// What an operation is for.
+/// Purpose of an operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(super) enum Step {
-    /// All of a request of the host.
+    /// A whole request of the host.
     #[default]
     Alone,
     /// A part of a request of the host.
     Part,
     /// A read of a chunk.
     ChunkRead,
-    /// A write of a chunk to its new place.
+    /// A write of a chunk to its new location.
     ChunkWrite,
-    /// A flush behind that.
+    /// A flush after that.
     ChunkFlush,
 }
 
@@ -28,14 +28,14 @@ pub(super) struct Operation {
     /// The exchange of a chunk waits for it.
     pub(super) holds_up: bool,
     pub(super) place: Place,
-    /// Its first byte within the place, and how many bytes.
+    /// Its first byte within the location, and the number of bytes.
     pub(super) from: u64,
     pub(super) length: u64,
-    /// Of the host: its first byte there.
+    /// For the host: its first address.
     pub(super) address: u64,
-    /// The host's request, the visit, or which of the two chunks, as the step has it.
+    /// The host request, the visit, or the chunk's index, depending on the purpose.
     pub(super) owner: u32,
-    /// How long it waited before it was submitted.
+    /// Waiting time before it was submitted.
     pub(super) waited: Time,
 }
 
@@ -56,7 +56,7 @@ impl Default for Operation {
 }
 
 impl Operation {
-    /// Whether it is one of the host that overlaps the bytes `from` up to `to` of `place`.
+    /// Whether it is a host operation that overlaps the bytes `from` to `to` of `place`.
     pub(super) fn is_at(&self, place: Place, from: u64, to: u64) -> bool {
         matches!(self.step, Step::Alone | Step::Part)
             && self.op != Op::Flush
@@ -65,7 +65,7 @@ impl Operation {
             && from < self.from + self.length
     }
 
-    /// Whether it changes bytes.
+    /// Whether it changes data.
     pub(super) fn is_change(&self) -> bool {
         matches!(self.op, Op::Write | Op::Trim)
     }

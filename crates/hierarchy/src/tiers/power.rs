@@ -1,4 +1,4 @@
-//! What a power loss takes: operations in progress. Chunks in memory have power of their own.
+//! Effects of a power loss: operations in progress are lost. Chunks in memory are battery-backed.
 
 use super::chunk::Stage;
 use super::model::Tiers;
@@ -21,7 +21,7 @@ impl Tiers {
         self.look_at_devices();
     }
 
-    /// The devices recover side by side. What was being written is written again when they are ready.
+    /// Recovers the devices in parallel. Interrupted chunk writes are repeated when they are ready.
     pub(super) fn recover_all(&mut self, at: Time) -> Recovery {
         let tiers = self.tiers.iter_mut().map(|tier| tier.device.recover(at));
         let mut recovery = tiers.reduce(Recovery::beside).expect("there is a tier");

@@ -1,4 +1,4 @@
-//! What `tiers` says about itself.
+//! The report of `tiers`.
 
 use super::model::{Epoch, Tiers};
 use super::tier::Tier;
@@ -14,7 +14,7 @@ const TIER_COUNTERS: [[&str; 2]; TIERS_MAX] = [
     ["tier3_reads", "tier3_writes"],
 ];
 
-/// The report of `of` and of all below it.
+/// The report of `of` and of all devices below it.
 pub(super) fn of(of: &Tiers, elapsed: Time) -> ComponentReport {
     ComponentReport {
         id: of.id,
@@ -35,8 +35,8 @@ pub(super) fn of(of: &Tiers, elapsed: Time) -> ComponentReport {
     }
 }
 
-/// A share of a device that cannot be made as small pays, idles and lasts as its part of it. A tier without extents has a
-/// device that is not there.
+/// A device whose minimum size exceeds its share is charged cost, idle power, and endurance for that share. A
+/// tier without extents has no device.
 fn tier_report(tier: &Tier, elapsed: Time) -> ComponentReport {
     let mut report = tier.device.report(elapsed);
     report.cost = report.cost.map(|cost| cost * tier.share);

@@ -1,4 +1,4 @@
-//! Requests of the host: each part goes to the device that holds it, or is served from memory, or waits.
+//! Host requests: each part goes to the device that holds it, is served from memory, or waits.
 
 use super::chunk::Where;
 use super::model::{Tiers, Waiting};
@@ -9,7 +9,7 @@ use nacre_kernel::event::{Payload, RequestId};
 use nacre_kernel::{Activity, Op, Request, Status, Time};
 
 impl Tiers {
-    /// What `request` asks of `extent`: from and to, in bytes of the extent.
+    /// The byte range of `extent` that `request` covers.
     #[inline]
     pub(super) fn range(&self, extent: u64, request: &Request) -> (u64, u64) {
         let start = extent << self.shift;
@@ -17,7 +17,7 @@ impl Tiers {
         (from, (request.address + u64::from(request.bytes)).min(start + (1 << self.shift)) - start)
     }
 
-    /// A request that lies in one extent, which is in one place.
+    /// Serves a request within one extent at one location.
     #[inline]
     pub(super) fn serve_alone(
         &mut self,
@@ -34,7 +34,7 @@ impl Tiers {
         self.send(now, number, place.tier(), data);
     }
 
-    /// A request that may have parts in several places.
+    /// Serves a request that may have parts at several locations.
     pub(super) fn serve_in_parts(&mut self, now: Time, id: RequestId, request: &Request, data: &Payload) {
         let visit = self.visits.enter(now, id, request, (Activity::Queue, Time::ZERO));
         let (first, count) = request.blocks(1 << self.shift);
@@ -48,7 +48,7 @@ impl Tiers {
         self.visits.leave(visit);
     }
 
-    /// Serves the bytes `from` up to `to` of `extent`, which are wanted since `since`.
+    /// Serves the bytes `from` to `to` of `extent`, requested at `since`.
     pub(super) fn serve(
         &mut self,
         now: Time,
@@ -99,7 +99,7 @@ impl Tiers {
         }
     }
 
-    /// The bytes `from` up to `to` of the chunk of `side` that is in memory.
+    /// The bytes `from` to `to` of the chunk of `side`, which is in memory.
     fn read_moving(&self, side: usize, from: u64, to: u64) -> Payload {
         let upto = self.migration.active.map_or(0, |active| active.upto);
         self.migration.moving[side].bytes.slice((from - upto) as usize, (to - upto) as usize)
@@ -119,7 +119,7 @@ impl Tiers {
         self.visits.part_ends(now, visit, &Part { own, data, ..Part::at_once(Status::Done) });
     }
 
-    /// A flush goes to every tier, behind writes that came before it and wait for a chunk.
+    /// Sends a flush to every tier, after earlier writes that wait for a chunk.
     pub(super) fn flush(&mut self, now: Time, id: RequestId, request: &Request) {
         let visit = self.visits.enter(now, id, request, (Activity::Queue, Time::ZERO));
         if self.waiting.is_empty() {
@@ -132,7 +132,7 @@ impl Tiers {
         self.visits.leave(visit);
     }
 
-    /// A flush that is wanted since `since` goes to every tier.
+    /// Sends a flush, requested at `since`, to every tier.
     pub(super) fn flush_tiers(&mut self, now: Time, visit: u32, since: Time) {
         for tier in 0..self.tiers.len() {
             self.visits.add_part(visit);

@@ -1,19 +1,19 @@
-//! A tier, and the places on it.
+//! A tier, and its locations.
 
 use nacre_kernel::Time;
 use nacre_kernel::event::Device;
 use nacre_kernel::state::{State, Value};
 
-/// One tier: its device, and what it did for the host.
+/// One tier: its device, and its counters of host accesses.
 #[derive(State)]
 pub(super) struct Tier {
     pub(super) device: Box<dyn Device>,
-    /// When something happens next in it.
+    /// Time of its next event.
     #[state(skip = "asked of the device")]
     pub(super) next: Time,
     #[state(same)]
     pub(super) extents: u32,
-    /// Its part of the device, if that is larger than the tier's share.
+    /// Its share of the device, if that is larger than the tier's share of the extents.
     #[state(skip = "from the configuration")]
     pub(super) share: f64,
     pub(super) reads: u64,
@@ -26,10 +26,10 @@ impl Tier {
     }
 }
 
-/// The place of an extent.
+/// The location of an extent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(super) struct Place {
-    /// The tier in the upper bits, the number of the place on its device in the lower 30.
+    /// The tier in the upper bits, the number of the location on its device in the lower 30.
     packed: u32,
 }
 

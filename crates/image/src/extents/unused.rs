@@ -1,9 +1,9 @@
-//! Pages that nothing uses, in extents that are in use.
+//! Unused pages in extents that are in use.
 
 use super::{Current, Extent, Extents};
 
 impl Current {
-    /// Whether `page` is programmed, in this place.
+    /// Whether `page` is programmed in this slot.
     fn uses(&self, place: usize, page: u64) -> bool {
         self.programmed.has(page) && self.place_of(page) == place
     }
@@ -23,14 +23,14 @@ impl Extent {
 }
 
 impl Extents {
-    /// Bytes of the file that only the last checkpoint uses, so that the next one frees them.
+    /// Bytes of the file used only by the last checkpoint, which the next one frees.
     pub(crate) fn freed_by_checkpoint(&self) -> u64 {
         let pages: u64 = self.extents.values().map(Extent::old_pages).sum();
         (self.old_pages + pages) * u64::from(self.geometry.page_bytes)
     }
 
-    /// Where there are pages, one after the other, that neither the last checkpoint nor what came after it uses, and
-    /// how many bytes they have. What is there counts for nothing until it is written.
+    /// Runs of adjacent pages that neither the last checkpoint nor later changes use, with their size. Their
+    /// content is undefined until written.
     pub(crate) fn unused_pages(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let (page_bytes, count) = (u64::from(self.geometry.page_bytes), self.geometry.pages_per_extent);
         let places = self.extents.values().flat_map(|extent| [(extent, 0), (extent, 1)]);

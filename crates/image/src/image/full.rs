@@ -1,8 +1,11 @@
-//! An image on a disk that is full: what a checkpoint needs, and what it gives back.
+//! An image on a full disk: space for a checkpoint, and space that it releases.
 //!
-//! What neither the last checkpoint nor a page uses goes back to the file system at once. What only the last checkpoint
-//! uses goes when the next one is durable, which is written next to it: its room, and that of the pages that wait, is the
-//! journal's spare one. Pages get that only if it is enough for all, and if there is as much again after the checkpoint:
+//! What neither the last checkpoint nor a page uses goes back to the file system at once. What only the last
+//! checkpoint
+//! uses goes when the next one is durable, which is written next to it: its room, and that of the pages that
+//! wait, is the
+//! journal's spare one. Pages get that only if it is enough for all, and if there is as much again after the
+//! checkpoint:
 //! the next one would find none otherwise.
 
 use super::{Held, Image, spare_with};
@@ -13,8 +16,8 @@ use std::collections::BTreeSet;
 use std::io;
 
 impl Image {
-    /// Makes room on a full disk for a `checkpoint`: pages that wait and were erased since are forgotten, what nothing uses
-    /// goes back to the file system, and so does what the journal has not begun to use.
+    /// Frees space on a full disk for a `checkpoint`: drops waiting pages that were erased since, and
+    /// releases unused extents and the unused part of the journal.
     pub(super) fn make_room(&self, held: &mut Held, checkpoint: &Checkpoint) -> io::Result<()> {
         held.is_tight = true;
         let programmed: BTreeSet<u64> = held.extents.programmed().map(|page| page.offset).collect();
@@ -36,14 +39,14 @@ impl Image {
         Ok(())
     }
 
-    /// After a checkpoint on a full disk: gives the file system back what nothing uses, and takes the journal's spare room
-    /// from it.
+    /// After a checkpoint on a full disk: releases unused space, and reserves the journal's spare space from
+    /// it.
     pub(super) fn give_back(&self, held: &mut Held) -> io::Result<()> {
         self.punch_unused(held)?;
         self.take_spare(held)
     }
 
-    /// Takes the room that the journal has beyond its end, where there is some.
+    /// Releases the spare space after the end of the journal, if any.
     pub(super) fn take_spare(&self, held: &mut Held) -> io::Result<()> {
         let wanted = held.superblock.journal_bytes.min(held.journal_bytes + held.spare());
         if held.reserved < wanted {
@@ -56,7 +59,7 @@ impl Image {
         Ok(())
     }
 
-    /// Gives the file system back what neither the last checkpoint nor a page uses.
+    /// Releases space that neither the last checkpoint nor a page uses.
     fn punch_unused(&self, held: &mut Held) -> io::Result<()> {
         let length = self.disk.length()?;
         held.buffers.forget();

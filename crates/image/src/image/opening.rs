@@ -1,4 +1,4 @@
-//! Images are made and opened.
+//! Creating and opening images.
 
 use super::{Held, Image, JOURNAL_BYTES};
 use crate::buffers::Buffers;
@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex};
 pub struct Plan {
     /// The form of the device's pages.
     pub geometry: Geometry,
-    /// Whether every page has a checksum: bytes that the disk changed are told then, and never given.
+    /// Whether every page has a checksum, so that data changed by the disk is detected and never returned.
     pub page_checksums: bool,
 }
 
@@ -32,23 +32,23 @@ impl From<Geometry> for Plan {
 /// Content of an opened image: restore `state`, then replay `records`.
 #[derive(Debug)]
 pub struct Opened {
-    /// The image. Nothing is appended to it before the records are played back.
+    /// The image. Records must be replayed before anything is appended.
     pub image: Image,
-    /// The state at the last checkpoint; `None` if there was none: the device is as new.
+    /// The state at the last checkpoint; `None` without one: the device is new.
     pub state: Option<Vec<u8>>,
     /// Records appended since the checkpoint.
     pub records: Records,
-    /// Whether the journal ended in a record that was not wholly written, as after a kill or a power
-    /// failure. It was never acknowledged as synced, and is cut off.
+    /// Whether the journal ended with an incomplete record, as after a kill or a power failure. It was never
+    /// acknowledged as synced, and is dropped.
     pub torn: bool,
 }
 
 impl Image {
-    /// Creates the image of a device that is as new. `identity` tells devices apart: lines `path = value`,
-    /// each key once.
+    /// Creates the image of a new device. `identity` distinguishes devices: lines `path = value`, each key
+    /// once.
     ///
-    /// Errors: something is at `path` already, its folder is not there, the disk is full, the identity has
-    /// no room. Then no file is left behind.
+    /// Errors: the path exists, its folder does not, the disk is full, or the identity is too long. Then no
+    /// file is left behind.
     pub fn create(path: &Path, identity: &str, plan: impl Into<Plan>) -> Result<Image, ImageError> {
         let file = Arc::new(disk::create(path).map_err(|problem| ImageError::new(path, problem))?);
         let created = Image::create_on(file.clone(), path, identity, plan, JOURNAL_BYTES);
@@ -59,16 +59,16 @@ impl Image {
         synced.inspect_err(|_| disk::discard(path, &file))
     }
 
-    /// Opens the image of the device with this identity and geometry. Changes nothing in the file.
+    /// Opens the image of the device with this identity and geometry. Does not change the file.
     ///
-    /// Errors: there is none, it is locked, of another device, of another format, cut short, damaged.
+    /// Errors: it does not exist, is locked, of another device, of another format, truncated, or damaged.
     pub fn open(path: &Path, identity: &str, geometry: Geometry) -> Result<Opened, ImageError> {
         let file = disk::open(path).map_err(|problem| ImageError::new(path, problem))?;
         Image::open_on(Arc::new(file), path, identity, geometry)
     }
 
-    /// As [`Image::open`], to look: the file may be one that cannot be written, and stays as it is. Pages that are
-    /// programmed stay in memory; nothing can be appended.
+    /// As [`Image::open`], read-only: the file may be write-protected, and is not changed. Programmed pages
+    /// stay in memory; nothing can be appended.
     ///
     /// Errors: those of [`Image::open`].
     pub fn open_to_read(path: &Path, identity: &str, geometry: Geometry) -> Result<Opened, ImageError> {
@@ -81,8 +81,8 @@ impl Image {
         Ok(opened)
     }
 
-    /// Opens the image, or creates it if there is nothing at `path`, or an empty file. Links are followed to an image that
-    /// is there, never to make one.
+    /// Opens the image, or creates it if the path does not exist or is an empty file. Links to existing
+    /// images are followed, but no image is created through a link.
     ///
     /// Errors: those of [`Image::open`] and [`Image::create`].
     pub fn open_or_create(path: &Path, identity: &str, plan: impl Into<Plan>) -> Result<Opened, ImageError> {
@@ -105,18 +105,18 @@ impl Image {
         Ok(Opened { image, state: None, records: Records::default(), torn: false })
     }
 
-    /// The geometry and identity of the device in the image at `path`, which may be open elsewhere.
+    /// Geometry and identity of the device in the image at `path`, which may be open elsewhere.
     ///
-    /// Errors: there is none, it is of another format, damaged.
+    /// Errors: it does not exist, has another format, or is damaged.
     pub fn inspect(path: &Path) -> Result<(Geometry, String), ImageError> {
         let superblock = disk::open_to_look(path).and_then(|file| superblock::read(&file));
         let superblock = superblock.map_err(|problem| ImageError::new(path, problem))?;
         Ok((superblock.geometry, superblock.identity))
     }
 
-    /// As [`Image::create`], on a `disk` that is empty, with a journal of so many bytes. `path` is for messages.
+    /// As [`Image::create`], on an empty `disk`, with this journal size in bytes. `path` is for messages.
     ///
-    /// Errors: the disk is full or fails, the identity has no room.
+    /// Errors: the disk is full or fails, or the identity is too long.
     pub fn create_on(
         disk: Arc<dyn Disk>,
         path: &Path,
@@ -203,7 +203,7 @@ fn load(
     Ok((held, state, found))
 }
 
-/// Reads table and state from the first copy that is good, gives the table to `extents` and returns the state.
+/// Reads table and state from the first intact copy, passes the table to `extents`, and returns the state.
 pub(crate) fn load_checkpoint(
     disk: &dyn Disk,
     checkpoint: &Checkpoint,
@@ -222,7 +222,7 @@ pub(crate) fn load_checkpoint(
     Ok(state)
 }
 
-/// Table and state as they are in the copy at `offset`. Errors: it is not what was written.
+/// Table and state in the copy at `offset`. Errors: it is damaged.
 pub(crate) fn read_copy(disk: &dyn Disk, checkpoint: &Checkpoint, offset: u64) -> Result<Vec<u8>, Problem> {
     let mut bytes = vec![0; checkpoint.bytes() as usize];
     let read = disk.read_at(offset, &mut bytes);

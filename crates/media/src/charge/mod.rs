@@ -39,7 +39,7 @@ impl<const KINDS: usize> Energies<KINDS> {
     }
 }
 
-/// Reports energies that are given in part, and idle power without them: what is not given would count as nothing.
+/// Reports incomplete energies, and idle power without energies: missing values would count as zero.
 pub fn check_energies(reader: &mut Reader<'_>, energies: &[(&str, Option<Energy>)], idle: Option<Power>) {
     let missing = missing(energies.iter().map(|(name, energy)| (*name, energy.is_some())));
     let given = energies.iter().find_map(|&(name, energy)| Some((name, energy?.to_string())));
@@ -58,7 +58,7 @@ pub fn check_work(reader: &mut Reader<'_>, energies: &[(&str, Option<Energy>)]) 
     check_together(reader, energies.iter().map(|&(name, energy)| (name, shown(energy))));
 }
 
-/// Reports energies and powers, shown as messages show them, that are given in part.
+/// Reports incomplete energies and powers, with the given names.
 pub fn check_together<'a>(
     reader: &mut Reader<'_>,
     settings: impl Iterator<Item = (&'a str, Option<String>)> + Clone,
@@ -81,7 +81,7 @@ fn report_missing(reader: &mut Reader<'_>, given: Option<(&str, String)>, missin
     }
 }
 
-/// Operations of a medium since measuring began, by kind and by what they were for, and the time of what did them.
+/// Operations of a medium since measurement started, by kind and activity, and the busy times.
 #[derive(Clone, Debug, PartialEq, Value)]
 pub struct Charges<const KINDS: usize> {
     busy: Ledger,
@@ -101,7 +101,7 @@ impl<const KINDS: usize> Charges<KINDS> {
         self.busy.charge(activity, time);
     }
 
-    /// Takes time back in which no part was busy, since a power loss came before.
+    /// Refunds time in which a part was not busy because of an earlier power loss.
     pub fn give_back(&mut self, activity: Activity, time: Time) {
         self.busy.give_back(activity, time);
     }
@@ -112,7 +112,7 @@ impl<const KINDS: usize> Charges<KINDS> {
         *counted = counted.saturating_sub(count);
     }
 
-    /// The medium does `count` operations of one kind.
+    /// Counts `count` operations of one kind.
     #[inline]
     pub fn count(&mut self, kind: usize, activity: Activity, count: u64) {
         self.counts[kind][activity as usize] += count;
@@ -125,7 +125,7 @@ impl<const KINDS: usize> Charges<KINDS> {
         self.counts[kind][activity as usize]
     }
 
-    /// All that `other` counted and was charged, too.
+    /// Adds the counts and charges of `other`.
     pub fn add(&mut self, other: &Charges<KINDS>) {
         self.busy.add(&other.busy);
         for (sums, counts) in self.counts.iter_mut().zip(&other.counts) {

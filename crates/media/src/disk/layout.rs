@@ -1,12 +1,12 @@
-//! Where the bytes of a disk lie: on which track, at which angle.
+//! Locations of bytes on a disk: track and angle.
 
 use nacre_kernel::{Bandwidth, Bytes, Time};
 use std::hint::select_unpredictable;
 
 /// The layout of a disk whose transfer rate falls linearly from the outermost to the innermost track.
 ///
-/// The place of a byte is told in turns: how long the platters turn from the first byte to it when the
-/// disk is read from its start. A track passes in one turn; at the share `x` of all tracks its rate is
+/// The position of a byte is given in turns: rotation time from the first byte to it when the disk is read
+/// from its start. A track passes in one turn; at the share `x` of all tracks its rate is
 /// `R(x) = Ro (1 - q x)` with `q = 1 - Ri / Ro`, so `address = T Ro (x - q x^2 / 2)`, where `T` is the
 /// time for the whole disk. Its root `x(address)` gives the turns `T x`. The angle of a byte is its turns
 /// modulo one rotation, its transfer time a difference of turns: both are exact to the picosecond, so a
@@ -48,7 +48,7 @@ impl Layout {
         self.cylinders
     }
 
-    /// The turns before `address`, in time.
+    /// Rotation time before `address`.
     #[inline]
     pub fn turns_at(&self, address: u64) -> Time {
         let share = address as f64 / self.capacity.0 as f64;
@@ -64,7 +64,7 @@ impl Layout {
         turns.as_ps() / (self.rotation.as_ps() * self.heads)
     }
 
-    /// The distance between two positions of the arm, as a share of the full stroke.
+    /// Distance between two arm positions, as a share of the full stroke.
     #[inline]
     pub fn distance(&self, from: u64, to: u64) -> f64 {
         let cylinders = from.abs_diff(to);

@@ -1,4 +1,4 @@
-//! A magnetic disk as its data sheet has it: sizes, times and power.
+//! A magnetic disk according to its data sheet: sizes, times, and power.
 
 use super::{Draw, Layout, SeekCurve, SeekTimes};
 use crate::charge::check_powers;
@@ -74,7 +74,7 @@ impl Mechanics {
     }
 }
 
-/// The longest that reading a whole disk may take: 200 days, as long as simulated time lasts.
+/// Maximum time to read a whole disk: 200 days, the maximum of simulated time.
 const WHOLE_DISK_MOST: Time = Time::from_s(200 * 86_400);
 
 fn check(config: &Mechanics, reader: &mut Reader<'_>) {
@@ -94,7 +94,7 @@ fn check(config: &Mechanics, reader: &mut Reader<'_>) {
     check_power(config, reader);
 }
 
-/// The place of a byte on the platters is a time, which must not end before they do.
+/// The position of a byte on the platters is a time, whose range must suffice.
 fn check_capacity(config: &Mechanics, reader: &mut Reader<'_>) {
     let mean_rate = (config.outer_rate.0 + config.inner_rate.0) / 2.0;
     let most = mean_rate * WHOLE_DISK_MOST.as_secs_f64();

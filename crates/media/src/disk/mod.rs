@@ -55,7 +55,7 @@ pub struct Access {
 }
 
 impl Access {
-    /// All of it.
+    /// Total.
     pub fn total(&self) -> Time {
         self.seek + self.rotate + self.transfer
     }
@@ -74,7 +74,7 @@ pub struct Arm {
 pub struct Target {
     address: u64,
     cylinder: u64,
-    /// How far the platters have turned when its first sector is under the head.
+    /// Rotation angle at which its first sector is under the head.
     angle: Time,
     transfer: Time,
     /// Settling beyond that of a read.
@@ -129,9 +129,9 @@ impl Disk {
         Disk::new(mechanics.layout(), mechanics.curve(), mechanics.draw(), mechanics.write_settle)
     }
 
-    /// What an access of `bytes` at `address` would take that the arm begins at `start`.
+    /// Parts of the time of an access of `bytes` at `address`, with the arm at `start`.
     ///
-    /// An access that continues where the last one ended needs no seek, even onto the next cylinder.
+    /// An access that continues after the previous one needs no seek, even onto the next cylinder.
     #[inline]
     pub fn plan(&self, start: Time, address: u64, bytes: u64, is_write: bool) -> Access {
         self.plan_from(&self.arm(), start, &self.target(address, bytes, is_write))
@@ -191,7 +191,7 @@ impl Disk {
         }
     }
 
-    /// Takes the time of an access back that the arm did not spend, and its energy.
+    /// Refunds the time and energy of an access that was interrupted.
     pub fn give_back(&mut self, activity: Activity, time: Time) {
         let power = if activity == Activity::Seek { self.draw.seek } else { self.draw.active };
         self.ledger.give_back(activity, time);

@@ -1,4 +1,4 @@
-//! How long an arm takes to move.
+//! Seek times of an arm.
 
 use nacre_kernel::Time;
 
@@ -13,8 +13,8 @@ pub struct SeekTimes {
     pub full_stroke: Time,
 }
 
-/// Seek time against distance: `s + b sqrt(x)` up to a distance `k`, and from there on the tangent of
-/// that curve, `s + b (sqrt(k) + (x - k) / (2 sqrt(k)))`. Distance `x` is a share of the full stroke.
+/// Seek time by distance: `s + b sqrt(x)` up to a distance `k`, and beyond it the tangent of that curve, `s +
+/// b (sqrt(k) + (x - k) / (2 sqrt(k)))`. Distance `x` is a share of the full stroke.
 ///
 /// An arm accelerates half way and brakes the other half on short seeks, which takes the square root of
 /// the distance, and coasts at its top speed on long ones (Ruemmler and Wilkes 1994).
@@ -35,7 +35,7 @@ pub struct SeekCurve {
     knee: f64,
 }
 
-/// Three seek times that no curve of this form meets.
+/// Three seek times that no such curve can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unfit {
     /// The smallest average that fits the other two.
@@ -45,8 +45,8 @@ pub struct Unfit {
 }
 
 impl SeekCurve {
-    /// The curve through `times`. Errors: the average is not between those of a straight line and of a
-    /// square root; the error says what is.
+    /// The curve through `times`. Errors: the average is outside the bounds of a straight line and of a
+    /// square root; the error has the bounds.
     pub fn fit(times: SeekTimes) -> Result<SeekCurve, Unfit> {
         let stroke = times.full_stroke.saturating_sub(times.track_to_track);
         let unfit = Unfit {
@@ -85,7 +85,7 @@ fn full_part(k: f64) -> f64 {
     (1.0 + k) / (2.0 * k.sqrt())
 }
 
-/// M(k): its mean over all pairs of tracks.
+/// M(k): the mean over all pairs of tracks.
 fn mean_part(k: f64) -> f64 {
     let root = k.sqrt();
     let rest = 1.0 - k;

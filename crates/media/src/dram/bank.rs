@@ -1,30 +1,30 @@
-//! What a channel knows of a bank.
+//! State of a bank in a channel.
 
 use super::command::Place;
 use super::holds::{Earliest, NEVER_BINDS};
 use super::part::Part;
 use nacre_kernel::state::Value;
 
-/// No row is open.
+/// Marks a closed row.
 const CLOSED: u32 = u32::MAX;
 
 /// A bank: its open row, and from when on commands to it are allowed.
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) struct Bank {
-    /// By kinds of commands.
+    /// Earliest clocks by kind of command.
     pub(super) earliest: Earliest,
     /// The last read or write.
     pub(super) accessed: i64,
     open: u32,
-    /// The row that was closed last by its own command.
+    /// The row closed last by its own command.
     passed: Passed,
 }
 
-/// A row that was open, until the command that closed it: what it may still be accessed before.
+/// A closed row, with the clocks between which it may still be accessed earlier.
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) struct Passed {
     row: u32,
-    /// From when on it may be read or written, and the last time that it was.
+    /// Earliest clock of an access, and the clock of the last one.
     pub(super) earliest: Earliest,
     pub(super) accessed: i64,
     /// When it is closed.
@@ -60,27 +60,27 @@ impl Bank {
         self.open = CLOSED;
     }
 
-    /// The open row is closed by a command at `clock`, which may lie ahead.
+    /// Closes the open row by a command at `clock`, possibly in the future.
     #[inline]
     pub(super) fn pass(&mut self, clock: i64) {
         self.passed =
             Passed { row: self.open, earliest: self.earliest, accessed: self.accessed, until: clock };
     }
 
-    /// What is known of `row`, if it is the one that was closed last.
+    /// State of `row`, if it was closed last.
     #[inline]
     pub(super) fn passed(&mut self, row: u32) -> Option<&mut Passed> {
         Some(&mut self.passed).filter(|passed| passed.row == row)
     }
 }
 
-/// A place by the numbers that its rank, its group and its bank have in their channel.
+/// Converts locations to the numbers of rank, group, and bank in their channel.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spot {
     pub(super) rank: usize,
     pub(super) group: usize,
     pub(super) bank: usize,
-    /// The group among those of its rank.
+    /// The group within its rank.
     pub(super) group_in_rank: u32,
 }
 
@@ -92,10 +92,11 @@ pub(super) struct Shifts {
 }
 
 impl Shifts {
-    /// Of a `part`.
+    /// Shifts for a `part`.
     ///
     /// # Panics
-    /// If its banks or groups are no power of two.
+    ///
+    /// If its number of banks or groups is not a power of two.
     pub(super) fn of(part: &Part) -> Shifts {
         let shift = |count: u32| {
             assert!(count.is_power_of_two(), "banks and groups come in powers of two, not {count}");
@@ -104,7 +105,7 @@ impl Shifts {
         Shifts { banks: shift(part.banks), groups: shift(part.groups) }
     }
 
-    /// Where `place` is.
+    /// Numbers of `place`.
     #[inline]
     pub(super) fn spot(self, place: Place) -> Spot {
         let group_in_rank = place.bank >> self.banks;

@@ -1,4 +1,4 @@
-//! The channel: open rows, and when the next command may be given.
+//! The channel: open rows, and earliest times of commands.
 
 use super::bank::{Bank, Shifts, Spot};
 use super::command::{Command, Place};
@@ -13,10 +13,10 @@ use super::slots::Slots;
 use nacre_kernel::state::State;
 use std::array::from_fn;
 
-/// Why a command cannot be given, however long one waits.
+/// Reason why a command is never possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unready {
-    /// It opens a row where one is open.
+    /// It opens a row while one is open.
     RowIsOpen,
     /// It reads or writes a row that is not open.
     RowIsClosed,
@@ -33,7 +33,7 @@ pub struct Whole {
     pub opened: u64,
     /// The first read or write.
     pub first: u64,
-    /// The last one.
+    /// The last access.
     pub last: u64,
     /// Clock of its auto-precharge.
     pub closed: u64,
@@ -41,9 +41,9 @@ pub struct Whole {
 
 /// A channel with equal ranks.
 ///
-/// Commands to a bank are given in the order of their clocks, and refreshes of a rank after what was given before.
-/// Others may go before what was given already, where they leave it its clock: a row is opened and read while another
-/// one waits for its bank.
+/// Commands to a bank are issued in clock order, and refreshes of a rank after all earlier commands. Others
+/// may be inserted before commands already issued if these keep their clocks: a row is opened and read while
+/// another one waits for its bank.
 #[derive(Clone, Debug, State)]
 pub struct Channel {
     #[state(skip = "from the configuration")]
@@ -58,7 +58,7 @@ pub struct Channel {
     banks: Vec<Bank>,
     /// The last read and the last write.
     latest: [Latest; 2],
-    /// Of each rank.
+    /// For each rank.
     opened: Vec<Opened>,
     moved: Moved,
     slots: Slots,
@@ -90,21 +90,22 @@ impl Channel {
         }
     }
 
-    /// The part it is made of.
+    /// Its memory part.
     pub fn part(&self) -> &Part {
         &self.part
     }
 
-    /// The first clock from `from` on at which `command` may be given, as the channel is now. Errors: not at any.
+    /// The first clock from `from` at which `command` is possible in the current state. Errors: never.
     pub fn probe(&self, command: Command, from: u64) -> Result<u64, Unready> {
         self.allowed(command)?;
         Ok(self.first_clock(command, from))
     }
 
-    /// Gives `command` at `clock`.
+    /// Issues `command` at `clock`.
     ///
     /// # Panics
-    /// If it may not be given then.
+    ///
+    /// If it is not possible then.
     pub fn issue(&mut self, command: Command, clock: u64) {
         let earliest = self.probe(command, clock);
         assert!(earliest == Ok(clock), "{command:?} at {clock}: {earliest:?}");
@@ -133,8 +134,8 @@ impl Channel {
         clock
     }
 
-    /// Opens the row of `place` from `from` on, gives `count` reads or writes of it, and has it close by itself: all as
-    /// early as possible. The bank has no open row.
+    /// Opens the row of `place` from `from`, issues `count` reads or writes of it, and auto-precharges it,
+    /// all as early as possible. The bank has no open row.
     #[inline]
     pub fn give_whole(&mut self, kind: Kind, place: Place, from: u64, count: u64) -> Whole {
         debug_assert_eq!(self.open_row(place), None, "{place:?}");
@@ -144,9 +145,10 @@ impl Channel {
         Whole { opened, first, last, closed: self.close_spot(spot, place.row, first) }
     }
 
-    /// Gives `count` reads or writes of the open rows of `places`, which lie in as many groups of a rank and are taken
-    /// in turn, each as early as possible; gives the clocks of the first and the last. Of one place, it is what
-    /// [`Channel::give`] does one by one, and faster, where they do not go before others; there they go together.
+    /// Issues `count` reads or writes of the open rows of `places`, which are in as many groups of a rank and
+    /// are used alternately, each as early as possible; returns the clocks of the first and the last. For one
+    /// location, it equals repeated [`Channel::give`] but is faster, unless they are inserted before others;
+    /// there they stay together.
     #[inline]
     pub fn give_bursts(&mut self, kind: Kind, places: &[Place], from: u64, count: u64) -> (u64, u64) {
         if let &[place] = places {
@@ -173,7 +175,7 @@ impl Channel {
         }
     }
 
-    /// The same of one place.
+    /// As before, for one location.
     #[inline(always)]
     fn give_train(&mut self, kind: Kind, spot: Spot, place: Place, from: u64, count: u64) -> (u64, u64) {
         debug_assert_eq!(self.allowed(Command { kind, place }), Ok(()), "{kind:?} of {place:?}");
@@ -198,8 +200,8 @@ impl Channel {
         }
     }
 
-    /// The reads or writes that were given last have the row of `place` close by itself, as early as it may from
-    /// `from` on; gives the clock. It takes no command of its own.
+    /// Auto-precharges the row of `place` after its last reads or writes, as early as possible from `from`;
+    /// returns the clock. It takes no command.
     #[inline]
     pub fn close_by_itself(&mut self, place: Place, from: u64) -> u64 {
         self.close_spot(self.spot(place), place.row, from)
@@ -212,9 +214,10 @@ impl Channel {
         clock.cast_unsigned()
     }
 
-    /// Reads or writes `count` bursts of the row of `place` before it is closed by a command that was given already,
-    /// as early as possible from `from` on, where that command and all others keep their clocks; gives the clocks of the
-    /// first and the last, and when the row is closed. Nothing where it is not that row, or there is no room.
+    /// Reads or writes `count` bursts of the row of `place` before it is closed by a command already issued,
+    /// as early as possible from `from`, while all other commands keep their clocks; returns the clocks of
+    /// the first and the last, and when the row is closed. `None` if it is not that row, or there is no
+    /// space.
     pub fn give_before_closing(
         &mut self,
         kind: Kind,
@@ -247,7 +250,7 @@ impl Channel {
         Some((first, (clock + length).cast_unsigned(), closed.cast_unsigned()))
     }
 
-    /// Until when a rank is refreshed: no row of it is opened before.
+    /// End of the refresh of a rank: no row of it is opened before.
     #[inline]
     pub fn refreshed(&self, rank: u32) -> u64 {
         self.ranks[rank as usize][Kind::Activate as usize].max(0).cast_unsigned()
@@ -304,7 +307,7 @@ impl Channel {
         room.unwrap_or_else(|| self.slots.first_free(behind))
     }
 
-    /// The same for one that opens or closes a row, or refreshes.
+    /// As before, for a command that opens or closes a row, or refreshes.
     #[inline(always)]
     fn first_clock_of_row(&self, kind: Kind, spot: Spot, from: u64) -> u64 {
         let earliest = self.earliest(kind, spot, from.cast_signed());
@@ -327,7 +330,8 @@ impl Channel {
         }
     }
 
-    /// The first clock from `from` on that refreshes, the bank and its group leave; of data, behind all that was given.
+    /// The first clock from `from` allowed by refreshes, the bank, and its group; for data, after all issued
+    /// commands.
     #[inline]
     fn earliest(&self, kind: Kind, spot: Spot, from: i64) -> i64 {
         let kind = kind as usize;
@@ -335,13 +339,13 @@ impl Channel {
         from.max(self.ranks[spot.rank][kind]).max(near)
     }
 
-    /// The same without regard to the bank.
+    /// As before, ignoring the bank.
     #[inline(always)]
     fn earliest_beyond_bank(&self, kind: Kind, spot: Spot, from: i64) -> i64 {
         from.max(self.groups[spot.group][kind as usize]).max(self.ranks[spot.rank][kind as usize])
     }
 
-    /// Reads or writes of `places` in turn: when their banks are ready, and what they take.
+    /// Alternating reads or writes of `places`: when their banks are ready, and their timing.
     #[inline]
     fn train(&self, kind: Kind, places: &[Place], from: u64, count: u64) -> (i64, Train) {
         let spacing = self.slots.spacing(places.len()).cast_signed();
@@ -362,7 +366,7 @@ impl Channel {
         (ready, Train::new(kind, places[0], ALL_GROUPS, length))
     }
 
-    /// The first clock from `ready` on at which all of `train` goes before others, if it can.
+    /// The first clock from `ready` at which all of `train` can be inserted before others, if possible.
     #[inline]
     fn room(&self, train: Train, ready: i64, places: usize, count: u64) -> Option<u64> {
         let mut from = ready;
@@ -376,7 +380,7 @@ impl Channel {
         }
     }
 
-    /// The first clock from `ready` on at which reads or writes of `places` may begin behind all that was given.
+    /// The first clock from `ready` at which reads or writes of `places` can start after all issued commands.
     #[inline]
     fn behind_all(&self, kind: Kind, places: &[Place], ready: i64) -> u64 {
         let spacing = self.slots.spacing(places.len()).cast_signed();
@@ -389,7 +393,7 @@ impl Channel {
         self.behind_ranks(kind, places[0].rank as usize, first)
     }
 
-    /// The same from `first` on behind what other ranks than `rank` were given.
+    /// As before, from `first`, after the commands of ranks other than `rank`.
     #[inline(always)]
     fn behind_ranks(&self, kind: Kind, rank: usize, mut first: i64) -> u64 {
         if self.ranks.len() > 1 {
@@ -401,8 +405,8 @@ impl Channel {
         first.cast_unsigned()
     }
 
-    /// So many reads or writes of `places` were given from `clock` on, and `begun` before them; gives the clocks of the
-    /// first and the last.
+    /// Records reads or writes of `places` issued from `clock`, and `begun` before them; returns the clocks
+    /// of the first and the last.
     #[inline]
     fn note_train(&mut self, kind: Kind, places: &[Place], clock: u64, begun: u64, given: u64) -> (u64, u64) {
         let (turns, spacing) = (places.len() as u64, self.slots.spacing(places.len()));
@@ -425,7 +429,7 @@ impl Channel {
         (clock, last)
     }
 
-    /// A command of `kind` was given, the last time at `clock`: what may come from when on follows.
+    /// Records a command of `kind`, last issued at `clock`: updates earliest clocks.
     #[inline(always)]
     fn note(&mut self, kind: Kind, spot: Spot, row: u32, clock: i64, count: u64) {
         let bank = &mut self.banks[spot.bank];
@@ -442,7 +446,7 @@ impl Channel {
         self.note_beyond_bank(kind, spot, clock, count);
     }
 
-    /// What holds back other banks.
+    /// Constraints on other banks.
     #[inline(always)]
     fn note_beyond_bank(&mut self, kind: Kind, spot: Spot, clock: i64, count: u64) {
         self.given[kind as usize] += count;

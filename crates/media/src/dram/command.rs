@@ -1,4 +1,4 @@
-//! Commands, and where they go.
+//! Commands, and their targets.
 
 use super::kind::Kind;
 use nacre_kernel::state::Value;

@@ -1,4 +1,4 @@
-//! What commands hold back: tables of first clocks.
+//! Constraints by commands: tables of first clocks.
 
 use super::kind::Kind::{self, Activate};
 use super::rules::{Rule, Scope};
@@ -8,20 +8,20 @@ pub(super) const KINDS: usize = 5;
 
 /// The first clock that the constraints leave for a command of each kind.
 pub(super) type Earliest = [i64; KINDS];
-/// As far back as no constraint reaches.
+/// Earlier than any constraint reaches.
 pub(super) const NEVER_BINDS: i64 = i64::MIN / 2;
 
-/// What a command of one kind holds back, and where.
+/// Constraints by a command of one kind.
 #[derive(Clone, Debug)]
 pub(super) struct Holds {
     pub(super) bank: Held,
     pub(super) group: Held,
     pub(super) rank: Held,
-    /// In other ranks, by the kind that is held back.
+    /// In other ranks, by constrained kind.
     pub(super) other_ranks: [i64; KINDS],
 }
 
-/// Kinds of commands that are held back, each for so many clocks.
+/// Constrained kinds of commands, each with a number of clocks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Held {
     count: usize,
@@ -29,7 +29,8 @@ pub(super) struct Held {
 }
 
 impl Holds {
-    /// What commands of kind number `earlier` hold back. With one group of banks, what holds in it holds in its rank.
+    /// Constraints by commands of kind number `earlier`. With one group of banks, constraints of the group
+    /// apply to its rank.
     pub(super) fn of(rules: &[Rule], earlier: usize, groups: u32) -> Holds {
         let all = |scopes: &[Scope]| {
             let is_of = |rule: &&Rule| {
@@ -60,20 +61,20 @@ impl Holds {
 }
 
 impl Held {
-    /// Clocks by kind; [`NEVER_BINDS`] of those that are not held back.
+    /// Clocks by kind; [`NEVER_BINDS`] for unconstrained ones.
     fn by_kind(&self) -> [i64; KINDS] {
         let mut clocks = [NEVER_BINDS; KINDS];
         self.of[..self.count].iter().for_each(|&(later, held)| clocks[later] = held);
         clocks
     }
 
-    /// Clocks for which commands of kind `later` are held back.
+    /// Clocks for which commands of kind `later` are constrained.
     pub(super) fn clocks(&self, later: Kind) -> i64 {
         let held = self.of[..self.count].iter().find(|(kind, _)| *kind == later as usize);
         held.map_or(0, |&(_, clocks)| clocks)
     }
 
-    /// A command at `clock` holds these back.
+    /// Applies the constraints of a command at `clock`.
     #[inline]
     pub(super) fn since(&self, clock: i64, earliest: &mut Earliest) {
         for &(later, clocks) in &self.of[..self.count] {

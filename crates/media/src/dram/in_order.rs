@@ -1,4 +1,4 @@
-//! A channel whose commands are given in the order of their clocks: its open rows, and when the next command is allowed.
+//! A channel with commands in clock order: its open rows, and the earliest time of the next command.
 
 use super::bank::{Shifts, Spot};
 use super::command::Place;
@@ -9,8 +9,8 @@ use super::rules::rules;
 use nacre_kernel::state::{State, Value};
 use std::array::from_fn;
 
-/// A channel with equal ranks, for a controller that decides clock by clock. One command is given each clock; a command
-/// that the state of its bank does not allow is an error of the controller.
+/// A channel with equal ranks, for a controller that decides clock by clock. One command is issued per clock;
+/// a command that is invalid in the state of its bank is a bug of the controller.
 #[derive(Clone, Debug, State)]
 pub struct InOrder {
     #[state(skip = "from the configuration")]
@@ -20,16 +20,16 @@ pub struct InOrder {
     /// By the kind that comes first.
     #[state(skip = "from the configuration")]
     holds: [Holds; KINDS],
-    /// Clocks between two bursts, by the number of groups that are taken in turn, less one.
+    /// Clocks between two bursts, by the number of alternating groups minus one.
     #[state(skip = "from the configuration")]
     spacing: Vec<u64>,
-    /// Clocks between rows opened in a group, and in a rank, and in which four may be.
+    /// Clocks between opening rows in a group, and in a rank, and the window for four.
     #[state(skip = "from the configuration")]
     openings: [i64; 3],
     ranks: Vec<Rank>,
     groups: Vec<Group>,
     banks: Vec<OneBank>,
-    /// The bursts that were given last hold the bus at every so many clocks.
+    /// Clocks of the latest bursts, which occupy the bus periodically.
     bursts: Bursts,
     /// Commands of each kind.
     given: [u64; KINDS],
@@ -87,7 +87,7 @@ impl InOrder {
         }
     }
 
-    /// The part it is made of.
+    /// Its memory part.
     pub fn part(&self) -> &Part {
         &self.part
     }
@@ -109,8 +109,8 @@ impl InOrder {
         self.banks.len()
     }
 
-    /// The first clock from `from` on that constraints and the bus allow for a command of `kind` to `place`, if no other is
-    /// given before.
+    /// The first clock from `from` that constraints and the bus allow for a command of `kind` to `place`, if
+    /// no other is issued before.
     #[inline]
     pub fn allowed(&self, kind: Kind, place: Place, from: u64) -> u64 {
         let clock = self.earliest(kind, self.shifts.spot(place)).max(from.cast_signed()).cast_unsigned();
@@ -137,7 +137,7 @@ impl InOrder {
         all.max(group.opened + in_group).max(last).max(rank.opened[0] + four)
     }
 
-    /// Gives a command to open or close a row, or to refresh, at `clock`.
+    /// Issues a command to open or close a row, or to refresh, at `clock`.
     pub fn give(&mut self, kind: Kind, place: Place, clock: u64) {
         let spot = self.shifts.spot(place);
         debug_assert!(self.earliest(kind, spot) <= clock.cast_signed(), "{kind:?} of {place:?} at {clock}");
@@ -156,8 +156,9 @@ impl InOrder {
         self.note(kind, spot, clock, 1);
     }
 
-    /// Gives `count` reads or writes of the open rows of `places`, which lie in as many groups of a rank and are taken in
-    /// turn, from `clock` on; returns the clock of the last. No other command to move data comes between.
+    /// Issues `count` reads or writes of the open rows of `places`, which are in as many groups of a rank and
+    /// are used alternately, from `clock`; returns the clock of the last. No other data command comes
+    /// between.
     pub fn give_bursts(&mut self, kind: Kind, places: &[Place], clock: u64, count: u64) -> u64 {
         let spacing = self.spacing[places.len() - 1];
         let last = clock + (count - 1) * spacing;
@@ -173,7 +174,7 @@ impl InOrder {
         last
     }
 
-    /// The row of `place` closes by itself, as early as it may; returns the clock. It takes no command of its own.
+    /// Auto-precharges the row of `place` as early as possible; returns the clock. It takes no command.
     pub fn close_by_itself(&mut self, place: Place) -> u64 {
         let spot = self.shifts.spot(place);
         let clock = self.earliest(Kind::Precharge, spot).max(0).cast_unsigned();
@@ -182,12 +183,12 @@ impl InOrder {
         clock
     }
 
-    /// Until when a rank is refreshed: no row of it is opened before.
+    /// End of the refresh of a rank: no row of it is opened before.
     pub fn refreshed(&self, rank: u32) -> u64 {
         self.ranks[rank as usize].earliest[Kind::Activate as usize].max(0).cast_unsigned()
     }
 
-    /// The places of the open rows of `rank`.
+    /// Locations of the open rows of `rank`.
     pub fn open_rows(&self, rank: u32) -> impl Iterator<Item = Place> + '_ {
         let banks = self.part.banks_in_all();
         let of_rank = self.banks[rank as usize * banks as usize..][..banks as usize].iter();
@@ -204,7 +205,7 @@ impl InOrder {
         self.given[Kind::Refresh as usize] += count;
     }
 
-    /// `count` bursts of `kind` that were given did not happen.
+    /// Reverts `count` issued bursts of `kind` that did not happen.
     pub fn take_back(&mut self, kind: Kind, count: u64) {
         self.given[kind as usize] -= count;
     }

@@ -1,4 +1,4 @@
-//! When data moved: where reads and writes find room between others.
+//! Data transfers: finds gaps for reads and writes between others.
 
 use super::command::Place;
 use super::holds::NEVER_BINDS;
@@ -7,14 +7,14 @@ use super::part::Part;
 use super::rules::{Rule, Scope};
 use nacre_kernel::state::{State, Value};
 
-/// Trains that are kept at least: what is asked for before them moves as late as what the last forgotten one leaves.
+/// Minimum number of trains kept: earlier requests are placed after the last dropped one.
 const KEPT: usize = 64;
-/// Clocks from the first to the last command of trains for which room is remembered.
+/// Train lengths in clocks for which gaps are remembered.
 const LENGTHS: [i64; 4] = [0, 16, 60, 120];
-/// A train that takes the groups of its rank in turn.
+/// Marks a train that alternates between the groups of its rank.
 pub(super) const ALL_GROUPS: u32 = u32::MAX;
 
-/// Reads or writes of one row, or of one row in each of several groups, that follow each other.
+/// Consecutive reads or writes of one row, or of one row in each of several groups.
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) struct Train {
     /// The clock of the first.
@@ -28,48 +28,49 @@ pub(super) struct Train {
 }
 
 impl Train {
-    /// A train of `kind` to the bank of `place` in `group`, of so many clocks from its first to its last command.
+    /// A train of `kind` to the bank of `place` in `group`, with this number of clocks from its first to its
+    /// last command.
     #[inline]
     pub(super) fn new(kind: Kind, place: Place, group: u32, length: i64) -> Train {
         Train { first: 0, last: length, is_write: kind == Kind::Write, rank: place.rank, group }
     }
 
-    /// Whether `other` does the same in the same rank and group.
+    /// Whether `other` has the same kind, rank, and group.
     #[inline]
     fn is_of_one(&self, other: &Train) -> bool {
         (self.is_write, self.rank, self.group) == (other.is_write, other.rank, other.group)
     }
 
-    /// The same from `clock` on.
+    /// The same train at `clock`.
     #[inline]
     pub(super) fn at(self, clock: i64) -> Train {
         Train { first: clock, last: clock + self.last - self.first, ..self }
     }
 }
 
-/// Trains in the order of clocks; none overlaps another.
+/// Trains in clock order, without overlap.
 #[derive(Clone, Debug, State)]
 pub(super) struct Moved {
     #[state(skip = "from the configuration")]
     holds: Holds,
     #[state(varies)]
     log: Vec<Train>,
-    /// Nothing goes between trains before this clock.
+    /// Nothing can be inserted before this clock.
     begin: i64,
-    /// From here on no train has room before it for another of so many clocks, by [`LENGTHS`].
+    /// From here, no train has a gap before it for another of this length, by [`LENGTHS`].
     filled_from: [i64; LENGTHS.len()],
 }
 
-/// Clocks from a read or write to the next read or write, by what both are.
+/// Minimum clocks from a read or write to the next, by kind of both.
 #[derive(Clone, Copy, Debug)]
 struct Holds {
     /// In the same group, in the same rank, in other ranks.
     by_scope: [[[i64; 2]; 2]; 3],
     /// The longest of them.
     reach: i64,
-    /// The fewest from one train to the next with one between.
+    /// Minimum clocks between trains with one in between.
     room: i64,
-    /// The same between two of a kind, rank and group.
+    /// As before, for equal kind, rank, and group.
     room_within: i64,
 }
 
@@ -125,7 +126,7 @@ impl Moved {
         }
     }
 
-    /// The first clock from `from` on at which `train` finds room before one that was given, if it does.
+    /// The first clock from `from` at which `train` fits before an issued one, if any.
     #[inline]
     pub(super) fn room(&self, train: Train, from: i64) -> Option<i64> {
         let mut clock = from.max(self.begin);
@@ -153,7 +154,7 @@ impl Moved {
         None
     }
 
-    /// The first clock from that of `train` on that the trains before number `next` leave it.
+    /// The first clock for `train` allowed by the trains before number `next`.
     #[inline]
     fn after(&self, next: usize, mut train: Train) -> i64 {
         for earlier in self.log[..next].iter().rev() {
@@ -166,7 +167,7 @@ impl Moved {
         train.first
     }
 
-    /// Whether `train` leaves number `next` and those after it where they are.
+    /// Whether `train` does not delay number `next` and those after it.
     #[inline]
     fn is_before(&self, next: usize, train: Train) -> bool {
         let mut soon =
@@ -174,7 +175,7 @@ impl Moved {
         soon.all(|later| later.first >= train.last + self.holds.between(&train, later))
     }
 
-    /// `train` was given.
+    /// Records `train`.
     #[inline]
     pub(super) fn note(&mut self, train: Train) {
         let mut at = self.log.len();

@@ -1,4 +1,4 @@
-//! When rows of a rank were opened: where one more may be opened between.
+//! Times at which rows of a rank were opened: finds gaps for another one.
 
 use super::holds::NEVER_BINDS;
 use super::kind::Kind::Activate;
@@ -7,7 +7,7 @@ use nacre_kernel::state::{State, Value};
 
 /// Rows that are opened within tFAW.
 const WINDOW: usize = 4;
-/// Openings that are kept at least: what comes before them is opened as late as what the last forgotten one leaves.
+/// Minimum number of openings kept: earlier requests are placed after the last dropped one.
 const KEPT: usize = 64;
 
 /// Rows of a rank that were opened, in the order of clocks.
@@ -17,9 +17,9 @@ pub(super) struct Opened {
     spans: Spans,
     #[state(varies)]
     log: Vec<Opening>,
-    /// Nothing goes before this clock.
+    /// Nothing can be inserted before this clock.
     begin: i64,
-    /// No opening from here on has room for another before it.
+    /// From here, no opening has a gap before it for another.
     filled_from: i64,
 }
 
@@ -38,7 +38,7 @@ struct Opening {
 }
 
 impl Opened {
-    /// No row was opened, and `rules` hold for banks in so many `groups`.
+    /// No opened rows, with `rules` for banks in this number of `groups`.
     pub(super) fn new(rules: &[Rule], groups: u32) -> Opened {
         let clocks = |scope, nth| {
             let is_of = |rule: &&Rule| {
@@ -58,15 +58,14 @@ impl Opened {
         }
     }
 
-    /// The first clock from `from` on at which a row of `group` may be opened behind all others, if none is opened before
-    /// any of them.
+    /// The first clock from `from` at which a row of `group` can be opened after all others.
     #[inline]
     pub(super) fn behind_all(&self, from: i64, group: u32) -> Option<i64> {
         let clock = from.max(self.begin);
         (clock >= self.filled_from).then(|| self.after(self.log.len(), clock, group))
     }
 
-    /// The first clock from `from` on at which a row of `group` may be opened where there may be room before one that was
+    /// The first clock from `from` at which a row of `group` can be opened, possibly before one already
     /// opened.
     pub(super) fn earliest(&self, from: i64, group: u32) -> i64 {
         let mut clock = from.max(self.begin);
@@ -86,7 +85,7 @@ impl Opened {
         self.after(next, clock, group)
     }
 
-    /// Whether one more fits before opening number `next`, whenever that is.
+    /// Whether another opening fits before number `next`.
     #[inline]
     fn has_room(&self, next: usize) -> bool {
         let Spans { far, window, .. } = self.spans;
@@ -99,7 +98,7 @@ impl Opened {
             })
     }
 
-    /// The first clock from `clock` on that the openings before number `next` leave.
+    /// The first clock from `clock` allowed by the openings before number `next`.
     #[inline]
     fn after(&self, next: usize, clock: i64, group: u32) -> i64 {
         let Spans { far, near, window } = self.spans;
@@ -119,7 +118,7 @@ impl Opened {
         clock
     }
 
-    /// Whether one at `clock` leaves opening number `next` and those after it where they are.
+    /// Whether an opening at `clock` does not delay number `next` and those after it.
     #[inline]
     fn is_before(&self, next: usize, clock: i64, group: u32) -> bool {
         let Spans { far, near, window } = self.spans;

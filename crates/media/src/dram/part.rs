@@ -1,4 +1,4 @@
-//! Parts: what their data sheets say about size and time.
+//! Memory parts: sizes and times of their data sheets.
 
 use crate::charge::check_energies;
 use nacre_config::{Choice, Configuration, Reader};
@@ -108,13 +108,13 @@ pub struct Part {
 }
 
 impl Part {
-    /// Whole clocks that cover `time`.
+    /// `time` in clocks, rounded up.
     #[inline]
     pub fn clocks(&self, time: Time) -> u64 {
         time.as_ps().div_ceil(self.clock.as_ps())
     }
 
-    /// Clocks that keep a constraint of `time`.
+    /// Clocks for a constraint of `time`.
     pub fn constraint(&self, time: Time) -> u64 {
         match self.rounding {
             Rounding::Up => self.clocks(time),

@@ -1,9 +1,9 @@
-//! The timing constraints of a part as rows.
+//! Timing constraints of a part as rows.
 
 use super::kind::Kind::{self, Activate, Precharge, Read, Refresh, Write};
 use super::part::Part;
 
-/// Where an earlier command has to be for a rule to hold.
+/// Scope of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
     /// In the same bank.

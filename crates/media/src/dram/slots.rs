@@ -1,9 +1,9 @@
-//! The command bus: one command a clock, in clocks not long before the newest one.
+//! The command bus: one command per clock, for recent clocks.
 
 use nacre_kernel::state::State;
 use std::hint::select_unpredictable;
 
-/// Clocks that are kept: what comes earlier than so many before the newest command is given as late as that.
+/// Number of clocks kept: earlier requests are placed after that.
 pub(super) const CLOCKS: u64 = 1 << 16;
 const WORDS: usize = (CLOCKS / 64) as usize;
 
@@ -13,14 +13,14 @@ const WORDS: usize = (CLOCKS / 64) as usize;
 pub(super) struct Slots {
     /// A bit for each clock of the last [`CLOCKS`].
     taken: Vec<u64>,
-    /// The clock after the last whose bit means anything, a multiple of 64.
+    /// The clock after the last valid bit, a multiple of 64.
     end: u64,
-    /// Of trains that take one row, two rows in turn, and so on.
+    /// For trains with one row, two alternating rows, and so on.
     #[state(skip = "from the configuration")]
     spacings: Vec<Spacing>,
 }
 
-/// Clocks between two commands of a train, and a bit for each of those that begin with a word.
+/// Clocks between two commands of a train, and a bit for each of those that start with a word.
 #[derive(Clone, Copy, Debug)]
 struct Spacing {
     clocks: u64,
@@ -28,7 +28,7 @@ struct Spacing {
 }
 
 impl Slots {
-    /// A free bus whose trains have so many clocks between two commands, by how many rows they take in turn.
+    /// A free bus for trains with these command distances, by number of alternating rows.
     pub(super) fn new(spacings: impl Iterator<Item = u64>) -> Slots {
         let spacings = spacings.map(|clocks| {
             let train = (0..64).step_by(clocks as usize).fold(0, |train, clock| train | 1 << clock);
@@ -37,7 +37,7 @@ impl Slots {
         Slots { taken: vec![0; WORDS], end: CLOCKS, spacings: spacings.collect() }
     }
 
-    /// Clocks between two commands of a train that takes so many rows in turn.
+    /// Clocks between two commands of a train with this number of alternating rows.
     #[inline]
     pub(super) fn spacing(&self, rows: usize) -> u64 {
         self.spacings[rows - 1].clocks
@@ -56,22 +56,22 @@ impl Slots {
         self.first_free_word((clock / 64 + 1) * 64)
     }
 
-    /// The same where no clock is free before the word that begins at `clock`.
+    /// As before, if no clock is free before the word that starts at `clock`.
     fn first_free_word(&self, clock: u64) -> u64 {
         let free_in = |&clock: &u64| clock >= self.end || self.taken[word_of(clock)] != u64::MAX;
         let clock = (clock..).step_by(64).find(free_in).expect("there is an end");
         if clock < self.end { clock + u64::from(self.taken[word_of(clock)].trailing_ones()) } else { clock }
     }
 
-    /// A command is given at `clock`, which [`Slots::first_free`] named.
+    /// Issues a command at `clock`, which [`Slots::first_free`] returned.
     #[inline]
     pub(super) fn take(&mut self, clock: u64) {
         self.reach(clock);
         self.taken[word_of(clock)] |= 1 << (clock % 64);
     }
 
-    /// How many of `count` commands of a train of so many `rows` find their clocks free from `clock` on, which
-    /// [`Slots::first_free`] named.
+    /// Number of the `count` commands of a train of `rows` with free clocks from `clock`, which
+    /// [`Slots::first_free`] returned.
     #[inline]
     pub(super) fn free_train(&self, clock: u64, count: u64, rows: usize) -> u64 {
         let mut free = 0;
@@ -89,8 +89,8 @@ impl Slots {
         count
     }
 
-    /// The commands of such a train are given that find their clocks free, up to the first that does not; gives how
-    /// many.
+    /// Issues the commands of such a train with free clocks, up to the first occupied one; returns their
+    /// number.
     #[inline]
     pub(super) fn take_train(&mut self, clock: u64, count: u64, rows: usize) -> u64 {
         let spacing = self.spacings[rows - 1];
@@ -127,7 +127,7 @@ impl Slots {
         if is_legal { Ok(()) } else { Err(format!("a command bus kept up to clock {}", self.end)) }
     }
 
-    /// Clocks up to `clock` are kept.
+    /// Keeps clocks up to `clock`.
     #[inline]
     fn reach(&mut self, clock: u64) {
         if clock < self.end {
@@ -143,7 +143,7 @@ impl Slots {
     }
 }
 
-/// The words of a train: a clock within, the bits of its commands, and how many these are.
+/// Words of a train: a clock within, the bits of its commands, and their number.
 struct Words {
     spacing: Spacing,
     at: u64,

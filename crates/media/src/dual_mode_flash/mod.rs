@@ -64,7 +64,7 @@ impl Mode {
     }
 }
 
-/// Blocks of flash in two modes, and what they hold.
+/// Blocks of flash in two modes, with their content.
 #[derive(Debug, State)]
 #[state(bound = "S: Store")]
 pub struct DualModeFlash<S> {
@@ -72,11 +72,11 @@ pub struct DualModeFlash<S> {
     store: S,
     #[state(skip = "from the configuration")]
     aging: Aging,
-    /// Pages of a block, all slots in MLC, are `1 << page_shift`.
+    /// A block has `1 << page_shift` pages with all slots in MLC mode.
     #[state(skip = "from the configuration")]
     page_shift: u32,
     blocks: Vec<Block>,
-    /// What the rate of bit errors of a slot is multiplied by, in each mode; drawn once.
+    /// Random factor on the bit error rate of a slot, in each mode.
     #[state(skip = "drawn from the seed")]
     weakness: Vec<[f32; 2]>,
     pages: Vec<Page>,
@@ -88,27 +88,28 @@ pub struct DualModeFlash<S> {
 /// One erase block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Value)]
 struct Block {
-    /// The page that is programmed next, counted in MLC.
+    /// The page that is programmed next, counted in MLC mode.
     next: u32,
     erases: u32,
     /// Share of bit errors in each mode of a slot of median strength.
     rates: [f64; 2],
 }
 
-/// One page, as it was programmed.
+/// One programmed page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Value)]
 struct Page {
-    /// Until when its bit errors are known.
+    /// Time up to which its bit errors are computed.
     known: Time,
     bits: u32,
     wrong: u16,
-    /// Programs of this page, modulo 2^16: they say where its bit errors lie.
+    /// Programs of this page, modulo 2^16, which determine the positions of its bit errors.
     serial: u16,
     mode: Mode,
 }
 
 impl<S: Store> DualModeFlash<S> {
-    /// `blocks` erased blocks of `slots` slots each, a power of two, that hold `store`; strengths are drawn from `random`.
+    /// `blocks` erased blocks of `slots` slots each, a power of two, with data in `store` and random
+    /// strengths.
     pub fn new(blocks: u32, slots: u32, aging: Aging, mut random: Random, store: S) -> DualModeFlash<S> {
         assert!(slots.is_power_of_two(), "{slots} slots");
         let all = (blocks * slots) as usize;
@@ -126,17 +127,18 @@ impl<S: Store> DualModeFlash<S> {
         }
     }
 
-    /// The page of `block` that would be programmed next, unless all are.
+    /// The next page of `block` to program, unless it is full.
     #[inline]
     pub fn next(&self, block: u32) -> Option<u32> {
         let next = self.blocks[block as usize].next;
         (next < 1 << self.page_shift).then_some((block << self.page_shift) + next)
     }
 
-    /// Programs the next page of `block` in `mode` at `now`; `bits` of it count, data and what is stored next to it.
-    /// The bytes follow with [`DualModeFlash::fill`].
+    /// Programs the next page of `block` in `mode` at `now`; `bits` of it are used, including spare bytes.
+    /// The data follows with [`DualModeFlash::fill`].
     ///
     /// # Panics
+    ///
     /// If every page of the block is programmed, or the other half of the slot is in another mode.
     pub fn program(&mut self, block: u32, mode: Mode, bits: u32, now: Time) -> u32 {
         let page = self.next(block).unwrap_or_else(|| panic!("block {block} has no erased page"));
@@ -153,9 +155,10 @@ impl<S: Store> DualModeFlash<S> {
         page
     }
 
-    /// Leaves the next slot of `block` out: it is programmed after the next erase again.
+    /// Skips the next slot of `block` until the next erase.
     ///
     /// # Panics
+    ///
     /// If one page of it is programmed.
     pub fn skip(&mut self, block: u32) {
         let state = &mut self.blocks[block as usize];
@@ -163,7 +166,7 @@ impl<S: Store> DualModeFlash<S> {
         state.next += 2;
     }
 
-    /// The page just programmed holds `bytes`.
+    /// Stores `bytes` in the page just programmed.
     #[inline]
     pub fn fill(&mut self, page: u32, bytes: &[u8]) {
         if S::CARRIES_BYTES {
@@ -200,7 +203,7 @@ impl<S: Store> DualModeFlash<S> {
         has_bytes
     }
 
-    /// Inverts the bit errors of `page` in `bytes`: what was read and is inverted again is right.
+    /// Inverts the bit errors of `page` in `bytes`; applying it twice restores the data.
     pub fn invert(&self, page: u32, bytes: &mut [u8]) {
         let Page { wrong, serial, bits, .. } = self.pages[page as usize];
         wrong_bits::invert(bytes, bits, u32::from(wrong), u64::from(page) << 16 | u64::from(serial));
@@ -228,7 +231,7 @@ impl<S: Store> DualModeFlash<S> {
         page >> self.page_shift
     }
 
-    /// Pages of a block, all its slots in MLC.
+    /// Pages of a block with all slots in MLC mode.
     #[inline]
     pub fn pages_per_block(&self) -> u32 {
         1 << self.page_shift
@@ -239,18 +242,18 @@ impl<S: Store> DualModeFlash<S> {
         self.blocks.len() as u32
     }
 
-    /// Erases of `block` in its life.
+    /// Total erases of `block`.
     #[inline]
     pub fn erases_of(&self, block: u32) -> u32 {
         self.blocks[block as usize].erases
     }
 
-    /// Pages programmed since the first day.
+    /// Total pages programmed.
     pub fn programs(&self) -> u64 {
         self.programs
     }
 
-    /// Blocks erased since the first day.
+    /// Total blocks erased.
     pub fn erases(&self) -> u64 {
         self.erases
     }

@@ -1,4 +1,4 @@
-//! NAND flash in two modes: what its operations take, and what its cells are made for.
+//! NAND flash in two modes: times of its operations, and endurance of its cells.
 
 use super::{Aging, ErrorLaw, Mode};
 use crate::charge::check_powers;
@@ -6,7 +6,7 @@ use crate::flash::Timing;
 use nacre_config::{Configuration, Reader};
 use nacre_kernel::{Power, Ratio, Time};
 
-/// Times, wear and power of NAND flash whose cells hold one bit or two.
+/// Times, wear, and power of NAND flash in SLC and MLC mode.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Nand {
@@ -88,7 +88,7 @@ pub struct Nand {
 }
 
 impl Nand {
-    /// Its bit errors by cycles and time.
+    /// Bit error rate by cycles and time.
     #[must_use]
     pub fn aging(&self) -> Aging {
         let endurance = [self.slc_endurance as f64, self.mlc_endurance as f64];
@@ -111,7 +111,7 @@ impl Nand {
         self.timing(mode).program_erase.program
     }
 
-    /// Erasing a block whose slots are mostly in `mode`.
+    /// Time to erase a block whose slots are mostly in `mode`.
     #[must_use]
     pub fn erase(&self, mode: Mode) -> Time {
         self.timing(mode).program_erase.erase

@@ -1,4 +1,4 @@
-//! How many bits go wrong, and which.
+//! Number and positions of bit errors.
 
 use super::Mode;
 use nacre_config::Configuration;
@@ -37,13 +37,14 @@ pub struct ErrorLaw {
 }
 
 impl ErrorLaw {
-    /// Share of bit errors of cells of median strength that are worn by this share of what they are made for.
+    /// Bit error rate of cells of median strength, relative to the rate at their endurance, at this share of
+    /// their endurance.
     #[inline]
     pub fn rate_at(&self, worn: f64) -> f64 {
         self.bit_error_rate * libm::pow(worn, self.error_exponent)
     }
 
-    /// What the rate of some cells is multiplied by: their endurance is log-normal.
+    /// Random factor on the rate of some cells: their endurance is log-normal.
     pub(crate) fn weakness(&self, random: &mut Random) -> f32 {
         libm::exp(-self.error_exponent * self.endurance_spread * random.normal()) as f32
     }
@@ -52,7 +53,7 @@ impl ErrorLaw {
 /// Bit errors of a medium by cycles and time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Aging {
-    /// Erases that each mode is made for: SLC, MLC.
+    /// Endurance of each mode in erases: SLC, MLC.
     pub endurance: [f64; 2],
     /// Bit errors by cycles.
     pub errors: ErrorLaw,
@@ -71,19 +72,19 @@ impl Aging {
         self.errors.rate_at(erases / self.endurance[mode as usize])
     }
 
-    /// What the rates of a slot are multiplied by, one for each mode.
+    /// Factors on the rates of a slot, one for each mode.
     pub(super) fn weakness(&self, random: &mut Random) -> [f32; 2] {
         [0, 1].map(|_| self.errors.weakness(random))
     }
 
-    /// By what share of itself the rate grows in `time`.
+    /// Relative growth of the rate over `time`.
     #[inline]
     pub(super) fn drifted(&self, time: Time) -> f64 {
         self.drift * time.as_secs_f64() / DAY_S
     }
 }
 
-/// A number from the Poisson distribution with this mean, by inversion.
+/// A Poisson sample with this mean, by inversion.
 #[inline]
 pub(crate) fn poisson(mean: f64, random: &mut Random) -> u32 {
     let draw = random.unit();
@@ -91,7 +92,7 @@ pub(crate) fn poisson(mean: f64, random: &mut Random) -> u32 {
     if draw < 1.0 - mean {
         return 0;
     }
-    /// From this mean on a normal distribution is as good.
+    /// Above this mean, a normal distribution is accurate enough.
     const NORMAL: f64 = 200.0;
     if mean > NORMAL {
         return (mean + mean.sqrt() * random.normal()).max(0.0) as u32;
@@ -106,7 +107,7 @@ pub(crate) fn poisson(mean: f64, random: &mut Random) -> u32 {
     count
 }
 
-/// Inverts `count` different bits of the first `bits` of `bytes`, fixed by `key`.
+/// Inverts `count` different bits of the first `bits` of `bytes`, determined by `key`.
 pub(crate) fn invert(bytes: &mut [u8], bits: u32, count: u32, key: u64) {
     if count == 0 {
         return;

@@ -28,7 +28,7 @@ pub use nand::{Nand, Operation, OperationEnergy, ProgramErase, Timing};
 use crate::store::Store;
 use nacre_kernel::state::{State, Value};
 
-/// Blocks of flash, and what they hold.
+/// Blocks of flash with their content.
 #[derive(Debug, State)]
 #[state(after = "Self::check")]
 #[state(bound = "S: Store")]
@@ -49,13 +49,13 @@ pub struct Flash<S> {
 pub struct Block {
     /// Pages programmed since the last erase.
     pub programmed: u32,
-    /// Erases in its life.
+    /// Total erases.
     pub erases: u32,
 }
 
 impl<S: Store> Flash<S> {
-    /// `blocks` erased blocks of `pages_per_block` pages each, that hold `store`. Numbers of pages continue at a
-    /// power of two with every block; where a block has fewer, the numbers between stand for nothing.
+    /// `blocks` erased blocks of `pages_per_block` pages each, with data in `store`. Page numbers of each
+    /// block start at a multiple of a power of two; unused numbers in between have no page.
     pub fn new(blocks: u32, pages_per_block: u32, store: S) -> Flash<S> {
         assert!(pages_per_block > 0, "a block has a page");
         let blocks = vec![Block::default(); blocks as usize];
@@ -63,19 +63,21 @@ impl<S: Store> Flash<S> {
         Flash { store, pages_per_block, page_shift, blocks, programs: 0, erases: 0 }
     }
 
-    /// Takes the next page of `block` to be programmed and gives its number over all blocks. The bytes
-    /// follow with [`Flash::fill`] or [`Flash::fill_from`].
+    /// Reserves the next page of `block` for a program, and returns its global number. The data follows with
+    /// [`Flash::fill`] or [`Flash::fill_from`].
     ///
     /// # Panics
-    /// If every page of the block is programmed: it has to be erased first.
+    ///
+    /// If every page of the block is programmed: it must be erased first.
     #[inline]
     pub fn program(&mut self, block: u32) -> u32 {
         self.program_run(block, 1)
     }
 
-    /// The same with the next `count` pages; gives the number of the first.
+    /// Reserves the next `count` pages; returns the number of the first.
     ///
     /// # Panics
+    ///
     /// If the block has fewer erased pages.
     #[inline]
     pub fn program_run(&mut self, block: u32, count: u32) -> u32 {
@@ -87,10 +89,11 @@ impl<S: Store> Flash<S> {
         page
     }
 
-    /// The last `count` pages of `block` that were taken are not programmed after all: they are taken again.
+    /// Cancels the reservation of the last `count` pages of `block`: they are reserved again later.
     ///
     /// # Panics
-    /// If fewer were taken.
+    ///
+    /// If fewer were reserved.
     pub fn take_back(&mut self, block: u32, count: u32) {
         let state = &mut self.blocks[block as usize];
         assert!(count <= state.programmed, "block {block} has no such pages");
@@ -98,7 +101,7 @@ impl<S: Store> Flash<S> {
         self.programs -= u64::from(count);
     }
 
-    /// The page just programmed holds `bytes`.
+    /// Stores `bytes` in the page just programmed.
     #[inline]
     pub fn fill(&mut self, page: u32, bytes: &[u8]) {
         if S::CARRIES_BYTES {
@@ -106,7 +109,7 @@ impl<S: Store> Flash<S> {
         }
     }
 
-    /// The page just programmed holds what page `from` holds.
+    /// Copies page `from` to the page just programmed.
     #[inline]
     pub fn fill_from(&mut self, page: u32, from: u32) {
         if S::CARRIES_BYTES {
@@ -114,7 +117,7 @@ impl<S: Store> Flash<S> {
         }
     }
 
-    /// Copies bytes of `page` from `offset` on. One that was programmed while no bytes were carried reads as zero.
+    /// Copies bytes of `page` from `offset`. A page programmed without data reads as zero.
     #[inline]
     pub fn read(&self, page: u32, offset: usize, into: &mut [u8]) {
         if !self.store.read(u64::from(page), offset, into) && self.is_programmed(page) {
@@ -154,12 +157,12 @@ impl<S: Store> Flash<S> {
         &self.blocks
     }
 
-    /// Pages programmed since the first day.
+    /// Total pages programmed.
     pub fn programs(&self) -> u64 {
         self.programs
     }
 
-    /// Blocks erased since the first day.
+    /// Total blocks erased.
     pub fn erases(&self) -> u64 {
         self.erases
     }

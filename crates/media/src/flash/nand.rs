@@ -1,4 +1,4 @@
-//! NAND flash: what its operations take, and what its blocks are made for.
+//! NAND flash: times of its operations, and endurance of its blocks.
 
 use crate::charge::{Energies, check_energies};
 use nacre_config::{Configuration, FieldType, Reader};

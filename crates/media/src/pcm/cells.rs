@@ -1,4 +1,4 @@
-//! Cells of phase change memory: what their operations take, and what they are made for.
+//! Cells of phase change memory: times of operations, and endurance.
 
 use crate::charge::{Energies, check_energies};
 use nacre_config::{Configuration, Reader};
@@ -7,9 +7,9 @@ use nacre_kernel::{Energy, Power, Time};
 /// Operation of phase-change memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// Reads what is read as a whole.
+    /// Reads a row.
     Read,
-    /// Programs what is programmed as a whole.
+    /// Programs a row.
     Program,
 }
 
@@ -45,7 +45,7 @@ impl Cells {
         Energies::of([self.read_energy, self.program_energy])
     }
 
-    /// Reports energies that are given in part; documents call those of a read and of a program so.
+    /// Reports incomplete energies; `read` and `program` are their names in documents.
     pub fn check_energies(&self, reader: &mut Reader<'_>, [read, program]: [&str; 2]) {
         let energies = [(read, self.read_energy), (program, self.program_energy)];
         check_energies(reader, &energies, self.idle_power);

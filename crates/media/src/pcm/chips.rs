@@ -1,4 +1,4 @@
-//! Chips of phase change memory that work in concert: what their operations take, and what their cells are made for.
+//! Chips of phase change memory that work in parallel: times of operations, and endurance of cells.
 
 use super::{Cells, Operation, Rank};
 use crate::charge::Energies;
@@ -75,7 +75,7 @@ impl Chips {
         self.data_chips + self.spare_chips
     }
 
-    /// A rank of them, to each of whose reads a controller adds `control`.
+    /// A rank of these chips; a controller adds `control` to each read.
     #[must_use]
     pub fn rank(&self, control: Time) -> Rank {
         Rank {

@@ -46,13 +46,13 @@ pub struct Rank {
 }
 
 impl Rank {
-    /// Reads that bytes `offset..offset + bytes` take.
+    /// Number of reads for bytes `offset..offset + bytes`.
     #[inline]
     pub fn beats(&self, offset: u64, bytes: u64) -> u64 {
         divided(offset + bytes - 1, self.beat) - divided(offset, self.beat) + 1
     }
 
-    /// The first chunk that bytes `offset..offset + bytes` touch, and how many they do.
+    /// The first chunk of bytes `offset..offset + bytes`, and the number of chunks.
     #[inline]
     pub fn chunks(&self, offset: u64, bytes: u64) -> (u64, u64) {
         let first = divided(offset, self.chunk);
@@ -60,7 +60,7 @@ impl Rank {
     }
 }
 
-/// `bytes / unit`. Units are nearly always powers of two, whose shift takes a tenth of a division's time.
+/// `bytes / unit`. Units are nearly always powers of two, for which a shift takes 10 % of a division's time.
 #[inline]
 fn divided(bytes: u64, unit: u64) -> u64 {
     if unit.is_power_of_two() { bytes >> unit.trailing_zeros() } else { bytes / unit }
@@ -80,7 +80,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Memory of `count` rows in bytes: before any is written, and when all are.
+    /// Memory of `count` rows in bytes: before any write, and after writes to all.
     pub fn memory_bytes(count: u64) -> (u64, u64) {
         let places = count.div_ceil(ROWS_PER_PART as u64);
         let (place, part) =
@@ -88,7 +88,7 @@ impl Rows {
         (places.saturating_mul(place as u64), places.saturating_mul((place + part) as u64))
     }
 
-    /// `count` rows that were never written and are made for `endurance` programs.
+    /// `count` rows without writes, with this `endurance` in programs.
     pub fn new(count: u64, endurance: u64) -> Rows {
         let parts = (0..count.div_ceil(ROWS_PER_PART as u64)).map(|_| None).collect();
         Rows { count, endurance, parts, programs: 0, worn_out: 0 }
@@ -113,7 +113,7 @@ impl Rows {
         self.programs += times;
     }
 
-    /// Programs `row`, the one before it, and so on: `count` rows.
+    /// Programs `row`, its predecessor, and so on: `count` rows.
     pub fn program_down(&mut self, row: u64, count: u64) {
         let (mut end, mut left, endurance) = (row as usize + 1, count as usize, self.endurance);
         while left > 0 {
@@ -139,7 +139,7 @@ impl Rows {
         }
     }
 
-    /// Asks for the count of programs of `row`, which a program will change.
+    /// Prefetches the count of programs of `row`.
     #[inline]
     pub fn prefetch(&self, row: u64) {
         if let Some(counts) = &self.parts[row as usize / ROWS_PER_PART] {
@@ -159,12 +159,12 @@ impl Rows {
         self.count
     }
 
-    /// Programs a row is made for.
+    /// Endurance of a row in programs.
     pub fn endurance(&self) -> u64 {
         self.endurance
     }
 
-    /// Programs of all rows since the first day.
+    /// Total programs of all rows.
     pub fn programs(&self) -> u64 {
         self.programs
     }
@@ -180,7 +180,7 @@ impl Rows {
         (0..self.count).map(count)
     }
 
-    /// Programs of rows `first..end`: of all together, and of the one programmed most.
+    /// Programs of rows `first..end`: total, and maximum per row.
     pub fn programs_in(&self, first: u64, end: u64) -> (u64, u32) {
         let (mut sum, mut most) = (0, 0);
         let (mut row, end) = (first as usize, end.min(self.count) as usize);
@@ -203,7 +203,7 @@ impl Rows {
         self.parts[row as usize / ROWS_PER_PART].get_or_insert_with(|| Box::new([0; ROWS_PER_PART]))
     }
 
-    /// Panics unless every program is in the count of a row.
+    /// Panics unless every program is counted in a row.
     pub fn check_invariants(&self) {
         let counted: u64 =
             self.parts.iter().flatten().flat_map(|part| part.iter()).map(|&count| u64::from(count)).sum();

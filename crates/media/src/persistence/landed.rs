@@ -1,4 +1,4 @@
-//! Bytes in place, each write applied when it lands: nothing has to be taken back at a power loss.
+//! Data in place, with each write applied when it lands: a power loss needs no undo.
 
 use crate::store::{InPlace, Layout, Nothing, Store};
 use nacre_kernel::event::Payload;
@@ -9,10 +9,10 @@ use std::ops::Range;
 const PAGE_BYTES: u64 = 4096;
 /// Bytes of a device without a limit.
 const UNLIMITED: u64 = 1 << 50;
-/// Neighboring pages that a store keeps together.
+/// Adjacent pages that a store allocates together.
 const PAGES_PER_EXTENT: u64 = 64;
 
-/// Bytes that are written in place. Over [`Nothing`](crate::store::Nothing) it costs nothing and does nothing.
+/// Data that is written in place. With [`Nothing`](crate::store::Nothing) it costs nothing and does nothing.
 #[derive(Debug)]
 pub struct Landed<S> {
     bytes: InPlace<S>,
@@ -33,7 +33,7 @@ impl Landed<Nothing> {
 }
 
 impl<S: Store> Landed<S> {
-    /// The bytes of `store`, of which a power loss leaves units of `unit` bytes old or new.
+    /// The data of `store`, with power-loss atomicity of `unit` bytes.
     pub fn new(store: S, unit: u32) -> Landed<S> {
         Landed { bytes: InPlace::new(store), unit }
     }
@@ -67,8 +67,8 @@ impl<S: Store> Landed<S> {
         }
     }
 
-    /// Power is lost while a write at `address` is in progress: `chance` decides for each unit whether it is new. Returns how
-    /// many bytes are.
+    /// Handles a power loss during a write at `address`: `chance` decides for each unit whether it is new.
+    /// Returns the number of new bytes.
     pub fn tear(&mut self, address: u64, data: &Payload, chance: &mut Random) -> u64 {
         let Some(bytes) = data.bytes().filter(|_| S::CARRIES_BYTES) else { return 0 };
         let mut landed = 0;
@@ -81,8 +81,8 @@ impl<S: Store> Landed<S> {
     }
 }
 
-/// Of `bytes`, the units of `unit` bytes of the address space that chance chooses to be of one version; the others are
-/// of the other one.
+/// The units of `unit` bytes within `bytes` that chance selects for one version; the others get the other
+/// version.
 pub fn drawn_units(bytes: Range<u64>, unit: u32, chance: &mut Random) -> Vec<Range<u64>> {
     let unit = u64::from(unit);
     let next = |&start: &u64| Some((start / unit + 1) * unit).filter(|&next| next < bytes.end);

@@ -1,10 +1,10 @@
-//! Bytes that are written in place, as cells that need no erase hold them.
+//! Data that is written in place, for cells that need no erase.
 
 use super::Store;
 
 /// Bytes at addresses, over the pages of a store.
 ///
-/// Bits are kept inverted: what was never programmed reads as ones from a store and as zeros from here.
+/// Bits are kept inverted: unprogrammed bytes read as ones from a store and as zeros from here.
 #[derive(Debug)]
 pub struct InPlace<S> {
     store: S,
@@ -12,7 +12,7 @@ pub struct InPlace<S> {
 }
 
 impl<S: Store> InPlace<S> {
-    /// The bytes that `store` holds.
+    /// The data in `store`.
     pub fn new(store: S) -> InPlace<S> {
         let page = vec![0; store.page_bytes()];
         InPlace { store, page }
@@ -40,7 +40,7 @@ impl<S: Store> InPlace<S> {
         }
     }
 
-    /// Zeros `bytes` bytes from `address` on. Whole pages use no memory afterwards.
+    /// Zeroes `bytes` bytes from `address`. Whole pages use no memory afterwards.
     pub fn clear(&mut self, address: u64, bytes: u64) {
         let page_bytes = self.page.len() as u64;
         let end = address + bytes;
@@ -53,7 +53,7 @@ impl<S: Store> InPlace<S> {
         self.write(last, &vec![0; (end - last) as usize]);
     }
 
-    /// Page `to` holds what page `from` holds.
+    /// Copies page `from` to page `to`.
     pub fn copy_page(&mut self, from: u64, to: u64) {
         self.store.copy(from, to);
     }
@@ -64,7 +64,8 @@ impl<S: Store> InPlace<S> {
     }
 }
 
-/// The parts of `bytes` bytes from `address` on that lie in one page: the page, where in it, and which bytes.
+/// Splits `bytes` bytes from `address` into parts within pages: the page, the offset in it, and the range of
+/// bytes.
 fn pieces(
     address: u64,
     bytes: usize,

@@ -3,7 +3,7 @@
 use super::Store;
 use rustc_hash::FxHashMap;
 
-/// Pages of a chunk: as many as one word has bits.
+/// Pages per chunk, the bits of a word.
 const CHUNK_PAGES: u64 = 64;
 
 /// Bytes in memory, for as many pages as are programmed, rounded up to chunks of 64.
@@ -13,7 +13,7 @@ pub struct Memory {
     chunks: FxHashMap<u64, Chunk>,
 }
 
-/// Neighboring pages, of which at least one is programmed.
+/// Adjacent pages, at least one of which is programmed.
 #[derive(Clone, Debug)]
 struct Chunk {
     /// Bit `i` is set when page `i` is programmed.
@@ -27,7 +27,7 @@ impl Memory {
         Memory { page_bytes, chunks: FxHashMap::default() }
     }
 
-    /// Where `page` begins in its chunk, and its bit there.
+    /// Offset of `page` in its chunk, and its bit there.
     fn place(&self, page: u64) -> (usize, u64) {
         let slot = page % CHUNK_PAGES;
         (slot as usize * self.page_bytes, 1 << slot)
@@ -40,7 +40,7 @@ impl Memory {
         (chunk.programmed & bit != 0).then(|| &chunk.bytes[start..start + self.page_bytes])
     }
 
-    /// The bytes of `page`, which counts as programmed from now on.
+    /// The data of `page`, which is marked as programmed.
     fn claim(&mut self, page: u64) -> &mut [u8] {
         let ((start, bit), page_bytes) = (self.place(page), self.page_bytes);
         let chunk = self.chunks.entry(page / CHUNK_PAGES).or_insert_with(|| Chunk {

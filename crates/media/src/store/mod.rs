@@ -1,7 +1,7 @@
-//! What a medium holds: nothing (the simulation of time, wear and energy alone) or bytes.
+//! Content of a medium: none (for the simulation of time, wear, and energy only) or bytes.
 //!
 //! A medium is generic over its [`Store`]. Cleaning and wear leveling call the same methods in both cases;
-//! with [`Nothing`] they compile to no code at all.
+//! with [`Nothing`] they compile to no code.
 
 mod in_place;
 mod memory;
@@ -11,19 +11,19 @@ mod tests;
 pub use in_place::InPlace;
 pub use memory::Memory;
 
-/// The bytes of a medium's pages.
+/// The data of a medium's pages.
 ///
-/// Pages are numbered over the whole medium, and all have [`Store::page_bytes`] bytes. A store is told what
-/// happened and never refuses: it is the medium that knows which pages may be programmed. A store that keeps
-/// its bytes in a file reports trouble with it at the end of an operation, outside of this trait.
+/// Pages are numbered over the whole medium, and all have [`Store::page_bytes`] bytes. A store is notified of
+/// operations and never rejects one: the medium knows which pages may be programmed. A store on a file
+/// reports failures at the end of an operation, outside this trait.
 pub trait Store: Send {
-    /// Whether there are bytes at all.
+    /// Whether there is data at all.
     const CARRIES_BYTES: bool;
 
-    /// Bytes of a page; 0 if nothing is carried.
+    /// Bytes per page; 0 without data.
     fn page_bytes(&self) -> usize;
 
-    /// Copies the bytes of `page` from `offset` on into `into`. A page never programmed reads as 0xFF, and is told by
+    /// Copies the bytes of `page` from `offset` into `into`. An unprogrammed page reads as 0xFF, and returns
     /// `false`.
     fn read(&self, page: u64, offset: usize, into: &mut [u8]) -> bool;
 
@@ -33,11 +33,11 @@ pub trait Store: Send {
     /// Programs page `to` with the bytes of page `from`.
     fn copy(&mut self, from: u64, to: u64);
 
-    /// Erases `count` pages from `first` on.
+    /// Erases `count` pages from `first`.
     fn erase(&mut self, first: u64, count: u64);
 }
 
-/// A store that is chosen when a stack is built; the methods are those of [`Store`].
+/// A store selected when a stack is built; the methods are those of [`Store`].
 pub trait Pages: Send {
     /// As [`Store::page_bytes`].
     fn page_bytes(&self) -> usize;

@@ -18,10 +18,10 @@ use crate::dual_mode_flash::{ErrorLaw, wrong_bits};
 use nacre_kernel::Random;
 use nacre_kernel::state::{State, Value};
 
-/// Rows, and how worn they are.
+/// Rows, and their wear.
 #[derive(Debug, State)]
 pub struct WornCells {
-    /// Writes a row is made for.
+    /// Endurance of a row in writes.
     #[state(skip = "from the configuration")]
     endurance: f64,
     #[state(skip = "from the configuration")]
@@ -53,7 +53,7 @@ impl WornCells {
         }
     }
 
-    /// `row` is written; `bits` of it count.
+    /// Counts a write of `row`; `bits` of it are used.
     #[inline]
     pub fn program(&mut self, row: u32, bits: u32) {
         let row = row as usize;

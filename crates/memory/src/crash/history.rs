@@ -1,11 +1,11 @@
-//! What blocks hold after each step of a life.
+//! Contents of blocks after each step of a run.
 
 use std::collections::BTreeMap;
 
-/// Instead of a word: the device says that it has lost the block. Words that are written are odd.
+/// Marks a block that the device reports as lost. Written words are odd.
 pub(super) const UNREAD: u64 = u64::MAX - 1;
 
-/// By block, the word that its bytes repeat after each step that changed it.
+/// For each block, the word that it repeats after each step that changed it.
 #[derive(Debug, Default)]
 pub(super) struct History {
     blocks: BTreeMap<u64, Vec<(u64, u64)>>,
@@ -17,13 +17,13 @@ impl History {
         self.blocks.keys().copied().collect()
     }
 
-    /// From `step` on `block` holds `word`.
+    /// Sets the content of `block` from `step` to `word`.
     pub(super) fn hold(&mut self, step: u64, block: u64, word: u64) {
         self.blocks.entry(block).or_default().push((step, word));
     }
 
-    /// The steps after the first `kept` were never done, and blocks hold what was `found`. One that could not be read, e.g.
-    /// because the device was disconnected, may hold anything.
+    /// Drops the steps after the first `kept`, and sets the contents to `found`. An unreadable block, e.g.
+    /// after a disconnect, may have any content.
     pub(super) fn go_on_after(&mut self, kept: u64, found: &[u64]) {
         for (versions, &word) in self.blocks.values_mut().zip(found) {
             versions.retain(|&(step, _)| step <= kept);
@@ -33,7 +33,7 @@ impl History {
         }
     }
 
-    /// The largest number of steps from `least` to `most` after which all blocks hold what was `found`.
+    /// The largest number of steps from `least` to `most` after which all blocks have the contents `found`.
     pub(super) fn steps_of(&self, found: &[u64], least: u64, most: u64) -> Option<u64> {
         (least..=most).rev().find(|&steps| {
             self.blocks.values().zip(found).all(|(versions, &found)| {
@@ -44,7 +44,7 @@ impl History {
         })
     }
 
-    /// A block that holds none of what it held after `least` steps or later, and what it holds.
+    /// A block without any of its contents after `least` or more steps, and its content.
     pub(super) fn stranger(&self, found: &[u64], least: u64) -> Option<(u64, u64)> {
         let is_known = |versions: &[(u64, u64)], word: u64| {
             let base = versions.iter().rfind(|&&(step, _)| step <= least).map_or(0, |&(_, word)| word);

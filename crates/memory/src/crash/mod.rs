@@ -1,5 +1,5 @@
-//! Crashing an image: the process that holds it is killed, or its machine loses its power, between and in the middle
-//! of any two operations on the file.
+//! Crash tests of images: a kill of the process, or a power loss of its machine, between and inside
+//! operations on the file.
 //!
 //! A device with bytes does steps over an image in memory. After a step the file is taken as it would have been left
 //! in the middle of that step's operations, and opened again: what the device holds then is what it held after some
@@ -27,20 +27,20 @@ use nacre_machine::{Checked, Files};
 use std::collections::BTreeMap;
 use tape::Recorded;
 
-/// What was tried, and the first thing that was not as promised.
+/// Number of tests, and the first violation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Crashed {
     /// Processes that were killed.
     pub kills: u64,
     /// Power losses.
     pub power_losses: u64,
-    /// Of both, those in the middle of a write to the file.
+    /// Of both, those inside a write to the file.
     pub inside_writes: u64,
-    /// Of both, those after which the journal ended in a torn record.
+    /// Of both, those after which the journal ended with a torn record.
     pub torn_records: u64,
-    /// Of both, those after which steps were missing that had been acknowledged, but not synced.
+    /// Of both, those that lost acknowledged but unsynced steps.
     pub unsynced_lost: u64,
-    /// Steps of all lives.
+    /// Steps of all runs.
     pub steps: u64,
     /// Checkpoints.
     pub checkpoints: u64,
@@ -55,7 +55,7 @@ pub struct Crashed {
 }
 
 impl Crashed {
-    /// Adds what was tried in `other`.
+    /// Adds the tests of `other`.
     pub fn add(&mut self, other: &Crashed) {
         self.kills += other.kills;
         self.power_losses += other.power_losses;
@@ -77,14 +77,14 @@ impl Crashed {
     }
 }
 
-/// So small that checkpoints are due often.
+/// Small, so that checkpoints are frequent.
 const JOURNAL_BYTES: u64 = 32 << 10;
-/// Bytes of a block, and blocks that one write has at most.
+/// Block size, and maximum blocks per write.
 const BLOCK: u64 = 512;
 const BLOCKS_MAX: u64 = 4;
-/// Blocks that are written at all.
+/// Number of blocks that are written.
 const PLACES: u64 = 24;
-/// Crashes after one step, at most.
+/// Maximum crashes after one step.
 const CRASHES_MAX: u64 = 6;
 /// Share of the crashes at which the disk has a fault.
 const HARMED: f64 = 0.5;
@@ -92,9 +92,9 @@ const HARMED: f64 = 0.5;
 const STAYS: u64 = 8;
 const STAYS_TORN: u64 = 2;
 
-/// Crashes the image of the stack of `checked` so often, with a file that does `fault`.
+/// Tests the image of the stack of `checked` with this number of crashes, on a file with `fault`.
 ///
-/// Errors: the stack carries no bytes, cannot be built or saved.
+/// Errors: the stack has no data, or cannot be built or saved.
 pub fn crash(
     checked: &Checked,
     files: &dyn Files,
@@ -126,7 +126,7 @@ struct Life<'a> {
     marked: u64,
     /// The first block of the write that the last step was.
     wrote: Option<u64>,
-    /// The same of one whose record was torn: a program writes it again.
+    /// As before, for a step whose record was torn: a program writes it again.
     torn: Option<u64>,
     crashed: Crashed,
 }
@@ -162,7 +162,7 @@ impl<'a> Life<'a> {
         })
     }
 
-    /// One step, and crashes in the middle of it. Errors: what is not as promised.
+    /// One step, with crashes inside it. Errors: a violation.
     fn step(&mut self) -> Result<(), String> {
         self.steps += 1;
         self.crashed.steps += 1;
@@ -274,7 +274,7 @@ fn lives(life: &Life<'_>, mut kept: Kept, tape: &Recorded) -> Result<(), String>
     }
 }
 
-/// The word that each of these blocks repeats; [`UNREAD`] where the device says that it has lost it.
+/// The word of each of these blocks; [`UNREAD`] if reported as lost.
 fn read(kept: &mut Kept, blocks: &[u64]) -> Result<Vec<u64>, String> {
     let mut bytes = vec![0; BLOCK as usize];
     let mut word = |&block: &u64| {

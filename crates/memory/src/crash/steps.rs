@@ -1,4 +1,4 @@
-//! The steps of a life: what a program asks of the device.
+//! Steps of a run: requests of a program.
 
 use super::{BLOCK, BLOCKS_MAX, Life, PLACES, read};
 use crate::error::NotTaken;
@@ -7,7 +7,7 @@ use nacre_kernel::{Status, Streams};
 use std::ops::Range;
 
 impl Life<'_> {
-    /// A step of any kind. Errors: the device did what it may not.
+    /// A random step. Errors: a violation by the device.
     pub(super) fn any_step(&mut self) -> Result<(), String> {
         self.wrote = None;
         match self.random.below(12) {
@@ -49,7 +49,7 @@ impl Life<'_> {
         first..(first + 1 + self.random.below(BLOCKS_MAX)).min(self.blocks)
     }
 
-    /// Has the device do `step`; `None` if its transaction has no room for it, and nothing was done.
+    /// Performs `step` on the device; `None` without effect if its transaction has no space for it.
     fn change(&mut self, step: Step<'_>) -> Result<Option<Status>, String> {
         match self.kept.change(self.kept.until(), step) {
             Ok(done) => Ok(Some(done.completion.status)),
@@ -58,7 +58,7 @@ impl Life<'_> {
         }
     }
 
-    /// Writes from block `first` on. The same step writes the same words, whatever was undone before.
+    /// Writes from block `first`. Equal steps write equal words, whatever was undone before.
     pub(super) fn write(&mut self, first: u64) -> Result<(), String> {
         let count = (1 + self.random.below(BLOCKS_MAX)).min(self.blocks - first);
         let (mut bytes, mut words) = (Vec::new(), Vec::new());
@@ -79,7 +79,7 @@ impl Life<'_> {
         Ok(())
     }
 
-    /// What a trimmed block holds is the device's to choose, and a zone may be reset: from then on blocks hold what is read.
+    /// Reads blocks after a trim or zone reset: their content is the device's choice, and must stay.
     fn trim(&mut self) -> Result<(), String> {
         let blocks = self.range();
         let bytes = ((blocks.end - blocks.start) * BLOCK) as u32;
@@ -102,7 +102,7 @@ impl Life<'_> {
         }
     }
 
-    /// A transaction begins, or the open one ends: what an abort takes back is read.
+    /// Begins a transaction, or ends the open one: rolled back blocks are read.
     fn transact(&mut self) -> Result<(), String> {
         if !self.kept.is_in_transaction() {
             return self.change(Step::Begin).map(drop);

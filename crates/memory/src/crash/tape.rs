@@ -1,22 +1,22 @@
-//! The file of an image whose host crashes: what is done to it since a moment, and what was on the disk then.
+//! The file of an image whose host crashes: operations since a mark, and the disk content at the mark.
 
 use nacre_image::tape::{Event, Followed, Tape};
 use std::sync::Arc;
 
-/// What the file does wrong, so that tests see it found.
+/// Injected faults of the file, which tests must detect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// Nothing.
     None,
-    /// A sync is answered, and nothing is on the disk.
+    /// A sync is acknowledged without effect.
     LyingSync,
-    /// One write in so many is answered and lost.
+    /// One write in this many is acknowledged and lost.
     LostWrite(u64),
     /// It keeps no checksums of pages.
     NoChecksums,
 }
 
-/// The file, and what it was at the moment.
+/// The file, and its content at the mark.
 #[derive(Debug)]
 pub(super) struct Recorded {
     pub(super) file: Arc<Tape<()>>,
@@ -25,7 +25,7 @@ pub(super) struct Recorded {
 }
 
 impl Recorded {
-    /// A file whose bytes are on the disk.
+    /// A file with durable bytes.
     pub(super) fn of(bytes: Vec<u8>, fault: Fault) -> Recorded {
         let (before, file) = (Followed::of(bytes.clone()), Tape::with(bytes));
         if let Fault::LostWrite(one_in) = fault {
@@ -34,13 +34,13 @@ impl Recorded {
         Recorded { file: Arc::new(file), before, fault }
     }
 
-    /// This is the moment.
+    /// Sets the mark.
     pub(super) fn settle(&mut self) {
         let events = std::mem::take(&mut self.file.reel().events);
         events.iter().for_each(|event| follow(&mut self.before, event, self.fault));
     }
 
-    /// How many operations there were since the moment.
+    /// Number of operations since the mark.
     pub(super) fn operations(&self) -> usize {
         self.file.reel().events.len()
     }
@@ -64,7 +64,7 @@ impl Recorded {
     }
 }
 
-/// What `event` does to `file`, whose disk has this fault.
+/// Applies `event` to `file`, whose disk has this fault.
 fn follow(file: &mut Followed, event: &Event<()>, fault: Fault) {
     if fault != Fault::LyingSync || !matches!(event, Event::Sync) {
         file.follow(event);

@@ -15,12 +15,12 @@ use pyo3::types::PyMapping;
 use serde_json::json;
 use std::io;
 
-/// Requests of a workload taken at a time.
+/// Requests read from a workload at a time.
 const BATCH: usize = 16_384;
-/// Something that serves a workload whatever it reaches.
+/// A stack that accepts any workload.
 const STACK: &str = "[stack]\npreset = \"network_store\"\n";
 
-/// One pass over a trace; returns the table `[workload]` fitted to it, and how well it fits as JSON text.
+/// One pass over a trace; returns the fitted table `[workload]`, and its distance as JSON text.
 #[pyfunction]
 pub(crate) fn trace_fit(
     py: Python<'_>,
@@ -84,8 +84,8 @@ pub(crate) fn trace_fit(
     Ok((text, report.to_string()))
 }
 
-/// What a workload is like, run for at most `limit` requests. `go_on` is told between batches how many requests came
-/// since, and may end it: then the problems are none.
+/// Profile of a workload, run for at most `limit` requests. `go_on` is called between batches with the number
+/// of requests, and may stop it: then there are no problems.
 fn describe(
     text: &str,
     block_bytes: u64,

@@ -31,7 +31,7 @@ pub(super) fn open(py: Python<'_>, paths: &[String], options: &Options) -> PyRes
     Ok(Input { reader: reader.map_err(|error| trace_error(py, error))?, share })
 }
 
-/// Hands every batch of at most `limit` requests to `act`, which says whether it wants more. Returns
+/// Passes every batch of at most `limit` requests to `act`, which returns whether it needs more. Returns
 /// false if the caller's progress function stopped it.
 pub(super) fn each_batch(
     py: Python<'_>,
@@ -46,7 +46,7 @@ pub(super) fn each_batch(
     Ok(complete)
 }
 
-/// As [`each_batch`]; `report` is told after every batch how many requests were read, and of how many.
+/// As [`each_batch`]; `report` is called after every batch with the requests read and their estimated total.
 pub(super) fn each_reported(
     py: Python<'_>,
     input: &mut Input,

@@ -11,10 +11,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping};
 use serde_json::json;
 
-/// Different blocks that can be followed one by one.
+/// Maximum blocks that can be tracked exactly.
 const BLOCKS_MAX: u64 = 1 << 30;
 
-/// One pass over a trace; returns what it is the curve of as JSON text, and columns: the misses at a few hundred
+/// One pass over a trace; returns its description as JSON text, and columns: the misses at a few hundred
 /// sizes with their half-widths, and every size at which the hits change.
 #[pyfunction]
 #[pyo3(signature = (paths, options, block_bytes, share, blocks, seed, progress))]

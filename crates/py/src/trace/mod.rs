@@ -1,4 +1,4 @@
-//! Trace files: what they hold, other formats, samples, columns.
+//! Trace files: summaries, conversion, samples, columns.
 
 mod fit;
 mod input;
@@ -24,7 +24,7 @@ use pyo3::types::{PyDict, PyMapping};
 use serde_json::json;
 use wishes::{Wishes, option_error};
 
-/// Requests handled at a time.
+/// Requests processed at a time.
 const BATCH: usize = 16_384;
 /// Sizes listed in a summary, most frequent first.
 const SIZES_SHOWN: usize = 20;
@@ -50,7 +50,7 @@ pub(crate) fn trace_info(
     Ok(summary_json(&summary, &profile, tally, complete).to_string())
 }
 
-/// Writes a trace in another format; returns what was written as JSON text.
+/// Converts a trace; returns statistics as JSON text.
 #[pyfunction]
 pub(crate) fn trace_convert(
     py: Python<'_>,
@@ -68,7 +68,7 @@ pub(crate) fn trace_convert(
     output.end(py, &*input.reader, complete)
 }
 
-/// Writes part of a trace; returns what was written as JSON text.
+/// Writes part of a trace; returns statistics as JSON text.
 #[pyfunction]
 pub(crate) fn trace_sample(
     py: Python<'_>,
@@ -123,7 +123,7 @@ pub(crate) fn trace_columns<'py>(
     Ok(columns)
 }
 
-/// Writes a trace from columns as [`trace_columns`] gives them; returns what was written as JSON text.
+/// Writes a trace from columns of [`trace_columns`]; returns statistics as JSON text.
 #[pyfunction]
 pub(crate) fn trace_from_columns(
     py: Python<'_>,

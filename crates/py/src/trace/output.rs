@@ -1,4 +1,4 @@
-//! A trace being written: it appears whole or not at all.
+//! A trace being written, atomically.
 
 use super::wishes::Wishes;
 use crate::errors::{os_error, trace_error};
@@ -79,7 +79,7 @@ impl Output {
         self.writer.write(batch).map_err(|error| self.named(error))
     }
 
-    /// What went wrong while writing, with the path of the file.
+    /// Adds the path of the file to a write error.
     fn named(&self, error: TraceError) -> TraceError {
         match error {
             TraceError::Io { place, error, .. } => {

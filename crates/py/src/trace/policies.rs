@@ -1,4 +1,4 @@
-//! What caches of several policies and sizes miss, in one pass over a trace and on all cores.
+//! Miss ratios of several policies and sizes, in one pass over a trace on all cores.
 
 use super::input::{each_batch, open};
 use super::wishes::{Wishes, option_error};
@@ -17,9 +17,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-/// Accesses handed to the threads at a time.
+/// Accesses passed to the threads at a time.
 const HANDED: usize = 1 << 16;
-/// What may wait for a thread.
+/// Maximum chunks queued for a thread.
 const WAITING: usize = 4;
 
 struct Policy(Box<dyn Replacement>);
@@ -119,14 +119,14 @@ pub(crate) fn trace_policies(
     Ok(document.to_string())
 }
 
-/// The simulations of all workers, once these have ended. A panic of one is passed on.
+/// The simulations of all workers, after their end. Propagates panics.
 fn joined(workers: Vec<thread::ScopedJoinHandle<'_, Vec<(usize, Simulation)>>>) -> Vec<(usize, Simulation)> {
     let ended = workers.into_iter().map(thread::ScopedJoinHandle::join).collect::<Vec<_>>();
     let own = ended.into_iter().map(|own| own.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
     own.flatten().collect()
 }
 
-/// Adds what comes to every one of these simulations, until nothing does or nobody waits for the result.
+/// Passes received accesses to these simulations, until the channel closes.
 fn add_all(
     mut own: Vec<(usize, Simulation)>,
     coming: &Receiver<Arc<Followed>>,
@@ -174,7 +174,7 @@ fn simulations(
     made.collect()
 }
 
-/// A share of the simulations for each core: sizes and policies mixed, since they take differently long.
+/// Simulations of each core: sizes and policies are mixed, since their run times differ.
 fn dealt(simulations: Vec<(usize, Simulation)>) -> Vec<Vec<(usize, Simulation)>> {
     let cores = thread::available_parallelism().map_or(1, NonZero::get).min(simulations.len());
     let mut shares: Vec<Vec<_>> = (0..cores).map(|_| Vec::new()).collect();

@@ -1,4 +1,4 @@
-//! What the caller may say about reading and choosing.
+//! User options for reading and sampling.
 
 use crate::errors::trace_error;
 use nacre_workload::trace::{Action, Options, Sampler, TimeUnit, TraceError};
@@ -6,7 +6,7 @@ use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::PyMapping;
 
-/// What the caller may say about reading and choosing.
+/// User options for reading and sampling.
 pub(super) struct Wishes {
     pub(super) options: Options,
     pub(super) limit: u64,
@@ -64,7 +64,7 @@ impl Wishes {
     }
 }
 
-/// An error in an option, in words.
+/// Error for an option.
 pub(super) fn option_error(option: &str, problem: String, remedy: &str) -> TraceError {
     TraceError::Option { option: option.into(), problem, remedy: remedy.into() }
 }

@@ -1,4 +1,4 @@
-//! The families of metrics, and how one is written.
+//! The families of metrics, and their output.
 
 use crate::asked::TIMED;
 use crate::model::Timed;
@@ -169,7 +169,7 @@ fn devices(page: &mut Page, exports: &[ExportStatistics]) {
     }
 }
 
-/// Faults of the scenario's stack, by their paths, and those that were added while it is served, by their numbers.
+/// Faults of the scenario's stack, by path, and faults added while serving, by number.
 fn faults(page: &mut Page, exports: &[ExportStatistics]) {
     type Count = fn(&Counts) -> f64;
     let counts: [(&str, &str, Count); 4] = [
@@ -199,7 +199,7 @@ fn faults(page: &mut Page, exports: &[ExportStatistics]) {
     }
 }
 
-/// What a fault did.
+/// Counters of a fault.
 struct Counts {
     name: String,
     kind: &'static str,
@@ -268,7 +268,7 @@ fn media(page: &mut Page, exports: &[ExportStatistics]) {
     }
 }
 
-/// What a device would tell of its health.
+/// Health data of devices.
 fn health(page: &mut Page, exports: &[ExportStatistics]) {
     type Number = fn(&Health) -> Option<f64>;
     let families: [(&str, &str, &str, Number); 6] = [
@@ -355,7 +355,7 @@ impl Page {
     }
 }
 
-/// As the value of a label.
+/// Escaped for the value of a label.
 fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }

@@ -1,11 +1,11 @@
-//! As much of HTTP/1.1 as a scraper needs: one GET, one answer, and the connection ends (RFC 9112).
+//! Minimal HTTP/1.1 for scrapers: one GET, one response, then the connection ends (RFC 9112).
 
-/// Most bytes of the head of a request.
+/// Maximum bytes of a request head.
 pub const HEAD_MAX: usize = 8 << 10;
 
-/// The answer to what was sent so far; `None` while the head is not whole, `Some(None)` where it is not HTTP
-/// and gets no answer. `is_ours` says of the host that is named, if one is, whether it is one of ours, lest a page of the
-/// web reads the metrics under its own name that leads here. `metrics` is asked for the page's text.
+/// The response to the data so far; `None` while the head is incomplete, `Some(None)` if it is not HTTP and
+/// gets no response. `is_ours` returns whether the named host is this server, to prevent web pages from
+/// reading the metrics by DNS rebinding. `metrics` generates the text.
 pub fn respond(
     head: &[u8],
     is_ours: impl Fn(Option<&str>) -> bool,
@@ -34,7 +34,7 @@ pub fn respond(
 const PLAIN: &str = "text/plain; charset=utf-8";
 const METRICS: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// The first line; what begins as no request does is not waited for.
+/// The first line; data that cannot start a request is not waited for.
 fn first_line(head: &[u8]) -> Option<&[u8]> {
     let end = head.windows(2).position(|window| window == b"\r\n");
     match end {
@@ -53,7 +53,7 @@ fn request_line(line: &[u8]) -> Option<(&str, &str)> {
     (is_whole && parts.next().is_none()).then_some((method, target))
 }
 
-/// The host that the lines of a head name, where they name exactly one.
+/// The host named by the lines of a head, if exactly one.
 fn host(head: &[u8]) -> Option<&str> {
     let lines = std::str::from_utf8(head).ok()?.split("\r\n").skip(1);
     let named =

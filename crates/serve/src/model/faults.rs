@@ -8,13 +8,14 @@ use nacre_machine::{Problems, faults};
 use std::time::Instant;
 
 impl Model {
-    /// Adds the fault that `settings` describe, which counts its times from now; its number. Errors: those in `settings`.
+    /// Adds the fault in `settings`, with times relative to now; returns its number. Errors: those in
+    /// `settings`.
     #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
     pub(crate) fn add_fault(&self, settings: &str) -> Result<usize, Problems> {
         self.add_fault_at(self.simulated(Instant::now()), settings)
     }
 
-    /// The same when it is `at`.
+    /// As before, at `at`.
     pub(crate) fn add_fault_at(&self, at: Time, settings: &str) -> Result<usize, Problems> {
         let mut state = self.state();
         state.run_to(at);
@@ -43,8 +44,8 @@ impl Model {
         wanted
     }
 
-    /// Operations of the medium go wrong like this from now on, with draws of the seed, or no longer. Returns how many went
-    /// wrong since the last time.
+    /// Injects this fault into operations of the medium, with a random stream from the seed, or none. Returns
+    /// the number of affected operations since the last call.
     pub(crate) fn medium_fault(&self, fault: Option<(Fault, u64)>) -> u64 {
         let mut state = self.state();
         let medium = state.under.kept.medium_faults().clone();

@@ -1,11 +1,11 @@
-//! How far two traces are from each other, curve by curve.
+//! Distances between two traces, curve by curve.
 
 use crate::profile::{Description, Sizes, Timeline};
 use serde::Serialize;
 
 const GAPS: &str = "time between arrivals";
 const REQUESTS: &str = "requests over time";
-/// The curves that say when requests come.
+/// The curves of arrival times.
 pub(super) const OF_TIME: [&str; 2] = [GAPS, REQUESTS];
 
 /// The largest distance between two curves, of the shares they run from 0 to 1 over.
@@ -47,12 +47,12 @@ pub fn compare(a: &Description, b: &Description) -> Vec<Closeness> {
     found
 }
 
-/// Shares of capacity, closer where they are small.
+/// Shares of capacity, denser for small ones.
 fn steps() -> impl Iterator<Item = f64> {
     (0..=96).map(|step| libm::pow(10.0, f64::from(step - 96) / 24.0))
 }
 
-/// The largest difference of two step curves; `before` is their value before their first point.
+/// Largest difference of two step curves; `before` is their value before the first point.
 fn apart(a: (&[f64], &[f64]), b: (&[f64], &[f64]), before: f64) -> f64 {
     let at = |(xs, ys): (&[f64], &[f64]), x: f64| {
         let after = xs.partition_point(|&point| point <= x);
@@ -78,7 +78,7 @@ fn growth(timeline: &Timeline) -> Vec<f64> {
     timeline.footprint_bytes.iter().map(added).collect()
 }
 
-/// The shares up to each.
+/// Cumulative shares.
 fn cumulated(amounts: Vec<f64>) -> Vec<f64> {
     let total = amounts.iter().sum::<f64>();
     let mut upto = 0.0;
@@ -89,7 +89,8 @@ fn cumulated(amounts: Vec<f64>) -> Vec<f64> {
     amounts.into_iter().map(share).collect()
 }
 
-/// The largest difference of what came until each of 64 parts of the time, each timeline for itself.
+/// Largest difference of the cumulative amounts over 64 equal parts of the time, each timeline with its own
+/// duration.
 fn drift(a: &Timeline, of_a: Vec<f64>, b: &Timeline, of_b: Vec<f64>) -> f64 {
     let span = |timeline: &Timeline| timeline.start_s.len() as f64 * timeline.width_s;
     let duration = span(a).max(span(b));

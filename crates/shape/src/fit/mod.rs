@@ -1,8 +1,10 @@
-//! A workload with the shape of a trace and none of its addresses.
+//! A workload with the statistics of a trace, without its addresses.
 //!
-//! One pass counts, for every operation and size of request, how often it comes, how much of it is new, and how
+//! One pass counts, for every operation and size of request, how often it comes, how much of it is new, and
+//! how
 //! deep in the LRU stack the rest lies. Those become the classes of a `shaped` workload; arrivals become a
-//! `rhythm`. What comes out depends on runs and on growth in ways that no formula says, so `follow`, and whether
+//! `rhythm`. What comes out depends on runs and on growth in ways that no formula says, so `follow`, and
+//! whether
 //! to follow the growth of the footprint, are found by trying.
 
 mod closeness;
@@ -19,9 +21,9 @@ use workload::Settings;
 
 /// Sizes of requests that are distinguished while counting.
 const KEYS_MAX: usize = 4096;
-/// Gaps that the mean around one is taken over, roughly.
+/// Approximate number of gaps in the moving average of gaps.
 const GAPS_AROUND: f64 = 500.0;
-/// How finely gaps are counted: parts of the mean.
+/// Resolution of gaps, as parts of the mean.
 const GAP_UNIT: f64 = 1e6;
 /// Requests of a trial at most.
 const TRIAL: u64 = 150_000;
@@ -30,18 +32,18 @@ const TRIALS: usize = 3;
 /// Rhythms that are tried.
 const RHYTHMS: usize = 3;
 
-/// Requests that [`Fit::fit`] generates at most for a trace of so many reads and writes.
+/// Maximum requests that [`Fit::fit`] generates for a trace of this many reads and writes.
 pub fn generated_max(requests: u64) -> u64 {
     requests + requests.min(TRIAL) * (2 * TRIALS + RHYTHMS) as u64
 }
 
-/// Takes a trace in, batch by batch.
+/// Reads a trace batch by batch.
 pub struct Fit {
     block_bytes: u64,
     profile: Profile,
     stack: SampledCurve,
     classes: FxHashMap<Key, Counted>,
-    /// Gaps in units of the mean around them.
+    /// Gaps relative to the moving average.
     gaps: Cells,
     /// Gaps in picoseconds.
     plain_gaps: Cells,
@@ -50,7 +52,7 @@ pub struct Fit {
     gaps_seen: f64,
     latest: Option<nacre_kernel::Time>,
     growth: Growth,
-    /// Requests of which the first block was followed.
+    /// Requests whose first block was tracked.
     counted: u64,
 }
 
@@ -58,7 +60,7 @@ pub struct Fit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Key {
     is_write: bool,
-    /// Blocks that one touches.
+    /// Blocks per request.
     blocks: u64,
     bytes: u32,
 }
@@ -74,12 +76,12 @@ impl Key {
 /// Steps of the growth of the footprint.
 const GROWTH_STEPS: usize = 64;
 
-/// What is new over the course of the requests.
+/// New blocks over the course of the requests.
 #[derive(Clone, Debug)]
 struct Growth {
     /// Requests of a step.
     width: u64,
-    /// Accesses, and how many of them were the first to their block.
+    /// Accesses, and those that were the first to their block.
     steps: Vec<[f64; 2]>,
 }
 
@@ -100,7 +102,7 @@ impl Growth {
 }
 
 impl Growth {
-    /// By step, the odds that an access is the first to its block, over those of the whole.
+    /// For each step, the odds of a first access relative to those of the whole.
     fn odds(&self) -> Vec<f64> {
         let odds = |all: f64, new: f64| new / (all - new).max(1.0);
         let whole = self.steps.iter().fold([0.0; 2], |sum, step| [sum[0] + step[0], sum[1] + step[1]]);
@@ -113,7 +115,7 @@ impl Growth {
     }
 }
 
-/// The most that odds may be raised to.
+/// Maximum factor on odds.
 const ODDS_MAX: f64 = 1e4;
 
 #[derive(Clone, Debug, Default)]
@@ -123,7 +125,7 @@ struct Counted {
     distances: Cells,
 }
 
-/// A workload and how well it fits.
+/// A workload and its distance.
 pub struct Fitted {
     /// The table `[workload]` of a scenario, as TOML.
     pub text: String,
@@ -136,7 +138,7 @@ pub struct Fitted {
 }
 
 impl Fit {
-    /// Nothing yet, in blocks of `block_bytes`, a power of two.
+    /// An empty fit, for blocks of `block_bytes`, a power of two.
     pub fn new(block_bytes: u64) -> Fit {
         Fit {
             block_bytes,
@@ -153,7 +155,7 @@ impl Fit {
         }
     }
 
-    /// Takes `batch` in.
+    /// Adds `batch`.
     pub fn add(&mut self, batch: &[Request]) {
         self.profile.add(batch);
         for request in batch.iter().filter(|request| matches!(request.op, Op::Read | Op::Write)) {
@@ -199,8 +201,8 @@ impl Fit {
         Some(self.classes.entry(key).or_default())
     }
 
-    /// The workload. `has_times` says whether arrivals mean anything; `generate` runs a workload given as TOML,
-    /// so many of its requests at most, and describes what came out.
+    /// The workload. `has_times` is true if arrivals are meaningful; `generate` runs a workload given as
+    /// TOML, for a maximum number of requests, and describes the result.
     ///
     /// Errors are those of `generate`.
     pub fn fit<E>(
@@ -243,7 +245,7 @@ impl Fit {
     }
 }
 
-/// Takes the rhythm that is closest to the trace's.
+/// Selects the rhythm closest to the trace's.
 fn choose_rhythm<E>(
     settings: &mut Settings,
     trace: &Description,
@@ -264,7 +266,7 @@ fn choose_rhythm<E>(
     Ok(())
 }
 
-/// How far a trial is from the trace in what the settings that are tried move.
+/// Distance of a trial from the trace in the curves that the varied settings affect.
 fn apart(trace: &Description, trial: &Description) -> f64 {
     let judged = ["misses of reads", "misses of writes", "sequential share"];
     let found = compare(trace, trial).into_iter().filter(|found| judged.contains(&found.curve));

@@ -6,15 +6,16 @@ use crate::profile::cells::Cells;
 use nacre_kernel::Bytes;
 use std::fmt::Write;
 
-/// Most classes of a workload; the others join the most alike of them.
+/// Maximum number of classes of a workload; others are merged into the most similar one.
 const CLASSES_MAX: usize = 32;
 /// Steps of a distribution of distances and of gaps.
 const DISTANCE_STEPS: usize = 32;
 const GAP_STEPS: usize = 64;
-/// Steps of a rhythm that is shorter than a day.
+/// Steps of a rhythm shorter than a day.
 const RHYTHM_STEPS: usize = 64;
 const DAY_S: f64 = 86_400.0;
-/// What the pattern may leave unused: sixteen strips of 256 blocks, or of eight of the largest requests.
+/// Space that the pattern may leave unused: sixteen strips of 256 blocks, or of eight of the largest
+/// requests.
 const STRIPS: f64 = 16.0;
 const STRIP_BLOCKS: u64 = 256;
 const STRIP_REQUESTS: u64 = 8;
@@ -28,9 +29,9 @@ pub(super) struct Settings {
     pub(super) growth: Vec<f64>,
     growth_step: u64,
     classes: Vec<(Key, Counted)>,
-    /// Rhythms to choose from; none without times.
+    /// Candidate rhythms; none without times.
     pub(super) rhythms: Vec<Rhythm>,
-    /// The one that is chosen.
+    /// Index of the selected one.
     pub(super) rhythm: usize,
 }
 
@@ -39,12 +40,12 @@ pub(super) struct Rhythm {
     span_s: f64,
     weights: Vec<f64>,
     gaps: Vec<f64>,
-    /// Gaps of the last step, the longest; none if they are spread evenly.
+    /// Gaps of the last step, the longest; empty if they are uniform.
     tail: Vec<f64>,
 }
 
 impl Settings {
-    /// Those of what was counted; none if there is no read or write.
+    /// Settings from the counts; `None` if there is no read or write.
     pub(super) fn of(fit: &Fit, trace: &Description) -> Option<Settings> {
         let classes = classes(fit);
         let requests: u64 = classes.iter().map(|(_, counted)| counted.requests).sum();
@@ -121,8 +122,8 @@ impl Settings {
     }
 }
 
-/// Where a request begins in its first block, so that it touches as many as it did: one more than it needs, if it
-/// lay across a border.
+/// Offset of a request in its first block, so that it touches as many blocks as in the trace: one more than
+/// necessary, if it crossed a border.
 fn offset(key: Key, block_bytes: u64) -> Option<u64> {
     let bytes = u64::from(key.bytes);
     let needed = bytes.div_ceil(block_bytes);
@@ -131,7 +132,7 @@ fn offset(key: Key, block_bytes: u64) -> Option<u64> {
     (key.blocks > needed).then(|| (block_bytes - rest + 512).min(block_bytes - 1))
 }
 
-/// The classes with most accesses; the others are counted to the one of their operation that is nearest in blocks.
+/// The classes with most accesses; others are added to the one of their operation with the most similar size.
 #[expect(clippy::iter_over_hash_type, reason = "the classes are sorted before anybody sees them")]
 fn classes(fit: &Fit) -> Vec<(Key, Counted)> {
     let mut all = Vec::with_capacity(fit.classes.len());
@@ -152,16 +153,15 @@ fn classes(fit: &Fit) -> Vec<(Key, Counted)> {
     all
 }
 
-/// Rhythms that may be close to the trace's: gaps over the mean around them, which leaves changes of the rate to the
-/// weights, with their longest ones spread evenly or as they are; and gaps as they were, where they change faster
-/// than any mean follows.
+/// Candidate rhythms: gaps relative to the moving average, with rate changes in the weights, and with their
+/// longest gaps uniform or as sampled; and raw gaps, if they change faster than any average follows.
 fn rhythms(fit: &Fit, trace: &Description, requests: u64) -> Vec<Rhythm> {
     let plain = (fit.plain_gaps.sum() / fit.plain_gaps.count().max(1.0)).max(1.0);
     let ways = [(&fit.gaps, GAP_UNIT, false), (&fit.gaps, GAP_UNIT, true), (&fit.plain_gaps, plain, true)];
     ways.into_iter().filter_map(|(gaps, unit, tail)| rhythm(gaps, unit, tail, trace, requests)).collect()
 }
 
-/// The rhythm of a trace whose `gaps` are counted in so many of a `unit`.
+/// The rhythm of a trace whose `gaps` are counted in multiples of a `unit`.
 fn rhythm(gaps: &Cells, unit: f64, has_tail: bool, trace: &Description, requests: u64) -> Option<Rhythm> {
     let duration_s = trace.duration_s?;
     let timeline = trace.hours.as_ref().filter(|_| duration_s > DAY_S).or(trace.timeline.as_ref())?;
@@ -194,7 +194,7 @@ fn rounded(value: f64) -> f64 {
     (value * 1e4).round() / 1e4
 }
 
-/// To six digits that count.
+/// Values with six significant digits.
 fn listed(values: &[f64]) -> String {
     let digits = |value: f64| {
         let scale = libm::pow(10.0, 5.0 - libm::floor(libm::log10(value.abs().max(1e-12))));

@@ -1,9 +1,9 @@
-//! Counts of spans of time in cells that widen with the span.
+//! Histogram with cells that widen with the value.
 
 /// Cells for each doubling, as a power of two.
 const BITS: u32 = 4;
 
-/// Weighted counts of whole numbers with their sums: one cell each up to 32, then 16 for each doubling.
+/// Weighted counts of integers with their sums: one cell each up to 32, then 16 per doubling.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cells {
     counts: Vec<f64>,
@@ -29,7 +29,7 @@ impl Cells {
         self.sums.iter().sum()
     }
 
-    /// The largest value of each cell that holds any, with the count up to it.
+    /// The largest value of each nonempty cell, with the cumulative count.
     pub(crate) fn upto(&self) -> impl Iterator<Item = (u64, f64)> {
         let mut sum = 0.0;
         self.counts.iter().enumerate().filter(|(_, count)| **count > 0.0).map(move |(cell, count)| {
@@ -38,7 +38,7 @@ impl Cells {
         })
     }
 
-    /// Takes in all that `other` counted.
+    /// Adds the counts of `other`.
     pub(crate) fn join(&mut self, other: &Cells) {
         self.counts.resize(self.counts.len().max(other.counts.len()), 0.0);
         self.sums.resize(self.counts.len(), 0.0);
@@ -48,13 +48,13 @@ impl Cells {
         }
     }
 
-    /// The values at `steps` equal steps of probability, from the smallest to the largest. Within a cell values
-    /// are taken to be spread evenly around their mean. Empty where nothing was counted.
+    /// Values at `steps` equal steps of probability, from the smallest to the largest. Values are assumed
+    /// uniform around their mean within a cell. Empty without counts.
     pub(crate) fn quantiles(&self, steps: usize) -> Vec<f64> {
         self.upper_quantiles(0.0, steps)
     }
 
-    /// The same of the values above a share `from` of them.
+    /// As before, for the values above the quantile `from`.
     pub(crate) fn upper_quantiles(&self, from: f64, steps: usize) -> Vec<f64> {
         let total = self.count();
         let (mut quantiles, mut upto) = (Vec::with_capacity(steps + 1), 0.0);
@@ -80,8 +80,7 @@ impl Cells {
         quantiles
     }
 
-    /// The sum of all values, each taken for at most `bound`. Within the cell of the bound values are taken to
-    /// be spread evenly.
+    /// Sum of all values, each capped at `bound`. Values are assumed uniform within the cell of the bound.
     pub(crate) fn sum_bounded(&self, bound: u64) -> f64 {
         let at = cell(bound);
         let mut sum = 0.0;

@@ -1,8 +1,8 @@
-//! Everything that describes a trace but its addresses, in one pass.
+//! All statistics of a trace except its addresses, in one pass.
 //!
-//! Blocks are followed one by one up to a bound; past it a sample of them, picked by a hash, is (see
-//! [`crate::sampled`]), so that memory is bounded whatever the trace touches: about 100 B for each block
-//! followed, and as much for at most a million extents.
+//! Blocks are tracked individually up to a limit; beyond it a sample of them, selected by a hash (see
+//! [`crate::sampled`]), so that memory is bounded for any footprint: about 100 B for each tracked block, and
+//! as much for at most a million extents.
 
 pub(crate) mod cells;
 mod popularity;
@@ -33,12 +33,12 @@ const WINDOWS: [f64; 18] = [
 ];
 const PS_PER_S: f64 = 1e12;
 
-/// Takes a trace in, batch by batch.
+/// Reads a trace batch by batch.
 #[derive(Clone, Debug)]
 pub struct Profile {
     block_bytes: u64,
     blocks: SampledCurve,
-    /// By number of the block followed.
+    /// By number of the tracked block.
     followed: Vec<Block>,
     reuse: Cells,
     extents: Extents,
@@ -60,7 +60,7 @@ pub struct Description {
     pub block_bytes: u64,
     /// Bytes of an extent.
     pub extent_bytes: u64,
-    /// The share of blocks that popularity, reuse and misses are counted on: 1 unless there were too many.
+    /// Share of blocks for popularity, reuse, and misses: 1 unless there were too many.
     pub sample_rate: f64,
     /// Seconds from the first request to the last; `None` for traces without times.
     pub duration_s: Option<f64>,
@@ -90,8 +90,8 @@ pub struct Description {
     pub days: Option<Timeline>,
 }
 
-/// Misses of an LRU cache by its size, as shares; also the distribution of stack distances: what a size does not
-/// miss has a distance of at most that size.
+/// Miss ratio of an LRU cache by size; also the distribution of stack distances: accesses that do not miss at
+/// a size have at most that distance.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Misses {
     /// Bytes of the cache; rising.
@@ -123,13 +123,13 @@ impl Misses {
 pub struct Reuse {
     /// The share of accesses that are the first to their block.
     pub first_share: f64,
-    /// Seconds since the access before; rising.
+    /// Seconds since the previous access, ascending.
     pub time_s: Vec<f64>,
     /// Share of accesses within it, without first accesses.
     pub share: Vec<f64>,
 }
 
-/// Different blocks touched within a window of time, on average over all windows (P. Denning, S. Schwartz,
+/// Distinct blocks accessed within a time window, averaged over all windows (P. Denning, S. Schwartz,
 /// Properties of the working-set model, CACM 15(3), 1972).
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct WorkingSet {
@@ -146,8 +146,8 @@ impl Default for Profile {
 }
 
 impl Profile {
-    /// Nothing yet, in blocks of `block_bytes` (a power of two of at most 1 MiB), of which at most `followed` are
-    /// followed.
+    /// An empty profile, for blocks of `block_bytes` (a power of two of at most 1 MiB), of which at most
+    /// `followed` are tracked.
     pub fn new(block_bytes: u64, followed: u32) -> Profile {
         assert!(block_bytes <= EXTENT_BYTES, "blocks larger than extents");
         Profile {
@@ -162,7 +162,7 @@ impl Profile {
         }
     }
 
-    /// Takes `batch` in.
+    /// Adds `batch`.
     pub fn add(&mut self, batch: &[Request]) {
         for request in batch {
             self.last_arrival = self.last_arrival.max(request.arrival);
@@ -233,8 +233,8 @@ impl Profile {
         Reuse { first_share: (1.0 - again / accesses.max(1.0)).max(0.0), time_s, share }
     }
 
-    /// Every access keeps its block in the working set for the window, or until the next access to it or the end
-    /// of the trace, whichever comes first. `ends` are the times from last accesses to the end.
+    /// Every access keeps its block in the working set for the window, or until the next access to it or the
+    /// end of the trace, whichever comes first. `ends` are the times from last accesses to the end.
     fn working_set(&self, ends: &[u64], rate: f64) -> WorkingSet {
         let duration = self.last_arrival.as_ps() as f64;
         let windows = WINDOWS.iter().copied().filter(|window| window * PS_PER_S <= duration);

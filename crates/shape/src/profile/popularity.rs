@@ -1,28 +1,28 @@
-//! How unevenly accesses fall on what is accessed.
+//! Skew of accesses.
 
 use crate::index::hash;
 use nacre_kernel::{Op, Request};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-/// Extents that are counted at most; past that half of them, by hash, are left out.
+/// Maximum tracked extents; beyond it, half of them, by hash, are dropped.
 const EXTENTS_MAX: usize = 1 << 20;
 /// Points of a curve for each tenfold of ranks.
 const POINTS: f64 = 16.0;
-/// A block needs so many accesses for its rank to be trusted.
+/// Minimum accesses of a block for a reliable rank.
 const ACCESSES_MIN: f64 = 16.0;
-/// A law whose curve is farther from that of the trace does not describe it.
+/// Maximum distance between a fitted law and the curve of the trace.
 const LAW_DISTANCE: f64 = 0.1;
 /// Tenfolds of ranks that must be trusted to speak of a law.
 const DECADES_MIN: f64 = 1.0;
 
-/// The share of accesses that go to the hottest, by how many of the hottest they are: the CDF of I/O over
-/// capacity. Columns of one length.
+/// Share of accesses to the hottest items, by their number: the CDF of I/O over capacity. Columns of one
+/// length.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Popularity {
-    /// Different ones that were accessed; an estimate where not all were counted.
+    /// Number of distinct accessed items; an estimate for a sample.
     pub count: f64,
-    /// The hottest ones up to here, as a share of `count`; rising.
+    /// Hottest items up to here, as a share of `count`, ascending.
     pub hottest: Vec<f64>,
     /// Their share of all accesses.
     pub accesses: Vec<f64>,
@@ -35,7 +35,7 @@ pub struct Popularity {
 }
 
 impl Popularity {
-    /// The curve of reads and writes of each of a share `rate` of all.
+    /// The curve for reads and writes of each item, with sampling rate `rate`.
     pub(super) fn of(mut counts: Vec<[u64; 2]>, rate: f64) -> Popularity {
         counts.sort_unstable_by_key(|[reads, writes]| std::cmp::Reverse(reads + writes));
         let total = counts.iter().fold([0, 0], |sum, count| [sum[0] + count[0], sum[1] + count[1]]);
@@ -58,7 +58,7 @@ impl Popularity {
         popularity
     }
 
-    /// The share of accesses to the hottest share of all, between points along a straight line.
+    /// Share of accesses to the hottest share of items, interpolated linearly.
     pub fn share(&self, hottest: f64) -> f64 {
         let after = self.hottest.partition_point(|&point| point < hottest);
         let at = |place: Option<usize>, column: &[f64]| place.map_or(0.0, |place| column[place]);
@@ -70,8 +70,8 @@ impl Popularity {
         y + (self.accesses[after] - y) * (hottest - x) / (end - x)
     }
 
-    /// The exponent of Zipf's law that fits best: the slope of accesses over ranks, both in logarithms, each
-    /// tenfold of ranks weighing the same. `None` where too few are accessed often enough to tell.
+    /// Best-fitting Zipf exponent: the slope of accesses over ranks on log axes, with equal weight for each
+    /// decade of ranks. `None` if too few items have enough accesses.
     pub fn zipf_theta(&self) -> Option<f64> {
         let ranks = self.hottest.iter().map(|hottest| hottest * self.count);
         let points: Vec<(f64, f64)> = ranks
@@ -96,7 +96,7 @@ impl Popularity {
         (self.distance_to_zipf(theta) <= LAW_DISTANCE).then_some(theta)
     }
 
-    /// How far the curve is from that of Zipf's law over as many, where it is farthest.
+    /// Maximum distance of the curve from that of a Zipf distribution over as many items.
     fn distance_to_zipf(&self, theta: f64) -> f64 {
         // The sum of rank^-theta up to a rank, by its integral from the middle before the first to the middle
         // behind the last, the first term alone being exact.
@@ -114,7 +114,7 @@ impl Popularity {
     }
 }
 
-/// Counts accesses of extents, of all or of a share of them.
+/// Counts accesses of extents, of all or a sample.
 #[derive(Clone, Debug)]
 pub(super) struct Extents {
     shift: u32,
@@ -127,7 +127,7 @@ impl Extents {
         Extents { shift: extent_bytes.trailing_zeros(), counts: FxHashMap::default(), threshold: u64::MAX }
     }
 
-    /// Counts the blocks of a read or write by the extent they lie in.
+    /// Counts the blocks of a read or write by extent.
     pub(super) fn add(&mut self, request: &Request, block_bytes: u64) {
         let is_write = usize::from(request.op == Op::Write);
         let (first, count) = request.blocks(block_bytes);

@@ -1,11 +1,11 @@
-//! Sizes of requests, runs of neighboring ones, and the gaps between their arrivals.
+//! Sizes of requests, sequential runs, and gaps between arrivals.
 
 use super::cells::Cells;
 use nacre_kernel::{Op, Request, Time};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-/// Different sizes that are distinguished; further ones count to the next larger one known, or the largest.
+/// Maximum number of different sizes; further ones count as the next larger known one, or the largest.
 const SIZES_MAX: usize = 4096;
 const PS_PER_S: f64 = 1e12;
 
@@ -23,7 +23,7 @@ pub struct Sizes {
 /// Lengths of runs, in which each request starts at the end of the previous one on its volume.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Runs {
-    /// Reads and writes that continue a run, as a share of all.
+    /// Share of reads and writes that continue a run.
     pub sequential_share: f64,
     /// Requests of a run; rising.
     pub requests: Vec<u64>,
@@ -44,7 +44,7 @@ pub struct Gaps {
     pub share: Vec<f64>,
 }
 
-/// Counts what requests are like one by one.
+/// Counts properties of single requests.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Requests {
     sizes: FxHashMap<u32, [u64; 2]>,

@@ -1,13 +1,13 @@
-//! What is asked for over time.
+//! Amounts over time.
 
 use nacre_kernel::{Op, Request, Time};
 use serde::Serialize;
 
-/// Bins of a timeline at most; when they are full, pairs become one.
+/// Maximum bins of a timeline; when they are full, pairs are merged.
 const BINS: usize = 512;
-/// The first width of a bin: one microsecond.
+/// Initial width of a bin: one microsecond.
 const FIRST_WIDTH: Time = Time::from_us(1);
-/// Hours that are distinguished: ten years. What comes later counts to the last.
+/// Maximum number of hours: ten years. Later requests count in the last one.
 const HOURS_MAX: u64 = 10 * 366 * 24;
 const HOUR_PS: u64 = 3600 * 1_000_000_000_000;
 
@@ -69,7 +69,7 @@ impl Rhythm {
         self.join(request.arrival, bin);
     }
 
-    /// So many blocks are touched for the first time.
+    /// Adds blocks that are accessed for the first time.
     pub(super) fn grow(&mut self, arrival: Time, new_blocks: f64) {
         self.join(arrival, Bin { new_blocks, ..Bin::default() });
     }

@@ -1,31 +1,31 @@
-//! Places of the write buffer: a program holds one until it ends.
+//! Slots of the write buffer: a program occupies one until it ends.
 
 use crate::config::BufferPlaces;
 use nacre_kernel::state::State;
 use std::collections::VecDeque;
 
-/// Which programs hold a place.
+/// The programs that occupy slots.
 #[derive(Clone, Debug, State)]
 pub(crate) struct Places {
     #[state(skip = "from the configuration")]
     how: BufferPlaces,
-    /// How many there are in addition to those that are being filled.
+    /// Number of slots in addition to those being filled.
     #[state(skip = "from the configuration")]
     count: u64,
-    /// Programs that hold a place, by their numbers in the order in which they took it, and whether each has ended.
+    /// Programs with a slot, by number in the order of allocation, and whether each has ended.
     #[state(varies)]
     holding: VecDeque<(u64, bool)>,
-    /// How many of them have not ended.
+    /// Number of programs that have not ended.
     under_way: u64,
 }
 
 impl Places {
-    /// So many free places.
+    /// A number of free slots.
     pub(crate) fn new(how: BufferPlaces, count: u64) -> Places {
         Places { how, count, holding: VecDeque::new(), under_way: 0 }
     }
 
-    /// The program with this number takes a place.
+    /// Allocates a slot to the program with this number.
     #[inline]
     pub(crate) fn take(&mut self, number: u64) {
         self.under_way += 1;
@@ -34,7 +34,7 @@ impl Places {
         }
     }
 
-    /// The program with this number has ended. As a ring, places are given back in the order in which they were taken.
+    /// Ends the program with this number. In a ring, slots are freed in the order of allocation.
     #[inline]
     pub(crate) fn give_back(&mut self, number: u64) {
         self.under_way -= 1;
@@ -48,7 +48,7 @@ impl Places {
         }
     }
 
-    /// Whether there is a place for what the host writes next.
+    /// Whether there is a slot for the next host write.
     #[inline]
     pub(crate) fn has_room(&self) -> bool {
         let held = match self.how {
@@ -58,13 +58,13 @@ impl Places {
         held <= self.count
     }
 
-    /// All are free.
+    /// Frees all slots.
     pub(crate) fn clear(&mut self) {
         self.holding.clear();
         self.under_way = 0;
     }
 
-    /// Panics if places are counted wrong.
+    /// Panics if the slot counts are wrong.
     pub(crate) fn check_invariants(&self) {
         if self.how == BufferPlaces::Ring {
             let under_way = self.holding.iter().filter(|(_, has_ended)| !has_ended).count();

@@ -1,4 +1,4 @@
-//! What a power loss leaves behind, and what recovery reads.
+//! Effects of a power loss, and the reads of recovery.
 
 pub(crate) mod outage;
 pub(crate) mod scan;

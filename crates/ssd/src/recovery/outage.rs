@@ -1,26 +1,26 @@
-//! What is known of power losses.
+//! State of power losses.
 
 use crate::book::Book;
 use crate::flash::backend::Unfinished;
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Recovery, Time};
 
-/// What power losses left behind.
+/// State left by power losses.
 #[derive(Clone, Debug, Default, State)]
 pub(crate) struct Outage {
-    /// From when on the drive serves requests.
+    /// Time from which the drive serves requests.
     pub(crate) ready: Time,
-    /// What the last power loss did, until the power is back.
+    /// Effects of the last power loss, until power is restored.
     pub(crate) interrupted: Recovery,
-    /// Erases that recovery does again.
+    /// Erases that recovery repeats.
     pub(crate) erases: Erases,
-    /// Units programmed in all when the mapping was last saved at the end of a recovery, and at the end of the one
-    /// that may still be under way.
+    /// Total units programmed when the mapping was last saved at the end of a recovery, and at the end of the
+    /// recovery that may be in progress.
     pub(crate) checkpoint: u64,
     pub(crate) next_checkpoint: u64,
 }
 
-/// Erases that are done again, and how many on the die that has most.
+/// Repeated erases, and their maximum per die.
 #[derive(Clone, Copy, Debug, Default, Value)]
 pub(crate) struct Erases {
     pub(crate) all: u64,
@@ -28,7 +28,7 @@ pub(crate) struct Erases {
 }
 
 impl Outage {
-    /// The power fails at `at`, with so much `unfinished`: what that did is `interrupted`.
+    /// Records a power failure at `at`, with `unfinished` operations and its effects in `interrupted`.
     pub(crate) fn interrupt(
         &mut self,
         at: Time,
@@ -49,7 +49,7 @@ impl Outage {
         self.ready = Time::ZERO;
     }
 
-    /// The power is back at `at`, and `recovery` says when the drive is ready.
+    /// Records restored power at `at`; `recovery` determines when the drive is ready.
     pub(crate) fn recovered(&mut self, at: Time, recovery: &Recovery, book: &mut Book) {
         self.ready = recovery.done;
         book.recoveries += 1;

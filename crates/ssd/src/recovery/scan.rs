@@ -1,17 +1,17 @@
-//! How long recovery reads: checkpoints of the mapping, and spare areas of the pages programmed since.
+//! Read time of recovery: checkpoints of the mapping, and spare areas of the pages programmed since.
 
 use crate::config::Drive;
 use nacre_kernel::Time;
 
-/// What reading so many `pages` of a fresh checkpoint takes, spread over all dies, with `bytes` of each crossing its
-/// channel: dies sense at the same time, those of a channel transfer in turn.
+/// Time to read this many `pages` of a fresh checkpoint, spread over all dies, with `bytes` of each
+/// transferred: dies sense in parallel, and those of a channel transfer in turn.
 pub(crate) fn reading(config: &Drive, pages: u64, bytes: u64) -> Time {
     let crossing = config.command + config.bus.time_for(bytes);
     let (sensing, ways) = (config.nand.longest_read(), u64::from(config.ways));
     (sensing + crossing).max(crossing * ways) * pages.div_ceil(config.dies_in_all())
 }
 
-/// The same of spare areas alone, which are as short as a command.
+/// As before, for spare areas alone, which are as short as a command.
 pub(crate) fn reading_spare(config: &Drive, pages: u64) -> Time {
     reading(config, pages, 0)
 }

@@ -1,29 +1,32 @@
-//! Spare areas: what lies next to the data of each page, and what the mapping is found again from.
+//! Spare areas of pages, from which recovery rebuilds the mapping.
 //!
-//! In addition to its data a page has the number of the logical unit (the array's owners) and a sequence number, which
-//! grows with every page that is programmed, copies included. Of the pages of one unit the one with the largest
+//! In addition to its data a page has the number of the logical unit (the array's owners) and a sequence
+//! number, which
+//! grows with every page that is programmed, copies included. Of the pages of one unit the one with the
+//! largest
 //! number is its newest. A trim programs none: it stands in a journal, with its own sequence number.
 //!
-//! A state that was saved without bytes has none of this. Whoever takes it on with bytes numbers the newest pages,
+//! A state that was saved without bytes has none of this. Whoever takes it on with bytes numbers the newest
+//! pages,
 //! so that they are found again, and leaves the others without a number.
 
 use crate::mapping_table::Table;
 use nacre_kernel::state::State;
 use std::collections::BTreeMap;
 
-/// Sequence numbers of pages and trims. Empty where no bytes are carried.
+/// Sequence numbers of pages and trims. Empty without data.
 #[derive(State)]
 pub(crate) struct SpareArea {
-    /// By physical unit; 0 is a page that holds none.
+    /// By physical unit; 0 for an unused page.
     #[state(sparse, varies)]
     sequences: Vec<u64>,
     newest: u64,
-    /// By logical unit, when it was trimmed last.
+    /// By logical unit, the sequence number of its last trim.
     trims: BTreeMap<u32, u64>,
 }
 
 impl SpareArea {
-    /// Of so many erased units.
+    /// For this many erased units.
     pub(crate) fn new(units: usize) -> SpareArea {
         SpareArea { sequences: vec![0; units], newest: 0, trims: BTreeMap::new() }
     }
@@ -34,7 +37,7 @@ impl SpareArea {
         self.sequences[page as usize] = self.newest;
     }
 
-    /// The program of `page` was cut: nothing can be read there.
+    /// Marks `page` as unreadable after an interrupted program.
     pub(crate) fn tear(&mut self, page: u32) {
         self.sequences[page as usize] = 0;
     }
@@ -63,8 +66,8 @@ impl SpareArea {
         Ok(())
     }
 
-    /// Every page that holds a version of a unit which was not trimmed since, that unit, and the page's sequence number;
-    /// `owners` are whose each page is.
+    /// Every page with a version of a unit that was not trimmed since, with that unit and the page's sequence
+    /// number; `owners` are the units of the pages.
     pub(crate) fn programmed(&self, owners: &[u32]) -> impl Iterator<Item = (u32, u32, u64)> {
         let pages = (0..).zip(owners.iter().zip(&self.sequences));
         let trimmed = |unit| self.trims.get(unit).copied().unwrap_or(0);

@@ -1,13 +1,13 @@
 //! Versions of units that are not on the flash yet.
 //!
-//! Reads see what was written last, and the translation layer is as it will be. Kept here is what each version replaced,
-//! until its program has ended. A page that was being programmed when the power was lost is torn, which its error
-//! correction shows: it counts as not programmed.
+//! Reads return the latest write, and the translation layer is ahead of the flash. This module keeps the
+//! version that each write replaced until its program has ended. A page whose program was interrupted by a
+//! power loss is torn, which its error correction detects: it counts as not programmed.
 
 use nacre_kernel::state::{State, Value};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// What a unit was before: `None` if it was mapped to nothing.
+/// Previous content of a unit: `None` if it was unmapped.
 pub(crate) type Before = Option<Vec<u8>>;
 
 /// A version of a unit.
@@ -21,7 +21,7 @@ pub(crate) struct Version {
     pub(crate) write: u32,
     /// Whether that has completed.
     pub(crate) is_acknowledged: bool,
-    /// Whether no power loss takes it.
+    /// Whether it survives a power loss.
     pub(crate) has_landed: bool,
     pub(crate) before: Before,
 }
@@ -33,23 +33,23 @@ pub(crate) struct Versions {
     pending: VecDeque<Version>,
 }
 
-/// What a power loss took.
+/// Losses by a power loss.
 #[derive(Debug, Default)]
 pub(crate) struct Lost {
-    /// Units that go back, and to what.
+    /// Units that are reverted, with their previous content.
     pub(crate) back: BTreeMap<u32, Before>,
-    /// Of these, units whose newer version was acknowledged, and the operations that would have programmed it.
+    /// Reverted units whose newer version was acknowledged, and the operations that would have programmed it.
     pub(crate) acknowledged: BTreeSet<u32>,
     pub(crate) operations: BTreeSet<(u32, u32)>,
 }
 
 impl Versions {
-    /// One more version, the newest.
+    /// Adds the latest version.
     pub(crate) fn push(&mut self, version: Version) {
         self.pending.push_back(version);
     }
 
-    /// `unit` was trimmed: the journal has it, and no older version comes back.
+    /// Notes a trim of `unit`: it is in the journal, and no older version is restored.
     pub(crate) fn trim(&mut self, unit: u32) {
         self.pending.retain(|version| version.unit != unit);
     }
@@ -73,7 +73,7 @@ impl Versions {
         }
     }
 
-    /// Power is lost: what goes back. Afterwards every version has landed or is gone.
+    /// Handles a power loss: returns the reverted units. Afterwards every version has landed or is lost.
     pub(crate) fn fail(&mut self) -> Lost {
         let mut all = Lost::default();
         for version in self.pending.drain(..) {

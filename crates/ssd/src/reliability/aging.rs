@@ -1,4 +1,4 @@
-//! What makes bits go wrong: the law of their share.
+//! Causes of bit errors: the law of their rate.
 
 use crate::config::ErrorsConfig;
 use nacre_kernel::Time;
@@ -6,11 +6,11 @@ use nacre_kernel::Time;
 /// Seconds of a day.
 const DAY_S: f64 = 86_400.0;
 
-/// How the share of bit errors follows from erases, time and reads.
+/// Bit error rate as a function of erases, time, and reads.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Law {
     fresh: f64,
-    /// The erases that the terms are given for, and those before the simulation.
+    /// Erases for which the terms are given, and erases before the simulation.
     cycles: f64,
     before: f64,
     worn: Term,
@@ -18,7 +18,7 @@ pub(crate) struct Law {
     read: Term,
 }
 
-/// A part of the share: `rate (erases / cycles)^cycles x^others`, with the days or reads `x`.
+/// A term of the rate: `rate (erases / cycles)^cycles x^others`, with the days or reads `x`.
 #[derive(Clone, Copy, Debug)]
 struct Term {
     rate: f64,
@@ -53,8 +53,8 @@ impl Law {
         }
     }
 
-    /// Share of bit errors of a page whose block has so many `erases` in the simulation, that lies since `lying` and
-    /// whose block was read so many times since its erase.
+    /// Bit error rate of a page whose block has this many `erases` in the simulation, with retention since
+    /// `lying` and this many reads of its block since its erase.
     pub(crate) fn share(&self, erases: u32, lying: Time, reads: u32) -> f64 {
         let worn = (self.before + f64::from(erases)) / self.cycles;
         let days = lying.as_secs_f64() / DAY_S;

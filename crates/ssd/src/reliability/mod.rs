@@ -1,4 +1,4 @@
-//! Bits that go wrong, and what codes make of them.
+//! Bit errors and their correction.
 
 pub(crate) mod aging;
 pub(crate) mod errors;

@@ -1,4 +1,4 @@
-//! When requests arrive: one room per arrival process.
+//! Arrival of requests: one room per arrival process.
 
 pub mod bursts;
 pub mod closed;
@@ -16,37 +16,37 @@ use nacre_kernel::{Request, Time};
 /// Source of the issue time of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pacing {
-    /// Requests arrive at their own times, whether earlier ones are done or not.
+    /// Requests arrive at their own times, independent of completions.
     Open,
-    /// One asker, such as a processor that accesses memory: a request is issued when it arrives or when the one
-    /// before is done, whichever is later.
+    /// A serial host, such as a processor that accesses memory: a request is issued when it arrives or when
+    /// the previous one completes, whichever is later.
     Serial,
-    /// A fixed number of askers, each of whom waits for its request before it asks again.
+    /// A fixed number of hosts, each of which waits for its request before it issues the next.
     Closed {
-        /// Requests outstanding at once, at least one.
+        /// Maximum outstanding requests, at least one.
         queue_depth: u32,
         /// Time between a completion and the next request of the same client.
         think: Time,
     },
-    /// The workload, as its requests complete: it is [`Interactive`](crate::Interactive), so what it does may depend on
-    /// how fast the device is.
+    /// The workload decides, as its requests complete: it is [`Interactive`](crate::Interactive), so its
+    /// actions may depend on the speed of the device.
     CompletionDriven,
 }
 
-/// Stamps requests with the times at which they arrive.
+/// Assigns arrival times to requests.
 pub trait Arrival: State + Send {
-    /// Stamps `requests`, which follow those of the call before. Times never decrease.
+    /// Assigns times to `requests`, which follow those of the previous call. Times never decrease.
     ///
-    /// What the requests carry on entry are the times they were recorded at, or zero.
+    /// On entry, requests have their recorded times, or zero.
     fn stamp(&mut self, requests: &mut [Request]) -> Result<(), WorkloadError>;
 
-    /// Who decides when a request is issued. In a closed loop every arrival is stamped zero.
+    /// How the issue of requests is controlled. In a closed loop every arrival time is zero.
     fn pacing(&self) -> Pacing {
         Pacing::Open
     }
 }
 
-/// What the descriptor of an arrival process needs that follows the times of a recording.
+/// Descriptor data of an arrival process that uses recorded times.
 pub(crate) const RECORDED_TIMES: &str = "recorded times";
 
 /// The family of arrival processes.
@@ -59,11 +59,11 @@ impl Family for ArrivalFamily {
     type Context<'a> = dyn WorkloadBuilder + 'a;
 }
 
-/// The arrival processes, in the order users see them.
+/// The arrival processes, in documentation order.
 pub static ARRIVALS: &Table<ArrivalFamily> =
     &[closed::ROOM, poisson::ROOM, periodic::ROOM, bursts::ROOM, rhythm::ROOM, recorded::ROOM];
 
-/// The clock of an open arrival process: where it is, and how it refuses to pass the end of time.
+/// The clock of an open arrival process, which rejects arrivals past the maximum time.
 #[derive(Clone, Debug, State)]
 pub(crate) struct ArrivalClock {
     #[state(skip = "from the configuration")]
@@ -87,7 +87,7 @@ impl ArrivalClock {
         }
     }
 
-    /// A request arrives at `now`, not before the latest.
+    /// Records an arrival at `now`, not before the latest one.
     #[inline]
     pub(crate) fn at(&mut self, now: Time) -> Result<Time, WorkloadError> {
         debug_assert!(now >= self.now, "arrivals ran backwards");
@@ -99,7 +99,7 @@ impl ArrivalClock {
         Ok(now)
     }
 
-    /// The next request would arrive past the end of time.
+    /// Error for an arrival past the maximum time.
     #[cold]
     pub(crate) fn too_long(&self) -> WorkloadError {
         WorkloadError::TooLong { path: self.path.clone(), request: self.arrived + 1 }

@@ -139,11 +139,11 @@ struct Transactions {
     #[state(skip = "from the configuration")]
     database: Database,
     random: Random,
-    /// Rows appended so far to orders, new orders, order lines and history.
+    /// Rows appended so far to orders, new orders, order lines, and history.
     appended: [u64; 4],
     /// Bytes of log so far.
     logged: u64,
-    /// Rows that the transaction in hand has changed.
+    /// Rows changed by the current transaction.
     changed: u64,
 }
 
@@ -164,7 +164,7 @@ impl Transactions {
         ((self.random.below(a + 1) | self.random.below(count)) + a / 2) % count
     }
 
-    /// Looks row `row` of `table` up.
+    /// Reads row `row` of `table` through its index.
     fn look_up(&mut self, table: Table, row: u64, steps: &mut Vec<Step>) {
         let page = self.config.page.0 as u32;
         steps.push(Step::Work(self.config.operation));
@@ -172,7 +172,7 @@ impl Transactions {
         steps.push(Step::Read(self.database.page_of(table, row), page));
     }
 
-    /// Looks row `row` of `table` up and changes it.
+    /// Reads row `row` of `table` through its index, and changes it.
     fn change(&mut self, table: Table, row: u64, steps: &mut Vec<Step>) {
         self.look_up(table, row, steps);
         steps.push(Step::Write(self.database.page_of(table, row), self.config.page.0 as u32));
@@ -212,7 +212,7 @@ impl Transactions {
         (warehouse * DISTRICTS + district) * CUSTOMERS + self.nurand(1023, CUSTOMERS)
     }
 
-    /// Looks a customer up, by number or by name; the one that is meant.
+    /// Finds a customer, by number or by name; returns its row.
     fn find_customer(&mut self, warehouse: u64, steps: &mut Vec<Step>) -> u64 {
         let customer = self.customer(warehouse);
         if self.random.chance(0.6) {
@@ -251,7 +251,7 @@ impl Transactions {
         self.append(HISTORY, steps);
     }
 
-    /// The row of a table that grows, some rows back from its end.
+    /// A row of a growing table, some rows before its end.
     fn recent(&mut self, which: usize, table: Table, back: u64) -> u64 {
         let rows = self.database.rows(table);
         (self.appended[which] + rows - 1 - back % rows) % rows

@@ -1,10 +1,10 @@
-//! The tables of TPC-C, and where their rows lie.
+//! The tables of TPC-C, and their locations.
 
 /// Districts of a warehouse.
 pub(super) const DISTRICTS: u64 = 10;
 /// Customers of a district.
 pub(super) const CUSTOMERS: u64 = 3_000;
-/// Items there are, and kinds of stock of a warehouse.
+/// Number of items, and of stock rows per warehouse.
 pub(super) const ITEMS: u64 = 100_000;
 /// Bytes of an entry of an index leaf.
 const ENTRY: u64 = 20;
@@ -24,7 +24,7 @@ pub(super) enum Table {
     History,
 }
 
-/// Rows for each warehouse (of items: in all) and bytes of a row: tpc-c clauses 1.2.1 and 4.3.3.1.
+/// Rows per warehouse (for items: in total) and bytes of a row: tpc-c clauses 1.2.1 and 4.3.3.1.
 const TABLES: [(u64, u64); 9] = [
     (1, 89),
     (DISTRICTS, 95),
@@ -37,11 +37,11 @@ const TABLES: [(u64, u64); 9] = [
     (30_000, 46),
 ];
 
-/// Where everything lies.
+/// Locations of all tables.
 #[derive(Clone, Debug)]
 pub(super) struct Database {
     page: u64,
-    /// Of each table: rows, rows of a page, address of its pages and of its index.
+    /// For each table: rows, rows per page, and addresses of its pages and its index.
     tables: Vec<[u64; 4]>,
     log: u64,
     end: u64,
@@ -79,7 +79,7 @@ impl Database {
         index + row % rows / (self.page / ENTRY) * self.page
     }
 
-    /// Whether a row is the first of its page.
+    /// Whether a row is the first in its page.
     pub(super) fn begins_page(&self, table: Table, row: u64) -> bool {
         row.is_multiple_of(self.tables[table as usize][1])
     }

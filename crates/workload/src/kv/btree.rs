@@ -1,31 +1,31 @@
-//! The B+tree: pairs on leaves, separators above them, pages that split when they are full.
+//! The B+tree: pairs in leaves, separators above them, pages that split when full.
 
 use super::method::{Method, Step};
 use super::pages::{Entry, NONE, Pages};
 use nacre_kernel::state::State;
 
-/// The root stays where it is; page 0 describes the tree and is read once, when it is opened.
+/// The root does not move; page 0 describes the tree and is read once, when it is opened.
 pub(super) const ROOT: u32 = 1;
 
 /// A B+tree.
 ///
-/// The entries of an inner page are pages in the order of their keys; the key of an entry is the smallest
-/// below it, but that of the first is not looked at.
+/// The entries of an inner page are pages in key order; the key of an entry is the smallest below it, but
+/// that of the first is not used.
 #[derive(Clone, Debug, State)]
 pub(super) struct Btree {
     pages: Pages,
-    /// Most entries of a leaf and of an inner page.
+    /// Maximum entries of a leaf and of an inner page.
     #[state(same)]
     leaf: u32,
     #[state(same)]
     inner: u32,
-    /// The way to the latest leaf, from the root: page and place.
+    /// The path to the latest leaf, from the root: pages and positions.
     #[state(varies)]
     way: Vec<(u32, usize)>,
 }
 
 impl Btree {
-    /// An empty tree whose pages hold up to `leaf` pairs or `inner` pointers, two at least.
+    /// An empty tree whose pages hold up to `leaf` pairs or `inner` pointers, at least two.
     pub(super) fn new(leaf: u32, inner: u32) -> Btree {
         assert!(leaf >= 2 && inner >= 2, "a page that splits has two entries");
         let mut pages = Pages::default();
@@ -39,7 +39,7 @@ impl Btree {
         self.pages.level(ROOT) + 1
     }
 
-    /// Where a pointer to `key` is on an inner page.
+    /// Position of the pointer to `key` in an inner page.
     #[inline]
     fn child(entries: &[Entry], key: u32) -> usize {
         entries[1..].partition_point(|entry| entry.key <= key)
@@ -49,10 +49,10 @@ impl Btree {
         if level == 0 { self.leaf } else { self.inner }
     }
 
-    /// Puts `entry` on `page` at place `at`, which is full: it splits. Returns the pointer to the new page.
+    /// Inserts `entry` into the full `page` at position `at`: it splits. Returns the pointer to the new page.
     ///
-    /// A page that grows at the right end of its level stays full, as Berkeley DB leaves it when keys come
-    /// in their order; every other is cut in the middle.
+    /// A page that grows at the right end of its level stays full, as in Berkeley DB when keys arrive in
+    /// order; any other is split in the middle.
     fn split(&mut self, page: u32, at: usize, entry: Entry) -> Entry {
         let level = self.pages.level(page);
         let right = self.pages.extend(1);
@@ -69,7 +69,7 @@ impl Btree {
         Entry { key: self.pages.entries(right)[0].key, value: right }
     }
 
-    /// Moves what is on the full root to its own page, the only one below the new root.
+    /// Moves the content of the full root to a new page, the only one below the root.
     fn raise(&mut self) {
         let (below, level) = (self.pages.extend(1), self.pages.level(ROOT) + 1);
         self.pages.furnish(below, self.inner, level);

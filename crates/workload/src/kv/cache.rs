@@ -1,12 +1,12 @@
-//! The page cache: which pages are in memory, in what order they leave, and which must be written first.
+//! The page cache: cached pages, their LRU order, and pages that must be written before eviction.
 
 use super::pages::NONE;
 use nacre_kernel::state::{State, Value};
 
-/// The mark of a page that is not in memory; the ends of the list are `NONE`.
+/// Marks a page that is not cached; the ends of the list are `NONE`.
 const ABSENT: u32 = NONE - 1;
 
-/// Least recently used pages leave first.
+/// A cache with LRU replacement.
 #[derive(Clone, Debug, State)]
 pub(super) struct Cache {
     slots: Vec<Slot>,
@@ -22,11 +22,11 @@ pub(super) struct Cache {
 struct Slot {
     newer: u32,
     older: u32,
-    /// The end of its latest record in the log, zero if nothing changed since it was written.
+    /// End of its latest log record, zero if the page is clean.
     lsn: u64,
-    /// Whether it is being read or written; nobody else may use it meanwhile.
+    /// Whether it is being read or written, and so unavailable to other clients.
     busy: bool,
-    /// Whether the client that read it has yet to use it.
+    /// Whether the client that read it has not used it yet.
     pinned: bool,
 }
 
@@ -39,19 +39,19 @@ impl Cache {
         Cache { slots: vec![slot; pages as usize], capacity, held: 0, newest: NONE, oldest: NONE }
     }
 
-    /// Whether `page`, in memory or not, is being read or written.
+    /// Whether `page`, cached or not, is being read or written.
     #[inline]
     pub(super) fn is_busy(&self, page: u32) -> bool {
         self.slots[page as usize].busy
     }
 
-    /// A read or write of `page` begins or ends.
+    /// Marks the start or end of a read or write of `page`.
     #[inline]
     pub(super) fn set_busy(&mut self, page: u32, busy: bool) {
         self.slots[page as usize].busy = busy;
     }
 
-    /// Whether `page` is in memory; if so, it becomes the one used last.
+    /// Whether `page` is cached; if so, it becomes the most recently used one.
     #[inline]
     pub(super) fn touch(&mut self, page: u32) -> bool {
         if self.slots[page as usize].newer == ABSENT {
@@ -65,20 +65,20 @@ impl Cache {
         true
     }
 
-    /// The page that has to leave before another can come in, if one has to.
+    /// The page to evict before another can be inserted, if necessary.
     #[inline]
     pub(super) fn victim(&self) -> Option<u32> {
         (self.held == self.capacity).then_some(self.oldest)
     }
 
-    /// Whether `page`, which is in memory, cannot leave now.
+    /// Whether the cached `page` cannot be evicted now.
     #[inline]
     pub(super) fn stays(&self, page: u32) -> bool {
         let slot = &self.slots[page as usize];
         slot.pinned || slot.busy
     }
 
-    /// Takes in a page that is not there; there is room for it. It stays until [`Cache::unpin`].
+    /// Inserts a page that is not cached; there must be space. It is pinned until [`Cache::unpin`].
     #[inline]
     pub(super) fn admit(&mut self, page: u32) {
         assert!(self.held < self.capacity, "the cache is full");
@@ -102,7 +102,7 @@ impl Cache {
         self.held -= 1;
     }
 
-    /// The end of the log record that must be durable before `page` is written; none if it is clean.
+    /// End of the log record that must be durable before `page` is written; none if it is clean.
     #[inline]
     pub(super) fn dirty(&self, page: u32) -> Option<u64> {
         let lsn = self.slots[page as usize].lsn;

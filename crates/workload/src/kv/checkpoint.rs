@@ -1,29 +1,29 @@
-//! Checkpoints: which pages are still to be written, by whom, and who waits for the end.
+//! Checkpoints: pages to write, their writers, and threads that wait for the end.
 
 use nacre_kernel::state::State;
 
-/// Writing what is dirty, so that recovery needs less of the log.
+/// Writes dirty pages, so that recovery needs less of the log.
 #[derive(Clone, Debug, State)]
 pub(super) struct Checkpoint {
-    /// Transactions from one to the next; zero: only when the log is half full.
+    /// Transactions between checkpoints; zero: only when the log is half full.
     #[state(same)]
     pub(super) every: u64,
-    /// Transactions that ended since the last one began.
+    /// Transactions completed since the start of the last one.
     pub(super) ended: u64,
-    /// Clients that write its pages and have not come to the end; zero: none is under way.
+    /// Clients that are still writing its pages; zero: none is in progress.
     pub(super) busy: u32,
-    /// Pages still to look at, the next one last.
+    /// Pages still to examine, the next one last.
     #[state(varies)]
     pub(super) pages: Vec<u32>,
-    /// Clients whose writes of pages were outstanding at its beginning and still are.
+    /// Clients whose page writes were outstanding at its start and still are.
     #[state(varies)]
     pub(super) unsettled: Vec<u32>,
     /// The client that waits for them.
     #[state(varies)]
     pub(super) settler: Option<u32>,
-    /// When it is over, recovery needs nothing before this place of the log.
+    /// Log position from which recovery starts after it has completed.
     pub(super) start: u64,
-    /// Threads that wait for room in the log.
+    /// Threads that wait for log space.
     #[state(varies)]
     pub(super) stalled: Vec<u32>,
 }
@@ -50,7 +50,7 @@ impl Checkpoint {
         self.every > 0 && self.ended >= self.every && !self.is_under_way()
     }
 
-    /// The page write of `client` completed: returns who waited for it, if it was the last one.
+    /// Records that the page write of `client` completed; returns the waiters if it was the last one.
     #[inline]
     pub(super) fn settle(&mut self, client: u32) -> Option<u32> {
         self.unsettled.retain(|&other| other != client);

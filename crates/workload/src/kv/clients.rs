@@ -1,4 +1,4 @@
-//! Clients: the threads that run transactions, and those that write pages for checkpoints.
+//! Clients: threads that run transactions, and threads that write pages for checkpoints.
 
 use super::searches::Way;
 use nacre_kernel::state::Value;
@@ -10,44 +10,44 @@ pub(super) struct Client {
     pub(super) keys: [u32; 2],
     pub(super) ways: [Way; 2],
     pub(super) values: [u32; 2],
-    /// Whether it has read the page that its search has come to, and not used it yet.
+    /// Whether it has read the current page of its search, and not used it yet.
     pub(super) has_read: bool,
-    /// The log's end when its transaction began, while it has one.
+    /// End of the log at the start of its transaction, if any.
     pub(super) began: Option<u64>,
-    /// What its outstanding request is for.
+    /// Purpose of its outstanding request.
     pub(super) asked: Option<Purpose>,
 }
 
-/// What a client does next.
+/// Next action of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(super) enum Stage {
-    /// Begin a transaction.
+    /// Start a transaction.
     Begin,
-    /// Get (0 and 1) or put (2 and 3) the first or second key; the search has come to this page of its way.
+    /// Get (0 and 1) or put (2 and 3) the first or second key; the search is at this page of its path.
     Search { operation: usize, step: usize },
     /// Append the commit.
     Commit,
-    /// Make the log durable up to here, which ends the transaction.
+    /// Make the log durable up to this position, which ends the transaction.
     Durable { lsn: u64 },
-    /// Of a checkpoint, write this page, or the next one.
+    /// For a checkpoint, write this page, or the next one.
     Sweep { page: Option<u32> },
     /// Make the checkpoint's pages durable.
     Settle,
     /// Append the checkpoint's mark.
     Mark,
-    /// Make the log durable up to here, which ends the checkpoint.
+    /// Make the log durable up to this position, which ends the checkpoint.
     Marked { lsn: u64 },
 }
 
 impl Client {
-    /// A client that begins with `stage`.
+    /// A client that starts with `stage`.
     pub(super) fn new(stage: Stage) -> Client {
         let (ways, values) = (Default::default(), [0; 2]);
         Client { stage, keys: [u32::MAX; 2], ways, values, has_read: false, began: None, asked: None }
     }
 }
 
-/// What a request is for.
+/// Purpose of a request.
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) enum Purpose {
     /// Reading this page.

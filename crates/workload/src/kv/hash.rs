@@ -1,23 +1,23 @@
-//! The hash table: linear hashing, whose buckets split one after the other as the table grows.
+//! The hash table: linear hashing, whose buckets split in order as the table grows.
 //!
-//! Litwin 1980 in the form of Seltzer and Yigit 1991: bucket `h & high` where there is one, else `h & low`;
-//! buckets of one doubling lie side by side, overflow pages in between.
+//! Litwin 1980 in the form of Seltzer and Yigit 1991: bucket `h & high` if it exists, else `h & low`; buckets
+//! of one doubling are contiguous, with overflow pages in between.
 
 use super::method::{Method, Step};
 use super::pages::{Entry, NONE, Pages};
 use nacre_kernel::state::State;
 
-/// The page that says how many buckets there are; every search reads it first.
+/// The page with the number of buckets; every search reads it first.
 pub(super) const META: u32 = 0;
 
 /// A linear hash table.
 #[derive(Clone, Debug, State)]
 pub(super) struct Hash {
     pages: Pages,
-    /// Most pairs of a page.
+    /// Maximum pairs of a page.
     #[state(same)]
     capacity: u32,
-    /// Mean pairs of a bucket above which the table grows.
+    /// Mean pairs per bucket above which the table grows.
     #[state(same)]
     fill: u64,
     pairs: u64,
@@ -25,7 +25,7 @@ pub(super) struct Hash {
     highest: u32,
     low: u32,
     high: u32,
-    /// What to add to a bucket to get its page, by the doubling it came with.
+    /// Offset from a bucket to its page, by its doubling.
     spares: [u32; 33],
     /// Overflow pages that no bucket uses.
     #[state(varies)]
@@ -33,8 +33,8 @@ pub(super) struct Hash {
 }
 
 impl Hash {
-    /// An empty table of two buckets, of pages that hold up to `capacity` pairs; it grows when it holds more
-    /// than `fill` for each bucket.
+    /// An empty table of two buckets, with up to `capacity` pairs per page; it grows above `fill` pairs per
+    /// bucket.
     pub(super) fn new(capacity: u32, fill: u32) -> Hash {
         assert!(capacity > 0 && fill > 0, "a bucket holds a pair");
         let mut pages = Pages::default();
@@ -64,7 +64,7 @@ impl Hash {
         bucket + self.spares[doubling as usize]
     }
 
-    /// One bucket more: what belongs there moves out of the one it was split from.
+    /// Adds a bucket, and moves its pairs out of the bucket that it was split from.
     fn grow(&mut self) {
         self.highest += 1;
         let added = self.highest;
@@ -92,7 +92,7 @@ impl Hash {
         }
     }
 
-    /// Puts a pair on the first page of its bucket that has room.
+    /// Inserts a pair into the first page of its bucket with space.
     fn place(&mut self, pair: Entry) {
         let mut page = self.page(self.bucket(pair.key));
         while self.pages.is_full(page) {
@@ -103,7 +103,7 @@ impl Hash {
         self.pages.insert(page, at, pair);
     }
 
-    /// A new page behind `page`.
+    /// Adds an overflow page after `page`.
     fn overflow(&mut self, page: u32) -> u32 {
         let added = self.free.pop().unwrap_or_else(|| {
             let added = self.pages.extend(1);

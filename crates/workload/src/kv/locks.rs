@@ -1,15 +1,15 @@
-//! Locks: a transaction holds the pages of its two pairs until it has ended.
+//! Locks: a transaction locks the pages of its two pairs until it ends.
 
 use super::pages::NONE;
 use nacre_kernel::state::State;
 use std::collections::VecDeque;
 
-/// Exclusive locks of pages, granted in the order in which they were asked for.
+/// Exclusive locks of pages, granted in FIFO order.
 #[derive(Clone, Debug, State)]
 pub(super) struct Locks {
-    /// Who holds each page, or `NONE`.
+    /// Owner of each page, or `NONE`.
     holders: Vec<u32>,
-    /// Pages and who waits for them.
+    /// Pages and clients waiting for them.
     waiting: VecDeque<(u32, u32)>,
 }
 
@@ -19,7 +19,7 @@ impl Locks {
         Locks { holders: vec![NONE; pages as usize], waiting: VecDeque::new() }
     }
 
-    /// Whether `client` holds `page` from now on or did so before; if not, it waits for it.
+    /// Requests `page` for `client`; returns whether it has the lock. Otherwise it waits.
     #[inline]
     pub(super) fn take(&mut self, page: u32, client: u32) -> bool {
         let holder = &mut self.holders[page as usize];
@@ -32,7 +32,7 @@ impl Locks {
         true
     }
 
-    /// `client` needs `page` no more; returns who has it now and may continue.
+    /// Releases `page` of `client`; returns the next owner, which may continue.
     #[inline]
     pub(super) fn release(&mut self, page: u32, client: u32) -> Option<u32> {
         let holder = &mut self.holders[page as usize];

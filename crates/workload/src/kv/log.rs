@@ -1,27 +1,27 @@
-//! The write-ahead log: where records end, how far they are on storage, and who writes them.
+//! The write-ahead log: ends of records, durable position, and writers.
 //!
-//! A place in the log is the number of bytes of records before it since the start. One thread at a time writes
-//! and flushes; what others append meanwhile goes out with the next write, all of it at once: group commit.
+//! A log position is the number of bytes of records before it. One thread at a time writes and flushes;
+//! records appended meanwhile are all written by the next write: group commit.
 
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Op, Request, Time};
 use std::collections::VecDeque;
 
-/// A log that runs round and round through its region, which begins at address 0.
+/// A circular log in a region that starts at address 0.
 #[derive(Clone, Debug, State)]
 pub(super) struct Log {
-    /// Bytes of the region, a whole number of blocks.
+    /// Size of the region in bytes, a whole number of blocks.
     #[state(same)]
     size: u64,
     #[state(same)]
     block: u64,
     appended: u64,
-    /// Handed to the device and acknowledged; known to survive.
+    /// Position acknowledged by the device, and position known to be durable.
     written: u64,
     durable: u64,
-    /// What recovery needs: nothing before it.
+    /// Position from which recovery starts.
     start: u64,
-    /// The write or flush under way.
+    /// The write or flush in progress.
     #[state(varies)]
     work: Option<Work>,
     /// The ends of commits that are not durable, in their order.
@@ -32,21 +32,21 @@ pub(super) struct Log {
 #[derive(Clone, Copy, Debug, Value)]
 struct Work {
     leader: u32,
-    /// The place that has to become durable.
+    /// The position that must become durable.
     goal: u64,
-    /// How far what is under way comes, and whether it is the flush.
+    /// End position of the request in progress, and whether it is the flush.
     to: u64,
     flushes: bool,
 }
 
-/// What a client that needs the log durable has to do.
+/// Next action of a client that needs the log to be durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Force {
     /// Nothing.
     Durable,
-    /// Look again when the leader of the write or flush under way has continued.
+    /// Try again when the current leader has continued.
     Wait,
-    /// Make this request.
+    /// Submit this request.
     Ask(Request),
 }
 
@@ -65,7 +65,7 @@ impl Log {
         }
     }
 
-    /// Adds a record of `bytes` and returns where it ends.
+    /// Appends a record of `bytes` and returns its end position.
     #[inline]
     pub(super) fn append(&mut self, bytes: u64) -> u64 {
         self.appended += bytes;
@@ -84,25 +84,25 @@ impl Log {
         self.appended
     }
 
-    /// Whether `bytes` more of records leave everything that recovery needs.
+    /// Whether `bytes` more of records do not overwrite what recovery needs.
     #[inline]
     pub(super) fn has_room(&self, bytes: u64) -> bool {
         self.appended + bytes <= self.start / self.block * self.block + self.size
     }
 
-    /// Whether more than half of the region holds what recovery needs.
+    /// Whether recovery needs more than half of the region.
     #[inline]
     pub(super) fn is_half_full(&self) -> bool {
         self.appended - self.start > self.size / 2
     }
 
-    /// Recovery needs nothing before `start`.
+    /// Moves the start of recovery to `start`.
     pub(super) fn drop_before(&mut self, start: u64) {
         assert!(self.start <= start && start <= self.appended, "the log's start only moves on");
         self.start = start;
     }
 
-    /// What `client` has to do so that the log becomes durable up to `lsn`.
+    /// Next action of `client` to make the log durable up to `lsn`.
     #[inline]
     pub(super) fn force(&mut self, lsn: u64, client: u32) -> Force {
         if lsn <= self.durable {
@@ -115,13 +115,13 @@ impl Log {
         Force::Ask(self.step(Work { leader: client, goal: lsn, to: self.written, flushes: false }))
     }
 
-    /// Whether `client` has a write or flush under way.
+    /// Whether `client` has a write or flush in progress.
     #[inline]
     pub(super) fn is_led_by(&self, client: u32) -> bool {
         self.work.is_some_and(|work| work.leader == client)
     }
 
-    /// The leader's write or flush completed: its next request, if there is one.
+    /// Handles completion of the leader's write or flush: returns its next request, if any.
     #[inline]
     pub(super) fn go_on(&mut self) -> Option<Request> {
         let work = self.work.take().expect("somebody leads");
@@ -133,7 +133,7 @@ impl Log {
         Some(self.step(work))
     }
 
-    /// The request under way completed; returns how many transactions end with it.
+    /// Handles completion of the request in progress; returns the number of transactions that end with it.
     #[inline]
     pub(super) fn complete(&mut self) -> u64 {
         let work = self.work.expect("it is the leader's");
@@ -144,8 +144,8 @@ impl Log {
         (waiting - self.commits.len()) as u64
     }
 
-    /// The flush if all up to the goal is written. Else the write of every block that records were added to
-    /// since they were written last, as far as the end of the region; what lies behind takes another write.
+    /// The flush if everything up to the goal is written. Otherwise a write of every block with new records,
+    /// up to the end of the region; the rest takes another write.
     #[inline]
     fn step(&mut self, work: Work) -> Request {
         if self.written >= work.goal {

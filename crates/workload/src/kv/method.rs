@@ -1,41 +1,41 @@
-//! What an access method does: it finds and places pairs on pages.
+//! Interface of an access method: it finds and inserts pairs in pages.
 
 use super::pages::Pages;
 use nacre_kernel::state::State;
 
-/// How a search continues from a page.
+/// Next step of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// On another page.
+    /// Continue at another page.
     Go(u32),
-    /// It is over: the pair is in this place.
+    /// The pair is at this position.
     Found(usize),
-    /// It is over: there is no such key.
+    /// There is no such key.
     Missing,
 }
 
 /// An access method over pages.
 pub(super) trait Method: State + Send {
-    /// The page where every search begins.
+    /// The page at which every search starts.
     fn first(&self) -> u32;
 
-    /// Looks for `key` on `page`, to which the search has come.
+    /// Searches `page`, the current page, for `key`.
     fn step(&self, page: u32, key: u32) -> Step;
 
-    /// Which of the pages on the way to a pair a transaction locks.
+    /// Index of the page on the path to a pair that a transaction locks.
     fn lock_step(&self, way: &[u32]) -> usize;
 
-    /// Puts a pair in, or replaces the value of a key that is there.
+    /// Inserts a pair, or replaces the value of an existing key.
     fn insert(&mut self, key: u32, value: u32);
 
     fn pages(&self) -> &Pages;
 
     fn pages_mut(&mut self) -> &mut Pages;
 
-    /// Its size, in words.
+    /// Its size, as text.
     fn describe(&self) -> String;
 
-    /// The page and place of `key`.
+    /// The page and position of `key`.
     fn find(&self, key: u32) -> Option<(u32, usize)> {
         let mut page = self.first();
         loop {

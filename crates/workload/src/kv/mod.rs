@@ -101,9 +101,9 @@ pub enum AccessMethod {
 /// Order in which a store is loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Load {
-    /// By key: leaves become full.
+    /// In key order: leaves become full.
     Sorted,
-    /// At random: pages split in the middle, and leaves become about 69 % full.
+    /// In random order: pages split in the middle, and leaves become about 69 % full.
     Random,
 }
 
@@ -298,7 +298,7 @@ fn btree_of(config: &Config, order: Random) -> btree::Btree {
     loaded(method, config, order)
 }
 
-/// Puts in every key, with its own number as its value.
+/// Inserts every key, with its own number as value.
 fn loaded<M: Method>(mut method: M, config: &Config, mut order: Random) -> M {
     let mut keys: Vec<u32> = (0..config.keys as u32).collect();
     if config.load == Load::Random {

@@ -1,25 +1,25 @@
-//! Pages in the host's memory: what is on each of them, without the bytes.
+//! Pages in the host's memory: their entries, without data.
 
 use nacre_kernel::state::{State, Value};
 
-/// No page.
+/// Marks an absent page.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// A key and what stands next to it: a value, or the page that a pointer leads to.
+/// A key with a value, or with the page of a pointer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(super) struct Entry {
     pub(super) key: u32,
     pub(super) value: u32,
 }
 
-/// What is known of one page.
+/// State of one page.
 #[derive(Clone, Debug, Value)]
 struct Page {
-    /// Where its entries begin among all.
+    /// Start of its entries among all entries.
     start: usize,
     len: u32,
     capacity: u32,
-    /// The page behind it: the right neighbor in a tree, the overflow page of a bucket.
+    /// The next page: the right neighbor in a tree, the overflow page of a bucket.
     next: u32,
     /// Levels below it.
     level: u32,
@@ -35,12 +35,12 @@ pub(super) struct Pages {
 }
 
 impl Pages {
-    /// How many there are.
+    /// Number of pages.
     pub(super) fn count(&self) -> u32 {
         self.pages.len() as u32
     }
 
-    /// Adds `count` pages side by side, with room for nothing yet, and returns the number of the first.
+    /// Adds `count` contiguous pages without space for entries; returns the number of the first.
     pub(super) fn extend(&mut self, count: u32) -> u32 {
         let first = self.count();
         let page = Page { start: 0, len: 0, capacity: 0, next: NONE, level: 0 };
@@ -49,14 +49,14 @@ impl Pages {
         first
     }
 
-    /// Makes `page` an empty page with room for `capacity` entries, `level` levels above the lowest.
+    /// Makes `page` an empty page with space for `capacity` entries, at `level` above the lowest level.
     pub(super) fn furnish(&mut self, page: u32, capacity: u32, level: u32) {
         let start = self.entries.len();
         self.entries.resize(start + capacity as usize, Entry { key: 0, value: 0 });
         self.pages[page as usize] = Page { start, len: 0, capacity, next: NONE, level };
     }
 
-    /// Exchanges two pages, contents and all.
+    /// Exchanges two pages with their content.
     pub(super) fn exchange(&mut self, one: u32, other: u32) {
         self.pages.swap(one as usize, other as usize);
     }
@@ -86,7 +86,7 @@ impl Pages {
         page.len == page.capacity
     }
 
-    /// Puts `entry` before the one in place `at`; the page is not full.
+    /// Inserts `entry` at position `at`; the page is not full.
     pub(super) fn insert(&mut self, page: u32, at: usize, entry: Entry) {
         assert!(!self.is_full(page), "no room on page {page}");
         let page = &mut self.pages[page as usize];
@@ -96,14 +96,14 @@ impl Pages {
         entries[at] = entry;
     }
 
-    /// Replaces the value in place `at`.
+    /// Replaces the value at position `at`.
     #[inline]
     pub(super) fn set(&mut self, page: u32, at: usize, value: u32) {
         let Page { start, len, .. } = self.pages[page as usize];
         self.entries[start..start + len as usize][at].value = value;
     }
 
-    /// Takes the entries from place `from` on away from `page`.
+    /// Removes and returns the entries from position `from` of `page`.
     pub(super) fn take(&mut self, page: u32, from: usize) -> Vec<Entry> {
         let taken = self.entries(page)[from..].to_vec();
         self.pages[page as usize].len = from as u32;

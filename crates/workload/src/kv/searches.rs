@@ -1,7 +1,7 @@
-//! Searches made ahead: the ways to the keys that come next.
+//! Searches in advance: the paths to the next keys.
 //!
-//! Nothing moves during a run, so the way to a key is known before its turn. Many searches go down side by side,
-//! one level at a time: the processor fetches their pages at once, not one after the other.
+//! The structure does not change during a run, so paths can be computed in advance. Many searches descend in
+//! parallel, one level at a time, so that the processor's cache misses overlap.
 
 use super::method::{Method, Step};
 use nacre_kernel::Random;
@@ -10,39 +10,39 @@ use nacre_kernel::state::{State, Value};
 /// Searches side by side.
 const AHEAD: usize = 64;
 
-/// Keys drawn at random, and the ways to them.
+/// Random keys, and the paths to them.
 #[derive(Clone, Debug, State)]
 pub(super) struct Searches {
     random: Random,
     #[state(same)]
     pairs: u64,
     keys: [u32; AHEAD],
-    /// Pages, by how many come before on the way, and by search.
+    /// Pages, by depth and by search.
     #[state(varies)]
     pages: Vec<[u32; AHEAD]>,
-    /// Pages of each way, and the place of the pair on the last one.
+    /// Number of pages of each path, and the position of the pair in the last one.
     lengths: [usize; AHEAD],
     places: [usize; AHEAD],
-    /// The search whose key comes next.
+    /// The search with the next key.
     next: usize,
 }
 
-/// The way to one key.
+/// The path to one key.
 #[derive(Clone, Debug, Default, Value)]
 pub(super) struct Way {
     pub(super) pages: Vec<u32>,
-    /// The place of the pair on the last page.
+    /// Position of the pair in the last page.
     pub(super) at: usize,
 }
 
 impl Searches {
-    /// Of keys below `pairs`, each equally likely.
+    /// Searches for uniformly random keys below `pairs`.
     pub(super) fn new(pairs: u64, random: Random) -> Searches {
         let (keys, lengths, places) = ([0; AHEAD], [0; AHEAD], [0; AHEAD]);
         Searches { random, pairs, keys, pages: Vec::new(), lengths, places, next: AHEAD }
     }
 
-    /// The next key for which `is_free` holds; writes the way to it.
+    /// The next key for which `is_free` holds; writes the path to it.
     #[inline]
     pub(super) fn next(&mut self, method: &impl Method, way: &mut Way, is_free: impl Fn(u32) -> bool) -> u32 {
         loop {

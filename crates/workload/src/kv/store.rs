@@ -1,5 +1,4 @@
-//! The store at work: clients continue as simulated time lets them, and what they need from the device becomes
-//! requests.
+//! Simulation of the store: clients run in simulated time, and submit requests to the device.
 //!
 //! A client that needs what has no known end waits in a list, and what completes wakes those who wait for it.
 
@@ -37,9 +36,9 @@ pub(super) struct Store<M> {
     checkpoint: Checkpoint,
     #[state(skip = "from the configuration")]
     sizes: Sizes,
-    /// Where simulated time has come to.
+    /// Current simulated time.
     now: Time,
-    /// Transactions begun and ended, and how many there may be.
+    /// Transactions started and ended, and their limit.
     begun: u64,
     ended: u64,
     #[state(same)]
@@ -48,42 +47,42 @@ pub(super) struct Store<M> {
     pub(super) journal: super::tests::Journal,
 }
 
-/// What the configuration fixes.
+/// Constants of the configuration.
 #[derive(Clone, Copy, Debug)]
 struct Sizes {
     page: u32,
     /// Address of the first page.
     start: u64,
-    /// Bytes of an update's log record and of one without data.
+    /// Bytes of a log record with an update, and of one without data.
     update: u64,
     bare: u64,
-    /// Bytes of records that transactions under way and a checkpoint may still make.
+    /// Maximum bytes of records that transactions and a checkpoint in progress can still append.
     reserve: u64,
-    /// Processor time of a get or put and of a commit.
+    /// CPU time of a get or put, and of a commit.
     operation: Time,
     commit: Time,
 }
 
 /// How a client continues.
 enum Turn {
-    /// At once.
+    /// Immediately.
     On,
     /// Later.
     Wait(Until),
-    /// When this request is done.
+    /// After this request.
     Ask(Purpose, Request),
 }
 
-/// How long a client waits.
+/// End of a client's wait.
 #[derive(Clone, Copy)]
 enum Until {
-    /// To this time.
+    /// At this time.
     Time(Time),
-    /// The page is neither read, nor written, nor pinned.
+    /// When the page is not being read, written, or pinned.
     Page(u32),
     /// The leader of the log has continued.
     Log,
-    /// The pages that were being written when the checkpoint began are.
+    /// When the page writes outstanding at the start of the checkpoint have ended.
     Settled,
     /// Another client wakes it.
     Woken,
@@ -126,7 +125,7 @@ impl<M: Method> Store<M> {
         }
     }
 
-    /// The next of the requests that are issued at `now`; none if all that is due has been done.
+    /// The next request issued at `now`; none if everything due has been done.
     #[inline]
     pub(super) fn next(&mut self, now: Time) -> Option<Issued> {
         self.now = now;
@@ -141,17 +140,17 @@ impl<M: Method> Store<M> {
         }
     }
 
-    /// Transactions whose commits are durable.
+    /// Transactions with durable commits.
     pub(super) fn ended(&self) -> u64 {
         self.ended
     }
 
-    /// There is no last transaction any more.
+    /// Removes the limit on transactions.
     pub(super) fn never_end(&mut self) {
         self.limit = u64::MAX;
     }
 
-    /// Lets `client` continue until it makes a request, waits or sleeps.
+    /// Runs `client` until it submits a request, waits, or sleeps.
     #[inline]
     fn run(&mut self, client: u32) -> Option<(Purpose, Request)> {
         if self.log.is_led_by(client) {
@@ -207,15 +206,15 @@ impl<M: Method> Store<M> {
         self.turns.wait(client);
     }
 
-    /// Those who wait for `page` look at it again.
+    /// Resumes clients that wait for `page`.
     #[inline]
     fn wake_for_page(&mut self, page: u32) {
         let (turns, now) = (&mut self.turns, self.now);
         self.waiting.wake_for_page(page, |client| turns.wake(client, now));
     }
 
-    /// Begins a transaction where the log has room for it. Keys come in the order of the pages that are locked
-    /// for them, so no two transactions wait for each other.
+    /// Starts a transaction if the log has space for it. Keys are in the order of their locked pages, so
+    /// transactions cannot deadlock.
     fn begin(&mut self, client: u32) -> Turn {
         if self.begun == self.limit {
             return Turn::Wait(Until::Woken);
@@ -242,7 +241,7 @@ impl<M: Method> Store<M> {
         self.after(self.sizes.operation)
     }
 
-    /// A search has come to a page of its way.
+    /// Handles the arrival of a search at a page of its path.
     #[inline]
     fn search(&mut self, client: u32, operation: usize, step: usize) -> Turn {
         let way = &self.clients[client as usize].ways[operation % 2];
@@ -280,7 +279,7 @@ impl<M: Method> Store<M> {
         }
     }
 
-    /// A search has come to a page of its way, which is in memory.
+    /// Handles the arrival of a search at a cached page of its path.
     #[inline]
     fn visit(&mut self, client: u32, operation: usize, step: usize) -> Turn {
         let thread = &mut self.clients[client as usize];
@@ -335,8 +334,8 @@ impl<M: Method> Store<M> {
         Turn::On
     }
 
-    /// Wakes the clients that write pages. Recovery needs the log from here on, and what transactions under way
-    /// have made so far.
+    /// Starts a checkpoint: wakes the clients that write pages. Recovery will need the log from this
+    /// position, and records of transactions in progress.
     fn begin_checkpoint(&mut self) {
         let began = self.clients.iter().filter_map(|client| client.began).min();
         let writers = self.threads..self.clients.len() as u32;
@@ -350,7 +349,7 @@ impl<M: Method> Store<M> {
         writers.for_each(|writer| self.turns.wait_until(self.now, writer));
     }
 
-    /// Writes `page`, or the next one; behind the last one, the last client continues and the others sleep.
+    /// Writes `page`, or the next one; after the last page, the last client continues and the others sleep.
     fn sweep(&mut self, client: u32, page: Option<u32>) -> Turn {
         let Some(page) = page.or_else(|| self.checkpoint.pages.pop()) else {
             self.checkpoint.busy -= 1;
@@ -391,7 +390,7 @@ impl<M: Method> Store<M> {
         Turn::Wait(Until::Woken)
     }
 
-    /// Makes `page` clean; its records must be durable before it is written. Nobody else uses it meanwhile.
+    /// Writes `page`, whose log records must be durable first. Other clients cannot use it meanwhile.
     #[inline]
     fn write_back(&mut self, page: u32, client: u32) -> Turn {
         let Some(lsn) = self.cache.dirty(page) else { return Turn::On };
@@ -403,7 +402,7 @@ impl<M: Method> Store<M> {
         Turn::Ask(Purpose::Write(page), self.page_request(Op::Write, page))
     }
 
-    /// How `client` goes on to make the log durable up to `lsn`; none if it is.
+    /// Next action of `client` to make the log durable up to `lsn`; none if it is.
     #[inline]
     fn force(&mut self, lsn: u64, client: u32) -> Option<Turn> {
         match self.log.force(lsn, client) {
@@ -458,7 +457,7 @@ impl<M: Method> Interactive for Store<M> {
     }
 }
 
-/// The page that a transaction locks for the pair at the end of `way`.
+/// The page that a transaction locks for the pair at the end of the path `way`.
 #[inline]
 fn locked(method: &impl Method, way: &Way) -> u32 {
     way.pages[method.lock_step(&way.pages)]

@@ -24,7 +24,7 @@ pub(super) struct Transactions<M> {
 }
 
 impl<M: Method> Transactions<M> {
-    /// Transactions on a loaded `method`; `keys` says which keys they swap.
+    /// Transactions on a loaded `method`; `keys` supplies the keys to exchange.
     pub(super) fn new(method: M, config: &Config, keys: Random) -> Transactions<M> {
         let store = Store::new(method, config, keys);
         Transactions { store, config: config.clone(), issued: 0, unheard: Unheard::default() }

@@ -1,14 +1,14 @@
-//! Clients that wait for what has no known end.
+//! Clients that wait for events at unknown times.
 
 use nacre_kernel::state::State;
 
-/// Clients that wait for pages and for the log, in the order in which they came.
+/// Clients that wait for pages and for the log, in FIFO order.
 #[derive(Clone, Debug, Default, State)]
 pub(super) struct Waiting {
-    /// Pages, and who waits until they are neither read, nor written, nor pinned.
+    /// Pages, and clients waiting until they are not being read, written, or pinned.
     #[state(varies)]
     pages: Vec<(u32, u32)>,
-    /// Who waits for the write or flush of another client.
+    /// Clients waiting for another client's write or flush.
     #[state(varies)]
     log: Vec<u32>,
 }
@@ -24,7 +24,7 @@ impl Waiting {
         self.log.push(client);
     }
 
-    /// Who waits for `page` waits no more.
+    /// Removes and returns the clients that wait for `page`.
     #[inline]
     pub(super) fn wake_for_page(&mut self, page: u32, mut wake: impl FnMut(u32)) {
         self.pages.retain(|&(wanted, client)| {
@@ -35,7 +35,7 @@ impl Waiting {
         });
     }
 
-    /// Who waits for the log waits no more.
+    /// Removes and returns the clients that wait for the log.
     #[inline]
     pub(super) fn wake_for_log(&mut self, wake: impl FnMut(u32)) {
         self.log.drain(..).for_each(wake);

@@ -1,4 +1,4 @@
-//! Workloads that replay what was recorded elsewhere.
+//! Workloads that replay recorded requests.
 
 pub mod trace;
 
@@ -12,5 +12,5 @@ pub use shares::{First, Share, Shares, shares};
 use crate::WorkloadFamily;
 use nacre_config::Room;
 
-/// The one replay there is; it stands in the table of workloads.
+/// The only replay room, for the table of workloads.
 pub(crate) const TRACE: Room<WorkloadFamily> = trace::ROOM;

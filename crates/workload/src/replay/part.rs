@@ -1,7 +1,8 @@
 //! A part of a trace, for runs that are split over workers: by volume, or by a hash of the extent.
 //!
-//! By hash is SHARDS (Waldspurger et al., FAST 2015, section 3) with every part kept somewhere instead of one:
-//! all accesses to an extent are of the same part, so that a part is a trace like the whole.
+//! Splitting by hash is SHARDS (Waldspurger et al., FAST 2015, section 3) that keeps every part instead of
+//! one: all accesses to an extent are in the same part, so that each part is statistically like the whole
+//! trace.
 
 use crate::trace::sample::{cut, mix};
 use nacre_config::{Choice, Configuration, Reader};
@@ -53,7 +54,7 @@ fn check(part: &Part, reader: &mut Reader<'_>) {
 }
 
 impl Part {
-    /// Appends what this part has of `request` to `pieces`. Its volumes are numbered without gaps.
+    /// Appends this part's share of `request` to `pieces`. Its volumes are numbered without gaps.
     pub(super) fn choose(&self, request: &Request, pieces: &mut Vec<Request>) {
         match self.by {
             By::Volume if request.volume % self.parts == self.number => {
@@ -92,7 +93,7 @@ impl Part {
         }
     }
 
-    /// The part that `place` of `volume` belongs to: an extent, or, since a flush has no address, its time.
+    /// The part for `place` of `volume`: an extent or, for a flush without address, its time.
     #[inline]
     fn dealt(&self, volume: u32, place: u64) -> u32 {
         // Other bits than those of a sample by block, which may have been taken before.

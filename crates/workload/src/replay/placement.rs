@@ -1,29 +1,29 @@
-//! Putting the volumes of a trace into one address space.
+//! Maps the volumes of a trace into one address space.
 
 use nacre_kernel::state::State;
 use nacre_kernel::{Op, Request};
 use rustc_hash::FxHashMap;
 
-/// How far apart volumes lie when addresses are kept.
+/// Spacing of volumes with kept addresses, as a power of two.
 const VOLUME_BITS: u32 = 44;
-/// Volumes that have room below 2^63, where addresses end.
+/// Maximum volumes below the end of addresses, 2^63.
 const VOLUMES_MAX: u32 = 1 << (63 - VOLUME_BITS);
-/// What is placed as a whole when addresses are compacted.
+/// Granularity of compacted addresses.
 pub(super) const EXTENT_BYTES: u64 = 1 << 20;
-/// Extents below 4 EiB, where the addresses of every reader end, have numbers of so many bits. The
-/// number of a volume, at most 20 bits, goes above it.
+/// Bits of extent numbers, for addresses below 4 EiB, the limit of every reader. The number of a volume, at
+/// most 20 bits, is stored above it.
 const EXTENT_NUMBER_BITS: u32 = 62 - 20;
 
 /// A request that cannot be placed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Misfit {
-    /// It ends past the room that its volume has.
+    /// The request ends past the range of its volume.
     Address,
-    /// Its volume lies past 2^63.
+    /// The volume starts past 2^63.
     Volume,
 }
 
-/// Keeps addresses: volume k begins at k times 16 TiB.
+/// Keeps addresses: volume k starts at k times 16 TiB.
 #[inline]
 pub(super) fn keep(request: &mut Request) -> Result<(), Misfit> {
     if request.op == Op::Flush {
@@ -41,24 +41,23 @@ pub(super) fn keep(request: &mut Request) -> Result<(), Misfit> {
     Ok(())
 }
 
-/// Places extents of 1 MiB side by side in the order in which they are first touched.
+/// Packs extents of 1 MiB in the order of their first access.
 #[derive(Debug, Default, State)]
 pub(super) struct Compact {
-    /// Where each extent lies, by its key.
+    /// Location of each extent, by its key.
     places: FxHashMap<u64, u64>,
-    /// The key of the extent looked up last, and its place: most requests touch it again.
+    /// Key and location of the latest extent: most requests access it again.
     #[state(varies)]
     last: Option<(u64, u64)>,
 }
 
 impl Compact {
-    /// Extents placed so far.
+    /// Number of extents so far.
     pub(super) fn extents(&self) -> u64 {
         self.places.len() as u64
     }
 
-    /// Places `request` and appends it to `pieces`: as one where its extents lie side by side, else cut
-    /// at the seams.
+    /// Maps `request` and appends it to `pieces`: as one piece if its extents are contiguous, else split.
     #[inline]
     pub(super) fn place(&mut self, request: &Request, pieces: &mut Vec<Request>) {
         if request.op == Op::Flush {

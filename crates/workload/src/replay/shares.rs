@@ -1,4 +1,4 @@
-//! What each part of a trace would have to do, counted before any of them is run.
+//! Size of each part of a trace, counted before any part runs.
 
 use super::part::{By, Part};
 use super::trace::Config;
@@ -10,12 +10,12 @@ use std::ops::ControlFlow;
 /// Records read at a time.
 const BATCH: usize = 4096;
 
-/// What a part of a trace has.
+/// Size of a part of a trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Share {
     /// Requests, or pieces of requests.
     pub requests: u64,
-    /// Of them, those among the first requests of the whole trace.
+    /// Those among the first requests of the whole trace.
     pub first: u64,
     /// Writes among the first writes of the whole trace.
     pub first_writes: u64,
@@ -26,7 +26,7 @@ pub struct Share {
 pub struct Shares {
     /// The volumes that have requests.
     pub volumes: u32,
-    /// What each part has.
+    /// Size of each part.
     pub parts: Vec<Share>,
 }
 
@@ -39,10 +39,11 @@ pub struct First {
     pub writes: u64,
 }
 
-/// Reads the trace in `slot` once and deals it out: to `parts` parts or, of a split by volume without a number, to
-/// one for each volume. `watch` is told how many records were read, and may end that: `None`.
+/// Reads the trace in `slot` once and counts the requests of each part: `parts` parts or, for a split by
+/// volume without a number, one per volume. `watch` is called with the number of records read, and may stop
+/// it: `None`.
 ///
-/// Errors are the user's: no trace, a trace that cannot be read.
+/// Errors are user errors: not a trace, or an unreadable one.
 pub fn shares(
     slot: &Slot<WorkloadFamily>,
     builder: &mut dyn WorkloadBuilder,
@@ -123,7 +124,7 @@ impl Counting {
     }
 }
 
-/// The shares of volumes as those of `parts` parts.
+/// Sizes of volumes, combined into `parts` parts.
 fn folded(volumes: &[Share], parts: u32) -> Vec<Share> {
     let mut folded = vec![Share::default(); parts as usize];
     for (volume, share) in volumes.iter().enumerate() {

@@ -1,5 +1,5 @@
-//! A server and its clients: each client asks again when its answer is there, processors are shared, and storage is
-//! asked for what an answer needs. How many answers there are is an outcome.
+//! A server and its clients: each client sends its next request after a reply, processors are shared, and
+//! replies need storage. The number of replies is a result.
 
 use crate::arrival::Pacing;
 use crate::error::WorkloadError;
@@ -29,30 +29,30 @@ pub struct Server {
     pub processors: u32,
 }
 
-/// What one client's question comes to.
+/// A step of serving a client's request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(crate) enum Step {
-    /// A processor works on it for so long.
+    /// A processor works for this time.
     Work(Time),
-    /// So many bytes at an address are read.
+    /// Reads this many bytes at an address.
     Read(u64, u32),
-    /// So many bytes at an address are written.
+    /// Writes this many bytes at an address.
     Write(u64, u32),
 }
 
-/// What clients ask for.
+/// A script of client requests.
 pub(crate) trait Script: State + Send {
     /// Appends the steps of the next question.
     fn next(&mut self, steps: &mut Vec<Step>);
 
-    /// The first byte past all that is ever touched.
+    /// End of the address range.
     fn reach(&self) -> u64;
 
-    /// Its room, what its questions are called, and what is to be known of it.
+    /// Its model, the name of its requests, and notes.
     fn describe(&self) -> (&'static str, &'static str, String);
 }
 
-/// A server that runs a script for all its clients.
+/// A server that runs a script for all of its clients.
 #[derive(State)]
 #[state(bound = "S: Script")]
 pub(crate) struct Clients<S> {
@@ -61,10 +61,10 @@ pub(crate) struct Clients<S> {
     server: Server,
     #[state(skip = "from the configuration")]
     limit: Option<u64>,
-    /// What each client still has to do, the next step last.
+    /// Remaining steps of each client, the next one last.
     #[state(varies)]
     left: Vec<Vec<Step>>,
-    /// Clients that a processor works for or that wait for one, and for how long each needs it.
+    /// Clients that use or wait for a processor, with their times.
     processors: Servers<(u32, Time)>,
     turns: Turns,
     begun: u64,
@@ -95,7 +95,7 @@ impl<S: Script> Clients<S> {
         clients
     }
 
-    /// Gives `client` its next question; whether there is one.
+    /// Gives `client` its next request; returns whether there is one.
     fn begin(&mut self, client: u32) -> bool {
         if self.limit.is_some_and(|limit| self.begun >= limit) {
             return false;
@@ -107,7 +107,7 @@ impl<S: Script> Clients<S> {
         true
     }
 
-    /// `client` takes its next step at `now`, which may issue a request.
+    /// Performs the next step of `client` at `now`, which may issue a request.
     fn advance(&mut self, client: u32, now: Time) -> Option<Request> {
         let request = |op, address, bytes| Some(Request { arrival: now, address, bytes, volume: 0, op });
         match self.left[client as usize].pop() {

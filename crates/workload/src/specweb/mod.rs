@@ -34,13 +34,13 @@ use nacre_kernel::{Bytes, Random, Ratio, Time};
 
 /// Files of a class.
 const FILES: usize = 9;
-/// Share of requests of each class, and what file n of it takes, in tenths of a byte.
+/// Share of requests of each class, and size of its file n, in tenths of a byte.
 const CLASSES: [(f64, u64); 4] = [(0.35, 1_024), (0.50, 10_240), (0.14, 102_400), (0.01, 1_024_000)];
 /// Share of requests of each file of a class.
 const POPULARITY: [f64; FILES] = [0.039, 0.059, 0.088, 0.177, 0.353, 0.118, 0.071, 0.050, 0.045];
-/// Files begin at multiples of this.
+/// Alignment of files.
 const BLOCK: u64 = 2048;
-/// Bytes that are sent with one piece of work.
+/// Bytes sent per unit of work.
 const SENT: u64 = 64 << 10;
 
 /// The files of a web server.
@@ -103,17 +103,17 @@ pub const ROOM: Room<WorkloadFamily> = Room {
     },
 };
 
-/// All files, and who asks for them.
+/// All files, and the sampling of requests.
 #[derive(State)]
 struct Files {
     #[state(skip = "from the configuration")]
     config: Config,
     #[state(skip = "from the configuration")]
     ranks: Ranks,
-    /// The place of the directory of each rank.
+    /// The position of the directory of each rank.
     #[state(skip = "drawn from the seed")]
     order: Vec<u32>,
-    /// Where each file of a directory begins, by class and number, and what all take.
+    /// Start of each file of a directory by class and number, and their total size.
     #[state(skip = "from the configuration")]
     starts: [[u64; FILES]; 4],
     #[state(skip = "from the configuration")]
@@ -122,7 +122,7 @@ struct Files {
     logged: u64,
 }
 
-/// Bytes of file `number` of `class`, counted from zero.
+/// Size of file `number` (from zero) of `class` in bytes.
 fn size(class: usize, number: usize) -> u64 {
     (CLASSES[class].1 * (number as u64 + 1)).div_ceil(10)
 }
@@ -145,7 +145,7 @@ impl Files {
         Files { config, ranks, order: places, starts, directory: end, random, logged: 0 }
     }
 
-    /// A number of `0..shares.len()`, by shares that are one in all.
+    /// A sample of `0..shares.len()` with these probabilities, which sum to one.
     fn pick(&mut self, shares: impl Iterator<Item = f64>) -> usize {
         let mut left = self.random.unit();
         let mut last = 0;
@@ -159,7 +159,7 @@ impl Files {
         last
     }
 
-    /// Where the log begins, and how much room it has.
+    /// Start and size of the log.
     fn log(&self) -> (u64, u64) {
         (self.directory * self.config.directories, 8 << 20)
     }

@@ -1,4 +1,4 @@
-//! What the patterns of equal blocks have in common: where the blocks lie and what is done to them.
+//! Settings shared by patterns of equal blocks: locations and operations.
 
 use super::area::{Area, END_MAX};
 use super::operations::{Operations, percent};
@@ -28,7 +28,7 @@ pub struct Access {
 }
 
 impl Access {
-    /// How many blocks the footprint holds.
+    /// Number of blocks in the footprint.
     pub fn blocks(&self) -> u64 {
         self.footprint.0 / self.request.0
     }

@@ -5,7 +5,7 @@ use nacre_kernel::{Bytes, Op, Request, Time};
 /// The last byte a pattern may use: addresses stay positive as signed numbers, as files demand.
 pub(crate) const END_MAX: u64 = 1 << 63;
 
-/// `blocks` blocks of `bytes` bytes from address `start` on. A request is one block.
+/// `blocks` blocks of `bytes` bytes from address `start`. A request is one block.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Area {
     start: u64,
@@ -20,17 +20,17 @@ impl Area {
         Area { start: start.0, bytes, blocks: footprint.0 / request.0 }
     }
 
-    /// How many blocks there are, at least one.
+    /// Number of blocks, at least one.
     pub(crate) fn blocks(&self) -> u64 {
         self.blocks
     }
 
-    /// The first byte past the last block.
+    /// End of the last block.
     pub(crate) fn end(&self) -> u64 {
         self.start + self.blocks * u64::from(self.bytes)
     }
 
-    /// All its bytes.
+    /// Address range in bytes.
     pub(crate) fn range(&self) -> std::ops::Range<u64> {
         self.start..self.end()
     }

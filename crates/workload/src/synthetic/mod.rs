@@ -1,7 +1,7 @@
 //! Synthetic workloads: one room per access pattern.
 //!
-//! A pattern gives requests without times. Alone it makes a workload (`kind = "zipf"` with `requests`
-//! and an `arrival`); in a `mix` it is one part of several.
+//! A pattern generates requests without times. Alone it is a workload (`kind = "zipf"` with `requests` and an
+//! `arrival`); in a `mix` it is one part of several.
 
 pub mod birthday;
 pub mod exponential;
@@ -33,16 +33,17 @@ use nacre_kernel::{Burst, Ranges, Request};
 pub trait Pattern: State + Send {
     /// Appends the next `count` requests to `batch`, all with arrival zero and on volume 0.
     ///
-    /// How a sequence is cut into calls never changes it.
+    /// The division into calls never changes the sequence.
     fn fill(&mut self, batch: &mut Vec<Request>, count: usize);
 
-    /// Appends its next writes, at most `limit` of them, those of one address in sequence as one burst; stops
-    /// when `bursts` would have to grow. `false`, and nothing is done, where a pattern has no bursts.
+    /// Appends its next writes, at most `limit` of them, consecutive writes to one address as one burst;
+    /// stops before `bursts` would have to grow. Returns `false` without doing anything if the pattern has no
+    /// bursts.
     fn fill_bursts(&mut self, _bursts: &mut Vec<Burst>, _limit: u64) -> bool {
         false
     }
 
-    /// The first byte past all that it may ever touch.
+    /// End of the address range that it may access.
     fn reach(&self) -> u64;
 
     /// Adds the bytes that it may ever touch.
@@ -59,7 +60,7 @@ impl Family for PatternFamily {
     type Context<'a> = dyn WorkloadBuilder + 'a;
 }
 
-/// The patterns, in the order users see them.
+/// The patterns, in documentation order.
 pub static PATTERNS: &Table<PatternFamily> = &[
     uniform::ROOM,
     zipf::ROOM,

@@ -1,28 +1,28 @@
-//! What the requests of a pattern do: reads, writes and trims by their shares.
+//! Operations of a pattern: reads, writes, and trims by their shares.
 
 use nacre_kernel::state::State;
 use nacre_kernel::{Op, Random, Ratio};
 
-/// Draws the operation of each request, independently.
+/// Samples the operation of each request, independently.
 #[derive(Clone, Debug, State)]
 pub(crate) struct Operations {
     random: Random,
-    /// Draws of 53 bits below this are reads, ...
+    /// Samples of 53 bits below this are reads, ...
     #[state(skip = "from the configuration")]
     reads_below: u64,
-    /// ... below this trims, and the rest writes.
+    /// ... below this trims, and otherwise writes.
     #[state(skip = "from the configuration")]
     trims_below: u64,
-    /// Where all are of one kind, nothing is drawn.
+    /// If all operations are equal, nothing is sampled.
     #[state(skip = "from the configuration")]
     only: Option<Op>,
 }
 
-/// Draws that are different.
+/// Number of different samples.
 const ALL: u64 = 1 << 53;
 
 impl Operations {
-    /// Reads and trims with these shares, writes for the rest.
+    /// Reads and trims with these shares, otherwise writes.
     pub(crate) fn new(read_share: Ratio, trim_share: Ratio, random: Random) -> Operations {
         let scaled = |share: f64| (share.min(1.0) * ALL as f64 + 0.5) as u64;
         let (reads_below, trims_below) = (scaled(read_share.0), scaled(read_share.0 + trim_share.0));

@@ -1,4 +1,4 @@
-//! Zipf's law: the item of rank k is asked for in proportion to k^-theta.
+//! Zipf distribution: the item of rank k is accessed in proportion to k^-theta.
 //!
 //! Sampled exactly, by rejection from a staircase. The ranks are cut into steps: the first ones alone,
 //! later ones in runs of 1/32 of their rank. A step is drawn in proportion to its length times the weight
@@ -22,7 +22,7 @@ pub struct Ranks {
     steps: Vec<Step>,
 }
 
-/// An entry of the alias table: draws below `threshold` take this step, others step `other`.
+/// An entry of the alias table: samples below `threshold` select this step, others step `other`.
 #[derive(Clone, Copy, Debug)]
 struct Alias {
     threshold: u64,
@@ -39,7 +39,7 @@ struct Step {
 }
 
 impl Ranks {
-    /// The law with exponent `theta`, which is finite and not negative, over at least one item.
+    /// The distribution with exponent `theta`, finite and not negative, over at least one item.
     pub fn new(items: u64, theta: f64) -> Ranks {
         assert!(items > 0, "nothing to ask for");
         assert!(theta.is_finite() && theta >= 0.0, "theta {theta}");
@@ -69,7 +69,8 @@ impl Ranks {
         }
     }
 
-    /// One draw of 64 bits gives the place in the alias table (whole part) and the choice there (fraction).
+    /// One sample of 64 bits gives the index in the alias table (integer part) and the choice there
+    /// (fraction).
     #[inline]
     fn step(&self, random: &mut Random) -> usize {
         let product = u128::from(random.bits()) * self.alias.len() as u128;

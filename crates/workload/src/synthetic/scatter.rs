@@ -1,4 +1,4 @@
-//! A permutation of block numbers: what is hot lies anywhere, not side by side.
+//! A permutation of block numbers, which scatters hot blocks.
 //!
 //! Rounds of an odd multiplication and a shifted exclusive or, each a bijection of w-bit numbers
 //! (the finaliser of MurmurHash3 has this form), with keys from the seed. Where the number of blocks is
@@ -18,7 +18,7 @@ pub(crate) struct Scatter {
 }
 
 impl Scatter {
-    /// The permutation of `0..items` that `random` picks; at least one item.
+    /// A random permutation of `0..items`; at least one item.
     pub(crate) fn new(items: u64, mut random: Random) -> Scatter {
         assert!(items > 0, "nothing to scatter");
         let bits = (u64::BITS - (items - 1).leading_zeros()).max(1);
@@ -31,7 +31,7 @@ impl Scatter {
         }
     }
 
-    /// Where `item` lies.
+    /// Position of `item`.
     #[inline]
     pub(crate) fn place(&self, item: u64) -> u64 {
         debug_assert!(item < self.items);

@@ -8,8 +8,7 @@ use nacre_config::{Configuration, Problems, Reader, Slot, both, room_of};
 use nacre_kernel::state::State;
 use nacre_kernel::{Burst, Ranges, Request};
 
-/// The settings of a workload made of one pattern: those of the pattern, and how many requests there are
-/// and when they arrive.
+/// Settings of a workload with one pattern: those of the pattern, number of requests, and arrivals.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Timed<C: Configuration> {

@@ -157,7 +157,7 @@ pub const ROOM: Room<WorkloadFamily> = Room {
     },
 };
 
-/// The workload of a tenant, and the bytes of its part of the address space.
+/// The workload of a tenant, and the size of its part in bytes.
 fn build(
     config: &TenantConfig,
     path: &str,
@@ -196,15 +196,15 @@ struct Tenants {
     arbiter: Option<Arbiter>,
     /// Requests under way; the tag of each is its number here.
     outstanding: Slab<Outstanding>,
-    /// The time of the last call.
+    /// Time of the last call.
     now: Time,
     unheard: Unheard,
-    /// Whose turn it is to give writes for preconditioning, and how many more.
+    /// The tenant with the current turn of preconditioning writes, and the remaining writes of the turn.
     turn: usize,
     turn_left: u32,
 }
 
-/// A request under way: whose it is, and what its tenant calls it.
+/// A request in progress: its tenant, and the tenant's tag.
 #[derive(Clone, Copy, Debug, Default, Value)]
 struct Outstanding {
     tenant: u32,
@@ -216,7 +216,7 @@ impl Tenants {
         self.arbiter.as_ref().is_none_or(Arbiter::has_slot)
     }
 
-    /// The tenant that issues its next request now, if one can.
+    /// The tenant that issues its next request now, if any can.
     fn choose(&mut self) -> Option<usize> {
         let (now, tenants) = (self.now, &self.tenants);
         let mut waiting = (0..tenants.len()).filter(|&tenant| tenants[tenant].due() <= now);

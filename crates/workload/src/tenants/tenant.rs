@@ -1,4 +1,4 @@
-//! One tenant: its workload, when its next request comes, and where its addresses lie.
+//! One tenant: its workload, the time of its next request, and its addresses.
 
 use super::TenantConfig;
 use crate::{Clock, Issued, Workload, WorkloadError};
@@ -8,26 +8,26 @@ use nacre_kernel::{Request, Status, Time};
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// Requests that are read at a time from a workload that is not told of completions.
+/// Requests that are read at a time from a workload without completion events.
 const AHEAD: usize = 256;
 
-/// Where the requests of a tenant come from, and which of them were not issued yet.
+/// Source of a tenant's requests, and those not issued yet.
 #[derive(State)]
 enum Source {
-    /// A workload that is not told of completions.
+    /// A workload without completion events.
     Paced {
         clock: Clock,
         /// Requests read, the next one last.
         #[state(varies)]
         read: Vec<Request>,
-        /// Whether the workload has no more.
+        /// Whether the workload has ended.
         has_ended: bool,
     },
-    /// A workload that is told.
+    /// A workload with completion events.
     Interactive {
-        /// When it does something next.
+        /// Time of its next action.
         next: Time,
-        /// Requests that wait for their turn; they came at their arrival.
+        /// Requests that wait for a slot, with their arrival times.
         #[state(varies)]
         waiting: VecDeque<Issued>,
     },
@@ -45,21 +45,22 @@ pub(super) struct Tenant {
     /// The place of its capacity in the scenario.
     #[state(skip = "from the configuration")]
     path: String,
-    /// Its first byte, and how many it has.
+    /// Its first byte, and its size.
     #[state(skip = "from the configuration")]
     start: u64,
     #[state(skip = "from the configuration")]
     capacity: u64,
     pub(super) workload: Box<dyn Workload>,
     source: Source,
-    /// Whether the workload has no more writes for preconditioning. It may draw millions of reads to find out.
+    /// Whether the workload has no more writes for preconditioning, which may take millions of reads to find
+    /// out.
     is_writeless: bool,
-    /// Requests given.
+    /// Requests issued.
     pub(super) given: u64,
 }
 
 impl Source {
-    /// Of a workload that has not begun.
+    /// State for a workload that has not started.
     fn of(workload: &mut dyn Workload) -> Source {
         let pacing = workload.pacing();
         match workload.interactive() {
@@ -75,7 +76,7 @@ impl Source {
 }
 
 impl Tenant {
-    /// The tenant at `path` that has so many bytes from `start` on.
+    /// The tenant at `path` with this size from `start`.
     pub(super) fn new(
         config: &TenantConfig,
         path: &str,
@@ -96,7 +97,7 @@ impl Tenant {
         }
     }
 
-    /// When its workload does something next that needs no turn.
+    /// Time of its workload's next action that needs no slot.
     pub(super) fn next_event(&self) -> Time {
         match &self.source {
             Source::Paced { .. } => Time::MAX,
@@ -104,7 +105,7 @@ impl Tenant {
         }
     }
 
-    /// When its next request comes or came, if nothing completes before; [`Time::MAX`] if there is none.
+    /// Arrival of its next request, if nothing completes earlier; [`Time::MAX`] if there is none.
     pub(super) fn due(&self) -> Time {
         match &self.source {
             Source::Paced { clock, read, has_ended } => match read.last() {
@@ -119,7 +120,7 @@ impl Tenant {
         }
     }
 
-    /// Lets its workload do what is due at `now`, and reads its next requests.
+    /// Performs actions of its workload due at `now`, and reads its next requests.
     pub(super) fn advance(&mut self, now: Time) -> Result<(), WorkloadError> {
         match &mut self.source {
             Source::Paced { read, has_ended, .. } => {
@@ -142,7 +143,7 @@ impl Tenant {
         Ok(())
     }
 
-    /// Issues its next request at `now`: where it lies in the address space of all, its tag, and how long it waited.
+    /// Issues its next request at `now`: with its global address, its tag, and its waiting time.
     pub(super) fn issue(&mut self, now: Time) -> Result<Issued, WorkloadError> {
         let issued = match &mut self.source {
             Source::Paced { clock, read, .. } => {
@@ -160,7 +161,7 @@ impl Tenant {
         Ok(Issued { request, ..issued })
     }
 
-    /// Its request `tag` completed at `now`.
+    /// Notifies it that its request `tag` completed at `now`.
     pub(super) fn complete(&mut self, now: Time, tag: u32, status: Status) {
         match &mut self.source {
             Source::Paced { clock, .. } => clock.complete(now),
@@ -190,12 +191,12 @@ impl Tenant {
         Ok(())
     }
 
-    /// The first byte behind all its own.
+    /// End of its address range.
     pub(super) fn end(&self) -> u64 {
         self.start.saturating_add(self.capacity)
     }
 
-    /// Where bytes of its own lie in the address space of all.
+    /// Global addresses of a range of its own.
     pub(super) fn placed(&self, own: Range<u64>) -> Range<u64> {
         self.start.saturating_add(own.start)..self.start.saturating_add(own.end)
     }

@@ -1,4 +1,4 @@
-//! The database in memory: where nodes and records lie, and the accesses of one transaction.
+//! The database in memory: locations of nodes and records, and the accesses of one transaction.
 
 use super::Config;
 use super::probes::{Path, node_bytes, paths};
@@ -7,8 +7,8 @@ use nacre_kernel::{Op, Request, Time};
 /// Levels a tree may have: two pointers in a node and 2^32 records.
 const LEVELS_MAX: usize = 32;
 
-/// The words of a record that a transaction reads, by number; the last one, the balance, it also writes.
-/// The others are the id and, of accounts and tellers, who keeps it.
+/// Words of a record that a transaction reads, by number; it also writes the last one, the balance. The
+/// others are the id and, for accounts and tellers, the branch or teller.
 const ACCOUNT_WORDS: [u64; 3] = [0, 1, 2];
 const TELLER_WORDS: [u64; 3] = [0, 1, 2];
 const BRANCH_WORDS: [u64; 2] = [0, 1];
@@ -30,17 +30,17 @@ pub(super) struct Tree {
     pub(super) levels: Vec<Level>,
 }
 
-/// The nodes of one level, side by side.
+/// Contiguous nodes of one level.
 #[derive(Clone, Debug)]
 pub(super) struct Level {
     /// Address of the first node.
     pub(super) start: u64,
     pub(super) nodes: u64,
-    /// The paths through the last node, which may have fewer pointers than the others.
+    /// Paths through the last node, which may have fewer pointers than the others.
     last: Vec<Path>,
 }
 
-/// Where everything lies.
+/// Locations of all data.
 #[derive(Clone, Debug)]
 pub(super) struct Database {
     pub(super) branches: Table,
@@ -51,9 +51,9 @@ pub(super) struct Database {
     record: u64,
     fanout: u64,
     word: u64,
-    /// The paths through a full node.
+    /// Paths through a full node.
     full: Vec<Path>,
-    /// The first byte behind.
+    /// End of the range.
     pub(super) end: u64,
 }
 
@@ -108,7 +108,7 @@ impl Database {
         batch.extend(touched.map(|(table, id)| self.access(self.balance(table, id), Time::ZERO, Op::Write)));
     }
 
-    /// Most accesses of a transaction.
+    /// Maximum accesses of a transaction.
     pub(super) fn accesses_max(&self) -> usize {
         let tables = [&self.accounts, &self.tellers, &self.branches];
         let longest = |level: &Level| {
@@ -170,7 +170,7 @@ impl Database {
 }
 
 impl Tree {
-    /// The tree over ids `0..records` whose root lies at `end`, which moves behind it.
+    /// The tree over ids `0..records` with its root at `end`, which moves past it.
     fn new(records: u64, fanout: u64, word: u64, end: &mut u64) -> Tree {
         let mut entries = vec![records];
         while entries[entries.len() - 1] > fanout {

@@ -1,9 +1,9 @@
-//! Which words of a node a binary search reads, by the number of its pointers and the one it ends at.
+//! Words of a node that a binary search reads, by the number of its pointers and its result.
 
-/// Words read of one node at most: the header, 8 keys of 255, and a pointer.
+/// Maximum words read per node: the header, 8 keys of 255, and a pointer.
 const WORDS_MAX: usize = 10;
 
-/// The words read of a node, in order: the header, keys, then the pointer to follow.
+/// The words read in a node, in order: the header, keys, then the pointer to follow.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Path {
     count: u16,
@@ -28,11 +28,11 @@ pub(super) fn node_bytes(fanout: u64, word: u64) -> u64 {
     2 * fanout * word
 }
 
-/// The paths to each of the first `pointers` of a node, which has room for `fanout`.
+/// The paths to each of the first `pointers` of a node with space for `fanout`.
 ///
-/// A search reads the header, then looks for the first key greater than the id; the pointer of that number
-/// is the one to follow. Key `k` is the smallest id under pointer `k + 1`. The id lies under pointer `slot`,
-/// so a key is greater exactly where its number is not below `slot`.
+/// A search reads the header, then finds the first key greater than the id; the pointer with that number is
+/// followed. Key `k` is the smallest id under pointer `k + 1`. The id is under pointer `slot`, so a key is
+/// greater exactly if its number is at least `slot`.
 pub(super) fn paths(pointers: u64, fanout: u64, word: u64) -> Vec<Path> {
     (0..pointers).map(|slot| path(pointers, slot, fanout, word)).collect()
 }

@@ -8,7 +8,7 @@ use crate::{Notes, Units, Workload};
 use nacre_kernel::state::State;
 use nacre_kernel::{Bytes, Random, Request, Time};
 
-/// Transactions on accounts drawn at random, at times drawn at random.
+/// Transactions on random accounts at random times.
 #[derive(State)]
 pub(super) struct Transactions {
     #[state(skip = "from the configuration")]
@@ -21,18 +21,18 @@ pub(super) struct Transactions {
     #[state(skip = "from the configuration")]
     gap_ps: f64,
     now: Time,
-    /// Transactions begun, and how many there may be.
+    /// Transactions started, and their limit.
     begun: u64,
     #[state(same)]
     limit: u64,
-    /// Requests given.
+    /// Requests returned.
     given: u64,
     accesses: Cut,
     writes: Cut,
     ended: Ended,
 }
 
-/// What was made for a batch and did not fit into it.
+/// Requests that did not fit into a batch.
 #[derive(Debug, Default, State)]
 #[state(after = "Cut::check_restored")]
 struct Cut {
@@ -41,12 +41,12 @@ struct Cut {
     taken: usize,
 }
 
-/// Transactions whose last request was given.
+/// Transactions whose last request was returned.
 #[derive(Debug, Default, State)]
 struct Ended {
     /// Those that ended before the latest batch.
     before: u64,
-    /// Requests given when each of the others had ended.
+    /// Number of requests returned at the end of each of the others.
     #[state(varies)]
     at: Vec<u64>,
 }
@@ -76,7 +76,7 @@ impl Transactions {
         }
     }
 
-    /// When the next transaction arrives.
+    /// Arrival of the next transaction.
     #[inline]
     fn arrive(&mut self) -> Result<Time, WorkloadError> {
         let gap = Time::from_ps((self.arrivals.exponential() * self.gap_ps + 0.5) as u64);
@@ -188,7 +188,7 @@ impl Cut {
         &mut self.made
     }
 
-    /// Moves up to `limit` requests to `batch` and returns how many.
+    /// Moves up to `limit` requests to `batch` and returns the number.
     fn rest(&mut self, batch: &mut Vec<Request>, limit: usize) -> usize {
         let count = limit.min(self.made.len() - self.taken);
         batch.extend_from_slice(&self.made[self.taken..self.taken + count]);
@@ -198,13 +198,13 @@ impl Cut {
 }
 
 impl Ended {
-    /// What ended before this moment is no longer asked for one by one.
+    /// Forgets details of transactions that ended before this batch.
     fn next_batch(&mut self) {
         self.before += self.at.len() as u64;
         self.at.clear();
     }
 
-    /// Whether a transaction ended with the request given last, which was number `given`.
+    /// Whether a transaction ended with the latest request, number `given`.
     #[inline]
     fn add_if(&mut self, has_ended: bool, given: u64) {
         if has_ended {

@@ -1,4 +1,4 @@
-//! Driving the formats: cutting a source into lines or records and noting the bad ones with their place.
+//! Decoding of formats: splits a source into lines or records and counts bad ones with their location.
 
 use super::clock::Clock;
 use super::error::{Fault, Place, TraceError};
@@ -7,7 +7,7 @@ use super::tally::Log;
 use super::volumes::Volumes;
 use nacre_kernel::Request;
 
-/// Turns one source into requests whose arrivals are provisional: counted from [`Clock::origin`].
+/// Decodes one source into requests with provisional arrivals: counted from [`Clock::origin`].
 pub trait Decoder: Send {
     /// Appends up to `limit` requests to `out`. Returns whether there may be more.
     fn decode(
@@ -17,35 +17,35 @@ pub trait Decoder: Send {
         limit: usize,
         log: &mut Log,
     ) -> Result<bool, TraceError>;
-    /// What the arrivals count from.
+    /// Clock of the provisional arrivals.
     fn clock(&self) -> &Clock;
-    /// The names of the volumes so far, by number; empty if the format has none.
+    /// Names of the volumes so far, by number; empty if the format has none.
     fn volumes(&self) -> &[String];
-    /// What the user should know about how this source was read.
+    /// Notes on how this source was read, for the user.
     fn notes(&self) -> Vec<String>;
-    /// Whether the format has a header that makes a trace of no requests a valid one.
+    /// Whether the format has a header that makes a trace without requests valid.
     fn empty_is_valid(&self) -> bool {
         false
     }
 }
 
-/// A format of lines, each at most one request.
+/// A format of lines, each with at most one request.
 pub trait LineFormat: Send {
-    /// The request of a line; `None` for a line that is none, such as a header.
+    /// The request in a line; `None` for other lines, such as a header.
     fn line(&mut self, line: &[u8], volumes: &mut Volumes) -> Result<Option<Request>, Fault>;
-    /// What the arrivals count from.
+    /// Clock of the provisional arrivals.
     fn clock(&self) -> &Clock;
-    /// What the user should know about how this source was read.
+    /// Notes on how this source was read, for the user.
     fn notes(&self) -> Vec<String> {
         Vec::new()
     }
-    /// Whether a header has been seen that makes a trace of no requests a valid one.
+    /// Whether a header has been seen that makes a trace without requests valid.
     fn empty_is_valid(&self) -> bool {
         false
     }
 }
 
-/// The longest line that is read. Longer ones are bad records.
+/// Maximum line length. Longer lines are bad records.
 const LONGEST_LINE: usize = 16 << 10;
 
 /// Decodes a format of lines.
@@ -91,7 +91,7 @@ impl<F: LineFormat> Lines<F> {
         Ok(())
     }
 
-    /// Appends to the line that began in an earlier chunk, keeping no more of it than decides that it is too long.
+    /// Appends to a line that started in an earlier chunk, keeping only enough to know that it is too long.
     fn carry(&mut self, bytes: &[u8]) {
         let room = (LONGEST_LINE + 1).saturating_sub(self.carried.len());
         self.carried.extend_from_slice(&bytes[..bytes.len().min(room)]);
@@ -184,13 +184,13 @@ pub fn share_of_lines(head: Head<'_>, mut format: impl LineFormat) -> u8 {
     (good * 100).checked_div(good + bad).unwrap_or(0) as u8
 }
 
-/// A format of records of `N` bytes, each at most one request.
+/// A format of records of `N` bytes, each with at most one request.
 pub trait RecordFormat<const N: usize>: Send {
-    /// The request of a record; `None` for a record that is none.
+    /// The request in a record; `None` for other records.
     fn record(&mut self, record: &[u8; N]) -> Result<Option<Request>, Fault>;
-    /// What the arrivals count from.
+    /// Clock of the provisional arrivals.
     fn clock(&self) -> &Clock;
-    /// What the user should know about how this source was read.
+    /// Notes on how this source was read, for the user.
     fn notes(&self) -> Vec<String> {
         Vec::new()
     }

@@ -4,22 +4,22 @@ use super::error::{TraceError, excerpt};
 use super::source::Head;
 use super::{FORMATS, Format};
 
-/// The least score at which a format is taken.
+/// Minimum score for accepting a format.
 const ENOUGH: u8 = 50;
-/// How far the best score must lie above the second.
+/// Minimum lead of the best score over the second.
 const CLEAR: u8 = 15;
 
-/// What is packed in a way that is not unpacked here: how it begins, what it is, what to do.
+/// Unsupported compression formats: magic bytes, name, remedy.
 const PACKED: [(&[u8], &str, &str); 3] = [
     (b"BZh", "compressed with bzip2", "unpack it with bunzip2, or compress it with gzip or zstd"),
     (b"PK\x03\x04", "a zip archive", "unpack it with unzip"),
     (b"7z\xBC\xAF\x27\x1C", "a 7z archive", "unpack it with 7z x"),
 ];
 
-/// The format of a file that begins with `head`.
+/// Detects the format of a file from its `head`.
 ///
-/// Every room scores the head; the best is taken when it scores 50 of 100 or more and lies 15 above the
-/// next. Otherwise the error lists the formats.
+/// Every room scores the head; the best is accepted with a score of at least 50 of 100 and a lead of 15.
+/// Otherwise the error lists the formats.
 pub fn detect(source_name: &str, head: Head<'_>) -> Result<&'static Format, TraceError> {
     if let Some((_, what, remedy)) = PACKED.iter().find(|(magic, _, _)| head.bytes.starts_with(magic)) {
         return Err(TraceError::Packed { source_name: source_name.to_string(), what, remedy });
@@ -53,7 +53,7 @@ pub fn detect(source_name: &str, head: Head<'_>) -> Result<&'static Format, Trac
     Ok(format)
 }
 
-/// The format called `kind`; the error lists them all.
+/// The format named `kind`; the error lists all formats.
 pub fn format_named(kind: &str) -> Result<&'static Format, TraceError> {
     FORMATS
         .iter()

@@ -1,30 +1,30 @@
-//! What can go wrong with a trace, in words that say where and what to do.
+//! Errors of traces, with location and remedy.
 
 use nacre_kernel::{ErrorCode, ErrorData, error_code};
 use std::fmt;
 
-/// Why a trace could not be read or written.
+/// Reason why a trace could not be read or written.
 ///
-/// All but [`TraceError::Io`] are the user's to mend; each text names the file, the place, what was
-/// found, what is allowed and a remedy.
+/// All but [`TraceError::Io`] are user errors; each message names the file, the location, the value, the
+/// allowed values, and a remedy.
 #[derive(Debug)]
 pub enum TraceError {
-    /// No format fits the first bytes.
+    /// No format matches the first bytes.
     Unrecognized {
         /// The file.
         source_name: String,
-        /// How the file begins.
+        /// Start of the file.
         head: String,
-        /// Every kind there is.
+        /// All known formats.
         known: String,
     },
-    /// It is packed in a way that is not unpacked here.
+    /// Unsupported compression.
     Packed {
         /// The file.
         source_name: String,
-        /// What it is.
+        /// Name of the compression format.
         what: &'static str,
-        /// What to do.
+        /// Remedy.
         remedy: &'static str,
     },
     /// Several formats fit the first bytes about equally well.
@@ -34,40 +34,40 @@ pub enum TraceError {
         /// The kinds that fit, best first, with their scores.
         candidates: String,
     },
-    /// There is no format of the given name.
+    /// Unknown format name.
     NoSuchFormat {
-        /// What was given.
+        /// The given name.
         given: String,
-        /// Every kind there is.
+        /// All known formats.
         known: String,
     },
-    /// An option does not suit the format, or the inputs.
+    /// An option does not fit the format, or the inputs.
     Option {
         /// The option and its value.
         option: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
-        /// What to do.
+        /// Remedy.
         remedy: String,
     },
     /// A record breaks the format, and bad records are fatal.
     BadRecord {
         /// The file.
         source_name: String,
-        /// Where in the file.
+        /// Location in the file.
         place: Place,
         /// What was found, and what is expected.
         problem: String,
     },
-    /// Most of what was read does not fit the format, or nothing does.
+    /// Most of the records do not match the format, or none does.
     WrongFormat {
         /// The file.
         source_name: String,
         /// The kind it was read as.
         format: &'static str,
-        /// What was read, with the first bad record.
+        /// Summary of the input, with the first bad record.
         found: String,
-        /// What to do.
+        /// Remedy.
         remedy: String,
     },
     /// The unit of time cannot be right.
@@ -76,25 +76,25 @@ pub enum TraceError {
         given: &'static str,
         /// Why it cannot be right.
         problem: String,
-        /// The units that would be plausible.
+        /// Plausible units.
         remedy: String,
     },
-    /// The format that is written cannot hold what it is given.
+    /// The output format cannot represent the input.
     CannotHold {
         /// The kind that is written.
         format: &'static str,
-        /// What it cannot hold.
+        /// What cannot be represented.
         what: String,
-        /// What to do.
+        /// Remedy.
         remedy: String,
     },
     /// Reading or writing failed underneath.
     Io {
         /// The file.
         source_name: String,
-        /// Where in the file.
+        /// Location in the file.
         place: Place,
-        /// What the system said.
+        /// Error of the operating system.
         error: std::io::Error,
     },
 }
@@ -185,9 +185,9 @@ impl std::error::Error for TraceError {}
 /// Location in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// A line, counted from one.
+    /// A line number, counted from one.
     Line(u64),
-    /// A byte, counted from zero.
+    /// A byte offset, counted from zero.
     Byte(u64),
 }
 
@@ -200,19 +200,19 @@ impl fmt::Display for Place {
     }
 }
 
-/// What is wrong with one record: what was expected where something else was found.
+/// Error in one record: what was expected instead of what was found.
 ///
-/// A fixed text, because a hostile file may hold millions of bad records.
+/// A static text, because a hostile file may contain millions of bad records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault(pub &'static str);
 
 impl Fault {
-    /// The time of a record lies too far from the first for [`nacre_kernel::Time`].
+    /// The time of a record is too far from the first for [`nacre_kernel::Time`].
     pub const TOO_LATE: Fault =
         Fault("the time is more than 120 days after the first record; check the time unit");
-    /// A read, write or trim of nothing.
+    /// A read, write, or trim of zero bytes.
     pub const NO_BYTES: Fault = Fault("the size is zero");
-    /// A size that [`nacre_kernel::Request`] cannot hold.
+    /// A size that exceeds [`nacre_kernel::Request`].
     pub const TOO_LONG: Fault = Fault("the size is not below 4 GiB");
     /// An address that no device has.
     pub const TOO_FAR: Fault = Fault("the request ends beyond 4 EiB");

@@ -1,4 +1,4 @@
-//! Reading numbers out of lines by hand, without floating point.
+//! Parses numbers in lines, without floating point.
 
 use super::clock::Clock;
 use super::error::Fault;
@@ -19,7 +19,7 @@ const POWERS_OF_TEN: [u64; 20] = {
 };
 
 impl<'a> Fields<'a> {
-    /// A run of digits, at least one, below 2^64.
+    /// A sequence of digits, at least one, below 2^64.
     #[inline]
     pub fn number(&mut self) -> Option<u64> {
         let (value, digits) = run(self.0, 0);
@@ -39,7 +39,7 @@ impl<'a> Fields<'a> {
         self.byte(b',').then_some(value)
     }
 
-    /// A run of digits after blanks, before a blank or the end.
+    /// Digits after blanks, before a blank or the end.
     #[inline]
     pub fn number_blank(&mut self) -> Option<u64> {
         self.blanks();
@@ -74,7 +74,7 @@ impl<'a> Fields<'a> {
         Some((u128::from(value) * u128::from(unit_ps) + u128::from(power / 2)) / u128::from(power))
     }
 
-    /// Times in shapes no published trace has: an exponent, or more than 19 digits.
+    /// Times in forms that no published trace has: an exponent, or more than 19 digits.
     #[cold]
     fn odd_time(&mut self, unit_ps: u64) -> Option<u128> {
         let end = self.0.iter().position(|b| !matches!(b, b'0'..=b'9' | b'.' | b'e' | b'E' | b'-' | b'+'));
@@ -97,7 +97,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Takes any blanks and tabs.
+    /// Skips blanks and tabs.
     #[inline]
     pub fn blanks(&mut self) {
         while let [b' ' | b'\t', rest @ ..] = self.0 {
@@ -105,7 +105,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Takes the bytes up to `separator` and the separator, or all there are.
+    /// Takes the bytes up to `separator` and skips it; all bytes without one.
     #[inline]
     pub fn until(&mut self, separator: u8) -> &'a [u8] {
         let text = self.0;
@@ -131,15 +131,15 @@ impl<'a> Fields<'a> {
         &text[..end]
     }
 
-    /// Whether nothing but space is left.
+    /// Whether only space is left.
     #[inline]
     pub fn is_done(&self) -> bool {
         self.0.iter().all(|b| b.is_ascii_whitespace())
     }
 }
 
-/// The digits at the beginning of `text` appended to `value`, and how many there are.
-/// The value is meaningless past 19 digits in all.
+/// Appends the digits at the start of `text` to `value`; returns their number. The value is meaningless past
+/// 19 digits in total.
 #[inline]
 fn run(text: &[u8], mut value: u64) -> (u64, usize) {
     let mut digits = 0;
@@ -163,8 +163,8 @@ fn run(text: &[u8], mut value: u64) -> (u64, usize) {
     (value, digits)
 }
 
-/// The value and the number of the digits in the lowest bytes of `text`, all within one register
-/// (after Lemire, "Quickly parsing eight digits", 2018).
+/// Value and number of the digits in the lowest bytes of `text`, computed within one register (after Lemire,
+/// "Quickly parsing eight digits", 2018).
 #[inline]
 fn up_to_eight_digits(text: u64) -> (u64, usize) {
     let digits = text ^ 0x3030_3030_3030_3030;
@@ -182,7 +182,8 @@ fn up_to_eight_digits(text: u64) -> (u64, usize) {
 /// The last byte a request may touch, so that addresses can be added up without overflow.
 const LAST_ADDRESS: u64 = 1 << 62;
 
-/// A read, write or trim at `ps` picoseconds since the epoch of `clock`, checked. A bad one leaves the clock alone.
+/// A checked read, write, or trim at `ps` picoseconds since the epoch of `clock`. An invalid one does not
+/// change the clock.
 #[inline]
 pub fn request(
     clock: &mut Clock,
@@ -207,7 +208,7 @@ pub fn flush(arrival: Time, volume: u32) -> Request {
     Request { arrival, address: 0, bytes: 0, volume, op: Op::Flush }
 }
 
-/// The bytes in `count` sectors of 512 B, or more than any request may touch.
+/// Bytes of `count` sectors of 512 B, or more than any request can have.
 #[inline]
 pub fn sectors(count: u64) -> u64 {
     count.saturating_mul(512)

@@ -1,25 +1,25 @@
-//! Operations of a trace that are left out because a request cannot express them: counted by name.
+//! Operations of a trace that are skipped because requests cannot express them, counted by name.
 
 use std::collections::BTreeMap;
 
-/// The most different names that are counted apart.
+/// Maximum number of different names.
 const NAMES_MAX: usize = 32;
-/// What all further ones are counted as.
+/// Name for all further ones.
 const OTHERS: &str = "others";
 
-/// How often each operation was left out.
+/// Number of skipped operations by name.
 #[derive(Debug, Default)]
 pub(super) struct LeftOut(BTreeMap<String, u64>);
 
 impl LeftOut {
-    /// Counts one operation of this name.
+    /// Counts one operation with this name.
     #[cold]
     pub(super) fn add(&mut self, name: String) {
         let is_full = self.0.len() >= NAMES_MAX && !self.0.contains_key(&name);
         *self.0.entry(if is_full { OTHERS.into() } else { name }).or_insert(0) += 1;
     }
 
-    /// A line with the counts, if there are any: `what` are these operations, in the plural.
+    /// A line with the counts, if any; `what` names these operations, in the plural.
     pub(super) fn note(&self, what: &str) -> Option<String> {
         let total: u64 = self.0.values().sum();
         let each: Vec<_> = self.0.iter().map(|(name, count)| format!("{name} {count}")).collect();

@@ -1,4 +1,4 @@
-//! Traces: what real systems asked of their storage, read from every published format we know.
+//! Traces of real systems, read from many published formats.
 //!
 //! A reader takes [`Source`]s, which somebody else has opened and decompressed, and hands out
 //! [`Request`]s in the order of time, the first at zero. It never guesses in silence: what it leaves out,
@@ -71,23 +71,23 @@ use decode::Decoder;
 use nacre_kernel::Request;
 use std::io::Write;
 
-/// Hands out the requests of a trace in the order of time.
+/// Returns the requests of a trace in time order.
 pub trait TraceReader: Send {
-    /// Appends up to `limit` requests to `out` and returns how many; zero means that the trace has ended.
+    /// Appends up to `limit` requests to `out` and returns the number; zero at the end of the trace.
     fn read(&mut self, out: &mut Vec<Request>, limit: usize) -> Result<usize, TraceError>;
-    /// What has been read. Bad and skipped records count when they are decoded, which is up to 12,288 requests
-    /// ahead of those handed out.
+    /// Counts so far. Bad and skipped records count when decoded, up to 12,288 requests ahead of those
+    /// returned.
     fn tally(&self) -> &Tally;
 }
 
 /// Relation of several inputs of one format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Several {
-    /// Parts of one recording with one clock and with volumes that mean the same in all: merged by time.
+    /// Parts of one recording with one clock and common volumes: merged by time.
     Merged,
-    /// Recordings of one disk each under one clock: merged by time, one volume per file.
+    /// Recordings of one disk each with one clock: merged by time, one volume per file.
     VolumePerFile,
-    /// Clocks or volumes that cannot be related: one input only.
+    /// Unrelated clocks or volumes: one input only.
     One,
 }
 
@@ -101,15 +101,15 @@ pub struct Format {
     pub extensions: &'static [&'static str],
     /// Default time unit; `None` for formats without time.
     pub time_unit: Option<TimeUnit>,
-    /// Whether files of the format exist in other units, so that the user may say which.
+    /// Whether files of the format exist in other time units, so that the user may select one.
     pub unit_varies: bool,
     /// Another common unit, if neither the file nor the format defines it.
     pub unit_unsaid: Option<&'static str>,
     /// Relation of several inputs.
     pub several: Several,
-    /// For formats that record several events of a request: whether a head holds one that was queued.
+    /// For formats with several events per request: whether a head contains a queue event.
     pub queued: Option<fn(Head<'_>) -> bool>,
-    /// The bytes of a page, for formats whose addresses are opaque numbers: the user may say otherwise.
+    /// Page size in bytes, for formats whose addresses are opaque numbers: the user may override it.
     pub page_bytes: Option<u64>,
     /// Match of the head of a file, from 0 (impossible) to 100 (certain).
     pub detect: fn(Head<'_>) -> u8,
@@ -119,7 +119,7 @@ pub struct Format {
     pub create: Option<Create>,
 }
 
-/// Makes a writer of a format over a sink.
+/// Creates a writer of a format on a sink.
 pub type Create = fn(Box<dyn Write + Send>, &WriteOptions) -> Result<Box<dyn TraceWriter>, TraceError>;
 
 /// Options for decoding one input.

@@ -1,16 +1,16 @@
-//! Objects that have numbers and no addresses: where each is placed.
+//! Maps objects that have numbers instead of addresses.
 
-/// The distance between neighboring objects, unless the user gives another.
+/// Default distance between adjacent objects.
 pub(super) const OBJECT_BYTES: u64 = 4096;
-/// Places of objects are kept below this, which leaves room for the object itself.
+/// Maximum address of an object, which leaves space for the object itself.
 const LAST_PLACE: u64 = 1 << 61;
 
-/// Places objects at equal distances, and what there is to say about that.
+/// Maps objects to equal distances, with notes.
 pub(super) struct Objects {
     distance: u64,
-    /// Objects whose number was too large to be a place.
+    /// Objects whose number was too large for an address.
     wrapped: u64,
-    /// The size of the objects so far, while they have one.
+    /// Size of the objects so far, if equal.
     size: Size,
 }
 
@@ -21,12 +21,12 @@ enum Size {
 }
 
 impl Objects {
-    /// Places at this distance in bytes.
+    /// A mapping with this distance in bytes.
     pub(super) fn new(distance: u64) -> Objects {
         Objects { distance, wrapped: 0, size: Size::None }
     }
 
-    /// Where the object of a number begins. A number that is too large loses its upper bits.
+    /// Address of the object with a number. A number that is too large loses its upper bits.
     #[inline]
     pub(super) fn place(&mut self, id: u64, bytes: u64) -> u64 {
         let places = LAST_PLACE / self.distance;
@@ -40,7 +40,7 @@ impl Objects {
         (id & (places - 1)) * self.distance
     }
 
-    /// What the user should know about the addresses.
+    /// Notes on the addresses, for the user.
     pub(super) fn notes(&self) -> Vec<String> {
         let distance = self.distance;
         let mut notes = vec![format!(

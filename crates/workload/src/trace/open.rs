@@ -1,4 +1,4 @@
-//! Opening a trace: which format, which unit of time, which events, and whether the options suit them.
+//! Opens a trace: selects format, time unit, and events, and checks the options.
 
 use super::detect::{detect, format_named};
 use super::error::TraceError;
@@ -8,13 +8,13 @@ use super::source::Source;
 use super::tally::Log;
 use super::{Format, OpenOptions, Several, TraceReader};
 
-/// The most inputs of one trace, a bound on memory (256 KiB each): more than any machine has processors.
+/// Maximum inputs of one trace, a bound on memory (256 KiB each): more than the processors of any machine.
 const MOST_SOURCES: usize = 4096;
 
-/// Opens a trace that lies in one or several sources.
+/// Opens a trace in one or several sources.
 ///
-/// The format is the one named in `options`, or else found by content; the user's errors in options
-/// are errors here, those of content at the first [`TraceReader::read`].
+/// The format is the one in `options`, or else detected; wrong options are errors here, bad content at the
+/// first [`TraceReader::read`].
 pub fn open(sources: Vec<Source>, options: &Options) -> Result<Box<dyn TraceReader>, TraceError> {
     let mut sources = sources;
     let format = choose(&mut sources, options)?;
@@ -98,7 +98,7 @@ fn check(format: &Format, sources: &[Source], options: &Options) -> Result<(), T
     }
 }
 
-/// Which event counts, and a note on why, for the formats that record several.
+/// The event that counts as a request, and a note on the reason, for formats with several events.
 fn choose_action(
     format: &Format,
     sources: &mut [Source],

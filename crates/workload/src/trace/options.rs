@@ -1,8 +1,8 @@
-//! What the user may say about how a trace is read.
+//! User options for reading a trace.
 
 use super::error::TraceError;
 
-/// The unit in which a format counts time.
+/// Time unit of a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeUnit {
     /// Nanoseconds.
@@ -18,11 +18,11 @@ pub enum TimeUnit {
 }
 
 impl TimeUnit {
-    /// Every unit, shortest first.
+    /// All units, shortest first.
     pub const ALL: [TimeUnit; 5] =
         [TimeUnit::Ns, TimeUnit::HundredNs, TimeUnit::Us, TimeUnit::Ms, TimeUnit::S];
 
-    /// The word for it on the command line and in records.
+    /// Name on the command line and in records.
     pub const fn name(self) -> &'static str {
         match self {
             TimeUnit::Ns => "ns",
@@ -94,14 +94,14 @@ impl Action {
 /// Options for reading a trace. By default, everything is detected from the content.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// The kind of format; `None` finds out from the content.
+    /// Name of the format; `None` detects it from the content.
     pub format: Option<String>,
     /// Time unit in the file; `None` means that of the format.
     pub time_unit: Option<TimeUnit>,
-    /// Whether the first bad record ends the reading with an error.
+    /// Whether the first bad record ends reading with an error.
     pub strict: bool,
-    /// For blkparse and blktrace: which event counts; `None` takes `Q` where the head of the trace
-    /// has any, else `D`, and says so in the notes.
+    /// For blkparse and blktrace: event that counts as a request; `None` selects `Q` if the head of the trace
+    /// has any, else `D`, with a note.
     pub action: Option<Action>,
     /// The size in bytes of a page of an `arc` trace (default 512), or the distance in bytes between
     /// neighboring objects of an `oracle_general` or `lcs` trace (default 4096). A power of two from 512 to 2^30.

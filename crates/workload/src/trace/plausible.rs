@@ -1,24 +1,24 @@
-//! Whether the span of a trace can be right in its unit of time.
+//! Checks whether the span of a trace is plausible in its time unit.
 
 use super::options::TimeUnit;
 
 /// Longer than any published block trace.
 const YEAR: f64 = 366.0 * 86_400e12;
-/// Fewer records say nothing about a rate.
+/// With fewer records, a rate is meaningless.
 const FEWEST: u64 = 100;
-/// Between these two a mean distance of requests raises no eyebrow: 20 million a second to one in ten seconds.
+/// Range of plausible mean distances between requests: 20 million per second to one in ten seconds.
 const USUAL: (f64, f64) = (50e3, 10e12);
-/// What traces of real systems show, and what units are proposed for.
+/// Range in traces of real systems, for which units are proposed.
 const TYPICAL: (f64, f64) = (1e6, 1e12);
 
 /// Reason for an implausible time unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Implausible {
-    /// Whether it cannot be right, rather than being merely odd.
+    /// Whether it is impossible, instead of merely unusual.
     pub impossible: bool,
     /// The span and the rate that follow from it.
     pub problem: String,
-    /// The units under which the trace would look like those of real systems.
+    /// Units with which the trace would look like those of real systems.
     pub units: Vec<TimeUnit>,
 }
 
@@ -33,10 +33,10 @@ impl Implausible {
     }
 }
 
-/// Looks at `records` requests that span `span_ps` picoseconds when times are counted in `unit`.
+/// Checks `records` requests that span `span_ps` picoseconds with times in `unit`.
 ///
-/// More than a year, or less than 1 ns from one request to the next, is impossible; more than 10 s or
-/// less than 50 ns is odd.
+/// More than a year, or less than 1 ns between requests, is impossible; more than 10 s or less than 50 ns is
+/// unusual.
 pub fn implausible_span(unit: TimeUnit, span_ps: u128, records: u64) -> Option<Implausible> {
     if records < 2 || span_ps == 0 {
         return None;
@@ -59,7 +59,7 @@ pub fn implausible_span(unit: TimeUnit, span_ps: u128, records: u64) -> Option<I
     Some(Implausible { impossible, problem, units })
 }
 
-/// A span of picoseconds in the largest unit that makes it one or more.
+/// A span of picoseconds, in the largest unit with a value of at least one.
 fn words(ps: f64) -> String {
     const SCALES: [(&str, f64); 8] = [
         ("years", 365.0 * 86_400e12),

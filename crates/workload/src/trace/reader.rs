@@ -1,5 +1,5 @@
-//! One reader for all formats: merges several inputs by time, puts requests into the order of time,
-//! and makes the first of them arrive at zero.
+//! The reader of all formats: merges several inputs by time, sorts requests by time, and makes the first one
+//! arrive at zero.
 
 use super::clock::{LONGEST, LOOK_BACK};
 use super::decode::Decoder;
@@ -14,19 +14,19 @@ use nacre_kernel::{Request, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// How many places a request may be away from where its time puts it.
+/// Maximum distance in requests over which requests are sorted by time.
 const WINDOW: usize = 4096;
-/// How many requests are decoded at a time.
+/// Number of requests decoded at a time.
 const BATCH: usize = 8192;
 
-/// How far apart, in picoseconds, several inputs may begin: 90 days.
+/// Maximum distance between the starts of several inputs, in picoseconds: 90 days.
 const FURTHEST_APART: u64 = 90 * 86_400 * 1_000_000_000_000;
 const _: () = assert!(
     (FURTHEST_APART as u128) + (LONGEST as u128) + (LOOK_BACK as u128) <= Time::MAX.as_ps() as u128,
     "the last arrival of the last input is a Time"
 );
 
-/// One source with its decoder, and the requests decoded but not yet merged.
+/// One source with its decoder, and decoded requests not yet merged.
 pub(super) struct Feed {
     source: Source,
     decoder: Box<dyn Decoder>,
@@ -36,7 +36,7 @@ pub(super) struct Feed {
     out_of_order: u64,
     buffer: Vec<Request>,
     next: usize,
-    /// What makes the arrivals of this feed count from the earliest origin of all.
+    /// Offset of this feed's arrivals from the earliest origin of all.
     shift: Time,
     /// The volume of the trace for each volume of this source.
     volumes: Vec<u32>,
@@ -58,7 +58,7 @@ impl Feed {
         }
     }
 
-    /// Appends up to `limit` requests to `out`, counting those that go back in time.
+    /// Appends up to `limit` requests to `out`, counting those that are out of order.
     fn decode(&mut self, out: &mut Vec<Request>, limit: usize) -> Result<(), TraceError> {
         let start = out.len();
         self.more = self.decoder.decode(&mut self.source, out, limit, &mut self.log)?;
@@ -72,7 +72,7 @@ impl Feed {
         Ok(())
     }
 
-    /// Decodes on where the buffer has been used up.
+    /// Decodes more requests into an empty buffer.
     fn refill(&mut self) -> Result<(), TraceError> {
         while self.next == self.buffer.len() && self.more {
             self.buffer.clear();
@@ -94,11 +94,11 @@ pub(super) struct Reader {
     format: &'static Format,
     unit_given: Option<TimeUnit>,
     feeds: Vec<Feed>,
-    /// The next arrival of each feed that has one; used for several feeds only.
+    /// Next arrival of each feed; used for several feeds only.
     heads: BinaryHeap<Reverse<(Time, usize)>>,
     volumes: Volumes,
     window: Vec<Request>,
-    /// The requests of the window from `given` to `ready` may be handed out.
+    /// Requests of the window from `given` to `ready` can be returned.
     given: usize,
     ready: usize,
     started: bool,
@@ -164,7 +164,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Appends up to `wanted` requests of all feeds in the order of time.
+    /// Appends up to `wanted` requests of all feeds in time order.
     fn merge(&mut self, wanted: usize) -> Result<bool, TraceError> {
         if !self.started && self.heads.is_empty() {
             self.align()?;
@@ -222,7 +222,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Fails where nothing was found, or too little of what was read fits the format.
+    /// Fails if there were no records, or too few match the format.
     fn end(&self) -> Result<(), TraceError> {
         let several = self.feeds.len() > 1;
         let any = self.feeds.iter().any(|feed| feed.log.good > 0);
@@ -232,7 +232,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Fails where the user's unit of time makes the first requests impossibly dense.
+    /// Fails if the user's time unit makes the first requests impossibly dense.
     fn judge_unit(&self) -> Result<(), TraceError> {
         let Some(unit) = self.unit_given else { return Ok(()) };
         let last = self.window[self.window.len() - 1].arrival;
@@ -247,7 +247,7 @@ impl Reader {
         }
     }
 
-    /// Adds the logs of all feeds up into the tally.
+    /// Adds the logs of all feeds to the tally.
     fn collect(&mut self) {
         let tally = &mut self.tally;
         (tally.bad_records, tally.skipped, tally.out_of_order) = (0, 0, 0);

@@ -1,14 +1,14 @@
-//! Smaller traces that keep what matters: by block, by request, or the beginning.
+//! Samples traces: by block, by request, or only the start.
 
 use super::error::TraceError;
 use nacre_kernel::{Op, Random, Request, Streams};
 
-/// Chooses part of a trace.
+/// Selects part of a trace.
 ///
 /// By block is spatial sampling (Waldspurger et al., "Efficient MRC Construction with SHARDS", FAST 2015): a
-/// hash of volume and block against a threshold decides, so that of each block all accesses are kept or none.
-/// A cache of `fraction` times the size then behaves as the whole one would. Requests are cut to the chosen
-/// blocks; neighboring ones stay together.
+/// hash of volume and block is compared with a threshold, so that either all accesses to a block are kept or
+/// none. A cache of `fraction` times the size then behaves like the whole one. Requests are cut to the
+/// selected blocks; adjacent ones stay together.
 #[derive(Clone, Debug)]
 pub struct Sampler(Kind);
 
@@ -49,7 +49,7 @@ impl Sampler {
         Sampler(Kind::First { left: count })
     }
 
-    /// Appends what is chosen of `batch` to `out`. Returns whether more of the trace is needed.
+    /// Appends the selected part of `batch` to `out`. Returns whether more of the trace is needed.
     pub fn choose(&mut self, batch: &[Request], out: &mut Vec<Request>) -> bool {
         match &mut self.0 {
             Kind::Blocks { threshold, seed, block_bytes } => {
@@ -85,7 +85,7 @@ fn check(fraction: f64) -> Result<(), TraceError> {
     })
 }
 
-/// Appends the parts of `request` that lie in chosen blocks.
+/// Appends the parts of `request` in selected blocks.
 pub(crate) fn cut(
     request: &Request,
     block_bytes: u64,

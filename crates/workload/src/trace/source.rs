@@ -1,4 +1,4 @@
-//! One input of a reader: a name for messages and a stream of bytes, already decompressed.
+//! One input of a reader: a name for messages and a decompressed stream of bytes.
 
 use super::error::{Place, TraceError};
 use std::io::{BufRead, ErrorKind};
@@ -8,7 +8,7 @@ pub const HEAD_BYTES: usize = 64 << 10;
 /// The byte order mark of UTF-8.
 const MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// A named stream of bytes. Whoever opens files makes these.
+/// A named stream of bytes, created by the code that opens files.
 pub struct Source {
     name: String,
     head: Vec<u8>,
@@ -19,8 +19,7 @@ pub struct Source {
 }
 
 impl Source {
-    /// A source called `name` in messages, usually the path of a file. `stream` should have a buffer of
-    /// 256 KiB or more.
+    /// A source named `name` in messages, usually a path. `stream` should have a buffer of at least 256 KiB.
     pub fn new(name: impl Into<String>, stream: Box<dyn BufRead + Send>) -> Source {
         Source { name: name.into(), head: Vec::new(), head_used: 0, whole: false, rest: stream, offset: 0 }
     }
@@ -30,9 +29,9 @@ impl Source {
         &self.name
     }
 
-    /// The first [`HEAD_BYTES`] bytes, or all there are, without using them up.
+    /// The first [`HEAD_BYTES`] bytes, or all if there are fewer, without consuming them.
     ///
-    /// To be called before anything is consumed.
+    /// Call this before consuming anything.
     pub fn head(&mut self) -> Result<Head<'_>, TraceError> {
         while self.offset == 0 && !self.whole && self.head.len() < HEAD_BYTES {
             let got = fill(&mut self.rest, &self.name, self.head.len() as u64)?;
@@ -49,7 +48,7 @@ impl Source {
         Ok(Head { bytes: bytes.unwrap_or(&self.head), whole: self.whole })
     }
 
-    /// The bytes that are at hand; none at the end.
+    /// The available bytes; empty at the end.
     pub fn chunk(&mut self) -> Result<&[u8], TraceError> {
         if self.head_used < self.head.len() {
             return Ok(&self.head[self.head_used..]);
@@ -57,7 +56,7 @@ impl Source {
         fill(&mut self.rest, &self.name, self.offset)
     }
 
-    /// Uses up `count` bytes of the chunk.
+    /// Consumes `count` bytes of the chunk.
     pub fn consume(&mut self, count: usize) {
         self.offset += count as u64;
         if self.head_used < self.head.len() {
@@ -72,7 +71,7 @@ impl Source {
         self.offset
     }
 
-    /// Fills `buffer` as far as the source reaches; returns how many bytes that were.
+    /// Fills `buffer` as far as possible; returns the number of bytes.
     pub fn take(&mut self, buffer: &mut [u8]) -> Result<usize, TraceError> {
         let mut filled = 0;
         while filled < buffer.len() {
@@ -88,7 +87,7 @@ impl Source {
         Ok(filled)
     }
 
-    /// Uses up `count` bytes, or what there is; returns how many bytes that were.
+    /// Consumes up to `count` bytes; returns the number.
     pub fn skip(&mut self, count: usize) -> Result<usize, TraceError> {
         let mut skipped = 0;
         while skipped < count {
@@ -103,7 +102,7 @@ impl Source {
     }
 }
 
-/// What `stream` has at hand.
+/// Available bytes of `stream`.
 fn fill<'a>(
     stream: &'a mut Box<dyn BufRead + Send>,
     name: &str,
@@ -133,17 +132,17 @@ fn fill<'a>(
 pub struct Head<'a> {
     /// The bytes.
     pub bytes: &'a [u8],
-    /// Whether these are all there are.
+    /// Whether the source has no more bytes.
     pub whole: bool,
 }
 
 impl<'a> Head<'a> {
-    /// Whether it holds text: no control characters but tabs, line ends and form feeds.
+    /// Whether it is text: no control characters except tabs, line ends, and form feeds.
     pub fn is_text(&self) -> bool {
         is_text(self.bytes)
     }
 
-    /// Its complete lines without their ends, without blank lines and comments; none for binary data.
+    /// Its complete lines without line ends, blank lines, and comments; none for binary data.
     pub fn lines(&self) -> impl Iterator<Item = &'a [u8]> {
         let text = if self.is_text() { self.bytes } else { &[] };
         let end = if self.whole { text.len() } else { memchr::memrchr(b'\n', text).unwrap_or(0) };
@@ -155,12 +154,12 @@ fn is_text(bytes: &[u8]) -> bool {
     !bytes.is_empty() && !bytes.iter().any(|&b| b < 32 && !matches!(b, b'\t' | b'\n' | 12 | b'\r'))
 }
 
-/// Whether a line of any text format holds nothing but space or a comment.
+/// Whether a line of any text format has only space or a comment.
 pub(crate) fn is_comment(line: &[u8]) -> bool {
     matches!(line.trim_ascii_start().first(), None | Some(b'#'))
 }
 
-/// Whether a line names columns: fields between commas, each of which begins with a letter.
+/// Whether a line names columns: comma-separated fields that all start with a letter.
 pub(crate) fn is_names(line: &[u8]) -> bool {
     let is_name = |field: &[u8]| field.trim_ascii_start().first().is_some_and(u8::is_ascii_alphabetic);
     line.contains(&b',') && line.split(|&byte| byte == b',').all(is_name)

@@ -1,4 +1,4 @@
-//! What a trace asks for, in one pass: counts, sizes, footprint, how sequential it is, and what looks wrong.
+//! Summary of a trace in one pass: counts, sizes, footprint, sequentiality, and anomalies.
 //!
 //! The footprint is exact. Blocks of 4 KiB are kept as bits, 64 to a word, in a hash table of the words
 //! touched: 28 bytes a word, so half a byte a block where a trace is dense and 28 where no two blocks
@@ -9,11 +9,11 @@ use super::tally::Tally;
 use nacre_kernel::{Op, Request, Time};
 use rustc_hash::FxHashMap;
 
-/// The block in which footprints are counted.
+/// Block size for footprints.
 pub const BLOCK_BYTES: u64 = 4096;
-/// The most different sizes that are distinguished; requests of further ones only count in the totals.
+/// Maximum number of different sizes; requests of further ones only count in the totals.
 pub const MOST_SIZES: usize = 4096;
-/// The share of requests out of order past which a trace is called doubtful.
+/// Share of out-of-order requests above which a warning is given.
 const MUCH_DISORDER: f64 = 0.01;
 
 /// Statistics of the requests of a trace.
@@ -27,11 +27,11 @@ pub struct Summary {
     pub trims: u64,
     /// Flushes.
     pub flushes: u64,
-    /// Bytes of all reads.
+    /// Total bytes of reads.
     pub bytes_read: u64,
-    /// Bytes of all writes.
+    /// Total bytes of writes.
     pub bytes_written: u64,
-    /// Blocks of 4 KiB that reads and writes touch, each time counted.
+    /// Blocks of 4 KiB accessed by reads and writes, with repetition.
     pub blocks_accessed: u64,
     /// Reads and writes that start at the end of the previous one on their volume.
     pub sequential: u64,
@@ -51,7 +51,7 @@ impl Summary {
         Summary::default()
     }
 
-    /// Takes `batch` in.
+    /// Adds `batch`.
     pub fn add(&mut self, batch: &[Request]) {
         for request in batch {
             self.last_arrival = self.last_arrival.max(request.arrival);
@@ -78,7 +78,7 @@ impl Summary {
         }
     }
 
-    /// Notes where the requests of each volume end.
+    /// Records the ends of requests in each volume.
     fn follow(&mut self, request: &Request) {
         if self.latest_volume != Some(request.volume) {
             if let Some(before) = self.latest_volume {

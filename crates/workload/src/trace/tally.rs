@@ -1,4 +1,4 @@
-//! What a reader has seen: how much, what was bad, and what was passed over.
+//! Counts of a reader: records, bad ones, and skipped ones.
 
 use super::error::{Fault, Place, TraceError, excerpt};
 use super::options::TimeUnit;
@@ -6,7 +6,7 @@ use super::options::TimeUnit;
 /// Maximum bad records that are kept with location and reason; others are only counted.
 pub const BAD_RECORDS_KEPT: usize = 10;
 
-/// How many records decide whether a file is of the format at all.
+/// Number of records after which the format of a file is accepted.
 const SETTLED: u64 = 1000;
 
 /// One bad record.
@@ -27,13 +27,13 @@ pub struct Tally {
     pub format: &'static str,
     /// Time unit in the file; `None` for formats without time.
     pub time_unit: Option<TimeUnit>,
-    /// Requests handed out.
+    /// Requests returned.
     pub records: u64,
-    /// Records that break the format and were left out.
+    /// Malformed records, which were skipped.
     pub bad_records: u64,
     /// The first [`BAD_RECORDS_KEPT`] of them.
     pub first_bad: Vec<BadRecord>,
-    /// Records that are whole but are no request: headers, comments, notes, events other than the chosen action.
+    /// Valid records that are not requests: headers, comments, notes, events other than the selected action.
     pub skipped: u64,
     /// Requests with a time before that of an earlier one. They are sorted if they are at most 4096 requests
     /// out of order.
@@ -47,7 +47,7 @@ pub struct Tally {
     pub notes: Vec<String>,
 }
 
-/// The tally of one source while it is being decoded, and what to do with bad records.
+/// The tally of a source during decoding, and how to handle bad records.
 #[derive(Debug)]
 pub struct Log {
     /// The file.
@@ -83,9 +83,9 @@ impl Log {
         }
     }
 
-    /// Notes a bad record whose text or bytes are `found`.
+    /// Records a bad record with text or bytes `found`.
     ///
-    /// Fails where bad records are fatal, or where most of the file so far is bad.
+    /// Fails if bad records are fatal, or if most of the file so far is bad.
     #[cold]
     pub fn bad(&mut self, place: Place, fault: Fault, found: &[u8]) -> Result<(), TraceError> {
         if let (Fault::TOO_LATE, Some(unit)) = (fault, self.unit_given) {

@@ -1,10 +1,10 @@
-//! Volumes of a trace, numbered densely in order of first appearance, so that none alias.
+//! Volumes of a trace, numbered densely in order of first appearance, so that they do not alias.
 
 use super::error::Fault;
 use rustc_hash::FxHashMap;
 
-/// The most volumes a trace may have. Alibaba's 2020 trace has 1000, Tencent's 4995; a file with more
-/// than this is misread.
+/// Maximum volumes of a trace. Alibaba's 2020 trace has 1000, Tencent's 4995; a file with more than this is
+/// misread.
 pub const MAX_VOLUMES: usize = 1 << 20;
 
 /// Names of volumes and the number of each.

@@ -1,4 +1,4 @@
-//! Writing traces: what a format can hold is stated once, and what it cannot is counted or refused.
+//! Writing traces: information that a format cannot represent is counted or rejected.
 
 use super::detect::format_named;
 use super::error::{Place, TraceError};
@@ -8,21 +8,22 @@ use std::io::Write;
 /// Options for writing a trace.
 #[derive(Clone, Debug, Default)]
 pub struct WriteOptions {
-    /// Whether a request that the format cannot hold exactly is an error. Otherwise it is counted in [`Written`].
+    /// Whether a request that the format cannot represent exactly is an error. Otherwise it is counted in
+    /// [`Written`].
     pub strict: bool,
     /// Origin of the trace, for formats that store it.
     pub provenance: String,
 }
 
-/// Takes requests in the order of time.
+/// Takes requests in time order.
 pub trait TraceWriter: Send {
     /// Writes `batch`.
     fn write(&mut self, batch: &[Request]) -> Result<(), TraceError>;
-    /// The names of the volumes by number, for formats that keep them; before [`TraceWriter::finish`].
+    /// Sets the names of the volumes by number, for formats with names; before [`TraceWriter::finish`].
     fn name_volumes(&mut self, names: &[String]) {
         let _ = names;
     }
-    /// Writes what is left and says what has been written. Without it the file is incomplete.
+    /// Writes the rest and returns statistics. Without this call the file is incomplete.
     fn finish(&mut self) -> Result<Written, TraceError>;
 }
 
@@ -33,13 +34,13 @@ pub struct Written {
     pub records: u64,
     /// Bytes written.
     pub bytes: u64,
-    /// Trims left out.
+    /// Skipped trims.
     pub dropped_trims: u64,
-    /// Flushes left out.
+    /// Skipped flushes.
     pub dropped_flushes: u64,
-    /// Requests whose arrival was rounded to the unit of the format.
+    /// Requests with an arrival rounded to the unit of the format.
     pub rounded_times: u64,
-    /// Requests that were widened to whole sectors.
+    /// Requests extended to whole sectors.
     pub widened: u64,
 }
 
@@ -88,23 +89,23 @@ pub struct Limits {
     pub kind: &'static str,
     /// The unit of arrivals in picoseconds.
     pub tick_ps: u64,
-    /// The unit of addresses, and of sizes where `sized_in_sectors`.
+    /// Unit of addresses, and of sizes if `sized_in_sectors`.
     pub sector_bytes: u64,
-    /// Whether sizes are whole sectors too.
+    /// Whether sizes are whole sectors, too.
     pub sized_in_sectors: bool,
-    /// Whether it has an operation for trims.
+    /// Whether it supports trims.
     pub trims: bool,
-    /// Whether it has an operation for flushes.
+    /// Whether it supports flushes.
     pub flushes: bool,
-    /// Whether it tells volumes apart.
+    /// Whether it supports volumes.
     pub volumes: bool,
 }
 
-/// Turns one request that fits the [`Limits`] into bytes.
+/// Encodes one request that fits the [`Limits`].
 pub trait Encoder: Send {
-    /// What the format can hold.
+    /// Limits of the format.
     const LIMITS: Limits;
-    /// What comes before the first request.
+    /// Header before the first request.
     fn header(&mut self, out: &mut Vec<u8>) {
         let _ = out;
     }
@@ -121,7 +122,7 @@ pub struct Encoded<E> {
     buffer: Vec<u8>,
 }
 
-/// How many bytes are gathered before the sink sees them.
+/// Size of the write buffer in bytes.
 const GATHERED: usize = 256 << 10;
 
 impl<E: Encoder> Encoded<E> {
@@ -138,7 +139,7 @@ impl<E: Encoder> Encoded<E> {
         }
     }
 
-    /// The request as the format can hold it, or `None` where it is left out.
+    /// The request as the format can represent it, or `None` if it is skipped.
     #[inline]
     fn fit(&mut self, request: &Request) -> Result<Option<(Request, u64)>, TraceError> {
         let limits = E::LIMITS;
@@ -217,7 +218,7 @@ impl<E: Encoder> TraceWriter for Encoded<E> {
     }
 }
 
-/// A stream of bytes that counts what goes in.
+/// A stream that counts the bytes written.
 pub struct Sink {
     stream: Box<dyn Write + Send>,
     bytes: u64,
@@ -236,7 +237,7 @@ impl Sink {
         Ok(())
     }
 
-    /// Flushes the stream; returns how many bytes have been written.
+    /// Flushes the stream; returns the number of bytes written.
     pub fn finish(&mut self) -> Result<u64, TraceError> {
         self.stream.flush().map_err(|error| self.failed(error))?;
         Ok(self.bytes)

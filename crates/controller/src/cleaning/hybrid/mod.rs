@@ -95,7 +95,7 @@ struct Hybrid {
     #[state(skip = "from the configuration")]
     config: Config,
     redistribution: Redistribution,
-    /// Cleanings in each partition since a young segment was cleaned.
+    /// Cleanings in each partition since the last cleaning of a young segment.
     #[state(varies)]
     cleanings: Vec<u32>,
 }
@@ -120,7 +120,7 @@ impl Cleaner for Hybrid {
 }
 
 impl Hybrid {
-    /// The young segment to clean instead of the oldest, when it is time and there is one.
+    /// The young segment to clean instead of the oldest, if one is due.
     fn young(&mut self, view: &View<'_>, partition: usize, oldest: usize) -> Option<usize> {
         let count = view.partitions[partition].count as u32;
         // Nothing is before the first partition, and two places have no youth.

@@ -90,12 +90,12 @@ pub const ROOM: Room<CleaningFamily> = Room {
     },
 };
 
-/// What is known of the cleanings so far.
+/// Statistics of cleanings so far.
 #[derive(Debug, State)]
 struct ProductAverage {
     #[state(skip = "from the configuration")]
     config: Config,
-    /// Of each partition; empty before the first cleaning.
+    /// For each partition; empty before the first cleaning.
     #[state(varies)]
     partitions: Vec<Cleaned>,
 }
@@ -105,7 +105,7 @@ struct ProductAverage {
 struct Cleaned {
     /// Pages drained into the array by then.
     at: Option<u64>,
-    /// Its cost times the frequency of cleaning; none before the second cleaning.
+    /// Cleaning cost times cleaning frequency; none before the second cleaning.
     product: Option<f64>,
 }
 
@@ -133,8 +133,8 @@ impl Cleaner for ProductAverage {
 }
 
 impl ProductAverage {
-    /// A share of the live pages that the victim has above what the average product allows it: it gives that many or, if
-    /// negative, takes them in.
+    /// Share of the excess of the victim's valid pages over the number for the average product: it gives up
+    /// that many or, if negative, takes them in.
     fn excess(&mut self, view: &View<'_>, partition: usize, victim: usize) -> f64 {
         self.partitions.resize(view.partitions.len(), Cleaned::default());
         let before = self.partitions[partition].at.replace(view.drained);

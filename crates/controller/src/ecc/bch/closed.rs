@@ -6,19 +6,19 @@
 
 use super::field::Field;
 
-/// Most roots that are found this way.
+/// Maximum number of roots found in closed form.
 pub(super) const CLOSED: usize = 4;
 
 /// Solves polynomials of degree up to [`CLOSED`].
 pub(super) struct Closed {
     /// Parts of a solution of `y^2 + y = c` by the lower and the upper byte of `c`, where there is a solution.
     halves: [[u16; 256]; 2],
-    /// By `d`, a solution of `y^3 + y = d` where there are three; zero elsewhere.
+    /// A solution of `y^3 + y = d`, indexed by `d`, if there are three; else zero.
     cubes: Box<[u16]>,
 }
 
 impl Closed {
-    /// For polynomials over `field`.
+    /// Tables for polynomials over `field`.
     pub(super) fn new(field: &Field) -> Closed {
         let elements = field.order() as usize + 1;
         let mut solutions = vec![[0u16; 3]; elements];
@@ -41,8 +41,8 @@ impl Closed {
         Closed { halves: halves(field, &squares), cubes: cubes.collect() }
     }
 
-    /// The roots of the polynomial with highest coefficient one and the others in `low`, lowest first. False
-    /// where they are fewer than its degree.
+    /// The roots of the monic polynomial with the other coefficients in `low`, lowest first. False if there
+    /// are fewer than its degree.
     #[inline]
     pub(super) fn roots(&self, field: &Field, low: &[u16], into: &mut Vec<u16>) -> bool {
         let before = into.len();
@@ -77,7 +77,7 @@ impl Closed {
         Some([z ^ a, one ^ a, other ^ a])
     }
 
-    /// A root of `z^3 + p z + q` if there are three, which are not zero: with `z = y sqrt(p)` it is `y^3 + y = d`.
+    /// A root of `z^3 + p z + q` if there are three nonzero ones: with `z = y sqrt(p)` it is `y^3 + y = d`.
     #[inline]
     fn of_depressed(&self, field: &Field, p: u16, q: u16) -> Option<u16> {
         if q == 0 {
@@ -122,8 +122,8 @@ impl Closed {
     }
 }
 
-/// Sums of an even number of elements without a solution have one: each such element gets the solution of its
-/// sum with the first of them.
+/// Sums of an even number of unsolvable elements are solvable: each such element gets the solution of its sum
+/// with the first of them.
 fn halves(field: &Field, solutions: &[Option<u16>]) -> [[u16; 256]; 2] {
     let without = (0..field.m()).map(|bit| 1usize << bit).find(|&c| solutions[c].is_none());
     let part = |bit: u32| {

@@ -1,8 +1,8 @@
 //! A BCH code over the bytes of one codeword: encoder and decoder.
 //!
 //! A codeword is the data, then the head of its spare bytes, if any, then the parity; the first bit of a byte
-//! is its highest. Encoding and checking are the same work: the parity is what the message leaves, divided by the
-//! generator. Where the parity read differs from it, the difference gives the syndromes.
+//! is its highest. Encoding and checking are the same operation: the parity is the remainder of the message
+//! divided by the generator. If the parity that is read differs, the difference gives the syndromes.
 
 use super::super::{Misfit, Verdict};
 use super::STRENGTH_MAX;
@@ -13,9 +13,9 @@ use super::polynomial::{LinearMap, WIDE_WORDS, Wide};
 use super::remainder::Division;
 use super::roots::roots;
 
-/// Bytes of a word.
+/// Bytes per word.
 const WORD: usize = 8;
-/// Elements of the field in a word.
+/// Field elements per word.
 const PACKED: usize = 4;
 
 /// An encoder and decoder.
@@ -26,13 +26,13 @@ pub(super) struct Code {
     data_bytes: usize,
     head_bytes: usize,
     division: Division,
-    /// From a remainder to its values at `a`, `a^3`, `a^5` and so on, [`PACKED`] in each word.
+    /// Maps a remainder to its values at `a`, `a^3`, `a^5` and so on, [`PACKED`] per word.
     syndromes: LinearMap,
 }
 
 impl Code {
     /// A code over GF(2^`m`) that corrects `t` bits of a codeword of `data_bytes`, `head_bytes` of the spare
-    /// bytes, and the parity. Errors: there is no such field, or the codeword is longer than it allows.
+    /// bytes, and the parity. Errors: there is no such field, or the codeword is too long for it.
     pub(super) fn new(m: u32, t: u32, data_bytes: usize, head_bytes: usize) -> Result<Code, Misfit> {
         let Some(field) = Field::new(m) else {
             return Err(Misfit(format!("m is {m}; the fields are GF(2^13) to GF(2^16)")));
@@ -51,8 +51,8 @@ impl Code {
         Ok(Code::over(field, t, data_bytes, head_bytes))
     }
 
-    /// The same over a `field` that is large enough for both the codeword and `t` minimal polynomials of full
-    /// degree.
+    /// The same code over a `field` that is large enough for the codeword and for `t` minimal polynomials of
+    /// full degree.
     pub(super) fn over(field: Field, t: u32, data_bytes: usize, head_bytes: usize) -> Code {
         let minimal: Vec<u32> = (0..t).map(|number| field.minimal(2 * number + 1)).collect();
         assert!(minimal.iter().all(|polynomial| polynomial.ilog2() == field.m()), "of full degree");
@@ -72,7 +72,7 @@ impl Code {
         8 * (self.data_bytes + self.head_bytes) as u32 + self.parity_bits()
     }
 
-    /// Bytes of the parity. Bits of its last byte beyond the parity are written zero and read as if they were.
+    /// Bytes of parity. Unused bits of its last byte are written as zero, and assumed zero on reads.
     pub(super) fn parity_bytes(&self) -> usize {
         self.parity_bits().div_ceil(8) as usize
     }
@@ -86,7 +86,8 @@ impl Code {
         self.field.m() * self.t
     }
 
-    /// Writes the parity of `data` and of the head of `spare` behind that head. Errors: a length is not the code's.
+    /// Writes the parity of `data` and of the head of `spare` after that head. Errors: wrong length of data
+    /// or spare bytes.
     pub(super) fn encode(&self, data: &[u8], spare: &mut [u8]) -> Result<(), Misfit> {
         self.check_lengths(data, spare)?;
         let (head, parity) = spare.split_at_mut(self.head_bytes);
@@ -97,7 +98,7 @@ impl Code {
         Ok(())
     }
 
-    /// Corrects `data` and `spare` where they are wrong. Errors: a length is not the code's.
+    /// Corrects bit errors in `data` and `spare`. Errors: wrong length of data or spare bytes.
     pub(super) fn decode(&self, data: &mut [u8], spare: &mut [u8]) -> Result<Verdict, Misfit> {
         self.check_lengths(data, spare)?;
         let unused = 8 * self.parity_bytes() as u32 - self.parity_bits();
@@ -128,8 +129,8 @@ impl Code {
         Ok(Verdict::Corrected(places.len() as u32))
     }
 
-    /// The places of the errors, counted from the last bit of the codeword. False where there is no set of at
-    /// most `t` places in the codeword that explains the difference of its parity.
+    /// Positions of the errors, counted from the last bit of the codeword. False if no set of at most `t`
+    /// positions explains the difference of the parity.
     fn places(&self, difference: &Wide, places: &mut Vec<usize>) -> bool {
         let mut syndromes = [0; 2 * STRENGTH_MAX];
         let odd = self.syndromes.of(difference);

@@ -1,15 +1,15 @@
 //! The field GF(2^m), by tables of logarithms.
 
-/// Primitive polynomials of the degrees that codes of pages take, of each degree the one of the smallest
-/// number. Parity bytes are equal to those of another program only where it takes the same ones.
+/// Primitive polynomials for the degrees of page codes, the smallest of each degree. Parity bytes equal those
+/// of another program only if it uses the same polynomials.
 const PRIMITIVE: [(u32, u32); 4] = [(13, 0x201b), (14, 0x402b), (15, 0x8003), (16, 0x1_002d)];
 
 /// The field with 2^m elements. An element is the polynomial its bits spell; `a` is the class of `x`.
 pub(super) struct Field {
     m: u32,
     polynomial: u32,
-    /// `exp[i]` is `a^i`, twice round, so that the sum of two logarithms is an index; zeros follow, so that
-    /// the logarithm of zero leads there.
+    /// `exp[i]` is `a^i`, stored twice so that the sum of two logarithms is an index, and followed by zeros
+    /// for the logarithm of zero.
     exp: Box<[u16]>,
     /// Logarithms; that of zero is twice the order.
     log: Box<[u32]>,
@@ -66,7 +66,7 @@ impl Field {
         self.log[usize::from(element)]
     }
 
-    /// The logarithm of the square of an element that is not zero, by its own.
+    /// The logarithm of the square of a nonzero element, by its own logarithm.
     #[inline]
     pub(super) fn doubled(&self, log: u32) -> u32 {
         let twice = 2 * log;
@@ -79,7 +79,7 @@ impl Field {
         self.exp(self.log(left) + self.log(right))
     }
 
-    /// `left / right`, where `right` is not zero.
+    /// `left / right`, for a nonzero `right`.
     #[inline]
     pub(super) fn divide(&self, left: u16, right: u16) -> u16 {
         self.exp(self.log(left) + self.order() - self.log(right))
@@ -91,7 +91,7 @@ impl Field {
         self.multiply(element, element)
     }
 
-    /// The element whose square is `element`.
+    /// The square root of `element`.
     #[inline]
     pub(super) fn root(&self, element: u16) -> u16 {
         if element == 0 {
@@ -102,7 +102,7 @@ impl Field {
         self.exp(if log.is_multiple_of(2) { log / 2 } else { (log + self.order()) / 2 })
     }
 
-    /// The polynomial over GF(2) of least degree of which `a^power` is a root, highest bit first.
+    /// The minimal polynomial of `a^power` over GF(2), highest bit first.
     pub(super) fn minimal(&self, power: u32) -> u32 {
         let mut product = vec![1u16];
         let mut conjugate = power % self.order();

@@ -46,7 +46,7 @@ use nacre_media::charge::check_work;
 
 /// The most bits a code corrects.
 const STRENGTH_MAX: usize = 40;
-/// Data of the codeword that decoding times and energies are given for.
+/// Codeword size to which decoding times and energies refer.
 const REFERENCE: u64 = 2048;
 /// Bytes of a CRC-32.
 const CRC: usize = 4;
@@ -134,7 +134,7 @@ impl Bch {
         Ok(Bch { config, code, data_bytes, codewords })
     }
 
-    /// The code of these settings over the smallest field, where none is said.
+    /// The code with these settings, over the smallest possible field by default.
     fn code(config: &Config, data_bytes: usize) -> Result<Code, Misfit> {
         let head = if config.crc32 { CRC } else { 0 };
         let of_field = |m| Code::new(m, config.t, data_bytes, head);
@@ -144,7 +144,7 @@ impl Bch {
         }
     }
 
-    /// What takes so long, or so much, for 2 KiB, as a share of it for this codeword.
+    /// Scales a time or energy for 2 KiB to this codeword.
     fn scale(&self) -> f64 {
         self.data_bytes as f64 / REFERENCE as f64
     }

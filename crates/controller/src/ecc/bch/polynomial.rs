@@ -1,20 +1,20 @@
 //! Polynomials over GF(2) of up to 640 bits, and linear maps of them.
 
-/// Words of a [`Wide`]: the parity of the strongest code.
+/// Words of a [`Wide`], enough for the parity of the strongest code.
 pub(super) const WIDE_WORDS: usize = 10;
 
-/// A polynomial modulo another of degree `r`: `x^(r - 1)` at the upper end of the first word.
+/// A polynomial modulo another of degree `r`, with `x^(r - 1)` at the upper end of the first word.
 pub(super) type Wide = [u64; WIDE_WORDS];
 
 /// A polynomial that others are reduced by.
 pub(super) struct Modulus {
-    /// The coefficients below the highest, which is one.
+    /// Coefficients of a monic polynomial below the highest.
     low: Wide,
     degree: u32,
 }
 
 impl Modulus {
-    /// The product of `factors`, whose bit `i` stands for `x^i`.
+    /// The product of `factors`, whose bit `i` is the coefficient of `x^i`.
     pub(super) fn product(factors: &[u32]) -> Modulus {
         let mut product = vec![true];
         for &factor in factors {
@@ -67,7 +67,7 @@ impl Modulus {
         self.sum_of_shifted(left, bits)
     }
 
-    /// `polynomial * factor`, whose bit `i` stands for `x^i`.
+    /// `polynomial * factor`, whose bit `i` is the coefficient of `x^i`.
     pub(super) fn times_factor(&self, polynomial: &Wide, factor: u32) -> Wide {
         self.sum_of_shifted(polynomial, (0..u32::BITS).rev().map(|power| factor >> power & 1 == 1))
     }
@@ -83,8 +83,8 @@ impl Modulus {
         })
     }
 
-    /// One divided by `polynomial`, where this is a product of different irreducible polynomials of degree `m`,
-    /// none of which divides it: its power of `2^m - 1` is one.
+    /// Inverse of `polynomial`, if this is a product of different irreducible polynomials of degree `m` that
+    /// do not divide it: its power of `2^m - 1` is one.
     pub(super) fn inverse(&self, polynomial: &Wide, m: u32) -> Wide {
         let (mut square, mut inverse) = (*polynomial, self.one());
         for _ in 1..m {
@@ -99,7 +99,7 @@ fn add(sum: &mut Wide, term: &Wide) {
     sum.iter_mut().zip(term).for_each(|(sum, term)| *sum ^= term);
 }
 
-/// The bit at `place` from the upper end.
+/// The bit at position `place` from the upper end.
 pub(super) fn place(place: u32) -> Wide {
     let mut bit = [0; WIDE_WORDS];
     bit[(place / 64) as usize] = 1 << (63 - place % 64);
@@ -108,20 +108,20 @@ pub(super) fn place(place: u32) -> Wide {
 
 /// Values of half a byte.
 const VALUES: usize = 16;
-/// Half bytes of a word.
+/// Half bytes per word.
 const HALVES: usize = 16;
 
 /// A map between polynomials that is linear over GF(2), by a table for every half byte.
 #[derive(Debug)]
 pub(super) struct LinearMap {
     words: usize,
-    /// By half byte from the upper end, and its value: the words of its image.
+    /// Images of each half byte from the upper end, by value.
     table: Vec<u64>,
 }
 
 impl LinearMap {
-    /// The map of words whose bits, from the upper end of the first, have the `images`; of these so many first
-    /// `words` count.
+    /// The linear map with these `images` of the bits, from the upper end of the first word; only the first
+    /// `words` of an image are used.
     pub(super) fn new(images: &[Wide], words: usize) -> LinearMap {
         let mut table = Vec::with_capacity(images.len() / 4 * VALUES * words);
         for four in images.chunks(4) {
@@ -152,7 +152,7 @@ impl LinearMap {
         }
     }
 
-    /// The same with the words of the image as a constant of the compiler.
+    /// Variant with the number of words as a compile-time constant.
     #[inline]
     fn image<const W: usize>(&self, polynomial: &[u64]) -> Wide {
         let mut sum = [0; W];

@@ -1,27 +1,32 @@
-//! What a message leaves divided by the generator: the work over every byte of a page.
+//! Remainder of a message divided by the generator: the only work that touches every byte of a page.
 //!
-//! The generator is a product of minimal polynomials. Divided are instead products `M` of as many of them as a
-//! word has room for. What a message leaves times `x^64`, divided by a polynomial of degree 64, is a CRC: `M` times
-//! a power `x^k` makes it one, and the CRC's upper bits are what the message leaves times `x^(64 - k)`, divided by
-//! `M`. `crc-fast` computes it by the processor's carry-less multiplication, or by tables where there is none.
-//! What the products leave determines what the generator leaves, by the Chinese remainder theorem, and linearly.
+//! The generator is a product of minimal polynomials. Divided are instead products `M` of as many of them as
+//! a
+//! word has room for. What a message leaves times `x^64`, divided by a polynomial of degree 64, is a CRC: `M`
+//! times
+//! a power `x^k` makes it one, and the CRC's upper bits are what the message leaves times `x^(64 - k)`,
+//! divided by
+//! `M`. `crc-fast` computes it by the processor's carry-less multiplication, or by tables where there is
+//! none.
+//! What the products leave determines what the generator leaves, by the Chinese remainder theorem, and
+//! linearly.
 
 use super::polynomial::{LinearMap, Modulus, WIDE_WORDS, Wide};
 use crc_fast::{CrcParams, Digest};
 
-/// Bits of a word.
+/// Bits per word.
 const WORD: u32 = 64;
 
 /// Division by a generator.
 pub(super) struct Division {
-    /// One for each product.
+    /// Parameters for each product.
     checks: Vec<CrcParams>,
-    /// From their checksums, one behind the other, to what the generator leaves; `None` if there is only one.
+    /// Combines the checksums into the remainder modulo the generator; `None` if there is only one.
     together: Option<LinearMap>,
 }
 
 impl Division {
-    /// By the product of `minimal`, different irreducible polynomials of degree `m`.
+    /// Groups `minimal`, different irreducible polynomials of degree `m`, into products.
     pub(super) fn new(minimal: &[u32], m: u32) -> Division {
         let products = minimal.chunks((WORD / m) as usize);
         let moduli: Vec<Modulus> = products.clone().map(Modulus::product).collect();
@@ -42,7 +47,7 @@ impl Division {
         Division { checks, together }
     }
 
-    /// What `(message of data and head) * x^r` leaves, for the generator's degree `r`.
+    /// Remainder of `(message of data and head) * x^r`, for the generator's degree `r`.
     pub(super) fn remainder(&self, data: &[u8], head: &[u8]) -> Wide {
         let mut left = [0; WIDE_WORDS];
         for (left, &check) in left.iter_mut().zip(&self.checks) {

@@ -1,4 +1,4 @@
-//! All roots of a polynomial that has as many as its degree: Berlekamp's trace algorithm.
+//! All roots of a polynomial with distinct roots in the field: Berlekamp's trace algorithm.
 //!
 //! The trace of `b x`, which is `b x + (b x)^2 + (b x)^4 + ...`, is zero for half of the elements `x` and one
 //! for the others. What a polynomial has in common with it is the half of its roots with trace zero; another
@@ -8,20 +8,20 @@ use super::STRENGTH_MAX;
 use super::closed::{CLOSED, Closed};
 use super::field::Field;
 
-/// Room for the coefficients of a polynomial, lowest first.
+/// Coefficients of a polynomial, lowest first.
 type Row = [u16; STRENGTH_MAX];
-/// The same as logarithms, the first of them: as many as somebody asked for.
+/// Logarithms of the coefficients, computed for the first ones on demand.
 type Logs = [u32; STRENGTH_MAX];
 
-/// A polynomial with highest coefficient one; the others in `low`.
+/// A monic polynomial; the other coefficients are in `low`.
 #[derive(Clone, Copy)]
 struct Monic {
     low: Row,
     degree: usize,
 }
 
-/// Finds the roots of the polynomial with highest coefficient one and the others in `low`, lowest first. False
-/// where they are fewer than its degree.
+/// Finds the roots of the monic polynomial with the other coefficients in `low`, lowest first. False if there
+/// are fewer than its degree.
 pub(super) fn roots(field: &Field, closed: &Closed, low: &[u16], into: &mut Vec<u16>) -> bool {
     if low.len() <= CLOSED {
         return closed.roots(field, low, into);
@@ -50,12 +50,12 @@ pub(super) fn roots(field: &Field, closed: &Closed, low: &[u16], into: &mut Vec<
 /// `x^(2^i)` modulo a polynomial.
 struct Powers {
     degree: usize,
-    /// The logarithms of each one's coefficients, one after the other.
+    /// Logarithms of the coefficients of each row, concatenated.
     logs: Vec<u32>,
 }
 
 impl Powers {
-    /// `None` where the polynomial has fewer roots than its degree: it divides `x^(2^m) - x` if it has all.
+    /// `None` if the polynomial has fewer roots than its degree: with all roots, it divides `x^(2^m) - x`.
     fn modulo(field: &Field, polynomial: &Monic) -> Option<Powers> {
         let degree = polynomial.degree;
         let even = even_powers(field, polynomial);
@@ -92,8 +92,8 @@ impl Powers {
     }
 }
 
-/// Logarithms of `x^i` modulo a polynomial, one row after the other, for the even `i` from its degree on that
-/// squares have.
+/// Logarithms of `x^i` modulo a polynomial, one row after the other, for even `i` from its degree upward, as
+/// squares need them.
 fn even_powers(field: &Field, polynomial: &Monic) -> Vec<u32> {
     let degree = polynomial.degree;
     let low = logs(field, &polynomial.low[..degree]);
@@ -120,7 +120,7 @@ impl Monic {
         polynomial
     }
 
-    /// What it has in common with `other`, and what then remains of it; itself where that is no part of it.
+    /// Greatest common divisor with `other`, and the quotient by it; the polynomial itself if there is none.
     fn divided(&self, field: &Field, other: &[u16]) -> [Option<Monic>; 2] {
         let shared = self.shared(field, other);
         if shared.degree == 0 || shared.degree == self.degree {
@@ -158,8 +158,8 @@ impl Monic {
     }
 }
 
-/// Divides `polynomial` by `divisor`: the rest is left in the places below the divisor's degree, the quotient
-/// in those from there on.
+/// Divides `polynomial` by `divisor`: the remainder is left below the divisor's degree, the quotient above
+/// it.
 fn reduce(field: &Field, polynomial: &mut [u16], divisor: &Monic) {
     let degree = divisor.degree;
     let low = logs(field, &divisor.low[..degree]);
@@ -180,7 +180,7 @@ fn logs(field: &Field, row: &[u16]) -> Logs {
     logs
 }
 
-/// Adds `row` times the element of logarithm `factor`.
+/// Adds `row` times the element with logarithm `factor`.
 #[inline]
 fn add_times(field: &Field, sum: &mut [u16], factor: u32, row: &[u32]) {
     for (sum, &log) in sum.iter_mut().zip(row) {
@@ -188,7 +188,7 @@ fn add_times(field: &Field, sum: &mut [u16], factor: u32, row: &[u32]) {
     }
 }
 
-/// Adds to `sum` each of `rows` times the element of the logarithm in `factors`; rows lie one after the other.
+/// Adds to `sum` each of the concatenated `rows` times the element with the logarithm in `factors`.
 #[inline]
 fn add_rows(field: &Field, sum: &mut [u16], factors: &[u32], rows: &[u32]) {
     let length = sum.len();

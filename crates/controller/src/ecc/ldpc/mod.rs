@@ -71,7 +71,7 @@ pub struct Config {
     pub encode_energy: Option<Energy>,
 }
 
-/// What `soft` and `soft_decode` are where nothing is said.
+/// Default of `soft` and `soft_decode`.
 const SOFT: f64 = 0.011;
 const SOFT_DECODE: Time = Time::from_us(10);
 
@@ -86,7 +86,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     check_work(reader, &energies);
 }
 
-/// A code without further senses has hard decisions alone: what is said of soft ones would be ignored.
+/// A code without read retries has hard decisions only: settings for soft decisions would be ignored.
 fn check_without_senses(config: &Config, reader: &mut Reader<'_>) {
     const PROBLEM: &str = "without further senses there are hard decisions alone";
     const REMEDY: &str = "remove it, or give senses of at least 1";
@@ -135,7 +135,7 @@ impl Ldpc {
         8 * (self.config.codeword.0 + self.parity_bytes())
     }
 
-    /// Bit errors that are corrected after so many further senses.
+    /// Bit errors that are corrected after this number of read retries.
     fn limit(&self, senses: u32) -> u32 {
         let Config { hard, soft, .. } = self.config;
         let step = if senses == 0 { 0.0 } else { f64::from(senses) / f64::from(self.config.senses) };

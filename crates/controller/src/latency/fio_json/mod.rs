@@ -34,7 +34,7 @@ use nacre_kernel::{Random, Time};
 pub struct Config {
     /// The file, relative to the scenario.
     pub file: String,
-    /// The job to take, by name. Not needed for a file with one job.
+    /// Name of the job. Not needed for a file with one job.
     pub job: Option<String>,
     /// Operation whose latencies are used.
     pub direction: Direction,
@@ -71,7 +71,7 @@ pub const ROOM: Room<LatencyFamily> = Room {
 struct FioJson {
     #[state(skip = "from the configuration")]
     inverse: Inverse,
-    /// Checksum of the output: a state is none of another one.
+    /// Checksum of the output: a state cannot be restored with another one.
     #[state(same)]
     content: u32,
     random: Random,

@@ -5,7 +5,7 @@ use crate::latency::inverse::Piece;
 use nacre_kernel::Time;
 use serde_json::{Deserializer, Map, Value};
 
-/// What is wrong with a file, and what to do.
+/// Error in a file, with a remedy.
 #[derive(Debug, PartialEq)]
 pub(super) struct Mistake {
     pub(super) problem: String,
@@ -18,9 +18,9 @@ fn mistake(problem: impl Into<String>, remedy: impl Into<String>) -> Mistake {
 
 /// The latency distribution of one job and direction.
 ///
-/// Lines before and behind the document are skipped: fio prints notes there when its output is redirected.
+/// Lines before and after the document are skipped: fio prints notes there when its output is redirected.
 ///
-/// No more than `depth` requests may have been outstanding.
+/// At most `depth` requests may have been outstanding.
 pub(super) fn pieces(
     text: &str,
     job: Option<&str>,
@@ -43,7 +43,7 @@ pub(super) fn pieces(
     }
 }
 
-/// The one JSON document in a text whose other lines are notes.
+/// The JSON document in a text with other lines before and after it.
 fn document(text: &str) -> Result<Value, Mistake> {
     let wrong = |error: serde_json::Error| {
         mistake(format!("it is not fio's JSON: {error}"), "run fio with --output-format=json+ --output=FILE")
@@ -60,7 +60,7 @@ fn document(text: &str) -> Result<Value, Mistake> {
     Ok(first)
 }
 
-/// The text from the first line on that begins with a brace.
+/// The text from the first line that starts with a brace.
 fn from_brace(text: &str) -> &str {
     let mut start = 0;
     for line in text.split_inclusive('\n') {
@@ -72,10 +72,11 @@ fn from_brace(text: &str) -> &str {
     ""
 }
 
-/// Shares of the time in percent below which a depth does not count: a job begins and ends.
+/// Percentage of time below which a queue depth is ignored: it occurs at the start and end of a job.
 const RARELY: f64 = 1.0;
 
-/// A job with more than `depth` requests outstanding measured how long they waited for each other, too.
+/// Checks the queue depth: with more than `depth` requests outstanding, the measured latencies include
+/// queueing.
 fn check_depth(document: &Value, job: &Value, depth: u32) -> Result<(), Mistake> {
     let jobs = option(document, job, "numjobs").unwrap_or(1);
     let levels = job["iodepth_level"].as_object();
@@ -106,7 +107,7 @@ fn check_depth(document: &Value, job: &Value, depth: u32) -> Result<(), Mistake>
     ))
 }
 
-/// A number among the options of the job, or those of all jobs.
+/// A number from the options of the job, or from the global options.
 fn option(document: &Value, job: &Value, name: &str) -> Option<u64> {
     let given = [&job["job options"][name], &document["global options"][name]];
     given.into_iter().find_map(|value| value.as_u64().or_else(|| value.as_str()?.trim().parse().ok()))

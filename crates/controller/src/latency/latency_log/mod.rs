@@ -81,7 +81,7 @@ pub const ROOM: Room<LatencyFamily> = Room {
 struct Logged {
     #[state(skip = "from the configuration")]
     latencies: Vec<Time>,
-    /// Checksum of the log: a state is none of another one.
+    /// Checksum of the log: a state cannot be restored with another one.
     #[state(same)]
     content: u32,
     random: Random,

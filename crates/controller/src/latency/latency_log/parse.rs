@@ -4,10 +4,10 @@ use super::Config;
 use crate::latency::Direction;
 use nacre_kernel::Time;
 
-/// Most latencies kept; what a draw may pick from is 8 bytes each.
+/// Maximum number of latencies; each takes 8 bytes.
 const LATENCIES_MAX: usize = 1 << 26;
 
-/// What is wrong with a file, where, and what to do.
+/// Error in a file, with location and remedy.
 #[derive(Debug, PartialEq)]
 pub(super) struct Mistake {
     pub(super) line: Option<usize>,
@@ -15,7 +15,7 @@ pub(super) struct Mistake {
     pub(super) remedy: String,
 }
 
-/// The latencies of the lines that `config` asks for. Empty lines are skipped.
+/// The latencies of the lines selected by `config`. Empty lines are skipped.
 pub(super) fn latencies(text: &str, config: &Config) -> Result<Vec<Time>, Mistake> {
     let mut latencies = Vec::new();
     for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
@@ -59,7 +59,7 @@ pub(super) fn latencies(text: &str, config: &Config) -> Result<Vec<Time>, Mistak
     Ok(latencies)
 }
 
-/// What a log holds that is no latency of requests, by the names that fio gives its logs (`NAME_bw.1.log`).
+/// Kinds of logs without latencies of requests, by the names of fio (`NAME_bw.1.log`).
 pub(super) fn other_log(file: &str) -> Option<&'static str> {
     let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
     let stem =
@@ -77,7 +77,7 @@ pub(super) fn other_log(file: &str) -> Option<&'static str> {
 /// One line of a log.
 struct Entry {
     latency: u64,
-    /// `None` for a direction that no request of ours has.
+    /// `None` for a direction that Nacre does not have.
     direction: Option<Direction>,
     block: u64,
 }

@@ -1,4 +1,4 @@
-//! The registers of one domain.
+//! Registers of one domain.
 
 use super::super::Move;
 use nacre_kernel::state::Value;
@@ -8,7 +8,7 @@ use nacre_kernel::state::Value;
 pub(super) struct Domain {
     pub(super) start: u64,
     pub(super) gap: u64,
-    /// Writes since the gap moved.
+    /// Writes since the last move of the gap.
     pub(super) writes: u64,
     /// Writes between two moves, as it is now.
     pub(super) interval: u64,
@@ -31,7 +31,7 @@ impl Domain {
         Some(if rotated >= self.start { rotated - self.start } else { rotated + rows - self.start })
     }
 
-    /// The row before the gap goes into it; at the beginning it is the last one.
+    /// Moves the row before the gap into it; at the start, the last row.
     #[inline]
     pub(super) fn move_gap(&mut self, rows: u64) -> Move {
         let to = self.gap;
@@ -44,8 +44,7 @@ impl Domain {
         Move { from: self.gap, to }
     }
 
-    /// Moves until the gap is past `physical` or has come to the beginning: none of them wraps, or the first does
-    /// and is the only one.
+    /// Moves until the gap passes `physical` or reaches the start; only a single first move may wrap.
     pub(super) fn moves_in_line(&self, physical: u64) -> u64 {
         match self.gap {
             0 => 1,
@@ -54,7 +53,7 @@ impl Domain {
         }
     }
 
-    /// So many of [`Domain::move_gap`], none of which wraps unless it is the only one.
+    /// Performs several [`Domain::move_gap`]; only a single one may wrap.
     pub(super) fn move_gap_by(&mut self, moves: u64, rows: u64) {
         if moves > 0 && self.gap == 0 {
             self.move_gap(rows);

@@ -1,4 +1,4 @@
-//! A permutation of row numbers that is random to look at and has an exact inverse.
+//! A pseudorandom permutation of row numbers with an exact inverse.
 
 use nacre_kernel::Random;
 use nacre_kernel::state::State;
@@ -24,7 +24,7 @@ impl Feistel {
         Feistel { bound, half: bits.div_ceil(2).max(1), keys: std::array::from_fn(|_| random.bits()) }
     }
 
-    /// Where `number` goes.
+    /// Permutes `number`.
     pub(super) fn forth(&self, number: u64) -> u64 {
         self.walk(number, |network, number| {
             let (left, right) = network.halves(number);
@@ -33,7 +33,7 @@ impl Feistel {
         })
     }
 
-    /// Where `number` comes from.
+    /// Inverse of the permutation.
     pub(super) fn back(&self, number: u64) -> u64 {
         self.walk(number, |network, number| {
             let (left, right) = network.halves(number);
@@ -42,7 +42,7 @@ impl Feistel {
         })
     }
 
-    /// The network permutes a power of four; what falls beyond the bound goes through it again.
+    /// The network permutes a power of four; results beyond the bound go through it again.
     fn walk(&self, mut number: u64, permute: impl Fn(&Feistel, u64) -> u64) -> u64 {
         loop {
             number = permute(self, number);
@@ -64,7 +64,7 @@ impl Feistel {
         (1 << self.half) - 1
     }
 
-    /// Multiply and fold: every bit of the half and of the key has a say in the low bits.
+    /// Multiply and fold: every bit of the half and of the key affects the low bits.
     fn mix(&self, half: u64, key: u64) -> u64 {
         let product = (half ^ key).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         (product ^ (product >> 32)).wrapping_mul(0xD6E8_FEB8_6659_FD93) >> (64 - self.half)

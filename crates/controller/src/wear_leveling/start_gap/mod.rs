@@ -134,12 +134,12 @@ struct StartGap {
     adaptation: Option<Adaptation>,
 }
 
-/// What makes intervals follow the writes.
+/// Adaptive interval between moves.
 #[derive(State)]
 struct Adaptation {
     #[state(same)]
     window: u64,
-    /// Writes that a row may take in one place, divided by the rows of a domain.
+    /// Writes that a row may receive at one location, divided by the rows of a domain.
     #[state(skip = "from the configuration")]
     stay_per_row: f64,
     watches: Vec<Watch>,
@@ -184,7 +184,7 @@ impl StartGap {
         }
     }
 
-    /// A domain's row was written `times` times; the interval may follow.
+    /// Notes `times` writes to a row of a domain; may adapt the interval.
     #[inline]
     fn watch(&mut self, number: usize, row: u64, times: u64) {
         let Some(adaptation) = &mut self.adaptation else { return };

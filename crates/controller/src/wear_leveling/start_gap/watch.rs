@@ -2,8 +2,8 @@
 
 use nacre_kernel::state::State;
 
-/// Counters of the rows written most in one window (Misra and Gries 1982): a row with more than
-/// `1 / (counters + 1)` of the writes has one, and it is short by no more than that share.
+/// Counters of the most written rows in one window (Misra and Gries 1982): a row with more than `1 /
+/// (counters + 1)` of the writes has one, and the count is too low by at most that share.
 #[derive(Clone, Debug, State)]
 pub(super) struct Watch {
     rows: Vec<u64>,
@@ -18,12 +18,12 @@ impl Watch {
         Watch { rows: vec![0; counters], counts: vec![0; counters], seen: 0 }
     }
 
-    /// Writes of this window so far.
+    /// Writes in this window so far.
     pub(super) fn seen(&self) -> u64 {
         self.seen
     }
 
-    /// `row` was written `times` times.
+    /// Notes `times` writes to `row`.
     #[inline]
     pub(super) fn note(&mut self, row: u64, times: u64) {
         self.seen += times;
@@ -43,7 +43,7 @@ impl Watch {
         }
     }
 
-    /// The largest share of the window's writes that one row surely had; the next window begins.
+    /// Lower bound of the largest share of the window's writes to one row; starts the next window.
     pub(super) fn close(&mut self) -> f64 {
         let most = self.counts.iter().copied().max().unwrap_or(0);
         let share = if self.seen == 0 { 0.0 } else { most as f64 / self.seen as f64 };

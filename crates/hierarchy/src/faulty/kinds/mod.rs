@@ -1,8 +1,8 @@
-//! What can be wrong with a device: one room per kind of fault.
+//! Faults of a device: one room per kind.
 //!
-//! A fault decides about requests when they arrive ([`Fault::arrives`]) or about answers when the device gives them
-//! ([`Fault::answers`]). It sees only requests that its common settings pick. It changes nothing itself: the device of
-//! faults does what it decides.
+//! A fault decides about requests on arrival ([`Fault::arrives`]) or about replies of the device
+//! ([`Fault::answers`]). It sees only requests that its common settings select. It changes nothing itself:
+//! the faulty device applies its decision.
 
 pub mod bit_rot;
 pub mod delay;
@@ -34,7 +34,7 @@ impl Family for FaultFamily {
     type Context<'a> = dyn Builder + 'a;
 }
 
-/// The faults, in the order users see them.
+/// The faults, in documentation order.
 pub static ROOMS: &Table<FaultFamily> = &[
     delay::ROOM,
     slow::ROOM,
@@ -79,90 +79,90 @@ pub enum Asked {
     OnBoth,
 }
 
-/// All kinds of requests.
+/// All operations.
 pub(crate) const ALL: &[Op] = &[Op::Read, Op::Write, Op::Trim, Op::Flush];
 
 /// A fault.
 pub trait Fault: State + Send {
-    /// A request that the fault touches gets to it at `now`. The fault ends at `until`.
+    /// Decides about an affected request that arrives at `now`. The fault ends at `until`.
     fn arrives(&mut self, _now: Time, _until: Time, _request: &Request) -> Decision {
         Decision::None
     }
 
-    /// The device answers a request that the fault touches at `now`. The fault ends at `until`.
+    /// Decides about an affected request that the device answers at `now`. The fault ends at `until`.
     fn answers(&mut self, _now: Time, _until: Time) -> Decision {
         Decision::None
     }
 
-    /// A write or trim goes to the device with this data, whether or not the fault is active.
+    /// Notes a write or trim with this data, whether or not the fault is active.
     fn writes(&mut self, _request: &Request, _data: &Payload) {}
 
-    /// A read that it decided to answer with old data is answered with this data; bytes that it made wrong.
+    /// Replaces the data of a read by old data; returns the corrupted bytes.
     fn reads(&mut self, _request: &Request, _data: &mut Payload) -> u64 {
         0
     }
 
-    /// Power is lost: nothing is outstanding.
+    /// Handles a power loss: nothing is outstanding.
     fn power_failed(&mut self) {}
 }
 
 /// Decision of a fault about a request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Decision {
-    /// It leaves the request alone, which then does not count as touched.
+    /// Does not affect the request, which is not counted.
     None,
     /// The request continues then, not earlier.
     Hold(Time),
-    /// Its answer comes later.
+    /// Delays the reply.
     Later(Later),
-    /// The device is not asked: the answer comes `after` so long.
+    /// Bypasses the device: replies after this delay.
     Instead {
-        /// Time from the request to its answer.
+        /// Time from the request to its reply.
         after: Time,
-        /// How the request ends.
+        /// Status of the request.
         status: Status,
     },
-    /// The device does what is asked, and its answer is replaced by an error `after` so long.
+    /// The device performs the request, and its reply is replaced by an error after this delay.
     AnswerLost {
-        /// Time from the answer to the error.
+        /// Time from the reply to the error.
         after: Time,
     },
-    /// The device gets a write that is not the one that was asked for.
+    /// The device receives a corrupted write.
     Write(Wrong),
-    /// A read is answered with old data, where any is known.
+    /// A read is answered with old data, if known.
     Stale,
 }
 
 /// Delay of a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Value)]
 pub enum Later {
-    /// By this time.
+    /// Adds this time.
     By(Time),
-    /// By this many times the time that the device took.
+    /// Multiplies the time in the device.
     Times(f64),
 }
 
 /// Corruption of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wrong {
-    /// Nothing is written, and it is acknowledged `after` so long.
+    /// Nothing is written; the write is acknowledged after this delay.
     Lost {
-        /// Time from the request to its answer.
+        /// Time from the request to its reply.
         after: Time,
     },
     /// Only its first bytes are written.
     Torn {
-        /// How many.
+        /// Number of bytes.
         bytes: u32,
     },
-    /// It is written so far behind its address, or as far before if the device ends.
+    /// It is written at this distance after its address, or before it at the end of the device.
     Misdirected {
-        /// How far, in bytes.
+        /// Distance in bytes.
         distance: u64,
     },
-    /// One bit of it is inverted.
+    /// One bit is inverted.
     Rotten {
-        /// Which, counted from the first.
+        /// Index of the bit.
         bit: u64,
     },
 }

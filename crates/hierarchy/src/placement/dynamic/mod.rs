@@ -103,7 +103,7 @@ pub const ROOM: Room<PlacementFamily> = Room {
 struct Dynamic {
     #[state(skip = "from the configuration")]
     config: Config,
-    /// Extents that each tier holds.
+    /// Number of extents per tier.
     #[state(skip = "from the configuration")]
     extents: Vec<u32>,
     #[state(skip = "from the configuration")]
@@ -121,9 +121,9 @@ struct Remembered {
     writes: f64,
 }
 
-/// The size of request that latencies of the tiers are taken at.
+/// Request size for the latencies of the tiers.
 const SPEED_BYTES: u32 = 4096;
-/// Means below this many accesses in an epoch are none: extents out of use become alike.
+/// Smaller means of accesses per epoch count as zero, so that unused extents become equal.
 const FORGOTTEN: f64 = 1.0 / 1024.0;
 
 impl Placement for Dynamic {
@@ -169,7 +169,7 @@ impl Dynamic {
         }
     }
 
-    /// The best tier of each extent by what is remembered; of extents alike, those that are there stay.
+    /// The best tier of each extent by its history; among equal extents, those already there stay.
     fn wanted(&self, homes: &[u8]) -> Vec<u8> {
         // The bits of numbers that are not negative are ordered as they are.
         let mut members: BTreeMap<(u64, u64), Vec<u32>> = BTreeMap::new();
@@ -205,7 +205,7 @@ impl Dynamic {
         wanted
     }
 
-    /// Seconds in an epoch that `extent` saves when it goes from one tier to another.
+    /// Seconds per epoch that `extent` saves when it moves from one tier to another.
     fn saving(&self, extent: u32, from: u8, to: u8) -> f64 {
         let Remembered { reads, writes } = self.remembered[extent as usize];
         let (from, to) = (self.speeds[usize::from(from)], self.speeds[usize::from(to)]);
@@ -218,8 +218,8 @@ struct Plan<'a> {
     policy: &'a Dynamic,
     wanted: &'a [u8],
     homes: Vec<u8>,
-    /// For each tier and each tier they want to be in, the extents that are to leave; the last is the first
-    /// to be taken. Extents that have left stay in the list until they are met.
+    /// For each pair of current and target tier, the extents that should move; the last is taken first.
+    /// Extents that have moved stay in the list until found.
     leaving: Vec<Vec<u32>>,
 }
 
@@ -241,7 +241,7 @@ impl Plan<'_> {
         }
     }
 
-    /// The extent that makes way for `extent`, if the exchange is worth it; both are then where they go.
+    /// The partner for `extent`, if the exchange is worthwhile; both are then assigned to their targets.
     fn partner(&mut self, extent: u32) -> Option<u32> {
         let (home, wanted) = (self.homes[extent as usize], self.wanted[extent as usize]);
         if home == wanted {

@@ -32,7 +32,7 @@ use super::{Placement, PlacementFamily};
 use nacre_config::{Configuration, Descriptor, Room};
 use nacre_kernel::state::State;
 
-/// The best placement there is without moving anything. It has no settings.
+/// The best static placement. It has no settings.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {}
 

@@ -81,7 +81,7 @@ impl Arc {
         evicted
     }
 
-    /// Case IV: `block` is in none of the queues.
+    /// Case IV of the paper: `block` is in none of the lists.
     fn meet(&mut self, vacancy: Vacancy, block: u64) -> Option<u64> {
         let slot = self.arena.enter(vacancy, block);
         let once = self.arena.len(T1) + self.arena.len(B1);
@@ -106,7 +106,7 @@ impl Arc {
         evicted
     }
 
-    /// REPLACE: makes room in a full cache; `in_b2` if the newcomer is in B2.
+    /// REPLACE of the paper: evicts from a full cache; `in_b2` if the new block is in B2.
     fn replace(&mut self, in_b2: bool) -> Option<u64> {
         if self.arena.resident() < self.arena.capacity() {
             return None;

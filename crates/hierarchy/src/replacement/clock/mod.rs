@@ -42,7 +42,7 @@ pub const ROOM: Room<ReplacementFamily> = Room {
     build: |_, context| Ok(Box::new(Clock::new(context.capacity()))),
 };
 
-/// A use marks a block, and the hand follows the order of arrival.
+/// A use marks a block, and the hand follows the insertion order.
 #[derive(Clone, Copy, Debug)]
 pub enum Turning {}
 

@@ -36,7 +36,7 @@ pub const ROOM: Room<ReplacementFamily> = Room {
     build: |_, context| Ok(Box::new(Fifo::new(context.capacity()))),
 };
 
-/// Uses do not count: the oldest block is at the hand.
+/// Uses do not count: the hand is at the oldest block.
 #[derive(Clone, Copy, Debug)]
 pub enum Turning {}
 

@@ -69,7 +69,7 @@ const REMEMBERED: usize = 2;
 pub struct Lirs {
     arena: Arena<3, 2>,
     stack: Stack,
-    /// LIR blocks when the cache is full: Llirs.
+    /// LIR blocks of a full cache: Llirs in the paper.
     #[state(same)]
     lir: usize,
     /// Blocks remembered at most.
@@ -90,7 +90,7 @@ impl Lirs {
         Lirs { arena, stack: Stack::new(), lir, remembered }
     }
 
-    /// Takes the oldest of Q out of a full cache.
+    /// Evicts the oldest block of Q from a full cache.
     fn evict(&mut self) -> u64 {
         let victim = self.arena.pop_back(HIR).expect("the LIR blocks are fewer than the capacity");
         if !self.stack.contains(victim) {
@@ -107,8 +107,8 @@ impl Lirs {
         block
     }
 
-    /// Makes the block at `slot`, which is in no queue, LIR, and the bottom one HIR if LIR blocks are
-    /// too many then.
+    /// Makes the block at `slot`, which is in no queue, LIR, and the bottom block HIR if there are too many
+    /// LIR blocks.
     fn promote(&mut self, slot: Slot) {
         self.stack.raise(slot);
         self.arena.link_front(LIR, slot);
@@ -121,7 +121,7 @@ impl Lirs {
         self.prune();
     }
 
-    /// Takes HIR blocks off the bottom of the stack, and forgets those that are not resident.
+    /// Prunes HIR blocks from the bottom of the stack, and drops those that are not resident.
     #[inline]
     fn prune(&mut self) {
         while let Some(bottom) = self.stack.bottom() {
@@ -137,7 +137,7 @@ impl Lirs {
         }
     }
 
-    /// Puts a HIR block on top of the stack. Without a LIR block below it, it would be pruned at once.
+    /// Pushes a HIR block onto the stack. Without a LIR block below it, it would be pruned at once.
     #[inline]
     fn note(&mut self, slot: Slot) {
         if self.arena.len(LIR) > 0 {

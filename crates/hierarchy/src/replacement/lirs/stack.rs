@@ -6,8 +6,8 @@ use nacre_kernel::state::{State, Value};
 /// Instead of a link: the slot is not in the stack.
 const OUT: Slot = Slot::MAX;
 
-/// The end of the stack, above the top and below the bottom. Slot 0 heads a queue of the arena and
-/// never holds a block.
+/// The end of the stack, above the top and below the bottom. Slot 0 heads a queue of the arena and never
+/// holds a block.
 const END: Slot = 0;
 
 #[derive(Clone, Copy, Debug, Value)]
@@ -16,7 +16,7 @@ struct Links {
     below: Slot,
 }
 
-/// Slots in the order of their last use.
+/// Slots in LRU order.
 #[derive(Debug, State)]
 pub(super) struct Stack {
     #[state(varies)]
@@ -29,7 +29,7 @@ impl Stack {
         Stack { links: vec![Links { above: END, below: END }] }
     }
 
-    /// The slot at the bottom, if there is one.
+    /// The slot at the bottom, if any.
     #[inline]
     pub(super) fn bottom(&self) -> Option<Slot> {
         let bottom = self.links[END as usize].above;
@@ -42,7 +42,7 @@ impl Stack {
         self.links.get(slot as usize).is_some_and(|links| links.above != OUT)
     }
 
-    /// Puts `slot` on top, from wherever it is.
+    /// Moves `slot` to the top, from any position.
     #[inline]
     pub(super) fn raise(&mut self, slot: Slot) {
         self.remove(slot);
@@ -55,7 +55,7 @@ impl Stack {
         self.links[slot as usize] = Links { above: END, below: top };
     }
 
-    /// Takes `slot` out if it is in.
+    /// Removes `slot` if it is in the stack.
     #[inline]
     pub(super) fn remove(&mut self, slot: Slot) {
         if !self.contains(slot) {

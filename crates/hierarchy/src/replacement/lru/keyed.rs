@@ -1,14 +1,21 @@
-//! Index of the blocks of the log, each with its latest use, in buckets of one line of the processor's caches.
+//! Index of the blocks of the log, each with its latest use, in buckets of one cache line.
 //!
-//! A bucket holds five keys with the slots of their latest uses, side by side from its first place on, and counts the
-//! blocks that went past it: a block is in its home, or, where that was full, in the nearest bucket behind it that had
-//! room. A look-up ends at the first bucket that no block went past, which 13 of 14 times is the home. So a hit, a
-//! newcomer and a victim each touch one line, where places that are probed one by one lie over two of them half of the
-//! time, and what is compared does not depend on where in the bucket the block is. A block that leaves moves no other
-//! from its bucket: it takes itself off the counts, and there are no tombstones. The log keeps the tags of keys in turn,
+//! A bucket holds five keys with the slots of their latest uses, side by side from its first place on, and
+//! counts the
+//! blocks that went past it: a block is in its home, or, where that was full, in the nearest bucket behind it
+//! that had
+//! room. A look-up ends at the first bucket that no block went past, which 13 of 14 times is the home. So a
+//! hit, a
+//! newcomer and a victim each touch one line, where places that are probed one by one lie over two of them
+//! half of the
+//! time, and what is compared does not depend on where in the bucket the block is. A block that leaves moves
+//! no other
+//! from its bucket: it takes itself off the counts, and there are no tombstones. The log keeps the tags of
+//! keys in turn,
 //! which say where to look for the slot.
 //!
-//! N. Bronson, X. Shi, "Open-sourcing F14 for faster, more memory-efficient hash tables", Meta Engineering, 2019, counts
+//! N. Bronson, X. Shi, "Open-sourcing F14 for faster, more memory-efficient hash tables", Meta Engineering,
+//! 2019, counts
 //! what went past a bucket in this way.
 
 use super::super::arena::Slot;
@@ -16,10 +23,10 @@ use super::super::index::{Vacancy, places, tag};
 use nacre_kernel::state::{State, Value};
 use prefetch_index::prefetch_index;
 
-/// Entries of a bucket: as many as a line has room for.
+/// Entries per bucket: as many as fit into a line.
 const ENTRIES: usize = 5;
 
-/// Places of a bucket, of which [`ENTRIES`] are used: so the parts of a place are its bits.
+/// Positions per bucket, of which [`ENTRIES`] are used, so that the parts of a position are its bits.
 const PLACES: usize = 8;
 
 /// Entries in the smallest index.
@@ -28,17 +35,17 @@ const SMALLEST: usize = 16;
 /// Buckets of an index that stays in the second-level cache of any server: 256 KiB.
 const CACHED: usize = (1 << 18) / size_of::<Bucket>();
 
-/// One line: keys, and next to each the slot of its latest use.
+/// One cache line: keys, each with the slot of its latest use.
 #[derive(Clone, Copy, Debug, Default, Value)]
 #[repr(C, align(64))]
 struct Bucket {
     blocks: [u64; ENTRIES],
     slots: [Slot; ENTRIES],
-    /// How many entries there are, and from [`PAST`] on how many blocks went past the bucket.
+    /// Number of entries and, from [`PAST`] upward, of blocks that overflowed the bucket.
     counts: u32,
 }
 
-/// One block that went past a bucket, in its counts.
+/// One overflowed block in the counts of a bucket.
 const PAST: u32 = 1 << 3;
 
 impl Bucket {
@@ -52,7 +59,7 @@ impl Bucket {
         self.used() == ENTRIES
     }
 
-    /// Whether a block went past it.
+    /// Whether a block overflowed it.
     #[inline]
     fn is_passed(&self) -> bool {
         self.counts >= PAST
@@ -65,7 +72,7 @@ impl Bucket {
         self.counts += 1;
     }
 
-    /// Takes the entry at `at` out; the last one takes its place.
+    /// Removes the entry at `at`; the last one takes its position.
     #[inline]
     fn take(&mut self, at: usize) -> u64 {
         let (block, last) = (self.blocks[at], self.used() - 1);
@@ -74,7 +81,7 @@ impl Bucket {
         block
     }
 
-    /// The first entry that `is_it` holds for. All are compared, since where it is would not be guessed.
+    /// The first entry for which `is_it` holds. All are compared, because branches would be mispredicted.
     #[inline(always)]
     fn position(&self, is_it: impl Fn(usize) -> bool) -> Option<usize> {
         let found = (0..ENTRIES).fold(0, |found, at| found | u32::from(is_it(at)) << at);
@@ -92,12 +99,13 @@ pub(super) struct Keyed {
     used: usize,
     /// Blocks allowed before the index grows.
     limit: usize,
-    /// Blocks the index will ever hold.
+    /// Maximum blocks of the index.
     #[state(same)]
     bound: usize,
 }
 
-/// Buckets for so many blocks: as many places as the [index](super::super::index) of the other policies has.
+/// Buckets for this many blocks: as many positions as the [index](super::super::index) of the other policies
+/// has.
 fn buckets(blocks: usize) -> usize {
     places(blocks).div_ceil(ENTRIES)
 }
@@ -108,7 +116,7 @@ fn place(bucket: usize, at: usize) -> usize {
 }
 
 impl Keyed {
-    /// An empty index that will hold at most `bound` blocks.
+    /// An empty index for at most `bound` blocks.
     pub(super) fn new(bound: usize) -> Keyed {
         let limit = bound.min(SMALLEST);
         Keyed { buckets: vec![Bucket::default(); buckets(limit)], used: 0, limit, bound }
@@ -124,7 +132,7 @@ impl Keyed {
         }
     }
 
-    /// Whether the index is so small that nothing of it need be asked for ahead.
+    /// Whether the index is so small that prefetching is useless.
     #[inline]
     pub(super) fn is_cached(&self) -> bool {
         self.buckets.len() <= CACHED
@@ -146,7 +154,7 @@ impl Keyed {
         if bucket + 1 == self.buckets.len() { 0 } else { bucket + 1 }
     }
 
-    /// The place of `block`, or its home.
+    /// The position of `block`, or its home.
     #[inline]
     pub(super) fn find(&self, block: u64) -> Result<u32, Vacancy> {
         let tag = tag(block);
@@ -159,7 +167,7 @@ impl Keyed {
         }
     }
 
-    /// The same of a block that is not in its home, which blocks went past.
+    /// The position of a block that is not in its home, which has overflowed.
     #[inline(never)]
     fn find_past(&self, home: usize, block: u64, tag: u32) -> Result<u32, Vacancy> {
         let mut number = home;
@@ -173,25 +181,25 @@ impl Keyed {
         Err(Vacancy { place: home, tag })
     }
 
-    /// The block at `place`.
+    /// The block at position `place`.
     #[inline]
     pub(super) fn block(&self, place: u32) -> u64 {
         self.buckets[place as usize / PLACES].blocks[place as usize % PLACES]
     }
 
-    /// The slot of the latest use of the block at `place`, to be changed.
+    /// The slot of the latest use of the block at `place`, mutable.
     #[inline]
     pub(super) fn slot_mut(&mut self, place: u32) -> &mut Slot {
         &mut self.buckets[place as usize / PLACES].slots[place as usize % PLACES]
     }
 
-    /// Asks for the home of a block with this tag.
+    /// Prefetches the home of a block with this tag.
     #[inline]
     pub(super) fn prefetch(&self, tag: u32) {
         prefetch_index(&self.buckets, self.home(tag));
     }
 
-    /// Enters `block`, used at `slot`, whose home is `vacancy`.
+    /// Inserts `block`, used at `slot`, whose home is `vacancy`.
     #[inline]
     pub(super) fn occupy(&mut self, vacancy: Vacancy, block: u64, slot: Slot) {
         let mut home = vacancy.place;
@@ -203,7 +211,7 @@ impl Keyed {
         self.used += 1;
     }
 
-    /// `block` goes into its home or past it.
+    /// Inserts `block` into its home or the next bucket with space.
     #[inline]
     fn enter(&mut self, home: usize, block: u64, slot: Slot) {
         let mut number = home;
@@ -214,7 +222,7 @@ impl Keyed {
         self.buckets[number].push(block, slot);
     }
 
-    /// The place of the block with this tag that was used at `slot`.
+    /// The position of the block with this tag that was used at `slot`.
     #[inline]
     pub(super) fn place_of(&self, tag: u32, slot: Slot) -> u32 {
         let mut number = self.home(tag);
@@ -228,7 +236,7 @@ impl Keyed {
         }
     }
 
-    /// Takes the block with this tag out that was used at `slot`; gives the block.
+    /// Removes the block with this tag that was used at `slot`; returns it.
     #[inline]
     pub(super) fn vacate(&mut self, tag: u32, slot: Slot) -> u64 {
         let place = self.place_of(tag, slot) as usize;
@@ -254,7 +262,7 @@ impl Keyed {
         }
     }
 
-    /// Whether a block with this tag was used last at `slot`.
+    /// Whether a block with this tag was last used at `slot`.
     pub(super) fn holds(&self, tag: u32, slot: Slot) -> bool {
         let mut number = self.home(tag);
         loop {
@@ -267,7 +275,7 @@ impl Keyed {
         }
     }
 
-    /// Panics unless every block can be found, and as many went past each bucket as it counts.
+    /// Panics unless every block can be found, and the overflow counts are correct.
     pub(super) fn check_invariants(&self) {
         assert!(self.used <= self.limit && self.limit <= self.bound);
         let (mut used, mut past) = (0, 0);

@@ -1,24 +1,26 @@
-//! The uses of blocks in the order in which they happened, of which the last use of each is live.
+//! Log of the uses of blocks, in order, in which the last use of each is live.
 //!
-//! A use appends four bytes, the [tag](super::super::index::tag) of the block, and clears one bit where the block was
-//! used before; nothing else is written, where a linked list writes three nodes in three places. The oldest live use is the victim,
+//! A use appends four bytes, the [tag](super::super::index::tag) of the block, and clears one bit where the
+//! block was
+//! used before; nothing else is written, where a linked list writes three nodes in three places. The oldest
+//! live use is the victim,
 //! and the coming victims lie side by side. When the ring of uses is full, the live ones close up.
 
 use super::super::arena::Slot;
 use super::keyed::Keyed;
 use nacre_kernel::state::State;
 
-/// Places for uses per block of capacity, at least.
+/// Minimum positions for uses per block of capacity.
 const LEAST: usize = 2;
 
-/// Places for uses per block of capacity of a small cache: closing up less often is worth memory
-/// while that is little.
+/// Positions for uses per block of capacity in a small cache: less frequent compaction is worth little
+/// memory.
 const MOST: usize = 8;
 
-/// Places that are little memory.
+/// Number of positions that counts as little memory.
 const LITTLE: usize = 1 << 20;
 
-/// Uses whose places in the index are read before they are needed.
+/// Uses whose index positions are read in advance.
 const WARMED: usize = 16;
 
 /// Uses per word of the bitmap.
@@ -30,14 +32,14 @@ const WORD: usize = 64;
 pub(super) struct Log {
     #[state(varies)]
     tags: Vec<u32>,
-    /// One bit per place.
+    /// One bit per position.
     #[state(varies)]
     live: Vec<u64>,
     /// The oldest use, live or not.
     tail: usize,
-    /// Places from the oldest to the latest use.
+    /// Positions from the oldest to the latest use.
     used: usize,
-    /// Places at most.
+    /// Maximum positions.
     #[state(same)]
     bound: usize,
 }
@@ -71,7 +73,7 @@ impl Log {
         self.live[slot as usize / WORD] &= !(1 << (slot as usize % WORD));
     }
 
-    /// Notes a use of a block with this tag. There is room.
+    /// Appends a use of a block with this tag. There must be space.
     #[inline]
     pub(super) fn append(&mut self, tag: u32) -> Slot {
         let place = self.wrap(self.tail + self.used);
@@ -81,7 +83,7 @@ impl Log {
         place as Slot
     }
 
-    /// Takes the oldest live use out, if there is one.
+    /// Removes the oldest live use, if any.
     #[inline]
     pub(super) fn pop_oldest(&mut self) -> Option<Slot> {
         self.trim();
@@ -101,7 +103,7 @@ impl Log {
         self.tail = oldest;
     }
 
-    /// The first live place at or after `from`; `None` after a whole round.
+    /// The first live position at or after `from`; `None` after a full round.
     #[inline]
     fn next_live(&self, from: usize) -> Option<usize> {
         let mut word = from / WORD;
@@ -126,7 +128,8 @@ impl Log {
         if to >= from { to - from } else { to + self.tags.len() - from }
     }
 
-    /// Tells `each` the tags of the oldest live uses, at most `count` and those at hand in two words of the bitmap.
+    /// Passes the tags of the oldest live uses to `each`, at most `count` and those in two words of the
+    /// bitmap.
     #[inline]
     pub(super) fn oldest(&self, mut count: usize, mut each: impl FnMut(u32)) {
         let mut word = self.tail / WORD;
@@ -150,7 +153,7 @@ impl Log {
         }
     }
 
-    /// Brings the live uses together, in a longer ring if they fill too much of this one.
+    /// Compacts the live uses, into a longer ring if they fill too much of this one.
     #[cold]
     fn close_up(&mut self, index: &mut Keyed) {
         let (live, length) = (index.len(), self.tags.len());
@@ -196,8 +199,8 @@ impl Log {
         });
     }
 
-    /// Tells `each` every live use, the oldest first, with its tag. The index is read for several of them before the first
-    /// one is told, since each lies somewhere else in memory.
+    /// Passes every live use to `each`, the oldest first, with its tag. The index is read for several of them
+    /// in advance, since each is elsewhere in memory.
     fn each_live(&mut self, index: &mut Keyed, mut each: impl FnMut(&mut Log, &mut Keyed, Slot, u32)) {
         let (mut from, mut left) = (self.tail, index.len());
         while left > 0 {
@@ -216,7 +219,7 @@ impl Log {
         }
     }
 
-    /// Panics unless the live uses are those of the index and lie between tail and head.
+    /// Panics unless the live uses are those of the index and are between tail and head.
     pub(super) fn check_invariants(&self, index: &Keyed) {
         assert!(self.used < self.tags.len() && self.live.len() * WORD == self.tags.len());
         let is_live = |place: usize| self.live[place / WORD] & (1 << (place % WORD)) != 0;

@@ -48,10 +48,10 @@ pub const ROOM: Room<ReplacementFamily> = Room {
     build: |slot, context| Ok(Box::new(Lru::new(context.capacity(), &slot.config(context.families())))),
 };
 
-/// How many coming victims a group of requests asks for the index of.
+/// Number of next victims whose index positions are prefetched for a group of requests.
 const VICTIMS: usize = 16;
 
-/// The blocks in the order of their last use, as a log of uses.
+/// The blocks in LRU order, as a log of uses.
 #[derive(Debug, State)]
 pub struct Lru {
     index: Keyed,

@@ -60,10 +60,10 @@ const SMALL: usize = 0;
 const MAIN: usize = 1;
 const GHOST: usize = 2;
 
-/// Uses counted at most (two bits).
+/// Maximum use count (two bits).
 const MOST_USES: u32 = 3;
 
-/// Uses that take a block from the small queue to the main queue: more than one.
+/// Uses that promote a block from the small queue to the main queue: more than one.
 const PROMOTED_ABOVE: u32 = 1;
 
 /// The three queues.
@@ -90,8 +90,8 @@ impl S3Fifo {
         S3Fifo { arena: Arena::new(capacity, ghosts), small, ghosts }
     }
 
-    /// Takes one block out of a full cache. The ghost it leaves may push out the ghost of the
-    /// `newcomer`, which then is not `remembered` any more: the paper evicts before it looks there.
+    /// Evicts one block from a full cache. Its ghost may replace the ghost of the `newcomer`, which then is
+    /// no longer `remembered`: the paper evicts before it looks there.
     fn evict(&mut self, newcomer: Slot, remembered: &mut bool) -> u64 {
         loop {
             if self.arena.len(SMALL) >= self.small {

@@ -90,8 +90,8 @@ impl TwoQ {
         TwoQ { arena: Arena::new(capacity, remembered), newcomers, remembered }
     }
 
-    /// `reclaimfor` of the paper, in a full cache. `remembered` becomes false if that pushed the
-    /// `newcomer` out of A1out.
+    /// `reclaimfor` of the paper, in a full cache. `remembered` becomes false if the `newcomer` was removed
+    /// from A1out.
     fn reclaim(&mut self, newcomer: Slot, remembered: &mut bool) -> u64 {
         if self.arena.len(A1_IN) <= self.newcomers
             && let Some(slot) = self.arena.pop_back(AM)

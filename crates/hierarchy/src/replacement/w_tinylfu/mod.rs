@@ -88,7 +88,7 @@ impl WTinyLfu {
         WTinyLfu { arena: Arena::new(capacity, 0), sketch, window, protected }
     }
 
-    /// The block at `slot`, in no queue, fell out of the window; the main part is full.
+    /// Inserts the block at `slot`, which left the window, into the full main part.
     fn contest(&mut self, slot: Slot) -> u64 {
         let (queue, rival) = match (self.arena.back(PROBATION), self.arena.back(PROTECTED)) {
             (Some(rival), _) => (PROBATION, rival),

@@ -1,4 +1,4 @@
-//! How often blocks were asked for lately: a count-min sketch with a doorkeeper, aged by halving.
+//! Recent use counts of blocks: a count-min sketch with a doorkeeper, aged by halving.
 //!
 //! A block's four counters and two doorkeeper bits are in one 64-byte line, so noting a use costs one
 //! cache line. The sketch grows with the blocks resident: the line of a block is given by the top bits
@@ -10,10 +10,10 @@ use prefetch_index::prefetch_index;
 /// Rows of counters; a block has one counter in each.
 const ROWS: usize = 4;
 
-/// The largest count of a four-bit counter.
+/// Maximum of a four-bit counter.
 const MOST: u64 = 15;
 
-/// Blocks one line is meant for: 8 counters and 32 doorkeeper bits for each.
+/// Blocks per line: 8 counters and 32 doorkeeper bits for each.
 const BLOCKS_PER_LINE: usize = 8;
 
 /// The lowest bit of every counter's upper three, for halving all counters of a word at once.
@@ -36,17 +36,17 @@ pub(super) struct Sketch {
     /// A power of two.
     #[state(varies)]
     lines: Vec<Line>,
-    /// Blocks the sketch will be meant for at last.
+    /// Maximum number of blocks of the sketch.
     #[state(same)]
     capacity: usize,
-    /// Uses noted since all counts were halved; half of them remain.
+    /// Uses noted since the last halving, plus half of the earlier ones.
     noted: u64,
     /// Uses per block of the cache after which all counts are halved.
     #[state(same)]
     sample: u64,
 }
 
-/// Where the counts of one block are.
+/// Location of the counts of one block.
 #[derive(Clone, Copy)]
 struct Place {
     line: usize,
@@ -54,7 +54,7 @@ struct Place {
 }
 
 impl Place {
-    /// How far to shift the word of `row`.
+    /// Shift of the word of `row`.
     #[inline]
     fn shift(self, row: usize) -> u32 {
         ((self.hash >> (4 * row)) & 15) as u32 * 4
@@ -70,7 +70,7 @@ impl Place {
     }
 }
 
-/// A hash whose every bit depends on the whole block number.
+/// A hash in which every bit depends on the whole block number.
 #[inline]
 pub(super) fn spread(block: u64) -> u64 {
     const MULTIPLIER: u64 = 0xd6e8_feb8_6659_fd93;
@@ -92,7 +92,7 @@ impl Sketch {
         if lines.is_power_of_two() { Ok(()) } else { Err(format!("{lines} lines, not a power of two")) }
     }
 
-    /// Makes the sketch large enough for `resident` blocks.
+    /// Grows the sketch for `resident` blocks.
     #[inline]
     pub(super) fn fit(&mut self, resident: usize) {
         if resident > self.lines.len() * BLOCKS_PER_LINE {
@@ -108,8 +108,8 @@ impl Sketch {
         Place { line, hash }
     }
 
-    /// Notes a use of `block`. The doorkeeper takes the first since the last aging, the counters
-    /// all others, and of these only the smallest grow (conservative update).
+    /// Notes a use of `block`. The doorkeeper takes the first since the last aging, the counters all others,
+    /// and of these only the smallest grow (conservative update).
     #[inline]
     pub(super) fn note(&mut self, block: u64) {
         let place = self.place(block);
@@ -134,7 +134,7 @@ impl Sketch {
         }
     }
 
-    /// Uses of `block` lately, never too few since the last aging up to 16.
+    /// Recent uses of `block`, up to 16, never underestimated since the last aging.
     #[inline]
     pub(super) fn estimate(&self, block: u64) -> u64 {
         let place = self.place(block);
@@ -153,7 +153,7 @@ impl Sketch {
         self.noted /= 2;
     }
 
-    /// Asks for the lines of `blocks` for coming uses.
+    /// Prefetches the lines of `blocks`.
     #[inline]
     pub(super) fn prefetch(&self, blocks: &[u64]) {
         blocks.iter().for_each(|&block| prefetch_index(&self.lines, self.place(block).line));

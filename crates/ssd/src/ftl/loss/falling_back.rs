@@ -1,18 +1,18 @@
-//! Older versions that a power loss brings back.
+//! Older versions that a power loss restores.
 //!
-//! A page whose program was cut holds nothing that can be read. The version before it is still on its own page, and
-//! recovery finds that one, since of those that can be read it has the largest sequence number.
+//! A page with an interrupted program is unreadable. The previous version is still in its own page, and
+//! recovery finds it, since it has the largest sequence number among the readable ones.
 
 use crate::ftl::array::Array;
 use crate::ftl::parts::frontier::NOBODY;
 use nacre_media::store::Store;
 use std::collections::BTreeMap;
 
-/// Pages that hold versions of a unit, with their sequence numbers.
+/// Pages with versions of a unit, with their sequence numbers.
 type Pages = Vec<(u64, u32)>;
 
 impl<S: Store> Array<S> {
-    /// Each of these units, which are mapped, is again what it was before.
+    /// Restores the previous version of each of these mapped units.
     pub(crate) fn fall_back(&mut self, units: &BTreeMap<u32, Vec<u8>>) {
         let mut versions: BTreeMap<u32, Pages> = units.keys().map(|&unit| (unit, Vec::new())).collect();
         if !units.is_empty() {
@@ -48,7 +48,7 @@ impl<S: Store> Array<S> {
         self.table.set(unit, page + 1, &self.owners);
     }
 
-    /// Whether what is in `page` stays as long as it is live: it is not being emptied.
+    /// Whether the data in `page` stays as long as it is valid: its superblock is not being emptied.
     fn is_kept(&self, page: u32) -> bool {
         let superblock = self.flash.block_of(page);
         self.place_of[superblock as usize] != NOBODY

@@ -1,4 +1,4 @@
-//! What a power loss does to the tables: damaged word lines, and older versions that come back.
+//! Effects of a power loss on the tables: damaged word lines, and restored older versions.
 
 mod falling_back;
 mod word_lines;

@@ -1,4 +1,4 @@
-//! Pages that share a word line: an interrupted program of one damages those that were programmed before it.
+//! Pages that share a word line: an interrupted program of one damages those programmed before it.
 
 use crate::flash::backend::Backend;
 use crate::ftl::paged::Paged;
@@ -6,18 +6,18 @@ use crate::layout::geometry::Cells;
 use nacre_media::store::Store;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a power loss damages that was programmed whole.
+/// Damage by a power loss to completed programs.
 #[derive(Debug, Default)]
 pub(crate) struct Damage {
     /// Pages of the flash.
     pub(crate) pages: u64,
-    /// Units of the host whose newest version on the flash was there. Not known without bytes.
+    /// Units of the host whose current version on the flash was there. Unknown without data.
     pub(crate) units: BTreeSet<u32>,
 }
 
 impl<S: Store> Paged<S> {
-    /// What a power loss damages in addition to what is being programmed. Capacitors let every program end, and
-    /// cells that hold one bit share with no others.
+    /// Damage by a power loss in addition to interrupted programs. With capacitors every program ends, and
+    /// pages in SLC mode share no word line.
     pub(crate) fn damage(&self, flash: &Backend) -> Damage {
         let mut damage = Damage::default();
         if !self.config.loses_paired_pages() {
@@ -39,8 +39,8 @@ impl<S: Store> Paged<S> {
         damage
     }
 
-    /// Units of the host whose newest version that is on the flash lies in one of these operations. A copy
-    /// that cleaning made counts as the newest; what it was made from is not looked for.
+    /// Units of the host whose current version on the flash is in one of these operations. A copy made by
+    /// garbage collection counts as the current one; its source is not used.
     fn units_on(&self, operations: &BTreeSet<(u32, u32)>, flash: &Backend) -> BTreeSet<u32> {
         let unfinished: BTreeSet<(u32, u32)> = flash.unfinished_programs().into_iter().collect();
         let mut newest = BTreeMap::new();

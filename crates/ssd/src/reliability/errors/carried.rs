@@ -1,8 +1,8 @@
-//! Bit errors that a page had when it was copied inside its die: nobody put them right, and they are in the copy.
+//! Bit errors of a page when it was copied inside its die: they were not corrected, and are in the copy.
 
 use nacre_kernel::state::State;
 
-/// Bit errors of codewords that came with their pages. Empty where every copy is corrected.
+/// Bit errors of codewords that were copied with their pages. Empty if every copy is corrected.
 #[derive(Default, State)]
 pub(crate) struct Carried {
     #[state(skip = "from the configuration")]
@@ -13,17 +13,17 @@ pub(crate) struct Carried {
 }
 
 impl Carried {
-    /// Of so many pages, each of so many codewords.
+    /// For this many pages, each with this many codewords.
     pub(crate) fn new(pages: usize, codewords: u32) -> Carried {
         Carried { codewords, bits: vec![0; pages * codewords as usize] }
     }
 
-    /// Bytes it takes once every page was copied.
+    /// Memory after every page was copied, in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         4 * self.bits.len() as u64
     }
 
-    /// Those of a codeword of `page`.
+    /// Bit errors of a codeword of `page`.
     #[inline]
     pub(crate) fn of(&self, page: u32, codeword: u32) -> u32 {
         if self.bits.is_empty() { 0 } else { self.bits[self.place(page, codeword)] }
@@ -35,7 +35,7 @@ impl Carried {
         self.bits[place] = bits;
     }
 
-    /// So many pages from `first` on are erased.
+    /// Notes the erase of this many pages from `first`.
     pub(crate) fn erase(&mut self, first: u32, count: u32) {
         if !self.bits.is_empty() {
             let (from, to) = (self.place(first, 0), self.place(first + count, 0));

@@ -1,4 +1,4 @@
-//! Bit errors of what the drive itself reads to copy it.
+//! Bit errors of pages that the drive reads to copy them.
 
 use super::{Errors, Sensing};
 use crate::ops::Copied;
@@ -6,8 +6,8 @@ use nacre_kernel::Time;
 use nacre_media::flash::Block;
 
 impl Errors {
-    /// A unit is read at `at` to be copied, of a superblock that was erased so often. Gives whether it is uncorrectable: where
-    /// it is not rebuilt either it is lost, and its copy is none.
+    /// Reads a unit at `at` to copy it, in a superblock with this many erases. Returns whether it is
+    /// uncorrectable: if it is not rebuilt either, it is lost without a copy.
     pub(crate) fn copy(&mut self, copied: &Copied, erases: u32, at: Time) -> bool {
         let Copied { from, owner, cells, .. } = *copied;
         if owner >= self.geometry.logical_units {
@@ -21,8 +21,8 @@ impl Errors {
         found.is_lost && !self.is_lost((owner, 1))
     }
 
-    /// A unit is copied inside its die at `at`: what is wrong of it then is wrong in its copy, which has bit errors of its own
-    /// next to. Nothing is decoded, so that nobody knows.
+    /// Copies a unit inside its die at `at`: its bit errors are in the copy, in addition to new ones. Nothing
+    /// is decoded, so they are not detected.
     pub(crate) fn copy_inside(&mut self, copied: &Copied, blocks: &[Block], at: Time) {
         let Copied { from, to, owner, cells, .. } = *copied;
         if owner >= self.geometry.logical_units {
@@ -38,7 +38,7 @@ impl Errors {
         }
     }
 
-    /// How often the operation of `superblock` is sensed again whose units were copied, and what the decoder takes.
+    /// Read retries of the operation of `superblock` whose units were copied, and its decoding time.
     pub(crate) fn take_copied(&mut self, superblock: u32) -> Sensing {
         let sensing = std::mem::take(&mut self.copying[self.geometry.region_of(superblock)]);
         self.counts.retries += u64::from(sensing.senses);

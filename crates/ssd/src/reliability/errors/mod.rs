@@ -1,7 +1,7 @@
-//! Bit errors of what is read, and what the error-correcting code makes of them.
+//! Bit errors of reads, and their correction.
 //!
-//! No page has its own memory. How many bits of a codeword are wrong follows from its number, the erases of its
-//! superblock and the mean that the law gives at that moment.
+//! Pages have no individual state. The number of bit errors of a codeword follows from its number, the erases
+//! of its superblock, and the mean rate at that time.
 
 mod carried;
 mod copying;
@@ -21,18 +21,18 @@ use nacre_kernel::{Activity, Ledger, Resource, Time};
 use rebuilding::Rebuilds;
 use std::collections::BTreeSet;
 
-/// What was done since measuring began.
+/// Counters since measurement started.
 #[derive(Clone, Copy, Debug, Default, Value)]
 struct Counts {
     /// Units that had bit errors that were corrected, and these bits.
     corrected_units: u64,
     corrected_bits: u64,
-    /// Reads of units by the host and by the drive for which a page was sensed again, and how often.
+    /// Reads of units by the host and by the drive with read retries, and the number of retries.
     retried: u64,
     retries: u64,
-    /// Times that a unit was read of which more bits were wrong than are corrected.
+    /// Reads of units with uncorrectable bit errors.
     uncorrectable: u64,
-    /// Superblocks whose data was moved since a block of theirs was read so often.
+    /// Superblocks whose data was moved because of many reads of one of their blocks.
     refreshes: u64,
 }
 
@@ -41,16 +41,16 @@ struct Counts {
 struct Row {
     /// Its erases when its reads were last counted.
     erases: u32,
-    /// When the first page of what it holds was programmed.
+    /// When the first page of its content was programmed.
     since: Time,
 }
 
-/// What reading units of one operation came to.
+/// Result of reading units of one operation.
 #[derive(Clone, Copy, Debug, Default, Value)]
 pub(crate) struct Sensing {
-    /// How often the page is sensed again.
+    /// Number of read retries.
     pub(crate) senses: u32,
-    /// What the decoder takes.
+    /// Decoding time.
     pub(crate) decoding: Time,
     pub(crate) is_lost: bool,
 }
@@ -69,22 +69,22 @@ pub(crate) struct Errors {
     seed: u64,
     /// By superblock.
     rows: Vec<Row>,
-    /// Reads since its erase, by block of a superblock.
+    /// Reads since the erase, by block of a superblock.
     #[state(sparse)]
     reads: Vec<u32>,
-    /// Units of the host whose data is lost: they were found uncorrectable, and nobody has written them since.
+    /// Units of the host whose data is lost: they were uncorrectable, and have not been rewritten.
     lost: BTreeSet<u32>,
-    /// Units that were lost since measuring began.
+    /// Units lost since measurement started.
     losses: u64,
-    /// Whether something was lost that no flush has told.
+    /// Whether data was lost that no flush has reported.
     is_untold: bool,
     /// Reads of a block after which its superblock is refreshed.
     #[state(skip = "from the configuration")]
     refresh_reads: u32,
-    /// The superblock with a block that was read so often.
+    /// The superblock with a block that was read too often.
     #[state(varies)]
     due: Option<u32>,
-    /// By region, the units that are copied next, which one read brings.
+    /// For each region, the units that are copied next, after one read.
     copying: Vec<Sensing>,
     /// Bit errors that pages had when they were copied without correction.
     carried: Carried,
@@ -94,7 +94,7 @@ pub(crate) struct Errors {
 }
 
 impl Errors {
-    /// Whether what was restored is of this drive.
+    /// Checks that restored state is of this drive.
     fn check_restored(&mut self) -> Result<(), String> {
         let units = self.geometry.logical_units;
         match (self.due, self.lost.last()) {
@@ -106,7 +106,7 @@ impl Errors {
         }
     }
 
-    /// Reads of `superblock`, which has been erased so often, count from its last erase on.
+    /// Restarts the read counts of `superblock` after its latest erase.
     fn count_from_erase(&mut self, superblock: u32, erases: u32) {
         let row = &mut self.rows[superblock as usize];
         if row.erases != erases {
@@ -122,13 +122,13 @@ impl Errors {
         self.rows[superblock as usize].since = at;
     }
 
-    /// The block that holds `page`, by its number among all.
+    /// Global number of the block of `page`.
     fn block_of(&self, page: u32) -> usize {
         let (superblock, index) = (page >> self.geometry.shift, page & ((1 << self.geometry.shift) - 1));
         (superblock * self.geometry.blocks_per_superblock() + self.geometry.lane_of(index)) as usize
     }
 
-    /// A page of a block of `superblock` is read so many times.
+    /// Counts reads of a page in a block of `superblock`.
     fn disturb(&mut self, superblock: u32, block: usize, times: u32) {
         self.reads[block] = self.reads[block].saturating_add(times);
         if self.reads[block] >= self.refresh_reads {
@@ -136,13 +136,13 @@ impl Errors {
         }
     }
 
-    /// What reading `page` comes to at `at`, of a superblock that was erased so often and whose `cells` hold so much. What
-    /// cells with one bit hold has no bit errors.
+    /// Result of reading `page` at `at`, in a superblock with this many erases and this cell mode. Pages in
+    /// SLC mode have no bit errors.
     pub(crate) fn decode(&mut self, page: u32, erases: u32, cells: Cells, at: Time) -> Sensing {
         self.decode_in((self.block_of(page), page, 0), erases, cells, at)
     }
 
-    /// The same of codewords in `block`, which are distinguished by a page and the number of the first of them there.
+    /// As before, for codewords in `block`, identified by a page and the number of its first codeword.
     fn decode_in(
         &mut self,
         (block, page, first): (usize, u32, u32),
@@ -174,7 +174,7 @@ impl Errors {
         sensing
     }
 
-    /// Bit errors of a codeword of `page` in `block` that come from how it lies there, on average.
+    /// Mean bit errors of a codeword of `page` in `block` from its own retention and wear.
     fn mean(&mut self, (block, page): (usize, u32), erases: u32, cells: Cells, at: Time) -> f64 {
         let superblock = page >> self.geometry.shift;
         self.count_from_erase(superblock, erases);
@@ -186,7 +186,7 @@ impl Errors {
         share * self.code.layout().codeword_bits as f64
     }
 
-    /// Bit errors of one codeword where that is the mean, and those that came with the page.
+    /// Bit errors of one codeword with that mean, plus those copied with the page.
     fn wrong_bits(&self, mean: f64, page: u32, erases: u32, codeword: u32) -> u32 {
         let own = quantile::poisson(mean, quantile::place(self.seed, page, erases, codeword));
         own.saturating_add(self.carried.of(page, codeword))
@@ -204,8 +204,8 @@ impl Errors {
         self.lost.range(unit..unit + units).next().is_some()
     }
 
-    /// These units, which one operation holds, were read, and so many times again: each page of the flash that they
-    /// lie on disturbs its block.
+    /// Counts reads of these units of one operation, with read retries: each of their flash pages disturbs
+    /// its block.
     pub(crate) fn count_reads(&mut self, pages: &[u32], again: u32) {
         self.counts.retries += u64::from(again);
         let mut before = None;
@@ -219,7 +219,7 @@ impl Errors {
         }
     }
 
-    /// The host has written or trimmed all of `unit`, or it has no place: nothing of it is lost.
+    /// Clears the loss of `unit` after the host wrote or trimmed all of it, or it became unmapped.
     pub(crate) fn replace(&mut self, unit: u32) {
         self.lost.remove(&unit);
     }
@@ -229,12 +229,12 @@ impl Errors {
         self.due.take()
     }
 
-    /// The data of that superblock was moved, or could not be yet.
+    /// Counts the move of that superblock's data, or its failure.
     pub(crate) fn count_refresh(&mut self, is_moved: bool) {
         self.counts.refreshes += u64::from(is_moved);
     }
 
-    /// Whether something was lost since this was asked.
+    /// Whether data was lost since the last call.
     pub(crate) fn tell_loss(&mut self) -> bool {
         std::mem::take(&mut self.is_untold)
     }
@@ -258,7 +258,7 @@ impl Errors {
         ]
     }
 
-    /// The decoders: one for each channel, of which none is waited for.
+    /// The decoders: one per channel, without queueing.
     pub(crate) fn resource(&self) -> Resource {
         Resource { name: "decoders", servers: self.geometry.channels, ledger: self.ledger.clone() }
     }

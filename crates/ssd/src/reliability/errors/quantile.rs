@@ -1,10 +1,10 @@
-//! The number of bit errors of a codeword, without memory: the quantile of a Poisson distribution at a place that
-//! belongs to the codeword and its program. So bits that are wrong stay wrong, and become more as the mean grows.
+//! The number of bit errors of a codeword, without stored state: a quantile of a Poisson distribution,
+//! determined by the codeword and its program. So bit errors persist, and increase with the mean.
 
-/// From this mean on a normal distribution is as good.
+/// Above this mean, a normal distribution is accurate enough.
 const NORMAL: f64 = 700.0;
 
-/// A number in `[0, 1)` that belongs to the codeword of a page since its program.
+/// A number in `[0, 1)` determined by the codeword of a page and its program.
 pub(crate) fn place(seed: u64, page: u32, erases: u32, codeword: u32) -> f64 {
     let mut word = seed ^ (u64::from(page) << 32 | u64::from(erases));
     for add in [0x9E37_79B9_7F4A_7C15, u64::from(codeword).wrapping_mul(0xD1B5_4A32_D192_ED03)] {
@@ -17,7 +17,7 @@ pub(crate) fn place(seed: u64, page: u32, erases: u32, codeword: u32) -> f64 {
     (word >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
 }
 
-/// The least number up to which the Poisson distribution with this mean has more than the share `place`.
+/// The `place` quantile of the Poisson distribution with this mean.
 pub(crate) fn poisson(mean: f64, place: f64) -> u32 {
     // e^-m > 1 - m: often this is all.
     if place < 1.0 - mean {
@@ -37,7 +37,7 @@ pub(crate) fn poisson(mean: f64, place: f64) -> u32 {
     count
 }
 
-/// The quantile of the normal distribution with mean 0 and standard deviation 1 at `place`, by halving.
+/// The `place` quantile of the standard normal distribution, by bisection.
 fn normal(place: f64) -> f64 {
     let (mut low, mut high) = (-9.0, 9.0);
     for _ in 0..40 {

@@ -11,7 +11,7 @@ use nacre_device::Builder;
 use nacre_kernel::Ledger;
 use std::collections::BTreeSet;
 
-/// Bit errors of the drive at `path`, where `config` has them. Errors: the code does not fit.
+/// Bit error model of the drive at `path`, if `config` has one. Errors: the code does not fit.
 pub(crate) fn build(
     config: &Config,
     geometry: &Geometry,

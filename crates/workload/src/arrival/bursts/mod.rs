@@ -82,8 +82,8 @@ impl Bursts {
         Bursts { states, in_pause: false, left_ps, random, clock: ArrivalClock::new(path) }
     }
 
-    /// Picoseconds to the next arrival. Past the end of a state the gap starts anew, which changes
-    /// nothing, since an exponential gap has no memory.
+    /// Picoseconds to the next arrival. At the end of a state the gap is sampled anew, which is correct
+    /// because exponential gaps are memoryless.
     #[inline]
     fn gap_ps(&mut self) -> f64 {
         let mut passed = 0.0;

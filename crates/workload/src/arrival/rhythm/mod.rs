@@ -81,13 +81,13 @@ pub const ROOM: Room<ArrivalFamily> = Room {
 struct Rhythm {
     #[state(skip = "from the configuration")]
     step_ps: f64,
-    /// Mean gap of each step in picoseconds; infinite where it is silent.
+    /// Mean gap of each step in picoseconds; infinite in a step without arrivals.
     #[state(skip = "from the configuration")]
     mean_ps: Vec<f64>,
     /// Quantiles of the gap, of mean 1.
     #[state(skip = "from the configuration")]
     gaps: Vec<f64>,
-    /// Those within the last step of the gaps; none if it is even.
+    /// Quantiles within the last step of the gaps; empty if it is uniform.
     #[state(skip = "from the configuration")]
     tail: Vec<f64>,
     step: usize,
@@ -119,7 +119,7 @@ impl Rhythm {
         }
     }
 
-    /// A gap of mean 1.
+    /// A sample of the gap with mean 1.
     fn draw(&mut self) -> f64 {
         if self.gaps.is_empty() {
             return self.random.exponential();
@@ -133,8 +133,8 @@ impl Rhythm {
         between(&self.tail, at as usize, at - libm::floor(at))
     }
 
-    /// Picoseconds to the next arrival: what is left of the gap at the end of a step continues in the next one, at
-    /// its rate.
+    /// Picoseconds to the next arrival: at the end of a step, the rest of the gap continues in the next one
+    /// at its rate.
     fn gap_ps(&mut self) -> f64 {
         let (mut left, mut passed) = (self.draw(), 0.0);
         loop {

@@ -146,7 +146,7 @@ impl Config {
         Ok((path, reader))
     }
 
-    /// How the readers are to read it.
+    /// Reader options.
     fn options(&self) -> Options {
         Options {
             format: self.format.clone(),
@@ -194,36 +194,35 @@ struct Replay {
     compact: Option<Compact>,
     #[state(skip = "from the configuration")]
     part: Option<Part>,
-    /// Requests handed out: more than records where some were cut.
+    /// Requests returned: more than records if some were split.
     given: u64,
-    /// Records, or pieces of them, that this part of the trace has.
+    /// Records, or pieces of them, in this part of the trace.
     own: u64,
     /// Records that are being placed.
     #[state(skip = "it begins empty with every call")]
     records: Vec<Request>,
-    /// What this part has of one of them.
+    /// This part's pieces of one record.
     #[state(skip = "it begins empty with every call")]
     pieces: Vec<Request>,
-    /// Pieces of a cut request that did not fit into the last batch.
+    /// Pieces of a split request that did not fit into the last batch.
     waiting: VecDeque<Request>,
 }
 
-/// Records that are read at a time to come to where a saved run stood.
+/// Records per read while skipping to the position of a saved run.
 const SKIPPED: usize = 4096;
 
-/// The records of the trace, up to the limit.
+/// Records of the trace, up to the limit.
 struct Feed {
     path: String,
     reader: Box<dyn TraceReader>,
-    /// Records that may still be taken.
+    /// Remaining records.
     left: u64,
     taken: u64,
-    /// What the records taken so far are told by.
+    /// Hash of the records taken so far.
     mark: u64,
 }
 
-/// How many records were taken, and what they are told by: the trace itself is where it was, and is read again up to
-/// there.
+/// Number and hash of the records taken: a restored run reads the unchanged trace again up to there.
 impl State for Feed {
     fn save(&self, state: &mut StateWriter) {
         (self.taken, self.mark).save(state);
@@ -251,7 +250,7 @@ impl State for Feed {
     }
 }
 
-/// What records are told by, with one more: a multiplicative hash, since a checksum would cost more than reading.
+/// Adds a record to the hash: a multiplicative hash, since a checksum would cost more than reading.
 fn marked(mark: u64, record: &Request) -> u64 {
     let place =
         record.address ^ u64::from(record.bytes).rotate_left(40) ^ u64::from(record.volume).rotate_left(20);
@@ -274,7 +273,7 @@ impl Feed {
         Ok(())
     }
 
-    /// The error of a record that cannot be placed, with `after` records taken after it.
+    /// Error for a record outside the address space, with `after` records taken after it.
     #[cold]
     fn misfit(&self, misfit: Misfit, after: usize, recorded: &Request) -> WorkloadError {
         let problem = match misfit {
@@ -329,7 +328,7 @@ impl Replay {
         Ok(())
     }
 
-    /// Places what this part has of the records.
+    /// Maps this part's pieces of the records.
     fn place(&mut self, batch: &mut Vec<Request>) -> Result<(), WorkloadError> {
         let Replay { compact, part, records, pieces, feed, own, .. } = self;
         for (place, record) in records.iter().enumerate() {
@@ -392,7 +391,7 @@ impl Workload for Replay {
     }
 }
 
-/// What the reader saw, in words.
+/// The reader's findings, as text.
 fn remarks(tally: &Tally) -> Vec<String> {
     let unit = tally
         .time_unit

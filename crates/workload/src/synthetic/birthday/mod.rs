@@ -114,16 +114,16 @@ struct Birthday {
     area: Area,
     /// The blocks being hammered.
     set: Vec<u64>,
-    /// Turns that each block of a set gets.
+    /// Turns of each block in a set.
     #[state(same)]
     turns: u64,
     #[state(same)]
     burst: u64,
-    /// Turns that all blocks of the set have had.
+    /// Turns completed by all blocks of the set.
     turn: u64,
-    /// Whose turn it is.
+    /// Block with the current turn.
     line: usize,
-    /// Writes left of its turn; none before the first set.
+    /// Writes left in the turn; none before the first set.
     left: u64,
     random: Random,
 }
@@ -139,7 +139,7 @@ impl Birthday {
         }
     }
 
-    /// The next writes, all of one block: at most `most`.
+    /// The next writes to a single block, at most `most`.
     #[inline]
     fn next(&mut self, most: u64) -> Burst {
         if self.left == 0 {

@@ -14,7 +14,7 @@ pub struct Locality {
 }
 
 impl Locality {
-    /// What [`Locality::parse`] reads, but for more than 19 digits.
+    /// Regular expression for [`Locality::parse`], except for more than 19 digits.
     pub const PATTERN: &'static str = r"^\s*(0*[1-9][0-9]?(\.[0-9]+)?|0+\.[0-9]*[1-9][0-9]*)\s*/\s*(0*[0-9]{1,2}(\.[0-9]+)?|0*100(\.0+)?)\s*$";
 
     /// Reads `"10/90"`; `None` for anything else.
@@ -30,7 +30,7 @@ impl Locality {
         self.data.as_f64() / 100.0
     }
 
-    /// The share of the accesses that go to hot data.
+    /// Share of accesses to hot data.
     pub fn accesses(&self) -> f64 {
         self.accesses.as_f64() / 100.0
     }

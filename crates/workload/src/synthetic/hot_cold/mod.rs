@@ -104,7 +104,7 @@ fn pattern(
     }))
 }
 
-/// How blocks fall into two classes.
+/// Division of blocks into two classes.
 #[derive(Clone, Copy)]
 struct Classes {
     hot_blocks: u64,

@@ -95,7 +95,7 @@ fn pattern(
     }))
 }
 
-/// Positions count in requests.
+/// Positions are counted in requests.
 #[derive(State)]
 #[state(after = "Log::check_restored")]
 struct Log {
@@ -108,9 +108,9 @@ struct Log {
     zone_bytes: u32,
     operations: Operations,
     random: Random,
-    /// Where the next write goes.
+    /// Position of the next write.
     position: u64,
-    /// Whether the zone that the next write begins was trimmed.
+    /// Whether the zone of the next write was trimmed.
     is_reset: bool,
     /// Whether the last zone was written.
     has_wrapped: bool,
@@ -144,7 +144,7 @@ impl Log {
         request
     }
 
-    /// One of the requests that the log holds: what was written in this round, and the zones behind the one that is written.
+    /// A random request in the log's data: written in this round, and in the zones after the current one.
     fn held(&mut self) -> Option<u64> {
         let is_begun = self.is_reset || !self.position.is_multiple_of(self.zone);
         // Up to here the last round's are gone.

@@ -118,20 +118,20 @@ fn pattern(
     Ok(Box::new(Mix { bounds, parts: parts?, random: builder.random(path) }))
 }
 
-/// Requests chosen at a time, so that a part gives many with one call.
+/// Requests chosen at a time, so that a part returns many with one call.
 const CHUNK: usize = 1024;
 
 #[derive(State)]
 struct Mix {
-    /// A draw of 53 bits belongs to the first part whose bound lies above it, or else to the part after
-    /// the last bound.
+    /// A sample of 53 bits selects the first part whose bound is above it, or else the part after the last
+    /// bound.
     #[state(skip = "from the configuration")]
     bounds: Vec<u64>,
     parts: Vec<Source>,
     random: Random,
 }
 
-/// A part with the requests it has given for the present chunk.
+/// A part with its requests for the current chunk.
 #[derive(State)]
 struct Source {
     pattern: Box<dyn Pattern>,

@@ -109,7 +109,7 @@ fn pattern(
     }))
 }
 
-/// Streams take turns, so all are at the same position of their regions. Positions count in blocks.
+/// Streams alternate, so all are at the same position of their regions. Positions are counted in blocks.
 #[derive(State)]
 #[state(after = "Sequential::check_restored")]
 struct Sequential {
@@ -125,9 +125,9 @@ struct Sequential {
     stride: u64,
     #[state(skip = "from the configuration")]
     wrap: Wrap,
-    /// Whose turn it is.
+    /// The stream with the next turn.
     stream: u64,
-    /// Where the streams began their present walk.
+    /// Start of the current pass of the streams.
     began: u64,
     position: u64,
 }

@@ -97,7 +97,7 @@ pub enum Action {
 
 /// Shares may miss 100 % by this much, for thirds written with a few digits.
 const SHARE_TOLERANCE: f64 = 1e-3;
-/// Most classes.
+/// Maximum number of classes.
 const CLASSES_MAX: usize = 256;
 /// Maximum number of objects; the stack needs 24 bytes per object.
 const OBJECTS_MAX: u64 = 1 << 28;
@@ -239,7 +239,7 @@ struct Shaped {
     bounds: Vec<f64>,
     #[state(skip = "from the configuration")]
     kinds: Vec<Kind>,
-    /// How many times the odds of something new are the average ones, by step.
+    /// Factors on the odds of a new object, by step.
     #[state(skip = "from the configuration")]
     growth: Vec<f64>,
     #[state(skip = "from the configuration")]
@@ -258,11 +258,11 @@ struct Shaped {
     random: Random,
 }
 
-/// The request before.
+/// The previous request.
 #[derive(Clone, Copy, Value)]
 struct Latest {
     kind: usize,
-    /// Where in the stack its object lay; none if it was new.
+    /// Stack position of its object; none if it was new.
     place: Option<u32>,
     run: usize,
 }
@@ -317,7 +317,7 @@ impl Shaped {
         self.bounds.partition_point(|&bound| bound <= draw).min(self.kinds.len() - 1)
     }
 
-    /// Where in the stack to look; none for something new.
+    /// Random stack position; none for a new object.
     fn draw_place(&mut self, kind: usize) -> Option<u32> {
         let Kind { group, blocks, first, distances, .. } = &self.kinds[kind];
         let step = ((self.given - 1) / self.growth_step) as usize;
@@ -338,17 +338,17 @@ impl Shaped {
 
 /// Concurrent runs of new objects; only objects of one run are neighbors.
 const RUNS: usize = 16;
-/// Blocks that a run gets at a time, and objects.
+/// Blocks allocated to a run at a time, and objects.
 const STRIP: u64 = 256;
 const OBJECTS_PER_STRIP: u64 = 8;
 
-/// Address space that is handed out from its beginning, in strips.
+/// Address space that is allocated from its start, in strips.
 #[derive(State)]
 struct Space {
     #[state(same)]
     blocks: u64,
     given: u64,
-    /// For each run, the blocks of its strip that are left: from, to.
+    /// For each run, the free blocks of its strip: from, to.
     strips: [(u64, u64); RUNS],
 }
 
@@ -357,13 +357,13 @@ impl Space {
         Space { blocks, given: 0, strips: [(0, 0); RUNS] }
     }
 
-    /// Whether an object of so many blocks has room.
+    /// Whether there is space for an object of this many blocks.
     fn has(&self, blocks: u32) -> bool {
         let blocks = u64::from(blocks);
         self.given + blocks <= self.blocks || self.strips.iter().any(|(from, to)| from + blocks <= *to)
     }
 
-    /// The first block of an object, in its run if that has room.
+    /// Allocates the first block of an object, in its run if that has space.
     fn take(&mut self, run: &mut usize, blocks: u32) -> u64 {
         let blocks = u64::from(blocks);
         let (from, to) = self.strips[*run];

@@ -1,30 +1,33 @@
-//! An LRU stack of objects of several sizes, in which one at a given depth is found.
+//! An LRU stack of objects of several sizes, searchable by depth.
 //!
-//! Every touch takes the next place of a row; a place holds an object while that is its latest. A Fenwick tree
-//! (P. Fenwick, A new data structure for cumulative frequency tables, Software: Practice and Experience 24(3),
-//! 1994) adds up the blocks of the objects by place, and an ordered set for each size finds the nearest place of
+//! Every touch takes the next place of a row; a place holds an object while that is its latest. A Fenwick
+//! tree
+//! (P. Fenwick, A new data structure for cumulative frequency tables, Software: Practice and Experience
+//! 24(3),
+//! 1994) adds up the blocks of the objects by place, and an ordered set for each size finds the nearest place
+//! of
 //! that size. When the row is full, objects move together in their order.
 
 use nacre_kernel::state::State;
 use std::collections::BTreeSet;
 
-/// Places of the smallest row.
+/// Positions of the smallest row.
 const PLACES_MIN: usize = 1 << 12;
 
-/// Blocks between one object of a run and the next at most: those of other runs that took turns with it.
+/// Maximum distance in blocks between consecutive objects of a run, because of other runs in between.
 const BETWEEN_MAX: u64 = 256;
 
 /// The objects, the latest touched at the end of the row.
 #[derive(State)]
 #[state(after = "Stack::check_restored")]
 pub(super) struct Stack {
-    /// By place: first block and size in blocks; zero blocks where nothing lies.
+    /// By position: first block and size in blocks; zero blocks at an empty position.
     #[state(varies)]
     objects: Vec<(u64, u32)>,
-    /// Sums of blocks over places, as Fenwick's tree.
+    /// Sums of blocks over positions, as a Fenwick tree.
     #[state(varies)]
     sums: Vec<u64>,
-    /// By group: the places of its objects.
+    /// By group: positions of its objects.
     groups: Vec<BTreeSet<u32>>,
     next: usize,
     held: usize,
@@ -32,7 +35,7 @@ pub(super) struct Stack {
 }
 
 impl Stack {
-    /// An empty stack of objects of so many sizes.
+    /// An empty stack for this many object sizes.
     pub(super) fn new(groups: usize) -> Stack {
         let groups = vec![BTreeSet::new(); groups];
         let (objects, sums) = (vec![(0, 0); PLACES_MIN], vec![0; PLACES_MIN + 1]);
@@ -48,7 +51,7 @@ impl Stack {
         }
     }
 
-    /// The place of the object of `group` nearest to where `behind` blocks lie above; none if there is none.
+    /// The position of the object of `group` nearest to the depth of `behind` blocks; none if there is none.
     pub(super) fn at_depth(&self, group: usize, behind: u64) -> Option<u32> {
         let target = self.place_below(self.blocks.saturating_sub(behind)) as u32;
         let group = &self.groups[group];
@@ -63,7 +66,7 @@ impl Stack {
         }
     }
 
-    /// The object of `group` that was touched next after the one that lay at `place`, if not much lies between.
+    /// The object of `group` that was accessed next after the one at `place`, if it is close.
     pub(super) fn following(&self, group: usize, place: u32) -> Option<u32> {
         let &next = self.groups[group].range(place + 1..).next()?;
         let between = self.before(next as usize) - self.before(place as usize);
@@ -75,14 +78,14 @@ impl Stack {
         self.groups[group].first().copied()
     }
 
-    /// Puts a new object on top.
+    /// Pushes a new object.
     pub(super) fn push(&mut self, group: usize, first: u64, blocks: u32) {
         self.make_room();
         self.lay(group, first, blocks);
         self.held += 1;
     }
 
-    /// Moves the object at `place` to the top and says where it begins.
+    /// Moves the object at `place` to the top; returns its first block.
     pub(super) fn renew(&mut self, group: usize, place: u32, blocks: u32) -> u64 {
         let (first, held) = std::mem::take(&mut self.objects[place as usize]);
         assert_eq!(held, blocks, "objects of a group have one size");
@@ -120,7 +123,7 @@ impl Stack {
         sum
     }
 
-    /// The last place with fewer than `blocks` blocks before it.
+    /// The last position with fewer than `blocks` blocks before it.
     fn place_below(&self, blocks: u64) -> usize {
         let (mut place, mut left) = (0, blocks);
         let mut step = self.objects.len();
@@ -134,7 +137,7 @@ impl Stack {
         place.min(self.objects.len() - 1)
     }
 
-    /// Moves the objects together if the row is full. Places change but keep their order.
+    /// Compacts the objects if the row is full. Positions change but keep their order.
     fn make_room(&mut self) {
         if self.next < self.objects.len() {
             return;

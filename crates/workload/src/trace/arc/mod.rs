@@ -39,7 +39,7 @@ pub static FORMAT: Format = Format {
     create: None,
 };
 
-/// What the description of the traces says.
+/// Page size in the documentation of the traces.
 const PAGE_BYTES: u64 = 512;
 
 fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Decoder>, TraceError> {

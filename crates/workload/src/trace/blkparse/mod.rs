@@ -66,7 +66,7 @@ fn score(head: Head<'_>) -> u8 {
     (events * 100).checked_div(lines).unwrap_or(0) as u8
 }
 
-/// Whether the head holds a request that was queued.
+/// Whether the head contains a queue event.
 fn has_queue(head: Head<'_>) -> bool {
     head.lines().any(|line| Event::parse(line).is_ok_and(|event| event.action == b"Q"))
 }

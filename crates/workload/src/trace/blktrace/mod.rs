@@ -67,7 +67,7 @@ fn event(action: Action) -> u32 {
     }
 }
 
-/// Whether the head holds a request that was queued.
+/// Whether the head contains a queue event.
 fn has_queue(head: Head<'_>) -> bool {
     let mut rest = head.bytes;
     while let Some(record) = rest.first_chunk::<RECORD>() {

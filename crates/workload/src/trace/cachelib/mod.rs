@@ -43,7 +43,7 @@ pub static FORMAT: Format = Format {
     create: None,
 };
 
-/// The place of a block.
+/// Spacing of blocks.
 const PLACE_BYTES: u64 = 16 << 20;
 /// The most different blocks, a bound on memory: 5 GiB of table. A week of Tectonic has some millions.
 const MOST_BLOCKS: usize = 1 << 26;
@@ -63,7 +63,7 @@ fn score(head: Head<'_>) -> u8 {
 
 struct CacheLib {
     unit_ps: u64,
-    /// The place in a line of each of [`NAMES`].
+    /// The column of each of [`NAMES`].
     columns: [usize; 6],
     blocks: FxHashMap<Box<[u8]>, u32>,
     repeated: u64,
@@ -77,7 +77,7 @@ impl CacheLib {
     }
 }
 
-/// Where a header has each of [`NAMES`]; `None` for a line that is no header.
+/// Columns of [`NAMES`] in a header; `None` for other lines.
 fn columns(line: &[u8]) -> Option<[usize; 6]> {
     let names: Vec<&[u8]> = line.split(|&b| b == b',').map(<[u8]>::trim_ascii).collect();
     let mut columns = [0; 6];

@@ -115,10 +115,10 @@ impl LineFormat for Iolog {
     }
 }
 
-/// A file, an action, and the offset and length if there are any.
+/// A file, an action, and the offset and length, if present.
 type Parts<'a> = (&'a [u8], &'a [u8], Option<(u64, u64)>);
 
-/// The file, which may hold blanks, the action, and the offset and length if there are any.
+/// Splits a line into the file, which may contain blanks, the action, and the offset and length, if present.
 fn split(text: &[u8]) -> Option<Parts<'_>> {
     let (before, last) = last_word(text)?;
     if last[0].is_ascii_digit() {

@@ -54,11 +54,11 @@ pub static FORMAT: Format = Format {
 
 const HEADER: usize = 8192;
 const MAGIC: u64 = 0x1234_5678_9abc_def0;
-/// Bytes before the next access, behind which only features come.
+/// Bytes before the next access, followed only by features.
 const OPERATION_V2: usize = 16;
 const OPERATION_V3: usize = 20;
 
-/// The version that a head says; `None` of other files.
+/// The version in a head; `None` for other files.
 fn version(head: Head<'_>) -> Option<u64> {
     let (words, _) = head.bytes.as_chunks::<8>();
     let [magic, version, ..] = words else { return None };
@@ -91,7 +91,7 @@ fn behind_header<const N: usize>(lcs: Lcs) -> Box<dyn Decoder> {
     Box::new(BehindHeader { left: HEADER, records: Records::<Lcs, N>::new(lcs) })
 }
 
-/// Records behind a header that is passed over.
+/// Records after a skipped header.
 struct BehindHeader<D> {
     left: usize,
     records: D,
@@ -179,7 +179,7 @@ fn word<const N: usize>(record: &[u8; N], at: usize) -> [u8; 4] {
     record[at..at + 4].try_into().expect("four bytes")
 }
 
-/// What an operation of libCacheSim is, where there is one.
+/// The operation for a number of libCacheSim, if there is one.
 fn operation(number: u8) -> Result<Option<Op>, Fault> {
     match number {
         0 => Ok(None),

@@ -83,7 +83,7 @@ impl LineFormat for Msr {
     }
 }
 
-/// When written traces begin: 2007-02-22 17:00:00 UTC, the first full hour of the original ones.
+/// Start of written traces: 2007-02-22 17:00:00 UTC, the first full hour of the original ones.
 const FIRST_FILE_TIME: u64 = 128_166_372_000_000_000;
 
 struct Writer;

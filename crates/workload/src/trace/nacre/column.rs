@@ -1,6 +1,6 @@
-//! A column: integers of one width, packed bit behind bit.
+//! A column: bit-packed integers of one width.
 
-/// Zero bytes behind the last column, so that eight bytes can be read from the beginning of any value.
+/// Zero bytes after the last column, so that eight bytes can be read from the start of any value.
 pub(super) const PADDING: usize = 8;
 
 /// Wider values are stored in 64 bits, so that one unaligned load reaches every value.
@@ -9,16 +9,16 @@ const WIDEST_PACKED: u8 = 56;
 /// The units of arrivals that are tried, in picoseconds, longest first: s, ms, us, 100 ns, ns.
 pub(super) const DECIMAL_UNITS: [u64; 5] = [1_000_000_000_000, 1_000_000_000, 1_000_000, 100_000, 1_000];
 
-/// How a value follows from what is stored.
+/// Encoding of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// `base + scale * stored`.
     Offset,
-    /// The value before (`base` for the first) plus `scale` times the zigzag-coded difference.
+    /// The previous value (`base` for the first) plus `scale` times the zigzag-coded difference.
     Difference,
 }
 
-/// What a block header says of a column.
+/// Description of a column in a block header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
     pub(super) kind: Kind,
@@ -30,7 +30,7 @@ pub(super) struct Layout {
 impl Layout {
     pub(super) const BYTES: usize = 24;
 
-    /// The bytes that `count` values take, whole words.
+    /// Bytes of `count` values, in whole words.
     pub(super) fn size(self, count: usize) -> usize {
         (count * usize::from(self.width)).div_ceil(64) * 8
     }
@@ -80,8 +80,8 @@ pub(super) fn offsets(values: &[u64]) -> Layout {
     Layout { kind: Kind::Offset, width: width_of(largest >> shift), base, scale: 1 << shift }
 }
 
-/// The layout that stores `values` as differences, in the largest of `units` that divides them all, or
-/// else in the largest power of two.
+/// The layout for `values` as differences, in the largest of `units` that divides them all, or else in the
+/// largest power of two.
 pub(super) fn differences(values: &[u64], units: &[u64]) -> Layout {
     let base = values.first().copied().unwrap_or(0);
     let steps = || values.windows(2).map(|pair| pair[1].wrapping_sub(pair[0]) as i64);
@@ -94,7 +94,7 @@ pub(super) fn differences(values: &[u64], units: &[u64]) -> Layout {
     Layout { kind: Kind::Difference, width: width_of(widest), base, scale }
 }
 
-/// Appends `values` under `layout`, which was made for them.
+/// Appends `values` with `layout`, which was made for them.
 pub(super) fn pack(values: &[u64], layout: Layout, out: &mut Vec<u8>) {
     let (mut word, mut used, mut before) = (0u64, 0u32, layout.base);
     let width = u32::from(layout.width);
@@ -119,7 +119,7 @@ pub(super) fn pack(values: &[u64], layout: Layout, out: &mut Vec<u8>) {
     debug_assert_eq!(out.len(), end, "the size in the header is the size written");
 }
 
-/// Reads values on from where it stands.
+/// Reads consecutive values.
 #[derive(Clone, Debug)]
 pub(super) struct Cursor {
     layout: Layout,
@@ -128,7 +128,7 @@ pub(super) struct Cursor {
 }
 
 impl Cursor {
-    /// Stands before the first value of a column that begins `offset` bytes into the payload.
+    /// A reader at the first value of a column at `offset` bytes in the payload.
     pub(super) fn new(layout: Layout, offset: usize) -> Cursor {
         Cursor { layout, bit: offset * 8, before: layout.base }
     }

@@ -41,11 +41,11 @@ pub static FORMAT: Format = Format {
     create: Some(|sink, options| Ok(Box::new(write::Writer::new(sink, options)?))),
 };
 
-/// The first bytes of a file. The first is no text, and the line ends show a transfer that changed them.
+/// Magic bytes of a file. The first is not text, and the line ends reveal a transfer that converted them.
 const MAGIC: [u8; 8] = *b"\x89NCR\r\n\x1a\n";
 /// The version that is written and read.
 const VERSION: u16 = 1;
-/// The bytes of a file header before the provenance.
+/// Bytes of a file header before the provenance.
 const HEADER: usize = 32;
 /// The most bytes of provenance.
 const LONGEST_PROVENANCE: usize = 64 << 10;
@@ -57,11 +57,11 @@ const TRAILER_MARK: [u8; 4] = *b"DONE";
 const BLOCK_RECORDS: usize = 65_536;
 /// The columns of a request: arrival, address, bytes, volume, operation.
 const COLUMNS: usize = 5;
-/// The bytes of a block before its payload.
+/// Bytes of a block before its payload.
 const BLOCK_HEADER: usize = 16 + COLUMNS * column::Layout::BYTES + 8;
 /// The most bytes a payload may have.
 const LONGEST_PAYLOAD: usize = COLUMNS * BLOCK_RECORDS * 8 + column::PADDING;
-/// The bytes of a trailer before the names.
+/// Bytes of a trailer before the names.
 const TRAILER: usize = 16;
 /// The most bytes of names.
 const LONGEST_NAMES: usize = 64 << 20;

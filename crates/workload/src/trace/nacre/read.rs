@@ -13,7 +13,7 @@ use crate::trace::source::Source;
 use crate::trace::tally::Log;
 use nacre_kernel::{Op, Request};
 
-/// How many requests are decoded at a time: five columns of them stay in the first-level cache.
+/// Number of requests decoded at a time: five columns of them fit into the first-level cache.
 const STEP: usize = 512;
 
 pub(super) struct Reader {
@@ -23,11 +23,11 @@ pub(super) struct Reader {
     begun: bool,
     ended: bool,
     block: Block,
-    /// Requests of the whole blocks and of the damaged ones so far.
+    /// Requests of complete and of damaged blocks so far.
     seen: u64,
 }
 
-/// The block that is being handed out.
+/// The current block.
 struct Block {
     offset: u64,
     left: usize,
@@ -35,7 +35,7 @@ struct Block {
     columns: [Cursor; COLUMNS],
 }
 
-/// What comes next in the file.
+/// The next item in the file.
 enum Next {
     Block,
     Damaged,
@@ -91,7 +91,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Loads the next block, or notes why there is none.
+    /// Loads the next block, or records why there is none.
     fn next(&mut self, source: &mut Source, log: &mut Log) -> Result<Next, TraceError> {
         let offset = source.offset();
         let mut header = [0; BLOCK_HEADER];
@@ -241,7 +241,7 @@ impl Decoder for Reader {
     }
 }
 
-/// The columns of a block whose header is sound, with every value inside the payload.
+/// Columns of a block with a valid header, with every value inside the payload.
 fn columns(header: &[u8; BLOCK_HEADER], count: usize, size: usize) -> Option<[Cursor; COLUMNS]> {
     let sound = header[..4] == BLOCK_MARK
         && crc32fast::hash(&header[..BLOCK_HEADER - 4]) == word(header, BLOCK_HEADER - 4)

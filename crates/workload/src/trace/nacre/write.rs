@@ -1,4 +1,4 @@
-//! Writing the format, block by block, so that memory stays bounded and what was written stays readable.
+//! Writes the format block by block, so that memory is bounded and an incomplete file is readable.
 
 use super::column::{DECIMAL_UNITS, Layout, PADDING, differences, offsets, pack};
 use super::{

@@ -51,7 +51,7 @@ struct Csv {
     clock: Clock,
 }
 
-/// Whether the lines below a header have a volume; `None` for a line that is no header.
+/// Whether the lines after a header have a volume; `None` for other lines.
 fn header(line: &[u8]) -> Option<bool> {
     match line.trim_ascii_end() {
         b"timestamp_us,op,offset,length" => Some(false),

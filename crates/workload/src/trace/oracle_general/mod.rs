@@ -50,8 +50,8 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Decoder>, TraceError> {
     })))
 }
 
-/// Whether the head is records whose clock runs forwards in small steps, whose sizes are sizes, and
-/// whose next access is never or still to come.
+/// Whether the head has records with a clock that advances in small steps, valid sizes, and next accesses
+/// that are never or later.
 fn score(head: Head<'_>) -> u8 {
     let (records, _) = head.bytes.as_chunks::<RECORD>();
     let records = &records[..records.len().min(200)];

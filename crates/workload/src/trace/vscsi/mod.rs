@@ -89,7 +89,7 @@ impl RecordFormat<32> for One {
 
 struct Two(Commands);
 
-/// What commands of both versions become.
+/// Decodes commands of both versions.
 struct Commands {
     unit_ps: u64,
     /// Commands that are no requests.

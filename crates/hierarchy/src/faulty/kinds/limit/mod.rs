@@ -64,12 +64,12 @@ pub const ROOM: Room<FaultFamily> = Room {
 
 #[derive(State)]
 struct Limit {
-    /// Least time between two requests.
+    /// Minimum time between two requests.
     #[state(skip = "from the configuration")]
     distance: Time,
     #[state(skip = "from the configuration")]
     bandwidth: Option<Bandwidth>,
-    /// When the next request may continue.
+    /// Earliest time for the next request.
     next: Time,
 }
 

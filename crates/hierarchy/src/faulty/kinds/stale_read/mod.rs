@@ -72,22 +72,22 @@ struct StaleRead {
     most: usize,
     #[state(varies)]
     blocks: BTreeMap<u64, Versions>,
-    /// The blocks, the one known longest first; those that were forgotten may still be here.
+    /// The blocks, the one known longest first; may contain forgotten ones.
     #[state(varies)]
     order: VecDeque<u64>,
 }
 
-/// What was written to a block.
+/// Versions of a block.
 #[derive(Clone, Debug, Default, Value)]
 struct Versions {
-    /// Before the last write; none if that is not known. Without bytes the payload is empty.
+    /// Version before the last write; `None` if unknown. Without data the payload is empty.
     older: Option<Payload>,
     last: Payload,
 }
 
 impl StaleRead {
-    /// The numbers of the blocks that a request covers in part or whole, each with the place of its first byte in the
-    /// request; none if it is covered in part.
+    /// Numbers of the blocks that a request covers, each with the offset of its first byte in the request;
+    /// `None` if it is only partly covered.
     fn blocks_of(request: &Request) -> impl Iterator<Item = (u64, Option<usize>)> {
         let (first, count) = request.blocks(BLOCK);
         let (begin, end) = (request.address, request.address + u64::from(request.bytes));
