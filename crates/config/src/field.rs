@@ -86,7 +86,7 @@ impl Reader<'_> {
         if self.uses.is_empty() {
             return self.plain_field(table, field);
         }
-        // What lies within the value is used by nobody else.
+        // The value inside is used nowhere else.
         let uses = std::mem::take(&mut self.uses);
         let field = uses.iter().rev().fold(field.clone(), |field, uses| field.used(uses));
         let value = self.plain_field(table, &field.of::<T>());

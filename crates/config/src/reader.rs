@@ -66,7 +66,7 @@ impl<'a> Reader<'a> {
         let known: Vec<&str> = fields.iter().map(|field| field.name).collect();
         let is_misplaced = table.get("preset").is_some() && !known.contains(&"preset");
         for (key, node) in entries {
-            // What a misplaced preset brought along is no error of its own.
+            // Settings of a misplaced preset are not reported separately.
             let is_brought = key == "kind" || matches!(node.origin, Origin::Catalog { .. });
             if known.contains(&key.as_str()) || (is_misplaced && is_brought) {
                 continue;

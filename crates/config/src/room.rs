@@ -150,7 +150,7 @@ impl<F: Family> FieldType for Slot<F> {
         if matches!(node.value, Value::Integer(_))
             || matches!(node.value, Value::Float(number) if number.is_finite())
         {
-            // What may be short for a quantity lacks its unit; other rooms have names.
+            // Text that may be a quantity without unit; rooms have names.
             let with_unit = format!("{} us", node.brief());
             if F::shorthand(&with_unit).is_some() {
                 let remedy = format!("write \"{with_unit}\"");
@@ -232,7 +232,7 @@ impl Reader<'_> {
             Value::Text(_) => node,
             Value::Table(_) => match node.get("kind") {
                 Some(kind) => kind,
-                // A preset without a kind is unknown, which whoever resolves presets has reported.
+                // A preset without a kind is unknown, which the resolution of presets has reported.
                 None if node.get("preset").is_some() => return None,
                 None => {
                     let problem = format!("it does not name a {family}");

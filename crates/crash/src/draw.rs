@@ -55,7 +55,7 @@ impl Drawer {
     /// The next step of `life`.
     pub(crate) fn step(&mut self, life: &Life<'_>) -> Step {
         let random = &mut self.random;
-        // Many requests come before the one before is done.
+        // Many requests arrive before the previous one completes.
         let pause = Time::from_ps(random.below(life.latency.as_ps() / 4 * self.pace + 1));
         let mut ticket = random.below(self.weights.iter().sum());
         let drawn = self.weights.iter().position(|&weight| {
@@ -106,10 +106,10 @@ impl Drawer {
         let random = &mut self.random;
         let after = match random.below(8) {
             0 => 0,
-            // A moment at which an operation begins or ends, or just before or behind.
+            // A time at which an operation starts or ends, or just before or after.
             1..=3 if !life.moments.is_empty() => {
                 let moment = life.moments[random.below(life.moments.len() as u64) as usize];
-                // What began before, begins no more.
+                // Operations that started earlier do not start again.
                 (moment.saturating_sub(now).as_ps() + random.below(3)).saturating_sub(1)
             }
             4..=5 => random.below(busy + 2),

@@ -33,7 +33,7 @@ pub fn exhaust(stack: &mut dyn Stack, block_bytes: usize, actions: &[Action], le
             exhausted.report.finding = Some(finding);
             return exhausted;
         }
-        // The next one is as this one up to there: what comes before was tried.
+        // Earlier sequences with this prefix were already tested.
         let Some(place) = digits.iter().rposition(|&digit| digit + 1 < actions.len()) else {
             return exhausted;
         };
@@ -58,7 +58,7 @@ fn try_all(
         for (number, &action) in actions.iter().enumerate() {
             let before = life.now;
             life.wait_for_all()?;
-            // What completes at an instant comes behind what is asked for then.
+            // Completions at one time come after requests at that time.
             let behind = Time::from_ps(u64::from(number > 0));
             trail.steps.push(Step { pause: life.now - before + behind, action });
             life.step(&Step { pause: behind, action })?;
@@ -96,7 +96,7 @@ fn lose_everywhere(life: &mut Life<'_>, trail: &mut Sequence, report: &mut Repor
     moments.dedup();
     for (number, moment) in moments.into_iter().enumerate() {
         for again in [None, Some((1 << 15, Time::ZERO))] {
-            // Chance decides what is torn: it differs from moment to moment.
+            // Torn data is random: it differs over time.
             let chance = 8 * number as u64 + u64::from(again.is_some());
             let loss = Loss { after: moment - now, chance, off: Time::ZERO, again, is_early: false };
             trail.steps.push(Step { pause: Time::ZERO, action: Action::Lose(loss) });

@@ -124,11 +124,11 @@ impl Fault {
         let persistence = capabilities.persistence;
         match self {
             Fault::PowerLoss => Promise::Survives,
-            // A drive loses nothing; a cache before it what it can write nowhere.
+            // A drive loses nothing; a cache above it loses dirty data.
             Fault::EndOfLife => Promise::Detects,
             Fault::SmallCapacitor | Fault::PairedPage if persistence.is_up_to_energy() => Promise::Detects,
             Fault::SmallCapacitor | Fault::PairedPage => Promise::Absent,
-            // What a flush was to save is still among what recovery counts as lost.
+            // Data covered by a failed flush may still be among the losses counted by recovery.
             Fault::LyingFlush if persistence.needs_flush() => Promise::Detects,
             Fault::LyingFlush => Promise::Survives,
             // No device keeps a checksum next to the host's bytes.

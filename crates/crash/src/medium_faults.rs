@@ -58,7 +58,7 @@ impl MediumFaults {
             return false;
         }
         let strikes = match fault {
-            // It is always the same blocks.
+            // The same blocks every time.
             Fault::StuckBlock => {
                 let block = page / PAGES_STUCK;
                 Streams::new(self.wrong.seed ^ block).stream("stuck").below(self.wrong.one_in) == 0

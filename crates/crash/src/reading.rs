@@ -29,7 +29,7 @@ impl Life<'_> {
     fn answer(&self, at: Time, (first, count): (u64, u64), status: Status) -> Result<Answer, Broken> {
         match status {
             Status::Done => Ok(Answer::Given),
-            // It may be that of this read, whatever pages were lost before.
+            // It may be a lost page of this read, independent of earlier ones.
             _ if self.made().errors > 0 => Ok(Answer::Failed),
             Status::MediaError if self.lost_pages(at) > 0 => Ok(Answer::Lost),
             status => Err(Broken(format!("reading {count} blocks from {first} on ends with {status:?}"))),
@@ -59,7 +59,7 @@ impl Life<'_> {
                 self.auditor.check_read(asked.began, first, bytes)
             }
             _ if count > 1 => {
-                // Each by itself, to know which.
+                // One by one, to find which.
                 for block in first..first + count {
                     let began = self.auditor.moment();
                     self.submit(at, Asking::read(block, 1), began, By::Host);

@@ -64,7 +64,7 @@ pub fn crash(
 ) -> Report {
     let mut report = Report::new(&*stack.build(&Media::new()));
     let Options { points, faults, .. } = options;
-    // Every fault has a life before all losses are used up.
+    // Every fault gets a run before all power losses are used.
     let share = points.div_ceil(2 * faults.len().max(1) as u64);
     let share = if faults.is_empty() { *points } else { share };
     let mut go_on = |report: &Report| report.finding.is_none() && watch(report.points()).is_continue();

@@ -20,7 +20,7 @@ pub fn replay(stack: &mut dyn Stack, sequence: &Sequence, fault: Fault, seed: u6
         life.lie(fault);
         media.go_wrong(fault.wrong(seed));
         let result = follow(&mut life, sequence);
-        // What is corrupted on purpose is no finding.
+        // Injected corruption is not a violation.
         if result.is_err() && life.made().silent_bytes > 0 { Ok(()) } else { result }
     });
     catch_unwind(work).unwrap_or_else(|panic| Err(Broken(failure_of(&*panic))))

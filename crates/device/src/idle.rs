@@ -24,7 +24,7 @@ impl Idle {
                 let address = random.below(places) * UNIT;
                 let request = Request { arrival: now, address, bytes, volume: 0, op };
                 device.submit(now, RequestId(0), &request, Payload::NONE);
-                // It comes to rest before the next one.
+                // The device becomes idle before the next one.
                 let issued = now;
                 while device.next_event() < Time::MAX {
                     now = device.next_event().max(now);

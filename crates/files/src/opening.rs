@@ -9,7 +9,7 @@ use std::path::Path;
 ///
 /// Errors: there is no regular file at `path`, or it cannot be opened.
 pub fn open_file(path: &Path) -> io::Result<File> {
-    // Whatever it is, to open it this way takes no time.
+    // Opening in this mode never blocks.
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
     if !file.metadata()?.is_file() {

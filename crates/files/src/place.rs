@@ -49,7 +49,7 @@ impl Place {
         let there = self.path.symlink_metadata().ok();
         match (self.old, there) {
             (Some(old), Some(there)) if identity(&there) == old => {
-                // Nobody begins to use it before it is gone.
+                // It is not used before it is removed.
                 let _held = hold(&self.path)?;
                 fs::rename(from, &self.path)
             }
@@ -84,7 +84,7 @@ fn hold(path: &Path) -> io::Result<File> {
             let used = "it is in use by a server or a memory; choose another name";
             Err(io::Error::new(io::ErrorKind::ResourceBusy, used))
         }
-        // A file system without locks: nobody has one.
+        // A file system without locks has no locked files.
         Err(TryLockError::Error(_)) => Ok(file),
     }
 }
@@ -94,7 +94,7 @@ pub fn move_to_free(from: &Path, to: &Path) -> io::Result<()> {
     match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
         Ok(()) => Ok(()),
         Err(Errno::EXIST) => Err(is_taken()),
-        // The file system cannot promise it; between look and rename another file may come.
+        // The file system cannot guarantee it; another file may be created between check and rename.
         Err(Errno::INVAL | Errno::NOSYS) if to.symlink_metadata().is_err() => fs::rename(from, to),
         Err(Errno::INVAL | Errno::NOSYS) => Err(is_taken()),
         Err(error) => Err(error.into()),

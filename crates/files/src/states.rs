@@ -76,7 +76,7 @@ impl Preparations for PreparationFolder {
     }
 
     fn keep(&self, preparation: &str, state: &[u8]) {
-        // A full disk costs no more than the time to precondition again.
+        // A full disk only costs the time to precondition again.
         let _ = StateFile::begin(&self.place(preparation)).and_then(|file| file.finish_or_drop(state));
     }
 }

@@ -32,7 +32,7 @@ impl WholeFile {
         let process = std::process::id();
         let temporary = place.with_file_name(format!(".{}.{process}-{number}.part", name.to_string_lossy()));
         let target = Place::look(place, existing)?;
-        // Not through a link that somebody has put there.
+        // Do not follow links.
         let file = BufWriter::with_capacity(super::BUFFER_BYTES, File::create_new(&temporary)?);
         let content = Some(Compressor::new(file, place)?);
         Ok(WholeFile { place: target, temporary, content })

@@ -44,7 +44,7 @@ fn check(report: &ComponentReport, asked: &mut Option<u64>, seen: &mut BTreeMap<
         report.counters
     );
     let read = sum(&READ);
-    // Those of caches below are what the ones above fetch.
+    // Counts of lower caches are fetches of those above.
     if let Some(asked) = asked.take() {
         assert_eq!(read, asked, "pages read of {kind}: {:?}", report.counters);
     }
@@ -52,7 +52,7 @@ fn check(report: &ComponentReport, asked: &mut Option<u64>, seen: &mut BTreeMap<
         *seen.entry(name).or_default() += count;
     }
     if kind == "flash_disk_cache" {
-        // Written pages that were there when they were asked for and not any more when there was room for them.
+        // Written pages that hit at their arrival, but were evicted before there was space for them.
         let written = sum(&["write_misses"]);
         *seen.entry("overtaken").or_default() += count(report, "write_allocations").saturating_sub(written);
     }
@@ -147,7 +147,7 @@ fn live(toml: &str, carries_bytes: bool, random: &mut Random, seen: &mut BTreeMa
             asked += request.blocks(PAGE).1;
         }
         let submitted = host.submit_with(now, request, data);
-        // Sometimes the next one comes while this one is in progress.
+        // Sometimes the next request arrives while this one is in progress.
         now = if random.chance(0.3) { now + Time::from_us(20) } else { host.wait(submitted).at };
         if number % 200 == 0 && number != 1_600 {
             host.rest();
@@ -182,7 +182,7 @@ fn pages_held_are_those_that_came_in_less_those_that_left() {
         let toml = stack(&mut random);
         live(&toml, number % 3 == 0, &mut random, &mut seen);
     }
-    // Each way was gone, and more than once.
+    // Each path was taken, and more than once.
     let others = ["read_lost", "read_merged", "pages_promoted", "retired_blocks", "bypassed", "overtaken"];
     let moved = ["collected_programs", "leveled_programs", "promoted_programs"];
     for name in CAME.iter().chain(&LEFT).chain(&others).chain(&moved) {

@@ -74,7 +74,7 @@ impl Disk for File {
         match seek(self, SeekFrom::Data(offset)) {
             Ok(data) => Ok(Some(data)),
             Err(Errno::NXIO) => Ok(None),
-            // The file system does not tell holes: everything may be data.
+            // The file system does not report holes: everything may be data.
             Err(Errno::INVAL | Errno::OPNOTSUPP) => Ok((offset < self.length()?).then_some(offset)),
             Err(error) => Err(error.into()),
         }
@@ -95,7 +95,7 @@ impl Disk for File {
 
     fn reserve(&self, offset: u64, bytes: u64) -> io::Result<()> {
         match fallocate(self, FallocateFlags::KEEP_SIZE, offset, bytes) {
-            // Where it cannot be had beforehand, a write tells.
+            // If preallocation is unsupported, a later write reports a full disk.
             Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
             Err(error) => Err(error.into()),
         }
@@ -163,7 +163,7 @@ pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
 /// Opens the file for reading and writing, and locks it.
 pub(crate) fn open(path: &Path) -> Result<File, Problem> {
     let metadata = path.metadata().map_err(|error| opening(&error))?;
-    // Before opening: a pipe would wait for its other end.
+    // Before opening: opening a pipe would block.
     is_file(&metadata)?;
     if metadata.permissions().readonly() {
         return Err(Problem::ReadOnly);

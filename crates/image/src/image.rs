@@ -74,7 +74,7 @@ impl Image {
                 (held.journal_bytes, held.marked) = (end, held.synced);
                 Ok(())
             }
-            // The next record takes its place.
+            // The next record overwrites it.
             Err(error) if is_full(&error) => {
                 held.is_tight = true;
                 Err(ImageError::new(&self.path, Problem::io("appending to its journal", &error)))
@@ -163,7 +163,7 @@ impl Image {
                 (held.journal_bytes, held.marked) = (end, end);
                 Ok(())
             }
-            // What was promised holds without it; the next record takes its place.
+            // Guarantees hold without it; the next record overwrites it.
             Err(error) if is_full(&error) => Ok(()),
             Err(error) => Err(held.fail("appending to its journal", &error)),
         }
@@ -229,7 +229,7 @@ impl Image {
         }
         written.map_err(|error| {
             held.extents.give(&checkpoint);
-            // As much of it as was written would keep its room.
+            // A partial write would keep its space.
             if is_full(&error) {
                 for offset in checkpoint.offsets {
                     let _ = self.disk.zero_at(offset, checkpoint.bytes(), false);
@@ -247,7 +247,7 @@ impl Image {
         };
         let old = held.superblock.checkpoint;
         self.write_superblocks(&mut held, superblock)?;
-        // Both copies lead to the new checkpoint: what only the old one used is unused.
+        // Both copies refer to the new checkpoint: space of the old one is unused.
         (held.journal_bytes, held.synced, held.marked) = (0, 0, 0);
         held.extents.keep();
         if let Some(old) = old {

@@ -112,7 +112,7 @@ pub(crate) fn read_as_far_as_it_is_good(
     let mut generations = superblock.journal_generation..superblock.generation + 1;
     while have(disk, superblock, &mut journal, end + HEAD_BYTES)? {
         let head = Head::read(&journal[end..]);
-        // No place of the journal is written twice in one generation: what is older is a left-over.
+        // No position of the journal is written twice in one generation: older data is a leftover.
         if head.generation < generations.start {
             break;
         }
@@ -143,7 +143,7 @@ pub(crate) fn read_as_far_as_it_is_good(
 /// Whether the invalid data at `at` was a record: both of its ends exist, and no sector between them may be
 /// missing. If its head is invalid, both must be in one sector.
 fn was_whole(rest: &[u8], at: u64, generations: &Range<u64>) -> bool {
-    // The generation that the tail behind so many bytes of content says.
+    // The generation in the tail after content of this length.
     let tail_behind = |length: usize| {
         let found = rest.get(HEAD_BYTES + length..)?.first_chunk::<TAIL_BYTES>()?;
         let generation = u32::from_le_bytes(*found.first_chunk().expect("a tail is longer"));

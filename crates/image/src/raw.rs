@@ -79,7 +79,7 @@ impl Raw {
             return true;
         }
         *self.zeroes_fast.get_or_init(|| {
-            // The unit behind the raw bytes is always zero, so it may be tried on.
+            // The unit after the raw bytes is always zero, so it can be used for the test.
             let behind = self.start + units(self.bytes);
             self.disk().is_ok_and(|disk| disk.zero_at(behind, UNIT_BYTES, true).is_ok_and(|is_done| is_done))
         })
@@ -92,7 +92,7 @@ impl Raw {
         let upto = |end: u64| (end.saturating_sub(from)).clamp(1, length);
         let data = match seek(file, SeekFrom::Data(from)) {
             Ok(data) => data,
-            // Nothing takes room from there to the end.
+            // Nothing is allocated from there to the end.
             Err(Errno::NXIO) => return Ok((false, length)),
             Err(error) => return Err(error.into()),
         };

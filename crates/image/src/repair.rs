@@ -65,7 +65,7 @@ pub(crate) fn mend(disk: &dyn Disk, looked: Looked, watch: &mut Watch<'_>) -> io
             let checksum = crc32fast::hash(&bytes);
             superblock.checkpoint = Some(Checkpoint { checksum, ..checkpoint });
         }
-        // Of raw bytes it held what fails because somebody wished it.
+        // For raw bytes it has the injected media errors.
         (Some(_), None) => superblock.checkpoint = None,
         _ => {}
     }

@@ -25,7 +25,7 @@ impl Image {
     pub fn copy_to(&self, to: &Path, watch: &mut Watch<'_>) -> Result<u64, ImageError> {
         let wrong = |problem| ImageError::new(to, problem);
         let io = |error: io::Error| wrong(Problem::io("copying the image", &error));
-        // Nobody changes it meanwhile.
+        // It does not change meanwhile.
         let held = self.hold();
         held.check()?;
         let Some(file) = self.disk().file() else {
@@ -79,7 +79,7 @@ pub(crate) fn copy_contents(from: &File, to: &File, watch: &mut Watch<'_>) -> io
         go_on(watch)?;
         seek(from, SeekFrom::Start(start))?;
         seek(to, SeekFrom::Start(start))?;
-        // The system copies, without a way through this process.
+        // The system copies without passing data through this process.
         let copied = io::copy(&mut from.take(end - start), &mut &*to)?;
         if copied < end - start {
             return Err(io::ErrorKind::UnexpectedEof.into());

@@ -20,7 +20,7 @@ pub(crate) fn units(bytes: u64) -> u64 {
 impl Space {
     /// All space from `start` is unused.
     pub(crate) fn from(start: u64) -> Space {
-        // An end that no file reaches, far from overflow.
+        // An end beyond any file, far from overflow.
         Space { unused: BTreeMap::from([(start, (1 << 62) - start)]) }
     }
 

@@ -180,11 +180,11 @@ fn newest(first: Slot, second: Slot) -> Result<Superblock, Problem> {
 
 fn read_slot(disk: &dyn Disk, offset: u64) -> io::Result<Slot> {
     let mut copy = vec![0; SLOT_BYTES as usize];
-    // What the file does not have stays zero.
+    // Missing bytes stay zero.
     disk.read_at(offset, &mut copy)?;
     let mut head = StateReader::new(&copy[MAGIC.len()..HEAD_BYTES]);
     let magic = *copy.first_chunk().expect("a copy is longer than its head");
-    // Nothing, or a magic that was torn as it was written.
+    // Empty, or with a torn magic number.
     let begun = magic.iter().zip(MAGIC).take_while(|(found, known)| found == known).count();
     if copy[begun..].iter().all(|&byte| byte == 0) {
         return Ok(Slot::Blank);

@@ -112,7 +112,7 @@ impl Followed {
     /// Applies `event`.
     pub fn follow<N>(&mut self, event: &Event<N>) {
         match event {
-            // Nothing is promised of a length before it is synced, but a file system keeps it in order.
+            // A length is not guaranteed before a sync, but file systems keep it in order.
             Event::Length(length) => {
                 self.bytes.resize(*length as usize, 0);
                 self.durable.resize(*length as usize, 0);

@@ -215,7 +215,7 @@ impl Kept {
                 self.device.power_fail(now, &mut chance);
                 self.books.failures += 1;
                 self.has_power = false;
-                // What was under way will not be done.
+                // Interrupted work is dropped.
                 self.books.outstanding.clear();
                 self.books.until = now;
                 at(now)
@@ -493,7 +493,7 @@ impl Kept {
         self.is_behind |= !is_kept;
         self.reads.clear();
         if !is_kept {
-            // The next try comes after as many reads.
+            // The next attempt is after as many reads.
             (self.steps, self.work) = (0, 0);
         }
     }
@@ -576,7 +576,7 @@ impl Kept {
         saved: &SavedRun<'_>,
     ) -> Result<(), Problems> {
         self.books.until = saved.restore_device(checked, files, &mut *self.device)?;
-        // Nobody is notified that what the run wrote was never written.
+        // Data of the run counts as never written, without a note.
         self.books.written.insert(0..self.capacity);
         Ok(())
     }

@@ -117,7 +117,7 @@ impl Memory {
         if !is_whole || self.kept.harmed().fails_reads(&(address..address + size)) {
             return Err(MemoryError::MediaError { address, size });
         }
-        // A page that could not be read was read as something else.
+        // An unreadable page was read as other data.
         self.check_usable()?;
         Ok(bytes)
     }
@@ -135,7 +135,7 @@ impl Memory {
         if self.kept.harmed().fails_writes(&(address..address + size)) {
             return Err(MemoryError::MediaError { address, size });
         }
-        // The open transaction has room for all of it, or none of it is written.
+        // The open transaction has space for all of it, or none of it is written.
         self.kept.check(Step::Write { address, bytes }).map_err(|why| self.refusal(why))?;
         let (began, mut at) = (self.now, address);
         for bytes in bytes.chunks(REQUEST_MAX) {
@@ -195,7 +195,7 @@ impl Memory {
     /// Makes all writes durable: they survive a power loss of the device and, with an image, of this machine.
     /// Errors: the device lost accepted data, power is off, or the image fails.
     pub fn flush(&mut self) -> Result<(), MemoryError> {
-        // A device that keeps what it has acknowledged is asked too: it tells of what it has lost since.
+        // A device that keeps acknowledged data is flushed, too: it reports losses.
         let flushed = self.change(Step::Flush).map(|_| ());
         self.kept.sync()?;
         flushed
@@ -206,7 +206,7 @@ impl Memory {
     pub fn close(mut self) -> Result<(), MemoryError> {
         self.check_image()?;
         if !self.has_power() {
-            // The journal knows what was interrupted; a checkpoint would not.
+            // The journal records what was interrupted; a checkpoint would not.
             return Ok(self.kept.sync()?);
         }
         if self.is_in_transaction() {

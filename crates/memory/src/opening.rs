@@ -70,7 +70,7 @@ impl Kept {
         let layouts = store_layouts(checked, files).map_err(MemoryError::Scenario)?;
         let geometry = stores::geometry(&layouts);
         if !path.exists() {
-            // A stack that cannot be built is to leave no image behind.
+            // A stack that cannot be built must leave no image behind.
             build_with_bytes(checked, files, stores::in_memory(&layouts)).map_err(MemoryError::Scenario)?;
         }
         let identity = identity_with_files(checked, files);
@@ -150,7 +150,7 @@ impl Kept {
         page_checksums: bool,
         saved: &SavedRun<'_>,
     ) -> Result<Kept, MemoryError> {
-        // A state that does not fit is to leave no image behind.
+        // A state that does not fit must leave no image behind.
         Kept::in_memory_from(checked, files, saved)?;
         let layouts = store_layouts(checked, files).map_err(MemoryError::Scenario)?;
         let geometry = stores::geometry(&layouts);

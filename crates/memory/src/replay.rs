@@ -12,7 +12,7 @@ type Mistake = (usize, String);
 /// Replays `records` on `kept` from its checkpoint. The error is the number of the record that this device
 /// could not have written, with the reason.
 pub(crate) fn replay(kept: &mut Kept, records: &Records) -> Result<(), Mistake> {
-    // Behind a transaction that was done without one everything takes another time.
+    // After a transaction replayed without one, everything takes a different time.
     let mut is_moved = false;
     let mut rest = records.iter().enumerate();
     while let Some((number, mut record)) = rest.next() {
@@ -33,7 +33,7 @@ pub(crate) fn replay(kept: &mut Kept, records: &Records) -> Result<(), Mistake> 
                 Err(refused) => refused,
             };
             match refused {
-                // It had room when it was accepted: see the crate's documentation.
+                // It had space when it was accepted: see the crate's documentation.
                 NotTaken::Refused(Refused::TransactionTooLarge { .. }) => {
                     finish(kept, number, (when, step), &mut rest)?;
                     is_moved = true;

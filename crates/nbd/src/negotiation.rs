@@ -204,7 +204,7 @@ impl<'a> Negotiation<'a> {
             frame.reply(answer::INFO, &parts, out);
         };
         tell(told::EXPORT, &[&export.bytes.to_be_bytes(), &export.flags().to_be_bytes()]);
-        // Whoever does not ask for the sizes may ignore them.
+        // Clients that do not request the sizes may ignore them.
         let block = &export.block;
         let sizes = [block.minimum, block.preferred, block.maximum].map(u32::to_be_bytes);
         tell(told::BLOCK_SIZE, &[&sizes[0], &sizes[1], &sizes[2]]);
@@ -233,7 +233,7 @@ impl<'a> Negotiation<'a> {
         let Some(export) = self.find(name) else {
             return frame.reply(answer::ERROR_UNKNOWN, &[b"there is no such export"], out);
         };
-        // An empty list of queries lists all there are and sets none; "base:" lists all of its kind.
+        // An empty list of queries lists all contexts and sets none; "base:" lists all of its namespace.
         let lists = |query: &str| query == ALLOCATION || !sets && query == "base:";
         if queries.iter().any(|query| lists(query)) || !sets && queries.is_empty() {
             let id = if sets { ALLOCATION_ID } else { 0 };

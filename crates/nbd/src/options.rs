@@ -99,7 +99,7 @@ pub(crate) fn contexts(data: &[u8]) -> Option<(&str, Vec<&str>)> {
     let mut fields = Fields(data);
     let name = fields.name()?;
     let count = fields.u32()?;
-    // Each takes four bytes at least: the count cannot lie about memory.
+    // Each takes at least four bytes: the count cannot overstate memory.
     let queries = (0..count).map(|_| fields.name()).collect::<Option<Vec<_>>>()?;
     fields.end()?;
     Some((name, queries))

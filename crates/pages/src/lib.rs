@@ -26,7 +26,7 @@ const ZEROED_MAX: usize = 64 << 20;
 #[derive(Debug)]
 pub struct LargePages;
 
-// SAFETY: every call goes to `System` as it is; what comes back is handed on.
+// SAFETY: every call is passed to `System` unchanged, and its result returned.
 unsafe impl GlobalAlloc for LargePages {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -80,7 +80,8 @@ pub fn keep_little() {
         /// `M_MMAP_THRESHOLD` and `M_TRIM_THRESHOLD` of glibc's `malloc.h`, with our bytes.
         const NUMBERS: [(i32, i32); 2] = [(-3, 1 << 20), (-1, 2 << 20)];
         for (parameter, value) in NUMBERS {
-            // SAFETY: it sets a number of the allocator, which takes its own lock. Where it refuses, it keeps more.
+            // SAFETY: it sets a number of the allocator, which takes its own lock. If it refuses, it only
+            // keeps more memory.
             let _ = unsafe { mallopt(parameter, value) };
         }
     }
@@ -95,7 +96,7 @@ pub fn are_free(bytes: usize) -> bool {
     {
         use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
         let (usable, own) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE);
-        // SAFETY: the system chooses where the mapping lies, nobody else knows of it, and nothing in it is used.
+        // SAFETY: the system chooses the address of the mapping, which is private and unused.
         unsafe {
             mmap_anonymous(std::ptr::null_mut(), bytes, usable, own).and_then(|memory| munmap(memory, bytes))
         }
@@ -117,8 +118,8 @@ fn advise(memory: *mut u8, size: usize) {
     }
     let whole = (size - skipped) / PAGE * PAGE;
     #[cfg(target_os = "linux")]
-    // SAFETY: the pages lie within the memory, and the advice changes nothing that is in them. Where the system does
-    // not take it, pages stay small.
+    // SAFETY: the pages are within the memory, and the advice does not change their content. If the system
+    // refuses, pages stay small.
     let _ =
         unsafe { rustix::mm::madvise(memory.add(skipped).cast(), whole, rustix::mm::Advice::LinuxHugepage) };
     #[cfg(not(target_os = "linux"))]

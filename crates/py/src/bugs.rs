@@ -37,7 +37,7 @@ impl SecondThread {
 
 impl Beside for SecondThread {
     fn both(&self, work: Box<dyn FnOnce() + Send + '_>, here: &mut dyn FnMut()) -> bool {
-        // A run that ends must not wait for what a pipe may bring.
+        // A run that ends must not wait for a pipe.
         if self.read.may_wait() {
             return false;
         }

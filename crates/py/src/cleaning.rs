@@ -60,7 +60,7 @@ impl WithFunctions {
 
     /// The exception of a failed function, if any.
     pub(crate) fn outcome(&self, py: Python<'_>) -> PyResult<()> {
-        // Whoever holds it may wait for the interpreter.
+        // Its holder may wait for the interpreter.
         let failure = py.detach(|| self.failure.take());
         failure.map_or(Ok(()), Err)
     }

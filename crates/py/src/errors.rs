@@ -39,7 +39,7 @@ pub(crate) fn config_error(py: Python<'_>, problems: &Problems) -> PyErr {
 pub(crate) fn trace_error(py: Python<'_>, error: TraceError) -> PyErr {
     let kind = Kind { class: "TraceError", code: error.code(), data: error.data() };
     match error {
-        // Without a number it is not the system that complains but a decompressor.
+        // Without a number, the error is from a decompressor instead of the system.
         TraceError::Io { source_name, place, error } if error.raw_os_error().is_none() => {
             let text = format!(
                 "{source_name}, {place}: the compressed file is damaged or cut short ({error}); download \

@@ -142,7 +142,7 @@ impl Memory {
     /// Closed twice is closed.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         let taken = py.detach(|| {
-            // One that is broken is only let go.
+            // A broken memory is only dropped.
             self.held
                 .lock()
                 .map_or_else(|broken| (broken.into_inner().take(), false), |mut held| (held.take(), true))

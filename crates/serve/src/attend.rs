@@ -34,7 +34,7 @@ pub(crate) fn attend(listener: &Listener, is_over: &AtomicBool, serve: impl Fn(&
                     let _ = listener.wait(GLANCE);
                     continue;
                 }
-                // A caller that left before it was met, or too many open files: it would be met again at once.
+                // The caller disconnected, or too many files are open: accepting would fail again at once.
                 Err(_) => {
                     pause(GLANCE);
                     continue;
@@ -47,7 +47,7 @@ pub(crate) fn attend(listener: &Listener, is_over: &AtomicBool, serve: impl Fn(&
                 socket.end();
                 callers.leave(entry, None);
             };
-            // Without a thread for it the connection ends; others may have one again.
+            // Without a thread the connection ends; later ones may succeed.
             if let Err(error) = threads::spawn(scope, Builder::new(), attended) {
                 callers.leave(entry, Some(error.to_string()));
             }
@@ -73,7 +73,7 @@ pub(crate) fn control(socket: &Socket, watch: &Watch<'_>) {
         }
         Ok(())
     };
-    // A caller that is gone has nothing to be told.
+    // A disconnected caller needs no reply.
     let _ = talk();
 }
 

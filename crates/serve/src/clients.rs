@@ -117,7 +117,7 @@ impl Clients {
     /// Cuts off all clients and rejects new ones until [`Clients::welcome`]; returns false if one does not
     /// disconnect.
     pub(crate) fn cut(&self) -> bool {
-        // With the lock held nobody is between being let in and being there.
+        // With the lock held, no client is between admission and registration.
         let present = self.present();
         self.are_out.store(true, Ordering::Relaxed);
         present.values().for_each(|client| client.socket.end());

@@ -99,7 +99,7 @@ fn negotiate(
             }
             Progress::StartTls(bytes) => {
                 inbox.take(bytes);
-                // What an eavesdropper put behind the option would count as said by the client.
+                // Data injected after the option must not count as sent by the client.
                 if !inbox.held().is_empty() {
                     return Err(Dropped::TooEarly);
                 }
@@ -184,7 +184,7 @@ impl Line<'_> {
                     linger.woken();
                     return ended(came);
                 }
-                // Between two requests a client may be silent as long as it likes.
+                // Between requests a client may be silent for any time.
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock && is_between => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(Dropped::Slow),
                 Err(error) => return Err(Dropped::Io(error)),
@@ -223,7 +223,7 @@ impl Line<'_> {
                     }
                 }
                 Found::Part(count) => {
-                    // Where the next request is there already, its answer leaves with those that wait.
+                    // If the next request has already arrived, its reply is sent together with waiting ones.
                     let is_short = count <= TOGETHER;
                     if answers > 0 && is_short && self.inbox.fill_now(self.stream, count)? == Some(true) {
                         continue;
@@ -256,7 +256,7 @@ impl Line<'_> {
         let mut turnaround = model.subtracts_way().then(Turnaround::new);
         let outages = model.outages();
         let mut is_leaving = false;
-        // Answers may be due in an hour: nobody waits so long for the end. None leaves after a power loss.
+        // Replies may be due in an hour: do not wait that long at the end. None is sent after a power loss.
         while !self.clients.are_out() && model.outages() == outages {
             outbox.collect(self.disk, model, &self.session, outages)?;
             match outbox.send_due(self.stream, model, outages) {

@@ -43,7 +43,7 @@ impl<'a> Inbox<'a> {
     pub(crate) fn fill(&mut self, stream: &mut Stream, count: usize) -> io::Result<bool> {
         let mut began = None;
         while !self.make_room(count) {
-            // Who is gone waits for no room.
+            // A disconnected client waits for no memory.
             if stream.socket().sends_no_more() {
                 return Ok(false);
             }
@@ -85,7 +85,7 @@ impl<'a> Inbox<'a> {
         }
         let wanted = count.min(AHEAD * self.to).next_multiple_of(READ_BYTES);
         if self.to == self.bytes.len() && self.to < count && self.share.hold(wanted) {
-            // Where the system has no memory either there is no room.
+            // The system has no memory either.
             if self.bytes.try_reserve_exact(wanted - self.bytes.len()).is_ok() {
                 self.bytes.resize(wanted, 0);
             }

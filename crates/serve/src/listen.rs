@@ -103,7 +103,7 @@ impl Bound {
 impl Drop for Bound {
     fn drop(&mut self) {
         if self.identity.is_some() && identity(&self.path) == self.identity {
-            // It may have gone already; nothing depends on it any more.
+            // It may be gone already; nothing depends on it.
             let _ = std::fs::remove_file(&self.path);
         }
     }
@@ -255,7 +255,7 @@ fn bind_unix(path: &Path, bind: impl Fn(&Path) -> io::Result<UnixListener>) -> i
 /// Whether there is a socket at `path` without a server.
 fn is_dead(path: &Path) -> io::Result<bool> {
     let is_socket = std::os::unix::fs::FileTypeExt::is_socket(&path.symlink_metadata()?.file_type());
-    // A server that is too busy to take one more is there, too.
+    // A server that is too busy to accept is alive, too.
     let is_refused = |error: io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
     Ok(is_socket && UnixStream::connect(path).is_err_and(is_refused))
 }
@@ -268,7 +268,7 @@ fn alone_in_folder_of(path: &Path) -> io::Result<Option<File>> {
     for _ in 0..LOCK_TRIES {
         match folder.try_lock() {
             Err(TryLockError::WouldBlock) => pause(LOCK_PAUSE),
-            // A file system without locks has no servers that begin together.
+            // On a file system without locks, concurrent starts are not supported.
             _ => return Ok(Some(folder)),
         }
     }

@@ -335,11 +335,11 @@ impl Model {
     /// power fails once more at that point of the recovery.
     #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
     pub(crate) fn power_fail(&self, again: Option<Permille>) -> io::Result<Outage> {
-        // First nothing more is answered, then it is the moment: no answer leaves after it.
+        // First stop all replies, then take the time: no reply leaves after it.
         self.outages.fetch_add(1, Ordering::SeqCst);
         let mut state = self.state();
         let at = self.simulated(Instant::now());
-        // Answers may leave earlier than the device is done, by the time of their way.
+        // Replies may leave before the device completes, by the transport delay.
         let answered = Time::from_ps(self.answered_until.load(Ordering::SeqCst));
         state.power_fail(at.max(answered), again)
     }
@@ -385,14 +385,14 @@ impl Model {
 
     fn wall(&self, at: Time) -> Instant {
         let since = at.saturating_sub(self.begin).as_secs_f64() * self.dilation;
-        // Rounded up: no answer is early.
+        // Rounded up: no reply is early.
         self.started + Duration::from_secs_f64(since) + Duration::from_nanos(1)
     }
 
     /// Releases replies of requests completed at `done` or before, to a client that connected after `outages`
     /// power losses; returns false if they must not leave.
     pub(crate) fn lets_leave(&self, done: Time, outages: u64) -> bool {
-        // In this order: a power loss that comes now either stops them or knows of them.
+        // In this order: a concurrent power loss either stops them or includes them.
         self.answered_until.fetch_max(done.as_ps(), Ordering::SeqCst);
         self.outages() == outages
     }
@@ -426,7 +426,7 @@ impl Model {
         let mut state = self.state();
         state.run_to(self.simulated(Instant::now()));
         let now = state.now;
-        // Work is charged when it begins.
+        // Work is charged at its start.
         let next = state.under.kept.next_event();
         let charged = if next < Time::MAX { now.max(next) } else { now };
         let report = state.under.kept.device().report(charged);
@@ -463,7 +463,7 @@ impl State {
         }
         let data = match (op, payload) {
             (Op::Write, Payload::Write(bytes)) => bytes.to_vec().into(),
-            // Zeroes that no fault touches are none of the image's bytes.
+            // Zeros without faults do not touch the image's bytes.
             (Op::Write, _) if !self.layer.faults().is_empty() => vec![0; bytes as usize].into(),
             _ => Bytes::NONE,
         };
@@ -515,7 +515,7 @@ impl State {
         for index in 0..completions.len() {
             let (completed, spans) = completions.get(index);
             let (id, done, status) = (completed.id, completed.at, completed.status);
-            // What was refused when it was asked has its answer.
+            // A request rejected at submission already has its reply.
             let Some(Waiting { ticket, came, now, asked }) = self.waiting.remove(&id.0) else { continue };
             let spans = if self.is_detailed { spans.to_vec() } else { Vec::new() };
             self.now = self.now.max(done);

@@ -220,7 +220,7 @@ impl Recorder {
     /// none.
     pub(crate) fn end(&self) -> Result<Recorded, RecordError> {
         self.is_on.store(false, Ordering::Release);
-        // The lock is not held while the disk is waited for: clients continue.
+        // The lock is not held while waiting for the disk: clients continue.
         let recording = self.state().under_way.take().ok_or(RecordError::NotRecording)?;
         let ended = recording.end();
         self.state().last = Some(ended.clone());
@@ -258,7 +258,7 @@ impl Recording {
         writer: Box<dyn TraceWriter>,
     ) -> io::Result<Recording> {
         let (to_writer, batches) = sync_channel(WAITING_MAX);
-        // A slow disk is waited for by its own thread.
+        // Only the recording's own thread waits for a slow disk.
         let begun = afford().and_then(|()| Builder::new().spawn(move || write(&batches, &file, writer)));
         Ok(Recording {
             path: path.into(),
@@ -304,7 +304,7 @@ impl Recording {
 
     fn end(mut self) -> Recorded {
         self.gathered.sort_by_key(|request| request.arrival);
-        // Where the writer is gone, it says why when it is joined.
+        // If the writer has ended, joining it returns the reason.
         let _ = self.to_writer.send(Message::Finish(std::mem::take(&mut self.gathered)));
         self.joined()
     }
@@ -313,7 +313,7 @@ impl Recording {
         if self.is_writer_gone || self.writer.is_finished() {
             return self.joined();
         }
-        // Without a last message the writer leaves nothing behind, whenever it comes to that.
+        // Without a final message the writer leaves no file behind.
         let error = Some("the disk does not keep up with the requests".into());
         let Recording { path, requests, faults, .. } = self;
         Recorded { path, is_under_way: false, requests, bytes: None, error, faults }
@@ -340,7 +340,7 @@ fn write(
             Message::Finish(batch) => (batch, true),
         };
         for request in &mut batch {
-            // One that comes later than a whole batch arrives with the request before it.
+            // A request that is late by more than a batch gets the arrival of the previous one.
             latest = latest.max(request.arrival);
             request.arrival = latest;
         }

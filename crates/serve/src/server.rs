@@ -153,7 +153,7 @@ impl Server {
                     })
                 }),
             ];
-            // A thread that is begun has still to find memory for what is its own.
+            // A started thread still needs memory of its own.
             for _ in begun.iter().flatten().filter(|begun| begun.is_ok()) {
                 let _ = here.recv();
             }
@@ -170,7 +170,7 @@ impl Server {
                     Ok(Some(socket)) => self.welcome(socket, &clients, scope),
                     // A signal ends the wait early.
                     Ok(None) => drop(self.listener.wait(GLANCE)),
-                    // A client that left before it was met, or too many open files: others still come.
+                    // The client disconnected, or too many files are open: others may still connect.
                     Err(_) => pause(GLANCE),
                 }
             }
@@ -180,11 +180,11 @@ impl Server {
         });
         let mut life = Life { denied, ..clients.life() };
         for disk in &self.disks {
-            // What was flushed is safe, and the kernel keeps the rest, unless the disk is broken.
+            // Flushed data is durable, and the kernel keeps the rest, unless the disk is broken.
             if let Err(error) = disk.close() {
                 life.unsynced.get_or_insert_with(|| error.to_string());
             }
-            // Where nothing is recorded there is nothing to end.
+            // Without a recording there is nothing to stop.
             let _ = disk.record_end();
             life.exports.push(disk.statistics());
         }

@@ -127,7 +127,7 @@ impl Disk {
             }
         });
         served.unwrap_or_else(|failed| {
-            // What was begun of the answer goes: an error is its own answer.
+            // A partial reply is dropped: an error is a reply of its own.
             out.truncate(mark);
             self.tally.failed(request.command);
             Reply::new(session, request, out).failed(failed.refusal());

@@ -26,7 +26,7 @@ impl Socket {
             Socket::Tcp(of) => {
                 of.set_nonblocking(false)?;
                 of.set_nodelay(true)?;
-                // A client whose machine is gone says nothing more; the system notices in time.
+                // A client whose machine fails is silent; the system notices eventually.
                 rustix::net::sockopt::set_socket_keepalive(of, true).map_err(io::Error::from)
             }
         }
@@ -110,7 +110,7 @@ impl Socket {
 
     /// Stops reading: waiting readers see the end.
     pub(crate) fn end_reading(&self) {
-        // A client that is gone already has nothing to be told.
+        // A disconnected client needs no notification.
         let _ = match self {
             Socket::Unix(of) => of.shutdown(Shutdown::Read),
             Socket::Tcp(of) => of.shutdown(Shutdown::Read),

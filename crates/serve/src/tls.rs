@@ -159,7 +159,7 @@ impl Encryption {
 
     pub(crate) fn say_goodbye(&mut self, socket: &Socket) {
         self.connection.send_close_notify();
-        // Who is gone misses nothing.
+        // A disconnected client misses nothing.
         let _ = self.send(socket);
     }
 
@@ -182,7 +182,7 @@ impl Encryption {
         let mut records = &self.records[self.from..self.to];
         self.from += self.connection.read_tls(&mut records)?;
         if let Err(error) = self.connection.process_new_packets() {
-            // The client is told why before it is dropped.
+            // The client gets the reason before it is disconnected.
             let _ = self.send(socket);
             return Err(io::Error::new(io::ErrorKind::InvalidData, error));
         }

@@ -110,7 +110,7 @@ fn measure(address: &Address) -> io::Result<(Rounds, Rounds)> {
         let echo = Builder::new().spawn_scoped(scope, move || answer(&server))?;
         let way = rounds(&client, SHORT).and_then(|short| Ok((short, rounds(&client, LONG)?)));
         client.end();
-        // What it could not do shows on the way.
+        // Failures show in later operations.
         let _ = echo.join();
         way
     })

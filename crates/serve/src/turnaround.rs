@@ -81,7 +81,7 @@ impl Turnaround {
 }
 
 fn nanoseconds(time: Duration) -> i64 {
-    // Nobody's turnaround takes centuries, and longer ones count as little.
+    // Values are capped: turnarounds of centuries do not occur.
     i64::try_from(time.as_nanos()).unwrap_or(i64::MAX / 2)
 }
 

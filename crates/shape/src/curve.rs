@@ -66,7 +66,7 @@ impl Curve {
         let steps = self.steps.partition_point(|&(size, _)| size <= blocks);
         let Some(last) = steps.checked_sub(1) else { return Hits::default() };
         let Hits { reads, writes } = self.steps[last].1;
-        // An estimate may be off by more than there is.
+        // An estimate may exceed the total.
         Hits { reads: reads.clamp(0.0, self.accesses.reads), writes: writes.clamp(0.0, self.accesses.writes) }
     }
 

@@ -106,7 +106,7 @@ impl Index {
         if number == FREE {
             return None;
         }
-        // What follows moves up where a search for it would end at the hole.
+        // Following entries move up if a search for them would end at the hole.
         let mut place = hole;
         loop {
             place = (place + 1) & mask;

@@ -15,7 +15,7 @@ pub struct Clock {
     pace: Pace,
 }
 
-// Asked for with every request: its own number, not one hidden in what it holds.
+// Called for every request: stores its own number for speed.
 #[derive(Clone, Debug, State)]
 #[repr(u8)]
 enum Pace {

@@ -125,7 +125,7 @@ impl Redistribution {
         }
         let scale = all.free / all.wanted;
         let here = self.space(view, partition);
-        // Free pages missing before the boundary are live pages that ought to cross it.
+        // Free pages missing before the boundary are valid pages that should cross it.
         let missing =
             |space: Space| if self.writes.is_empty() { 0.0 } else { space.wanted * scale - space.free };
         let excess_before = missing(before);

@@ -198,7 +198,7 @@ impl<S: Store> Array<S> {
             return false;
         }
         let full = self.geometry.pages_per_segment;
-        // Segments are filled in the order of their places; the search continues where it stopped.
+        // Segments are filled in the order of their positions; the search resumes where it stopped.
         let behind = (active + 1..first + count).chain(first..active);
         let has_room = |&place: &usize| self.places[place].programmed < full && !self.is_filling(place);
         let found = behind.into_iter().find(has_room);

@@ -12,7 +12,7 @@ pub(super) fn check(config: &Config, reader: &mut Reader<'_>) {
     let [access, program, erase] = config.energy.each();
     let energies = [("access_energy", access), ("program_energy", program), ("erase_energy", erase)];
     check_work(reader, &energies);
-    // What does not fit a page that is no page either would be a second word about one error.
+    // A size that does not fit an invalid page size would be a second message about one error.
     if !power_of_two(reader, "page", config.page, "bytes of a page") {
         return;
     }

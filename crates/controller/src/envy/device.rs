@@ -90,7 +90,7 @@ impl<S: Store> Device for Envy<S> {
     #[inline]
     fn prefetch(&self, requests: &[Request]) {
         let lpn = |request: &Request| (request.address >> self.page_shift) as u32;
-        // Two rounds: what the second asks for is known only when the table has been read.
+        // Two rounds: the addresses of the second are known only after the table was read.
         requests.iter().for_each(|request| self.array.table.prefetch(lpn(request)));
         for request in requests {
             if let Location::Flash(page) = self.array.table.get(lpn(request)) {
@@ -114,7 +114,7 @@ impl<S: Store> Preconditioning for Envy<S> {
                 }
             }
         }
-        // What took no time has no place in the history.
+        // Cleanings without duration are not in the history.
         self.background.take_cleanings_done();
     }
 }

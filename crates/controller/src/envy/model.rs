@@ -163,7 +163,7 @@ impl<S: Store> Envy<S> {
             match old {
                 Location::Nowhere => {}
                 Location::Flash(page) => self.array.invalidate(page),
-                // What is on its way into flash comes too late.
+                // Pages being written to flash cannot be used.
                 Location::Buffer(slot) => self.buffer.set_state(slot, SlotState::Superseded),
             }
         }

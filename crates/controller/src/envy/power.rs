@@ -83,7 +83,7 @@ impl Background {
         let relocation = &mut self.task_mut(segment).relocation;
         relocation.copied -= 1;
         let taken = relocation.takes.iter_mut().find(|taken| {
-            // One that takes from no place has the first one.
+            // One that takes pages from nowhere has the first position.
             taken.place == place && (taken.from_end || taken.cursor > 0)
         });
         taken.expect("a page came from there").left += 1;

@@ -141,7 +141,7 @@ impl<S: Store> Array<S> {
     /// restarted after a power loss has received none.
     fn next_taken(&self, relocation: &mut Relocation) -> Option<(u32, usize)> {
         let place = relocation.place as usize;
-        // A place that is full would be cleaned again at once, and gain nothing.
+        // A full position would be cleaned again at once, without gain.
         let is_full = self.places[place].programmed + 1 >= self.geometry.pages_per_segment;
         if is_full || self.live[relocation.from as usize] > 0 {
             return None;
@@ -234,7 +234,7 @@ impl<S: Store> Array<S> {
         while copied < limit {
             let mut bits = source.live[word];
             let before = bits;
-            // Those of the word behind it, which is copied next.
+            // Pages of the next word, which is copied next.
             if let Some(&next) = source.live.get(word + 1) {
                 self.prefetch_entries(&source.lpns[(word + 1) * 64..], next);
             }
@@ -298,7 +298,7 @@ impl<S: Store> Array<S> {
     pub(super) fn moved(&mut self, relocation: &Relocation, from: u32, to: u32, place: usize) {
         let cleaned = self.partition_of(relocation.place as usize);
         self.count_copies(relocation.cause, cleaned, 1);
-        // The host may have written a newer version meanwhile: then the copy holds nothing.
+        // The host may have written a newer version meanwhile: then the copy is invalid.
         let Some(lpn) = self.owner(from) else { return };
         self.flash.fill_from(to, from);
         self.disown(from);

@@ -116,7 +116,7 @@ fn columns<S: Store>(envy: &Envy<S>) -> Vec<Column> {
     let array = &envy.array;
     let pages = f64::from(array.geometry.pages_per_segment);
     let blocks = array.flash.blocks();
-    // A segment that stands by has no place: -1.
+    // A spare segment has no position: -1.
     let mut places = vec![-1.0; blocks.len()];
     array.order.iter().enumerate().for_each(|(place, &segment)| places[segment as usize] = place as f64);
     let mut columns = vec![

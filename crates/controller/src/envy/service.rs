@@ -70,7 +70,7 @@ impl<S: Store> Envy<S> {
             }
             Phase::Drains => self.drain_until(until.saturating_sub(Time::from_ps(1))),
             Phase::Copies => {
-                // Making room may have moved the page.
+                // Cleaning may have moved the page.
                 let lpn = self.page_of(self.part().0);
                 self.copy_on_write(lpn);
                 self.access(at);
@@ -141,7 +141,7 @@ impl<S: Store> Envy<S> {
             self.service.spend(activity, spent);
         }
         if self.buffer.count(SlotState::Free) == 0 && !self.background.is_running() {
-            // Nothing is left to be drained: a transaction holds the rest, and what was released stands behind it.
+            // Nothing is left to drain: a transaction holds the rest, and released slots follow it.
             self.buffer.collect_all_released();
             assert!(self.buffer.count(SlotState::Free) > 0, "draining a full buffer frees a slot");
         }

@@ -88,7 +88,7 @@ impl<S: Store> Envy<S> {
             match old {
                 Location::Nowhere => {}
                 Location::Flash(page) => self.array.invalidate(page),
-                // One on its way into flash comes too late: it is superseded already.
+                // A slot being written to flash is already superseded.
                 Location::Buffer(slot) if self.buffer.slot(slot).state == SlotState::Superseded => {}
                 Location::Buffer(slot) => self.buffer.release(slot),
             }

@@ -47,7 +47,7 @@ impl<S: Store> Array<S> {
 
     /// Makes page `before` the valid version of `lpn` again; its copy in `page` is invalid.
     fn return_to(&mut self, before: u32, page: u32, lpn: u32) {
-        // In the cells it is there already, but for the part of a write that was taken back since.
+        // The cells already have it, except for the part of a write that was reverted since.
         self.flash.fill_from(before, page);
         self.disown(page);
         let segment = self.flash.block_of(before);

@@ -230,7 +230,7 @@ impl WriteBuffer {
         if found != expected && found > 0 && expected > 0 {
             return Err(format!("{found} bytes in slots for {expected}"));
         }
-        // What was written while no bytes were carried is zero.
+        // Data written while none is stored is zero.
         self.bytes.resize(expected, 0);
         self.counts = [0; SlotState::COUNT];
         self.slots.iter().for_each(|slot| self.counts[slot.state as usize] += 1);

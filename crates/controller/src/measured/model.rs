@@ -335,7 +335,7 @@ impl<S: Store> Device for Measured<S> {
                 let (at, unit) = self.end_service(until).expect("it is due");
                 match &self.link {
                     None => self.finish_unit(at, &unit, completions),
-                    // A read's data has been asked for over the link; a write is done when it is across, too.
+                    // The data of a read was already scheduled on the link; a write also needs its transfer.
                     Some(_) if unit.op == Op::Read => {}
                     Some(_) if unit.sent > at => self.agenda.schedule(unit.sent, Event::Done(unit)),
                     Some(_) => self.finish_unit(at, &unit, completions),
@@ -345,7 +345,7 @@ impl<S: Store> Device for Measured<S> {
                 self.happen(at, event, completions);
             }
             if completions.len() > before {
-                // What else happens at this instant happens now, and nothing later.
+                // Other events at this time are handled now, but none later.
                 let (completed, _) = completions.get(before);
                 until = until.min(completed.at + Time::from_ps(1));
             }
@@ -404,7 +404,7 @@ impl<S: Store> Device for Measured<S> {
     }
 
     fn power_fail(&mut self, at: Time, chance: &mut Random) {
-        // A write's units that are being served are torn, those that wait for a server have not begun.
+        // Units of a write in service are torn; waiting ones have not started.
         for (end, unit) in self.servers.serving() {
             let activity = if unit.op == Op::Read { Activity::Read } else { Activity::Write };
             self.counts.ledger.give_back(activity, end.saturating_sub(at));

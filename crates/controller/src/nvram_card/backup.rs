@@ -100,7 +100,7 @@ impl Plan {
 
     /// Pages, at most `most`, that `energy` saves.
     pub(super) fn saved_by(&self, energy: Energy, most: u64) -> u64 {
-        // A capacitor of exactly so many pages is not to fall short by a rounding of floats.
+        // Float rounding must not lose a page of a capacitor for an exact number of pages.
         let seconds = energy.0 / self.power.0 * (1.0 + 1e-12) - self.setup.as_secs_f64();
         let pages = seconds / self.save.as_secs_f64();
         if pages <= 0.0 { 0 } else { most.min(pages as u64) }
@@ -226,7 +226,7 @@ impl Backup {
             }
         };
         let lost = (end..pages).filter(|&page| self.is_changed(page)).count() as u64;
-        // Only a card that may lose something has next to its memory what the flash had before.
+        // Only a card that may lose data keeps the earlier content of the flash next to its memory.
         assert!(lost == 0 || self.loses(), "a dump that was to save everything loses {lost} pages");
         let time = if wanted == 0 { Time::ZERO } else { self.plan.time(saved) };
         Dumped { time, saved, lost, end }
@@ -239,7 +239,7 @@ impl Backup {
             let used = self.plan.power.over(dumped.time);
             self.charge = Energy((charge.0 - used.0).max(0.0));
         }
-        // Until it is charged again, for which the power has to be back.
+        // Until it is charged again, which requires power.
         self.since = Time::MAX;
     }
 

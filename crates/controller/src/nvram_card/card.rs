@@ -174,7 +174,8 @@ impl<S: Store> Card<S> {
         match request.op {
             Op::Read => self.bring_pieces(now, number, &request),
             Op::Write => {
-                // A flush waits for writes that the card has: others may wait for the place of that flush in its queue.
+                // A flush waits for writes that the card has received: others may wait for the flush's queue
+                // slot.
                 self.active[number].ticket = self.writes.begin();
                 self.bring_pieces(now, number, &request);
             }
@@ -338,7 +339,7 @@ impl<S: Store> Card<S> {
     fn end_served(&mut self, now: Time, number: u32) {
         let op = self.active[number].request.op;
         if let Some(spent) = self.port.end(now, number, op) {
-            // Completions come out of `run`, and this may be a call of `submit`.
+            // `run` returns completions, and this may be called from `submit`.
             self.active[number].spent.add(&spent);
             self.agenda.schedule(now, Event::Over(number));
         }

@@ -116,7 +116,7 @@ impl<S: Store> Device for Card<S> {
             }
             if command < next {
                 if completions.len() > before {
-                    // Whoever waited for a completion may submit something before the next command is given.
+                    // Submitters waiting for a completion may submit before the next command is issued.
                     return;
                 }
                 if let Some(moved) = self.channels[channel].step() {
@@ -192,7 +192,7 @@ impl<S: Store> Device for Card<S> {
         self.pieces.clear();
         self.writes.clear();
         self.unlanded.clear();
-        // A dump that is still under way continues.
+        // A dump in progress continues.
         let at = at.max(self.dumped);
         let dumped = self.backup.dump(at);
         self.dumped = at + dumped.time;

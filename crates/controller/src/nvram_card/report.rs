@@ -66,7 +66,7 @@ impl Figures<'_> {
         }
         let part = &self.config.part;
         for ((kind, _), count) in COUNTED.into_iter().zip(self.commands()) {
-            // A row that a read or a write opens is charged to reading: it is not known for whom it was.
+            // A row opened by a read or a write is charged to reading: its originator is unknown.
             let (each, activity) = match kind {
                 Kind::Activate => (part.activate_energy, Activity::Read),
                 Kind::Read => (part.read_energy, Activity::Read),

@@ -181,7 +181,7 @@ impl Scheduler {
         let is_held = self.from < self.held;
         let seen = if is_held { self.places - 1 } else { self.places };
         let found = self.scan(seen.min(self.waiting.len()), self.from);
-        // One more is seen when the last burst of the access before is given.
+        // The window grows when the last burst of the previous access is issued.
         let is_later = found.is_none_or(|next| next.clock >= self.held);
         if is_held && is_later && self.waiting.len() > seen {
             return self.scan(self.places.min(self.waiting.len()), self.held);
@@ -203,7 +203,7 @@ impl Scheduler {
         }
         for number in 0..seen {
             self.offer_access(number as u32, from, &mut offer);
-            // What it has open of its rows is not closed for a later access.
+            // Its open rows are not closed for a later access.
             self.mark_wanted_by(number);
         }
         best.map(|(clock, _, choice)| Next { clock, choice })
@@ -277,7 +277,7 @@ impl Scheduler {
                     (self.channel.allowed(Kind::Precharge, place, from), Choice::Precharge(number, place))
                 }
             };
-            // What would come when a refresh is due comes behind it.
+            // A command at the time of a refresh comes after it.
             if clock < due {
                 offer(clock, 2, choice);
             }
@@ -384,7 +384,7 @@ impl Scheduler {
             let place = Place { rank, bank: 0, row: 0 };
             self.channel.give(Kind::Refresh, place, self.channel.allowed(Kind::Refresh, place, due));
             due += self.interval;
-            // Of those that nothing waited for only the last one matters.
+            // Of commands that nothing waited for, only the last one matters.
             let unseen = to.saturating_sub(due) / self.interval;
             if unseen > 1 {
                 self.channel.count_refreshes(unseen - 1);

@@ -80,7 +80,7 @@ impl<S: Store> Device for Drive<S> {
             }
             if operation < next {
                 if completions.len() > before {
-                    // Whoever waited for a completion may submit something before the next operation begins.
+                    // Submitters waiting for a completion may submit before the next operation starts.
                     return;
                 }
                 self.operate();

@@ -63,7 +63,7 @@ impl<S: Store> Endurance for Drive<S> {
     fn wear_out(&mut self, bursts: &[Burst]) -> Endured {
         let counts: Vec<_> = self.controllers.iter().map(|controller| controller.counts.clone()).collect();
         let endured = self.endure_all(bursts);
-        // What was counted since measuring began is of the run.
+        // Counts since measurement started belong to the run.
         self.controllers.iter_mut().zip(counts).for_each(|(controller, counts)| controller.counts = counts);
         endured
     }

@@ -35,7 +35,7 @@ struct Chunk {
 pub(super) fn powered_programs(config: &Config) -> Option<u64> {
     match (config.capacitors, config.chips.cells.program_energy) {
         (Some(held), Some(each)) if each.0 > 0.0 => {
-            // A budget of exactly so many programs is not to fall short by a rounding of floats.
+            // Float rounding must not lose a program of an exact budget.
             Some((held.0 / (each.0 * f64::from(config.chips.count())) * (1.0 + 1e-12)) as u64)
         }
         (None, _) if config.completion == CompletionPoint::Late => Some(0),
@@ -45,7 +45,7 @@ pub(super) fn powered_programs(config: &Config) -> Option<u64> {
 
 impl<S: Store> Drive<S> {
     pub(super) fn lose_power(&mut self, at: Time, _chance: &mut Random) {
-        // What can begin at this moment has begun. Whether a driver ran that far depends on what else it waited for.
+        // Operations that can start at this time have started, independent of how far the driver ran.
         while self.operations.next() <= at {
             self.operate();
         }
@@ -140,7 +140,7 @@ impl<S: Store> Drive<S> {
         let start = at.max(recovery.done);
         recovery.done = start;
         for moved in std::mem::take(&mut self.moves) {
-            // Until then the power may fail again, and it is copied once more.
+            // Until then power may fail again, and it is copied once more.
             let end = self.controllers[moved.controller as usize].copy(start, moved.moved);
             self.copied_again(moved.controller, moved.moved, end);
             recovery.done = recovery.done.max(end);

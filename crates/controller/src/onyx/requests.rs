@@ -179,7 +179,7 @@ impl<S: Store> Drive<S> {
         let op = self.active[number].request.op;
         if let Some(spent) = self.port.end(now, number, op) {
             self.spend(number, &spent);
-            // Completions come out of `run`, and this may be a call of `submit`.
+            // `run` returns completions, and this may be called from `submit`.
             self.over.push_back((now, number));
         }
     }

@@ -416,7 +416,7 @@ impl Scoreboard {
                 }
             }
         }
-        // What has not begun was counted when it was asked for.
+        // Operations that have not started were counted when requested.
         for task in std::mem::take(&mut self.waiting) {
             let activity = Self::activity(task.job, task.is_write);
             let (kind, count) = match task.is_write {

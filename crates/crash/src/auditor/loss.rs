@@ -102,8 +102,8 @@ impl Auditor {
                 && other * size / self.atomic_unit == number * size / self.atomic_unit
                 && let (Some(is), Some(was)) = (is, was)
             {
-                // Positions count from the base, which is 0. A later write that is there says nothing, nor does one that
-                // was outstanding together with this one.
+                // Indices count from the base, 0. A later write, or one outstanding together with this one,
+                // proves nothing.
                 for (index, version) in block.versions.iter().enumerate() {
                     let same = |own: &Version| own.began == version.began;
                     if version.kind == Kind::Write
@@ -134,7 +134,7 @@ impl Auditor {
         for ((&number, block), found) in self.blocks.iter().zip(found.chunks(self.block_bytes)) {
             let own = block.versions.iter().rposition(|version| version.transaction == transaction);
             if let (Some(own), Some(is), false) = (own, block.only(found), unread.contains(&number)) {
-                // A write behind the transaction says nothing.
+                // A write after the transaction proves nothing.
                 if is <= own + 1 {
                     seen[usize::from(own < is)] = Some(number);
                 }

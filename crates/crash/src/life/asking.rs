@@ -53,7 +53,7 @@ impl Life<'_> {
         let Asking { op, blocks: (first, count), data } = asking;
         let size = self.auditor.block_bytes() as u64;
         let (address, bytes) = (first * size, (count * size) as u32);
-        // The same data comes through one placement handle and through another, where there are several.
+        // The same data is written through different placement handles, if there are several.
         let volume = (address / 4096) as u32 + bytes;
         let request = Request { arrival: at, address, bytes, volume, op };
         self.requests += 1;
@@ -182,7 +182,7 @@ impl Life<'_> {
 
     /// Completes a flush, submitted at `asked`, at `at`.
     pub(crate) fn flushed(&mut self, asked: (Moment, Time), at: Time, status: Status, lost_pages: u64) {
-        // Stored energy is all that such a device has: a flush adds nothing.
+        // Such a device has only stored energy: a flush adds nothing.
         if self.capabilities.persistence == Persistence::WithStoredEnergy {
             return;
         }

@@ -192,7 +192,7 @@ impl<'a> Life<'a> {
         let began = self.auditor.moment();
         if self.lies {
             self.lies_told += 1;
-            // A lie cannot tell what was lost before it, as a flush that the device hears of does.
+            // A lying flush cannot report earlier losses, unlike a real one.
             self.flushed((began, self.now), self.now, Status::Done, 0);
         } else {
             self.submit_now(Asking { op: Op::Flush, blocks: (0, 0), data: Payload::NONE }, began);
@@ -320,7 +320,7 @@ impl<'a> Life<'a> {
             self.completions.clear();
             self.device.run(next + Time::from_ps(1), &mut self.completions);
             for completed in self.completions.iter() {
-                // What a device decides at once takes its time in parts that are no events of it.
+                // A decided operation takes time in parts that are not events of the device.
                 let spans = self.completions.spans(completed);
                 let mut moment = completed.at;
                 for span in spans.iter().rev() {

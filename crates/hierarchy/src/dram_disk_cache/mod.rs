@@ -159,7 +159,7 @@ impl Config {
     /// The frames, and the layout of their data.
     fn frames(&self, path: &str, builder: &mut dyn Builder) -> Result<(Settings, Layout), Problems> {
         let frames = (self.capacity.0 / self.page.0) as u32;
-        // Of a frame: its page, when it arrives, its places in two orders and in the index.
+        // Per frame: its page, its time of arrival, its positions in two lists, and the index.
         builder.take_memory(path, u64::from(frames) * 48)?;
         let dirty_frames = (f64::from(frames) * self.dirty_limit.0) as u32;
         let settings = Settings { page: self.page, frames, dirty_frames };

@@ -129,7 +129,7 @@ fn spoil(active: &mut Active, wrong: Wrong, capacity: Option<u64>) -> Option<u64
         Wrong::Rotten { bit } => {
             if let Some(bytes) = active.data.bytes() {
                 let mut bytes = bytes.to_vec();
-                // A fault before may have shortened it.
+                // An earlier fault may have shortened it.
                 let place = (bit / 8) as usize % bytes.len();
                 bytes[place] ^= 1 << (bit % 8);
                 active.data = bytes.into();

@@ -51,7 +51,7 @@ impl Part {
         if self.asked == Asked::OnBoth
             && self.gate.matches(arrived, request) == self.gate.matches(now, request)
         {
-            // It was asked when the request came.
+            // It was applied on arrival.
             return Decision::None;
         }
         self.decide(now, request, |fault, until| fault.answers(now, until))

@@ -153,7 +153,7 @@ impl Layer {
         loop {
             let (own, next) = (self.agenda.next(), below.next_event());
             if own.min(next) >= limit {
-                // What is below works by itself until then, too.
+                // The device below continues until then, too.
                 if completions.len() == before {
                     self.run_quietly(below, limit);
                 }

@@ -200,7 +200,7 @@ impl<S: Store> Array<S> {
             stored.fill(0);
             return expected;
         }
-        // A code that is known by its strength alone corrects what it says.
+        // A code known only by its strength corrects that many errors.
         if self.codes[code].codec().is_none() && matches!(expected, Verdict::Clean | Verdict::Corrected(_)) {
             self.flash.invert(page, stored);
         }

@@ -31,7 +31,7 @@ impl<S: Store> FlashCache<S> {
             return;
         }
         let slot = self.tables.slots[(page >> 1) as usize];
-        // A slot that was changed since this page was programmed has an answer already.
+        // A slot that was changed since this page was programmed is already adapted.
         let is_answered =
             slot.code != status.code || slot.mode == Mode::Slc && self.array.flash.mode(page) == Mode::Mlc;
         if is_answered || slot.is_retired {
@@ -123,7 +123,7 @@ impl<S: Store> FlashCache<S> {
         }
         let region = usize::from(self.tables.blocks[self.array.flash.block_of(page) as usize].region);
         let Some(place) = self.make_room(region, (key, true), now) else { return };
-        // Making room may have moved it, or taken it out.
+        // Garbage collection may have moved or dropped it.
         let Some(page) = self.tables.find(key) else { return };
         self.counts.pages_promoted += 1;
         self.move_page(page, place, now, (Cause::Promoted, after));

@@ -118,7 +118,7 @@ impl<S: Store> Device for FlashCache<S> {
             if own <= self.next {
                 self.step_own(own, completions);
             } else {
-                // Up to the next instant at which the cache may submit something.
+                // Up to the next time at which the cache may submit something.
                 let to = limit.min(own).max(self.next + INSTANT);
                 self.backing.run(to, &mut self.completed);
                 self.next = self.backing.next_event();
@@ -144,7 +144,7 @@ impl<S: Store> Device for FlashCache<S> {
             uses_addresses: true,
             wears_out_ahead: false,
         };
-        // What it holds back never reaches the device behind, whose wear would be that of other writes.
+        // Delayed data never reaches the device below, whose wear would otherwise differ.
         Capabilities { wears_out_ahead: false, ..own.and(self.backing.capabilities()) }
     }
 

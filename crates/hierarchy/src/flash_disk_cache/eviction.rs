@@ -133,7 +133,7 @@ impl<S: Store> FlashCache<S> {
             if status != Status::Done {
                 self.lose(key);
             } else if self.lost.get(&key).is_some_and(|&lost| lost <= serial) {
-                // One that was lost since then was newer.
+                // Data lost since then was newer.
                 self.lost.remove(&key);
             }
         }

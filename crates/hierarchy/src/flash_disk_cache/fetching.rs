@@ -17,7 +17,7 @@ impl<S: Store> FlashCache<S> {
         let first = part.key;
         let (address, bytes) = (first << SHIFT, (pages * FLASH_PAGE) as u32);
         let request = Request { arrival: now, address, bytes, volume: 0, op: Op::Read };
-        // If a page was read before in vain, that is where the time went.
+        // If a page was read before without success, its time is charged there.
         let activity = if after.is_empty() { Activity::Queue } else { Activity::Read };
         let (step, part) = (Step::Fetch, Some(part));
         let fetch = Operation { step, key: first, pages, request, activity, part, ..Operation::default() };
@@ -71,7 +71,7 @@ impl<S: Store> FlashCache<S> {
         let waiting: Vec<_> = (first..first + pages)
             .map(|key| self.busy.remove(&key).expect("it is expected").waiters)
             .collect();
-        // A write is newer than what came.
+        // A write is newer than the fetched data.
         let has_come = status == Status::Done && !part.is_write;
         if part.is_write {
             match status {

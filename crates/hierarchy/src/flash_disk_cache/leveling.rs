@@ -56,14 +56,14 @@ impl<S: Store> FlashCache<S> {
         let BlockStatus { used, region, valid, .. } = self.tables.blocks[young as usize];
         let region = usize::from(region);
         match used {
-            // That one is filled before this one.
+            // That one is filled first.
             Use::Free if region == usize::from(self.tables.blocks[worn as usize].region) => return worn,
             Use::Free => {
                 self.regions[region].free.retain(|&free| free != young);
                 self.set_free(worn, region);
                 return young;
             }
-            // What moved into this one did not stay: it waits until others are worn as much.
+            // Data moved into this block did not stay: it waits until others are equally worn.
             _ if was_relieved && valid > 0 => return worn,
             Use::Open => self.regions[region].forget_open(young),
             _ => self.recency.remove(young),

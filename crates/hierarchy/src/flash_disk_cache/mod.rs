@@ -206,7 +206,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
         };
         let pages_per_block = 2 * u64::from(config.cells.slots);
         let pages = u64::from(config.cells.blocks) * pages_per_block;
-        // Of a page of flash: its state in the medium, in the tables, and its place in the hash table.
+        // Per flash page: its state in the medium, in the tables, and in the hash table.
         builder.take_memory(&path, pages * 80)?;
         let random = builder.random(&path);
         let layout = Layout {

@@ -66,7 +66,7 @@ impl<S: Store> FlashCache<S> {
         let Operation { step, began, .. } = self.operations[number];
         let mut part = self.operations[number].part.take().expect("it is asked for by the host");
         self.end_operation(now, number);
-        // A flush fails if something was lost since the one before.
+        // A flush fails if data was lost since the previous one.
         let has_lost = step == Step::Flush && std::mem::take(&mut self.has_lost);
         let status = if has_lost { Status::MediaError } else { status };
         part.fill_up(self.id, began, Activity::Queue);

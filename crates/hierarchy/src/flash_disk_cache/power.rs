@@ -21,7 +21,7 @@ impl<S: Store> FlashCache<S> {
             if status.key == NO_PAGE || status.program == NONE {
                 continue;
             }
-            // A page that moved is still where it was. One that came from the backing is there too.
+            // A moved page is still at its old location. A fetched one is still in the backing.
             status.program = NONE;
             if !status.is_dirty {
                 self.drop_page(page, Leaves::PowerFailed);
@@ -51,7 +51,7 @@ impl<S: Store> FlashCache<S> {
         for of in back {
             for at in 0..of.pages {
                 let key = of.key + at;
-                // One that was lost since then was newer.
+                // Data lost since then was newer.
                 if self.lost.get(&key).is_none_or(|&lost| lost <= of.serial) {
                     let size = FLASH_PAGE as usize;
                     rescued.insert(key, of.data.slice(at as usize * size, (at as usize + 1) * size));
@@ -101,7 +101,7 @@ impl<S: Store> FlashCache<S> {
         let below = self.backing.recover(at);
         self.next = self.backing.next_event();
         if below.bytes_lost > 0 {
-            // Perhaps pages of which there are copies here: they go back when they leave.
+            // Cached copies of lost pages may exist: they are written back on eviction.
             let copies = self.tables.pages.iter_mut().filter(|status| status.key != NO_PAGE);
             copies.for_each(|status| status.is_dirty = true);
         }

@@ -68,7 +68,7 @@ impl Region {
         let width = self.width();
         let own = (key / RUN_PAGES as u64 % width as u64) as usize;
         let is_open = |&number: &usize| self.open[number] != NO_BLOCK;
-        // A region with fewer blocks than it had fills what is open first.
+        // A region with fewer blocks than before fills its open blocks first.
         let left = (width..self.open.len()).find(is_open);
         let other = if self.is_collecting && !is_open(&own) { (0..width).find(is_open) } else { None };
         Stream::Open(left.or(other).unwrap_or(own))

@@ -39,7 +39,7 @@ impl<S: Store> FlashCache<S> {
                 self.close(open);
             }
             let block = self.take_free(region, stream, now)?;
-            // Collecting may have opened one.
+            // Garbage collection may have opened one.
             if block != NO_BLOCK {
                 let status = &mut self.tables.blocks[block as usize];
                 (status.used, status.region) = (Use::Open, region as u8);

@@ -137,7 +137,7 @@ impl<S: Store> FlashCache<S> {
         for at in 0..self.operations[number].dependents.len() {
             let dependent = self.operations[number].dependents[at];
             let of = &mut self.operations[dependent];
-            // What was decided with this read was held up by all of it.
+            // Requests decided with this read were delayed by all of it.
             if of.source == number
                 && of.created == created
                 && let Some(part) = &mut of.part

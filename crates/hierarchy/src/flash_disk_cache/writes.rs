@@ -96,7 +96,7 @@ impl<S: Store> FlashCache<S> {
         part.fill_up(self.id, now, Activity::Merge);
         let key = part.key;
         let place = self.make_room(self.write_region(), (key, false), now);
-        // The old page may be elsewhere now.
+        // The old page may have moved.
         let old = self.tables.find(key);
         let Some(place) = place else { return self.write_through(now, part, bytes, source) };
         let before = self.before(now, key, old);
@@ -129,7 +129,7 @@ impl<S: Store> FlashCache<S> {
                 false => Before::Lost,
             };
         }
-        // It is lost as before, though it may be sent back meanwhile.
+        // It is lost as before, though it may be written back meanwhile.
         if !self.lost.is_empty() && self.is_lost(key) { Before::Lost } else { Before::Elsewhere }
     }
 

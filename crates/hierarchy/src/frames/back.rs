@@ -12,7 +12,7 @@ impl<M: Memory> FrameCache<M> {
     /// Writes back the dirty page of `frame`, which becomes clean; returns the operation.
     pub(super) fn write_back(&mut self, frame: u32, now: Time) -> u32 {
         let key = self.frames[frame as usize].key;
-        // What goes back is taken out of its frame at once.
+        // A page being written back is removed from its frame immediately.
         let access = self.memory.read(frame, now, &mut self.page);
         self.make_clean(frame);
         self.counts.written_back += 1;
@@ -70,7 +70,7 @@ impl<M: Memory> FrameCache<M> {
         if is_lost {
             self.lose(key);
         } else if self.lost.get(&key).is_some_and(|&lost| lost <= self.operations[number].serial) {
-            // One that was lost since then was newer.
+            // Data lost since then was newer.
             self.lost.remove(&key);
         }
         let ticket = self.operations[number].back.ticket;
@@ -201,7 +201,7 @@ impl<M: Memory> FrameCache<M> {
         let mut activity = Activity::Queue;
         if step == Step::Flush {
             activity = Activity::Drain;
-            // It fails if something was lost since the one before.
+            // It fails if data was lost since the previous flush.
             if std::mem::take(&mut self.has_lost) {
                 status = Status::MediaError;
             }

@@ -110,7 +110,7 @@ impl<M: Memory> Device for FrameCache<M> {
             if own <= self.next {
                 self.step_own(own, completions);
             } else {
-                // Up to the next instant at which the cache may submit something.
+                // Up to the next time at which the cache may submit something.
                 let to = limit.min(own).max(self.next + INSTANT);
                 self.backing.run(to, &mut self.completed);
                 self.next = self.backing.next_event();
@@ -130,14 +130,14 @@ impl<M: Memory> Device for FrameCache<M> {
         let own = Capabilities {
             carries_bytes: self.memory.carries_bytes(),
             persistence: if M::IS_VOLATILE { Persistence::OnFlush } else { Persistence::OnAcknowledgement },
-            // Pages go back one by one.
+            // Pages are written back one by one.
             atomic_unit: M::ATOMIC_UNIT.min(self.settings.page.0 as u32),
             transactions: false,
             preconditions: false,
             uses_addresses: true,
             wears_out_ahead: false,
         };
-        // What it holds back never reaches the backing, whose wear would be that of other writes.
+        // Delayed data never reaches the backing, whose wear would otherwise differ.
         Capabilities { wears_out_ahead: false, ..own.and(self.backing.capabilities()) }
     }
 

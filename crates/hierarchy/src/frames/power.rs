@@ -44,7 +44,7 @@ impl<M: Memory> FrameCache<M> {
         self.backing.power_fail(at, chance);
         self.next = self.backing.next_event();
         if !M::IS_VOLATILE {
-            // What was on its way back is still here, and goes there when the power is back.
+            // Pages being written back are still here, and are written when power is back.
             for (key, data) in leaving {
                 self.send_back(at, key, data, true);
             }
@@ -62,13 +62,13 @@ impl<M: Memory> FrameCache<M> {
     /// Pages being written back that the backing does not have yet, in eviction order.
     fn pages_leaving(&self) -> Vec<(u64, Payload)> {
         let back = self.operations.iter().filter(|(_, of)| matches!(of.step, Step::Back | Step::Safe));
-        // One that was lost since then was newer.
+        // Data lost since then was newer.
         let is_newest = |of: &Operation| self.lost.get(&of.key).is_none_or(|&lost| lost <= of.serial);
         let mut back: Vec<_> = back.filter(|(_, of)| of.back.is_good && is_newest(of)).collect();
         back.sort_by_key(|(_, of)| of.serial);
         let mut pages: Vec<(u64, Payload)> = Vec::new();
         for (number, of) in back {
-            // Only the last one of a page counts.
+            // Only the last version of a page counts.
             if self.changing.get(of.key).is_none_or(|last| {
                 last == u64::from(number) || self.operations[last as u32].step == Step::Trim
             }) {
@@ -83,7 +83,7 @@ impl<M: Memory> FrameCache<M> {
     fn interrupt(&mut self, busy: Busy, at: Time, chance: &mut Random) {
         let Busy { why, frame, is_new, began, page, .. } = busy;
         match why {
-            // What was fetched has garbage in its frame.
+            // The frame of a fetched page holds garbage.
             Why::Fetching => self.vacate(frame),
             Why::Filling | Why::Placing => {
                 self.counts.pages_power_failed += 1;

@@ -78,7 +78,7 @@ impl<M: Memory> FrameCache<M> {
         let own = waited.map(|waited| (waited.activity(), now - since));
         let mut part = Part { own, spans: &spans, ..Part::at_once(Status::Done) };
         let busy = self.busy_of(frame);
-        // A page that has just come is still in the memory of the controller.
+        // A page that has just arrived is still in the controller's memory.
         let arrived = busy.filter(|&busy| self.busy[busy].why == Why::Filling);
         if !access.is_good && arrived.is_none() {
             if let Some(busy) = busy {

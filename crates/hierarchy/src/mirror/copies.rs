@@ -111,7 +111,7 @@ impl Mirror {
         } else if let Some(next) = self.next_source(job) {
             return self.read_from(now, job, next);
         } else if owner == Owner::Resync {
-            // It stays different, and is copied when it is read.
+            // It stays different, and is copied on the next read.
             self.resync.left.remove(range.clone());
         } else if owner == Owner::Host {
             self.jobs[job].spans.clear();

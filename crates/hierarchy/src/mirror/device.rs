@@ -93,7 +93,7 @@ impl Device for Mirror {
             if own <= at {
                 self.step_own(own);
             } else {
-                // Up to the next instant at which something may be submitted.
+                // Up to the next time at which something may be submitted.
                 let to = limit.min(own).min(others).max(at + INSTANT);
                 let of = &mut self.members[member];
                 of.device.run(to, &mut self.completed);

@@ -234,7 +234,7 @@ impl Mirror {
             self.start_waiting(now);
             return Canceled::Yes;
         }
-        // Of two requests one may be too far along.
+        // One of two requests may be too far advanced.
         if job.stage != Stage::Reading || left != 1 {
             return Canceled::TooLate;
         }

@@ -36,7 +36,7 @@ impl Mirror {
             self.members.iter_mut().map(|member| member.device.recover(at)).collect();
         let present = self.active().iter().map(|member| recoveries[member]);
         let recovery = present.reduce(Recovery::beside).expect("a member is left");
-        // What stored energy did not suffice for may be anywhere.
+        // Data beyond the stored energy may be on any member.
         if recovery.bytes_lost > 0 && self.capabilities().persistence.is_up_to_energy() {
             self.may_differ(0..self.capacity.0);
         }

@@ -41,7 +41,7 @@ impl Mirror {
         let chosen = match self.read_policy {
             ReadPolicy::First => self.active().iter().next(),
             ReadPolicy::RoundRobin => present.next(),
-            // Of equal ones the first in turn.
+            // Ties go in rotation.
             ReadPolicy::ShortestQueue => present.min_by_key(|&member| self.members[member].outstanding),
         };
         let chosen = chosen.expect("one member is left");

@@ -99,12 +99,12 @@ impl<S: Store> Pcm<S> {
         let (size, spare) = (self.config.page.0 as usize, self.spare_bytes());
         let whole = size + self.config.spare.0 as usize;
         if !self.store.read(u64::from(row), 0, &mut self.buffer[..whole]) {
-            // It was written while no bytes were carried.
+            // It was written while no data was stored.
             into.fill(0);
             return expected;
         }
         let puts_right = matches!(expected, Verdict::Clean | Verdict::Corrected(_));
-        // A code that is known by its strength alone corrects what it says.
+        // A code known only by its strength corrects that many errors.
         if self.code.codec().is_some() || !puts_right {
             self.cells.invert(row, &mut self.buffer[..whole]);
         }
@@ -135,7 +135,7 @@ impl<S: Store> Pcm<S> {
         let wrong = self.cells.wrong_bits(from);
         let decoding = self.code.decoding(wrong);
         self.cells.program(to, self.bits);
-        // What cannot be corrected stays wrong.
+        // Uncorrectable data stays corrupted.
         if !matches!(decoding.verdict, Verdict::Clean | Verdict::Corrected(_)) {
             self.cells.worsen(to, wrong);
         }
@@ -224,7 +224,7 @@ impl<S: Store> Memory for Pcm<S> {
         self.writes += 1;
         let row = self.row(frame);
         self.cells.program(row, self.bits);
-        // The bank moves a row behind the write that brought it about.
+        // The bank moves a row after the write that caused it.
         let moving = self.leveller.written(u64::from(frame)).map_or(Time::ZERO, |moved| self.move_row(moved));
         let program = self.config.cells.program;
         let begin = self.banks.take(now, now, program + moving, Work::Write { moving });

@@ -117,7 +117,7 @@ impl Assignment {
                 return Some(step);
             }
             heap.pop();
-            // It is out of this heap only; coming back it is listed in all of them anew.
+            // It is removed from this heap only; when it returns, it is inserted into all of them again.
             self.listed[step.class * self.tiers + from] = false;
         }
         None

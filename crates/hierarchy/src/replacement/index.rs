@@ -128,7 +128,7 @@ impl Index {
     pub(crate) fn glance(&self, block: u64) -> u32 {
         let tag = tag(block);
         let word = self.words[self.home(tag)];
-        // One key in three lies behind its home: not to be guessed by a processor.
+        // One key in three is not at its home position: branches would be mispredicted.
         select_unpredictable((word >> 32) as u32 == tag, word as u32, u32::MAX)
     }
 

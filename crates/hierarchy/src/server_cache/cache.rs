@@ -143,7 +143,7 @@ impl ServerCache {
     }
 
     fn complete_restored(&mut self) -> Result<(), String> {
-        // What has bytes has an end.
+        // A device with data has a capacity.
         let capacity = self.devices[self.backing()].capacity().map_or(0, |Bytes(bytes)| bytes);
         let addressed = capacity.div_ceil(1 << self.shift);
         self.next = self.devices.iter().map(|device| device.next_event()).collect();

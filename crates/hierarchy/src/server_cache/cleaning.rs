@@ -125,7 +125,7 @@ impl ServerCache {
             parts.push(part);
         }
         self.operations.hand_over(write, &parts);
-        // They are written after nothing but what this one waited for.
+        // These writes wait only for the operations that this one waited for.
         parts.iter().for_each(|&part| self.operations.launch(part));
         self.operations[write].is_skipped = true;
         true
@@ -201,7 +201,7 @@ impl ServerCache {
         for (block, spot) in left.drain(..) {
             let Some(entry) = self.work().dirty.take(block) else { continue };
             if !entry.waits && !entry.is_new {
-                // It is being written back already.
+                // It is already being written back.
                 if entry.last != NONE {
                     let number = self.operations.add(Step::Wait, spot.level, now, self.no_request(now));
                     self.operations.depend(number, entry.last);

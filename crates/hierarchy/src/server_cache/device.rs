@@ -136,7 +136,7 @@ impl Device for ServerCache {
             if own <= at {
                 self.step_own(own, completions);
             } else {
-                // Up to the next instant at which the cache may submit something.
+                // Up to the next time at which the cache may submit something.
                 let to = limit.min(own).min(others).max(at + INSTANT);
                 self.devices[device].run(to, &mut self.completed);
                 self.next[device] = self.devices[device].next_event();
@@ -156,9 +156,9 @@ impl Device for ServerCache {
         let carries_bytes = self.carries_bytes;
         let backing = self.devices[self.backing()].capabilities();
         let backing = Capabilities { carries_bytes, transactions: false, uses_addresses: true, ..backing };
-        // Writes go through: what the backing guarantees holds.
+        // Writes go through: the guarantees are those of the backing.
         let Some(work) = &self.write_back else { return backing };
-        // What it holds back never reaches the backing, whose wear would be that of other writes.
+        // Delayed data never reaches the backing, whose wear would otherwise differ.
         let backing = Capabilities { wears_out_ahead: false, ..backing };
         let atomic_unit = backing.atomic_unit.min(1 << self.shift);
         if work.table.is_none() {

@@ -234,7 +234,7 @@ impl ServerCache {
             }
         }
         let fetch = &mut self.fetches[number];
-        // Fills that will not come still count down.
+        // Canceled fills still count down.
         fetch.arrived = now;
         (fetch.spans, fetch.data) = (Vec::new(), Payload::NONE);
         if fetch.fills == 0 {

@@ -98,7 +98,7 @@ impl ServerCache {
         let of = &mut self.operations[read];
         of.twin = NONE;
         if status != Status::Done {
-            // The level may still answer.
+            // The level may still reply.
             return;
         }
         let told = spans.iter().fold(Time::ZERO, |sum, span| sum + span.time);

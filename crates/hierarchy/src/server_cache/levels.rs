@@ -132,7 +132,7 @@ impl Level {
         let blocks = policy.capacity() as u64;
         let empty = state::saved(&*policy).ok();
         let Capabilities { carries_bytes, uses_addresses, .. } = capabilities;
-        // Without a saved policy, the places say which blocks it is to forget.
+        // Without a saved policy, the locations list the blocks to remove.
         let keeps_places = carries_bytes || uses_addresses || writes_back || empty.is_none();
         let (counts, places) = (LevelCounts::default(), Places::new(blocks));
         Level { policy, blocks, counts, keeps_places, places, empty }
@@ -416,7 +416,7 @@ impl Levels {
         }
         let end = found.map_or(self.all.len(), |spot| spot.level);
         for (level, of) in self.all[..end].iter().enumerate() {
-            // A lower level refused the block: the place it took is free again.
+            // A lower level refused the block: its location is free again.
             if let (Some(victim), None) = (instead_of[level], of.place(block)) {
                 moves.vacated.push((level, victim));
             }

@@ -26,7 +26,7 @@ impl ServerCache {
             return;
         }
         let list = std::mem::take(&mut self.moves.list);
-        // Reads come first: what comes into the place of a block waits for them.
+        // Reads come first: an insertion at the location of a block waits for them.
         let mut sinks = [None; LEVELS_MAX];
         for (wanted, sink) in list.iter().zip(&mut sinks) {
             *sink = wanted.from.map(|spot| self.read_copy(now, Step::Sink, wanted.block, spot));

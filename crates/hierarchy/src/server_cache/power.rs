@@ -14,10 +14,10 @@ const TABLE_READ_BYTES: u64 = 1 << 20;
 
 impl ServerCache {
     pub(super) fn lose_power(&mut self, at: Time, chance: &mut Random) {
-        // Reading the table may have taken a level past the moment at which the power fails again.
+        // Reading the table may have advanced a level past the next power failure.
         let at = at.max(self.table_read_until);
         self.devices.iter_mut().for_each(|device| device.power_fail(at, chance));
-        // Which block is where is known in DRAM only, except for a table that outlives it.
+        // The table is in DRAM only, unless it survives a power loss.
         self.forgotten += self.levels.forget();
         let leaving = self.leaving_blocks();
         self.operations.clear();
@@ -51,7 +51,7 @@ impl ServerCache {
         work.batches.clear();
         (work.buffers, work.unreadable) = (BTreeMap::new(), BTreeMap::new());
         (work.under_way, work.is_cleaning, work.is_stalled) = (0, false, false);
-        // Of a block at two places, the one that was written last.
+        // Of a block at two locations, the one written last.
         let mut newest: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
         for (&place, &(block, stamp)) in kept.iter().flatten() {
             let of = newest.entry(block).or_insert((stamp, place));
@@ -67,7 +67,7 @@ impl ServerCache {
                 table.insert(place, (block, stamp));
             }
         }
-        // A write that was interrupted dirtied nothing, and one that wrote back did not.
+        // An interrupted write dirtied nothing, and an interrupted write-back cleaned nothing.
         work.counts.lost += before.saturating_sub(after);
         work.counts.dirtied += after.saturating_sub(before);
         newest.iter().for_each(|(&block, &(_, place))| self.levels.all[0].remember(block, place));
@@ -101,7 +101,7 @@ impl ServerCache {
             let request = Request { arrival: now, address: 0, bytes: bytes as u32, volume: 0, op: Op::Read };
             let device = &mut self.devices[0];
             let mut completions = Completions::new();
-            // What the level does on its own until then.
+            // Background work of the level until then.
             device.run(now, &mut completions);
             device.submit(now, RequestId(0), &request, Payload::NONE);
             while completions.is_empty() {

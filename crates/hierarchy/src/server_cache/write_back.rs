@@ -224,7 +224,7 @@ impl WriteBack {
             return;
         }
         match entry {
-            // It was written again meanwhile: both times are one.
+            // It was written again meanwhile: both stamps are equal.
             Some(entry) if entry.waits || entry.is_new => {
                 self.counts.overwritten += 1;
                 match self.counts.dirtied {

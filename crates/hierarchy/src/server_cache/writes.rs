@@ -328,7 +328,7 @@ impl ServerCache {
         let visit = self.enter(now, id, request, queued);
         let (first, count) = request.blocks(1 << self.shift);
         for block in first..first + count {
-            // A trimmed byte may read as it was, but not as it was before that.
+            // A trimmed byte may keep its content, but not an older one.
             if self.write_back.as_ref().is_some_and(|work| work.dirty.contains(block)) {
                 continue;
             }

@@ -141,7 +141,7 @@ impl Migration {
         self.dropped += self.queue.len() as u64;
         self.queue = exchanges;
         self.queue.reverse();
-        // The one in progress ends first: what it moves cannot be moved once more. Nor can what stands half moved.
+        // The exchange in progress ends first: its extents, and half-moved ones, cannot move again.
         let Migration { queue, active, ended, .. } = self;
         for Active { exchange, .. } in active.iter().chain(&*ended) {
             let busy = |e: u32| e == exchange.extent || e == exchange.partner;

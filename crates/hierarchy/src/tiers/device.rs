@@ -114,7 +114,7 @@ impl Device for Tiers {
 
     #[inline]
     fn next_event(&self) -> Time {
-        // A chunk that a power loss cut off is written again before what waits for it.
+        // An interrupted chunk is written again before operations that wait for it.
         let own = if self.waiting.is_empty() { Time::MAX } else { self.migration.due() };
         self.tiers.iter().fold(self.visits.next().min(own), |first, tier| first.min(tier.next))
     }
@@ -126,7 +126,7 @@ impl Device for Tiers {
             let own = self.visits.next();
             let next = own.min(at);
             let quiet = self.quiet();
-            // What follows from completions of an instant comes before what is due then.
+            // Consequences of completions precede events due at the same time.
             if quiet < next.min(limit) && completions.len() == before && next.min(limit) < Time::MAX {
                 self.step_quiet(quiet, next.min(limit));
                 continue;
@@ -137,7 +137,7 @@ impl Device for Tiers {
             if own <= at {
                 self.visits.complete(own, completions);
             } else {
-                // Up to the next instant at which something may be submitted.
+                // Up to the next time at which something may be submitted.
                 let to = limit.min(own).min(others).min(quiet).max(at + INSTANT);
                 let tier = &mut self.tiers[tier];
                 tier.device.run(to, &mut self.completed);

@@ -109,7 +109,7 @@ impl Tiers {
                 self.migration.moving[side].bytes = data;
             }
             Step::ChunkWrite if is_done => {
-                // What the host had flushed where it was is to be as safe where it comes to.
+                // Data that the host had flushed must be equally durable at its new location.
                 let place = self.active().places[1 - side];
                 let persistence = self.tiers[place.tier()].device.capabilities().persistence;
                 if persistence.needs_flush() || persistence.is_up_to_energy() {

@@ -61,7 +61,7 @@ pub fn mixes(slot: &Slot<DeviceFamily>, builder: &mut dyn Builder, steps: u32) -
         let few = shares.as_ref().map(|_| LEAST.0.div_ceil(config.extent.0));
         let mut device_slot = sized(&tier.device, few, config.extent, builder.families());
         let device = builder.device(&device_slot).or_else(|_| {
-            // So little of it cannot be a device; what it takes is the same of the whole.
+            // Such a small device is invalid; its latencies equal those of the whole.
             device_slot = tier.device.clone();
             builder.device(&device_slot)
         })?;

@@ -213,7 +213,7 @@ fn build(slot: &Slot<DeviceFamily>, builder: &mut (dyn Builder + '_)) -> Result<
         let mut device = sized(&tier.device, extents, config.extent, builder.families());
         let mut built = build_tier(&device, extents, config.extent, builder);
         if built.is_err() && extents == Some(0) {
-            // One extent may be too little of it, and none of it is used.
+            // One extent may be too small for a device, and an empty tier needs none.
             device = tier.device.clone();
             built = build_tier(&device, extents, config.extent, builder);
         }
@@ -266,7 +266,7 @@ fn sized(
     families: &dyn Families,
 ) -> Slot<DeviceFamily> {
     let Some(extents) = extents.filter(|_| slot.has_field(families, "capacity")) else { return slot.clone() };
-    // What is described is the whole drive.
+    // The whole drive is described.
     let whole = match slot.has_field(families, "drive") {
         true => slot.with_default_of("drive", "capacity"),
         false => slot.clone(),

@@ -28,7 +28,7 @@ impl Tiers {
         let migration = &mut self.migration;
         migration.next = recovery.done;
         if migration.stage == Stage::Again {
-            // Who lost something may have lost what was written there as safe.
+            // A device with losses may have lost durable data.
             if recovery.bytes_lost > 0 {
                 migration.moving.iter_mut().for_each(|chunk| chunk.is_safe = false);
             }

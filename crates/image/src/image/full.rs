@@ -28,7 +28,7 @@ impl Image {
         let needed = held.buffers.waiting_room() + checkpoint.room();
         let last = held.superblock.checkpoint.map_or(0, |last| last.room());
         let freed = held.extents.freed_by_checkpoint() + last;
-        // The journal begins again in the room that it has used.
+        // The journal restarts in the space that it has used.
         let next = spare_with(Some(*checkpoint)).saturating_sub(used);
         if needed > spare || needed + next > spare + freed {
             held.buffers.drain(&*self.disk)?;

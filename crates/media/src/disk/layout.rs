@@ -68,7 +68,7 @@ impl Layout {
     #[inline]
     pub fn distance(&self, from: u64, to: u64) -> f64 {
         let cylinders = from.abs_diff(to);
-        // The place behind the last byte may be one cylinder further.
+        // The position after the last byte may be one cylinder further.
         if cylinders == 0 { 0.0 } else { (cylinders as f64 / (self.cylinders - 1).max(1) as f64).min(1.0) }
     }
 
@@ -82,7 +82,7 @@ impl Layout {
     #[inline]
     pub fn wait(&self, now: Time, angle: Time) -> Time {
         let turned = self.angle(now);
-        // Which of them is further is not to be guessed by a processor.
+        // Which of them is further is unpredictable: avoid a branch.
         let passed = select_unpredictable(angle >= turned, Time::ZERO, self.rotation);
         angle + passed - turned
     }

@@ -419,7 +419,7 @@ impl Channel {
             return (clock, last);
         }
         self.moved.note(Train::new(kind, places[0], ALL_GROUPS, length).at(clock.cast_signed()));
-        // What follows depends on the last of each place only.
+        // The consequences depend only on the last command at each location.
         for before_last in 0..turns.min(given) {
             let place = places[((begun + given - 1 - before_last) % turns) as usize];
             let counts = if before_last == 0 { given } else { 0 };

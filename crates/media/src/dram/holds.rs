@@ -34,7 +34,7 @@ impl Holds {
     pub(super) fn of(rules: &[Rule], earlier: usize, groups: u32) -> Holds {
         let all = |scopes: &[Scope]| {
             let is_of = |rule: &&Rule| {
-                // `Opened` knows what openings of rows hold back of each other.
+                // `Opened` has the constraints between openings of rows.
                 let is_opening =
                     rule.earlier == Activate && rule.later == Activate && rule.scope != Scope::Bank;
                 rule.earlier as usize == earlier && !is_opening && scopes.contains(&rule.scope)

@@ -129,7 +129,7 @@ impl Opened {
         if near > far && soon.any(|opening| opening.group == group) {
             return false;
         }
-        // The fifth from this one on; `has_room` has looked at the others.
+        // The fifth from this one; `has_room` has checked the others.
         let fifth = self.log.get(next + WINDOW - 1);
         fifth.is_none_or(|fifth| fifth.clock >= clock + window)
     }
@@ -146,7 +146,7 @@ impl Opened {
         } else {
             self.log.insert(at, Opening { clock, group });
         }
-        // Room before an opening only shrinks as others come.
+        // The gap before an opening only shrinks as others are added.
         if self.has_room(at) {
             self.filled_from = self.filled_from.max(clock);
         }

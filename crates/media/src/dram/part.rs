@@ -165,7 +165,7 @@ fn check(part: &Part, reader: &mut Reader<'_>) {
         ("read_energy", part.read_energy),
         ("write_energy", part.write_energy),
     ];
-    // A part that keeps its data without is never refreshed.
+    // A part that keeps its data without refresh is never refreshed.
     let refresh = part.refresh_every.map(|_| ("refresh_energy", part.refresh_energy));
     check_energies(reader, &energies.into_iter().chain(refresh).collect::<Vec<_>>(), None);
 }

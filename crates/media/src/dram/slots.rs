@@ -47,7 +47,7 @@ impl Slots {
     #[inline]
     pub(super) fn first_free(&self, from: u64) -> u64 {
         let clock = from.max(self.end - CLOCKS);
-        // Whether it is that late is not to be guessed by a processor.
+        // Whether it is that late is unpredictable: avoid a branch.
         let taken = select_unpredictable(clock < self.end, self.taken[word_of(clock)], 0);
         let free = !taken >> (clock % 64);
         if free != 0 {
@@ -97,7 +97,7 @@ impl Slots {
         let length = spacing.clocks * (count - 1);
         self.reach(clock + length);
         if length < 64 {
-            // It lies in two words at most.
+            // It is in at most two words.
             let wanted = spacing.train & (u64::MAX >> (63 - length));
             let (low, high) = (wanted << (clock % 64), (wanted >> 1) >> (63 - clock % 64));
             let (first, last) = (word_of(clock), word_of(clock + length));

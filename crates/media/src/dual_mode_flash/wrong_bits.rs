@@ -88,7 +88,7 @@ impl Aging {
 #[inline]
 pub(crate) fn poisson(mean: f64, random: &mut Random) -> u32 {
     let draw = random.unit();
-    // e^-m > 1 - m: nearly always this is all.
+    // e^-m > 1 - m: nearly always sufficient.
     if draw < 1.0 - mean {
         return 0;
     }

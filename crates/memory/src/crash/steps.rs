@@ -70,7 +70,7 @@ impl Life<'_> {
         match self.change(Step::Write { address: first * BLOCK, bytes: &bytes })? {
             None => return Ok(()),
             Some(Status::Done) => self.wrote = Some(first),
-            // What a worn-out medium took of it is seen by reading.
+            // Reads show what a worn-out medium accepted of it.
             Some(_) => words = read(&mut self.kept, &(first..first + count).collect::<Vec<_>>())?,
         }
         for (block, word) in (first..).zip(words) {

@@ -54,7 +54,7 @@ pub(crate) fn trace_policies(
     let simulations =
         simulations(&policies, &brought, &sizes, share).map_err(|problems| config_error(py, &problems))?;
     let mut follower = Follower::new(block_bytes, share, seed);
-    // Whether nobody waits for the result any longer.
+    // Whether the result is no longer awaited.
     let stopped = AtomicBool::new(false);
     let stopped = &stopped;
     let (complete, simulations) =
@@ -73,7 +73,7 @@ pub(crate) fn trace_policies(
             let mut followed = Followed::default();
             let hand = |followed: &mut Followed| {
                 let shared = Arc::new(std::mem::take(followed));
-                // A thread that is gone has panicked, which joining it tells.
+                // A thread that ended has panicked, which joining it reports.
                 ways.iter().for_each(|way| drop(way.send(Arc::clone(&shared))));
             };
             let complete = each_batch(py, &mut input, wishes.limit, progress, |batch| {
@@ -84,7 +84,7 @@ pub(crate) fn trace_policies(
                 Ok(!failure.is_there())
             });
             if complete.is_ok() {
-                // A thread that is behind may wait for the interpreter.
+                // A slow thread may wait for the interpreter.
                 py.detach(|| hand(&mut followed));
             } else {
                 stopped.store(true, Ordering::Relaxed);

@@ -107,7 +107,7 @@ impl Growth {
         let odds = |all: f64, new: f64| new / (all - new).max(1.0);
         let whole = self.steps.iter().fold([0.0; 2], |sum, step| [sum[0] + step[0], sum[1] + step[1]]);
         let overall = odds(whole[0], whole[1]);
-        // All new, or all but: there is nothing to move.
+        // All new, or nearly all: nothing to adjust.
         if whole[1] == 0.0 || whole[0] - whole[1] < 0.02 * whole[0] {
             return Vec::new();
         }
@@ -181,7 +181,7 @@ impl Fit {
             growth.add(*counted, touched.distance == 0, 1.0 / rate);
             let key = key(request, block_bytes);
             let Some(class) = classes.get_mut(&key) else { return };
-            // The block shared with a neighbor says nothing about where the request lies.
+            // The block shared with a neighbor does not determine the request's position.
             if place == 0 && key.is_shared(block_bytes) {
                 return;
             }
@@ -215,7 +215,7 @@ impl Fit {
         let wanted = trace.runs.sequential_share;
         let (growth, follow) = (std::mem::take(&mut settings.growth), settings.follow);
         let mut best = (f64::INFINITY, Vec::new(), follow);
-        // A trial that ends before the trace does has other misses; then only runs are judged.
+        // A trial that ends before the trace has other misses; then only runs are compared.
         let is_whole = settings.requests <= TRIAL;
         for growth in if is_whole { vec![growth, Vec::new()] } else { vec![growth] } {
             settings.growth.clone_from(&growth);

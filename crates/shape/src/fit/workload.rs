@@ -59,7 +59,7 @@ impl Settings {
             footprint: (blocks as u64 * fit.block_bytes).next_multiple_of(mib),
             follow: trace.runs.sequential_share.min(0.99),
             growth: fit.growth.odds(),
-            // Requests of which a block was followed stand for all.
+            // Requests with a tracked block represent all.
             growth_step: (fit.growth.width as f64 * requests as f64 / fit.counted.max(1) as f64 + 0.5) as u64,
             classes,
             rhythms: rhythms(fit, trace, requests),

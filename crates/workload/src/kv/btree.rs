@@ -129,7 +129,7 @@ impl Method for Btree {
             }
             let (page, at) = self.way.pop().expect("it was pushed");
             entry = self.split(page, at, entry);
-            // The pointer to the new page stands behind the one that led here.
+            // The pointer to the new page is inserted after the one that led here.
             if let Some(above) = self.way.last_mut() {
                 above.1 += 1;
             }

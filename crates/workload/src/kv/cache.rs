@@ -57,7 +57,7 @@ impl Cache {
         if self.slots[page as usize].newer == ABSENT {
             return false;
         }
-        // Where nothing ever leaves, its order is of no use.
+        // Without evictions, the order does not matter.
         if page != self.newest && (self.capacity as usize) < self.slots.len() {
             self.unlink(page);
             self.push(page);

@@ -170,7 +170,7 @@ impl<M: Method> Store<M> {
                     None => self.end_transaction(client),
                 },
                 Stage::Sweep { page } => self.sweep(client, page),
-                // Pages that left while the checkpoint began are written too.
+                // Pages evicted while the checkpoint started are written, too.
                 Stage::Settle if !self.checkpoint.unsettled.is_empty() => Turn::Wait(Until::Settled),
                 Stage::Settle => {
                     self.clients[client as usize].stage = Stage::Mark;
@@ -196,7 +196,7 @@ impl<M: Method> Store<M> {
     #[inline]
     fn wait(&mut self, client: u32, until: Until) {
         match until {
-            // Its wait is counted from when it is woken.
+            // Its wait is counted from its wake-up.
             Until::Woken => return,
             Until::Time(time) => return self.turns.wait_until(time, client),
             Until::Page(page) => self.waiting.for_page(page, client),

@@ -76,7 +76,7 @@ impl Ranks {
         let product = u128::from(random.bits()) * self.alias.len() as u128;
         let place = (product >> 64) as usize;
         let alias = self.alias[place];
-        // Which of the two it is a processor cannot guess.
+        // The branch is unpredictable.
         select_unpredictable((product as u64) < alias.threshold, place, alias.other as usize)
     }
 }

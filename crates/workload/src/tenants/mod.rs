@@ -235,7 +235,7 @@ impl Interactive for Tenants {
         let has_place = self.has_place();
         let next = |tenant: &Tenant| match has_place {
             true => tenant.next_event().min(tenant.due()),
-            // A request that comes without a place to take only waits.
+            // A request without a free slot waits.
             false => tenant.next_event(),
         };
         self.tenants.iter().map(next).min().map_or(Time::MAX, |next| next.max(self.now))
@@ -275,7 +275,7 @@ impl Workload for Tenants {
 
     fn fill_writes(&mut self, batch: &mut Vec<Request>, limit: usize) -> Result<(), WorkloadError> {
         let full = batch.len() + limit;
-        // Tenants in a row that had no write to give.
+        // Consecutive tenants without a write.
         let mut idle = 0;
         while batch.len() < full && idle < self.tenants.len() {
             if self.turn_left == 0 {

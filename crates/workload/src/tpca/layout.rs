@@ -135,7 +135,7 @@ impl Database {
 
     #[inline]
     fn search(&self, tree: &Tree, id: u64, arrival: Time, batch: &mut Vec<Request>) {
-        // The way is known from the leaf upwards, and walked from the root.
+        // The path is built from the leaf upward, and walked from the root.
         let mut way = [(0, 0); LEVELS_MAX];
         let way = &mut way[..tree.levels.len()];
         let mut entry = id;

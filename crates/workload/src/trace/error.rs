@@ -110,7 +110,7 @@ impl TraceError {
             TraceError::BadRecord { .. } | TraceError::WrongFormat { .. } | TraceError::TimeUnit { .. } => {
                 ErrorCode::InvalidContent
             }
-            // Without a number it is not the system that complains but a decompressor.
+            // Without a number, the error is from a decompressor instead of the system.
             TraceError::Io { error, .. } if error.raw_os_error().is_none() => ErrorCode::Damaged,
             TraceError::Io { error, .. } => ErrorCode::of_io(error),
         }

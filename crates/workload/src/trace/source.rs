@@ -40,7 +40,7 @@ impl Source {
             self.whole = take == 0;
             self.rest.consume(take);
         }
-        // Programs of Windows begin text with the mark of UTF-8.
+        // Windows programs start text files with a UTF-8 byte order mark.
         let bytes = self.head.strip_prefix(MARK).filter(|text| is_text(text));
         if self.offset == 0 && bytes.is_some() {
             self.head_used = MARK.len();

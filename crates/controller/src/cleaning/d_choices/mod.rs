@@ -63,7 +63,7 @@ impl Cleaner for DChoices {
         let mut draw = || places.start + self.random.below(places.len() as u64) as usize;
         let drawn = (0..self.choices).map(|_| draw());
         let best = drawn.max_by_key(|&place| view.invalid(place)).expect("at least one is drawn");
-        // Where none has an invalid page, the first one behind it that has.
+        // If none has an invalid page, take the next position that has one.
         let behind = (best..places.end).chain(places.start..best);
         Decision::clean(behind.into_iter().find(|&place| view.invalid(place) > 0).unwrap_or(best))
     }

@@ -123,7 +123,7 @@ impl Hybrid {
     /// The young segment to clean instead of the oldest, if one is due.
     fn young(&mut self, view: &View<'_>, partition: usize, oldest: usize) -> Option<usize> {
         let count = view.partitions[partition].count as u32;
-        // Nothing is before the first partition, and two places have no youth.
+        // The first partition has no predecessor, and two positions have no young segment.
         if !self.config.gather_young || partition == 0 || count < 3 {
             return None;
         }
@@ -133,7 +133,7 @@ impl Hybrid {
         if *cleanings < count.min(self.config.young_after) {
             return None;
         }
-        // A segment without an invalid page is no victim, however small the share.
+        // A segment without an invalid page is not a victim, however small the share.
         let enough = (self.config.young_invalid.0 * f64::from(view.invalid(oldest))).max(1.0);
         let mixed = view.by_age(partition).rev().find(|&place| f64::from(view.invalid(place)) >= enough)?;
         *cleanings = 0;

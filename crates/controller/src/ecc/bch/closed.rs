@@ -81,7 +81,7 @@ impl Closed {
     #[inline]
     fn of_depressed(&self, field: &Field, p: u16, q: u16) -> Option<u16> {
         if q == 0 {
-            // Zero is a root, and the others are equal to one another.
+            // Zero is a root, and the others are equal.
             return None;
         }
         if p == 0 {

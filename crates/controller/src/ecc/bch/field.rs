@@ -98,7 +98,7 @@ impl Field {
             return 0;
         }
         let log = self.log(element);
-        // The order is odd, so that one of the two is even.
+        // The order is odd, so one of the two is even.
         self.exp(if log.is_multiple_of(2) { log / 2 } else { (log + self.order()) / 2 })
     }
 

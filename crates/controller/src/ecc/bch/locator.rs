@@ -41,7 +41,7 @@ pub(super) fn locator(field: &Field, syndromes: &[u16]) -> Option<(Coefficients,
         }
         shift += 2;
     }
-    // A highest coefficient that canceled out, or a register longer than its polynomial, is no set of places.
+    // A canceled highest coefficient, or a register longer than its polynomial, gives no valid positions.
     if degree != length || now[degree] == 0 {
         return None;
     }

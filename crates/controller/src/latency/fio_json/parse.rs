@@ -85,8 +85,8 @@ fn check_depth(document: &Value, job: &Value, depth: u32) -> Result<(), Mistake>
         often.filter_map(|(level, _)| level.trim_start_matches(">=").parse::<u64>().ok()).max().unwrap_or(1)
     });
     let outstanding = match (option(document, job, "iodepth"), deepest) {
-        // A synchronous engine has one request outstanding, whatever it was asked for. Other levels end below twice
-        // their name, and the last one, ">=64", nowhere.
+        // A synchronous engine has one request outstanding, whatever its setting. Other levels end below
+        // twice their name, and the last one, ">=64", is unbounded.
         (Some(_), Some(1)) => 1,
         (Some(asked), Some(level)) if level < 64 => asked.min(2 * level - 1),
         (Some(asked), _) => asked,
@@ -160,7 +160,7 @@ fn from_percentiles(clat: &Value, percentiles: &Map<String, Value>) -> Result<Ve
         let missing = || mistake("`clat_ns` lacks a number", "`min`, `max` and each percentile need one");
         let to = time_of_ns(ns.ok_or_else(missing)?)?;
         if let Some(from) = from {
-            // A percentile is a bin's middle and may lie past the exact maximum.
+            // A percentile is the middle of a bin and may exceed the exact maximum.
             pieces.push(Piece { share: percent - below, from, to: to.max(from) });
         }
         (below, from) = (percent, Some(from.map_or(to, |from| to.max(from))));

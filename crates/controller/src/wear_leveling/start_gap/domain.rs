@@ -17,7 +17,7 @@ pub(super) struct Domain {
 impl Domain {
     #[inline]
     pub(super) fn physical(&self, row: u64, rows: u64) -> u64 {
-        // Both are below `rows`, so that one subtraction is the remainder.
+        // Both are below `rows`, so one subtraction gives the remainder.
         let rotated = row + self.start;
         let rotated = if rotated >= rows { rotated - rows } else { rotated };
         rotated + u64::from(rotated >= self.gap)

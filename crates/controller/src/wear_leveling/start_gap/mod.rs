@@ -253,7 +253,7 @@ impl WearLeveller for StartGap {
         let base = self.first(number);
         let domain = &mut self.domains[number];
         let every = domain.interval;
-        // An interval that has just become shorter may be over already.
+        // A shortened interval may already be over.
         let first = every.saturating_sub(domain.writes).max(1);
         let in_line = domain.moves_in_line(domain.physical(row, rows));
         let moves = if most < first { 0 } else { ((most - first) / every + 1).min(in_line) };

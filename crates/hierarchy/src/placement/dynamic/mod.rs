@@ -142,7 +142,8 @@ impl Placement for Dynamic {
         let saving = |e: &u32| self.saving(*e, view.homes[*e as usize], wanted[*e as usize]);
         let mut gaining: Vec<u32> = (0..wanted.len() as u32).filter(|e| saving(e) > 0.0).collect();
         gaining.sort_by(|a, b| saving(b).total_cmp(&saving(a)).then(a.cmp(b)));
-        // An exchange may bring the partner of another to where it can make way: again, until none is left.
+        // An exchange may move the partner of another to a tier where it is eligible: repeat until none is
+        // left.
         let mut before = usize::MAX;
         while moves.len() != before {
             before = moves.len();
@@ -248,7 +249,7 @@ impl Plan<'_> {
             return None;
         }
         let tiers = self.policy.extents.len();
-        // One that wants to be where this one is comes before one that has to continue from there.
+        // A candidate for the current tier precedes one that has to move further.
         let nexts = std::iter::once(usize::from(home)).chain((0..tiers).filter(|&t| t != usize::from(home)));
         for next in nexts.collect::<Vec<_>>() {
             let list = usize::from(wanted) * tiers + next;

@@ -180,7 +180,7 @@ impl Log {
             tags[places.len()] = tag;
             places.push(index.place_of(tag, from));
         });
-        // All of them found first: a new slot is the old one of another block.
+        // Find all of them first: a new slot is the old one of another block.
         for (to, place) in places.into_iter().enumerate() {
             *index.slot_mut(place) = to as Slot;
         }
@@ -192,7 +192,7 @@ impl Log {
         let mut to = self.tail;
         self.each_live(index, |log, index, from, tag| {
             log.tags[to] = tag;
-            // What was used at the new slot lies before it by now.
+            // The use at the new slot is now before it.
             let place = index.place_of(tag, from);
             *index.slot_mut(place) = to as Slot;
             to = log.wrap(to + 1);

@@ -316,12 +316,12 @@ impl Replay {
             self.records.clear();
             self.feed.read(&mut self.records, want)?;
             self.place(batch)?;
-            // A part may have none of many records.
+            // A part may contain none of many records.
             if self.records.is_empty() || batch.len() > from {
                 break;
             }
         }
-        // Records that were cut give more requests than were asked for.
+        // Split records give more requests than requested.
         if batch.len() - from > limit {
             self.waiting.extend(batch.drain(from + limit..));
         }

@@ -131,7 +131,7 @@ struct Birthday {
 impl Birthday {
     fn check_restored(&mut self) -> Result<(), String> {
         let lines = self.set.len();
-        // Behind the last one the next turn begins.
+        // After the last one the next turn starts.
         if self.line < lines || (self.left == 0 && self.line == lines) {
             Ok(())
         } else {

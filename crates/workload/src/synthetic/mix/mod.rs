@@ -110,7 +110,7 @@ fn pattern(
             parts
         });
     }
-    // What rounding leaves open goes to the last part that has a share.
+    // Rounding errors are assigned to the last part with a share.
     while bounds.last().is_some_and(|&bound| bound >= upto) {
         bounds.pop();
     }

@@ -370,14 +370,15 @@ impl Space {
         if from + blocks > to {
             if self.given + blocks <= self.blocks {
                 let strip = STRIP.max(blocks * OBJECTS_PER_STRIP).min(self.blocks - self.given);
-                // A strip that begins where the old one ends continues it.
+                // A strip that starts where the old one ends continues it.
                 let from = if to == self.given { from } else { self.given };
                 self.given += strip;
                 self.strips[*run] = (from, self.given);
             } else {
                 match self.strips.iter().position(|(from, to)| from + blocks <= *to) {
                     Some(room) => *run = room,
-                    // Nothing of this size was ever touched and there is no room: begin over earlier objects.
+                    // Nothing of this size was ever accessed and there is no space: restart over earlier
+                    // objects.
                     None => self.strips[*run] = (0, self.blocks),
                 }
             }

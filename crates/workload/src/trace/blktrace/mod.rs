@@ -150,7 +150,7 @@ impl Decoder for Reader {
             } else if got < RECORD {
                 Some(Fault("the file ends within a record"))
             } else if record[..4] != MAGIC {
-                // Without its length nothing tells where the next record begins.
+                // Without its length the start of the next record is unknown.
                 Some(Fault(
                     "a record does not begin with 07 't' 'a' 'e' (version 7, little-endian); what follows cannot be read",
                 ))
