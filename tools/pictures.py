@@ -57,6 +57,7 @@ def plan(page: Page, _folder: Path) -> None:
     page.select_option("#trace", label=shipped)
     page.click("button:has-text('Plan')")
     page.wait_for_selector("h2:has-text('mixes of tiers')", timeout=600_000)
+    page.wait_for_selector("html[data-state=ready]", state="attached", timeout=600_000)
     page.locator("h2:has-text('mixes of tiers')").evaluate("each => each.scrollIntoView()")
     keep(page, "plan")
 

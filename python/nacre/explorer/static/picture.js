@@ -8,9 +8,9 @@ const TOLD = ["capacity", "footprint", "requests", "transactions", "file", "rate
 export function picture(view) {
   const { schema, tree } = view;
   return h("div", { class: "stack" },
-    box(view, "workload", "workload", tree.workload, "who asks", []),
+    box(view, "workload", "workload", tree.workload, "workload", []),
     h("div", { class: "arrow", "aria-hidden": "true" }, "requests"),
-    device(view, "stack", tree.stack, "what serves"),
+    device(view, "stack", tree.stack, "stack"),
     box(view, "run", "run", tree.run ?? {}, "run", []),
   );
 
@@ -32,7 +32,7 @@ function box({ schema, chosen, values, wrong, choose }, path, family, value, rol
     h("span", { class: "what" }, name.replaceAll("_", " ")),
     value?.preset && kind ? h("span", { class: "role" }, kind.replaceAll("_", " ")) : null,
     told && h("span", { class: "told" }, told),
-    mistakes ? h("span", { class: "mistakes" }, mistakes === 1 ? "1 error" : `${mistakes} mistakes`) : null,
+    mistakes ? h("span", { class: "mistakes" }, mistakes === 1 ? "1 error" : `${mistakes} errors`) : null,
   );
   return h("div", { class: `box ${family}${mistakes ? " wrong" : ""}` }, button,
     inner.length ? h("div", { class: "inner" }, inner) : null);

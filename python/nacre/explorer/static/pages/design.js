@@ -184,7 +184,7 @@ class Design {
     }
     const family = chosen === "workload" ? "workload" : "device";
     const role = chosen.replaceAll("_", " ").replaceAll(".", ", ");
-    return [h("h2", {}, role[0].toUpperCase() + role.slice(1)), form.slot(chosen, family, at(tree, chosen), "description")];
+    return [h("h2", {}, role[0].toUpperCase() + role.slice(1)), form.slot(chosen, family, at(tree, chosen), "kind")];
   }
 
   /** All errors at once; each leads to its field. */
