@@ -35,7 +35,7 @@ fn main() -> io::Result<()> {
     fs::write(Path::new(&env::var("OUT_DIR").expect("cargo sets it")).join("shipped.rs"), text)
 }
 
-/// The TOML files of `folder`, by name; none if there is no such folder.
+/// The TOML files of `folder`, by name; empty if it does not exist.
 fn toml_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     if !folder.is_dir() {
         return Ok(Vec::new());

@@ -1,4 +1,4 @@
-//! Which kinds of device can do what most cannot, so that a message may name them.
+//! Kinds of devices with rare capabilities, for error messages.
 
 /// Devices whose state depends on earlier writes.
 pub const PRECONDITIONED: &str = "envy, onyx, ssd and zns_ssd";

@@ -1,4 +1,4 @@
-//! What ships with the product: catalog entries and scenarios.
+//! Catalog entries and scenarios of the product.
 //!
 //! Every file of `catalog/` and `scenarios/` is compiled in; adding one is adding the file.
 
@@ -6,10 +6,10 @@ use nacre_config::{Node, Value};
 
 include!(concat!(env!("OUT_DIR"), "/shipped.rs"));
 
-/// The family of entries that are no settings: what is expected of technologies.
+/// The family of entries that are not settings: projections of technologies.
 pub const ROADMAP: &str = "roadmap";
 
-/// One catalog entry: settings that a scenario uses with `preset = "name"`.
+/// A catalog entry: settings that a scenario uses with `preset = "name"`.
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// The name a scenario uses.
@@ -22,12 +22,12 @@ pub struct Entry {
     pub settings: Node,
 }
 
-/// All entries, by family and name. Panics if a shipped file is broken; a test reads them all.
+/// All entries, by family and name. Panics if a shipped file is invalid; a test reads them all.
 pub fn entries() -> Vec<Entry> {
     texts().map(|(family, name, text)| entry(family, name, text)).collect()
 }
 
-/// The entry called `name`; no other is read, since the points of a study ask for theirs thousands of times.
+/// The entry with this name; no other is read, since the points of a study need theirs thousands of times.
 pub fn find(name: &str) -> Option<Entry> {
     texts().find(|&(_, called, _)| called == name).map(|(family, name, text)| entry(family, name, text))
 }
@@ -50,13 +50,13 @@ pub(crate) fn device_texts() -> &'static [(&'static str, &'static str)] {
 /// One built-in scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shipped {
-    /// The name `nacre run` knows it by.
+    /// Its name for `nacre run`.
     pub name: &'static str,
     /// The TOML text.
     pub text: &'static str,
 }
 
-/// All shipped scenarios, by name.
+/// All built-in scenarios, by name.
 pub fn scenarios() -> Vec<Shipped> {
     SCENARIOS.iter().map(|&(name, text)| Shipped { name, text }).collect()
 }

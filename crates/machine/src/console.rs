@@ -1,4 +1,4 @@
-//! A test console: single requests to a device, and where every nanosecond of each went.
+//! Test console: single requests to a device, with latency breakdowns.
 
 use crate::host::Host;
 use crate::scenario::Checked;
@@ -45,15 +45,15 @@ pub struct ConsoleReply {
 pub struct Spent {
     /// Path of the component in the scenario.
     pub component: String,
-    /// Doing what.
+    /// Activity.
     pub activity: &'static str,
-    /// At what, of a device that tells that.
+    /// Stage, for a device with stages.
     pub stage: Option<&'static str>,
     /// Duration in nanoseconds.
     pub ns: f64,
 }
 
-/// An event that happened.
+/// A counted event.
 #[derive(Clone, Debug, Serialize, PartialEq)]
 pub struct Counted {
     /// Path of the component in the scenario.
@@ -163,7 +163,8 @@ fn path_of(report: &ComponentReport, id: ComponentId) -> Option<String> {
     report.children.iter().find_map(|child| path_of(child, id))
 }
 
-/// Adds what was counted between two reports. What does not grow, such as units that hold data now, is left out.
+/// Adds counter differences between two reports. Values that do not grow, such as current valid pages, are
+/// omitted.
 fn count(before: &ComponentReport, after: &ComponentReport, into: &mut Vec<Counted>) {
     let earlier =
         |name: &str| before.counters.iter().find(|(known, _)| *known == name).map_or(0, |&(_, n)| n);

@@ -1,6 +1,7 @@
-//! Faults that are added to a device while it runs, in the way of its requests.
+//! Faults added to a running device, in the path of its requests.
 //!
-//! They are those of the device [`faulty`](nacre_hierarchy::faulty), in a [`Layer`] that a driver has over its device.
+//! They are those of the device [`faulty`](nacre_hierarchy::faulty), in a [`Layer`] that a driver has above
+//! its device.
 
 pub use nacre_hierarchy::faulty::fault::Part as Fault;
 pub use nacre_hierarchy::faulty::layer::{Below, Layer};
@@ -20,8 +21,9 @@ struct Document {
     fault: Slot<FaultFamily>,
 }
 
-/// The fault that `text` describes, the inside of a TOML table, over a device of so much `capacity` of the scenario
-/// `checked`. Its start counts from `now`; its draws follow from the scenario's seed and its `number`.
+/// The fault in `text`, a TOML table without header, for a device with this `capacity` in the scenario
+/// `checked`. Its start is relative to `now`; its random stream follows from the scenario's seed and its
+/// `number`.
 ///
 /// Errors: all errors in it.
 pub fn read(

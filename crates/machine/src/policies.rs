@@ -1,4 +1,4 @@
-//! Policies by themselves: a cache without a device around it, and what a caller needs to bring its own policy.
+//! Policies on their own: a cache without a device, and the support for user policies.
 
 use crate::rooms::Rooms;
 use nacre_config::{FieldType, Node, Origin, Problems, Reader, Slot, room_of};

@@ -1,18 +1,19 @@
-//! Presets: the settings of catalog entries under those that a scenario gives.
+//! Presets: settings of catalog entries as defaults for those of a scenario.
 
 use crate::catalog;
 use nacre_config::problem::nearest;
 use nacre_config::{ErrorCode, Node, Problem, Value};
 use std::collections::BTreeMap;
 
-/// The settings of catalog entries, each read when it is first asked for.
+/// Settings of catalog entries, each read on first use.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Presets {
     read: BTreeMap<String, Node>,
 }
 
 impl Presets {
-    /// Puts the settings of the entries that the table at `path` names, and those in it, under those the user gave.
+    /// Merges the settings of the entries that the table at `path` names, and of tables in it, below those of
+    /// the user.
     pub(crate) fn apply(&mut self, node: &mut Node, path: &str, problems: &mut Vec<Problem>) {
         if let Some(preset) = node.get("preset").cloned() {
             match preset.text().map(|name| (name, self.settings(name))) {
@@ -46,7 +47,7 @@ impl Presets {
         }
     }
 
-    /// The settings of the entry called `name`; `None` if there is no such entry, or it is none of settings.
+    /// Settings of the entry with this name; `None` if there is none, or it has no settings.
     fn settings(&mut self, name: &str) -> Option<&Node> {
         if !self.read.contains_key(name) {
             let entry = catalog::find(name).filter(|entry| entry.family != catalog::ROADMAP)?;
@@ -73,7 +74,7 @@ fn unknown_preset(path: &str, name: &str, preset: &Node) -> Problem {
     .remedy(format!("{hint}known: {}", names.join(", ")))
 }
 
-/// Adds to the table `node` what `below` has and `node` has not, table by table.
+/// Adds to the table `node` what `below` has and `node` lacks, table by table.
 fn merge_under(node: &mut Node, below: &Node) {
     let Value::Table(entries) = &below.value else { return };
     for (key, value) in entries {

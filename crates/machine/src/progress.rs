@@ -1,4 +1,4 @@
-//! How far work has come, for who watches it.
+//! Progress of work.
 
 use nacre_kernel::Time;
 use std::ops::ControlFlow;
@@ -12,11 +12,11 @@ pub type Watch<'a> = dyn FnMut(Progress) -> ControlFlow<()> + 'a;
 /// Progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
-    /// Whether preconditioning is in progress; its writes are counted then.
+    /// Whether preconditioning is in progress; then its writes are counted.
     pub preconditioning: bool,
     /// Requests served.
     pub done: u64,
-    /// Requests there will be, if known.
+    /// Expected number of requests, if known.
     pub expected: Option<u64>,
     /// Simulated time reached.
     pub simulated: Time,

@@ -1,4 +1,4 @@
-//! What a whole workload asks of each extent, counted before time begins.
+//! Accesses of a whole workload to each extent, counted before simulated time starts.
 
 use crate::progress::{BATCH, Progress, Watch};
 use nacre_config::{ErrorCode, Problem, Problems};
@@ -9,8 +9,7 @@ use nacre_workload::{Workload, WorkloadError};
 /// Ranges that the footprint of a workload may have: a quarter of a GiB of memory.
 const RANGES_MAX: usize = 1 << 22;
 
-/// The bytes that `workload` reads and writes, up to `limit` requests. Where `watch` breaks, those of what was read until
-/// then.
+/// Bytes that `workload` reads and writes, up to `limit` requests. If `watch` breaks, those read until then.
 pub(crate) fn footprint(
     mut workload: Box<dyn Workload>,
     limit: Option<u64>,
@@ -57,17 +56,17 @@ fn of_workload(error: &WorkloadError) -> Problem {
 
 /// Extents in which accesses are counted.
 pub(crate) struct Space<'a> {
-    /// The place that asks.
+    /// The setting that needs the counts.
     pub(crate) path: &'a str,
     /// Size of an extent.
     pub(crate) extent: Bytes,
-    /// How many there are.
+    /// Number of extents.
     pub(crate) extents: u32,
 }
 
-/// Counts the reads and writes of `workload`, up to `limit` requests, in each extent of `space`, by their
-/// size. A request that touches several counts in each, with the part that is there. Where `watch` breaks, the
-/// counts are of what was read until then.
+/// Counts the reads and writes of `workload`, up to `limit` requests, in each extent of `space`, by size. A
+/// request that touches several counts in each, with its part there. If `watch` breaks, the counts are of
+/// what was read until then.
 pub(crate) fn count(
     workload: &mut dyn Workload,
     limit: Option<u64>,
@@ -109,7 +108,8 @@ impl Space<'_> {
         self.extent.0 * u64::from(self.extents)
     }
 
-    /// Adds `request` to the counts of the extents it touches. Errors: where it ends, if that is beyond the last.
+    /// Adds `request` to the counts of the extents it touches. Errors: its end, if that is past the last
+    /// extent.
     fn count(&self, request: &Request, counts: &mut [Vec<SizedAccesses>]) -> Result<(), u128> {
         let end = u128::from(request.address) + u128::from(request.bytes);
         if end > u128::from(self.bytes()) {
@@ -146,8 +146,8 @@ impl Space<'_> {
     }
 }
 
-/// `bytes` rounded up to a sixteenth of the power of two below it, so that there are few sizes; multiples of
-/// 4 KiB up to 128 KiB stay what they are.
+/// `bytes` rounded up to 1/16 of the power of two below it, so that there are few sizes; multiples of 4 KiB
+/// up to 128 KiB are exact.
 fn grade(bytes: u32) -> u32 {
     let step = 1 << (31 - bytes.max(512).leading_zeros()).saturating_sub(4);
     bytes.max(1).checked_next_multiple_of(step).unwrap_or(u32::MAX)

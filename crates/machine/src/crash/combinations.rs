@@ -1,17 +1,17 @@
-//! Stacks that are drawn more often than chance has them: what can go wrong there takes several settings at once.
+//! Stacks generated more often than by chance, because their failures need several settings at once.
 
 use super::hints::EDGE;
 
-/// Settings of a stack that are not drawn.
+/// Fixed settings of a stack.
 #[derive(Debug)]
 pub(super) struct Combination {
     /// The device at its top.
     pub(super) kind: &'static str,
-    /// By room and setting, the value; a device of some kind is [`Value::Device`].
+    /// Values by room and setting; a device of some kind is [`Value::Device`].
     pub(super) settings: &'static [(&'static str, &'static str, Value)],
 }
 
-/// Of a setting.
+/// Value of a setting.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Value {
     /// This text.
@@ -22,15 +22,15 @@ pub(super) enum Value {
 
 use Value::{Device, Text};
 
-/// A card whose capacitor saves only the first pages of its memory: a power loss takes the others back to what they held
-/// before, also those that a cache has clean copies of.
+/// A card whose capacitor saves only the first pages of its memory: a power loss reverts the others, also
+/// those that a cache has clean copies of.
 const SAVES_A_PART: [(&str, &str, Value); 3] = [
     ("nvram_card", "volatile", Text("true")),
     ("nvram_card", "capacitor", Text("\"14 mJ\"")),
     ("nvram_card", "chip", Text("\"1 MiB\"")),
 ];
 
-/// One stack in three is one of these.
+/// 1/3 of the stacks are one of these.
 pub(super) const COMBINATIONS: [Combination; 7] = [
     // Copies of what the backing lost, in caches so small that they leave soon.
     Combination {

@@ -1,4 +1,4 @@
-//! Every kind of device, as it is drawn, and every device of the catalog keeps the contract of devices.
+//! Every random device and every device of the catalog satisfies the device contract.
 
 #![expect(clippy::print_stdout, reason = "what is printed is shown where a test fails")]
 
@@ -13,7 +13,7 @@ use nacre_testkit::conformance;
 
 /// Stacks of each kind.
 const STACKS: usize = 2;
-/// How far apart requests are at most: a disk cache with misses of 64 small pages does all of one in that time.
+/// Maximum time between requests: a disk cache completes one with misses of 64 small pages in it.
 const PAUSE: Time = Time::from_ms(40);
 
 #[test]

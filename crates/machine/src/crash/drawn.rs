@@ -1,7 +1,9 @@
-//! Stacks that are drawn: any room of the family of devices, with any of its settings, over any others.
+//! Random stacks: any room of the family of devices, with any of its settings, over any others.
 //!
-//! What is drawn is a scenario as text. It follows from what the rooms say of their settings, so that a new room is
-//! drawn as soon as it is in its table; [`hints`](super::hints) keep it small. A setting that the check of scenarios
+//! What is drawn is a scenario as text. It follows from what the rooms say of their settings, so that a new
+//! room is
+//! drawn as soon as it is in its table; [`hints`](super::hints) keep it small. A setting that the check of
+//! scenarios
 //! refuses next to the others keeps its default; where that does not help, all is drawn again.
 
 use super::OfScenario;
@@ -26,26 +28,26 @@ pub struct Drawn {
     pub options: Options,
 }
 
-/// The most bytes of a stack that is drawn.
+/// Maximum capacity of a random stack.
 const CAPACITY_MAX: Bytes = Bytes(1 << 30);
-/// Texts that are tried for one kind of device before another is taken.
+/// Attempts for one kind of device before another is taken.
 const TRIES: u32 = 100;
 /// Kinds that are tried.
 const KINDS_TRIED: u32 = 20;
 /// Devices above each other.
 const DEPTH_MAX: u32 = 2;
-/// The device with faults, and the share of stacks that have one at their top, and of devices below others that have faults
-/// which make them late.
+/// The faulty device: share of stacks with one at the top, and share of lower devices with faults that delay
+/// them.
 const FAULTY: &str = "faulty";
 const FAULTY_SHARE: f64 = 1.0 / 8.0;
-/// The device of several members, and the share of stacks that are one of them.
+/// The mirror, and the share of stacks that are one.
 const MIRROR: &str = "mirror";
 const MIRRORED_SHARE: f64 = 1.0 / 8.0;
-/// The share of stacks that are one of [`COMBINATIONS`].
+/// Share of stacks that are one of [`COMBINATIONS`].
 const COMBINED: f64 = 1.0 / 3.0;
-/// Stored energy by what the check of scenarios takes for just enough, which may be too little.
+/// Stored energy relative to the minimum of the scenario check; it may be too little.
 const SHARES_OF_ENOUGH: [f64; 8] = [0.5, 0.75, 0.999, 1.0, 1.0, 1.25, 1.5, 1.9];
-/// Between what energies the one that is just enough is looked for, J, and in how many steps.
+/// Range in J for searching the minimum energy, and number of steps.
 const ENERGIES: (f64, f64) = (1e-9, 1e5);
 const HALVINGS: u32 = 50;
 
@@ -71,8 +73,8 @@ impl Files for Nothing {
     }
 }
 
-/// A stack, its workload and its faults, of `seed`: so many power losses, and in one of four with faults of the
-/// medium next to them.
+/// Stack, workload, and faults of `seed`, with this number of power losses; 1/4 also have faults of the
+/// medium.
 pub fn drawn(seed: u64, points: u64) -> Drawn {
     let mut random = Streams::new(seed).stream("stack");
     let kinds = kinds();
@@ -94,8 +96,8 @@ pub fn drawn(seed: u64, points: u64) -> Drawn {
     panic!("no stack could be drawn of seed {seed}: the values in crash/hints.rs are refused");
 }
 
-/// The kinds of device that are drawn. A device with faults and a mirror are no kinds of their own: they are drawn over
-/// others, so that these stay what they are without them.
+/// Kinds of random devices. Faulty devices and mirrors are not among them: they are added over others, so
+/// that these do not change.
 fn kinds() -> Vec<&'static str> {
     Rooms::new().kinds("device").into_iter().filter(|kind| ![FAULTY, MIRROR].contains(kind)).collect()
 }
@@ -106,8 +108,8 @@ fn stack_of(text: &str) -> Vec<String> {
     stack.lines().filter(|line| !line.is_empty()).map(String::from).collect()
 }
 
-/// The same stack, or in one of so many cases a mirror of it and of the same again, of the same with a fault that it tells,
-/// or of another device.
+/// The stack or, in one of this many cases, a mirror of it with an equal one, with an equal one with reported
+/// faults, or with another device.
 fn mirrored(found: (String, Checked), random: &mut Random) -> (String, Checked) {
     if !random.chance(MIRRORED_SHARE) {
         return found;
@@ -130,7 +132,7 @@ fn mirrored(found: (String, Checked), random: &mut Random) -> (String, Checked) 
     legal([&own[..], &settings].concat()).map_or(found, |(lines, checked)| (scenario(&lines), checked))
 }
 
-/// The same stack, or in one of so many cases the same with faults at its top.
+/// The stack or, in one of this many cases, the same with faults at its top.
 fn with_faults(found: (String, Checked), random: &mut Random) -> (String, Checked) {
     if !random.chance(FAULTY_SHARE) {
         return found;
@@ -158,7 +160,7 @@ pub(super) fn of_kind(kind: &'static str, random: &mut Random) -> Option<(String
     with_settings(kind, &[], random)
 }
 
-/// The same, with values that are not drawn.
+/// As before, with some fixed values.
 pub(super) fn with_settings(
     kind: &'static str,
     settings: Settings,
@@ -171,7 +173,7 @@ pub(super) fn with_settings(
     })
 }
 
-/// As [`legal`]; stored energy at the edge of what suffices is a share of what the check of scenarios asks for.
+/// As [`legal`]; minimum stored energy is a share of what the scenario check requires.
 fn at_the_edge(lines: Vec<String>, random: &mut Random) -> Option<(Vec<String>, Checked)> {
     let (mut lines, checked) = legal(lines)?;
     let Some(edge) = lines.iter().position(|line| line.ends_with(hints::EDGE)) else {
@@ -197,15 +199,15 @@ fn at_the_edge(lines: Vec<String>, random: &mut Random) -> Option<(Vec<String>, 
     legal(lines)
 }
 
-/// Sets up a workload that nobody asks, since a scenario has one.
+/// Adds an unused workload, since a scenario needs one.
 fn scenario(lines: &[String]) -> String {
     let workload = "[workload]\nkind = \"uniform\"\nrequests = 1\nfootprint = \"4 KiB\"\nrequest = \"4 KiB\"\n\
                     read_share = \"0 %\"\narrival = \"closed\"\n";
     format!("schema = 1\n{workload}\n[stack]\n{}\n", lines.join("\n"))
 }
 
-/// The lines of a stack without those that the check refuses, as often as that leaves fewer. `None`: the others are
-/// refused, too, or make no stack of a size that is wanted.
+/// Lines of a stack without those that the check rejects, removed repeatedly. `None`: the rest is rejected,
+/// too, or the stack has an unsuitable size.
 fn legal(mut lines: Vec<String>) -> Option<(Vec<String>, Checked)> {
     loop {
         let text = scenario(&lines);
@@ -221,7 +223,7 @@ fn legal(mut lines: Vec<String>) -> Option<(Vec<String>, Checked)> {
     }
 }
 
-/// Whether a line gives the setting of the stack at `path`, or a table or list with it.
+/// Whether a line sets `path` of the stack, or a table or list that contains it.
 fn gives(line: &str, path: &str) -> bool {
     let name = line.split(" = ").next().unwrap_or(line);
     let within = path.strip_prefix("stack.").and_then(|path| path.strip_prefix(name));
@@ -234,20 +236,20 @@ fn is_usable(checked: &Checked) -> bool {
     device.capacity().is_some_and(|capacity| capacity <= CAPACITY_MAX && capacity.0 >= 4096)
 }
 
-/// By room and setting, values that are not drawn.
+/// Fixed values by room and setting.
 type Settings = &'static [(&'static str, &'static str, Value)];
 
 struct Draw<'a> {
     random: &'a mut Random,
     rooms: &'a Rooms,
     settings: Settings,
-    /// Devices above this one.
+    /// Number of devices above this one.
     depth: u32,
 }
 
 impl Draw<'_> {
-    /// The lines of a table with the settings of a room, its kind first. `None`: it has a setting that cannot be
-    /// drawn.
+    /// Lines of a table with random settings of a room, its kind first. `None`: it has a setting that cannot
+    /// be generated.
     fn room(&mut self, family: &str, kind: &'static str) -> Option<Vec<String>> {
         let descriptor = self.rooms.descriptor(family, kind).expect("the kind is of this family");
         let mut lines = vec![format!("kind = \"{kind}\"")];
@@ -300,7 +302,7 @@ impl Draw<'_> {
         Some(lines)
     }
 
-    /// How cells wear out: from a stream that begins where the common one is, which stays there.
+    /// Wear settings, from a stream forked from the common one, which does not advance.
     fn wear(&self, kind: &str, field: &str) -> &'static str {
         let values = hints::wear(kind, field);
         let mut own = Streams::new(self.random.clone().bits()).stream(field);
@@ -358,8 +360,8 @@ impl Draw<'_> {
         Some(format!("{{ {} }}", self.room(family, kind)?.join(", ")))
     }
 
-    /// A device, `of` this kind if one is given. It is legal where it stands alone, so that most of what is drawn around it
-    /// is legal, too.
+    /// A device, `of` this kind if given. It is valid on its own, so that most stacks around it are valid,
+    /// too.
     fn device(&mut self, of: Option<&'static str>) -> Option<String> {
         let kinds = kinds();
         self.depth += 1;
@@ -384,7 +386,7 @@ impl Draw<'_> {
     }
 }
 
-/// Whether a line gives a code that takes some bit errors for right ones: no device has means to see these.
+/// Whether a line sets a code that miscorrects some bit errors: no device can detect these.
 fn is_blind(line: &str) -> bool {
     let is_of = |kind: &str| line.starts_with(&format!("ecc = {{ kind = \"{kind}\""));
     is_of("none") || is_of("bch") && !line.contains("crc32 = true")

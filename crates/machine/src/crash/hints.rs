@@ -1,18 +1,19 @@
-//! Values that keep drawn stacks small, and legal often enough.
+//! Values that keep random stacks small, and valid often enough.
 
-/// The setting is left out.
+/// The setting is omitted.
 pub(super) const LEFT_OUT: &str = "";
-/// The setting is given, and its value drawn.
+/// The setting is given, with a random value.
 pub(super) const ANY: &str = "?";
-/// Stored energy about as large as the check of scenarios asks for, where no write may be lost: just enough, or less.
+/// Stored energy near the minimum of the scenario check, for devices that must not lose writes: just enough,
+/// or less.
 pub(super) const EDGE: &str = "\"100000 J\"";
-/// The value of the setting is drawn from its own stream, so that nothing else depends on it: how cells wear out, what
-/// is kept against that, and what reads alone depend on.
+/// The value comes from its own stream, so that nothing else depends on it: wear, protection against it, and
+/// settings that only affect reads.
 pub(super) const WEAR: &str = "#";
 
-/// Values of TOML to choose from for a setting of a room, or one of the words above. Of a table among its settings
-/// the kind is `room.table`; what that does not have is looked for as a setting of the room, and then of the one that it
-/// is [`like`].
+/// TOML values to choose from for a setting of a room, or one of the words above. For a table among its
+/// settings the kind is `room.table`; missing entries are looked up as a setting of the room, and then of the
+/// one that it is [`like`].
 pub(super) fn of(kind: &str, field: &str) -> Option<&'static [&'static str]> {
     let own = |kind| OWN.iter().find(|(room, name, _)| *room == kind && *name == field);
     let own = own(kind).or_else(|| own(kind.split('.').next().unwrap_or(kind))).or_else(|| own(like(kind)));
@@ -22,18 +23,18 @@ pub(super) fn of(kind: &str, field: &str) -> Option<&'static [&'static str]> {
     })
 }
 
-/// The room whose settings a room has, too.
+/// The room whose settings a room shares.
 fn like(kind: &str) -> &str {
     if kind == "zns_ssd" { "ssd" } else { kind }
 }
 
-/// Values of a setting that says how cells wear out.
+/// Values of a wear setting.
 pub(super) fn wear(kind: &str, field: &str) -> &'static [&'static str] {
     let of = WEARS.iter().find(|(room, name, _)| *room == like(kind) && *name == field);
     of.map(|(_, _, values)| *values).expect("WEAR comes with values")
 }
 
-/// Settings that make bits wrong. A room with a code that does not see all of them is drawn without.
+/// Settings that cause bit errors. A room with a code that may not detect them is generated without.
 pub(super) const WRONG_BITS: &[&str] =
     &["endurance", "slc_endurance", "mlc_endurance", "bit_error_rate", "error_exponent"];
 
@@ -51,7 +52,7 @@ pub(super) fn quantities(name: &str) -> Option<&'static [&'static str]> {
     })
 }
 
-/// Faults of a device `faulty`. They are short, so that a life has many of them and no request takes long.
+/// Faults of a `faulty` device. They are short, so that a run has many of them and no request takes long.
 pub(super) const FAULTS: &[&str] = &[
     "{ kind = \"delay\", latency = \"80 us\", every = 3 }",
     "{ kind = \"delay\", latency = { kind = \"exponential\", mean = \"1 ms\" }, share = \"10 %\" }",
@@ -73,13 +74,12 @@ pub(super) const FAULTS: &[&str] = &[
     "{ kind = \"stale_read\", share = \"2 %\" }",
 ];
 
-/// Those of [`FAULTS`] that make the device late and nothing else.
+/// Number of [`FAULTS`] that only delay the device.
 pub(super) const LATE: usize = 7;
-/// Those that make it late or fail, which whoever asks is told.
+/// Number of those that delay it or fail with an error.
 pub(super) const TOLD: usize = 13;
 
-/// Bits of a flash drive that go wrong: with erases and reads, with erases and time, and at all times, where none is put
-/// right.
+/// Bit errors of a flash drive: by erases and reads, by erases and time, and constant, without correction.
 const BCH_ERRORS: &str = "{ ecc = { kind = \"bch\", t = 8, crc32 = true }, bit_error_rate = 0.0001, cycles = 3, \
                           error_exponent = 1.0, read_disturb = 0.00001, refresh_reads = 20 }";
 const LDPC_ERRORS: &str = "{ ecc = { kind = \"ldpc\", codeword = \"512 B\" }, bit_error_rate = 0.001, cycles = 1, \
@@ -87,7 +87,7 @@ const LDPC_ERRORS: &str = "{ ecc = { kind = \"ldpc\", codeword = \"512 B\" }, bi
 const CRC_ERRORS: &str = "{ ecc = { kind = \"crc32\" }, bit_error_rate = 0.000001, cycles = 1, error_exponent = 0.0, \
                           refresh_reads = 2 }";
 
-/// Where pages go: with parity over all dies and over two, and by address, copied inside their dies.
+/// Page allocation: with parity over all dies and over two, and by address with copyback.
 const PARITY: &str = "{ kind = \"superblock\", parity = {} }";
 const PARITY_OF_TWO: &str = "{ kind = \"superblock\", parity = { stripe = 2 } }";
 const COPYBACK: &str = "{ kind = \"static\", order = \"pwc\", copyback = true }";
@@ -114,7 +114,7 @@ const WEARS: &[(&str, &str, &[&str])] = &[
     ("flash_disk_cache", "strongest", &[LEFT_OUT, "1", "2", "4", "40"]),
 ];
 
-/// For settings of these names in every room.
+/// For settings with these names in every room.
 const EVERYWHERE: &[(&str, &[&str])] = &[
     ("capacity", &["\"64 KiB\"", "\"1 MiB\"", "\"3 MiB\""]),
     ("price", &[LEFT_OUT]),

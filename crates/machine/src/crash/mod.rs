@@ -1,4 +1,4 @@
-//! Crashing the stack of a scenario, and stacks that are drawn.
+//! Power-loss tests of the stack of a scenario, and of random stacks.
 
 mod combinations;
 #[cfg(test)]
@@ -31,7 +31,7 @@ pub struct OfScenario<'a> {
 }
 
 impl<'a> OfScenario<'a> {
-    /// Errors: a part of the stack carries no bytes, it has no end, or it cannot be built.
+    /// Errors: a part of the stack has no data, it has no size limit, or it cannot be built.
     pub fn new(checked: &'a Checked, files: &'a dyn Files) -> Result<OfScenario<'a>, Problems> {
         let layouts = store_layouts(checked, files)?.into_iter().map(|(_, layout)| layout).collect();
         let stack = OfScenario { checked, files, layouts };
@@ -51,8 +51,8 @@ impl Stack for OfScenario<'_> {
     }
 }
 
-/// Crashes the stack of `checked`, whose workload is left out; `watch` is told the points tried so far, and may
-/// end it. Errors: those of [`OfScenario::new`].
+/// Tests the stack of `checked`, without its workload; `watch` is called with the points tested so far, and
+/// may stop it. Errors: those of [`OfScenario::new`].
 pub fn crash(
     checked: &Checked,
     files: &dyn Files,

@@ -1,5 +1,4 @@
-//! The simulator is only worth something if it finds what is wrong: errors and faults, planted into every kind of
-//! device.
+//! The simulator must find planted bugs and faults in every kind of device.
 
 #![expect(clippy::print_stdout, reason = "with --nocapture the tests say how many stacks it takes")]
 
@@ -15,7 +14,7 @@ use nacre_testkit::planted::{Mistake, Planted};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
-/// Stacks within which each error is found, and each fault of the medium is seen.
+/// Number of stacks within which each bug is found, and each fault of the medium is noticed.
 const SEEDS: u64 = 24;
 /// Power losses of each.
 const POINTS: u64 = 400;
@@ -28,7 +27,7 @@ impl Stack for Mistaken<'_, '_> {
     }
 }
 
-/// Whether a device with these capabilities can make the error at all.
+/// Whether a device with these capabilities can have the bug.
 fn applies(mistake: Mistake, capabilities: &Capabilities) -> bool {
     let Capabilities { persistence, atomic_unit, transactions, .. } = *capabilities;
     match mistake {
@@ -46,8 +45,8 @@ fn applies(mistake: Mistake, capabilities: &Capabilities) -> bool {
     }
 }
 
-/// Whether a recovery takes time, and a medium wears out or shares word lines, no capability says: a life of the device
-/// without errors does.
+/// Whether recovery takes time, a medium wears out, or it shares word lines is not in the capabilities: a run
+/// without bugs shows it.
 fn comes_up(mistake: Mistake, honest: &Report) -> bool {
     let branch = |name| honest.branches[name] > 0;
     match mistake {
@@ -60,16 +59,17 @@ fn comes_up(mistake: Mistake, honest: &Report) -> bool {
     }
 }
 
-/// Caches that survive a power loss and forget what went back only when it is safe there: over a backing that
-/// promises less they keep more than the stack promises, and errors about that do not show.
+/// Caches that survive a power loss and keep blocks until they are durable in the backing: over a backing
+/// with weaker guarantees they keep more than guaranteed, which hides some bugs.
 const KEEP_MORE: [&str; 2] = ["flash_disk_cache", "pcm_disk_cache"];
-/// Their rows close by themselves behind a write, mostly before the host knows of it: such a card keeps more, too.
+/// Their rows close after a write, mostly before the host is notified: such a card also keeps more than
+/// guaranteed.
 const DURABLE_ROWS: &str = "nvram_card of durable rows";
 const OF_PROMISES: [Mistake; 3] = [Mistake::FlushThatLies, Mistake::LossUntold, Mistake::CapacitorOverstated];
-/// What the device behind such a cache refuses or damages, the cache has a copy of, mostly.
+/// The cache mostly has a copy of data that the device below it rejects or damages.
 const OF_BACKINGS: [Mistake; 2] = [Mistake::RefusalHidden, Mistake::DamageUntold];
 
-/// Stacks that errors are planted into: of each kind of device, and of those that have several ways to keep bytes.
+/// Stacks for planted bugs: of each kind of device, and of those with several ways to store data.
 pub(super) struct Family {
     pub(super) name: &'static str,
     kind: &'static str,
@@ -105,7 +105,7 @@ const PAIRED: Family = Family {
 };
 
 impl Family {
-    /// Whether the error does not show in such stacks, or not within a few of them.
+    /// Whether the bug is hidden in such stacks, or not found within a few of them.
     fn hides(&self, mistake: Mistake) -> bool {
         let keeps_more = KEEP_MORE.contains(&self.kind);
         let is_card = self.kind == "nvram_card";
@@ -126,7 +126,7 @@ fn kinds() -> impl Iterator<Item = Family> {
     Rooms::new().kinds("device").into_iter().map(|kind| Family { name: kind, kind, has: &[] })
 }
 
-/// Stacks of a family, and the seeds they are drawn from: every draw is legal.
+/// Valid stacks of a family, with their seeds.
 pub(super) fn of_family(family: &Family) -> impl Iterator<Item = (u64, Checked)> {
     let Family { name, kind, has } = *family;
     let legal = move |seed| {
@@ -180,7 +180,7 @@ fn every_mistake_is_found_in_every_kind_of_device_that_can_make_it() {
     assert_eq!(anywhere, Mistake::ALL.into_iter().collect(), "each is found somewhere");
 }
 
-/// A drive that damages paired pages and does not count what was on them.
+/// A drive that damages paired pages without counting their data.
 #[test]
 fn paired_pages_that_are_lost_and_not_told_are_found() {
     let mut damaged = 0;
@@ -196,7 +196,7 @@ fn paired_pages_that_are_lost_and_not_told_are_found() {
     println!("found with stack {}", found.expect("damage that is not told is found").0);
 }
 
-/// No device has means to see them; the auditor has, in every kind of device.
+/// Devices cannot detect them, but the auditor can, in every kind of device.
 #[test]
 fn every_fault_of_the_medium_is_seen_in_every_kind_of_device() {
     for family in kinds() {

@@ -1,4 +1,4 @@
-//! What crashing found, as JSON.
+//! Results of power-loss tests, as JSON.
 
 use nacre_crash::{Finding, Report, Tried};
 use nacre_kernel::histogram::LatencyHistogram;
@@ -60,7 +60,7 @@ fn finding(finding: &Finding) -> Value {
     })
 }
 
-/// Quantiles, and bars of which each reaches a quarter of an octave further.
+/// Quantiles, and bins of a quarter of an octave.
 fn distribution(times: &LatencyHistogram) -> Value {
     let mut bars: Vec<(f64, u64)> = Vec::new();
     let mut within = None;

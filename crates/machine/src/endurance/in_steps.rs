@@ -1,4 +1,4 @@
-//! Devices that cannot be worn out in bursts: they take one write after the other, until a look finds something worn out.
+//! Devices without burst wear: they take one write at a time, until a check finds something worn out.
 
 use crate::drive::Driver;
 use crate::progress::{BATCH, Progress};
@@ -8,8 +8,8 @@ use nacre_kernel::event::{Completions, Device, Payload, RequestId};
 use nacre_kernel::{ComponentReport, Op, Request, Time};
 use std::ops::ControlFlow;
 
-/// Writes between two looks: few, and a 256th of all that were made, so that a look at a large drive costs little and the
-/// number of writes is known within 0.4 %.
+/// Writes between two checks: few, and 1/256 of all writes, so that checking a large drive costs little and
+/// the number of writes is known within 0.4 %.
 const LOOK: u64 = 64;
 const LOOKS: u64 = 256;
 /// Writes after which something must have worn, unless they are fewer than half of all: far more than buffers hold.
@@ -18,7 +18,7 @@ const PATIENCE: u64 = 1 << 20;
 const WORN_OUT: &str = "blocks_by_state.worn_out";
 
 impl Driver<'_> {
-    /// Writes on until something is worn out, at the rate of the run.
+    /// Continues writes until something is worn out, at the rate of the run.
     pub(super) fn wear_out_in_steps(
         &mut self,
         (before, seconds_per_write): (u64, f64),
@@ -70,7 +70,7 @@ impl Driver<'_> {
 
 /// Makes writes without measuring them.
 struct Steps {
-    /// Whether the device itself wears and takes writes without time. What stands over others may hold writes back.
+    /// Whether the device itself wears and accepts writes without time. Composite devices may buffer writes.
     is_untimed: bool,
     now: Time,
     completions: Completions,

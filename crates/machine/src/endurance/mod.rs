@@ -9,12 +9,12 @@ use nacre_config::{ErrorCode, Problems};
 use nacre_kernel::{Burst, ComponentReport, Endured, Time};
 use std::ops::ControlFlow;
 
-/// Writes asked of the workload at a time: those of one address come as one burst. Few enough that a device that
-/// takes them one by one is done in a fraction of a second, after which whoever watches may end the run.
+/// Writes requested from the workload at a time: those to one address form a burst. Few enough that a device
+/// that takes them one by one needs a fraction of a second, after which `watch` may stop the run.
 const WRITES: u64 = 1 << 22;
 
 impl Driver<'_> {
-    /// Writes on until something is worn out, and finds out when that is. Ends early when `watch` breaks.
+    /// Continues writes until something is worn out, and determines the time. Ends early when `watch` breaks.
     pub(crate) fn wear_out(
         &mut self,
         watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
@@ -76,18 +76,18 @@ impl Driver<'_> {
     }
 }
 
-/// Whether a part of the stack has a medium that wears, and says what it is made for.
+/// Whether a part of the stack has a medium with a known endurance.
 fn wears(report: &ComponentReport) -> bool {
     let own = report.wear.as_ref().is_some_and(|wear| wear.endurance.is_some());
     own || report.children.iter().any(wears)
 }
 
-/// The lifetime of the first part of the stack that has one.
+/// Lifetime of the first part of the stack that has one.
 fn lifetime_days(report: &ComponentReport) -> Option<f64> {
     report.lifetime_days.or_else(|| report.children.iter().find_map(lifetime_days))
 }
 
-/// When the first part of the stack was worn out.
+/// When the first part of the stack wore out.
 fn worn_out_at(report: &ComponentReport) -> Option<Time> {
     let own = report.wear.as_ref().and_then(|wear| wear.worn_out_at);
     own.into_iter().chain(report.children.iter().filter_map(worn_out_at)).min()

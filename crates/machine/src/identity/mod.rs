@@ -1,19 +1,18 @@
-//! Which device an image holds: the settings of the stack, the seed and the versions of the models.
+//! Identity of the device in an image: settings of the stack, seed, and model versions.
 
 use crate::{Checked, Files};
 use nacre_config::{Node, Resolved, Value};
 use nacre_kernel::units::Quantity;
 use nacre_kernel::{Bytes, Ratio, Time};
 
-/// Lines `path = value` of everything that decides what the device of `checked` does: the settings of the stack,
-/// the version of the model of every room in it, and the seed. Neither the workload nor how a scenario is run
-/// has a part in it.
+/// Lines `path = value` of everything that determines the device of `checked`: settings of the stack, model
+/// version of every room in it, and seed. The workload and the run settings do not matter.
 pub fn identity(checked: &Checked) -> String {
     of_stack(&checked.resolved, checked.run.seed)
 }
 
-/// The same and the content of every file that the stack reads, as an image keeps it: before its first checkpoint an
-/// image has no state that could be compared. What cannot be read is an error of who builds the stack.
+/// As before, with the content of every file that the stack reads, as stored in an image: before its first
+/// checkpoint an image has no state to compare. Unreadable files are reported when the stack is built.
 pub fn identity_with_files(checked: &Checked, files: &dyn Files) -> String {
     let mut lines = vec![identity(checked)];
     let stack = checked.resolved.iter().filter(|resolved| resolved.path.starts_with("stack."));
@@ -31,8 +30,7 @@ fn of_stack(resolved: &[Resolved], seed: u64) -> String {
     lines.join("\n")
 }
 
-/// Lines `path = value` of the settings whose paths begin with `beginning`, and the versions of the models among
-/// them.
+/// Lines `path = value` of settings whose paths start with `beginning`, and the versions of their models.
 pub(crate) fn settings_of(checked: &Checked, beginning: &str) -> Vec<String> {
     of_settings(&checked.resolved, beginning)
 }
@@ -60,7 +58,7 @@ fn of_settings(resolved: &[Resolved], beginning: &str) -> Vec<String> {
     lines
 }
 
-/// The value in one way of writing it, so that 1 KiB is 1024 B.
+/// The value in canonical form, so that 1 KiB equals 1024 B.
 fn canonical(node: &Node) -> String {
     let Value::Text(text) = &node.value else { return one_line(&node.to_string()) };
     let bytes = Bytes::parse(text).map(|bytes| bytes.to_string());

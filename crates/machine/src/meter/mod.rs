@@ -1,4 +1,4 @@
-//! What is measured while a scenario runs. Bounded memory, whatever the number of requests.
+//! Measurements during a run, in bounded memory for any number of requests.
 
 mod noted;
 
@@ -9,15 +9,15 @@ use noted::Note;
 
 pub(crate) use noted::{Noted, Notes};
 
-/// Latencies that are looked at together: those that many requests have are one step of the histogram.
+/// Latencies that are processed together: equal ones are one step of the histogram.
 const TOGETHER: usize = 64;
 
-/// Distribution, mean and path of the requests of one kind.
+/// Distribution, mean, and breakdown of the requests of one kind.
 #[derive(Clone, Debug)]
 pub struct OpMeter {
     /// Latencies.
     pub latency: LatencyHistogram,
-    /// Their mean's confidence, in nanoseconds.
+    /// Confidence interval of the mean, in nanoseconds.
     pub means: BatchMeans,
     /// Picoseconds on the critical path, by component and activity, as of [`Meter::finish`].
     spent: Vec<[u128; Activity::COUNT]>,
@@ -25,7 +25,7 @@ pub struct OpMeter {
     pub bytes: u64,
     /// Requests that failed, and their bytes: they are in no latency.
     pub failed: [u64; 2],
-    /// The latency that many requests have: the last one that two had in a row.
+    /// The usual latency: the last one that two consecutive requests had.
     usual: Time,
 }
 
@@ -41,7 +41,7 @@ impl OpMeter {
         }
     }
 
-    /// What was measured elsewhere, but for the confidence of the mean.
+    /// Restored measurements, without the confidence interval of the mean.
     pub(crate) fn restored(
         latency: LatencyHistogram,
         spent: Vec<[u128; Activity::COUNT]>,
@@ -51,7 +51,7 @@ impl OpMeter {
         OpMeter { latency, spent, bytes, failed, ..OpMeter::new() }
     }
 
-    /// Requests that completed, those that failed included.
+    /// Completed requests, including failed ones.
     pub fn requests(&self) -> u64 {
         self.latency.count() + self.failed[0]
     }
@@ -61,7 +61,7 @@ impl OpMeter {
         self.bytes - self.failed[1]
     }
 
-    /// Adds what a part of the same run measured, but for the confidence of the mean.
+    /// Adds measurements of a part of the same run, without the confidence interval of the mean.
     fn add(&mut self, part: &OpMeter) {
         self.latency.merge(&part.latency);
         for (sum, spent) in self.spent.iter_mut().flatten().zip(part.spent.iter().flatten()) {
@@ -71,8 +71,8 @@ impl OpMeter {
         self.failed = [self.failed[0] + part.failed[0], self.failed[1] + part.failed[1]];
     }
 
-    /// Whether the half-width of the mean's 95 % confidence interval is at most this share of it; of no request at
-    /// all, everything is known.
+    /// Whether the half-width of the mean's 95 % confidence interval is at most this share of it; true
+    /// without requests.
     pub(crate) fn is_known(&self, share: Ratio) -> bool {
         let Some(mean_ps) = self.latency.mean_ps() else { return true };
         self.means.half_width_95().is_some_and(|half_width| half_width * 1e3 <= share.0 * mean_ps)
@@ -83,8 +83,8 @@ impl OpMeter {
         &self.spent
     }
 
-    /// Adds `notes` to the sums and to `series`, where `count` is what they are counted as; returns how many of them
-    /// failed, which are counted alone.
+    /// Adds `notes` to the sums and to `series`, as `count`; returns the number of failed ones, which are
+    /// only counted.
     fn settle(
         &mut self,
         notes: &[Note],
@@ -113,7 +113,7 @@ impl OpMeter {
         0
     }
 
-    /// Adds one request that is in no series: a flush moves no bytes.
+    /// Adds one request that is in no series: a flush transfers no data.
     fn add_alone(&mut self, note: &Note) {
         if note.is_error {
             self.failed[0] += 1;
@@ -123,8 +123,8 @@ impl OpMeter {
         }
     }
 
-    /// Adds up to [`TOGETHER`] notes to the histogram. The usual latency, which a memory that nothing disturbs gives, is
-    /// one step.
+    /// Adds up to [`TOGETHER`] notes to the histogram. The usual latency of an undisturbed memory is one
+    /// step.
     fn record_latencies(&mut self, notes: &[Note]) {
         if let [.., before, last] = notes
             && before.latency == last.latency
@@ -162,13 +162,13 @@ pub struct TenantMeter {
     pub trims: u64,
     /// Requests that a device could not serve.
     pub errors: u64,
-    /// Its last arrival, since measuring began.
+    /// Its last arrival, since measurement started.
     pub arrived: Time,
-    /// Its last completion, since measuring began.
+    /// Its last completion, since measurement started.
     pub done: Time,
     /// Throughput and latency over time.
     pub series: TimeSeries,
-    /// What of the notes at hand is its own, reads and writes.
+    /// Its reads and writes among the current notes.
     own: [Vec<Note>; 2],
 }
 
@@ -187,7 +187,7 @@ impl TenantMeter {
         }
     }
 
-    /// When a request of any kind came and was done.
+    /// Counts the arrival and completion of a request.
     fn count(&mut self, note: &Note) {
         self.arrived = self.arrived.max(note.done.saturating_sub(note.latency));
         self.done = self.done.max(note.done);
@@ -227,7 +227,7 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// Nothing measured yet, for so many `tenants`, from `start` on.
+    /// No measurements, for this number of `tenants`, from `start`.
     pub(crate) fn new(tenants: usize, start: Time) -> Meter {
         Meter {
             reads: OpMeter::new(),
@@ -242,7 +242,7 @@ impl Meter {
         }
     }
 
-    /// Adds what a part of the same run measured, but for what happened over time.
+    /// Adds measurements of a part of the same run, without time series.
     pub(crate) fn add(&mut self, part: &Meter) {
         self.reads.add(&part.reads);
         self.writes.add(&part.writes);
@@ -253,7 +253,7 @@ impl Meter {
         self.end = self.end.max(part.end);
     }
 
-    /// Adds `notes` to the sums, and empties them. How a sequence is cut into notes never changes the sums.
+    /// Adds `notes` to the sums, and empties them. The division into notes never changes the sums.
     pub(crate) fn settle(&mut self, notes: &mut Notes) {
         let Notes { begun, reads, writes, others } = notes;
         if let Some(start) = *begun {
@@ -268,7 +268,7 @@ impl Meter {
         notes.clear();
     }
 
-    /// Adds to the sums of each tenant what is its own.
+    /// Adds its notes to the sums of each tenant.
     fn settle_tenants(&mut self, reads: &[Note], writes: &[Note]) {
         for (place, notes) in [reads, writes].into_iter().enumerate() {
             for note in notes {
@@ -298,7 +298,7 @@ impl Meter {
         }
     }
 
-    /// Adds all that was noted: the sums are complete from here on.
+    /// Adds all remaining notes, which completes the sums.
     pub(crate) fn finish(&mut self, noted: &mut Noted) {
         self.settle(&mut noted.notes);
         let [reads, writes, flushes] = &noted.spent;

@@ -1,23 +1,23 @@
-//! What is noted of each request while it is served: little, so that the sums can be made later, many at a time, also on
-//! another thread.
+//! Compact notes on served requests, so that sums can be computed later, many at a time, also on another
+//! thread.
 
 use nacre_kernel::{Activity, Op, Request, Span, Status, Time};
 
-/// One request that was served and is yet to be added to the sums.
+/// A served request that is not in the sums yet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Note {
     pub(super) latency: Time,
-    /// When it was done, since measuring began.
+    /// Its completion, since measurement started.
     pub(super) done: Time,
     pub(super) bytes: u32,
     pub(super) volume: u32,
     pub(super) is_error: bool,
 }
 
-/// Requests that were served and are yet to be added to the sums, in the order in which they came.
+/// Served requests that are not in the sums yet, in arrival order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Notes {
-    /// When measuring began, where that was just before these: what came earlier does not count.
+    /// Start of measurement, if just before these: earlier ones do not count.
     pub(super) begun: Option<Time>,
     pub(super) reads: Vec<Note>,
     pub(super) writes: Vec<Note>,
@@ -26,7 +26,7 @@ pub(crate) struct Notes {
 }
 
 impl Notes {
-    /// Forgets all.
+    /// Drops all notes.
     pub(super) fn clear(&mut self) {
         self.begun = None;
         self.reads.clear();
@@ -35,22 +35,22 @@ impl Notes {
     }
 }
 
-/// What is known of the requests served since measuring began, next to the sums.
+/// State of requests served since measurement started, in addition to the sums.
 #[derive(Clone, Debug)]
 pub(crate) struct Noted {
-    /// Those that the sums do not have yet.
+    /// Requests that are not in the sums yet.
     pub(crate) notes: Notes,
-    /// Picoseconds on the critical path, by component and activity: of reads, writes and flushes that did not
-    /// fail.
+    /// Picoseconds on the critical path, by component and activity, for successful reads, writes, and
+    /// flushes.
     pub(super) spent: [Vec<[u128; Activity::COUNT]>; 3],
-    /// When measuring began.
+    /// Start of measurement.
     start: Time,
     /// The last completion.
     pub(crate) end: Time,
 }
 
 impl Noted {
-    /// Nothing noted yet, for a stack of `components`.
+    /// No notes, for a stack of `components`.
     pub(crate) fn new(components: usize) -> Noted {
         let spent = vec![[0; Activity::COUNT]; components];
         Noted {
@@ -61,7 +61,7 @@ impl Noted {
         }
     }
 
-    /// Measuring begins at `start`: what was noted so far does not count.
+    /// Starts measurement at `start`: earlier notes do not count.
     pub(crate) fn begin(&mut self, start: Time) {
         self.notes.clear();
         self.notes.begun = Some(start);
@@ -69,7 +69,7 @@ impl Noted {
         (self.start, self.end) = (start, start);
     }
 
-    /// Notes one request that was issued at `issued`, after it had `waited` for its turn, and completed.
+    /// Notes a completed request that was issued at `issued`, after it had `waited` for its turn.
     #[inline(always)]
     pub(crate) fn record(
         &mut self,
@@ -103,7 +103,7 @@ impl Noted {
         }
     }
 
-    /// Trims and flushes are rare: out of the way of the others.
+    /// Trims and flushes are rare, so they are out of line.
     #[cold]
     fn record_other(
         &mut self,
@@ -121,7 +121,7 @@ impl Noted {
     }
 }
 
-/// Adds the path of one request that `waited` for its turn.
+/// Adds the breakdown of one request that `waited` for its turn.
 #[inline(always)]
 fn add_spans(spent: &mut [[u128; Activity::COUNT]], waited: Time, spans: &[Span]) {
     for span in spans {

@@ -1,4 +1,4 @@
-//! Drives that were filled and written at random before a workload of another kind begins.
+//! Drives that were filled and written randomly before a workload of another kind starts.
 
 use crate::{Document, Files, Record, check, run};
 use std::io;
@@ -106,7 +106,7 @@ fn a_trace_gives_all_its_writes_and_a_workload_that_never_ends_is_refused() {
     assert!(text.contains("set its number of requests"), "{text}");
 }
 
-/// 90 % of the writes go to a tenth of the data, so that the rest is written for the first time only bit by bit.
+/// 90 % of the writes go to 10 % of the data, so that the rest is written for the first time only gradually.
 const HOT: &str = "{ kind = \"hot_cold\", requests = 12_288, footprint = \"48 MiB\", read_share = \"0 %\" }";
 
 #[test]

@@ -1,4 +1,4 @@
-//! A drive filled in the order of its addresses, once.
+//! A drive filled once in address order.
 
 use crate::drive::Driver;
 use crate::progress::{BATCH, Progress};
@@ -11,7 +11,7 @@ use std::ops::{ControlFlow, Range};
 const SECTOR: u64 = 512;
 
 impl Driver<'_> {
-    /// Writes as much of the stack as `fill` says. Breaks when `watch` does.
+    /// Writes the share `fill` of the stack. Breaks when `watch` does.
     pub(super) fn fill_in_order(
         &mut self,
         fill: &Fill,
@@ -46,7 +46,7 @@ impl Driver<'_> {
     }
 }
 
-/// The sectors of `bytes` below `capacity`: what the workload asks for beyond it is its own error, which the run names.
+/// The sectors of `bytes` below `capacity`: workload addresses beyond it are an error that the run reports.
 fn within(bytes: &Ranges, capacity: u64) -> Vec<Range<u64>> {
     let mut sectors = Ranges::default();
     for range in bytes.iter() {
@@ -56,7 +56,7 @@ fn within(bytes: &Ranges, capacity: u64) -> Vec<Range<u64>> {
     sectors.iter().filter(|range| range.start < range.end).collect()
 }
 
-/// The first `share` of `extents`, in whole sectors, so that the last write is one that a host could make.
+/// The first `share` of `extents`, in whole sectors, so that the last write is a valid host write.
 fn shared(extents: Vec<Range<u64>>, share: f64) -> Vec<Range<u64>> {
     let all: u64 = extents.iter().map(|extent| extent.end - extent.start).sum();
     let mut left = (all as f64 * share) as u64 / SECTOR * SECTOR;

@@ -1,4 +1,4 @@
-//! Before simulated time begins: the state that many writes leave behind.
+//! Preconditioning before simulated time: the state after many writes.
 
 use crate::capable::PRECONDITIONED;
 use crate::drive::Driver;
@@ -13,7 +13,7 @@ mod fill;
 mod steady;
 
 impl Driver<'_> {
-    /// Preconditions the device, or takes it on as it was left by the same preconditioning.
+    /// Preconditions the device, or loads a saved state of the same preconditioning.
     pub(crate) fn prepare(
         &mut self,
         workload: Option<Box<dyn Workload>>,
@@ -45,7 +45,7 @@ impl Driver<'_> {
         Ok(prepared)
     }
 
-    /// Fills the device and then preconditions it, as the run asks for. Breaks when `watch` does.
+    /// Fills and then preconditions the device according to the run settings. Breaks when `watch` does.
     fn age(
         &mut self,
         workload: Option<Box<dyn Workload>>,
@@ -61,7 +61,7 @@ impl Driver<'_> {
             .map_or(Ok(ControlFlow::Continue(())), |mut workload| self.precondition(&mut *workload, watch))
     }
 
-    /// Gives the device as many writes of `workload` as the run asks for. Breaks when `watch` does.
+    /// Gives the device as many writes of `workload` as the run settings request. Breaks when `watch` does.
     pub(crate) fn precondition(
         &mut self,
         workload: &mut dyn Workload,
@@ -99,7 +99,7 @@ impl Driver<'_> {
         }
     }
 
-    /// How many writes are asked for; none if it is all that `workload`, its own trace, has.
+    /// Number of requested writes; none for all writes of `workload`, its own trace.
     fn wanted_writes(&self, workload: &dyn Workload) -> Result<Option<u64>, Problems> {
         match &self.serving.checked.run.precondition {
             CountOr::Count(count) => Ok(Some(*count)),
@@ -124,7 +124,7 @@ impl Driver<'_> {
             .into()
     }
 
-    /// `setting` asks for what the device cannot do.
+    /// Error for a `setting` that the device does not support.
     pub(super) fn no_such_state(&self, setting: &str) -> Problems {
         let kind = self.serving.checked.scenario.stack.kind();
         let problem = format!("the stack, {kind}, has no state to precondition; {PRECONDITIONED} have one");

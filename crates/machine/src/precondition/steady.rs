@@ -9,7 +9,7 @@ use nacre_kernel::{Bytes, ComponentReport, Time};
 use nacre_workload::Workload;
 use std::ops::ControlFlow;
 
-/// Pages programmed for the host and in all, and pages of valid data, by a device and those below it.
+/// Pages programmed for the host and in total, and valid pages, for a device and those below it.
 #[derive(Clone, Copy, Default)]
 struct Programs {
     host: u64,
@@ -32,8 +32,8 @@ impl Programs {
     }
 }
 
-/// Whether the last windows agree: they lie within the tolerance of their mean, and the line fitted to them by
-/// least squares rises or falls by half of it at most.
+/// Whether the last windows agree: within the tolerance of their mean, and with a least-squares slope of at
+/// most half of it.
 fn is_steady(values: &[Option<f64>], criterion: &UntilSteady) -> bool {
     let count = criterion.windows as usize;
     let Some(last) = values.len().checked_sub(count).map(|from| &values[from..]) else { return false };
@@ -49,8 +49,8 @@ fn is_steady(values: &[Option<f64>], criterion: &UntilSteady) -> bool {
     spread <= criterion.tolerance.0 * mean && trend <= criterion.tolerance.0 * mean / 2.0
 }
 
-/// How far the last `windows` of `valid` rose above all before them, as a share of that. `None` if there are not enough
-/// windows, or if the pages are not counted.
+/// Rise of the last `windows` of `valid` above all before them, relative to those. `None` if there are not
+/// enough windows, or the pages are not counted.
 fn growth(valid: &[Option<u64>], windows: usize) -> Option<f64> {
     let (before, last) = valid.split_at(valid.len().checked_sub(windows)?);
     let most = |pages: &[Option<u64>]| pages.iter().copied().flatten().max();
@@ -59,8 +59,8 @@ fn growth(valid: &[Option<u64>], windows: usize) -> Option<f64> {
 }
 
 impl Driver<'_> {
-    /// Gives the device writes of `workload`, window by window, until the criterion is met, the workload ends or
-    /// it is given up. Breaks when `watch` does.
+    /// Gives the device writes of `workload`, window by window, until the criterion is met, the workload
+    /// ends, or the limit is reached. Breaks when `watch` does.
     pub(super) fn until_steady(
         &mut self,
         workload: &mut dyn Workload,
@@ -98,7 +98,7 @@ impl Driver<'_> {
         Ok(ended)
     }
 
-    /// Writes of so many bytes; gives how many there were, 0 if the workload has no more.
+    /// Performs writes of this many bytes; returns their number, 0 if the workload has no more.
     fn write_window(
         &mut self,
         workload: &mut dyn Workload,
