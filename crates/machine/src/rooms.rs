@@ -1,6 +1,6 @@
 //! Every family and every room of the product.
 
-use crate::scenario::Scenario;
+use crate::host::HostConfig;
 use nacre_config::{Configuration, Descriptor, Families, Family, Field, Kind, Room, kinds_within};
 use nacre_controller::cleaning::CleaningFamily;
 use nacre_controller::ecc::EccFamily;
@@ -50,10 +50,10 @@ pub fn families() -> Vec<FamilyDescriptor> {
     ]
 }
 
-/// The settings of all rooms and of scenarios that have kinds, each once: its name in schemas and its kinds.
+/// The settings of all rooms and of hosts that have kinds, each once: its name in schemas and its kinds.
 pub fn kinds() -> Vec<(&'static str, &'static [Kind])> {
     let rooms = families().into_iter().flat_map(|family| family.descriptors);
-    let fields: Vec<Field> = rooms.flat_map(|room| (room.fields)()).chain(Scenario::fields()).collect();
+    let fields: Vec<Field> = rooms.flat_map(|room| (room.fields)()).chain(HostConfig::fields()).collect();
     kinds_within(&fields)
 }
 

@@ -17,9 +17,9 @@
 //!
 //! **Errors.** A read that fails on one member goes to the next. Afterwards the range, in whole mapping units of the
 //! members, is read from a good member and written to the one that failed, while overlapping writes wait. If that write
-//! fails, too, the member keeps its bad range, as with md's log of bad blocks. A member that fails a write of the host, a trim, or a flush that
-//! another member completes is removed for good, and the mirror is degraded. The last member is never removed: its
-//! errors are those of the mirror.
+//! fails, too, the member keeps its bad range, as with md's log of bad blocks. A member that fails a write of the host,
+//! a trim, or a flush that another member completes is removed for good, and the mirror is degraded. The last member is
+//! never removed: its errors are those of the mirror.
 //!
 //! **Power loss.** A write-intent bitmap has a bit for each `bitmap_region`. The bit is set from the first write to
 //! the region until all writes are completed and, if a member has volatile buffers, flushed. After a power loss the
@@ -97,7 +97,7 @@ pub struct Config {
         source = "standard: Linux drivers/md/raid1.c, read_balance, for members that are not disks"
     )]
     pub read_policy: ReadPolicy,
-    /// Time after which a read that is not answered goes to the next member, too; absent means never.
+    /// Time after which a read without a reply is also sent to the next member; absent means never.
     #[config(max = "1 h")]
     pub hedge_after: Option<Time>,
     /// Bytes for each bit of the write-intent bitmap.

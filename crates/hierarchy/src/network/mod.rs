@@ -69,7 +69,7 @@ pub struct Config {
     /// Bandwidth of the link, both directions together; absent means no limit.
     #[config(min = "1 B/s")]
     pub bandwidth: Option<Bandwidth>,
-    /// A read that the remote side has not finished after this time is sent again, with a new latency. The first answer
+    /// A read that the remote side has not finished after this time is sent again, with a new latency. The first reply
     /// counts; the other one is canceled if it still waits for the remote side. Absent means never.
     #[config(min = "1 ps", max = "1 h")]
     pub hedge_after: Option<Time>,

@@ -36,6 +36,9 @@ impl Driver<'_> {
         }
         let written = self.meter.writes.requests();
         let seconds_per_write = (self.meter.end - self.meter.start).as_secs_f64() / written as f64;
+        if written > 0 && self.meter.writes.latency.count() == 0 {
+            return Err(self.wear_problem("no write of the run succeeded"));
+        }
         if written == 0 {
             return Err(self.wear_problem("the run has no writes"));
         }

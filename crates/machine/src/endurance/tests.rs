@@ -229,7 +229,7 @@ fn a_drive_that_is_written_in_order_takes_its_capacity_as_often_as_it_is_made_fo
     assert!((writes / law - 1.0).abs() < 0.1, "{writes} writes, {law} by the law");
 }
 
-/// Writes that fail, are lost or are refused would go on without end.
+/// Writes that fail, are lost or are rejected would go on without end.
 #[test]
 fn writes_that_do_not_reach_the_medium_end_with_an_error() {
     let within = DRIVE.trim_end().replace('\n', ", ");
@@ -240,13 +240,17 @@ fn writes_that_do_not_reach_the_medium_end_with_an_error() {
         "kind = \"zns_ssd\"\nactive_zones = 2\n{}",
         DRIVE.replace("reserve = 4\n", "").replace("8 KiB", "64 KiB")
     );
-    for stack in [
-        faulty("kind = \"error\", operations = [\"write\"]"),
-        faulty("kind = \"lost_write\", share = \"100 %\""),
-        zones,
+    let rejected = "no write of the run succeeded";
+    for (stack, expected) in [
+        (faulty("kind = \"error\", operations = [\"write\"]"), rejected),
+        (zones, rejected),
+        (
+            faulty("kind = \"lost_write\", share = \"100 %\""),
+            "writes did not reach blocks or rows with an endurance",
+        ),
     ] {
         let found = result(UNIFORM, 10, &stack).unwrap_err();
-        assert!(found.contains("writes did not reach blocks or rows with an endurance"), "{found}");
+        assert!(found.contains(expected), "{found}");
     }
 }
 

@@ -40,7 +40,7 @@ fn a_rewrite_ends_when_the_member_that_it_would_read_is_removed() {
 fn what_could_not_be_read_is_written_in_whole_units() {
     let drive = "kind = \"ssd\", channels = 1, ways = 1, planes = 1, blocks = 32, pages = 64, page = \"16 KiB\", \
                  unit = \"16 KiB\", read = [\"50 us\"], program = [\"500 us\"], erase = \"3 ms\", bus = \"400 MB/s\", \
-                 over_provisioning = \"50 %\", spare_blocks = 0, factory_bad = \"0 %\"";
+                 over_provisioning = \"50 %\", spare_blocks = 0, factory_bad = \"0 %\", buffer = \"64 KiB\", link = \"1 GB/s\"";
     let unread = "kind = \"error\", operations = [\"read\"]";
     let unwritten = format!("{unread}}}, {{ kind = \"error\", operations = [\"write\"]");
     for (fault, rewrites) in [(unread, 1), (&unwritten, 0)] {
