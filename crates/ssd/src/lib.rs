@@ -46,7 +46,8 @@
 //! units serve thousands of blocks. The disadvantage is a coarser choice of victims.
 //!
 //! - The host and GC have separate write frontiers.
-//! - If fewer than `reserve` superblocks are erased, a victim is chosen. GC keeps pace with host writes: for
+//! - If fewer than `reserve` superblocks are erased, a victim is chosen. GC waits while no full or closed superblock
+//!   has an invalid unit. GC keeps pace with host writes: for
 //!   every unit that the host programs, it copies enough units that the victim is empty when the gained space is
 //!   used up.
 //! - With `idle_reserve`, GC also runs while the host and the flash are idle, one stripe at a time, until that

@@ -250,9 +250,10 @@ const KEPT: [(&str, &str); 60] = [
 ];
 
 /// The same, where flushes were lies.
-const KEPT_OF_LIES: [(&str, &str); 2] = [
+const KEPT_OF_LIES: [(&str, &str); 3] = [
     ("goes_through_after_all", include_str!("kept/goes_through_after_all.crash")),
     ("told_before_a_flush_that_lied", include_str!("kept/told_before_a_flush_that_lied.crash")),
+    ("nothing_to_gain", include_str!("kept/nothing_to_gain.crash")),
 ];
 
 #[test]

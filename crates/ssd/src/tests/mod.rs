@@ -14,6 +14,7 @@ mod erasing;
 mod errors;
 mod fetching;
 mod front;
+mod gains;
 mod handles;
 mod idle;
 mod mapping;

@@ -92,7 +92,7 @@ impl<S: Store> Array<S> {
         if frontier < self.host_frontiers { self.rules.held_units } else { 0 }
     }
 
-    /// The superblock of `frontier` is full: what the buffer holds of it goes to the flash.
+    /// The superblock of `frontier` takes no more: what the buffer holds of it goes to the flash.
     pub(crate) fn seal<W: FlashOps>(&mut self, frontier: usize, cause: Cause, work: &mut W) {
         let open = self.frontiers[frontier];
         if open.superblock == NOBODY {
@@ -103,14 +103,10 @@ impl<S: Store> Array<S> {
             self.seal_stripe(frontier, cause, work);
         }
         let place = self.place_of[open.superblock as usize] as usize;
-        // What cells of one bit do not hold is gained when they are erased.
-        let programmed = match open.cells {
-            Cells::Full => open.taken,
-            Cells::Single => self.geometry.units_per_superblock,
-        };
         let erases = self.flash.blocks()[open.superblock as usize].erases;
         let state = &mut self.places[place];
-        (state.programmed, state.erases) = (programmed, erases);
+        // What cells of one bit do not hold, or what was left empty, is gained when it is erased.
+        (state.programmed, state.erases) = (self.geometry.units_per_superblock, erases);
         state.cleaned_at = self.programs.host;
         if frontier < self.host_frontiers {
             state.written_at = self.programs.host;

@@ -108,6 +108,11 @@ impl<S: Store> Array<S> {
             return;
         }
         if relocation.is_none() {
+            // What is not live may all lie in superblocks that are being filled: one of them is full before the host needs
+            // the last that is erased.
+            if !self.can_gain(region) {
+                return;
+            }
             self.begin_cleaning(region);
         }
         // Each superblock that is lacking next to the one being gained makes cleaning that much faster.
@@ -123,6 +128,11 @@ impl<S: Store> Array<S> {
         let due = relocation.credit / gain;
         relocation.credit -= due * gain;
         self.copy(region, due as u32, work);
+    }
+
+    /// Whether a superblock of `region` that takes no more has a unit that is not live.
+    pub(crate) fn can_gain(&self, region: usize) -> bool {
+        self.places_of(region).any(|place| self.places[place].programmed > self.places[place].live)
     }
 
     /// Cleans a superblock of `region`, or what is left of the one being cleaned, at once.

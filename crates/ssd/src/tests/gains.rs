@@ -1,0 +1,55 @@
+//! Drives with the least space that is allowed, in which now and then cleaning has nothing to gain.
+
+use super::array::small;
+use super::*;
+use crate::ftl::array::Array;
+use crate::ops::Untimed;
+use nacre_media::store::Nothing;
+
+/// Superblocks of 64 units, or blocks of 64 units in each plane, with hardly more space than data.
+const TIGHT: [&str; 3] = [
+    "channels = 1\npages = 32\nblocks = 10\nover_provisioning = \"71 %\"",
+    "channels = 1\npages = 32\nblocks = 10\nover_provisioning = \"71 %\"\nwear_spread = 2",
+    "channels = 1\nblocks = 10\nover_provisioning = \"73 %\"\nallocation = \"static\"",
+];
+
+/// Whether cleaning is due in a region of `array` and no superblock of it that takes no more has a unit that is not live.
+fn has_nothing_to_gain(array: &Array<Nothing>) -> bool {
+    (0..array.regions.len()).any(|region| {
+        let is_due = array.regions[region].erased.len() < array.geometry.reserve as usize;
+        is_due && array.regions[region].relocation.is_none() && !array.can_gain(region)
+    })
+}
+
+/// Fills `array`, writes a few units of it again and again, and refreshes superblocks with this chance. Gives before
+/// how many writes cleaning was due and had nothing to gain.
+fn nothing_gained(array: &mut Array<Nothing>, refreshed: f64) -> u64 {
+    (0..array.geometry.logical_units).for_each(|unit| assert!(array.write(unit, &[], &mut Untimed)));
+    let (mut random, mut found) = (random("gains"), 0);
+    for number in 0..20_000 {
+        // Other units after a while: those of before stay behind in any superblock.
+        let unit = random.below(8) + number / 2_000 * 30;
+        found += u64::from(has_nothing_to_gain(array));
+        assert!(array.write(unit as u32, &[], &mut Untimed), "there is space for all data");
+        if random.chance(refreshed) {
+            let superblock = random.below(array.place_of.len() as u64) as u32;
+            array.refresh(superblock, &mut Untimed);
+        }
+    }
+    array.check_invariants();
+    assert!(array.programs.cleanings > 10, "{:?}", array.programs);
+    found
+}
+
+#[test]
+fn cleaning_waits_while_every_full_superblock_holds_nothing_but_live_data() {
+    for settings in TIGHT {
+        let mut found = 0;
+        for cleaning in ["greedy", "fifo", "cost_benefit", "d_choices"] {
+            for refreshed in [0.0, 0.005, 0.05] {
+                found += nothing_gained(&mut small(settings, cleaning), refreshed);
+            }
+        }
+        assert!(found > 0, "{settings}: there is always something to gain");
+    }
+}
