@@ -790,7 +790,7 @@ class NetworkDevice(Table):
     bandwidth: str | None = None
     """Bandwidth of the link, both directions together; absent means no limit."""
     hedge_after: str | None = None
-    """A read that the remote side has not finished after this time is sent again, with a new latency. The first answer counts; the other one is canceled if it still waits for the remote side. Absent means never."""
+    """A read that the remote side has not finished after this time is sent again, with a new latency. The first reply counts; the other one is canceled if it still waits for the remote side. Absent means never."""
     capacity: str | None = None
     """Capacity; absent means unlimited."""
     price: str | None = None
@@ -1058,7 +1058,7 @@ class MirrorDevice(Table):
     read_policy: Literal["first", "round_robin", "shortest_queue"] | None = None
     """Selects the member for a read. Default: shortest_queue."""
     hedge_after: str | None = None
-    """Time after which a read that is not answered goes to the next member, too; absent means never."""
+    """Time after which a read without a reply is also sent to the next member; absent means never."""
     bitmap_region: str | None = None
     """Bytes for each bit of the write-intent bitmap. Default: 64 MiB."""
     resync_chunk: str | None = None
