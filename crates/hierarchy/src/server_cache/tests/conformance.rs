@@ -26,8 +26,8 @@ fn check(toml: &str) {
     }
 }
 
-#[test]
-fn a_cache_of_one_level_keeps_the_contract() {
+/// The contract of a cache with this level, for every kind of settings.
+fn keeps_the_contract(level: &str) {
     for settings in [
         "",
         "fill = \"foreground\"\nlookup = \"1 us\"",
@@ -36,9 +36,22 @@ fn a_cache_of_one_level_keeps_the_contract() {
         "hedge_after = \"3 us\"",
         "hedge_after = \"50 us\"\nlookup = \"1 us\"\nblock = \"16 KiB\"",
     ] {
-        check(&stack(settings, &[level(7, 20, 256, "lru")], BACKING));
-        check(&stack(settings, &[level(40, 5, 64, "s3_fifo")], BACKING));
+        check(&stack(settings, &[level.into()], BACKING));
     }
+}
+
+#[test]
+fn a_cache_of_one_fast_level_keeps_the_contract() {
+    keeps_the_contract(&level(7, 20, 256, "lru"));
+}
+
+#[test]
+fn a_cache_of_one_slow_level_keeps_the_contract() {
+    keeps_the_contract(&level(40, 5, 64, "s3_fifo"));
+}
+
+#[test]
+fn a_cache_in_phase_change_memory_keeps_the_contract() {
     conformance(Time::from_us(20), || {
         build(&stack(
             "",
