@@ -32,11 +32,15 @@ def flushes(plan: Plan) -> list[str]:
     """Number of flushes in the trace, and their latency on each device."""
     if not plan.info.flushes:
         return []
-    times = ", ".join(f"{duration(ns)} on {name}" for name, ns in plan.flush_ns().items())
-    return [
-        f"{count(plan.info.flushes)} of {count(plan.info.records)} requests are flushes. On an idle"
-        f" device, a flush after a write of 4 KiB takes {times}."
+    by_device = plan.flush_ns()
+    known = ", ".join(f"{duration(ns)} on {name}" for name, ns in by_device.items() if ns)
+    unknown = ", ".join(name for name, ns in by_device.items() if not ns)
+    sentences = [
+        f"{count(plan.info.flushes)} of {count(plan.info.records)} requests are flushes.",
+        f"On an idle device, a flush after a write of 4 KiB takes {known}." if known else "",
+        f"Flushes are not modeled, and take no time, on {unknown}." if unknown else "",
     ]
+    return [" ".join(sentence for sentence in sentences if sentence)]
 
 
 def _size(total: int, accesses: int) -> str:
