@@ -23,21 +23,7 @@ const CARD: &str = "kind = \"nvram_card\"\nchip = \"512 MiB\"\nrow = \"1 KiB\"\n
     read_to_precharge = \"7.5 ns\"\nprocessing = \"0 s\"\nrows = \"open\"\n\
     scheduler = { kind = \"fr_fcfs\", queue = 32 }\nhost = { kind = \"direct\", link = \"1000000 GB/s\" }\n";
 
-/// The same in clocks.
-const TIMING: Timing = Timing {
-    activate_to_column: 11,
-    precharge: 11,
-    row_open: 28,
-    read_latency: 11,
-    write_latency: 8,
-    burst: 4,
-    read_to_precharge: 6,
-    write_recovery: 12,
-    write_to_read: 6,
-    read_to_write_gap: 2,
-    activate_to_activate: 5,
-    four_activates: 24,
-};
+const TIMING: Timing = Timing::DDR3_1600;
 
 /// Prints the comparison.
 pub(super) fn print() {

@@ -12,21 +12,7 @@ const DDR3_1600: &str = "kind = \"nvram_card\"\nchip = \"512 MiB\"\nrow = \"1 Ki
     four_activates = \"30 ns\"\nwrite_recovery = \"15 ns\"\nwrite_to_read = \"7.5 ns\"\n\
     read_to_precharge = \"7.5 ns\"\nprocessing = \"0 s\"\n";
 
-/// The same in clocks.
-const TIMING: Timing = Timing {
-    activate_to_column: 11,
-    precharge: 11,
-    row_open: 28,
-    read_latency: 11,
-    write_latency: 8,
-    burst: 4,
-    read_to_precharge: 6,
-    write_recovery: 12,
-    write_to_read: 6,
-    read_to_write_gap: 2,
-    activate_to_activate: 5,
-    four_activates: 24,
-};
+const TIMING: Timing = Timing::DDR3_1600;
 
 const BANKS: u64 = 8;
 

@@ -31,6 +31,24 @@ pub struct Timing {
     pub four_activates: u64,
 }
 
+impl Timing {
+    /// DDR3-1600 (11-11-11) of 4 Gb chips, in clocks of 1.25 ns, with bursts of eight.
+    pub const DDR3_1600: Timing = Timing {
+        activate_to_column: 11,
+        precharge: 11,
+        row_open: 28,
+        read_latency: 11,
+        write_latency: 8,
+        burst: 4,
+        read_to_precharge: 6,
+        write_recovery: 12,
+        write_to_read: 6,
+        read_to_write_gap: 2,
+        activate_to_activate: 5,
+        four_activates: 24,
+    };
+}
+
 /// A command for one access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Command {

@@ -4,21 +4,7 @@ use super::*;
 use crate::drive::poisson;
 use crate::queueing::md1_wait;
 
-/// DDR3-1600 (11-11-11) of 4 Gb chips, in clocks of 1.25 ns; bursts of eight.
-const TIMING: Timing = Timing {
-    activate_to_column: 11,
-    precharge: 11,
-    row_open: 28,
-    read_latency: 11,
-    write_latency: 8,
-    burst: 4,
-    read_to_precharge: 6,
-    write_recovery: 12,
-    write_to_read: 6,
-    read_to_write_gap: 2,
-    activate_to_activate: 5,
-    four_activates: 24,
-};
+const TIMING: Timing = Timing::DDR3_1600;
 
 const CLOCK: Time = Time::from_ps(1250);
 
