@@ -71,7 +71,7 @@ pub unsafe extern "C" fn nacre_close(memory: *mut Handle, error: *mut *mut c_cha
     if memory.is_null() {
         return 0;
     }
-    // SAFETY: it is from `Box::into_raw`, and nobody else has it.
+    // SAFETY: the pointer comes from `Box::into_raw`, and the caller gives up ownership.
     let closed = unsafe { Box::from_raw(memory) }.close();
     match closed {
         Ok(()) => 0,

@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// Opens a regular file for reading: a pipe could block its reader forever.
 ///
-/// Errors: there is no regular file at `path`, or it cannot be opened.
+/// Errors: `path` is not a regular file, or it cannot be opened.
 pub fn open_file(path: &Path) -> io::Result<File> {
     // Opening in this mode never blocks.
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;

@@ -135,7 +135,7 @@ pub trait Codec: Send + Sync {
     fn decode(&self, page: &mut [u8], spare: &mut [u8]) -> Result<Verdict, Misfit>;
 }
 
-/// Reason why there is no such code or codeword.
+/// Why a code or codeword cannot be built.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Misfit(pub String);
 

@@ -106,7 +106,7 @@ impl<S: Store> FlashCache<S> {
         self.count_down(now, number);
     }
 
-    /// Writes back `page` of the disk, which is no longer in flash.
+    /// Writes a disk page back after its removal from flash.
     pub(super) fn send_page(&mut self, now: Time, key: u64, data: Payload) {
         let number = self.back(now, (key, 1), data);
         self.count_down(now, number);

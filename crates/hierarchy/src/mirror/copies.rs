@@ -136,8 +136,8 @@ impl Mirror {
         }
     }
 
-    /// All members have what was copied for good, or failed, and are removed. A member that cannot take what it could not
-    /// read is no further from the others than before, and stays.
+    /// Ends a copy after all targets completed or failed. Targets that failed are removed, except those of a rewrite: their
+    /// data was unreadable before and still is, so nothing became stale.
     fn copy_ended(&mut self, now: Time, job: u32, completions: &mut Completions) {
         let of = &mut self.jobs[job];
         let (owner, range, data) = (of.owner, of.range(), std::mem::take(&mut of.data));

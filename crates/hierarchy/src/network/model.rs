@@ -189,7 +189,7 @@ impl<S: Store> Network<S> {
         }
     }
 
-    /// Handles the first reply: the read is no longer hedged, and its other attempt is canceled if it waits.
+    /// Handles the first reply of a hedged read: the other attempt is canceled if it is still queued.
     fn settle_hedge(&mut self, answered: &Job) {
         self.counts.won += u64::from(answered.is_hedge);
         let number = answered.active;

@@ -115,7 +115,7 @@ impl ServerCache {
         self.withdraw(now, read);
     }
 
-    /// Cancels a read whose reply is no longer needed; if it is too late, its reply is ignored.
+    /// Cancels the slower read. If it has already started, its reply is ignored.
     fn withdraw(&mut self, now: Time, number: u32) {
         let device = usize::from(self.operations[number].device);
         let canceled = self.devices[device].cancel(now, RequestId(number));

@@ -51,8 +51,7 @@ pub(super) enum Step {
     EvictFlush,
     /// A read of the backing for the host, in addition to a slow one of a level.
     Hedge,
-    /// No operation: ends with the operations that it waits for, or is a read whose reply is no longer
-    /// needed.
+    /// Not a device operation: a join of other operations, or a read whose reply is ignored.
     Wait,
 }
 

@@ -26,7 +26,7 @@ pub struct Arbiter {
 }
 
 impl Arbiter {
-    /// So many free slots; `weights` are those of classes 1 to 3. Without them, each class goes before the next.
+    /// An arbiter with `slots` free slots. `weights` are for classes 1 to 3; without them, a lower class always goes first.
     pub fn new(slots: u32, weights: Option<[u32; CLASSES - 1]>) -> Arbiter {
         Arbiter { slots, in_progress: 0, turns: Vec::new(), turn: 0, rounds: weights.map(Rounds::new) }
     }

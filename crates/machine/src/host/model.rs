@@ -7,7 +7,7 @@ use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, ComponentId, ComponentReport, Request, Status, Time};
 use std::collections::BTreeSet;
 
-/// Its kind and its path in reports. It is no device: it has no cost, energy or lifetime.
+/// Kind and path of the host in reports. The host has no cost, energy, or lifetime.
 pub(crate) const KIND: &str = "host";
 
 /// A host between the workload and the device.

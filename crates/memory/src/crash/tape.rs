@@ -53,7 +53,7 @@ impl Recorded {
         }
     }
 
-    /// The file after so many operations since the moment and so many bytes of the next.
+    /// The file after the first `operations` operations and the first `torn` bytes of the next one.
     pub(super) fn upto(&self, operations: usize, torn: usize) -> Followed {
         let (mut file, reel) = (self.before.clone(), self.file.reel());
         reel.events[..operations].iter().for_each(|event| follow(&mut file, event, self.fault));

@@ -32,7 +32,7 @@ pub(super) struct Code {
 
 impl Code {
     /// A code over GF(2^`m`) that corrects `t` bits of a codeword of `data_bytes`, `head_bytes` of the spare
-    /// bytes, and the parity. Errors: there is no such field, or the codeword is too long for it.
+    /// bytes, and the parity. Errors: `m` is out of range, or the codeword is too long for the field.
     pub(super) fn new(m: u32, t: u32, data_bytes: usize, head_bytes: usize) -> Result<Code, Misfit> {
         let Some(field) = Field::new(m) else {
             return Err(Misfit(format!("m is {m}; the fields are GF(2^13) to GF(2^16)")));
