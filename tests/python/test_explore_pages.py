@@ -25,6 +25,13 @@ def inside(folder: Path) -> Iterator[Client]:
         yield made
 
 
+@pytest.fixture
+def empty(tmp_path: Path) -> Iterator[Client]:
+    """An explorer of a folder that no other test writes to."""
+    with client(tmp_path) as made:
+        yield made
+
+
 def test_a_run_is_kept_as_the_command_line_keeps_it(inside: Client) -> None:
     last = inside.done("/api/runs", {"tree": SMALL})
     assert (last["state"], last["address"]) == ("done", "/design?run=small-1")
@@ -118,10 +125,10 @@ def test_what_is_no_toml_says_where(inside: Client) -> None:
 
 
 def test_every_claim_is_listed_before_anything_has_run(
-    inside: Client, monkeypatch: pytest.MonkeyPatch
+    empty: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(known, "REPRODUCED", inside.explorer.folder.root / "none.json")
-    papers = inside.get("/api/papers").json()
+    monkeypatch.setattr(known, "REPRODUCED", empty.explorer.folder.root / "none.json")
+    papers = empty.get("/api/papers").json()
     rows = [row for paper in papers for row in paper["rows"]]
     assert len(papers) == 6
     assert {row["class"] for row in rows} == {
@@ -131,7 +138,7 @@ def test_every_claim_is_listed_before_anything_has_run(
 
 
 def test_what_was_simulated_before_this_version_was_made_stands_beside_what_was_published(
-    inside: Client, monkeypatch: pytest.MonkeyPatch
+    empty: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     paper = nacre.papers.published()["nvram-cards"]
     asked, other, *_ = (row for row in paper.rows if row["kind"] != "unclosed")
@@ -144,10 +151,10 @@ def test_what_was_simulated_before_this_version_was_made_stands_beside_what_was_
             [{**asked, **outcome}, {**other, **outcome, "tolerance": "within 99 %"}]  # type: ignore[typeddict-item]
         ),
     }
-    place = inside.explorer.folder.root / "reproduced.json"
+    place = empty.explorer.folder.root / "reproduced.json"
     place.write_text(json.dumps(kept))
     monkeypatch.setattr(known, "REPRODUCED", place)
-    (listed,) = (p for p in inside.get("/api/papers").json() if p["name"] == paper.name)
+    (listed,) = (p for p in empty.get("/api/papers").json() if p["name"] == paper.name)
     rows = {row["id"]: row for row in listed["rows"]}
     told = rows[asked["id"]]
     assert (told["verdict"], told["error"]) == ("pass", "+2.0 %")
