@@ -64,6 +64,24 @@ def test_it_is_as_fast_as_the_sheet_says(sheet: DataSheet) -> None:
         assert alone.latency.read.mean_ns == pytest.approx(sheet.read_latency * 1e9, rel=0.02)
 
 
+@pytest.mark.parametrize("unit", [16, 32, 64])
+def test_a_unit_larger_than_a_page_takes_the_pages_of_several_planes(unit: int) -> None:
+    # Solidigm D5-P5336 122.88 TB: architecting.it/blog/100tb-ssd-vendors.
+    sheet = DataSheet(122.88e12, 930e3, 25e3, 7.4e9, 3.2e9, cells="qlc", unit=unit * 1024)
+    stack = tomllib.loads(drive(sheet).scenario())["stack"]
+    kib = int(stack["page"]["value"].removesuffix(" KiB"))
+    assert kib == max(16, unit)
+    assert kib * stack["planes"]["value"] == 64
+    assert _run(sheet, 1_000, **READS).requests.completed == 1_000
+
+
+@pytest.mark.parametrize("unit", [6.0, 128.0])
+def test_a_unit_that_no_die_has_is_refused(unit: float) -> None:
+    with pytest.raises(ConfigError) as caught:
+        drive(DataSheet(**{**vars(PM9D3A), "unit": unit * 1024}))
+    assert [problem["path"] for problem in caught.value.problems] == ["--unit"]
+
+
 @pytest.mark.parametrize("terabytes", [0.48, 0.96, 1.92, 3.84, 7.68, 15.36])
 def test_the_whole_drive_holds_what_the_sheet_says(terabytes: float) -> None:
     sheet = DataSheet(terabytes * 1e12, 500e3, 60e3, 3e9, 1.2e9)

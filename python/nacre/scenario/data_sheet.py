@@ -201,9 +201,12 @@ class Drive:
         small = {path.removeprefix("stack."): text for path, text in self.small().items()}
         fewer = f"{die.pages} in the drive"
         yield "ways", assumed(str(ways), f"{self.dies} dies of {size} GiB hold the capacity")
-        yield "planes", assumed(str(die.planes))
+        page = max(PAGE, int(sheet.unit))
+        together = page // PAGE
+        note = f"pages of {together} of the {die.planes} planes, which hold a unit" * (together > 1)
+        yield "planes", assumed(str(die.planes // together), usual, note)
         yield "pages", assumed(small["pages"], "fewer than in the drive, to be soon steady", fewer)
-        yield "page", assumed(f'"{PAGE // KIB} KiB"')
+        yield "page", assumed(f'"{page // KIB} KiB"', usual, note)
         fewer = f"{self.blocks} in the drive, as its capacity and spare flash are"
         yield (
             "blocks",
@@ -267,6 +270,17 @@ def drive(sheet: DataSheet) -> Drive:
     """Drive for a data sheet; raises `ConfigError` with all contradictory figures."""
     die = _DIES[sheet.cells]
     problems: list[Problem] = []
+    most = die.planes * PAGE
+    if sheet.unit % 1 or int(sheet.unit).bit_count() != 1 or sheet.unit > most:
+        problems.append(
+            _contradiction(
+                "unit",
+                f"a mapping unit of {sheet.unit:,.0f} bytes is not a power of two of at most "
+                f"{most // KIB} KiB, the page of all planes of a die",
+                "give 4, 16, 32, or 64 KiB",
+            )
+        )
+        raise config_error(problems)
     dies = 2 ** max(3, math.ceil(math.log2(sheet.capacity * 1.02 / die.size)))
     # Copies cross twice.
     needed = 1.2 * max(sheet.sequential_read, sheet.read_iops * READ_SIZE)
