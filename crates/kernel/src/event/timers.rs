@@ -3,51 +3,109 @@
 use crate::state::{State, StateError, StateReader, StateWriter, Value};
 use crate::time::Time;
 
+/// Children of a node: as many times as a cache line has.
+const FAN: usize = 8;
+/// More levels than the number of any resources needs.
+const LEVELS: usize = 8;
+
 /// When the next event of each of a fixed number of resources is due. Of simultaneous events that of the resource with the
 /// smallest number comes first.
 ///
-/// A tournament: each node holds the earlier of its two children, so that setting one timer looks at as many nodes as the
-/// number of resources has bits, whatever is outstanding. Cheaper than an [`Agenda`](super::Agenda) if no resource ever
-/// has two events.
+/// A tournament: each node holds the earliest of its eight children, so the cost of a timer depends on the number of
+/// resources, not on what is outstanding. Cheaper than an [`Agenda`](super::Agenda) if no resource ever has two events.
+/// Eight children are compared without a branch; two would be fewer comparisons, but a branch at each level that the
+/// processor cannot predict.
 #[derive(Clone, Debug)]
 pub struct Timers {
-    /// The node at 1 is the first of all; the children of `n` are `2 n` and `2 n + 1`; leaves come last.
-    nodes: Vec<u64>,
-    leaves: usize,
+    /// Levels from the timers upward, one behind the other; the last has one node.
+    nodes: Vec<Node>,
+    /// Where each level begins, and how many there are.
+    starts: [u32; LEVELS],
+    levels: usize,
+    /// The earliest time of all.
+    first: u64,
+    count: usize,
+}
+
+/// Eight times, in picoseconds; `u64::MAX` is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(align(64))]
+struct Node([u64; FAN]);
+
+impl Node {
+    const EMPTY: Node = Node([u64::MAX; FAN]);
+
+    /// The earliest time.
+    #[inline]
+    fn first(&self) -> u64 {
+        let [a, b, c, d, e, f, g, h] = self.0;
+        (a.min(b).min(c.min(d))).min(e.min(f).min(g.min(h)))
+    }
+
+    /// The first child whose time is `at`.
+    #[inline]
+    fn position(&self, at: u64) -> usize {
+        let mask = self.0.iter().rev().fold(0_u32, |mask, &time| mask << 1 | u32::from(time == at));
+        mask.trailing_zeros() as usize
+    }
 }
 
 impl Timers {
     /// `count` timers, none of which is set.
     pub fn new(count: usize) -> Timers {
-        let leaves = count.next_power_of_two();
-        Timers { nodes: vec![u64::MAX; 2 * leaves], leaves }
+        let (mut starts, mut levels, mut all) = ([0; LEVELS], 0, 0);
+        let mut of_level = count.max(1);
+        loop {
+            of_level = of_level.div_ceil(FAN);
+            starts[levels] = all as u32;
+            levels += 1;
+            all += of_level;
+            if of_level == 1 {
+                break;
+            }
+        }
+        Timers { nodes: vec![Node::EMPTY; all], starts, levels, first: u64::MAX, count }
     }
 
     /// The event of resource `number` is due at `at`, whatever it was before.
     #[inline]
     pub fn set(&mut self, number: usize, at: Time) {
-        let mut node = self.leaves + number;
-        self.nodes[node] = at.as_ps();
-        while node > 1 {
-            node /= 2;
-            let earlier = self.nodes[2 * node].min(self.nodes[2 * node + 1]);
-            if self.nodes[node] == earlier {
-                return;
-            }
-            self.nodes[node] = earlier;
+        let at = at.as_ps();
+        if self.nodes[number / FAN].0[number % FAN] != u64::MAX {
+            return self.replace(number, at);
+        }
+        // Nothing above can become later.
+        self.first = self.first.min(at);
+        let mut place = number;
+        for &start in &self.starts[..self.levels] {
+            let time = &mut self.nodes[start as usize + place / FAN].0[place % FAN];
+            *time = at.min(*time);
+            place /= FAN;
         }
     }
 
     /// Resource `number` has no event.
     #[inline]
     pub fn clear(&mut self, number: usize) {
-        self.set(number, Time::MAX);
+        self.replace(number, u64::MAX);
+    }
+
+    /// Sets a timer that may have been the first of its node.
+    #[inline]
+    fn replace(&mut self, number: usize, at: u64) {
+        let (mut place, mut at) = (number, at);
+        for &start in &self.starts[..self.levels] {
+            let node = &mut self.nodes[start as usize + place / FAN];
+            node.0[place % FAN] = at;
+            (place, at) = (place / FAN, node.first());
+        }
+        self.first = at;
     }
 
     /// Time of the next event; [`Time::MAX`] if no timer is set.
     #[inline]
     pub fn next(&self) -> Time {
-        Time::from_ps(self.nodes[1])
+        Time::from_ps(self.first)
     }
 
     /// Takes the next event: its resource, whose timer is not set any more.
@@ -56,39 +114,37 @@ impl Timers {
     /// If no timer is set.
     #[inline]
     pub fn take_next(&mut self) -> usize {
-        let first = self.nodes[1];
-        assert!(first != u64::MAX, "no timer is set");
-        let mut node = 1;
-        while node < self.leaves {
-            node *= 2;
-            node += usize::from(self.nodes[node] != first);
+        assert!(self.first != u64::MAX, "no timer is set");
+        let mut place = 0;
+        for &start in self.starts[..self.levels].iter().rev() {
+            place = place * FAN + self.nodes[start as usize + place].position(self.first);
         }
-        let number = node - self.leaves;
-        self.clear(number);
-        number
+        self.clear(place);
+        place
     }
 
     /// Clears all timers.
     pub fn clear_all(&mut self) {
-        self.nodes.fill(u64::MAX);
+        self.nodes.fill(Node::EMPTY);
+        self.first = u64::MAX;
     }
 }
 
 impl State for Timers {
     fn save(&self, state: &mut StateWriter) {
-        state.put_u64(self.leaves as u64);
-        for &at in &self.nodes[self.leaves..] {
+        state.put_u64(self.count as u64);
+        for &at in self.nodes.iter().flat_map(|node| &node.0).take(self.count) {
             state.put_u64(at);
         }
     }
 
     fn restore(&mut self, state: &mut StateReader<'_>) -> Result<(), StateError> {
-        let leaves = u64::read(state)?;
-        if leaves != self.leaves as u64 {
-            return Err(state.error(format!("{} timers", self.leaves), leaves.to_string()));
+        let count = u64::read(state)?;
+        if count != self.count as u64 {
+            return Err(state.error(format!("{} timers", self.count), count.to_string()));
         }
         self.clear_all();
-        for number in 0..self.leaves {
+        for number in 0..self.count {
             let at = u64::read(state)?;
             self.set(number, Time::from_ps(at));
         }
@@ -104,7 +160,7 @@ mod tests {
     #[test]
     fn events_come_in_time_order_and_simultaneous_ones_in_that_of_their_resources() {
         let mut random = Streams::new(3).stream("timers");
-        for count in [1, 2, 3, 7, 40] {
+        for count in [1, 2, 3, 7, 8, 9, 40, 64, 65, 600] {
             let mut timers = Timers::new(count);
             let mut known = vec![u64::MAX; count];
             for _ in 0..2_000 {

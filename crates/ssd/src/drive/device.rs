@@ -38,11 +38,12 @@ impl<T: Translation> Ssd<T> {
     /// Lets the next event happen, which is due at `at`.
     #[inline]
     fn happen(&mut self, at: Time, completions: &mut Completions) {
+        let (of_flash, of_host) = (self.flash.next_event() == at, self.host.next_event() == at);
         self.move_to(at);
-        if self.flash.next_event() == at {
+        if of_flash {
             self.flash.happen(at);
             self.react();
-        } else if self.host.next_event() == at {
+        } else if of_host {
             self.host.happen(at);
         } else {
             match self.agenda.pop_before(at + Time::from_ps(1)) {
