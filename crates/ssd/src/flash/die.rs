@@ -1,6 +1,6 @@
 //! A die: what its array does, and what waits for it.
 
-use crate::flash::command::NONE;
+use crate::flash::command::{Kind, NONE};
 use nacre_kernel::Time;
 use nacre_kernel::state::{State, Value};
 use std::collections::VecDeque;
@@ -50,6 +50,16 @@ pub(crate) struct Parked {
     pub(crate) commands: VecDeque<u32>,
 }
 
+/// A command that waits in the line of its die, with the part of it that decides about its turn: lines are long while
+/// blocks are cleaned, and commands are far apart in memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
+pub(crate) struct Lined {
+    /// As of the command.
+    pub(crate) order: u64,
+    pub(crate) command: u32,
+    pub(crate) kind: Kind,
+}
+
 /// One die.
 #[derive(Clone, Debug, Default, State)]
 pub(crate) struct Die {
@@ -58,7 +68,7 @@ pub(crate) struct Die {
     pub(crate) reads: VecDeque<u32>,
     /// Everything else that can begin, oldest first, until it begins.
     #[state(varies)]
-    pub(crate) line: VecDeque<u32>,
+    pub(crate) line: VecDeque<Lined>,
     /// What cannot begin yet: it waits for copies, or behind something of its superblock that does.
     #[state(varies)]
     pub(crate) parked: Vec<Parked>,
@@ -136,6 +146,17 @@ impl Die {
                 *held = held.wrapping_add(more);
             }
         }
+    }
+
+    /// Takes `command`, which is mostly the first, out of the line.
+    #[inline]
+    pub(crate) fn leave_line(&mut self, command: u32) {
+        if self.line.front().is_some_and(|first| first.command == command) {
+            self.line.pop_front();
+            return;
+        }
+        let place = self.line.iter().position(|waiting| waiting.command == command);
+        self.line.remove(place.expect("it waits there"));
     }
 
     /// The program with this number is issued.

@@ -7,7 +7,7 @@
 use super::Backend;
 use crate::flash::channel::{Class, Crossing, Waiting};
 use crate::flash::command::{Command, Kind, NONE, Owner};
-use crate::flash::die::Phase;
+use crate::flash::die::{Lined, Phase};
 use nacre_kernel::{Activity, Time};
 use nacre_media::flash::Operation;
 
@@ -116,7 +116,7 @@ impl Backend {
 
     /// The first command of the line of `die`.
     #[inline]
-    fn first_of_line(&self, die: u32) -> Option<u32> {
+    fn first_of_line(&self, die: u32) -> Option<Lined> {
         self.dies[die as usize].line.front().copied()
     }
 
@@ -129,8 +129,8 @@ impl Backend {
         if die.loading != NONE || die.wanted != NONE {
             return;
         }
-        let Some(command) = self.first_of_line(number) else { return };
-        match self.commands[command].kind {
+        let Some(Lined { command, kind, .. }) = self.first_of_line(number) else { return };
+        match kind {
             Kind::Erase => self.begin_erase(number, command),
             Kind::Read => {
                 let lanes = self.commands[command].lanes;
@@ -154,9 +154,7 @@ impl Backend {
         if die.wanted != NONE || die.loading != NONE || die.loaded != NONE {
             return;
         }
-        if let Some(command) = self.first_of_line(number)
-            && self.commands[command].kind == Kind::Program
-        {
+        if let Some(Lined { command, kind: Kind::Program, .. }) = self.first_of_line(number) {
             self.want(number, command, Crossing::Data);
         }
     }
@@ -225,7 +223,7 @@ impl Backend {
         }
         if die.wanted == command {
             die.wanted = NONE;
-            remove(&mut die.line, command);
+            die.leave_line(command);
             die.queued = die.queued - entry.array;
             (die.phase, die.job) = (Phase::Taken, command);
         } else {
@@ -256,7 +254,7 @@ impl Backend {
         self.commands[command].began = self.now;
         let die = &mut self.dies[number as usize];
         die.wanted = NONE;
-        remove(&mut die.line, command);
+        die.leave_line(command);
         if self.timing.joins_planes {
             self.join_planes(number, command);
         }
@@ -274,7 +272,7 @@ impl Backend {
         let (mut planes, mut last) = (1_u64 << plane, first);
         let mut passed: Vec<u32> = Vec::new();
         let line = self.dies[number as usize].line.clone();
-        for command in line {
+        for Lined { command, .. } in line {
             let entry = &self.commands[command];
             let superblock = entry.superblock;
             if entry.kind == Kind::Program && !passed.contains(&superblock) {
@@ -288,7 +286,7 @@ impl Backend {
                     self.commands[first].array = one.max(other);
                     let die = &mut self.dies[number as usize];
                     die.queued = die.queued - one.min(other);
-                    remove(&mut die.line, command);
+                    die.leave_line(command);
                     continue;
                 }
             }
@@ -339,7 +337,7 @@ impl Backend {
         let (array, blocks) = (self.commands[command].array, self.commands[command].pages);
         self.commands[command].began = self.now;
         let die = &mut self.dies[number as usize];
-        remove(&mut die.line, command);
+        die.leave_line(command);
         die.queued = die.queued - array;
         self.die_charges.count(Operation::Erase as usize, Activity::Erase, u64::from(blocks));
         self.run_array(number, command);

@@ -2,7 +2,7 @@
 
 use super::Backend;
 use crate::flash::command::{Command, Kind, NONE, Owner};
-use crate::flash::die::Parked;
+use crate::flash::die::{Lined, Parked};
 use crate::layout::geometry::{Cells, Spot};
 use crate::ops::{Cause, Copied, FlashOps};
 use crate::reliability::errors::Sensing;
@@ -61,13 +61,14 @@ impl Backend {
             next: NONE,
             ..Command::default()
         };
+        let order = self.issued;
         let number = self.issue(command);
         let die = &mut self.dies[read.spot.die as usize];
         if self.timing.read_priority {
             die.reads.push_back(number);
         } else {
             die.queued += command.array;
-            die.line.push_back(number);
+            die.line.push_back(Lined { order, command: number, kind: Kind::Read });
         }
         self.look_at(read.spot.die);
     }
@@ -174,13 +175,13 @@ impl Backend {
 
     /// `command` waits at `die`: in its line, or parked if it cannot begin yet.
     fn line_up(&mut self, die: u32, command: u32) {
-        let Command { superblock, is_ready, .. } = self.commands[command];
+        let Command { order, kind, superblock, is_ready, .. } = self.commands[command];
         let state = &mut self.dies[die as usize];
         let parked = state.parked.iter_mut().find(|parked| parked.superblock == superblock);
         match parked {
             Some(parked) => parked.commands.push_back(command),
             None if is_ready => {
-                state.line.push_back(command);
+                state.line.push_back(Lined { order, command, kind });
                 self.look_at(die);
             }
             None => state.parked.push(Parked { superblock, commands: VecDeque::from([command]) }),
@@ -196,9 +197,9 @@ impl Backend {
         let Some(place) = place else { return };
         let parked = &mut state.parked[place].commands;
         while let Some(command) = parked.pop_front_if(|command| commands[*command].is_ready) {
-            let order = commands[command].order;
-            let place = state.line.partition_point(|&other| commands[other].order < order);
-            state.line.insert(place, command);
+            let Command { order, kind, .. } = commands[command];
+            let place = state.line.partition_point(|other| other.order < order);
+            state.line.insert(place, Lined { order, command, kind });
         }
         if parked.is_empty() {
             state.parked.swap_remove(place);

@@ -137,7 +137,7 @@ impl Backend {
                 && die.job != number
                 && die.sensing & command.lanes != 0
                 && !die.reads.contains(&number)
-                && !die.line.contains(&number);
+                && !die.line.iter().any(|waiting| waiting.command == number);
             if is_sensing {
                 let end = command.began + command.command + command.array;
                 given_back.push((command.activity, end.saturating_sub(at).min(command.array)));
