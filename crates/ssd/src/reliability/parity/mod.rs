@@ -1,5 +1,0 @@
-//! Parity over operations of a superblock.
-
-mod filling;
-pub(crate) mod members;
-pub(crate) mod stripes;
