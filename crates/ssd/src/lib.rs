@@ -268,8 +268,8 @@ use nacre_kernel::event;
 use nacre_media::store::{Layout, Nothing, Store};
 use reliability::errors;
 
-/// Settings that say how long parts of a drive take, what energy and what money. What they are has no part in where data
-/// lies: preconditioning leaves drives that differ in them alone in one state.
+/// Settings for times, energy, and prices. They do not affect where data is stored: preconditioning leaves
+/// drives that differ only in these settings in the same state.
 pub const TAKES: &[&str] = &[
     "read",
     "program",
@@ -327,7 +327,7 @@ fn build_in_slot(
     builder: &mut (dyn Builder + '_),
 ) -> Result<Box<dyn event::Device>, Problems> {
     let config = Config::from(&slot.config::<SsdConfig>(builder.families()));
-    // What lies over it may have made it a share.
+    // Settings of an enclosing scenario may have made the drive a share.
     if let (Some((problem, remedy)), Some(capacity)) =
         (config::share_problem(&config), config.mapping().capacity)
     {
@@ -342,7 +342,7 @@ fn build_in_slot(
     })
 }
 
-/// How a store holds the bytes of a drive: by physical unit.
+/// Storage of the drive's data by physical unit.
 pub(crate) fn layout(geometry: &Geometry) -> Layout {
     Layout {
         page_bytes: geometry.unit_bytes,
@@ -351,7 +351,7 @@ pub(crate) fn layout(geometry: &Geometry) -> Layout {
     }
 }
 
-/// The drive in `slot`, over `store`.
+/// Builds the drive in `slot`, with its data in `store`.
 fn build<S: Store + 'static>(
     slot: &Slot<DeviceFamily>,
     builder: &mut dyn Builder,
@@ -368,7 +368,7 @@ fn build<S: Store + 'static>(
     Ok(Box::new(drive))
 }
 
-/// The page mapping of the drive that `config` describes.
+/// Builds the page-mapped drive that `config` describes.
 fn build_paged<S: Store>(
     slot: &Slot<DeviceFamily>,
     builder: &mut dyn Builder,
@@ -410,7 +410,7 @@ fn build_paged<S: Store>(
     Ok(Paged::new(config.clone(), array))
 }
 
-/// The part of the mapping table that is cached, if it lies in flash.
+/// The cache of the mapping table; `None` if the whole table is in DRAM.
 fn mapping_cache(config: &Config, geometry: &Geometry) -> Option<Box<dyn MappingCache>> {
     let cache = config.mapping().mapping_cache.as_ref()?;
     let each = geometry.mappings_per_unit;
@@ -427,7 +427,7 @@ fn mapping_cache(config: &Config, geometry: &Geometry) -> Option<Box<dyn Mapping
     })
 }
 
-/// Whether blocks do not all last as long, or stand elsewhere than in their order.
+/// Whether the endurance of blocks varies, or blocks are not in their initial order.
 fn blocks_differ(config: &Config) -> bool {
     config.nand.endurance.is_some() || config.factory_bad.0 > 0.0 || config.spare_blocks > 0
 }
@@ -455,7 +455,8 @@ fn too_many_bad(slot: &Slot<DeviceFamily>) -> Problems {
     problem.remedy("lower it, or give more spare_blocks or over_provisioning").into()
 }
 
-/// Errors: the cleaning policy of the drive at `path` decides where data lies, which the drive does itself.
+/// Errors: the garbage collection policy of the drive at `path` controls data placement, which the drive does
+/// itself.
 fn check_cleaner(path: &str, has_partitions: bool) -> Result<(), Problems> {
     if !has_partitions {
         return Ok(());

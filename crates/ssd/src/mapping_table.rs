@@ -1,11 +1,13 @@
 //! The mapping table: the page of every logical unit.
 //!
-//! The table of a small drive is a list, four bytes for each unit. That of a large one would take a page of the
-//! system's memory for each unit that is written somewhere. It consists of parts: a part with few mapped units is a hash
-//! table, and one that is written in order or nearly full is a list.
+//! The table of a small drive is a list with four bytes per unit. With random writes, the list of a large
+//! drive would use a page of system memory per written unit. Its table therefore consists of parts: a part
+//! with few mapped units is a hash table, and a part that is written sequentially or is nearly full is a
+//! list.
 //!
-//! A hash table stores no keys. The array knows the unit of each page (`owners`), so an entry is found by comparing that
-//! unit. The bits of an entry above its page number hold some of the hash, so that nearly no other entry is compared.
+//! Hash tables store no keys. The array has the owner of each page (`owners`), and a lookup compares the unit
+//! with it. The bits of an entry above its page number hold a part of the hash, so that almost no other entry
+//! is compared.
 
 #[cfg(test)]
 mod tests;
@@ -13,24 +15,24 @@ mod tests;
 use nacre_kernel::state::{State, StateError, StateReader, StateWriter, restore_sparse, save_sparse};
 use prefetch_index::prefetch_index;
 
-/// Units of the largest table that is one list, of 64 MiB. Tests of this crate have hash tables in their small drives;
-/// those of other crates have lists.
+/// Maximum units of a table that is a single list, of 64 MiB. In this crate's tests, small drives use hash
+/// tables, too; in tests of other crates, they use lists.
 const LIST_MAX: usize = if cfg!(test) { 1 } else { 1 << 24 };
-/// Bits of the number of a unit in its part.
+/// Bits of a unit number within its part.
 const PART_BITS: u32 = 19;
 const PART_UNITS: usize = 1 << PART_BITS;
-/// Mapped units from which a part is a list: entries of a hash table take as much from there on.
+/// Mapped units from which a part is a list: entries of a hash table use as much memory from there.
 const HASHED_MAX: usize = PART_UNITS / 100 * 72;
-/// Entries whose units are asked for ahead when they move.
+/// Prefetch distance, in entries, when entries move.
 const AHEAD: usize = 16;
-/// Units that follow each other from which a part is a list: they fill a page of the system's memory.
+/// Consecutive units after which a part becomes a list: they fill a page of system memory.
 const RUN: u32 = 1024;
 
-/// Where each logical unit is: 0 is nowhere, pages count from 1.
+/// Page of each logical unit: 0 means unmapped, pages are counted from 1.
 #[derive(Debug)]
 pub(crate) struct Table {
     units: usize,
-    /// Empty if it consists of parts.
+    /// Empty if the table consists of parts.
     list: Vec<u32>,
     parts: Vec<Part>,
 }
@@ -38,24 +40,24 @@ pub(crate) struct Table {
 /// Entries of [`PART_UNITS`] units.
 #[derive(Clone, Debug, Default)]
 struct Part {
-    /// By unit if there is one for each, by hash otherwise.
+    /// By unit if there is an entry for each; otherwise by hash.
     entries: Vec<u32>,
-    /// Bits of an entry that are its page number, counted from 1; those above are of the hash.
+    /// Mask of the page number in an entry, counted from 1; the bits above it hold a part of the hash.
     pages: u32,
-    /// Units that are mapped.
+    /// Mapped units.
     count: usize,
-    /// The unit behind the one mapped last, and how many were mapped one after the other.
+    /// The unit after the one mapped last, and the number of units mapped consecutively.
     next: u32,
     run: u32,
 }
 
 impl Table {
-    /// A table of so many units, none of which is mapped.
+    /// A table of this many unmapped units.
     pub(crate) fn new(units: usize) -> Table {
         if units <= LIST_MAX { Table::list(units) } else { Table::hashed(units) }
     }
 
-    /// A table that is one list.
+    /// A table that is a single list.
     pub(crate) fn list(units: usize) -> Table {
         Table { units, list: vec![0; units], parts: Vec::new() }
     }
@@ -64,18 +66,18 @@ impl Table {
         Table { units, list: Vec::new(), parts: vec![Part::default(); units.div_ceil(PART_UNITS)] }
     }
 
-    /// Units it has, mapped or not.
+    /// Number of units, mapped or not.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.units
     }
 
-    /// Whether it is found again from the pages when it is restored.
+    /// Whether it is rebuilt from the owners of pages when state is restored.
     pub(crate) fn is_derived(&self) -> bool {
         !self.parts.is_empty()
     }
 
-    /// The page of `unit`, counted from 1; 0 if it is nowhere. `owners` has the unit of each page.
+    /// The page of `unit`, counted from 1; 0 if it is unmapped. `owners` has the unit of each page.
     #[inline]
     pub(crate) fn get(&self, unit: u32, owners: &[u32]) -> u32 {
         match self.list.get(unit as usize) {
@@ -84,7 +86,7 @@ impl Table {
         }
     }
 
-    /// `unit` is in the page `entry`, counted from 1, or nowhere.
+    /// Maps `unit` to page `entry`, counted from 1; 0 unmaps it.
     #[inline]
     pub(crate) fn set(&mut self, unit: u32, entry: u32, owners: &[u32]) {
         match self.list.get_mut(unit as usize) {
@@ -93,12 +95,12 @@ impl Table {
         }
     }
 
-    /// Nothing is mapped any more. What was never written is not touched.
+    /// Unmaps all units. Unused memory stays untouched.
     pub(crate) fn clear(&mut self) {
         *self = if self.is_derived() { Table::hashed(self.units) } else { Table::list(self.units) };
     }
 
-    /// Asks for the memory of the entry of `unit`.
+    /// Prefetches the entry of `unit`.
     #[inline]
     pub(crate) fn prefetch(&self, unit: usize) {
         if self.parts.is_empty() {
@@ -108,13 +110,13 @@ impl Table {
         }
     }
 
-    /// The entry of `unit` if it is found without the units of pages; 0 otherwise.
+    /// The entry of `unit` if the table is a list; otherwise 0.
     #[inline]
     pub(crate) fn peek(&self, unit: usize) -> u32 {
         self.list.get(unit).copied().unwrap_or(0)
     }
 
-    /// Units that are mapped.
+    /// Number of mapped units.
     pub(crate) fn mapped(&self) -> usize {
         let in_list = self.list.iter().filter(|&&entry| entry != 0).count();
         in_list + self.parts.iter().map(|part| part.count).sum::<usize>()
@@ -126,7 +128,7 @@ impl Table {
         self.list.iter().copied().chain(of_parts).filter(|&entry| entry != 0)
     }
 
-    /// Bytes it takes, of a list those that are never touched included.
+    /// Memory in bytes, including unused parts of a list.
     #[cfg(test)]
     pub(crate) fn bytes(&self) -> u64 {
         let of_parts = self.parts.iter().map(|part| size_of::<Part>() + 4 * part.entries.capacity());
@@ -140,7 +142,7 @@ impl Part {
         self.entries.len() == PART_UNITS
     }
 
-    /// The first place where `unit` may be, and bits of its hash that are compared.
+    /// First slot of `unit`, and the bits of its hash that are compared.
     #[inline]
     fn home(&self, unit: u32) -> (usize, u32) {
         let within = unit as usize % PART_UNITS;
@@ -153,7 +155,7 @@ impl Part {
         (place as usize, mixed as u32 & !self.pages)
     }
 
-    /// The place of `unit` and whether it is there; otherwise it is where it would be.
+    /// The slot of `unit` and `true`, or the slot where it would be inserted and `false`.
     #[inline]
     fn find(&self, unit: u32, owners: &[u32]) -> (usize, bool) {
         let (mut place, hash) = self.home(unit);
@@ -215,26 +217,26 @@ impl Part {
         }
     }
 
-    /// Whether a hash table takes no more units.
+    /// Whether a hash table must grow before the next unit.
     #[inline]
     fn is_full(&self) -> bool {
         (self.count + 1) * 20 > self.entries.len() * 17
     }
 
-    /// Makes room for one more unit, and for the page number `entry`.
+    /// Grows the table for one more unit, or for the page number `entry`.
     #[cold]
     fn make_room(&mut self, entry: u32, owners: &[u32]) {
         if self.count == HASHED_MAX {
             return self.become_list(owners);
         }
         let places = self.entries.len();
-        // By a quarter: 68 to 85 % are filled.
+        // By a quarter, so that 68 to 85 % of the slots are used.
         let more = if self.is_full() { places / 4 + 4 } else { 0 };
         let places = (places + more).min(PART_UNITS - 1);
         self.rebuild(places, self.pages.max(u32::MAX >> entry.leading_zeros()), owners);
     }
 
-    /// Moves all entries to so many places, with page numbers below or at `pages`.
+    /// Moves all entries to a table with this many slots and page numbers up to `pages`.
     #[cold]
     fn rebuild(&mut self, places: usize, pages: u32, owners: &[u32]) {
         let old_pages = std::mem::replace(&mut self.pages, pages);
@@ -253,13 +255,13 @@ impl Part {
         }
     }
 
-    /// There is a place for every unit from now on.
+    /// Converts the part to a list, with a slot for every unit.
     #[cold]
     fn become_list(&mut self, owners: &[u32]) {
         self.rebuild(PART_UNITS, u32::MAX, owners);
     }
 
-    /// Takes `unit` out; those behind it move up, so that each is found from its first place on.
+    /// Removes `unit`. Later entries move up, so that each can be found from its first slot.
     fn remove(&mut self, unit: u32, owners: &[u32]) {
         if self.count == 0 {
             return;
@@ -285,7 +287,7 @@ impl Part {
     }
 }
 
-/// A list is saved; parts are found again from the units of valid pages.
+/// Lists are saved. Parts are rebuilt from the owners of valid pages.
 impl State for Table {
     fn save(&self, state: &mut StateWriter) {
         save_sparse(&self.list, state);

@@ -1,62 +1,63 @@
-//! What the flash has to do for a change of state, and why.
+//! Operations that a change of state causes in the flash, and their causes.
 
 use crate::layout::geometry::Cells;
 use nacre_kernel::Time;
 use nacre_kernel::state::Value;
 use nacre_media::flash::Block;
 
-/// Why a page is programmed or read by the drive itself.
+/// Cause of a program or a read by the drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(crate) enum Cause {
-    /// Data of the host.
+    /// Host data.
     Host,
-    /// Live data moves to make erased space.
+    /// Valid data moves to gain erased space.
     Cleaning,
-    /// Live data moves since a block of its superblock was read so often.
+    /// Valid data moves because a block of its superblock was read too often.
     Refresh,
-    /// Data moves so that blocks wear evenly.
+    /// Data moves to wear blocks evenly.
     Wear,
     /// A page of the mapping table.
     Mapping,
 }
 
-/// A unit that is copied.
+/// A copied unit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Copied {
-    /// Its number before, and from now on.
+    /// Its old and its new number.
     pub(crate) from: u32,
     pub(crate) to: u32,
-    /// Whose it is.
+    /// Its logical unit.
     pub(crate) owner: u32,
-    /// Those it lay in.
+    /// Cell mode of the old location.
     pub(crate) cells: Cells,
     pub(crate) cause: Cause,
 }
 
-/// What the flash has to do for a change of state. The array knows no time; whoever keeps it listens here.
+/// Receives the operations that a change of state causes in the flash. The array itself has no notion of
+/// time.
 pub(crate) trait FlashOps {
-    /// An operation is programmed; `cause` is that of its last unit, and others of it may be the host's where it
-    /// `is_mixed`.
+    /// Programs an operation. `cause` is that of its last unit; if it `is_mixed`, other units may be host
+    /// data.
     fn program(&mut self, superblock: u32, operation: u32, cells: Cells, cause: Cause, is_mixed: bool);
 
-    /// An operation with the parity of a stripe is programmed; `cause` is that of the last data of the stripe.
+    /// Programs the parity operation of a stripe; `cause` is that of the last data of the stripe.
     fn program_parity(&mut self, superblock: u32, operation: u32, cells: Cells, cause: Cause);
 
-    /// So many units of one operation are read, to be copied or looked into.
+    /// Reads this many units of one operation, to copy or check them.
     fn read(&mut self, superblock: u32, operation: u32, cells: Cells, units: u32, cause: Cause);
 
-    /// A unit is among those that the next read of an operation of its superblock is for; `blocks` are the superblocks.
+    /// Adds a unit to the next read of an operation of its superblock; `blocks` are the superblocks.
     #[inline]
     fn copied(&mut self, _copied: &Copied, _blocks: &[Block]) {}
 
-    /// Every block of `superblock` is erased.
+    /// Erases all blocks of `superblock`.
     fn erase(&mut self, superblock: u32);
 
-    /// From when on `die` has nothing to do, as far as is known.
+    /// Time from which `die` is expected to be idle.
     fn die_free_from(&mut self, die: u32) -> Time;
 }
 
-/// Nobody listens: state changes in no time.
+/// Ignores all operations: state changes take no time.
 pub(crate) struct Untimed;
 
 impl FlashOps for Untimed {

@@ -1,8 +1,8 @@
-//! Parts that a drive may have. One without leaves nothing in its state.
+//! Optional components of a drive. An absent one adds nothing to the saved state.
 
 use nacre_kernel::state::{State, StateError, StateReader, StateWriter};
 
-/// A part that the configuration gives a drive, or not.
+/// A component that depends on the configuration.
 pub(crate) struct OptionalPart<T>(pub(crate) Option<Box<T>>);
 
 impl<T> Default for OptionalPart<T> {

@@ -1,4 +1,4 @@
-//! The workbench of this crate's tests.
+//! Workbench of this crate's tests.
 
 use crate::DEVICES;
 use nacre_config::{Configuration, Descriptor, Family, Slot};
@@ -9,21 +9,21 @@ use nacre_kernel::Bytes;
 pub(crate) use nacre_testkit::Workbench;
 use nacre_testkit::workbench::Rooms;
 
-/// The document around the code under test.
+/// Document around the code under test.
 #[derive(Debug, Configuration)]
 struct Coded {
-    /// The code.
+    /// Error-correcting code.
     ecc: Slot<EccFamily>,
 }
 
 static ROOMS: Rooms = Rooms { devices: &[DEVICES], others };
 
-/// The rooms of this crate, and one seed.
+/// The components of this crate, with a random seed.
 pub(crate) fn workbench(seed: u64) -> Workbench {
     Workbench::new(ROOMS, seed)
 }
 
-/// The code that the inside of a TOML table describes, for pages of so many bytes.
+/// The code that these settings of a TOML table describe, for pages of this many bytes.
 pub(crate) fn ecc(toml: &str, page: u64) -> Box<dyn Ecc> {
     let coded: Coded = workbench(1).read(&format!("[ecc]\n{toml}")).expect("a legal code");
     ecc::build(&coded.ecc, Page { families: &ROOMS, bytes: Bytes(page) }).expect("a legal code")

@@ -1,3 +1,3 @@
 //! The write buffer.
 
-pub(crate) mod places;
+pub(crate) mod slots;

@@ -1,8 +1,8 @@
-//! Where a page of the host's data goes.
+//! Allocation of host data to the flash.
 
 use nacre_config::{Choice, Configuration, Kinds};
 
-/// Where a page of the host's data goes.
+/// Allocation of host data to the flash.
 #[derive(Clone, Debug, Kinds)]
 pub enum Allocation {
     /// To the next die in turn, in superblocks of one block of every plane of every die.
@@ -111,7 +111,7 @@ pub enum Order {
 }
 
 impl Order {
-    /// The places of channels, ways and planes, from the fastest on.
+    /// Positions of channels, ways, and planes in this order, fastest first.
     pub(crate) fn places(self) -> [usize; 3] {
         match self {
             Order::Cwp => [0, 1, 2],
@@ -147,12 +147,12 @@ pub struct Dynamic {
 }
 
 impl Allocation {
-    /// Whether each plane is filled and cleaned by itself.
+    /// Whether each plane has its own write frontiers and garbage collection.
     pub(crate) fn is_by_plane(&self) -> bool {
         !matches!(self, Allocation::Superblock(_))
     }
 
-    /// Whether pages that move stay in their plane.
+    /// Whether garbage collection copies pages inside their plane.
     pub(crate) fn copies_inside(&self) -> bool {
         match self {
             Allocation::Superblock(_) => false,
@@ -161,7 +161,7 @@ impl Allocation {
         }
     }
 
-    /// Dies of a stripe, that of its parity included, of a drive with so many `dies`, where there is parity.
+    /// Operations of a stripe, including parity, in a drive with this many `dies`; `None` without parity.
     pub(crate) fn stripe(&self, dies: u32) -> Option<u32> {
         match self {
             Allocation::Superblock(of) => Some(of.parity.as_ref()?.stripe.unwrap_or(dies)),

@@ -1,16 +1,15 @@
-//! What every flash drive has to keep: its units, its buffer and its caches are neither too small for its work nor larger
-//! than what there is.
+//! Checks of sizes that apply to every flash drive: mapping units, write buffer, and caches.
 
 use crate::config::{Cached, Config};
 use nacre_config::Reader;
 use nacre_kernel::Bytes;
 
-/// Physical units are told apart by four bytes, with one value for nowhere.
+/// Maximum number of physical units: a unit number has four bytes, and one value means unmapped.
 const NUMBERS_MAX: u128 = u32::MAX as u128;
-/// Units of a superblock begin at a whole word of bits.
+/// Minimum units of a superblock, so that its valid bits start at a word.
 const SUPERBLOCK_MIN: u64 = 64;
 
-/// Reports what no drive can be, however it finds data. Gives whether pages hold whole units.
+/// Reports sizes that no drive can have, with any translation layer. Returns whether pages hold whole units.
 pub(crate) fn check_drive(config: &Config, reader: &mut Reader<'_>) -> bool {
     if !config.unit.0.is_power_of_two() {
         let (below, above) = (config.unit.0.next_power_of_two() / 2, config.unit.0.next_power_of_two());
@@ -31,8 +30,8 @@ pub(crate) fn check_drive(config: &Config, reader: &mut Reader<'_>) -> bool {
     true
 }
 
-/// Reports units that cannot be told apart, and superblocks with too few of them. Gives whether there are none: sizes
-/// that others compare have no overflow then.
+/// Reports more units than unit numbers, and superblocks with too few units. Returns whether there are none:
+/// later comparisons of sizes then cannot overflow.
 pub(crate) fn check_numbers(config: &Config, reader: &mut Reader<'_>) -> bool {
     let units = config.units_per_superblock();
     let given = config.pages.to_string();
@@ -55,7 +54,8 @@ pub(crate) fn check_numbers(config: &Config, reader: &mut Reader<'_>) -> bool {
     true
 }
 
-/// A cached page of the mapping table needs a place, and a mapping must fit into a page of them.
+/// Checks that the cache holds at least one page of the mapping table, and that a page holds at least one
+/// mapping.
 pub(crate) fn check_cache(config: &Config, reader: &mut Reader<'_>) {
     let Some(cache) = &config.mapping().mapping_cache else { return };
     if cache.cached == Cached::Pages && cache.size.0 < config.unit.0 {
@@ -69,7 +69,7 @@ pub(crate) fn check_cache(config: &Config, reader: &mut Reader<'_>) {
     }
 }
 
-/// The buffer holds what is being filled and what is being programmed, and is smaller than the drive.
+/// Checks that the buffer holds the open operations and a program in progress, and is smaller than the drive.
 pub(crate) fn check_buffer(config: &Config, reader: &mut Reader<'_>) {
     let least = (1 + config.operations_filled()) * config.operation_bytes();
     let given = config.buffer.to_string();
@@ -82,7 +82,7 @@ pub(crate) fn check_buffer(config: &Config, reader: &mut Reader<'_>) {
             (Some(handles), filled) if filled > handles => " for each plane and placement handle",
             _ => " for each placement handle",
         };
-        let problem = format!("it must hold one program in progress and one being filled{each}");
+        let problem = format!("it must hold one program in progress and one open operation{each}");
         reader.conflict("buffer", &given, &problem, &format!("give at least {}", Bytes(least)));
     } else if config.buffer.0 > config.raw_bytes() {
         let remedy = format!("give at most {}", Bytes(config.raw_bytes()));
@@ -90,7 +90,7 @@ pub(crate) fn check_buffer(config: &Config, reader: &mut Reader<'_>) {
     }
 }
 
-/// Cells with one bit are some of the flash.
+/// Checks that the SLC cache is smaller than the flash.
 pub(crate) fn check_slc_size(config: &Config, reader: &mut Reader<'_>) {
     let Some(cache) = &config.mapping().slc_cache else { return };
     let with_one_bit = |bytes| bytes / u64::from(config.pages) * u64::from(config.pages / cache.bits);
@@ -108,7 +108,7 @@ pub(crate) fn check_slc_size(config: &Config, reader: &mut Reader<'_>) {
     }
 }
 
-/// A cache holds no more than the mapping table has, in whole units.
+/// Checks that the mapping cache is at most the mapping table, in whole units.
 pub(crate) fn check_cache_size(config: &Config, reader: &mut Reader<'_>) {
     let Some(cache) = &config.mapping().mapping_cache else { return };
     let most = config.mapping_units() * config.unit.0;

@@ -1,4 +1,4 @@
-//! What a drive with a page mapping has to keep.
+//! Checks of page-mapped drives.
 
 use crate::config::OPEN;
 use crate::config::check_sizes::{
@@ -8,7 +8,7 @@ use crate::config::space::{share_with_table, units_wanted};
 use crate::config::{Config, SsdConfig, percent, share_problem};
 use nacre_config::Reader;
 
-/// Reports every mistake that no single setting shows: of the whole drive, and then of a share of it.
+/// Reports every error that involves several settings: first of the whole drive, then of a share of it.
 pub(crate) fn check(given: &SsdConfig, reader: &mut Reader<'_>) {
     let config = Config::from(given);
     let Some(capacity) = given.mapping.capacity else { return check_whole(&config, reader) };
@@ -38,8 +38,9 @@ fn check_whole(config: &Config, reader: &mut Reader<'_>) {
     check_cache_size(config, reader);
     let kept = config.mapping().reserve + config.superblocks_of_handles() + 2;
     if kept > config.blocks {
-        let problem =
-            format!("no blocks are left for data: {kept} superblocks stay erased, open, or in cleaning");
+        let problem = format!(
+            "no blocks are left for data: {kept} superblocks stay erased, open, or in garbage collection"
+        );
         let remedy = format!("give at least {} with these spare_blocks", kept + config.spare_blocks);
         reader.conflict("blocks", &config.blocks.to_string(), &problem, &remedy);
         return;
@@ -55,7 +56,7 @@ fn check_whole(config: &Config, reader: &mut Reader<'_>) {
     check_idle_reserve(config, reader);
 }
 
-/// Superblocks that hold less than others are filled by the host alone.
+/// Checks that a block has at least one page in SLC mode.
 fn check_slc_cache(config: &Config, reader: &mut Reader<'_>) {
     let Some(cache) = &config.mapping().slc_cache else { return };
     if config.pages < cache.bits {
@@ -64,12 +65,12 @@ fn check_slc_cache(config: &Config, reader: &mut Reader<'_>) {
     }
 }
 
-/// Stripes lie over all dies of a superblock, as often as they fit. Gives whether they do.
+/// Checks that stripes divide the dies of a superblock evenly. Returns whether they do.
 fn check_parity(config: &Config, reader: &mut Reader<'_>) -> bool {
     let Some(stripe) = config.stripe() else { return true };
     let dies = config.dies_in_all();
     if dies < 2 {
-        let problem = "pages of a stripe lie on a die each, and there is one die";
+        let problem = "the pages of a stripe need different dies, and the drive has one die";
         reader.conflict("allocation.parity", "a stripe", problem, "leave it out, or give more ways");
         return false;
     }
@@ -86,7 +87,7 @@ fn check_parity(config: &Config, reader: &mut Reader<'_>) -> bool {
     true
 }
 
-/// What is copied inside a die is whole pages.
+/// Checks that copies inside a die are of whole pages.
 fn check_copyback(config: &Config, reader: &mut Reader<'_>) {
     if config.mapping().allocation.copies_inside() && config.unit.0 != config.page.0 {
         let remedy = format!("leave it out, or use units of {}", config.page);
@@ -95,7 +96,7 @@ fn check_copyback(config: &Config, reader: &mut Reader<'_>) {
     }
 }
 
-/// Superblocks that are erased while the host is quiet leave space for the data and the open superblocks.
+/// Checks that superblocks erased while the host is idle leave space for the data and the open superblocks.
 fn check_idle_reserve(config: &Config, reader: &mut Reader<'_>) {
     let Some(wanted) = config.mapping().idle_reserve else { return };
     let holding = (units_wanted(config) / (config.units_per_superblock() as f64 - 1.0)).ceil();
@@ -112,8 +113,8 @@ fn check_idle_reserve(config: &Config, reader: &mut Reader<'_>) {
     }
 }
 
-/// Beside the data and the mapping table there has to be space for the reserve, for superblocks being filled
-/// and for a unit in every superblock that is not live, or cleaning would gain nothing.
+/// Checks that the flash has space for the data, the mapping table, the reserve, the open superblocks, and
+/// one invalid unit in every other superblock. Without that unit, garbage collection would gain nothing.
 fn check_space(config: &Config, reader: &mut Reader<'_>) {
     let units = config.units_per_superblock() as f64;
     let usable = f64::from(config.blocks - config.spare_blocks);

@@ -1,4 +1,4 @@
-//! Settings that every flash drive has: flash, channels, buffer, and how the host reaches it.
+//! Settings of every flash drive: flash, channels, buffer, and host interface.
 
 use super::{FlashScheduling, Queue};
 use nacre_config::{Choice, Configuration, Slot};
@@ -169,13 +169,13 @@ impl Drive {
         u64::from(self.channels) * u64::from(self.ways)
     }
 
-    /// Bytes of all the flash, spare blocks included.
+    /// Bytes of all flash, including spare blocks.
     pub(crate) fn raw_bytes(&self) -> u64 {
         let pages = self.dies_in_all() * u64::from(self.planes) * u64::from(self.pages);
         pages * u64::from(self.blocks) * self.page.0
     }
 
-    /// Mappings that a unit of the mapping table has.
+    /// Mappings in one unit of the mapping table.
     pub(crate) fn mappings_per_unit(&self) -> u64 {
         self.unit.0 / self.mapping_entry.0
     }

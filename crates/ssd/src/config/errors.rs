@@ -1,4 +1,4 @@
-//! Bits that go wrong, and the code that puts them right.
+//! Bit errors and the code that corrects them.
 
 use nacre_config::{Configuration, Slot};
 use nacre_controller::ecc::EccFamily;

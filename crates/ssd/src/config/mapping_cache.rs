@@ -1,4 +1,4 @@
-//! The part of the mapping table that is cached.
+//! Cache of the mapping table.
 
 use nacre_config::{Choice, Configuration};
 use nacre_kernel::Bytes;

@@ -1,4 +1,4 @@
-//! Settings of flash drives: those of every drive, and those of a page mapping or of zones.
+//! Settings of flash drives: common ones, and those of page mapping and of zones.
 
 mod allocation;
 mod check_sizes;
@@ -53,19 +53,19 @@ pub struct ZnsSsdConfig {
     pub zones: ZonesConfig,
 }
 
-/// A drive as it is built: what every drive has, and its translation layer.
+/// Configuration of a drive: common settings, and its translation layer.
 #[derive(Clone, Debug)]
 pub(crate) struct Config {
     pub(crate) drive: Drive,
     pub(crate) layer: Layer,
 }
 
-/// How a drive finds data.
+/// Translation layer of a drive.
 #[derive(Clone, Debug)]
 pub(crate) enum Layer {
-    /// By a table of all mapping units.
+    /// Page mapping: a table of all mapping units.
     Pages(Box<PageMapping>),
-    /// By its zone.
+    /// Zones.
     Zones(ZonesConfig),
 }
 
@@ -92,7 +92,7 @@ impl Deref for Config {
 }
 
 impl Config {
-    /// Its page mapping, if it is not written in zones.
+    /// Page mapping; `None` for a zoned drive.
     pub(crate) fn pages(&self) -> Option<&PageMapping> {
         match &self.layer {
             Layer::Pages(mapping) => Some(mapping),
@@ -100,25 +100,25 @@ impl Config {
         }
     }
 
-    /// Its page mapping.
+    /// Page mapping.
     ///
     /// # Panics
-    /// If it is written in zones.
+    /// If the drive is zoned.
     pub(crate) fn mapping(&self) -> &PageMapping {
-        self.pages().expect("only drives with a page mapping are asked for it")
+        self.pages().expect("the drive is page-mapped")
     }
 
-    /// Whether each plane has its own write frontiers and cleaning.
+    /// Whether each plane has its own write frontiers and garbage collection.
     pub(crate) fn is_by_plane(&self) -> bool {
         self.pages().is_some_and(|mapping| mapping.allocation.is_by_plane())
     }
 
-    /// Number of regions with their own write frontiers and cleaning.
+    /// Number of regions, each with its own write frontiers and garbage collection.
     pub(crate) fn regions(&self) -> u64 {
         if self.is_by_plane() { self.dies_in_all() * u64::from(self.planes) } else { 1 }
     }
 
-    /// Dies of a stripe, that of its parity included, where there is parity.
+    /// Operations of a stripe, including parity; `None` without parity.
     pub(crate) fn stripe(&self) -> Option<u32> {
         self.pages()?.allocation.stripe(self.dies_in_all() as u32)
     }
@@ -130,7 +130,7 @@ impl Config {
         of_data * u64::from(self.pages) * (self.page.0 / self.unit.0)
     }
 
-    /// Units the host sees: whole zones, where there are zones.
+    /// Units of the usable capacity; of a zoned drive, whole zones.
     pub(crate) fn logical_units(&self) -> u64 {
         match self.pages().and_then(|mapping| mapping.capacity) {
             Some(capacity) => capacity.0 / self.unit.0,
@@ -138,13 +138,13 @@ impl Config {
         }
     }
 
-    /// The same of all the flash.
+    /// Units of the usable capacity of the whole drive, without a `capacity` setting.
     fn whole_units(&self) -> u64 {
         let units = (self.raw_bytes() as f64 / (1.0 + self.over_provisioning.0)) as u64 / self.unit.0;
         units - units % self.zone_units().unwrap_or(1)
     }
 
-    /// Units of the mapping table that lies in flash.
+    /// Units of the mapping table in flash; 0 if the whole table is in DRAM.
     pub(crate) fn mapping_units(&self) -> u64 {
         match self.pages().is_some_and(|mapping| mapping.mapping_cache.is_some()) {
             true => self.logical_units().div_ceil(self.mappings_per_unit()),
@@ -152,7 +152,7 @@ impl Config {
         }
     }
 
-    /// Units of a zone.
+    /// Units of a zone; `None` without zones.
     pub(crate) fn zone_units(&self) -> Option<u64> {
         match &self.layer {
             Layer::Pages(_) => None,
@@ -160,8 +160,8 @@ impl Config {
         }
     }
 
-    /// Whether the buffer survives a power loss. That of zones does: what a flush programs before an operation is full
-    /// could not be programmed again.
+    /// Whether the buffer survives a power loss. Zoned drives always protect it: a flush cannot program a
+    /// partial operation and program the rest later.
     pub(crate) fn is_power_protected(&self) -> bool {
         self.pages().is_none_or(|mapping| mapping.power_protected)
     }
@@ -172,7 +172,7 @@ impl Config {
         self.pages().is_some_and(is_lossy) && self.nand.program().len() > 1
     }
 
-    /// Superblocks that placement handles and their cleaning keep open; 0 for a single handle.
+    /// Superblocks that placement handles and their garbage collection keep open; 0 for a single handle.
     pub(crate) fn superblocks_of_handles(&self) -> u32 {
         let Some(mapping) = self.pages() else { return 0 };
         match (mapping.placement_handles, mapping.isolation) {
@@ -182,7 +182,7 @@ impl Config {
         }
     }
 
-    /// Bytes one operation programs.
+    /// Bytes of one operation.
     pub(crate) fn operation_bytes(&self) -> u64 {
         self.page.0 * if self.multi_plane && !self.is_by_plane() { u64::from(self.planes) } else { 1 }
     }
@@ -196,7 +196,7 @@ impl Config {
         let handles = u64::from(mapping.placement_handles);
         match &mapping.allocation {
             Allocation::Superblock(_) => handles,
-            // A page that one unit fills goes to the flash at once.
+            // A page with a single unit is programmed at once.
             _ if self.unit.0 == self.page.0 => 1,
             Allocation::Static(_) => handles * self.regions(),
             Allocation::Dynamic(_) => handles,

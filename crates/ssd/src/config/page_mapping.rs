@@ -1,4 +1,4 @@
-//! Settings of drives that are written anywhere: page mapping, allocation, cleaning.
+//! Settings of page-mapped drives: allocation and garbage collection.
 
 use super::{Allocation, ErrorsConfig, MappingCacheConfig};
 use nacre_config::{Choice, Configuration, Slot};

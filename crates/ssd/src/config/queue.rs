@@ -1,4 +1,4 @@
-//! How many requests the drive works on at one time, and which it fetches first.
+//! Number of requests that the drive works on at one time, and which it fetches first.
 
 use nacre_config::priority::{Priority, Weights};
 use nacre_config::{Configuration, Kinds, Reader};
@@ -6,11 +6,11 @@ use nacre_config::{Configuration, Kinds, Reader};
 /// Requests that the drive works on at one time.
 #[derive(Clone, Debug, Kinds)]
 pub enum Queue {
-    /// As many as come.
+    /// No limit.
     Unlimited,
-    /// All tenants share its slots, first come, first served.
+    /// All tenants share the slots, first come, first served.
     Shared(Shared),
-    /// Each tenant has slots of its own; one that sends more requests waits for them.
+    /// Each tenant has its own slots; its further requests wait for them.
     ByTenant(ByTenant),
     /// Each tenant has a submission queue. A free slot fetches from the queues in turn.
     ///
@@ -28,10 +28,10 @@ pub enum Queue {
     WeightedRoundRobin(WeightedRoundRobin),
 }
 
-/// Slots of all tenants.
+/// Slots shared by all tenants.
 #[derive(Clone, Debug, Configuration)]
 pub struct Shared {
-    /// Slots.
+    /// Number of slots.
     #[config(min = 1, max = 1048576)]
     pub depth: u32,
 }
@@ -44,10 +44,10 @@ pub struct ByTenant {
     pub depths: Vec<u32>,
 }
 
-/// Slots that queues of different classes share.
+/// Slots shared by queues of different classes.
 #[derive(Clone, Debug, Configuration)]
 pub struct WeightedRoundRobin {
-    /// Slots.
+    /// Number of slots.
     #[config(min = 1, max = 1048576)]
     pub depth: u32,
     /// Priority class of each tenant of a workload, in their order; the list repeats if there are more tenants.

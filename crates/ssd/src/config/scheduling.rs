@@ -6,7 +6,7 @@ use nacre_kernel::Time;
 /// Order of the operations that wait for a die.
 #[derive(Clone, Debug, Kinds)]
 pub enum FlashScheduling {
-    /// Host reads go before everything that waits for their die.
+    /// Host reads go before all other operations that wait for their die.
     ///
     /// A read waits until its die has finished the operation in progress. It then goes before waiting programs,
     /// erases, and copies. All other operations of a die are performed in issue order. If an operation waits for
@@ -61,12 +61,12 @@ pub struct Suspension {
 }
 
 impl FlashScheduling {
-    /// Whether reads of the host go before everything that waits.
+    /// Whether host reads go before all other waiting operations.
     pub(crate) fn has_read_priority(&self) -> bool {
         !matches!(self, FlashScheduling::InOrder)
     }
 
-    /// Whether planes of a die read for the host each by itself.
+    /// Whether the planes of a die serve host reads independently.
     pub(crate) fn reads_by_plane(&self) -> bool {
         match self {
             FlashScheduling::ReadPriority(of) => of.independent_planes,
@@ -75,7 +75,7 @@ impl FlashScheduling {
         }
     }
 
-    /// How programs and erases are suspended, if they are.
+    /// Settings of suspension; `None` if reads do not suspend programs and erases.
     pub(crate) fn suspension(&self) -> Option<&Suspension> {
         match self {
             FlashScheduling::Suspension(of) => Some(of),

@@ -4,12 +4,12 @@ use super::{Config, Layer};
 use nacre_kernel::{Bytes, Power};
 
 impl Config {
-    /// The drive of which this may be a share.
+    /// Configuration of the whole drive.
     pub(crate) fn whole(&self) -> Config {
         self.clone().with_capacity(None)
     }
 
-    /// The share of the drive with so many bytes, or all of it.
+    /// Configuration of the share with this capacity; of the whole drive without a capacity.
     pub(crate) fn with_capacity(mut self, capacity: Option<Bytes>) -> Config {
         if let Layer::Pages(mapping) = &mut self.layer {
             mapping.capacity = capacity;
@@ -17,14 +17,15 @@ impl Config {
         self
     }
 
-    /// Its part of a whole drive, where it is given a capacity.
+    /// Share of the whole drive, from 0 to 1; `None` without `capacity`.
     pub(crate) fn share(&self) -> Option<f64> {
         let whole = self.whole_units() * self.unit.0;
         let capacity = self.pages()?.capacity?;
         Some(capacity.0 as f64 / whole as f64)
     }
 
-    /// The drive with as many blocks as its capacity takes, and its part of what a whole drive has next to them.
+    /// Configuration with as many blocks as the capacity needs, and with its part of the other resources of a
+    /// whole drive.
     pub(crate) fn of_share(mut self) -> Config {
         let (Some(share), Some(capacity)) = (self.share(), self.mapping().capacity) else { return self };
         let part = |bytes: u64, least: u64| Bytes(((bytes as f64 * share) as u64).max(least));

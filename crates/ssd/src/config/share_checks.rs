@@ -1,11 +1,12 @@
-//! What a share of a pool of drives has to keep.
+//! Checks of a share of a pool of drives.
 
 use crate::config::Config;
 use crate::config::space::has_room;
 use nacre_kernel::Bytes;
 
-/// Why a capacity is no share of the drive, which is sound, and what to do: a share is some of it, and large enough for
-/// what is kept erased and filled beside its data. `None` for a share that can be simulated, and without a capacity.
+/// Problem and remedy of `capacity` in a valid drive. A share must be smaller than the drive, and large
+/// enough for the reserve and the open superblocks next to its data. `None` if the share can be simulated, or
+/// without a capacity.
 pub(crate) fn share_problem(config: &Config) -> Option<(String, String)> {
     let capacity = config.pages()?.capacity?;
     let whole = config.whole();

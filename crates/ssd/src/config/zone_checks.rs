@@ -1,4 +1,4 @@
-//! What a drive with zones has to keep.
+//! Checks of zoned drives.
 
 use crate::config::check_sizes::{check_buffer, check_drive, check_numbers};
 use crate::config::percent;
@@ -6,7 +6,7 @@ use crate::config::{Config, ZnsSsdConfig};
 use nacre_config::Reader;
 use nacre_kernel::Bytes;
 
-/// Reports every mistake that no single setting shows.
+/// Reports every error that involves several settings.
 pub(crate) fn check(given: &ZnsSsdConfig, reader: &mut Reader<'_>) {
     let (config, zones) = (Config::from(given), &given.zones);
     if let Some(open) = zones.open_zones.filter(|&open| open > zones.active_zones) {
@@ -19,7 +19,7 @@ pub(crate) fn check(given: &ZnsSsdConfig, reader: &mut Reader<'_>) {
     }
 }
 
-/// Zones fit on the drive, and there are as many as may be active.
+/// Checks that the zones fit on the drive, and that there are at least as many as may be active.
 fn check_sizes(config: &Config, ZnsSsdConfig { zones, .. }: &ZnsSsdConfig, reader: &mut Reader<'_>) {
     let raw = config.raw_bytes() as f64;
     let usable = u64::from(config.blocks - config.spare_blocks.min(config.blocks));

@@ -1,4 +1,4 @@
-//! Requests in progress, and the parts of those that read the flash.
+//! Requests in progress, and the flash reads that they consist of.
 
 use crate::flash::backend::ReadTimes;
 use crate::ftl::translation::Found;
@@ -12,29 +12,29 @@ pub(crate) struct Active {
     pub(crate) id: RequestId,
     pub(crate) arrived: Time,
     pub(crate) request: Request,
-    /// The bytes of a write.
+    /// Data of a write.
     pub(crate) data: Payload,
-    /// When the drive began with it.
+    /// Start of the request in the drive.
     pub(crate) began: Time,
-    /// When all its mappings were known.
+    /// Time when all its mappings were known.
     pub(crate) known: Time,
     /// Pages of the mapping table that it waits for.
     pub(crate) lookups: u32,
-    /// Parts that are being read.
+    /// Parts being read.
     pub(crate) parts: u32,
-    /// The unit that is written next.
+    /// Next unit to be written.
     pub(crate) next_unit: u32,
     /// Whether a unit of a read is lost.
     pub(crate) is_lost: bool,
-    /// How a write, a trim or a flush ended.
+    /// Result of a write, a trim, or a flush.
     pub(crate) status: Status,
-    /// How long a flush waited for programs.
+    /// Time that a flush waited for programs.
     pub(crate) drained: Time,
-    /// Where the time of the part went that ended last.
+    /// Times of the part that ended last.
     pub(crate) times: PartTimes,
 }
 
-/// Where the time of a part went, next to waiting.
+/// Times of a part, by activity, without waiting for the die and channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(crate) struct PartTimes {
     pub(crate) suspend: Time,
@@ -44,15 +44,15 @@ pub(crate) struct PartTimes {
 }
 
 impl PartTimes {
-    /// A page was read for it.
+    /// Adds the times of a page read.
     pub(crate) fn add(&mut self, read: &ReadTimes) {
         self.suspend += read.suspend;
         self.sense += read.sense;
         self.transfer += read.transfer;
     }
 
-    /// What follows took these.
-    pub(crate) fn go_on(&mut self, next: &PartTimes) {
+    /// Adds the times of the next step.
+    pub(crate) fn add_step(&mut self, next: &PartTimes) {
         self.suspend += next.suspend;
         self.sense += next.sense;
         self.transfer += next.transfer;
@@ -60,50 +60,50 @@ impl PartTimes {
     }
 }
 
-/// What a part reads.
+/// Target of the read of a part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(crate) enum Target {
-    /// Units of a request of the host.
+    /// Units of a host request.
     #[default]
     Units,
-    /// A page of the mapping table, by its number.
+    /// A page of the mapping table, by number.
     Mapping(u32),
-    /// The rest of a unit of which a part is written. Nobody waits for it.
+    /// The rest of a unit that is written partially. No request waits for it.
     Rest,
-    /// Another unit of the stripe of a unit that is rebuilt, for the part with this number.
+    /// Another unit of the stripe, to rebuild a unit of the part with this number.
     Other(u32),
 }
 
-/// Units of one operation that are read.
+/// Units of one operation that are read together.
 #[derive(Clone, Debug, Default, Value)]
 pub(crate) struct Part {
-    /// The request it belongs to; of no meaning for pages of the mapping table.
+    /// Its request; unused for pages of the mapping table.
     pub(crate) active: u32,
     pub(crate) target: Target,
     pub(crate) unit: u32,
     pub(crate) units: u32,
     pub(crate) found: Found,
-    /// Whether its page was decoded, so that how often it is sensed again is known.
+    /// Whether its page was decoded, so that its read retries are known.
     pub(crate) is_decoded: bool,
-    /// How often it is sensed again.
+    /// Number of read retries.
     pub(crate) senses: u32,
-    /// What the decoder takes.
+    /// Decoding time.
     pub(crate) decoding: Time,
     pub(crate) is_lost: bool,
     pub(crate) times: PartTimes,
-    /// The pages of its units when it was read; kept if bits go wrong.
+    /// Physical pages of its units when it was read; empty without bit errors.
     pub(crate) pages: Vec<u32>,
-    /// Units that are beyond the code, and are rebuilt.
+    /// Uncorrectable units, which are rebuilt from parity.
     pub(crate) beyond: Vec<u32>,
-    /// Of these, units of which another one of their stripe is beyond the code, too.
+    /// Uncorrectable units that cannot be rebuilt: another unit of their stripe is uncorrectable, too.
     pub(crate) gone: Vec<u32>,
-    /// Others of their stripes that are being read.
+    /// Units of their stripes that are still being read.
     pub(crate) others: u32,
-    /// Of another unit of a stripe: what it is.
+    /// The unit to rebuild, if this part reads for a rebuild.
     pub(crate) other: Other,
 }
 
-/// Another unit of a stripe.
+/// A unit of a stripe that is read to rebuild another one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(crate) struct Other {
     /// The unit that is rebuilt.

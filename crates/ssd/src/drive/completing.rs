@@ -1,4 +1,4 @@
-//! Requests complete: where their time went, and what they return.
+//! Completion of requests: the time per activity, and the result.
 
 use super::Ssd;
 use crate::drive::active::{Active, PartTimes};
@@ -7,18 +7,18 @@ use nacre_kernel::event::{Completions, Payload};
 use nacre_kernel::{Activity, Op, Status};
 
 impl<T: Translation> Ssd<T> {
-    /// The host continues behind request `number`: so long it took for its way and for the flash, and what is left it
-    /// waited.
+    /// Completes request `number`. Time that neither the host interface nor the flash used is waiting.
     pub(super) fn complete(&mut self, number: u32, completions: &mut Completions) {
-        let way = self.host.way(number);
+        let transit = self.host.transit(number);
         let Active { id, arrived, request, began, known, drained, is_lost, status, times, .. } =
             &self.active[number];
         let status = if *is_lost { Status::MediaError } else { *status };
         let translated = *known - *began;
         let PartTimes { suspend, sense, transfer, correct } = *times;
-        let spent = way.software + way.link + translated + *drained + suspend + sense + transfer + correct;
+        let spent =
+            transit.software + transit.link + translated + *drained + suspend + sense + transfer + correct;
         let spans = [
-            (Activity::Software, way.software),
+            (Activity::Software, transit.software),
             (Activity::Translate, translated),
             (Activity::Queue, self.now - *arrived - spent),
             (Activity::Suspend, suspend),
@@ -26,7 +26,7 @@ impl<T: Translation> Ssd<T> {
             (Activity::Transfer, transfer),
             (Activity::Correct, correct),
             (Activity::Drain, *drained),
-            (Activity::Link, way.link),
+            (Activity::Link, transit.link),
         ];
         let completed = completions.push(*id, self.now, status, self.id, spans);
         match request.op {

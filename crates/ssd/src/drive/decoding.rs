@@ -1,4 +1,4 @@
-//! Pages that were read from a drive whose bits go wrong: decoded, sensed again, rebuilt from the others of their stripe.
+//! Decoding of pages in a drive with bit errors: read retries, and rebuilds from the stripe.
 
 use super::{Event, Ssd};
 use crate::drive::active::{Other, Part, PartTimes, Target};
@@ -8,7 +8,7 @@ use crate::layout::members::Member;
 use crate::reliability::errors::Sensing;
 
 impl<T: Translation> Ssd<T> {
-    /// The page of `part` is there, for the first time or again.
+    /// The page of `part` has crossed the channel, for the first time or after a read retry.
     #[inline(never)]
     pub(super) fn decode_page(&mut self, part: u32) {
         if self.parts[part].found.superblock == u32::MAX {
@@ -31,7 +31,7 @@ impl<T: Translation> Ssd<T> {
         self.agenda.schedule(self.now + decoding, Event::Decoded(part));
     }
 
-    /// How often the page of `part` has to be sensed again, what the decoder takes, and what is beyond the code.
+    /// Determines read retries, decoding time, and uncorrectable units of the page of `part`.
     fn decode(&mut self, part: u32) {
         let entry = &self.parts[part];
         if let Target::Other(_) = entry.target {
@@ -82,13 +82,14 @@ impl<T: Translation> Ssd<T> {
         (entry.senses, entry.decoding, entry.is_lost) = (sensing.senses, sensing.decoding, sensing.is_lost);
     }
 
-    /// `part` is decoded: what is beyond the code is rebuilt from the others of its stripe, which are read at once.
+    /// The page of `part` is decoded: uncorrectable units are rebuilt from their stripes, which are read at
+    /// once.
     pub(super) fn end_decoding(&mut self, part: u32) {
         let beyond = std::mem::take(&mut self.parts[part].beyond);
         if beyond.is_empty() {
             return self.end_part(part);
         }
-        // Not before all are issued is the part over.
+        // Keeps the part open until all reads are issued.
         self.parts[part].others = 1;
         for &unit in &beyond {
             self.rebuild(part, unit);
@@ -97,7 +98,7 @@ impl<T: Translation> Ssd<T> {
         self.end_other(part, &PartTimes::default(), None);
     }
 
-    /// Reads the others of the stripe of `unit`. What the drive still has of them in its buffer need not be read.
+    /// Reads the other units of the stripe of `unit`, except those that are still in the buffer.
     fn rebuild(&mut self, part: u32, unit: u32) {
         let Found { superblock, .. } = self.parts[part].found;
         let (filled, is_closed) = self.ftl.filled(superblock);
@@ -119,7 +120,8 @@ impl<T: Translation> Ssd<T> {
         }
     }
 
-    /// One of the others that `part` waits for is read. If it is beyond the code, too, the unit it was read for is `gone`.
+    /// A unit of a stripe that `part` waits for was read. `gone` is the unit to rebuild if the one that was
+    /// read is uncorrectable, too.
     pub(super) fn end_other(&mut self, part: u32, times: &PartTimes, gone: Option<u32>) {
         let entry = &mut self.parts[part];
         entry.others -= 1;
@@ -127,7 +129,7 @@ impl<T: Translation> Ssd<T> {
         if entry.others > 0 {
             return;
         }
-        entry.times.go_on(times);
+        entry.times.add_step(times);
         entry.is_lost |= !entry.gone.is_empty();
         let (beyond, gone) = (std::mem::take(&mut entry.beyond), std::mem::take(&mut entry.gone));
         if let Some(errors) = &mut self.flash.errors.0 {
@@ -147,7 +149,7 @@ impl<T: Translation> Ssd<T> {
         self.flash.errors.0.as_ref().is_some_and(|errors| errors.is_lost(units))
     }
 
-    /// The data of a superblock moves of which a block was read too often.
+    /// Moves the data of a superblock of which a block reached `refresh_reads`.
     pub(super) fn refresh_due(&mut self) {
         let Some(superblock) = self.flash.errors.0.as_mut().and_then(|errors| errors.take_due()) else {
             return;

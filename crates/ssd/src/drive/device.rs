@@ -1,4 +1,4 @@
-//! The drive as the contract of devices has it.
+//! The drive as a `Device`.
 
 use super::{Event, Ssd};
 use crate::drive::active::Active;
@@ -12,30 +12,30 @@ use nacre_kernel::{
     Bytes, Capabilities, ComponentReport, Op, Persistence, Random, Recovery, Request, Time, Zone,
 };
 
-/// Requests whose memory is fetched at once before a drive is preconditioned with them.
+/// Requests whose memory is prefetched together during preconditioning.
 const PREFETCHED: usize = 32;
 
 impl<T: Translation> Ssd<T> {
-    /// It is `now`.
+    /// Sets the current time.
     #[inline]
     fn move_to(&mut self, now: Time) {
         debug_assert!(now >= self.now, "time went back from {} to {now}", self.now);
         (self.now, self.flash.now) = (now, now);
     }
 
-    /// When something happens next by itself, decisions left aside.
+    /// Time of the next event, without decisions.
     #[inline]
     fn next_in_time(&self) -> Time {
         self.flash.next_event().min(self.host.next_event()).min(self.agenda.next())
     }
 
-    /// Whether something is to be decided now.
+    /// Whether decisions are due at the current time.
     #[inline]
     fn has_decisions(&self) -> bool {
         self.flash.has_decisions() || self.host.has_decisions()
     }
 
-    /// Lets the next event happen, which is due at `at`.
+    /// Processes the next event, which is due at `at`.
     #[inline]
     fn happen(&mut self, at: Time, completions: &mut Completions) {
         let (of_flash, of_host) = (self.flash.next_event() == at, self.host.next_event() == at);
@@ -52,10 +52,10 @@ impl<T: Translation> Ssd<T> {
                 None => unreachable!("something is due"),
             }
         }
-        self.go_on(completions);
+        self.continue_requests(completions);
     }
 
-    /// Reacts to what the flash did.
+    /// Handles the completed work of the flash.
     #[inline]
     fn react(&mut self) {
         let mut done = std::mem::take(&mut self.done);
@@ -64,7 +64,7 @@ impl<T: Translation> Ssd<T> {
             match done {
                 Done::Read { owner: Owner::Request(number), times } => self.end_page_of(number, &times),
                 Done::Read { owner: Owner::Part(part), times } => self.end_page(part, &times),
-                Done::Read { .. } => unreachable!("nobody waits for it"),
+                Done::Read { .. } => unreachable!("it is never reported"),
                 Done::Programmed { superblock, operation } => self.ftl.programmed(superblock, operation),
                 Done::Flushed(number) => self.end_flush(number),
             }
@@ -78,9 +78,9 @@ impl<T: Translation> Ssd<T> {
         }
     }
 
-    /// Requests that have come further on their way continue.
+    /// Continues requests that reached the drive or the host.
     #[inline]
-    fn go_on(&mut self, completions: &mut Completions) {
+    fn continue_requests(&mut self, completions: &mut Completions) {
         while let Some(reached) = self.host.take_reached() {
             match reached {
                 Reached::Drive(number) => self.begin(number),
@@ -89,7 +89,7 @@ impl<T: Translation> Ssd<T> {
         }
     }
 
-    /// The drive begins with a request.
+    /// Starts the request in the drive.
     #[inline]
     fn begin(&mut self, number: u32) {
         let active = &mut self.active[number];
@@ -102,7 +102,7 @@ impl<T: Translation> Ssd<T> {
         }
     }
 
-    /// A request is on its way from the host.
+    /// Starts the request after it has crossed the host interface.
     #[inline]
     fn enter(&mut self, number: u32) {
         let request = self.active[number].request;
@@ -134,19 +134,19 @@ impl<T: Translation> Device for Ssd<T> {
         if self.now >= until {
             return;
         }
-        // What was submitted at this moment begins.
-        self.go_on(completions);
+        // Starts requests submitted at this time.
+        self.continue_requests(completions);
         loop {
             let next = self.next_in_time();
             if next > self.now {
                 if completions.len() > before {
-                    // Whoever waited for a completion may submit something before anything is decided.
+                    // The host may submit requests after a completion, before decisions are made.
                     return;
                 }
                 if self.has_decisions() {
                     if self.host.has_decisions() {
                         self.host.decide(self.now);
-                        self.go_on(completions);
+                        self.continue_requests(completions);
                     } else {
                         self.flash.decide();
                     }
@@ -212,7 +212,7 @@ impl<T: Translation> Device for Ssd<T> {
         self.flash.check_invariants();
         self.host.check_invariants();
         if self.active.is_empty() {
-            assert!(self.writers.is_empty() && self.lookups.is_empty(), "somebody waits for nobody");
+            assert!(self.writers.is_empty() && self.lookups.is_empty(), "requests are left waiting");
         }
     }
 

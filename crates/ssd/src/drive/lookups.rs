@@ -1,4 +1,4 @@
-//! Requests whose mappings are in flash wait until these are read.
+//! Requests that wait for their mappings to be read from flash.
 
 use super::Ssd;
 use crate::drive::active::{Part, Target};
@@ -9,7 +9,8 @@ use crate::ftl::translation::{Mapping, Translation};
 use nacre_kernel::{Activity, Op};
 
 impl<T: Translation> Ssd<T> {
-    /// Looks up the mappings of all units of a request, to change them if it `changes`. Returns whether all are known.
+    /// Looks up the mappings of all units of a request; `changes` means that it will modify them. Returns
+    /// whether all are known.
     #[inline(always)]
     pub(super) fn look_up(&mut self, number: u32, units: (u32, u32), changes: bool) -> bool {
         if self.ftl.geometry().mapping_units == 0 {
@@ -38,7 +39,7 @@ impl<T: Translation> Ssd<T> {
         self.active[number].lookups == 0
     }
 
-    /// Request `number` waits for `page` of the mapping table, which is read unless the buffer has it.
+    /// Makes request `number` wait for `page` of the mapping table, which is read unless the buffer has it.
     fn read_mapping(&mut self, number: u32, page: u32, found: Option<Found>) {
         let Some(found) = found else { return };
         let is_buffered = found.superblock != u32::MAX
@@ -76,7 +77,7 @@ impl<T: Translation> Ssd<T> {
         }
     }
 
-    /// A page of the mapping table was read: requests that waited for it and no other continue.
+    /// A page of the mapping table was read: requests that waited for this page only continue.
     pub(super) fn end_lookup(&mut self, page: u32) {
         let waiting: Vec<u32> =
             self.lookups.extract_if(.., |(other, _)| *other == page).map(|(_, number)| number).collect();

@@ -1,4 +1,4 @@
-//! The drive: a host's way, a translation layer and flash, and the requests in progress between them.
+//! The drive: host interface, translation layer, flash, and the requests in progress.
 
 pub(crate) mod active;
 mod completing;
@@ -21,10 +21,10 @@ use nacre_kernel::state::{State, Value};
 use nacre_kernel::{ComponentId, Time};
 use std::collections::VecDeque;
 
-/// What happens by itself in the controller.
+/// Timed events of the controller.
 #[derive(Clone, Copy, Debug, Value)]
 enum Event {
-    /// The drive has recovered: a request that came meanwhile begins.
+    /// The drive has recovered, and the request that arrived meanwhile starts.
     Ready(u32),
     /// A part is decoded.
     Decoded(u32),
@@ -44,28 +44,28 @@ pub(crate) struct Ssd<T> {
     flash: Backend,
     host: Host,
     agenda: Agenda<Event>,
-    /// The moment that is being worked on.
+    /// Current time.
     now: Time,
     active: Slab<Active>,
     parts: Slab<Part>,
-    /// Writes, and trims that take their turn among them, that wait for room in the buffer.
+    /// Writes that wait for space in the buffer, and trims that are ordered among them.
     #[state(varies)]
     writers: VecDeque<u32>,
-    /// Requests that wait for a page of the mapping table, behind its number.
+    /// Requests that wait for a page of the mapping table: the page number, and the request.
     #[state(varies)]
     lookups: Vec<(u32, u32)>,
-    /// Requests whose mappings are known by now.
+    /// Requests whose mappings have become known.
     #[state(skip = "of no meaning between two events")]
     known: Vec<u32>,
-    /// What the flash did, for the drive to react to.
+    /// Completed work of the flash that the drive has not handled yet.
     #[state(skip = "of no meaning between two events")]
     done: Vec<Done>,
     book: Book,
-    /// When the drive could be written no more, and how many bytes it had taken in by then.
+    /// Time when the drive became read-only, and the bytes written by then.
     #[state(varies)]
     end_of_life: Option<(Time, u64)>,
     outage: Outage,
-    /// Its part of a whole drive, if it is a share of one.
+    /// Share of a whole drive; `None` for a whole drive.
     #[state(skip = "from the configuration")]
     pub(crate) share: Option<f64>,
 }
@@ -94,7 +94,7 @@ impl<T: Translation> Ssd<T> {
         }
     }
 
-    /// Bits of this drive go wrong as `errors` has it.
+    /// Sets the bit error model; `None` means no bit errors.
     pub(crate) fn with_errors(mut self, errors: Option<Box<crate::reliability::errors::Errors>>) -> Ssd<T> {
         self.flash.errors.0 = errors;
         self

@@ -1,4 +1,4 @@
-//! Reads of the host: where units are, and which pages are read for them.
+//! Host reads: the location of units, and the pages that are read.
 
 use super::Ssd;
 use crate::config::Unwritten;
@@ -10,7 +10,7 @@ use crate::ftl::translation::Translation;
 use nacre_kernel::{Activity, Time};
 
 impl<T: Translation> Ssd<T> {
-    /// The drive begins with a read.
+    /// Starts a read in the drive.
     #[inline]
     pub(super) fn begin_read(&mut self, number: u32) {
         let units = self.ftl.geometry().units_of(&self.active[number].request);
@@ -19,10 +19,10 @@ impl<T: Translation> Ssd<T> {
         }
     }
 
-    /// The mappings of a read are known: pages that hold several of its units are read once.
+    /// The mappings of a read are known: each page is read once, even if it holds several of its units.
     pub(super) fn read_units(&mut self, number: u32, (first, last): (u32, u32)) {
         let mut unit = first;
-        // Not before all are issued is the request over.
+        // Keeps the request open until all reads are issued.
         self.active[number].parts = 1;
         while unit <= last {
             let found = self.ftl.find(unit);
@@ -36,7 +36,7 @@ impl<T: Translation> Ssd<T> {
         self.end_part_of(number, &PartTimes::default(), false);
     }
 
-    /// Units that one operation holds are read, unless the buffer has them.
+    /// Reads units of one operation, unless the buffer has them.
     #[inline]
     fn read_part(&mut self, number: u32, (unit, units): (u32, u32), found: Found) {
         let is_written = found.superblock != u32::MAX;
@@ -69,14 +69,14 @@ impl<T: Translation> Ssd<T> {
         self.read_page(part);
     }
 
-    /// What units of a request take on the channel.
+    /// Channel time of the data of these units.
     #[inline]
     fn data_of(&self, number: u32, units: (u32, u32)) -> Time {
         let unit_bytes = self.ftl.geometry().unit_bytes;
         self.flash.timing.data_of(&self.active[number].request, units, unit_bytes)
     }
 
-    /// A page that a request needs is across its channel, of a drive whose bits do not go wrong.
+    /// A page of a request has crossed the channel, in a drive without bit errors.
     #[inline]
     pub(super) fn end_page_of(&mut self, number: u32, times: &ReadTimes) {
         let mut own = PartTimes::default();
@@ -84,14 +84,14 @@ impl<T: Translation> Ssd<T> {
         self.end_part_of(number, &own, false);
     }
 
-    /// Notes the pages of the units of `part`: they may move before they are read.
+    /// Records the physical pages of the units of `part`: they may move before they are read.
     pub(super) fn note_pages(&mut self, part: u32) {
         let entry = &mut self.parts[part];
         let (first, units) = (entry.unit, entry.units);
         entry.pages = (first..first + units).map(|unit| self.ftl.page_of(unit)).collect();
     }
 
-    /// Has the page of `part` read, or read again.
+    /// Issues the read of the page of `part`, also for a read retry.
     #[inline]
     pub(super) fn read_page(&mut self, part: u32) {
         let Part { unit, units, target, ref found, ref other, .. } = self.parts[part];
@@ -113,7 +113,7 @@ impl<T: Translation> Ssd<T> {
         self.flash.read(&HostRead { owner, spot, planes, units, data, activity: Activity::Read });
     }
 
-    /// The page of `part` is across its channel.
+    /// The page of `part` has crossed the channel.
     #[inline]
     pub(super) fn end_page(&mut self, part: u32, times: &ReadTimes) {
         let entry = &mut self.parts[part];
@@ -128,7 +128,7 @@ impl<T: Translation> Ssd<T> {
         self.end_part(part);
     }
 
-    /// A part is there.
+    /// A part is read and decoded.
     #[inline]
     pub(super) fn end_part(&mut self, part: u32) {
         let Part { active, target, times, is_lost, unit, .. } = self.parts[part];
@@ -140,7 +140,7 @@ impl<T: Translation> Ssd<T> {
         }
     }
 
-    /// One part less of a read is left; what was read goes to the host behind the last.
+    /// One part of a read has ended; after the last one, the data goes to the host.
     #[inline]
     fn end_part_of(&mut self, number: u32, times: &PartTimes, is_lost: bool) {
         let active = &mut self.active[number];

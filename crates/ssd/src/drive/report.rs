@@ -1,4 +1,4 @@
-//! What the drive did, as its report.
+//! Report of a drive.
 
 use crate::book::Book;
 use crate::config::Config;
@@ -8,7 +8,7 @@ use crate::host::Host;
 use nacre_kernel::{Activity, Bytes, Column, ComponentId, ComponentReport, Resource, Time, Wear};
 use nacre_media::flash::Operation;
 
-/// What a report is made from, next to the translation layer.
+/// Inputs of a report, in addition to the translation layer.
 pub(crate) struct Parts<'a> {
     pub(crate) id: ComponentId,
     pub(crate) path: &'a str,
@@ -16,9 +16,9 @@ pub(crate) struct Parts<'a> {
     pub(crate) flash: &'a Backend,
     pub(crate) host: &'a Host,
     pub(crate) book: &'a Book,
-    /// When the drive could be written no more, and how many bytes it had taken in by then.
+    /// Time when the drive became read-only, and the bytes written by then.
     pub(crate) end_of_life: Option<(Time, u64)>,
-    /// Its part of a whole drive, if it is a share of one.
+    /// Share of a whole drive; `None` for a whole drive.
     pub(crate) share: Option<f64>,
 }
 
@@ -39,7 +39,7 @@ pub(crate) fn of<T: Translation>(parts: &Parts<'_>, ftl: &T, elapsed: Time) -> C
         counters: ftl.counters(parts.book, parts.flash),
         cost: config.price.map(|price| price.of(Bytes(ftl.geometry().capacity()))),
         area_mm2: None,
-        // A drive that is worn out programs no more, however long the run continues.
+        // A worn-out drive programs nothing more, however long the run continues.
         lifetime_days: lifetime_days(ftl.life(), &wear, end_of_life.unwrap_or(elapsed).min(elapsed)),
         columns,
         wear: Some(wear),
@@ -49,7 +49,7 @@ pub(crate) fn of<T: Translation>(parts: &Parts<'_>, ftl: &T, elapsed: Time) -> C
     }
 }
 
-/// Units that can be programmed in its life over units programmed a day.
+/// Lifetime in days: units that can be programmed, divided by units programmed per day.
 fn lifetime_days(life: Option<f64>, wear: &Wear, elapsed: Time) -> Option<f64> {
     let (life, programs) = (life?, wear.programs());
     (programs > 0).then(|| life / programs as f64 * (elapsed.as_secs_f64() / 86_400.0))
@@ -79,7 +79,7 @@ fn resources(parts: &Parts<'_>, wear: &Wear, parity: u64) -> Vec<Resource> {
     resources
 }
 
-/// When a drive could be written no more, and how many bytes it had taken in by then.
+/// Time when the drive became read-only, and the bytes written by then.
 fn end_of_life_columns(end: Option<(Time, u64)>) -> Vec<Column> {
     let column = |name, value: f64| Column { name, values: vec![value] };
     let columns = |(time, bytes): (Time, u64)| {

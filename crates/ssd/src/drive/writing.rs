@@ -1,4 +1,4 @@
-//! Writes, trims and flushes of the host.
+//! Writes, trims, and flushes of the host.
 
 use super::Ssd;
 use crate::drive::active::{Part, Target};
@@ -8,7 +8,7 @@ use crate::ftl::translation::{Outcome, Translation, Written};
 use nacre_kernel::{Activity, Op, Request, Status, Time};
 
 impl<T: Translation> Ssd<T> {
-    /// The drive begins with a write.
+    /// Starts a write in the drive.
     #[inline]
     pub(super) fn begin_write(&mut self, number: u32) {
         let units = self.ftl.geometry().units_of(&self.active[number].request);
@@ -18,7 +18,8 @@ impl<T: Translation> Ssd<T> {
         }
     }
 
-    /// A write, or a trim that takes its turn, waits for those before it and for room in the buffer.
+    /// Queues a write, or a trim that is ordered among writes, behind earlier ones until the buffer has
+    /// space.
     #[inline]
     pub(super) fn take_turn(&mut self, number: u32) {
         self.writers.push_back(number);
@@ -27,7 +28,7 @@ impl<T: Translation> Ssd<T> {
         }
     }
 
-    /// Writes go into the buffer as far as there is room.
+    /// Moves queued writes into the buffer while it has space.
     pub(super) fn write_waiting(&mut self) {
         while let Some(&number) = self.writers.front() {
             let is_over = match self.active[number].request.op {
@@ -41,7 +42,7 @@ impl<T: Translation> Ssd<T> {
         }
     }
 
-    /// Writes what is left of a write, as far as there is room. Returns whether it is over.
+    /// Writes the rest of a write while the buffer has space. Returns whether the write is complete.
     fn write_units(&mut self, number: u32) -> bool {
         let request = self.active[number].request;
         let (first, last) = self.ftl.geometry().units_of(&request);
@@ -55,7 +56,7 @@ impl<T: Translation> Ssd<T> {
         let data = std::mem::take(&mut self.active[number].data);
         let mut outcome = Outcome::default();
         let mut unit = self.active[number].next_unit;
-        while unit <= last && self.flash.places.has_room() {
+        while unit <= last && self.flash.slots.has_room() {
             if !is_whole(&request, unit, self.ftl.geometry().unit_bytes) {
                 if !self.read_rest(unit) {
                     self.active[number].is_lost = true;
@@ -94,7 +95,7 @@ impl<T: Translation> Ssd<T> {
         self.host.answer(self.now, number);
     }
 
-    /// A write was refused at `at`.
+    /// A write was rejected at `at`.
     #[cold]
     pub(super) fn refuse(&mut self, at: Time, outcome: Outcome) {
         self.book.refused_writes += 1;
@@ -104,8 +105,9 @@ impl<T: Translation> Ssd<T> {
         }
     }
 
-    /// A write that covers a unit in part needs the rest of it before it is programmed, not before it completes. Returns
-    /// whether there is one: not if it is known to be lost.
+    /// Reads the rest of a partially written unit, which is needed before the unit is programmed but not
+    /// before the write completes. Returns whether there is one; there is none if the rest is known to be
+    /// lost.
     #[cold]
     fn read_rest(&mut self, unit: u32) -> bool {
         self.book.partial_writes += 1;
@@ -124,7 +126,7 @@ impl<T: Translation> Ssd<T> {
         if !is_buffered && self.flash.errors.0.is_none() {
             let planes = if self.flash.timing.lanes > 1 { self.ftl.planes_of(unit, 1) } else { 0..1 };
             let spot = found.spot;
-            let (owner, data) = (Owner::Nobody, self.flash.timing.unit_data);
+            let (owner, data) = (Owner::None, self.flash.timing.unit_data);
             self.flash.read(&HostRead { owner, spot, planes, units: 1, data, activity: Activity::Read });
         } else if !is_buffered {
             let (part, entry) = self.parts.take();
@@ -135,7 +137,7 @@ impl<T: Translation> Ssd<T> {
         true
     }
 
-    /// The drive begins with a trim.
+    /// Starts a trim in the drive.
     pub(super) fn begin_trim(&mut self, number: u32) {
         if T::TRIMS_IN_TURN {
             return self.take_turn(number);
@@ -153,7 +155,7 @@ impl<T: Translation> Ssd<T> {
         self.host.answer(self.now, number);
     }
 
-    /// A trim has its turn. Returns whether it is over.
+    /// Performs a trim that has reached the front of the queue. Returns whether it is complete.
     fn trim_in_turn(&mut self, number: u32) -> bool {
         let request = self.active[number].request;
         let is_over = self.ftl.trim(&request, &mut self.flash, &mut self.book);
@@ -163,7 +165,7 @@ impl<T: Translation> Ssd<T> {
         is_over
     }
 
-    /// The drive begins with a flush: everything in the buffer is programmed, if it would not survive a power loss.
+    /// Starts a flush in the drive: everything in the buffer is programmed, unless it survives a power loss.
     pub(super) fn begin_flush(&mut self, number: u32) {
         let waits = self.ftl.flush(&mut self.flash) && self.flash.wait_for_programs(number);
         if !waits {
@@ -171,14 +173,15 @@ impl<T: Translation> Ssd<T> {
         }
     }
 
-    /// What a flush waited for is on the flash. A drive that is worn out programs no more: what it still holds makes the
-    /// flush fail.
+    /// The programs that a flush waited for have ended. The flush of a worn-out drive fails if data is still
+    /// in the buffer.
     pub(super) fn end_flush(&mut self, number: u32) {
         let mut status = Status::Done;
         if !self.config.is_power_protected() && self.ftl.flushed().is_refused {
             status = Status::WriteRefused;
-        } else if self.flash.errors.0.as_mut().is_some_and(|errors| errors.tell_loss()) {
-            // It may be what was written before: the rest of a unit is read after the write of a part of it is done.
+        } else if self.flash.errors.0.as_mut().is_some_and(|errors| errors.take_loss()) {
+            // The loss may be of data that was written earlier: the rest of a unit is read after the write of
+            // a part of it completes.
             status = Status::MediaError;
         }
         let active = &mut self.active[number];

@@ -1,28 +1,29 @@
-//! A channel: commands, pages and data cross it, one after the other.
+//! A channel: commands, pages, and data cross it one after the other.
 
 use crate::config::Arbitration;
 use nacre_kernel::Time;
 use nacre_kernel::state::{State, Value};
 use std::collections::VecDeque;
 
-/// What crosses a channel.
+/// Kind of transfer on a channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(crate) enum Crossing {
     /// The command of a read.
     #[default]
     Command,
-    /// A page that was sensed.
+    /// A sensed page.
     Page,
     /// Command and data of a program.
     Data,
 }
 
-/// Something that can cross.
+/// A transfer that is ready.
 #[derive(Clone, Copy, Debug, Default, Value)]
 pub(crate) struct Waiting {
-    /// Since when it can.
+    /// Time when it became ready.
     pub(crate) since: Time,
-    /// The number of its command: of what is ready at the same time the older command goes first.
+    /// Number of its command: of transfers that became ready at the same time, the one of the older command
+    /// goes first.
     pub(crate) order: u64,
     pub(crate) command: u32,
     pub(crate) what: Crossing,
@@ -35,18 +36,18 @@ impl Waiting {
     }
 }
 
-/// One channel, and what waits for it.
+/// A channel and its queues.
 #[derive(Clone, Debug, Default, State)]
 pub(crate) struct Channel {
-    /// What crosses; its end is an event.
+    /// Transfer in progress; its end is an event.
     #[state(varies)]
     pub(crate) crossing: Option<Waiting>,
-    /// When that is across.
+    /// End of that transfer.
     pub(crate) until: Time,
-    /// Commands of reads of the host.
+    /// Commands of host reads.
     #[state(varies)]
     commands: VecDeque<Waiting>,
-    /// Pages that the host reads.
+    /// Pages of host reads.
     #[state(varies)]
     pages: VecDeque<Waiting>,
     /// Data to be programmed, and reads for copies.
@@ -54,14 +55,14 @@ pub(crate) struct Channel {
     others: VecDeque<Waiting>,
 }
 
-/// Which of the three queues.
+/// Queue of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
-    /// Commands of reads of the host.
+    /// Commands of host reads.
     Command,
-    /// Pages that the host reads.
+    /// Pages of host reads.
     Page,
-    /// All else.
+    /// All other transfers.
     Other,
 }
 
@@ -74,11 +75,11 @@ impl Channel {
         }
     }
 
-    /// `waiting` can cross from now on.
+    /// Adds a transfer that is ready now.
     #[inline]
     pub(crate) fn offer(&mut self, class: Class, waiting: Waiting) {
         let queue = self.queue(class);
-        // Time only moves forward: only what is ready at this same moment can stand behind it.
+        // Time only advances, so only transfers that became ready at the same time can come after it.
         let place = queue.iter().rev().take_while(|other| other.key() > waiting.key()).count();
         match place {
             0 => queue.push_back(waiting),
@@ -86,12 +87,12 @@ impl Channel {
         }
     }
 
-    /// `command` does not want to cross any more.
+    /// Removes the transfer of `command` from its queue.
     pub(crate) fn withdraw(&mut self, class: Class, command: u32) {
         self.queue(class).retain(|waiting| waiting.command != command);
     }
 
-    /// What crosses next, by the rule `how`.
+    /// Removes and returns the next transfer, selected by the rule `how`.
     #[inline]
     pub(crate) fn choose(&mut self, how: Arbitration) -> Option<Waiting> {
         let Channel { commands, pages, others, .. } = self;
@@ -107,18 +108,18 @@ impl Channel {
         queue.pop_front()
     }
 
-    /// Nothing crosses or waits any more.
+    /// Clears all transfers.
     pub(crate) fn clear(&mut self) {
         *self = Channel::default();
     }
 
-    /// Whether nothing crosses and nothing waits.
+    /// Whether no transfer is in progress or waiting.
     pub(crate) fn is_idle(&self) -> bool {
         self.crossing.is_none() && self.commands.is_empty() && self.pages.is_empty() && self.others.is_empty()
     }
 }
 
-/// The queue whose first entry has waited longer.
+/// The queue whose first transfer has waited longer.
 #[inline]
 fn older<'a>(one: &'a mut VecDeque<Waiting>, other: &'a mut VecDeque<Waiting>) -> &'a mut VecDeque<Waiting> {
     match (one.front(), other.front()) {

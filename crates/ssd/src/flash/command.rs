@@ -3,74 +3,75 @@
 use nacre_kernel::state::Value;
 use nacre_kernel::{Activity, Time};
 
-/// No command.
+/// Absent command.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// What a command has its die do.
+/// Operation of a command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(crate) enum Kind {
-    /// Sense pages, and send them over the channel.
+    /// Senses pages, and sends them over the channel.
     #[default]
     Read,
-    /// Take data in over the channel, and program it.
+    /// Receives data over the channel, and programs it.
     Program,
-    /// Erase blocks.
+    /// Erases blocks.
     Erase,
 }
 
-/// Who waits for a command.
+/// Request or part that waits for a command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(crate) enum Owner {
-    /// Nobody.
+    /// None.
     #[default]
-    Nobody,
-    /// A read of the host, by the number of its request.
+    None,
+    /// A host read, by request number.
     Request(u32),
-    /// A part of a request, or something else of which more is to be known, by its number.
+    /// A part, by number.
     Part(u32),
-    /// A copy: what is programmed or erased behind it.
+    /// A copy: programs or erases that follow it.
     Copy,
 }
 
-/// One command. A program of several planes at once is a chain of commands, one for each plane.
+/// A command. A multi-plane program is a chain of commands, one for each plane.
 #[derive(Clone, Copy, Debug, Value)]
 pub(crate) struct Command {
-    /// Its number, in the order in which commands are issued.
+    /// Number, in the order of issue.
     pub(crate) order: u64,
     pub(crate) kind: Kind,
     pub(crate) owner: Owner,
-    /// What its time is for.
+    /// Activity that its time is charged to.
     pub(crate) activity: Activity,
     pub(crate) die: u32,
-    /// Lanes of the die that it reads: its planes, where planes read independently.
+    /// Lanes of the die that it reads. A lane is a plane if planes read independently; otherwise, it is the
+    /// whole die.
     pub(crate) lanes: u64,
-    /// Pages it reads or programs; blocks it erases.
+    /// Pages that it reads or programs, or blocks that it erases.
     pub(crate) pages: u32,
-    /// The superblock it works on: commands of one superblock keep their order on a die.
+    /// Its superblock: commands of one superblock keep their order on a die.
     pub(crate) superblock: u32,
-    /// Of a program: its number on the die.
+    /// For a program, its number on the die.
     pub(crate) program: u32,
-    /// Time in the array: sensing, programming, erasing.
+    /// Time in the array: sensing, programming, or erasing.
     pub(crate) array: Time,
     /// Time of its command and address cycles on the channel.
     pub(crate) command: Time,
-    /// Time of its data on the channel; zero if none crosses.
+    /// Time of its data on the channel; zero if no data crosses.
     pub(crate) data: Time,
-    /// From the end of the transfer until the data can be used: decoding.
+    /// Decoding time, from the end of the transfer until the data can be used.
     pub(crate) decoding: Time,
-    /// Whether nothing has to end before it begins.
+    /// Whether it has no unfinished prerequisites.
     pub(crate) is_ready: bool,
-    /// Whether it has a place in the write buffer.
-    pub(crate) has_place: bool,
-    /// Of a program that a flush waits for, or of a copy: when it was issued, among those.
+    /// Whether it has a slot in the write buffer.
+    pub(crate) has_slot: bool,
+    /// Sequence number among the programs that flushes wait for, or among copies.
     pub(crate) number: u64,
-    /// The next command of a chain.
+    /// Next command of a chain.
     pub(crate) next: u32,
-    /// When it was issued.
+    /// Time of issue.
     pub(crate) issued: Time,
-    /// When its first cycle crossed the channel.
+    /// Time when its first cycle crossed the channel.
     pub(crate) began: Time,
-    /// Of the time between: how long it took to suspend what the die did.
+    /// Time to suspend the operation in progress, which is part of its wait.
     pub(crate) suspending: Time,
 }
 
@@ -79,7 +80,7 @@ impl Default for Command {
         Command {
             order: 0,
             kind: Kind::Read,
-            owner: Owner::Nobody,
+            owner: Owner::None,
             activity: Activity::Read,
             die: 0,
             lanes: 0,
@@ -91,7 +92,7 @@ impl Default for Command {
             data: Time::ZERO,
             decoding: Time::ZERO,
             is_ready: false,
-            has_place: false,
+            has_slot: false,
             number: u64::MAX,
             next: NONE,
             issued: Time::ZERO,

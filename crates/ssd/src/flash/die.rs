@@ -1,4 +1,4 @@
-//! A die: what its array does, and what waits for it.
+//! A die: the state of its array, and its waiting commands.
 
 use crate::flash::command::{Kind, NONE};
 use nacre_kernel::Time;
@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 pub(crate) struct Bits(#[state(sparse)] Vec<u64>);
 
 impl Bits {
-    /// None of `count` numbers.
+    /// An empty set for numbers below `count`.
     pub(crate) fn new(count: usize) -> Bits {
         Bits(vec![0; count.div_ceil(64)])
     }
@@ -27,23 +27,23 @@ impl Bits {
     }
 }
 
-/// What the array does apart from reads that go first.
+/// State of the array, apart from reads with priority.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(crate) enum Phase {
-    /// Nothing.
+    /// Idle.
     #[default]
     Idle,
-    /// It is given to a command whose cycles or data cross the channel.
+    /// Reserved for a command whose cycles or data cross the channel.
     Taken,
-    /// It works until its event.
+    /// Busy until its event.
     Running,
-    /// It is being suspended.
+    /// Being suspended.
     Suspending,
-    /// It stands still for reads.
+    /// Suspended for reads.
     Suspended,
 }
 
-/// Commands of one superblock that cannot begin yet, oldest first.
+/// Commands of one superblock that cannot start yet, oldest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Value)]
 pub(crate) struct Parked {
     pub(crate) superblock: u32,
@@ -63,13 +63,14 @@ pub(crate) struct Lined {
 /// One die.
 #[derive(Clone, Debug, Default, State)]
 pub(crate) struct Die {
-    /// Reads that go before all else, oldest first, until their command crosses.
+    /// Reads with priority, oldest first, until their command crosses.
     #[state(varies)]
     pub(crate) reads: VecDeque<u32>,
-    /// Everything else that can begin, oldest first, until it begins.
+    /// All other commands that can start, oldest first, until they start.
     #[state(varies)]
     pub(crate) line: VecDeque<Lined>,
-    /// What cannot begin yet: it waits for copies, or behind something of its superblock that does.
+    /// Commands that cannot start yet: they wait for copies, or for an earlier command of their superblock
+    /// that does.
     #[state(varies)]
     pub(crate) parked: Vec<Parked>,
     /// Lanes that sense, or to which a command crosses.
@@ -78,40 +79,40 @@ pub(crate) struct Die {
     pub(crate) sensed: Vec<u32>,
     /// Lanes whose next read waits for the channel.
     pub(crate) offered: u64,
-    /// By lane: pages that are sensed or wait to cross. Kept if registers are limited.
+    /// By lane: pages that are sensed or wait to cross. Empty if registers are not limited.
     pub(crate) held: Vec<u32>,
-    /// What the array does for the line.
+    /// State of the array for commands of the line.
     pub(crate) phase: Phase,
-    /// The command it does that for.
+    /// The command that the array performs.
     pub(crate) job: u32,
-    /// When that ends, if nothing suspends it; while it is suspended, how much is left.
+    /// End of that command, or its remaining time while it is suspended.
     pub(crate) until: Time,
-    /// When it works for that again, if it is being resumed; while it is suspended, how much is left of resuming it.
+    /// Time when a resumed command continues, or the remaining time of the resumption while it is suspended.
     pub(crate) resumed: Time,
-    /// When it stands still, if it is being suspended.
+    /// Time when the suspension is complete.
     pub(crate) suspended: Time,
-    /// How often it was suspended.
+    /// Number of suspensions of that command.
     pub(crate) suspensions: u32,
     /// The command of the line that waits for the channel.
     pub(crate) wanted: u32,
-    /// The program whose data crosses, while the array may do something else.
+    /// The program whose data crosses, while the array may be busy.
     pub(crate) loading: u32,
     /// The program whose data is in the die.
     pub(crate) loaded: u32,
-    /// Programs that have not ended, by their numbers.
+    /// Numbers of programs in progress.
     programs: Bits,
-    /// Of these, once more for each: numbers of which another program has not ended either. A superblock may be erased and
-    /// filled again before that.
+    /// Numbers that occur again in `programs`, once per repetition: a superblock may be erased and programmed
+    /// again before its earlier program has ended.
     #[state(varies)]
     programs_again: Vec<u32>,
-    /// Time of what waits in the line and in the registers.
+    /// Total time of the commands in the line and in the registers.
     pub(crate) queued: Time,
-    /// Whether what it does next is to be looked at.
+    /// Whether a decision about its next operation is due.
     pub(crate) is_due: bool,
 }
 
 impl Die {
-    /// A die that never did anything, with programs of so many numbers.
+    /// An idle die, with program numbers below `programs`.
     pub(crate) fn new(programs: usize, lanes: u32) -> Die {
         Die {
             job: NONE,
@@ -125,7 +126,7 @@ impl Die {
         }
     }
 
-    /// Whether reads that go first leave the array alone: none waits, and none is sensed.
+    /// Whether no read with priority waits or is sensed, so that the array is free for other commands.
     #[inline]
     pub(crate) fn has_no_reads(&self) -> bool {
         self.reads.is_empty() && self.sensing == 0
@@ -138,7 +139,7 @@ impl Die {
         self.held.iter().enumerate().any(|(lane, &held)| lanes >> lane & 1 == 1 && held >= registers)
     }
 
-    /// A page more or less in the registers of `lanes`.
+    /// Adds `more` pages to the registers of `lanes`.
     #[inline]
     pub(crate) fn hold(&mut self, lanes: u64, more: u32) {
         for (lane, held) in self.held.iter_mut().enumerate() {
@@ -159,7 +160,7 @@ impl Die {
         self.line.remove(place.expect("it waits there"));
     }
 
-    /// The program with this number is issued.
+    /// Adds an issued program with this number.
     #[inline]
     pub(crate) fn add_program(&mut self, number: u32) {
         if self.programs.has(number) {
@@ -169,7 +170,7 @@ impl Die {
         }
     }
 
-    /// The oldest program with this number has ended.
+    /// Removes the oldest program with this number, which has ended.
     #[inline]
     pub(crate) fn end_program(&mut self, number: u32) {
         match self.programs_again.iter().position(|&other| other == number) {
@@ -178,13 +179,13 @@ impl Die {
         }
     }
 
-    /// Whether a program with this number has not ended.
+    /// Whether a program with this number is in progress.
     #[inline]
     pub(crate) fn is_programming(&self, number: u32) -> bool {
         self.programs.has(number)
     }
 
-    /// Whether it does nothing and nothing waits for it.
+    /// Whether it is idle and no command waits for it.
     pub(crate) fn is_idle(&self) -> bool {
         self.reads.is_empty()
             && self.line.is_empty()
@@ -198,7 +199,7 @@ impl Die {
 }
 
 impl Die {
-    /// When it has done all that waits, if no read comes.
+    /// Time when it has finished all waiting commands, if no further read arrives.
     pub(crate) fn expected_free(&self, now: Time) -> Time {
         let under_way = match self.phase {
             Phase::Running => self.until.max(now),

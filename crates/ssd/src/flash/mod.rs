@@ -1,4 +1,4 @@
-//! The flash: channels, dies, planes and registers, and what each does when.
+//! The flash: channels, dies, planes, and registers.
 
 pub(crate) mod backend;
 pub(crate) mod channel;

@@ -1,26 +1,27 @@
-//! Work that has to end before other work begins: copies before the programs and erases that follow them, programs before
-//! a flush.
+//! Prerequisites of commands: copies before the programs and erases that depend on them, programs before a
+//! flush.
 
 use nacre_kernel::state::State;
 use std::collections::VecDeque;
 
-/// Pieces of work in the order in which they begin, and who waits until all that began before have ended.
+/// Work items in start order, and the commands or flushes that wait until all earlier ones have ended.
 #[derive(Clone, Debug, Default, State)]
 pub(crate) struct Prerequisites {
-    /// Pieces that have begun.
+    /// Items that have started.
     begun: u64,
-    /// All pieces with numbers below have ended.
+    /// All items with smaller numbers have ended.
     ended_below: u64,
-    /// From `ended_below` on: whether the piece has ended.
+    /// Whether each item from `ended_below` on has ended.
     #[state(varies)]
     ended: VecDeque<bool>,
-    /// Who waits, behind the number of the first piece that need not have ended; in the order of these.
+    /// Waiting commands or flushes, with the number of the first item that they do not wait for, in ascending
+    /// order.
     #[state(varies)]
     waiting: VecDeque<(u64, u32)>,
 }
 
 impl Prerequisites {
-    /// A piece of work begins; returns its number.
+    /// Starts an item; returns its number.
     #[inline]
     pub(crate) fn begin(&mut self) -> u64 {
         self.ended.push_back(false);
@@ -28,7 +29,8 @@ impl Prerequisites {
         self.begun - 1
     }
 
-    /// The piece with this number has ended; those who wait no longer come out of [`Prerequisites::take_over`].
+    /// Ends the item with this number. [`Prerequisites::take_over`] then returns the waiters without
+    /// unfinished prerequisites.
     #[inline]
     pub(crate) fn end(&mut self, number: u64) {
         self.ended[(number - self.ended_below) as usize] = true;
@@ -38,7 +40,7 @@ impl Prerequisites {
         }
     }
 
-    /// `who` waits for all pieces that have begun. Returns whether there is something to wait for.
+    /// Makes `who` wait for all items that have started. Returns whether any of them has not ended.
     #[inline]
     pub(crate) fn wait(&mut self, who: u32) -> bool {
         if self.ended_below == self.begun {
@@ -48,7 +50,7 @@ impl Prerequisites {
         true
     }
 
-    /// The next one who waits for nothing any more.
+    /// Removes and returns the next waiter without unfinished prerequisites.
     #[inline]
     pub(crate) fn take_over(&mut self) -> Option<u32> {
         let &(before, who) = self.waiting.front()?;
@@ -59,12 +61,12 @@ impl Prerequisites {
         Some(who)
     }
 
-    /// Pieces that have begun and not ended.
+    /// Items that have started and not ended.
     pub(crate) fn open(&self) -> usize {
         self.ended.iter().filter(|ended| !**ended).count()
     }
 
-    /// Nothing is open and nobody waits.
+    /// Clears all items and waiters.
     pub(crate) fn clear(&mut self) {
         self.ended_below = self.begun;
         self.ended.clear();
@@ -77,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_waits_does_so_for_what_began_before_and_nothing_else() {
+    fn waiters_wait_for_all_earlier_items_and_no_others() {
         let mut all = Prerequisites::default();
         assert!(!all.wait(1), "nothing is open");
         let (first, second) = (all.begin(), all.begin());

@@ -1,49 +1,49 @@
-//! How long operations of the flash take.
+//! Durations of flash operations.
 
 use crate::config::Config;
 use crate::layout::geometry::{Cells, Geometry, Spot};
 use crate::ops::Cause;
 use nacre_kernel::{Bandwidth, Request, Time};
 
-/// How long operations take, and how a die works.
+/// Durations of flash operations, and the abilities of a die.
 pub(crate) struct Timing {
-    /// By page of a block: those that share a word line differ.
+    /// By page of a block: pages that share a word line differ.
     read: Vec<Time>,
     program: Vec<Time>,
     pub(crate) erase: Time,
-    /// Of cells with one bit.
+    /// Read time in SLC mode.
     single_read: Time,
     single_program: Time,
-    /// The data of what one program takes in.
+    /// Channel time of the data of one program.
     pub(crate) program_data: Time,
-    /// Command and address cycles of one page.
+    /// Channel time of command and address of one page.
     pub(crate) command: Time,
-    /// The smallest part of a unit that crosses, if units do not cross as wholes, and how fast.
+    /// Smallest transfer of a read, and the bandwidth of the channel; `None` if whole units are transferred.
     transfer: Option<(u64, Bandwidth)>,
-    /// What of a page of the mapping table crosses the channel.
+    /// Channel time of a read of a mapping table page.
     pub(crate) mapping_data: Time,
-    /// One unit on the channel.
+    /// Channel time of one unit.
     pub(crate) unit_data: Time,
-    /// Whether a die takes data in while its array works.
+    /// Whether a die receives data while its array is busy.
     pub(crate) is_cached: bool,
-    /// Whether pages of several planes are programmed together if they have the same number.
+    /// Whether waiting programs of several planes with the same page number are combined.
     pub(crate) joins_planes: bool,
-    /// Whether pages that move are copied inside their die, without correction.
+    /// Whether garbage collection copies pages inside their die, without correction.
     copies_inside: bool,
     pub(crate) read_priority: bool,
     /// Lanes of a die that read independently.
     pub(crate) lanes: u32,
-    /// Pages that a lane of a die holds; `None` if as many as are read.
+    /// Page registers of a lane; `None` means no limit.
     pub(crate) registers: Option<u32>,
-    /// Time to suspend a program or an erase; `None` if nothing is suspended.
+    /// Time to suspend a program or an erase; `None` without suspension.
     pub(crate) suspend: Option<Time>,
     pub(crate) resume: Time,
-    /// How often one program or erase is suspended.
+    /// Maximum suspensions of one program or erase.
     pub(crate) suspensions: u32,
 }
 
 impl Timing {
-    /// Of `config`, which was checked.
+    /// Durations for `config`, which was validated.
     pub(crate) fn of(config: &Config, geometry: &Geometry) -> Timing {
         let blocks = if config.multi_plane { 1 } else { u64::from(geometry.blocks_per_die()) };
         let by_page = |cycle: &[Time]| cycle.iter().copied().cycle().take(config.pages as usize).collect();
@@ -73,13 +73,13 @@ impl Timing {
         }
     }
 
-    /// Whether what moves for this cause is copied inside its die. A refresh is there to correct.
+    /// Whether copies for this cause stay inside their die. A refresh does not: it must correct bit errors.
     #[inline]
     pub(crate) fn is_inside(&self, cause: Cause) -> bool {
         self.copies_inside && matches!(cause, Cause::Cleaning | Cause::Wear)
     }
 
-    /// Sensing the page at `spot`.
+    /// Time to sense the page at `spot`.
     #[inline]
     pub(crate) fn sensing(&self, spot: Spot) -> Time {
         match spot.cells {
@@ -88,7 +88,7 @@ impl Timing {
         }
     }
 
-    /// Programming it.
+    /// Time to program the page at `spot`.
     #[inline]
     pub(crate) fn programming(&self, spot: Spot) -> Time {
         match spot.cells {
@@ -99,7 +99,7 @@ impl Timing {
 }
 
 impl Timing {
-    /// What of so many units from `unit` on, of so many bytes each, crosses the channel for `request`.
+    /// Channel time of the data that `request` needs from these units: the first one, and their number.
     #[inline]
     pub(crate) fn data_of(&self, request: &Request, (unit, units): (u32, u32), unit_bytes: u32) -> Time {
         let Some((transfer, bus)) = self.transfer else { return self.unit_data * u64::from(units) };

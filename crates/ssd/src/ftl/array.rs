@@ -1,14 +1,14 @@
-//! The flash array: which unit of data is where, and which of its old places are free to be cleaned.
+//! The flash array: the mapping of logical units, and the valid and invalid pages.
 //!
-//! It knows no time: what the flash has to do is told to a [`FlashOps`].
+//! It has no notion of time. The work for the flash is reported to a [`FlashOps`].
 //!
-//! The mapping table says where each logical unit is, four bytes and a bit whose each physical unit is. All arrays are
-//! flat and zero until touched, so that memory follows what was written.
+//! The mapping table has four bytes per logical unit. Each physical unit has four bytes for its owner, and a
+//! valid bit. All tables are flat and zero until they are used, so memory grows with the data written.
 
 use crate::book::Programs;
 use crate::ftl::mapping_cache::MappingCache;
 use crate::ftl::parts::blocks::Blocks;
-use crate::ftl::parts::frontier::{Frontier, NOBODY};
+use crate::ftl::parts::frontier::{ABSENT, Frontier};
 use crate::ftl::parts::handles::Handles;
 use crate::ftl::parts::plane_allocation::PlaneAllocation;
 use crate::ftl::parts::regions::{Region, partitions_by_region};
@@ -24,24 +24,25 @@ use nacre_kernel::state::State;
 use nacre_media::flash::Flash;
 use nacre_media::store::Store;
 
-/// Units the host programs between two looks at what cleaning has to do.
+/// Units that the host programs between two runs of garbage collection.
 const PACE: u32 = 64;
-/// How the array is run.
+/// Policies of the array.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
-    /// The erased superblock with the fewest erases is filled first.
+    /// Whether the erased superblock with the fewest erases is written first.
     pub(crate) youngest_first: bool,
-    /// Difference of erases from which cold data moves; 0 is never.
+    /// Difference of erases at which cold data moves; 0 means never.
     pub(crate) wear_spread: u32,
-    /// Units of the host's data that stay in the write buffer of each of its frontiers to be changed there.
+    /// Host units that the write buffer holds back per frontier, so that they can be overwritten there.
     pub(crate) held_units: u32,
-    /// Erased superblocks up to which cleaning continues while the host is quiet; 0 if it does not.
+    /// Number of erased superblocks that garbage collection reaches while the host is idle; 0 means no
+    /// garbage collection while idle.
     pub(crate) erased_while_idle: u32,
-    /// Dies wait for their turn to erase: the superblock erased last is filled last.
+    /// Whether dies erase in turn: the superblock that was erased last is then written last.
     pub(crate) erases_in_turn: bool,
 }
 
-/// Superblocks of flash, and what is in them.
+/// Superblocks of flash and their contents.
 #[derive(State)]
 #[state(after = "Self::check_restored")]
 #[state(bound = "S: Store")]
@@ -50,21 +51,21 @@ pub(crate) struct Array<S> {
     pub(crate) geometry: Geometry,
     #[state(skip = "from the configuration")]
     pub(crate) rules: Rules,
-    /// Whether superblocks lie over all dies.
+    /// Whether superblocks span all dies.
     #[state(skip = "from the configuration")]
     pub(crate) is_striped: bool,
     pub(crate) flash: Flash<S>,
-    /// Of logical units, those of the mapping table behind the host's.
+    /// Mapping of logical units; units of the mapping table come after those of the host.
     pub(crate) table: Table,
-    /// By physical unit.
+    /// Owner of each physical unit: its logical unit.
     #[state(sparse)]
     pub(crate) owners: Vec<u32>,
-    /// Kept where there are bytes.
+    /// Spare areas; empty without data.
     pub(crate) spare: SpareArea,
-    /// One bit for each physical unit.
+    /// Valid bit of each physical unit.
     #[state(sparse)]
-    pub(crate) live: Vec<u64>,
-    /// The superblock in each place.
+    pub(crate) valid: Vec<u64>,
+    /// The superblock in each slot.
     pub(crate) order: Vec<u32>,
     pub(crate) place_of: Vec<u32>,
     pub(crate) places: Vec<Place>,
@@ -72,18 +73,20 @@ pub(crate) struct Array<S> {
     #[state(skip = "from the configuration")]
     pub(crate) partition_by_place: Vec<u32>,
     pub(crate) regions: Vec<Region>,
-    /// Superblocks erased so far, those erased from the start included.
+    /// Total erases of superblocks, including those that were erased at the start.
     pub(crate) erasures: u64,
-    /// Those of the host come first; the last are those of wear leveling, one in each region.
+    /// Write frontiers: those of the host first, then those of garbage collection, and one for wear leveling
+    /// per region last.
     pub(crate) frontiers: Vec<Frontier>,
     #[state(skip = "from the configuration")]
     pub(crate) host_frontiers: usize,
     pub(crate) handles: Handles,
-    /// By superblock: whether it is one of the frontiers.
+    /// Whether each superblock is open.
     pub(crate) is_open: Vec<bool>,
-    /// Units the host has programmed that cleaning has not kept pace with yet, where superblocks lie over all dies.
+    /// Units that the host programmed since the last run of garbage collection, with superblocks that span
+    /// all dies.
     unpaced: u32,
-    /// Where pages of the host go that no superblock over all dies takes.
+    /// Allocation of host pages to planes, without superblocks that span all dies.
     pub(crate) allocation: PlaneAllocation,
     pub(crate) cleaner: Box<dyn Cleaner>,
     pub(crate) blocks: Blocks,
@@ -91,12 +94,12 @@ pub(crate) struct Array<S> {
     pub(crate) mapping: Option<Box<dyn MappingCache>>,
     pub(crate) programs: Programs,
     pub(crate) parity: OptionalPart<ParityUnits>,
-    /// Too many blocks are worn out: nothing can be written any more.
+    /// Whether the drive is read-only because too many blocks are worn out.
     pub(crate) is_worn_out: bool,
 }
 
 impl<S: Store> Array<S> {
-    /// An erased array under `cleaner`.
+    /// An erased array with the garbage collection policy `cleaner`.
     pub(crate) fn new(
         geometry: Geometry,
         rules: Rules,
@@ -116,10 +119,10 @@ impl<S: Store> Array<S> {
             flash: Flash::new(geometry.superblocks, geometry.units_per_superblock, store),
             table: Table::new(geometry.logical_units as usize + geometry.mapping_units as usize),
             owners: vec![0; geometry.numbers()],
-            live: vec![0; geometry.numbers() / 64],
+            valid: vec![0; geometry.numbers() / 64],
             spare: SpareArea::new(if S::CARRIES_BYTES { geometry.numbers() } else { 0 }),
-            order: vec![NOBODY; count],
-            place_of: vec![NOBODY; geometry.superblocks as usize],
+            order: vec![ABSENT; count],
+            place_of: vec![ABSENT; geometry.superblocks as usize],
             places: vec![Place::default(); count],
             partition_by_place: (0..).zip(&partitions).flat_map(|(it, of)| vec![it; of.count]).collect(),
             regions: match geometry.is_by_plane() {
@@ -153,7 +156,7 @@ impl<S: Store> Array<S> {
         self
     }
 
-    /// The host writes `bytes` to unit `unit`; `false` where nothing can be written any more.
+    /// Writes `bytes` of the host to `unit`. Returns `false` if the drive is read-only.
     #[inline]
     pub(crate) fn write<W: FlashOps>(&mut self, unit: u32, bytes: &[u8], work: &mut W) -> bool {
         let mut old = self.entry(unit);
@@ -168,7 +171,7 @@ impl<S: Store> Array<S> {
             if !self.next_superblock(frontier, work) {
                 return false;
             }
-            // Making room may have moved it.
+            // Garbage collection may have moved the unit.
             old = self.entry(unit);
         }
         if old != 0 {
@@ -189,7 +192,8 @@ impl<S: Store> Array<S> {
         true
     }
 
-    /// The host has programmed one unit more, where superblocks lie over all dies.
+    /// Counts a unit that the host programmed, with superblocks that span all dies, and runs garbage
+    /// collection if it is due.
     #[inline]
     fn count_pace<W: FlashOps>(&mut self, work: &mut W) {
         self.unpaced += 1;
@@ -199,19 +203,19 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// Where `operation` of `superblock` lies.
+    /// Location of `operation` of `superblock`.
     #[inline]
     pub(crate) fn spot(&self, superblock: u32, operation: u32) -> Spot {
         Spot { cells: self.slc.cells(superblock), ..self.geometry.spot(operation) }
     }
 
-    /// How the cells of `superblock` are used.
+    /// Cell mode of `superblock`.
     #[inline]
     pub(crate) fn cells(&self, superblock: u32) -> Cells {
         self.slc.cells(superblock)
     }
 
-    /// The host no longer needs unit `unit`.
+    /// Unmaps `unit`.
     pub(crate) fn trim(&mut self, unit: u32) {
         let old = self.entry(unit);
         self.table.set(unit, 0, &self.owners);
@@ -223,7 +227,7 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// Page `page` of the mapping table is programmed anew, next to the host's data.
+    /// Programs page `page` of the mapping table with its changes, among the host data.
     pub(crate) fn write_mapping<W: FlashOps>(&mut self, page: u32, work: &mut W) {
         if self.mapping.as_ref().is_some_and(|mapping| mapping.merges()) {
             self.read_mapping(page, Cause::Mapping, work);
@@ -238,7 +242,7 @@ impl<S: Store> Array<S> {
         self.count_pace(work);
     }
 
-    /// The same, into `frontier`, which has room.
+    /// As before, in `frontier`, which has space.
     pub(crate) fn append_mapping<W: FlashOps>(&mut self, page: u32, frontier: usize, work: &mut W) {
         let unit = self.geometry.logical_units + page;
         let old = self.entry(unit);
@@ -249,20 +253,20 @@ impl<S: Store> Array<S> {
         self.programs.mapping += 1;
     }
 
-    /// The frontier of the region that takes `unit`.
+    /// The frontier for `unit`.
     fn frontier_of<W: FlashOps>(&mut self, unit: u32, old: u32, work: &mut W) -> usize {
         let handle = self.handles.current();
         let region = self.region_for(handle, unit, old, work);
         self.frontier_in(handle, region)
     }
 
-    /// The page of `unit`, counted from 1; 0 if it is nowhere.
+    /// The page of `unit`, counted from 1; 0 if it is unmapped.
     #[inline]
     pub(crate) fn entry(&self, unit: u32) -> u32 {
         self.table.get(unit, &self.owners)
     }
 
-    /// `page`, just programmed, holds the newest version of `owner`.
+    /// Maps `owner` to `page`, which was just programmed.
     #[inline]
     pub(crate) fn own(&mut self, page: u32, owner: u32) {
         self.owners[page as usize] = owner;
@@ -272,30 +276,30 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// So many pages of one superblock from `first` on, just programmed, hold newest versions.
+    /// Marks this number of pages of one superblock, from `first`, as valid.
     #[inline]
-    pub(crate) fn enliven(&mut self, first: u32, count: u32) {
+    pub(crate) fn mark_valid(&mut self, first: u32, count: u32) {
         let (mut at, end) = (first, first + count);
         while at < end {
             let word = at / 64;
             let next = end.min((word + 1) * 64);
-            self.live[word as usize] |= (u64::MAX >> (64 - (next - at))) << (at % 64);
+            self.valid[word as usize] |= (u64::MAX >> (64 - (next - at))) << (at % 64);
             at = next;
         }
-        self.count_live(first, count);
+        self.count_valid(first, count);
     }
 
-    /// What is in `page` is not the newest version any more.
+    /// Marks `page` as invalid.
     #[inline]
     pub(crate) fn invalidate(&mut self, page: u32) {
-        debug_assert!(self.is_live(page), "unit {page} was live");
-        self.live[page as usize / 64] &= !(1 << (page % 64));
-        self.count_live(page, u32::MAX);
+        debug_assert!(self.is_valid(page), "unit {page} was valid");
+        self.valid[page as usize / 64] &= !(1 << (page % 64));
+        self.count_valid(page, u32::MAX);
     }
 
-    /// So many live units more or, with -1, less, where `page` lies.
+    /// Adds `more` valid units, or -1, to the count of the superblock of `page`.
     #[inline]
-    fn count_live(&mut self, page: u32, more: u32) {
+    fn count_valid(&mut self, page: u32, more: u32) {
         let place = self.place_of[self.flash.block_of(page) as usize] as usize;
         let state = &mut self.places[place];
         state.live = state.live.wrapping_add(more);
@@ -303,13 +307,13 @@ impl<S: Store> Array<S> {
         partition.live = partition.live.wrapping_add_signed(i64::from(more.cast_signed()));
     }
 
-    /// Whether `page` holds the newest version of something.
+    /// Whether `page` is valid.
     #[inline]
-    pub(crate) fn is_live(&self, page: u32) -> bool {
-        self.live[page as usize / 64] >> (page % 64) & 1 == 1
+    pub(crate) fn is_valid(&self, page: u32) -> bool {
+        self.valid[page as usize / 64] >> (page % 64) & 1 == 1
     }
 
-    /// Bytes that tables by unit take in the memory of the simulation once every unit was touched.
+    /// Memory of the tables by unit after every unit was used, in bytes.
     #[cfg(test)]
     pub(crate) fn table_bytes(&self) -> u64 {
         let physical = self.geometry.physical_units();
@@ -317,14 +321,14 @@ impl<S: Store> Array<S> {
         self.table.bytes() + physical * 4 + physical.div_ceil(8) + places as u64 + self.blocks.bytes()
     }
 
-    /// Superblocks of a region that its data and the reserve take, with a unit in each that is not live.
+    /// Superblocks per region that hold its data and the reserve, with one invalid unit in each.
     pub(crate) fn superblocks_needed(&self) -> u32 {
         let kept = self.geometry.reserve + self.geometry.open_for_handles;
         let units = self.geometry.units_of_region(self.table.len() as u32);
         kept + units.div_ceil(self.geometry.units_per_superblock - 1)
     }
 
-    /// Whether the drive has room for all its data when the reserve is left alone.
+    /// Whether the drive has space for all its data without using the reserve.
     pub(crate) fn has_space(&self) -> bool {
         let needed = self.superblocks_needed();
         self.blocks.usable_counts().all(|usable| usable >= needed)

@@ -1,13 +1,13 @@
-//! What cleaning cost over time, in bounded memory.
+//! Write amplification over time, in bounded memory.
 
 use crate::book::Programs;
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Column, Time};
 
-/// Spans kept; when there are more, neighbors are joined.
+/// Maximum number of intervals; beyond it, neighbors are merged.
 const SPANS_MAX: usize = 1024;
 
-/// What had been programmed by a moment, in units.
+/// Units programmed by a moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 struct Sum {
     at: Time,
@@ -15,29 +15,29 @@ struct Sum {
     cleaned: u64,
 }
 
-/// Sums at moments between which the host programmed a number of units.
+/// Sums at moments that are separated by a number of host units.
 #[derive(Clone, Debug, PartialEq, State)]
 pub(crate) struct History {
-    /// When measuring began.
+    /// Sum when measurement started.
     start: Sum,
     #[state(varies)]
     sums: Vec<Sum>,
-    /// The newest sum, which may be in none of them yet.
+    /// Latest sum, which may not be part of an interval yet.
     newest: Sum,
-    /// Units that the host programs in one span, at least.
+    /// Minimum host units per interval.
     each: u64,
-    /// Units that it has to have programmed for the next sum.
+    /// Host units at which the next sum is recorded.
     next: u64,
 }
 
 impl History {
-    /// Of a drive that is new, with spans of at least `each` units.
+    /// History of a new drive, with intervals of at least `each` host units.
     pub(crate) fn new(each: u64) -> History {
         let start = Sum::default();
         History { start, sums: Vec::new(), newest: start, each, next: each }
     }
 
-    /// Measuring begins: what was noted is forgotten.
+    /// Starts measurement: clears the history.
     pub(crate) fn restart(&mut self, programs: &Programs) {
         self.start = Sum { at: self.newest.at, host: programs.host, cleaned: programs.cleaned };
         self.newest = self.start;
@@ -45,7 +45,7 @@ impl History {
         self.next = programs.host + self.each;
     }
 
-    /// So much was programmed by `at`.
+    /// Records the units programmed by `at`.
     #[inline]
     pub(crate) fn note(&mut self, at: Time, programs: &Programs) {
         self.newest = Sum { at: self.newest.at.max(at), host: programs.host, cleaned: programs.cleaned };
@@ -64,8 +64,8 @@ impl History {
         self.next = self.newest.host + self.each;
     }
 
-    /// One row for each span: when it ended, counted from the begin of measuring on, what was programmed in it, and what
-    /// the cleaner programmed for each unit of the host.
+    /// One row per interval: its end since measurement started, the units programmed in it, and its write
+    /// amplification.
     pub(crate) fn columns(&self) -> [Column; 4] {
         let last = self.sums.last().unwrap_or(&self.start);
         let rest = (self.newest.host > last.host).then_some(self.newest);

@@ -1,19 +1,19 @@
-//! What always holds of the tables of a drive.
+//! Invariants of the tables of a drive.
 
 use crate::book::Programs;
 use crate::ftl::array::Array;
-use crate::ftl::parts::frontier::NOBODY;
+use crate::ftl::parts::frontier::ABSENT;
 use nacre_media::store::Store;
 
-/// Units of a mapping that are read to check the books, however few were written: 1 GiB of it.
+/// Units of a mapping table that is always checked completely, however little was written: 1 GiB.
 const READ_ANYWAY: u64 = 1 << 28;
 
 impl<S: Store> Array<S> {
-    /// Panics unless the units that are mapped and the pages that are live, so many, belong to each other. Whose each
-    /// live page is maps to it; where as many are mapped, that is all of them. In the order of pages only one of the
-    /// three tables is read out of order.
+    /// Panics unless the mapping table and the `live` valid pages match. Each valid page must be mapped from
+    /// its owner. If the numbers of both are equal, that covers all mapped units. In page order, only one of
+    /// the three tables is accessed randomly.
     fn check_mapping(&self, live: u64) {
-        for (word, &bits) in self.live.iter().enumerate() {
+        for (word, &bits) in self.valid.iter().enumerate() {
             let mut left = bits;
             while left != 0 {
                 let page = 64 * word + left.trailing_zeros() as usize;
@@ -23,27 +23,27 @@ impl<S: Store> Array<S> {
                 left &= left - 1;
             }
         }
-        // Where next to nothing was written, to read GiB of a table that was never touched takes seconds.
+        // Reading GiB of an unused table would take seconds.
         if self.table.len() as u64 > READ_ANYWAY + 64 * self.flash.programs() {
             return;
         }
         let mapped = self.table.mapped();
-        assert_eq!(live, mapped as u64, "every live unit is mapped");
+        assert_eq!(live, mapped as u64, "every valid page is mapped");
     }
 
-    /// Panics when the books do not agree.
+    /// Panics if the tables are inconsistent.
     pub(crate) fn check_invariants(&self) {
         let shift = self.geometry.shift;
         let mut live = 0;
         for (place, &superblock) in self.order.iter().enumerate() {
-            if superblock == NOBODY {
-                assert_eq!(self.places[place].live, 0, "nothing stands in place {place}");
+            if superblock == ABSENT {
+                assert_eq!(self.places[place].live, 0, "no superblock is in slot {place}");
                 continue;
             }
             let first = (superblock << shift) as usize / 64;
-            let words = &self.live[first..first + self.geometry.units_per_superblock.div_ceil(64) as usize];
+            let words = &self.valid[first..first + self.geometry.units_per_superblock.div_ceil(64) as usize];
             let count: u32 = words.iter().map(|word| word.count_ones()).sum();
-            assert_eq!(self.places[place].live, count, "live units in place {place}");
+            assert_eq!(self.places[place].live, count, "valid units in slot {place}");
             assert_eq!(self.place_of[superblock as usize] as usize, place, "the superblock in place {place}");
             live += u64::from(count);
         }
@@ -52,7 +52,7 @@ impl<S: Store> Array<S> {
         for (index, partition) in self.partitions.iter().enumerate() {
             let places = &self.places[partition.first..partition.first + partition.count];
             let sum: u64 = places.iter().map(|place| u64::from(place.live)).sum();
-            assert_eq!(partition.live, sum, "live units in partition {index}");
+            assert_eq!(partition.live, sum, "valid units in partition {index}");
         }
         for (number, region) in self.regions.iter().enumerate() {
             for &(_, superblock) in &region.erased {
@@ -60,18 +60,18 @@ impl<S: Store> Array<S> {
                 assert_eq!(self.geometry.region_of(superblock), number, "the region of {superblock}");
             }
         }
-        for (number, open) in self.frontiers.iter().enumerate().filter(|(_, open)| open.superblock != NOBODY)
+        for (number, open) in self.frontiers.iter().enumerate().filter(|(_, open)| open.superblock != ABSENT)
         {
             let region = self.geometry.region_of(open.superblock);
             assert_eq!(region, self.region_of_frontier(number), "the region of frontier {number}");
         }
-        for open in self.frontiers.iter().filter(|open| open.superblock != NOBODY) {
+        for open in self.frontiers.iter().filter(|open| open.superblock != ABSENT) {
             let next = self.geometry.operation_of(open.superblock, open.issued);
             assert_eq!(open.next_operation, next, "the next operation of superblock {}", open.superblock);
         }
         for (superblock, &is_open) in self.is_open.iter().enumerate() {
             let is_frontier = self.frontiers.iter().any(|open| open.superblock as usize == superblock);
-            assert_eq!(is_open, is_frontier, "whether superblock {superblock} is being filled");
+            assert_eq!(is_open, is_frontier, "whether superblock {superblock} is open");
         }
         let Programs { host, cleaned, leveled, mapping, padding, .. } = self.programs;
         assert_eq!(

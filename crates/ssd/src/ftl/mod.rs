@@ -1,6 +1,6 @@
-//! The flash translation layer: where units of the host's data are, where new ones go, and what is moved and erased.
+//! The flash translation layer: mapping, allocation, garbage collection, and wear leveling.
 //!
-//! It knows no time. What the flash has to do is told to a [`FlashOps`](crate::ops::FlashOps).
+//! It has no notion of time. The work for the flash is reported to a [`FlashOps`](crate::ops::FlashOps).
 
 mod allocation;
 pub(crate) mod array;

@@ -1,4 +1,4 @@
-//! A page mapping: every unit of the host's data lies anywhere, and a table says where.
+//! Page mapping: a table maps each logical unit to any physical unit.
 
 use crate::book::{Book, Programs};
 use crate::config::{Config, Unwritten};
@@ -7,7 +7,7 @@ use crate::flash::backend::Held;
 use crate::ftl::array::Array;
 use crate::ftl::history::History;
 use crate::ftl::mapping_cache::Lookup;
-use crate::ftl::parts::frontier::NOBODY;
+use crate::ftl::parts::frontier::ABSENT;
 use crate::ftl::report;
 use crate::ftl::translation::Found;
 use crate::ftl::translation::{Mapping, Outcome, Translation, Written};
@@ -21,7 +21,7 @@ use nacre_media::store::Store;
 use prefetch_index::prefetch_index;
 use std::ops::Range;
 
-/// A page mapping over superblocks of flash.
+/// A page mapping over superblocks.
 #[derive(State)]
 #[state(after = "Self::check_restored")]
 #[state(bound = "S: Store")]
@@ -30,9 +30,9 @@ pub(crate) struct Paged<S> {
     pub(crate) config: Config,
     pub(crate) array: Array<S>,
     history: History,
-    /// Units whose newest bytes may not be on the flash yet; none without bytes.
+    /// Versions that may not be in flash yet; empty without data.
     versions: Versions,
-    /// The bytes of a unit, while it is written.
+    /// Buffer for the bytes of a unit during a write.
     #[state(skip = "of no meaning between two requests")]
     page: Vec<u8>,
 }
@@ -48,7 +48,7 @@ impl<S: Store> Paged<S> {
         }
     }
 
-    /// A drive without bytes knows nothing of what is not on the flash.
+    /// Versions are recorded only with data.
     fn check_restored(&mut self) -> Result<(), String> {
         if !S::CARRIES_BYTES {
             self.versions = Versions::default();
@@ -60,7 +60,7 @@ impl<S: Store> Paged<S> {
         Outcome { is_refused: !is_written, is_worn_out: !is_written }
     }
 
-    /// What is mapped to nothing is zero.
+    /// Unmapped units read as zeros.
     fn read_unit_bytes(&self, unit: u32, offset: usize, into: &mut [u8]) {
         match self.array.entry(unit) {
             0 => into.fill(0),
@@ -98,7 +98,7 @@ impl<S: Store> Paged<S> {
         is_written
     }
 
-    /// Writes `unit` in no time, with the bytes that it has.
+    /// Writes `unit` without simulated time, with its current data.
     fn put_untimed(&mut self, unit: u32) -> bool {
         if !S::CARRIES_BYTES {
             return self.array.write(unit, &[], &mut Untimed);
@@ -110,13 +110,13 @@ impl<S: Store> Paged<S> {
         is_written
     }
 
-    /// Units of valid data.
+    /// Valid units.
     fn valid_units(&self) -> u64 {
         self.array.places.iter().map(|place| u64::from(place.live)).sum()
     }
 }
 
-/// Replaces what lies in `page`, which begins at `begin`, by `new`, which begins at `address`.
+/// Replaces the bytes of `page`, which starts at address `begin`, that `new` at `address` covers.
 fn overlay(page: &mut [u8], begin: u64, new: &[u8], address: u64) {
     let from = begin.max(address);
     let to = (begin + page.len() as u64).min(address + new.len() as u64);
@@ -146,7 +146,7 @@ impl<S: Store> Translation for Paged<S> {
         };
         book.misses += 1;
         let unit = self.array.geometry.logical_units + page;
-        // A drive that is read as if it had been filled has all of its table.
+        // A drive that is modeled as filled has its whole table in flash.
         let is_in_flash = self.array.entry(unit) != 0 || self.config.unwritten == Unwritten::Flash;
         let found = is_in_flash.then(|| self.find(unit));
         if let Some(leaving) = programmed {
@@ -160,7 +160,7 @@ impl<S: Store> Translation for Paged<S> {
         let Some(page) = self.array.entry(unit).checked_sub(1) else {
             let operation = self.array.operation_unwritten(unit);
             let spot = self.array.geometry.spot(operation);
-            return Found { superblock: NOBODY, operation, spot, is_held: false };
+            return Found { superblock: ABSENT, operation, spot, is_held: false };
         };
         let (superblock, operation) = self.array.locate(page);
         let spot = self.array.spot(superblock, operation);
@@ -171,7 +171,7 @@ impl<S: Store> Translation for Paged<S> {
     fn is_beside(&self, unit: u32, found: &Found) -> bool {
         let Some(page) = self.array.entry(unit).checked_sub(1) else {
             let is_same = found.operation == self.array.operation_unwritten(unit);
-            return found.superblock == NOBODY
+            return found.superblock == ABSENT
                 && is_same
                 && self.array.geometry.shares_a_page_with_last(unit);
         };
@@ -195,7 +195,7 @@ impl<S: Store> Translation for Paged<S> {
 
     #[inline]
     fn write(&mut self, unit: u32, written: &Written<'_>, flash: &mut Backend) -> Outcome {
-        // Another write may have had its turn meanwhile.
+        // Another write may have been served meanwhile.
         self.array.handles.choose(written.request.volume);
         let is_written = match S::CARRIES_BYTES {
             true => self.write_bytes(unit, written, flash),
@@ -213,7 +213,7 @@ impl<S: Store> Translation for Paged<S> {
         self.versions.acknowledge(number);
     }
 
-    /// Units that lie wholly in the request hold nothing any more.
+    /// Unmaps the units that the request covers completely.
     fn trim(&mut self, request: &Request, flash: &mut Backend, book: &mut Book) -> bool {
         let unit_bytes = u64::from(self.array.geometry.unit_bytes);
         let first = request.address.div_ceil(unit_bytes);
@@ -294,15 +294,15 @@ impl<S: Store> Translation for Paged<S> {
         all
     }
 
-    /// Fetches what `requests` need of the mapping, all at once, and then the bits of what they replace, which is known
-    /// only when the mapping has been read.
+    /// Prefetches the mappings of all `requests`, and then the valid bits of the pages that they replace,
+    /// whose location follows from the mapping.
     #[inline]
     fn prefetch(&self, requests: &[Request]) {
         let unit = |request: &Request| (request.address >> self.array.geometry.unit_shift) as usize;
         requests.iter().for_each(|request| self.array.table.prefetch(unit(request)));
         for request in requests.iter().filter(|request| request.op == Op::Write) {
             let entry = self.array.table.peek(unit(request));
-            prefetch_index(&self.array.live, entry.saturating_sub(1) as usize / 64);
+            prefetch_index(&self.array.valid, entry.saturating_sub(1) as usize / 64);
         }
     }
 
@@ -369,7 +369,7 @@ impl<S: Store> Translation for Paged<S> {
         if !self.array.is_worn_out {
             return Some(expected);
         }
-        // It is over: what was programmed is all that could be.
+        // The drive is worn out: the total that it could program is known.
         let Programs { host, cleaned, leveled, mapping, padding, .. } = programs;
         let parity = parity.0.as_ref().map_or(0, |parity| parity.programmed());
         Some((host + cleaned + leveled + mapping + padding + parity) as f64)
@@ -391,7 +391,7 @@ impl<S: Store> Translation for Paged<S> {
 }
 
 impl<S: Store> Paged<S> {
-    /// Power is lost: the buffer and all DRAM are empty.
+    /// Handles a power loss: the buffer and all DRAM are empty.
     fn lose_power(&mut self, flash: &mut Backend, lost: &mut Recovery) -> Held {
         let held = Held {
             operations: self.array.held_operations(),
@@ -409,7 +409,7 @@ impl<S: Store> Paged<S> {
         let mut older = std::collections::BTreeMap::new();
         for (unit, before) in gone.back {
             match before {
-                // What was trimmed behind it may read as zero at once.
+                // A unit that was trimmed after that write may read as zeros at once.
                 Some(_) if self.array.entry(unit) == 0 => {}
                 Some(_) if damage.units.contains(&unit) => {}
                 Some(bytes) => _ = older.insert(unit, bytes),
@@ -429,7 +429,7 @@ impl<S: Store> Paged<S> {
         held
     }
 
-    /// Finds the mapping again. Returns how long reading the checkpoint and spare areas takes.
+    /// Rebuilds the mapping. Returns the time to read the checkpoint and the spare areas.
     fn repair(&mut self, recovery: &mut Recovery, outage: &mut Outage) -> Time {
         if S::CARRIES_BYTES {
             let Array { spare, owners, table, .. } = &mut self.array;
@@ -449,7 +449,8 @@ impl<S: Store> Paged<S> {
             + self.finding_parity()
     }
 
-    /// Finding the parity of stripes again that are not full, from what is on the flash of them. Capacitors keep it.
+    /// Time to compute the parity of incomplete stripes from their pages in flash. With capacitors, this
+    /// parity is kept.
     fn finding_parity(&self) -> Time {
         if self.config.is_power_protected() {
             return Time::ZERO;

@@ -1,23 +1,24 @@
-//! What fills superblocks with parity: that of a stripe is programmed on its die behind the last data of the stripe.
+//! Programs of superblocks with parity: the parity of a stripe is programmed on its die after the last data
+//! of the stripe.
 //!
-//! Until then the drive keeps it next to the write buffer, one operation for each superblock that is being filled. A
-//! superblock that is closed before it is full ends with a shorter stripe.
+//! Until then, the drive keeps it next to the write buffer, one operation per open superblock. A superblock
+//! that is closed early ends with a shorter stripe.
 
 use crate::ftl::array::Array;
-use crate::ftl::parts::frontier::{Frontier, NOBODY};
+use crate::ftl::parts::frontier::{ABSENT, Frontier};
 use crate::ops::{Cause, FlashOps};
 use nacre_media::store::Store;
 
 impl<S: Store> Array<S> {
-    /// An operation of `frontier` is full: it, or one before it that the buffer held until now, goes to the flash, with the
-    /// parity of its stripe behind the last of that.
+    /// Issues a full operation of `frontier`: the latest one, or an earlier one that the buffer held back
+    /// until now. The parity of its stripe follows the last data of the stripe.
     #[inline(never)]
     pub(crate) fn complete_in_stripe<W: FlashOps>(&mut self, frontier: usize, cause: Cause, work: &mut W) {
         self.frontiers[frontier].operation_end += self.geometry.operation_units;
         self.issue_stripes(frontier, self.held_units(frontier), cause, work);
     }
 
-    /// Full operations of `frontier` go to the flash while more than `held` units wait there.
+    /// Issues full operations of `frontier` while more than `held` units are in the buffer.
     pub(crate) fn issue_stripes<W: FlashOps>(
         &mut self,
         frontier: usize,
@@ -43,7 +44,7 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// Nothing more goes into the superblock of `frontier`: the stripe it is at is shorter than others.
+    /// Closes the superblock of `frontier`, whose current stripe becomes its last.
     pub(crate) fn seal_stripe<W: FlashOps>(&mut self, frontier: usize, cause: Cause, work: &mut W) {
         let (stripe, begun) = self.stripe_at(self.frontiers[frontier].issued);
         if begun > 0 {
@@ -60,13 +61,14 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// The stripe of the operation behind so many units of a superblock, and operations of data before it there.
+    /// The stripe of the next operation after this number of units of a superblock, and the position of the
+    /// operation in the stripe.
     fn stripe_at(&self, units: u32) -> (u32, u32) {
         let (of_data, _) = self.geometry.operations_of(units);
         self.geometry.stripes.map_or((0, 0), |stripes| stripes.stripe_of(of_data))
     }
 
-    /// Stripes that end with operations which the buffer holds.
+    /// Stripes that end with buffered operations.
     pub(crate) fn held_parities(&self) -> u64 {
         let units = self.geometry.operation_units;
         let ends = |open: &Frontier| {
@@ -75,9 +77,9 @@ impl<S: Store> Array<S> {
         self.frontiers.iter().map(|open| u64::from(ends(open))).sum()
     }
 
-    /// Operations on the flash whose stripes have no parity there yet.
+    /// Operations in flash whose stripes have no parity in flash yet.
     pub(crate) fn unprotected_operations(&self) -> u64 {
-        let open = self.frontiers.iter().filter(|open| open.superblock != NOBODY);
+        let open = self.frontiers.iter().filter(|open| open.superblock != ABSENT);
         open.map(|open| u64::from(self.stripe_at(open.issued).1)).sum()
     }
 }

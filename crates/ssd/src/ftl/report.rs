@@ -1,17 +1,17 @@
-//! What the translation layer did, as counters and columns.
+//! Counters and report columns of the translation layer.
 
 use crate::book::{Book, Programs};
 use crate::config::Config;
 use crate::flash::backend::Backend;
 use crate::ftl::array::Array;
 use crate::ftl::parts::blocks::Blocks;
-use crate::ftl::parts::frontier::NOBODY;
+use crate::ftl::parts::frontier::ABSENT;
 use crate::layout::geometry::Geometry;
 use nacre_kernel::{Activity, Column, Wear};
 use nacre_media::flash::{Flash, Operation};
 use nacre_media::store::Store;
 
-/// What was programmed and erased since measuring began.
+/// Programs and erases since measurement started.
 pub(crate) fn wear<S: Store>(
     book: &Book,
     now: &Programs,
@@ -36,8 +36,8 @@ pub(crate) fn wear<S: Store>(
     }
 }
 
-/// Units that can be programmed until fewer than `needed` superblocks of a region are left, those of parity included.
-/// Superblocks wear as they did so far; with `wear_spread`, which evens that out in the long run, alike.
+/// Units, including parity, that can be programmed until fewer than `needed` superblocks of a region are
+/// left. Superblocks wear at their past rates; with `wear_spread`, which evens them out, at equal rates.
 pub(crate) fn life<S: Store>(
     config: &Config,
     (flash, blocks): (&Flash<S>, &Blocks),
@@ -55,11 +55,11 @@ pub(crate) fn life<S: Store>(
     Some(blocks.life(&rates, needed, config.factory_bad.0)? * units)
 }
 
-/// The least rate of a superblock: one that was never erased will be.
+/// Minimum rate of a superblock: superblocks without erases so far are assumed to be erased later.
 const RATE_MIN: f64 = 0.01;
 
-/// How often each superblock is erased, by the mean. Of how far apart the counts are, chance alone makes as much as in a
-/// Poisson process; only the rest is taken to last.
+/// Relative erase rates of superblocks, with mean 1. The variance that chance alone makes in a Poisson
+/// process is removed; the rest is assumed to persist.
 fn rates(erases: &[f64]) -> Vec<f64> {
     let count = erases.len() as f64;
     let mean = erases.iter().sum::<f64>() / count;
@@ -71,7 +71,7 @@ fn rates(erases: &[f64]) -> Vec<f64> {
     erases.iter().map(|erases| (1.0 + (erases / mean - 1.0) * lasting).max(RATE_MIN)).collect()
 }
 
-/// How often each superblock was erased, and what became of the blocks.
+/// Erases of each superblock, and states of the blocks.
 pub(crate) fn block_columns<S: Store>(flash: &Flash<S>, blocks: &Blocks) -> [Column; 5] {
     let column = |name, value: f64| Column { name, values: vec![value] };
     let erases = flash.blocks().iter().map(|block| f64::from(block.erases)).collect();
@@ -84,7 +84,7 @@ pub(crate) fn block_columns<S: Store>(flash: &Flash<S>, blocks: &Blocks) -> [Col
     ]
 }
 
-/// The counters of a drive with a page mapping.
+/// Counters of a page-mapped drive.
 pub(crate) fn paged_counters<S: Store>(
     array: &Array<S>,
     book: &Book,
@@ -123,12 +123,12 @@ pub(crate) fn paged_counters<S: Store>(
     counters
 }
 
-/// The columns of a drive with a page mapping that holds so many valid units.
+/// Columns of a page-mapped drive with `valid` units.
 pub(crate) fn paged_columns<S: Store>(array: &Array<S>, valid: u64) -> Vec<Column> {
     let units = f64::from(array.geometry.units_per_superblock);
-    // A superblock that is erased, or given up, has no place and nothing live.
+    // An erased or retired superblock has no slot and no valid units.
     let live =
-        |&place: &u32| if place == NOBODY { 0.0 } else { f64::from(array.places[place as usize].live) };
+        |&place: &u32| if place == ABSENT { 0.0 } else { f64::from(array.places[place as usize].live) };
     let column = |name, value: f64| Column { name, values: vec![value] };
     let mut columns = vec![Column {
         name: "superblocks.live_share",

@@ -1,7 +1,7 @@
-//! What a restored drive checks: every number in its tables is of this drive.
+//! Checks of restored state: every number in its tables must be within the drive.
 
 use crate::ftl::array::Array;
-use crate::ftl::parts::frontier::NOBODY;
+use crate::ftl::parts::frontier::ABSENT;
 use nacre_media::store::Store;
 
 impl<S: Store> Array<S> {
@@ -11,9 +11,9 @@ impl<S: Store> Array<S> {
             true => Ok(()),
             false => Err(format!("{what} {most} of {bound}")),
         };
-        // Tables of many million entries: the largest is found without a branch.
+        // Tables have millions of entries: a maximum needs no branch.
         let largest = |numbers: &mut dyn Iterator<Item = u32>| numbers.fold(0, u32::max);
-        let real = |number: &u32| *number != NOBODY;
+        let real = |number: &u32| *number != ABSENT;
         let units = self.owners.len() as u32;
         below("logical unit", self.owners.iter().copied().fold(0, u32::max), self.table.len() as u32)?;
         if self.table.is_derived() {
@@ -35,9 +35,9 @@ impl<S: Store> Array<S> {
         self.spare.fit(S::CARRIES_BYTES, self.owners.len(), &self.table)
     }
 
-    /// The mapping table from the units of valid pages.
+    /// Rebuilds the mapping table from the units of valid pages.
     fn find_table(&mut self) {
-        for (word, &bits) in (0..).zip(&self.live) {
+        for (word, &bits) in (0..).zip(&self.valid) {
             let mut left = bits;
             while left != 0 {
                 let page = 64 * word + left.trailing_zeros();

@@ -1,4 +1,4 @@
-//! What a drive asks of its translation layer: a page mapping, or zones.
+//! Interface of a translation layer: page mapping, or zones.
 
 use crate::book::Book;
 use crate::flash::backend::{Backend, Held};
@@ -9,14 +9,14 @@ use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Column, Recovery, Request, Time, Wear, Zone};
 use std::ops::Range;
 
-/// Where units lie that one operation holds.
+/// Location of units in one operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(crate) struct Found {
     /// `u32::MAX` if they were never written.
     pub(crate) superblock: u32,
     pub(crate) operation: u32,
     pub(crate) spot: Spot,
-    /// Whether they have not left the write buffer for the flash.
+    /// Whether they are still in the write buffer.
     pub(crate) is_held: bool,
 }
 
@@ -27,33 +27,33 @@ impl Default for Found {
     }
 }
 
-/// Where the mapping of a unit is.
+/// Location of a mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mapping {
-    /// It is known.
+    /// Known.
     Known,
-    /// It is in a page of the mapping table, by its number, which is read from the flash if it was ever programmed.
+    /// In a page of the mapping table, which is read from flash if it was ever programmed.
     InFlash {
-        /// The number of the page.
+        /// Number of the page.
         page: u32,
-        /// Where it is.
+        /// Location of the page.
         found: Option<Found>,
     },
 }
 
-/// What a write, a trim or a flush of the host came to.
+/// Result of a write, a trim, or a flush of the host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Outcome {
-    /// Whether it was refused.
+    /// Whether it was rejected.
     pub(crate) is_refused: bool,
-    /// Whether the drive takes no writes any more.
+    /// Whether the drive is read-only.
     pub(crate) is_worn_out: bool,
 }
 
-/// The bytes of a write.
+/// Data of a write.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Written<'a> {
-    /// Which write, of all: its bytes are acknowledged together.
+    /// Number of the write: all its data is acknowledged together.
     pub(crate) number: u32,
     pub(crate) request: &'a Request,
     pub(crate) data: &'a Payload,
@@ -61,61 +61,62 @@ pub(crate) struct Written<'a> {
 
 /// A translation layer.
 pub(crate) trait Translation: State + Send {
-    /// The kind of drive that has it, as reports name it.
+    /// Kind of the drive in reports.
     const KIND: &'static str;
-    /// Whether bytes are carried.
+    /// Whether it stores data.
     const CARRIES_BYTES: bool;
-    /// Whether trims take their turn among writes.
+    /// Whether trims are ordered among writes.
     const TRIMS_IN_TURN: bool;
 
     fn geometry(&self) -> &Geometry;
 
-    /// Looks up the mapping of `unit`, to change it if it `changes`.
+    /// Looks up the mapping of `unit`; `changes` means that it will be modified.
     #[inline(always)]
     fn look_up(&mut self, _unit: u32, _changes: bool, _flash: &mut Backend, _book: &mut Book) -> Mapping {
         Mapping::Known
     }
 
-    /// Where `unit` is.
+    /// Location of `unit`.
     fn find(&self, unit: u32) -> Found;
 
-    /// Whether `unit` is in the operation that was `found`, and read together with the unit before it.
+    /// Whether `unit` is in the operation `found`, so that it is read together with the unit before it.
     fn is_beside(&self, unit: u32, found: &Found) -> bool;
 
-    /// The planes that so many units lie on from `unit` on.
+    /// Planes of this number of units from `unit`.
     fn planes_of(&self, unit: u32, units: u32) -> Range<u32>;
 
-    /// A write has its turn. Returns whether it is taken.
+    /// Accepts or rejects a write whose turn has come.
     fn admit(&mut self, request: &Request, book: &mut Book) -> Outcome;
 
     /// Writes `unit` into the buffer.
     fn write(&mut self, unit: u32, written: &Written<'_>, flash: &mut Backend) -> Outcome;
 
-    /// All units of a write are in the buffer.
+    /// Notes that all units of a write are in the buffer.
     fn end_write(&mut self, now: Time);
 
-    /// A write has completed.
+    /// Notes that a write has completed.
     fn acknowledge(&mut self, number: u32);
 
-    /// Trims what is wholly in `request`. Returns `false` if it has to wait for room in the buffer.
+    /// Trims the units that `request` covers completely. Returns `false` if it must wait for space in the
+    /// buffer.
     fn trim(&mut self, request: &Request, flash: &mut Backend, book: &mut Book) -> bool;
 
-    /// What the buffer holds goes to the flash. Returns whether the flush waits for programs.
+    /// Issues the data in the buffer. Returns whether the flush must wait for programs.
     fn flush(&mut self, flash: &mut Backend) -> bool;
 
-    /// The programs that a flush waited for are over. `number` is the write that is submitted next.
+    /// Completes a flush: the programs that it waited for have ended.
     fn flushed(&mut self) -> Outcome;
 
-    /// An operation is programmed.
+    /// Notes that an operation is programmed.
     fn programmed(&mut self, superblock: u32, operation: u32);
 
-    /// The flash and the host are idle: something may be cleaned. Returns whether something was issued.
+    /// Runs garbage collection while the flash and the host are idle. Returns whether commands were issued.
     fn work_while_idle(&mut self, flash: &mut Backend) -> bool;
 
-    /// Reads bytes of the host's data from `address` on.
+    /// Reads bytes of host data from `address`.
     fn read_bytes(&self, address: u64, into: &mut [u8]);
 
-    /// Does what a write leaves behind, in no time. Returns what it came to.
+    /// Applies a write without simulated time. Returns its result.
     fn precondition(&mut self, request: &Request, book: &mut Book) -> Outcome;
 
     fn prefetch(&self, requests: &[Request]);
@@ -125,17 +126,17 @@ pub(crate) trait Translation: State + Send {
         unreachable!("bits go wrong in drives with a page mapping only")
     }
 
-    /// How often `superblock` was erased.
+    /// Erases of `superblock`.
     fn erases_of(&self, _superblock: u32) -> u32 {
         unreachable!("bits go wrong in drives with a page mapping only")
     }
 
-    /// Units of `superblock` that went to the flash, and whether it takes no more.
+    /// Units of `superblock` that were issued to the flash, and whether it is closed.
     fn filled(&self, _superblock: u32) -> (u32, bool) {
         unreachable!("only superblocks of a page mapping have parity")
     }
 
-    /// How the cells of `superblock` are used.
+    /// Cell mode of `superblock`.
     fn cells(&self, _superblock: u32) -> Cells {
         Cells::Full
     }
@@ -145,30 +146,31 @@ pub(crate) trait Translation: State + Send {
         false
     }
 
-    /// Power is lost: what the buffer holds, and what of it is lost.
+    /// Handles a power loss, and adds its effects to `lost`. Returns the contents of the buffer.
     fn power_fail(&mut self, flash: &mut Backend, lost: &mut Recovery) -> Held;
 
-    /// Power is back: what recovery reads, in addition to erases that are done again. Adds what it found to `recovery`.
+    /// Recovers after power is restored, and adds its findings to `recovery`. Returns the read time, without
+    /// repeated erases.
     fn recover(&mut self, recovery: &mut Recovery, outage: &mut Outage) -> Time;
 
-    /// The zone that holds `address`.
+    /// The zone of `address`.
     fn zone(&self, _address: u64) -> Option<Zone> {
         None
     }
 
-    /// Bytes of the host that were programmed so far.
+    /// Host bytes programmed since the drive was new.
     fn host_bytes(&self) -> u64;
 
     fn restart_ledger(&mut self, book: &mut Book);
 
     fn wear(&self, book: &Book) -> Wear;
 
-    /// Units of parity among what was programmed.
+    /// Parity units among the programmed units.
     fn parity_units(&self) -> u64 {
         0
     }
 
-    /// Units that can be programmed until it is worn out, if that is known.
+    /// Units that can be programmed until the drive is worn out, if known.
     fn life(&self) -> Option<f64>;
 
     fn counters(&self, book: &Book, flash: &Backend) -> Vec<(&'static str, u64)>;

@@ -1,7 +1,8 @@
-//! The way between host and drive: the host's interface, queues, processors of the drive.
+//! The path between host and drive: host interface, queues, and processors of the drive.
 //!
-//! A request passes, in this order: the host's software and what tells the drive of it, a place in its queue, the transfer
-//! of its data if it is a write, and a processor of the drive. What was read goes back.
+//! A request passes the software of the host, the notification of the drive, a slot in its queue, the
+//! transfer of its data if it is a write, and a processor of the drive, in this order. Data that was read
+//! goes back to the host.
 
 mod queues;
 
@@ -13,36 +14,36 @@ use nacre_kernel::{Op, Request, Resource, Time};
 use queues::Queues;
 use std::collections::VecDeque;
 
-/// How far a request has come.
+/// A stage that a request has reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(crate) enum Reached {
-    /// The drive can begin with it.
+    /// The drive: it can start the request.
     Drive(u32),
-    /// The host continues.
+    /// The host: the request is complete.
     Host(u32),
 }
 
-/// What the way needs to know of a request, and what it took so far.
+/// Times of a request on the path.
 #[derive(Clone, Copy, Debug, Default, Value)]
-pub(crate) struct Way {
+pub(crate) struct Transit {
     bytes: u64,
     op: Op,
     volume: u32,
-    /// Work of processors.
+    /// Processing by CPUs and processors.
     pub(crate) software: Time,
-    /// On the link.
+    /// Transfers on the link.
     pub(crate) link: Time,
 }
 
-/// How the host reaches the drive.
+/// Interface between host and drive.
 #[expect(
     clippy::large_enum_variant,
     reason = "a drive has one, and the plain one is asked for every request"
 )]
 enum Port {
-    /// A driver and its own link.
+    /// A driver and a link.
     Plain(Plain),
-    /// One of the family of host interfaces.
+    /// A host interface, e.g. NVMe.
     Other(Box<dyn HostPort>),
 }
 
@@ -77,7 +78,7 @@ impl State for Port {
     }
 }
 
-/// The way between host and drive.
+/// The path between host and drive.
 #[derive(State)]
 pub(crate) struct Host {
     #[state(skip = "from the configuration")]
@@ -87,9 +88,9 @@ pub(crate) struct Host {
     port: Port,
     queues: Queues,
     processors: Cpus<u32>,
-    /// By number of the request.
+    /// By request number.
     #[state(varies)]
-    ways: Vec<Way>,
+    transits: Vec<Transit>,
     #[state(varies)]
     reached: VecDeque<Reached>,
 }
@@ -109,18 +110,18 @@ impl Host {
             },
             queues: Queues::new(config),
             processors: Cpus::new(config.processors),
-            ways: Vec::new(),
+            transits: Vec::new(),
             reached: VecDeque::new(),
         }
     }
 
-    /// The host issues request `number`.
+    /// Submits request `number` of the host.
     #[inline]
     pub(crate) fn submit(&mut self, now: Time, number: u32, request: &Request) {
-        if self.ways.len() <= number as usize {
-            self.ways.resize(number as usize + 1, Way::default());
+        if self.transits.len() <= number as usize {
+            self.transits.resize(number as usize + 1, Transit::default());
         }
-        self.ways[number as usize] = Way {
+        self.transits[number as usize] = Transit {
             bytes: u64::from(request.bytes),
             op: request.op,
             volume: request.volume,
@@ -137,15 +138,15 @@ impl Host {
         }
     }
 
-    /// A leg of request `number` is over, and took this.
+    /// A step of request `number` on the path has ended, and took `spent`.
     #[inline]
     fn end_leg(&mut self, now: Time, number: u32, leg: Leg, spent: &Spent) {
-        let way = &mut self.ways[number as usize];
-        way.software += spent.software;
-        way.link += spent.link;
+        let transit = &mut self.transits[number as usize];
+        transit.software += spent.software;
+        transit.link += spent.link;
         match leg {
             Leg::Begun => {
-                let volume = way.volume;
+                let volume = transit.volume;
                 if self.queues.enter(volume, number) {
                     self.bring(now, number);
                 }
@@ -156,10 +157,10 @@ impl Host {
         }
     }
 
-    /// Its data comes, or is asked for.
+    /// Transfers the data of the request, or fetches it.
     #[inline]
     fn bring(&mut self, now: Time, number: u32) {
-        let Way { op, bytes, .. } = self.ways[number as usize];
+        let Transit { op, bytes, .. } = self.transits[number as usize];
         if !matches!(op, Op::Read | Op::Write) || bytes == 0 {
             return self.process(now, number);
         }
@@ -173,7 +174,7 @@ impl Host {
         }
     }
 
-    /// A processor of the drive works on it.
+    /// Starts the processing of the request by a processor of the drive.
     #[inline]
     fn process(&mut self, now: Time, number: u32) {
         if self.at_device.is_zero() {
@@ -182,10 +183,10 @@ impl Host {
         self.processors.arrive(now, number, self.at_device);
     }
 
-    /// The flash is done with request `number`: its answer goes to the host.
+    /// Sends the result of request `number` to the host.
     #[inline]
     pub(crate) fn answer(&mut self, now: Time, number: u32) {
-        let Way { op, bytes, .. } = self.ways[number as usize];
+        let Transit { op, bytes, .. } = self.transits[number as usize];
         if !matches!(op, Op::Read | Op::Write) || bytes == 0 {
             return self.end(now, number);
         }
@@ -199,23 +200,23 @@ impl Host {
         }
     }
 
-    /// Whether a free slot is to be given to a waiting request.
+    /// Whether a free slot can be given to a waiting request.
     #[inline]
     pub(crate) fn has_decisions(&self) -> bool {
         self.queues.has_decision()
     }
 
-    /// Free slots fetch requests, now that all requests of this moment have arrived.
+    /// Gives free slots to waiting requests, after all requests of this time have arrived.
     pub(crate) fn decide(&mut self, now: Time) {
         while let Some(number) = self.queues.fetch() {
             self.bring(now, number);
         }
     }
 
-    /// All of it is answered: the drive is done with it, and whoever waits for its place takes it.
+    /// The result of a request has been sent: its slot is free, and a waiting request takes it.
     #[inline]
     fn end(&mut self, now: Time, number: u32) {
-        let Way { op, volume, .. } = self.ways[number as usize];
+        let Transit { op, volume, .. } = self.transits[number as usize];
         if let Some(next) = self.queues.leave(volume) {
             self.bring(now, next);
         }
@@ -228,13 +229,13 @@ impl Host {
         }
     }
 
-    /// What the way of request `number` took.
+    /// Times of request `number` on the path.
     #[inline]
-    pub(crate) fn way(&self, number: u32) -> &Way {
-        &self.ways[number as usize]
+    pub(crate) fn transit(&self, number: u32) -> &Transit {
+        &self.transits[number as usize]
     }
 
-    /// When something happens next; [`Time::MAX`] if nothing will.
+    /// Time of the next event; [`Time::MAX`] if there is none.
     #[inline]
     pub(crate) fn next_event(&self) -> Time {
         let port = match &self.port {
@@ -244,13 +245,13 @@ impl Host {
         port.min(self.processors.next())
     }
 
-    /// Lets the next event happen, which is due at `at`.
+    /// Processes the next event, which is due at `at`.
     #[inline]
     pub(crate) fn happen(&mut self, at: Time) {
         let until = at + Time::from_ps(1);
         if self.processors.next() == at {
             if let Some((_, number, time)) = self.processors.end_before(until) {
-                self.ways[number as usize].software += time;
+                self.transits[number as usize].software += time;
                 self.reached.push_back(Reached::Drive(number));
             }
             return;
@@ -264,19 +265,19 @@ impl Host {
         }
     }
 
-    /// Whether a request has come further.
+    /// Whether a request has reached a stage.
     #[inline]
     pub(crate) fn has_reached(&self) -> bool {
         !self.reached.is_empty()
     }
 
-    /// A request that has come further.
+    /// Removes and returns a request that has reached a stage.
     #[inline]
     pub(crate) fn take_reached(&mut self) -> Option<Reached> {
         self.reached.pop_front()
     }
 
-    /// Power fails at `at`: nothing is under way any more.
+    /// Handles a power failure at `at`: all requests are lost.
     pub(crate) fn power_fail(&mut self, at: Time) {
         self.port.get_mut().power_fail(at);
         self.processors.power_fail(at);

@@ -1,4 +1,4 @@
-//! Requests that wait until the drive works on them: in one queue, or in a queue of each tenant.
+//! Requests that wait for a slot in the drive: in one queue, or in a queue per tenant.
 
 use crate::config::{Drive, Queue as Setting};
 use nacre_config::priority::Priority;
@@ -6,21 +6,21 @@ use nacre_kernel::event::Arbiter;
 use nacre_kernel::state::{State, Value};
 use std::collections::VecDeque;
 
-/// The most submission queues that NVMe allows. Requests of more tenants share them.
+/// Maximum submission queues in NVMe. Requests of further tenants share them.
 const QUEUES_MAX: usize = 65_535;
 
 /// The queues of a drive.
 #[derive(State)]
 pub(super) enum Queues {
-    /// The drive works on all requests.
+    /// No limit.
     Unlimited,
-    /// One queue, or one for each tenant, with their own slots.
+    /// One queue, or one per tenant, each with its own slots.
     Separate(Vec<Queue>),
     /// Queues of tenants that share slots.
     Arbitrated(Arbitrated),
 }
 
-/// Requests of one tenant, or of all, in order of arrival.
+/// Requests of one tenant, or of all tenants, in order of arrival.
 #[derive(Clone, Debug, Value)]
 pub(super) struct Queue {
     slots: u32,
@@ -28,8 +28,8 @@ pub(super) struct Queue {
     waiting: VecDeque<u32>,
 }
 
-/// Submission queues, one for each tenant. Which request gets a free slot is decided when all requests of that moment have
-/// arrived.
+/// Submission queues, one per tenant. The request for a free slot is selected after all requests of that time
+/// have arrived.
 #[derive(State)]
 pub(super) struct Arbitrated {
     arbiter: Arbiter,
@@ -38,7 +38,7 @@ pub(super) struct Arbitrated {
     classes: Vec<Priority>,
     #[state(varies)]
     waiting: Vec<VecDeque<u32>>,
-    /// How many requests wait.
+    /// Number of waiting requests.
     count: u32,
 }
 
@@ -59,7 +59,7 @@ impl Queues {
         }
     }
 
-    /// Request `number` of tenant `volume` takes a slot, or waits.
+    /// Gives request `number` of tenant `volume` a slot, or queues it. Returns whether it has a slot.
     #[inline]
     pub(super) fn enter(&mut self, volume: u32, number: u32) -> bool {
         match self {
@@ -72,7 +72,8 @@ impl Queues {
         }
     }
 
-    /// A request of tenant `volume` gives up its slot. Returns the request that takes it, unless arbitration decides that.
+    /// Frees the slot of a request of tenant `volume`. Returns the request that takes it, unless arbitration
+    /// selects one later.
     #[inline]
     pub(super) fn leave(&mut self, volume: u32) -> Option<u32> {
         match self {
@@ -85,13 +86,13 @@ impl Queues {
         }
     }
 
-    /// Whether a request waits for arbitration, and a slot is free.
+    /// Whether a request waits for arbitration and a slot is free.
     #[inline]
     pub(super) fn has_decision(&self) -> bool {
         matches!(self, Queues::Arbitrated(queues) if queues.count > 0 && queues.arbiter.has_slot())
     }
 
-    /// The request that arbitration gives a slot, if one is free.
+    /// Gives a free slot to the request that arbitration selects.
     pub(super) fn fetch(&mut self) -> Option<u32> {
         match self {
             Queues::Arbitrated(queues) if queues.arbiter.has_slot() => queues.fetch(),

@@ -1,4 +1,4 @@
-//! Division by numbers that are fixed when a drive is built.
+//! Fast division by constants of a drive.
 
 /// Division by a number that is fixed when the drive is built (Lemire, Kaser and Kurz 2019, "Faster remainder
 /// by direct computation"): exact for every dividend of 32 bits.

@@ -1,4 +1,4 @@
-//! The sizes of a drive, as whole numbers, and where a page of a superblock lies.
+//! Sizes of a drive, and locations of the pages of a superblock.
 
 use crate::config::Config;
 use crate::layout::divisor::Divisor;
@@ -7,85 +7,88 @@ use nacre_kernel::Request;
 use nacre_kernel::state::Value;
 use std::ops::Range;
 
-/// Units the host programs in a plane between two looks at what cleaning has to do there: at most so many, and this part of
-/// a block.
+/// Maximum units that the host programs in a plane between two runs of garbage collection, and the part of a
+/// block that they may be.
 const PACE_MOST: u32 = 64;
 const PACES: u32 = 32;
 
-/// How many bits a cell holds.
+/// Cell mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(crate) enum Cells {
-    /// As many as they can.
+    /// All bits per cell.
     Full,
-    /// One.
+    /// One bit per cell (SLC mode).
     Single,
 }
 
-/// Sizes that a checked configuration has.
+/// Sizes of a valid configuration.
 ///
-/// A *unit* is what the mapping knows; one page of flash holds some of them. A *region* is a part of the drive that is
-/// filled and cleaned by itself: all of it, or one plane. A *superblock* is one block of every plane of a region. An
-/// *operation* programs one page of a die, or of all planes of a region on it at once. Operations of a superblock are
-/// numbered in the order they are programmed: over all dies, then the next page. Those of a plane's blocks have the
-/// numbers of their die. What programs parity holds no units: a superblock has those of its data alone.
+/// A *unit* is a mapping unit (LPN); a flash page holds one or more of them. A *region* is a part of the
+/// drive with its own write frontiers and garbage collection: the whole drive, or one plane. A *superblock*
+/// is one block of every plane of a region. An *operation* programs one page of a die, or of all planes of a
+/// region on that die. The operations of a superblock are numbered in the order in which they are programmed:
+/// over all dies, then the next page. With allocation by plane, they have the numbers of their die.
+/// Operations with parity hold no units: the units of a superblock are data only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Geometry {
     pub(crate) channels: u32,
     pub(crate) dies: u32,
     pub(crate) planes: u32,
     pub(crate) pages_per_block: u32,
-    /// Of all regions; those of one follow each other, and so do the regions of a die.
+    /// Total of all regions. The superblocks of a region are consecutive, and so are the regions of a die.
     pub(crate) superblocks: u32,
-    /// All of the drive, or its planes.
+    /// Number of regions: 1, or the number of planes.
     pub(crate) regions: u32,
     pub(crate) superblocks_of_region: u32,
-    /// From the first superblock of a die to that of the next; 0 if superblocks lie over all dies.
+    /// Stride between the superblocks of consecutive dies; 0 if superblocks span all dies.
     superblocks_between_dies: u32,
     by_superblocks_of_die: Divisor,
     pub(crate) unit_bytes: u32,
-    /// Bits of an address below the number of its unit.
+    /// Bits of an address below the unit number.
     pub(crate) unit_shift: u32,
     pub(crate) units_per_page: u32,
-    /// Units one operation programs.
+    /// Units of one operation.
     pub(crate) operation_units: u32,
-    /// From the number of one operation of a superblock to the next.
+    /// Stride between the numbers of consecutive operations of a superblock.
     pub(crate) operation_step: u32,
     pub(crate) units_per_superblock: u32,
-    /// Superblocks of each region whose worth of space is kept erased.
+    /// Superblocks per region whose space is kept erased.
     pub(crate) reserve: u32,
-    /// Superblocks next to them that hold no more than what is being filled, where there are placement handles.
+    /// Additional open superblocks for placement handles; 0 for a single handle.
     pub(crate) open_for_handles: u32,
-    /// Units the host sees.
+    /// Units of the usable capacity.
     pub(crate) logical_units: u32,
-    /// Units of the mapping table in flash; 0 if all of it is in DRAM.
+    /// Units of the mapping table in flash; 0 if the whole table is in DRAM.
     pub(crate) mapping_units: u32,
-    /// Mappings one of them holds.
+    /// Mappings in one unit of the table.
     pub(crate) mappings_per_unit: u32,
-    /// Bits of a physical number below those of the superblock.
+    /// Bits of a physical unit number below the superblock.
     pub(crate) shift: u32,
-    /// By the operations of one page number of a superblock on one die: the planes, where they are not programmed together.
+    /// Operations of a superblock with the same page number on one die: the planes, if they are programmed
+    /// separately.
     by_row: Divisor,
     by_operation: Divisor,
     by_die: Divisor,
     by_page: Divisor,
     by_superblock: Divisor,
-    /// Whether superblocks lie over all dies without parity: operations are programmed in the order of their data.
+    /// Whether superblocks span all dies without parity: operations are then programmed in the order of their
+    /// data.
     is_in_order: bool,
-    /// Operations with one of parity among them; `None` if there is no parity.
+    /// Stripes of operations; `None` without parity.
     pub(crate) stripes: Option<Stripes>,
 }
 
-/// Where one operation of a superblock lies.
+/// Location of an operation of a superblock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(crate) struct Spot {
     pub(crate) die: u32,
-    /// The page in its block.
+    /// Page number in its block.
     pub(crate) page: u32,
     pub(crate) cells: Cells,
 }
 
 impl Geometry {
-    /// The sizes of `config`, which was checked.
+    /// Sizes for `config`, which was validated.
     pub(crate) fn of(config: &Config) -> Geometry {
         let dies = config.dies_in_all() as u32;
         let units_per_page = (config.page.0 / config.unit.0) as u32;
@@ -132,21 +135,21 @@ impl Geometry {
         }
     }
 
-    /// Numbers of physical units, those between superblocks that stand for nothing included.
+    /// Range of physical unit numbers, including unused ones between superblocks.
     pub(crate) fn numbers(&self) -> usize {
         (self.superblocks as usize) << self.shift
     }
 
-    /// Memory that the tables of a drive with so many blocks in a plane take when every unit was written: four bytes
-    /// for each logical unit, four and a bit for each physical one, and sixteen for each block.
+    /// Memory of the tables of a drive with `blocks` per plane after every unit was written, in bytes: four
+    /// bytes per logical unit, four bytes and a bit per physical unit, and 16 bytes per block.
     pub(crate) fn memory_bytes(&self, blocks: u32) -> u64 {
         let logical = u64::from(self.logical_units) + u64::from(self.mapping_units);
         let physical = self.numbers() as u64;
         4 * logical + 4 * physical + physical / 8 + 16 * u64::from(blocks) * u64::from(self.lanes())
     }
 
-    /// What of it a drive takes that was never written: 64 bytes for each superblock and, where blocks differ, eight for
-    /// each block.
+    /// Memory of the tables of a new drive, in bytes: 64 bytes per superblock and, if blocks differ, eight
+    /// bytes per block.
     pub(crate) fn memory_bytes_at_once(&self, blocks: u32, blocks_differ: bool) -> u64 {
         let of_blocks = if blocks_differ { 8 * u64::from(blocks) * u64::from(self.lanes()) } else { 0 };
         64 * u64::from(self.superblocks) + of_blocks
@@ -158,14 +161,14 @@ impl Geometry {
         u64::from(self.superblocks) * u64::from(self.units_per_superblock)
     }
 
-    /// The first and the last unit of a request.
+    /// First and last unit of a request.
     #[inline]
     pub(crate) fn units_of(&self, request: &Request) -> (u32, u32) {
         let last = request.address + u64::from(request.bytes.max(1)) - 1;
         ((request.address >> self.unit_shift) as u32, (last >> self.unit_shift) as u32)
     }
 
-    /// Bytes the host sees.
+    /// Usable capacity in bytes.
     pub(crate) fn capacity(&self) -> u64 {
         u64::from(self.logical_units) * u64::from(self.unit_bytes)
     }
@@ -180,17 +183,17 @@ impl Geometry {
         if self.is_by_plane() { 1 } else { self.lanes() }
     }
 
-    /// Blocks of a superblock on a die where it has some.
+    /// Blocks of a superblock on one of its dies.
     pub(crate) fn blocks_per_die(&self) -> u32 {
         if self.is_by_plane() { 1 } else { self.planes }
     }
 
-    /// Units the host programs in a plane between two looks at what cleaning has to do there.
+    /// Units that the host programs in a plane between two runs of garbage collection there.
     pub(crate) fn pace_of_plane(&self) -> u32 {
         (self.units_per_superblock / PACES).clamp(1, PACE_MOST)
     }
 
-    /// Whether every plane is its own region.
+    /// Whether every plane is a region.
     #[inline]
     pub(crate) fn is_by_plane(&self) -> bool {
         self.regions > 1
@@ -202,7 +205,7 @@ impl Geometry {
         if self.is_by_plane() { (superblock / self.superblocks_of_region) as usize } else { 0 }
     }
 
-    /// The most of so many units that a region takes when each has its share of their pages.
+    /// Maximum units per region if the pages of `units` are spread evenly over the regions.
     pub(crate) fn units_of_region(&self, units: u32) -> u32 {
         if !self.is_by_plane() {
             return units;
@@ -210,19 +213,19 @@ impl Geometry {
         units.div_ceil(self.units_per_page).div_ceil(self.regions) * self.units_per_page
     }
 
-    /// Whether `unit` and the one before it go into one operation where a drive is filled in order.
+    /// Whether `unit` and the one before it share an operation in a drive that was filled in order.
     #[inline]
     pub(crate) fn shares_a_page_with_last(&self, unit: u32) -> bool {
         !self.is_by_plane() || !unit.is_multiple_of(self.units_per_page)
     }
 
-    /// The die that the plane `region` is on.
+    /// The die of the plane `region`.
     #[inline]
     pub(crate) fn die_of(&self, region: usize) -> u32 {
         region as u32 / self.planes
     }
 
-    /// The dies that `superblock` has blocks on.
+    /// The dies of `superblock`.
     pub(crate) fn dies_of(&self, superblock: u32) -> Range<u32> {
         if self.is_by_plane() {
             let die = self.die_of(self.region_of(superblock));
@@ -232,7 +235,7 @@ impl Geometry {
         }
     }
 
-    /// The number of an operation among those of its superblock, by its number among those that program data.
+    /// Number of an operation in its superblock, from its number among the data operations.
     #[inline]
     fn operation_in(&self, place: u32) -> u32 {
         match &self.stripes {
@@ -241,14 +244,14 @@ impl Geometry {
         }
     }
 
-    /// Operations that so many units of data fill, and units behind them: the place of the unit with that number, among
-    /// operations that program data and there.
+    /// Splits `units` of data into whole data operations and remaining units. For a unit number, these are
+    /// the data operation and the position of the unit in it.
     #[inline]
     pub(crate) fn operations_of(&self, units: u32) -> (u32, u32) {
         self.by_operation.divide(units)
     }
 
-    /// The block of its superblock that the unit with this number lies in.
+    /// The lane of its superblock that holds the unit with this number.
     pub(crate) fn lane_of(&self, index: u32) -> u32 {
         if self.is_by_plane() {
             return 0;
@@ -257,7 +260,7 @@ impl Geometry {
         self.lane_within(self.operation_in(place), within)
     }
 
-    /// The planes of their die that so many units lie on, from the one with this number in `superblock` on.
+    /// Planes of its die that hold this number of units, from unit `index` of `superblock`.
     pub(crate) fn planes_of(&self, superblock: u32, index: u32, units: u32) -> Range<u32> {
         let lane = match self.is_by_plane() {
             true => self.region_of(superblock) as u32,
@@ -267,33 +270,33 @@ impl Geometry {
         first..(first + self.pages_of(units)).min(self.planes)
     }
 
-    /// The block of its superblock that the unit in place `within` of an operation lies in.
+    /// The lane of its superblock that holds the unit at position `within` of an operation.
     pub(crate) fn lane_within(&self, operation: u32, within: u32) -> u32 {
         let (row, die) = self.by_die.divide(operation);
-        // Planes that are programmed together lie in one operation, and others follow each other.
+        // Planes that are programmed together share an operation; the others have consecutive operations.
         let plane = self.by_page.divide(within).0 + self.by_row.divide(row).1;
         die * self.planes + plane
     }
 
-    /// The operation that programs the unit with this number in `superblock`.
+    /// The operation of unit `index` in `superblock`.
     #[inline(always)]
     pub(crate) fn operation_of(&self, superblock: u32, index: u32) -> u32 {
         self.operation_at(superblock, self.by_operation.divide(index).0)
     }
 
-    /// The operation that would hold `unit` had superblocks over all dies been filled in order.
+    /// The operation of `unit` in a drive that was filled in order, with superblocks that span all dies.
     #[inline]
     pub(crate) fn operation_in_order(&self, unit: u32) -> u32 {
         self.operation_of(0, self.by_superblock.divide(unit).1)
     }
 
-    /// An operation of `superblock` by its number among those that program data.
+    /// An operation of `superblock`, from its number among the data operations.
     #[inline(always)]
     pub(crate) fn operation_at(&self, superblock: u32, place: u32) -> u32 {
         if self.is_in_order {
             return place;
         }
-        // Of superblocks over all dies the quotient is 0.
+        // With superblocks that span all dies, the quotient is 0.
         let (die, _) = self.by_superblocks_of_die.divide(superblock);
         self.operation_in(place) * self.operation_step + die
     }
@@ -304,7 +307,7 @@ impl Geometry {
         operation < self.operation_step
     }
 
-    /// Units of data that all dies program at once, or one where planes are filled by themselves.
+    /// Data units that all dies program at once; with allocation by plane, one operation.
     pub(crate) fn units_at_once(&self) -> u32 {
         let operations = match &self.stripes {
             _ if self.is_by_plane() => 1,
@@ -314,7 +317,7 @@ impl Geometry {
         self.operation_units * operations
     }
 
-    /// Superblocks that have blocks on a die.
+    /// Superblocks with blocks on a given die.
     fn superblocks_of_die(&self) -> u32 {
         if self.is_by_plane() { self.superblocks_between_dies } else { self.superblocks }
     }
@@ -330,26 +333,26 @@ impl Geometry {
         self.pages_per_block * self.by_row.by
     }
 
-    /// The number of an operation of a superblock among those of its die.
+    /// Number of an operation among those of its die.
     #[inline]
     pub(crate) fn number_on_die(&self, superblock: u32, operation: u32) -> u32 {
         let (row, die) = self.by_die.divide(operation);
         (superblock - die * self.superblocks_between_dies) * self.rows() + row
     }
 
-    /// The page and the plane of [`Geometry::number_on_die`], where each plane is filled by itself.
+    /// The page and the plane of a [`Geometry::number_on_die`] with allocation by plane.
     pub(crate) fn page_and_plane(&self, number: u32) -> (u32, u32) {
         (number % self.rows(), number / self.rows() / self.superblocks_of_region)
     }
 
-    /// The superblock and operation of [`Geometry::number_on_die`] on `die`.
+    /// The superblock and the operation of a [`Geometry::number_on_die`] of `die`.
     pub(crate) fn of_number_on_die(&self, number: u32, die: u32) -> (u32, u32) {
         let (superblock, row) = (number / self.rows(), number % self.rows());
         (superblock + die * self.superblocks_between_dies, row * self.dies + die)
     }
 
-    /// Operations of the same superblock and planes that are programmed before `operation` on its word line, which
-    /// has so many pages.
+    /// Operations on the same planes of the superblock that precede `operation` on its word line of `pages`
+    /// pages.
     pub(crate) fn word_line_before(&self, operation: u32, pages: usize) -> impl Iterator<Item = u32> {
         let (row, die) = self.by_die.divide(operation);
         let (page, planes) = self.by_row.divide(row);
@@ -357,14 +360,14 @@ impl Geometry {
         (page - page % pages as u32..page).map(move |page| (page * rows + planes) * dies + die)
     }
 
-    /// Where an operation of a superblock lies whose cells are full.
+    /// Location of an operation of a superblock that is not in SLC mode.
     #[inline]
     pub(crate) fn spot(&self, operation: u32) -> Spot {
         let (row, die) = self.by_die.divide(operation);
         Spot { die, page: self.by_row.divide(row).0, cells: Cells::Full }
     }
 
-    /// Pages of one operation that so many of its units lie on, one next to the other.
+    /// Pages of one operation that hold this number of consecutive units.
     #[inline]
     pub(crate) fn pages_of(&self, units: u32) -> u32 {
         self.by_page.divide(units + self.units_per_page - 1).0

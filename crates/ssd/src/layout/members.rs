@@ -1,22 +1,22 @@
-//! The members of a stripe: a unit is rebuilt from those in its place of the other operations.
+//! Members of a stripe: a unit is rebuilt from the units at its position in the other operations.
 
 use crate::layout::geometry::Geometry;
 
-/// A unit of data or parity that another one of its stripe is rebuilt from.
+/// A data or parity unit that another unit of its stripe is rebuilt from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Member {
-    /// Its number; of parity that of the first unit of data in its place of the stripe.
+    /// Its number; for parity, the number of the first data unit at its position in the stripe.
     pub(crate) page: u32,
     pub(crate) is_parity: bool,
-    /// The operation of the superblock that programs it, and its place there.
+    /// Its operation in the superblock, and its position in the operation.
     pub(crate) operation: u32,
     pub(crate) within: u32,
 }
 
 impl Geometry {
-    /// The others of the stripe of unit `page` that are on the flash, of a superblock with so many units there. Its last
-    /// stripe has parity when it is full, or when it `is_closed`; until then the drive itself has that. None where there is no
-    /// parity.
+    /// The other members of the stripe of unit `page` that are in flash, in a superblock with `units` units
+    /// in flash. The last stripe has parity if it is full, or if the superblock `is_closed`; until then, its
+    /// parity is in the drive's memory. Empty without parity.
     pub(crate) fn others(&self, page: u32, units: u32, is_closed: bool) -> Vec<Member> {
         let Some(stripes) = &self.stripes else { return Vec::new() };
         let base = page >> self.shift << self.shift;

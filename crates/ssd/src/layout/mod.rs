@@ -1,4 +1,4 @@
-//! Sizes of a drive, and where a page of a superblock lies.
+//! Sizes of a drive, and locations of the pages of a superblock.
 
 pub(crate) mod divisor;
 pub(crate) mod geometry;

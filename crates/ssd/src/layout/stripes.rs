@@ -1,22 +1,24 @@
-//! Stripes: operations that follow each other in a superblock, on a die each, one of which programs parity over the others.
+//! Stripes: consecutive operations of a superblock, each on a different die, one of which programs parity
+//! over the others.
 //!
-//! With every row of dies the parity of a stripe moves on to the die before, so that all dies hold as much of it, and
-//! read as much data. Data operations are counted by themselves: their number says nothing of parity.
+//! The parity of a stripe moves to the previous die with every row of dies, so that all dies hold the same
+//! share of parity and serve the same share of reads. Data operations are numbered separately: their numbers
+//! do not include parity.
 
 use crate::layout::divisor::Divisor;
 use nacre_kernel::state::Value;
 
-/// How operations of a superblock are stripes.
+/// Arrangement of operations in stripes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stripes {
-    /// Operations of a stripe, that of its parity included.
+    /// Operations of a stripe, including parity.
     pub(crate) size: u32,
     by_size: Divisor,
     by_data: Divisor,
     by_dies: Divisor,
 }
 
-/// Units of parity that were programmed.
+/// Parity units that were programmed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(crate) struct ParityUnits {
     pub(crate) since_first_day: u64,
@@ -24,7 +26,7 @@ pub(crate) struct ParityUnits {
 }
 
 impl Stripes {
-    /// Of `size` operations, which divides the `dies`.
+    /// Stripes of `size` operations, which divides the number of `dies`.
     pub(crate) fn new(size: u32, dies: u32) -> Stripes {
         Stripes {
             size,
@@ -34,24 +36,24 @@ impl Stripes {
         }
     }
 
-    /// Operations of a stripe that program data.
+    /// Data operations of a stripe.
     pub(crate) fn of_data(&self) -> u32 {
         self.size - 1
     }
 
-    /// The stripe of a data operation by its number among these, and its place there.
+    /// The stripe of a data operation with this number, and its position in the stripe.
     pub(crate) fn stripe_of(&self, of_data: u32) -> (u32, u32) {
         self.by_data.divide(of_data)
     }
 
-    /// The operation that programs the parity of `stripe`.
+    /// The operation with the parity of `stripe`.
     pub(crate) fn parity_of(&self, stripe: u32) -> u32 {
         let first = stripe * self.size;
         let (row, _) = self.by_dies.divide(first);
         first + self.of_data() - self.by_size.divide(row).1
     }
 
-    /// The operation that a data operation is, by its number among these.
+    /// The operation with this number among the data operations.
     #[inline(never)]
     pub(crate) fn operation_of(&self, of_data: u32) -> u32 {
         let (stripe, place) = self.stripe_of(of_data);
@@ -65,12 +67,12 @@ impl ParityUnits {
         self.since_first_day += u64::from(units);
     }
 
-    /// Since the first day.
+    /// Total since the drive was new.
     pub(crate) fn programmed(&self) -> u64 {
         self.since_first_day
     }
 
-    /// Since measuring began.
+    /// Since measurement started.
     pub(crate) fn measured(&self) -> u64 {
         self.since_first_day - self.before_measuring
     }
@@ -100,7 +102,7 @@ mod tests {
             }
             assert!(data.iter().all(|&count| count == 1), "{size} of {dies}");
             assert!(parity.iter().all(|&count| count == rows / size), "{size} of {dies}: {parity:?}");
-            // What is programmed first, on the first die, is data.
+            // The first operation, on the first die, has data.
             assert_eq!(stripes.operation_of(0), 0);
         }
     }
@@ -109,7 +111,8 @@ mod tests {
     fn operations_of_a_stripe_are_programmed_in_their_order() {
         let stripes = Stripes::new(4, 8);
         let order: Vec<u32> = (0..18).map(|number| stripes.operation_of(number)).collect();
-        // The last of each four in the first row, the one before it in the second.
+        // Parity is the last operation of each four in the first row, and the one before it in the second
+        // row.
         assert_eq!(order, [0, 1, 2, 4, 5, 6, 8, 9, 11, 12, 13, 15, 16, 18, 19, 20, 22, 23]);
     }
 }

@@ -1,9 +1,9 @@
-//! The mapping table against a map of what was written.
+//! The mapping table against a standard map.
 
 use super::*;
 use crate::tests::random;
 
-/// A table over pages that are programmed one after the other, and what it should hold.
+/// A table over pages that are programmed one after the other, and its expected contents.
 struct Model {
     table: Table,
     owners: Vec<u32>,
@@ -44,19 +44,19 @@ impl Model {
         self.table.parts.iter().filter(|part| part.is_list()).count()
     }
 
-    /// Bytes a mapped unit, the unit of its page and its valid bit included.
+    /// Bytes per mapped unit, including the owner and the valid bit of its page.
     fn bytes_each(&self) -> f64 {
         self.table.bytes() as f64 / self.expected.len() as f64 + 4.0 + 1.0 / 8.0
     }
 }
 
 #[test]
-fn a_hashed_table_holds_what_was_written_and_not_trimmed_since() {
+fn a_hashed_table_equals_a_map() {
     let mut random = random("hashed");
     let units = 2 * PART_UNITS as u32 + 1000;
     let mut model = Model::new(units as usize);
     for step in 0..60_000 {
-        // Half of the units are few, so that they are written and trimmed again and again.
+        // Half of the steps use few units, so that they are written and trimmed repeatedly.
         let unit = random.below(if step % 2 == 0 { 900 } else { u64::from(units) }) as u32;
         if random.chance(0.3) { model.trim(unit) } else { model.write(unit) }
     }
@@ -86,7 +86,7 @@ fn a_part_that_is_written_in_order_or_nearly_full_is_a_list() {
     model.check(0..2 * second);
 }
 
-/// The issue of large drives: a page of the system's memory for each unit that is written somewhere.
+/// Random writes to a large drive: a list would use a page of system memory per written unit.
 #[test]
 fn random_writes_to_a_large_drive_take_at_most_ten_bytes_a_unit() {
     let mut random = random("large");

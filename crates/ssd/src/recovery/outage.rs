@@ -37,7 +37,7 @@ impl Outage {
         book: &mut Book,
     ) {
         if at < self.ready {
-            // A recovery is interrupted: its erases begin anew, and its checkpoint was not made.
+            // The power loss interrupts a recovery: its erases are repeated, and it made no checkpoint.
             book.recovering = book.recovering - (self.ready - at);
         } else {
             self.checkpoint = self.next_checkpoint;

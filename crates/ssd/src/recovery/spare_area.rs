@@ -1,14 +1,11 @@
 //! Spare areas of pages, from which recovery rebuilds the mapping.
 //!
-//! In addition to its data a page has the number of the logical unit (the array's owners) and a sequence
-//! number, which
-//! grows with every page that is programmed, copies included. Of the pages of one unit the one with the
-//! largest
-//! number is its newest. A trim programs none: it stands in a journal, with its own sequence number.
+//! The spare area of a page has the number of its logical unit (the array's owners) and a sequence number,
+//! which increases with every programmed page, including copies. The page with the
+//! largest number of its unit is valid. A trim programs no page: a journal records it with a sequence number.
 //!
-//! A state that was saved without bytes has none of this. Whoever takes it on with bytes numbers the newest
-//! pages,
-//! so that they are found again, and leaves the others without a number.
+//! State that was saved without data has no sequence numbers. A device that restores it with data numbers the
+//! valid pages, so that recovery finds them, and leaves the others unnumbered.
 
 use crate::mapping_table::Table;
 use nacre_kernel::state::State;
@@ -26,7 +23,7 @@ pub(crate) struct SpareArea {
 }
 
 impl SpareArea {
-    /// For this many erased units.
+    /// Spare areas of this many erased units.
     pub(crate) fn new(units: usize) -> SpareArea {
         SpareArea { sequences: vec![0; units], newest: 0, trims: BTreeMap::new() }
     }
@@ -51,7 +48,7 @@ impl SpareArea {
         self.sequences[first as usize..][..count as usize].fill(0);
     }
 
-    /// Makes what was restored that of a device that carries bytes, or that does not. `table` has the newest page of
+    /// Adapts restored state to a device that stores data, or that does not. `table` has the valid page of
     /// each unit, counted from 1.
     pub(crate) fn fit(&mut self, carries_bytes: bool, units: usize, table: &Table) -> Result<(), String> {
         match self.sequences.len() {
@@ -66,8 +63,8 @@ impl SpareArea {
         Ok(())
     }
 
-    /// Every page with a version of a unit that was not trimmed since, with that unit and the page's sequence
-    /// number; `owners` are the units of the pages.
+    /// Pages with a version of a unit that was not trimmed since: the page, the unit, and the sequence
+    /// number. `owners` has the unit of each page.
     pub(crate) fn programmed(&self, owners: &[u32]) -> impl Iterator<Item = (u32, u32, u64)> {
         let pages = (0..).zip(owners.iter().zip(&self.sequences));
         let trimmed = |unit| self.trims.get(unit).copied().unwrap_or(0);
@@ -75,9 +72,9 @@ impl SpareArea {
         pages.map(|(page, (&unit, &sequence))| (page, unit, sequence))
     }
 
-    /// The mapping as spare areas and the journal of trims have it: `table`, which is empty, gets the newest page of
-    /// every unit, `owners` being whose each page is. A checkpoint saves reading those that are older, and changes
-    /// nothing of what is found.
+    /// Rebuilds the mapping from spare areas and the journal of trims: `table`, which is empty, gets the
+    /// valid page of every unit. `owners` has the unit of each page. A checkpoint avoids reading older spare
+    /// areas, but does not change the result.
     pub(crate) fn find_mapping(&self, owners: &[u32], table: &mut Table) {
         let newest = |table: &Table, unit| match table.get(unit, owners) {
             0 => 0,

@@ -1,8 +1,8 @@
-//! Versions of units that are not on the flash yet.
+//! Versions of units that are not in flash yet.
 //!
 //! Reads return the latest write, and the translation layer is ahead of the flash. This module keeps the
-//! version that each write replaced until its program has ended. A page whose program was interrupted by a
-//! power loss is torn, which its error correction detects: it counts as not programmed.
+//! version that each write replaced until the program of the write has ended. A page whose program was
+//! interrupted by a power loss is torn. Its error correction detects this, and it counts as not programmed.
 
 use nacre_kernel::state::{State, Value};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -17,23 +17,23 @@ pub(crate) struct Version {
     /// The operation that programs it.
     pub(crate) superblock: u32,
     pub(crate) operation: u32,
-    /// The write that brought it.
+    /// The write that it belongs to.
     pub(crate) write: u32,
-    /// Whether that has completed.
+    /// Whether that write has completed.
     pub(crate) is_acknowledged: bool,
     /// Whether it survives a power loss.
     pub(crate) has_landed: bool,
     pub(crate) before: Before,
 }
 
-/// Versions that may not have landed, in the order in which they were written.
+/// Versions that may not be in flash yet, in write order.
 #[derive(Debug, Default, State)]
 pub(crate) struct Versions {
     #[state(varies)]
     pending: VecDeque<Version>,
 }
 
-/// Losses by a power loss.
+/// Effects of a power loss.
 #[derive(Debug, Default)]
 pub(crate) struct Lost {
     /// Units that are reverted, with their previous content.
@@ -57,12 +57,12 @@ impl Versions {
     /// A write has completed.
     pub(crate) fn acknowledge(&mut self, write: u32) {
         for version in self.pending.iter_mut().filter(|version| version.write == write) {
-            // The number of the write is given again.
+            // Write numbers are reused.
             (version.is_acknowledged, version.write) = (true, u32::MAX);
         }
     }
 
-    /// An operation is programmed: its versions have landed.
+    /// Notes that an operation is programmed: its versions are in flash.
     pub(crate) fn programmed(&mut self, superblock: u32, operation: u32) {
         let is_own = |version: &Version| (version.superblock, version.operation) == (superblock, operation);
         for version in self.pending.iter_mut().filter(|version| is_own(version)) {
@@ -79,7 +79,7 @@ impl Versions {
         for version in self.pending.drain(..) {
             let Version { unit, superblock, operation, is_acknowledged, has_landed, before, .. } = version;
             if has_landed {
-                // What landed later holds, whatever became of what was written before.
+                // A later version that is in flash stays valid, whatever happened to earlier ones.
                 all.back.remove(&unit);
                 all.acknowledged.remove(&unit);
                 continue;

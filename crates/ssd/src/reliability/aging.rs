@@ -10,7 +10,7 @@ const DAY_S: f64 = 86_400.0;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Law {
     fresh: f64,
-    /// Erases for which the terms are given, and erases before the simulation.
+    /// Erases at which the terms are given, and erases before the simulation.
     cycles: f64,
     before: f64,
     worn: Term,
@@ -59,7 +59,7 @@ impl Law {
         let worn = (self.before + f64::from(erases)) / self.cycles;
         let days = lying.as_secs_f64() / DAY_S;
         let share = self.worn.at(worn, 1.0) + self.lying.at(worn, days);
-        // Half of the bits are right by chance.
+        // With random bits, half are correct by chance.
         (self.fresh + share + self.read.at(worn, f64::from(reads))).min(0.5)
     }
 }
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_never_erased_nor_read_has_only_its_fresh_errors() {
+    fn blocks_without_erases_and_reads_have_fresh_errors_only() {
         let law = published(1e-3, [1e-9, 2.0], [1e-6, 0.2, 0.5], [1e-9, 0.3, 1.7], 1_000.0);
         assert_eq!(law.share(0, Time::from_us(0), 0), 1e-3);
     }

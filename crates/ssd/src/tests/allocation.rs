@@ -1,12 +1,12 @@
-//! Pages that go to the plane of their address, or to the die that is free first.
+//! Allocation by plane: by address, or to the die that is free first.
 
 use super::*;
 use nacre_testkit::cleaning_laws as laws;
 
-/// Two channels of two dies of two planes, where the flash is the bound.
+/// Two channels with two dies of two planes each, where the flash limits the bandwidth.
 const PLANES: &str = "planes = 2\nbus = \"4 GB/s\"\ncommand = \"0 s\"\nlink = \"40 GB/s\"";
 
-/// Write amplification under uniform writes to a die of two planes once it is steady.
+/// Steady write amplification under uniform writes to a die of two planes.
 fn amplification(allocation: &str, over_provisioning: f64) -> f64 {
     let settings = format!(
         "channels = 1\nways = 1\nplanes = 2\npages = 512\nblocks = 1024\nallocation = \"{allocation}\"\n\
@@ -25,8 +25,8 @@ fn amplification(allocation: &str, over_provisioning: f64) -> f64 {
 
 #[test]
 fn each_plane_amplifies_writes_as_a_drive_of_its_spare_factor() {
-    // As in the drive of superblocks 4.5 of a plane's blocks hold no data, and as there they have 512 pages: among small ones
-    // greedy cleaning finds better victims than the law has.
+    // As in the drive of superblocks, 4.5 blocks of a plane hold no data and have 512 pages. With few pages
+    // per block, greedy garbage collection finds better victims than the closed form assumes.
     for over_provisioning in [12.0, 50.0] {
         let u = 1.0 / (1.0 + over_provisioning / 100.0) * 1024.0 / (1024.0 - 4.5);
         let law = 1.0 + laws::fifo(u);
@@ -37,7 +37,7 @@ fn each_plane_amplifies_writes_as_a_drive_of_its_spare_factor() {
     }
 }
 
-/// Bytes per second of `count` requests of a unit, 64 at a time, at `address`.
+/// Bytes per second of `count` requests of one unit to `address`, with 64 outstanding.
 fn rate(device: &mut Driven, op: Op, address: impl Fn(u64) -> u64) -> f64 {
     const COUNT: u64 = 20_000;
     let places = device.unit_count();
@@ -58,8 +58,9 @@ fn reads_in_sequence_use_all_dies_of_a_drive_that_was_written_in_sequence() {
 }
 
 #[test]
-fn a_stride_of_the_channels_gets_the_bandwidth_of_one_where_addresses_decide() {
-    // Every other unit: with static allocation all of them on one of two channels, whose two dies program a page in 500 us.
+fn a_stride_over_channels_has_the_bandwidth_of_one_channel_under_static_allocation() {
+    // Every other unit: with static allocation, all are on one of two channels, whose two dies program a page
+    // in 500 us.
     for (allocation, dies) in [("static", 2.0), ("dynamic", 4.0), ("superblock", 4.0)] {
         let settings = format!("{PLANES}\nmulti_plane = false\nallocation = \"{allocation}\"");
         let mut device = driven(&settings);
@@ -81,7 +82,8 @@ fn a_drive_by_plane_in_steady_cleaning_takes_its_dies_as_long_as_their_operation
     }
 }
 
-/// When the last of four pages, two of each plane of a die, is programmed, written at once and each plane in turn.
+/// Time at which the last of four pages is programmed: two of each plane of a die, written together,
+/// alternating between the planes.
 fn four_pages(settings: &str) -> Time {
     let die = "channels = 1\nways = 1\nplanes = 2\nallocation = { kind = \"static\", order = \"pcw\" }";
     let mut device = driven(&format!("{die}\n{settings}"));
@@ -97,19 +99,20 @@ fn four_pages(settings: &str) -> Time {
 
 #[test]
 fn pages_of_two_planes_that_wait_with_the_same_number_are_programmed_together() {
-    // The first page comes over the link, begins alone, and the second, which is of the other plane, with it no more. The
-    // third and the fourth wait behind them.
+    // The first page crosses the link and starts alone; the second, of the other plane, arrives too late to
+    // join it. The third and the fourth wait.
     let (link, crossing, program) = (Time::from_ns(1024), Time::from_ns(10_540), Time::from_us(500));
     assert_eq!(four_pages(""), link + crossing + program * 3);
     assert_eq!(four_pages("multi_plane = false"), link + crossing + program * 4);
-    // Without cached commands the data of both crosses before they are programmed.
+    // Without cached commands, the data of both crosses before they are programmed.
     assert_eq!(four_pages("registers = 1"), link + crossing * 4 + program * 3);
     assert_eq!(four_pages("registers = 1\nmulti_plane = false"), link + crossing * 4 + program * 4);
 }
 
 #[test]
 fn a_page_does_not_join_one_that_begins_before_its_data_is_there() {
-    // Four planes: of the second four pages, which come at once, the first begins alone, and the others wait together.
+    // Four planes: of the second four pages, which arrive together, the first starts alone, and the others
+    // are programmed together.
     let die = "channels = 1\nways = 1\nplanes = 4\nallocation = { kind = \"static\", order = \"pcw\" }";
     let mut device = driven(die);
     (0..4).for_each(|number| _ = device.submit(Time::from_ms(number), &unit(Op::Write, number)));
@@ -123,7 +126,7 @@ fn a_page_does_not_join_one_that_begins_before_its_data_is_there() {
 #[test]
 fn writes_in_sequence_to_planes_in_turn_use_all_of_them() {
     for (settings, each) in [("", 500e-6), ("registers = 1", 500e-6 + 2.0 * 1.024e-6)] {
-        // However many pages wait for a die.
+        // The buffer size determines how many pages wait for a die.
         for buffer in ["256 KiB", "8 MiB"] {
             let order = "allocation = { kind = \"static\", order = \"pcw\" }\nbuffer_places = \"pool\"";
             let mut device = driven(&format!("{PLANES}\n{order}\nbuffer = \"{buffer}\"\n{settings}"));
@@ -136,7 +139,7 @@ fn writes_in_sequence_to_planes_in_turn_use_all_of_them() {
 
 #[test]
 fn pages_that_cross_one_after_the_other_hold_their_die_that_long_and_no_longer() {
-    // Two pages cross in 10.54 us each, then both are programmed.
+    // Two pages cross in 10.54 us each; then both are programmed.
     for buffer in ["64 KiB", "512 KiB"] {
         let die = "channels = 1\nways = 1\nplanes = 2\nallocation = { kind = \"static\", order = \"pcw\" }";
         let mut device =
@@ -151,7 +154,7 @@ fn pages_that_cross_one_after_the_other_hold_their_die_that_long_and_no_longer()
 
 #[test]
 fn dies_that_are_free_first_fill_their_planes_in_turn() {
-    // Two planes of each die have the same page number then, and are programmed together.
+    // Both planes of a die then have the same page number, and are programmed together.
     let mut device = driven(&format!("{PLANES}\nallocation = \"dynamic\"\nbuffer_places = \"pool\""));
     let found = rate(&mut device, Op::Write, |number| number);
     assert_close("writes", found, 4.0 * 2.0 * 4096.0 / 500e-6, 0.03);
@@ -160,7 +163,8 @@ fn dies_that_are_free_first_fill_their_planes_in_turn() {
 #[test]
 fn a_copy_inside_a_plane_takes_its_read_and_program_and_no_channel() {
     for copyback in [false, true] {
-        // A page crosses the channel in 409.6 us, and its command in 10 us; eight dies do all they have to in less.
+        // A page crosses the channel in 409.6 us, and its command in 10 us; the eight dies need less time
+        // than that.
         let settings = format!(
             "channels = 1\nways = 8\nbus = \"10 MB/s\"\ncommand = \"10 us\"\nlink = \"40 GB/s\"\npages = 128\nblocks = 128\n\
              buffer = \"512 KiB\"\nbuffer_places = \"pool\"\nallocation = {{ kind = \"static\", copyback = {copyback} }}"
@@ -182,18 +186,18 @@ fn a_copy_inside_a_plane_takes_its_read_and_program_and_no_channel() {
         assert_close("the channel for a write", busy("channels"), of_channel, 0.005);
         let of_dies = (1.0 + copies) * 500e-6 + copies * 50e-6 + (1.0 + copies) / 128.0 * 3e-3;
         assert_close("the dies for a write", busy("dies"), of_dies, 0.02);
-        // The channel is the bound; where copies do not cross it, it waits now and then for dies that erase.
+        // The channel is the bottleneck. If copies do not cross it, it is idle at times while dies erase.
         let within = if copyback { 0.08 } else { 0.02 };
         assert_close("writes a second", seen.per_second(), 1.0 / of_channel, within);
     }
 }
 
 #[test]
-fn what_does_not_go_with_planes_of_their_own_is_refused() {
+fn settings_that_exclude_allocation_by_plane_are_rejected() {
     for (settings, expected) in [
         (
             "allocation = \"static\"\npage = \"8 KiB\"\nplacement_handles = 2\nbuffer = \"64 KiB\"",
-            "one being filled for each plane and placement handle",
+            "one open operation for each plane and placement handle",
         ),
         ("allocation = \"static\"\ncleaning = \"hybrid\"", "a policy with partitions decides itself"),
         (
@@ -210,12 +214,12 @@ fn what_does_not_go_with_planes_of_their_own_is_refused() {
 
 #[test]
 fn a_page_goes_to_the_die_that_is_free_first() {
-    // The first four go to the four dies; the fifth to the die whose program is fast.
+    // The first four pages go to the four dies, and the fifth to the die whose program is fast.
     let mut device = driven(
         "allocation = \"dynamic\"\nprogram = [\"500 us\", \"100 us\"]\nbus = \"4 GB/s\"\ncommand = \"0 s\"",
     );
     (0..4).for_each(|number| _ = device.submit(Time::from_us(number), &unit(Op::Write, number)));
-    // All program their slow page until 500 us; the second round ends 100 us later, in the same order.
+    // All dies program their slow page until 500 us. The second round ends 100 us later, in the same order.
     device.write_all(Time::from_us(10), 4..8);
     let busy = device.rest();
     assert!(busy > Time::from_us(600) && busy < Time::from_us(620), "{busy}");

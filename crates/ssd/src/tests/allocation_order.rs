@@ -1,11 +1,11 @@
-//! The plane of a page.
+//! Order of planes under static allocation.
 
 use crate::layout::geometry::Cells;
 use crate::ops::{Cause, FlashOps};
 use crate::tests::array::small;
 use nacre_kernel::Time;
 
-/// Notes which planes pages are programmed on.
+/// Records the planes that pages are programmed on.
 #[derive(Default)]
 struct Planes {
     superblocks: Vec<u32>,
@@ -34,7 +34,7 @@ impl FlashOps for Planes {
 
 #[test]
 fn pages_that_follow_each_other_go_to_channels_ways_and_planes_in_the_order_of_its_letters() {
-    // Two channels, three ways and two planes; a page by its number in each order.
+    // Two channels, three ways, and two planes: the plane of a page number in each order.
     for (order, sizes) in [
         ("cwp", [("channel", 2), ("way", 3), ("plane", 2)]),
         ("cpw", [("channel", 2), ("plane", 2), ("way", 3)]),

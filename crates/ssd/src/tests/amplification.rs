@@ -3,24 +3,25 @@
 use super::*;
 use nacre_testkit::cleaning_laws as laws;
 
-/// Superblocks, and those that hold no data: the reserve less the one that cleaning has
-/// just gained on average, and half of each of the two that are being filled.
+/// Superblocks, without those that hold no data: the reserve minus the one that garbage collection has just
+/// gained on average, and half of each of the two open superblocks.
 const SUPERBLOCKS: f64 = 1024.0;
 const IDLE: f64 = 4.5;
 
-/// The utilization of what holds data in a drive that sees `live` of its flash.
+/// Utilization of the superblocks that hold data, in a drive whose host data is this share of the flash.
 fn utilization(live: f64) -> f64 {
     live * SUPERBLOCKS / (SUPERBLOCKS - IDLE)
 }
 
-/// Write amplification under uniform writes to all but the `trimmed` share, once it is steady.
+/// Steady write amplification under uniform writes to all but the `trimmed` share.
 fn amplification(cleaning: &str, over_provisioning: f64, trimmed: f64) -> f64 {
     amplification_with("", cleaning, over_provisioning, trimmed)
 }
 
-/// The same with more `settings`.
+/// As before, with additional `settings`.
 fn amplification_with(settings: &str, cleaning: &str, over_provisioning: f64, trimmed: f64) -> f64 {
-    // In small superblocks greedy cleaning finds better victims than the law has, which is that of large ones.
+    // In small superblocks, greedy garbage collection finds better victims than the closed form, which is for
+    // large ones.
     let pages = if cleaning == "greedy" { 128 } else { 32 };
     let settings = format!(
         "pages = {pages}\nblocks = {SUPERBLOCKS}\ncleaning = \"{cleaning}\"\nover_provisioning = \"{over_provisioning} %\"\n{settings}"
@@ -83,11 +84,11 @@ fn parity_is_programmed_too_and_leaves_less_spare_space() {
 
 /// Write amplification when 90 % of the writes go to 10 % of the data.
 fn of_hot_and_cold(settings: &str) -> f64 {
-    of_a_tenth(settings, 0.9)
+    with_hot_share(settings, 0.9)
 }
 
 /// Write amplification when the share `hot` of the writes goes to 10 % of the data.
-fn of_a_tenth(settings: &str, hot: f64) -> f64 {
+fn with_hot_share(settings: &str, hot: f64) -> f64 {
     let mut device = driven(&format!("pages = 32\nblocks = 256\nover_provisioning = \"28 %\"\n{settings}"));
     let count = device.unit_count();
     let mut random = random("hot");
@@ -103,7 +104,7 @@ fn of_a_tenth(settings: &str, hot: f64) -> f64 {
     device.amplification()
 }
 
-/// Write amplification where hot and cold data never meet and the spare space is divided between them at its best.
+/// Write amplification if hot and cold data are separate and the spare space is divided optimally.
 fn separated(u: f64) -> f64 {
     let [hot, cold] = [0.1, 0.9];
     let spare = 1.0 / u - 1.0;
@@ -116,7 +117,7 @@ fn separated(u: f64) -> f64 {
 }
 
 #[test]
-fn every_cleaning_policy_lies_between_data_that_is_mixed_and_data_that_is_sorted() {
+fn every_policy_is_between_mixed_and_separated_data() {
     let superblocks = 256.0;
     let u = 1.0 / 1.28 * superblocks / (superblocks - IDLE);
     let mixed = 1.0 + laws::fifo_mixed(u, &[(0.1, 0.9), (0.9, 0.1)]);

@@ -1,4 +1,4 @@
-//! The array against a naive memory: every unit reads as what was written to it last.
+//! The array against a list of units: every unit reads as its last write.
 
 use super::*;
 use crate::ftl::array::{Array, Rules};
@@ -15,7 +15,7 @@ use nacre_controller::cleaning;
 use nacre_kernel::state;
 use nacre_media::store::{Memory, Store};
 
-/// A small array over `store`, under the policy called `cleaning`.
+/// A small array in `store`, with the garbage collection policy called `cleaning`.
 fn over<S: Store>(settings: &str, cleaning: &str, store: S) -> Array<S> {
     let mut workbench = workbench(3);
     let config = config(&format!("{settings}\ncleaning = \"{cleaning}\""));
@@ -55,12 +55,12 @@ pub(crate) fn small(settings: &str, cleaning: &str) -> Array<nacre_media::store:
     over(settings, cleaning, nacre_media::store::Nothing)
 }
 
-/// An array of two dies with blocks of 32 pages, which carry eight bytes each.
+/// An array of two dies with blocks of 32 pages and eight bytes of data per page.
 fn with_bytes(settings: &str, cleaning: &str) -> Array<Memory> {
     over(&format!("{settings}\nchannels = 1\npages = 32"), cleaning, Memory::new(8))
 }
 
-/// The bytes of `unit`, or `None` where it is mapped to nothing.
+/// The bytes of `unit`, or `None` if it is unmapped.
 fn read(array: &Array<Memory>, unit: usize) -> Option<u64> {
     let page = array.entry(unit as u32).checked_sub(1)?;
     let mut bytes = [0; 8];
@@ -68,10 +68,10 @@ fn read(array: &Array<Memory>, unit: usize) -> Option<u64> {
     Some(u64::from_le_bytes(bytes))
 }
 
-/// Random writes and trims; `naive` holds what every unit reads as.
+/// Random writes and trims; `naive` has the expected data of every unit.
 fn work(array: &mut Array<Memory>, naive: &mut [Option<u64>], steps: u64, random: &mut Random) {
     for step in 1..=steps {
-        // Half of the writes go to a tenth of the units.
+        // Half of the writes go to 10 % of the units.
         let span = if random.chance(0.5) { naive.len() as u64 / 10 } else { naive.len() as u64 };
         let unit = random.below(span) as usize;
         if random.chance(0.02) {
@@ -88,7 +88,7 @@ fn work(array: &mut Array<Memory>, naive: &mut [Option<u64>], steps: u64, random
     }
 }
 
-/// What the device does before a write where the mapping table is in flash.
+/// Lookups of the device before a write, with a mapping table in flash.
 fn look_up(array: &mut Array<Memory>, unit: u32) {
     if let Some(Lookup::Miss { programmed: Some(leaving), .. }) =
         array.mapping.as_mut().map(|mapping| mapping.look_up(unit, true))
@@ -97,7 +97,7 @@ fn look_up(array: &mut Array<Memory>, unit: u32) {
     }
 }
 
-/// The state of `array`, restored into one that is `new`, has the same mapping.
+/// Checks that the state of `array`, restored into `new`, has the same mapping.
 fn check_restored(array: &Array<Memory>, mut new: Array<Memory>, settings: &str) {
     state::restored(&mut new, &state::saved(array).unwrap()).unwrap();
     new.check_invariants();
@@ -107,7 +107,7 @@ fn check_restored(array: &Array<Memory>, mut new: Array<Memory>, settings: &str)
 }
 
 #[test]
-fn every_unit_reads_as_what_was_written_last_whatever_cleans_and_levels() {
+fn every_unit_reads_as_its_last_write_under_every_policy() {
     let settings = [
         ("blocks = 32", "greedy"),
         ("blocks = 32", "fifo"),
@@ -177,9 +177,9 @@ fn every_unit_reads_as_what_was_written_last_whatever_cleans_and_levels() {
     }
 }
 
-/// What the flash was told to do.
+/// Operations that the array reported to the flash.
 #[derive(Default)]
-struct Told {
+struct Issued {
     programs: u64,
     reads: u64,
     units_read: u64,
@@ -187,7 +187,7 @@ struct Told {
     last: std::collections::BTreeMap<u32, u32>,
 }
 
-impl FlashOps for Told {
+impl FlashOps for Issued {
     fn program(&mut self, superblock: u32, operation: u32, _cells: Cells, _cause: Cause, _is_mixed: bool) {
         let next = self.last.entry(superblock).or_insert(0);
         assert_eq!(*next, operation, "operations of superblock {superblock} go in their order");
@@ -215,21 +215,21 @@ impl FlashOps for Told {
 }
 
 #[test]
-fn the_flash_is_told_of_every_program_read_and_erase() {
+fn every_program_read_and_erase_is_reported_to_the_flash() {
     for cleaning in ["greedy", "cost_benefit"] {
         let mut array = small("blocks = 64\nplanes = 2\npages = 32\nover_provisioning = \"40 %\"", cleaning);
-        let (mut told, mut random) = (Told::default(), random("told"));
+        let (mut issued, mut random) = (Issued::default(), random("told"));
         for _ in 0..60_000 {
             let unit = random.below(u64::from(array.geometry.logical_units)) as u32;
-            assert!(array.write(unit, &[], &mut told));
+            assert!(array.write(unit, &[], &mut issued));
         }
         let units = u64::from(array.geometry.operation_units);
         let waiting: u64 = array.frontiers.iter().map(|open| u64::from(open.taken - open.issued)).sum();
-        assert_eq!(told.programs * units + waiting, array.flash.programs(), "{cleaning}");
-        assert_eq!(told.erases, array.flash.erases());
+        assert_eq!(issued.programs * units + waiting, array.flash.programs(), "{cleaning}");
+        assert_eq!(issued.erases, array.flash.erases());
         let pending = array.relocations().map(|relocation| u64::from(relocation.reading.units)).sum::<u64>();
-        assert_eq!(told.units_read + pending, array.programs.cleaned, "every copy is read");
-        assert!(told.reads <= told.units_read);
+        assert_eq!(issued.units_read + pending, array.programs.cleaned, "every copy is read");
+        assert!(issued.reads <= issued.units_read);
     }
 }
 
@@ -251,7 +251,7 @@ fn division_by_a_fixed_number_is_exact() {
 
 #[test]
 fn short_sequences_of_every_operation_keep_the_newest_version() {
-    // Every sequence of eight steps over write a, write b, trim a and flush, from an array that is nearly full.
+    // All sequences of eight steps out of write a, write b, trim a, and flush, from an almost full array.
     let filled = || {
         let mut array = with_bytes("blocks = 8\nover_provisioning = \"110 %\"", "greedy");
         let count = array.geometry.logical_units;

@@ -1,8 +1,8 @@
-//! Peak bandwidths are the products of their parts.
+//! Peak bandwidths as products of the components.
 
 use super::*;
 
-/// Bytes per second of `count` requests of `size` units, `depth` at a time, with the addresses going round.
+/// Bytes per second of `count` requests of `size` units, with `depth` outstanding, at cyclic addresses.
 fn rate(device: &mut Driven, op: Op, depth: u32, size: u32, count: u64) -> f64 {
     let places = device.unit_count() / u64::from(size);
     let seen = device.closed_loop(depth, count, |number| units(op, number % places * u64::from(size), size));
@@ -14,7 +14,7 @@ fn rate(device: &mut Driven, op: Op, depth: u32, size: u32, count: u64) -> f64 {
 
 #[test]
 fn reads_are_limited_by_dies() {
-    // Four dies, a page in 50 us.
+    // Four dies; a page is programmed or read in 50 us.
     let mut device = driven("bus = \"4 GB/s\"\ncommand = \"0 s\"");
     let found = rate(&mut device, Op::Read, 64, 1, 20_000);
     assert_close("dies", found, 4.0 * 4096.0 / 50e-6, 0.01);
@@ -24,13 +24,13 @@ fn reads_are_limited_by_dies() {
 fn reads_without_cached_commands_hold_their_die_until_the_page_is_across() {
     let mut device = driven("bus = \"400 MB/s\"\ncommand = \"0 s\"\nregisters = 1");
     let found = rate(&mut device, Op::Read, 64, 1, 20_000);
-    // Two dies on a channel: 60.24 us for a page of each, of which the channel is busy for 20.48.
+    // Two dies per channel: 60.24 us for a page of each, with the channel busy for 20.48 us.
     assert_close("dies and channels", found, 4.0 * 4096.0 / 60.24e-6, 0.01);
 }
 
 #[test]
 fn reads_are_limited_by_channels() {
-    // Two channels, 4096 B in 40.96 us and 2 us of commands; four dies could do more.
+    // Two channels: 4096 B in 40.96 us, and 2 us for commands; four dies would allow more.
     let mut device = driven("ways = 4\nbus = \"100 MB/s\"\ncommand = \"2 us\"");
     let found = rate(&mut device, Op::Read, 64, 1, 20_000);
     assert_close("channels", found, 2.0 * 4096.0 / 42.96e-6, 0.01);
@@ -61,7 +61,7 @@ fn reads_are_limited_by_processors_of_host_or_drive() {
 
 #[test]
 fn the_depth_of_the_queue_is_kept() {
-    // One request at a time: 50 us, 10.54 us of the channel and 1.024 us of the link.
+    // One request at a time: 50 us, 10.54 us on the channel, and 1.024 us on the link.
     let mut device = driven("queue = { kind = \"shared\", depth = 1 }");
     let found = rate(&mut device, Op::Read, 64, 1, 2_000) / 4096.0;
     assert_close("one at a time", found, 1.0 / 61.564e-6, 0.01);
@@ -98,7 +98,7 @@ fn writes_are_limited_by_channels() {
 
 #[test]
 fn without_cached_commands_a_program_begins_when_its_data_is_in() {
-    // One die on each channel: data and program take turns.
+    // One die per channel: transfers and programs alternate.
     let mut device = driven("ways = 1\npages = 128\nbus = \"40 MB/s\"\ncommand = \"0 s\"\nregisters = 1");
     let found = rate(&mut device, Op::Write, 64, 4, 5_000);
     assert_close("taking turns", found, 2.0 * 4096.0 / (500e-6 + 102.4e-6), 0.02);
@@ -120,7 +120,7 @@ fn writes_in_steady_cleaning_take_the_dies_as_long_as_their_operations() {
 fn a_read_takes_driver_processor_page_channel_and_link_and_says_so() {
     let mut device = driven("driver = \"5 us\"\nfirmware = \"2 us\"");
     let answer = device.ask(Time::ZERO, &unit(Op::Read, 9));
-    // Driver and processor of the drive are one span.
+    // Driver and drive processor are one span.
     let expected = [("software", 7e-6), ("read", 50e-6), ("transfer", 10.54e-6), ("link", 1.024e-6)];
     let found: Vec<_> =
         answer.spans.iter().map(|span| (span.activity.name(), span.time.as_secs_f64())).collect();
@@ -134,7 +134,7 @@ fn a_read_takes_driver_processor_page_channel_and_link_and_says_so() {
 
 #[test]
 fn a_write_is_done_in_the_buffer_until_that_is_full() {
-    // 64 operations of one unit: 63 under way and one being filled.
+    // 64 operations of one unit: 63 in progress and one open.
     let mut device = driven("program = [\"1 s\"]");
     device.write_all(Time::ZERO, 0..65);
     device.rest();
@@ -146,7 +146,7 @@ fn a_write_is_done_in_the_buffer_until_that_is_full() {
 }
 
 #[test]
-fn what_is_in_the_buffer_is_read_from_there() {
+fn buffered_units_are_read_from_the_buffer() {
     let mut device = driven("planes = 4\npages = 16");
     let read = |device: &mut Driven, at| {
         let done = device.ask(at, &unit(Op::Read, 7)).done;

@@ -1,9 +1,9 @@
-//! The drive keeps the contract of devices, whatever its settings.
+//! The drive satisfies the contract of devices with all settings.
 
 use super::*;
 use nacre_testkit::{conformance, durability};
 
-/// Drives of every kind, so small that they are cleaned all the time.
+/// Drives of every kind, small enough for constant garbage collection.
 const DRIVES: &[&str] = &[
     "blocks = 32",
     "blocks = 32\nplanes = 2\nscheduling = { kind = \"suspension\", suspend = \"10 us\", resume = \"5 us\", suspensions = 2 }",
@@ -54,7 +54,7 @@ fn the_contract_of_devices_is_kept() {
 }
 
 #[test]
-fn what_was_promised_survives_power_losses() {
+fn guaranteed_data_survives_power_losses() {
     for settings in DRIVES {
         let build = || {
             let text = text(settings);

@@ -1,4 +1,4 @@
-//! What survives power losses of drives that are so small that they are cleaned all the time.
+//! Data after power losses of drives that are small enough for constant garbage collection.
 
 use super::driven::Driven;
 use super::*;
@@ -6,7 +6,7 @@ use nacre_kernel::Status;
 use nacre_kernel::event::Payload;
 use nacre_testkit::durability;
 
-/// The text of a drive, with `settings` behind it, or instead.
+/// Settings of a drive; `settings` are added or replace others.
 fn with(drive: &str, settings: &str) -> String {
     let kept = drive.lines().filter(|line| {
         let name = line.split('=').next();
@@ -27,9 +27,9 @@ fn keeps_its_bytes(drive: &str, settings: &str) {
     }
 }
 
-/// A drive of two dies with 64 units in a superblock.
+/// A drive of two dies with superblocks of 64 units.
 fn tiny(blocks: u32, spare_blocks: u32) -> String {
-    // In addition to the reserve of four superblocks there is little more space than data.
+    // Little more space than the data and the reserve of four superblocks.
     let spare = blocks * 100 / (blocks - spare_blocks - 4) - 100 + 5;
     format!(
         "kind = \"ssd\"\nblocks = {blocks}\nspare_blocks = {spare_blocks}\nchannels = 2\nways = 1\npages = 32\npage = \"512 B\"\nunit = \"512 B\"\n\
@@ -80,7 +80,8 @@ fn a_flash_drive_with_a_mapping_in_flash_keeps_its_bytes() {
     flash(12, 0, &format!("{mapping}\nbuffer_kept = \"25 %\""));
 }
 
-/// What a host knows of a zone: the tags of its units, and what it asked for last: so many units more, or a reset.
+/// Expected state of a zone: the tags of its units, and the request in progress: a number of further units,
+/// or a reset.
 #[derive(Clone, Default)]
 struct Known {
     tags: Vec<u8>,
@@ -88,7 +89,7 @@ struct Known {
 }
 
 impl Known {
-    /// What was asked for has happened.
+    /// Applies a request.
     fn settle(&mut self, wanted: Option<Vec<u8>>) {
         match wanted {
             Some(tags) => self.tags.extend(tags),
@@ -96,7 +97,7 @@ impl Known {
         }
     }
 
-    /// What completed by now has happened, unless it was refused.
+    /// Applies completed requests unless they were rejected.
     fn take_completed(&mut self, device: &Driven) {
         let Some((number, wanted)) = self.asked.take() else { return };
         let answer = device.seen(number);
@@ -110,8 +111,8 @@ impl Known {
 
 const UNIT: u64 = 512;
 
-/// Writes and resets zones, and loses power between two events or at one: what completed is there, and what did not is
-/// there in part, from its beginning on.
+/// Writes and resets zones, with power losses at or between events. Completed requests must persist,
+/// and incomplete ones may persist up to any unit.
 fn zones_keep_their_bytes(settings: &str, seed: u64, pause: Time) {
     let device = workbench(1).with_bytes().build(&with(&tiny(11, 0), settings));
     let mut device = Driven::of(device.unwrap_or_else(|problems| panic!("{problems}")));

@@ -1,4 +1,4 @@
-//! The drive as a whole: every request completes, what it counts adds up.
+//! The drive as a whole: every request completes, and the counters are consistent.
 
 use super::*;
 use crate::mapping_table::Table;
@@ -16,7 +16,7 @@ fn a_million_random_writes_complete_at_every_depth_while_cleaning() {
         let report = device.report();
         assert!(counter(&report, "cleanings") > 200, "at depth {depth}");
         let wear = report.wear.expect("it wears");
-        // What is left in the operations being filled was programmed as far as the mapping knows.
+        // Units of the open operations count as programmed in the mapping.
         let coalesced = device.counter("units_coalesced");
         assert_eq!(wear.host + coalesced, 200_000, "every write is programmed or changed");
     }
@@ -38,7 +38,7 @@ fn a_flush_programs_a_buffer_that_would_lose_its_data() {
 }
 
 #[test]
-fn what_is_kept_in_the_buffer_is_changed_there() {
+fn units_held_in_the_buffer_are_overwritten_there() {
     let mut device = driven("buffer_kept = \"50 %\"");
     for number in 0..1000 {
         device.submit(Time::from_us(number), &unit(Op::Write, number % 20));
@@ -80,7 +80,7 @@ fn energy_is_that_of_pages_blocks_and_transfers() {
 
 #[test]
 fn every_page_that_is_copied_takes_its_energy() {
-    // Two planes are read together; cleaning copies both pages of an operation, or one.
+    // Two planes are read together; garbage collection copies both pages of an operation, or one.
     let mut device = driven(
         "planes = 2\nblocks = 64\nread_energy = \"10 uJ\"\nprogram_energy = \"100 uJ\"\nerase_energy = \"0 J\"\ntransfer_energy = \"0 J\"",
     );
@@ -91,19 +91,19 @@ fn every_page_that_is_copied_takes_its_energy() {
     let report = device.report();
     let copied = counter(&report, "units_cleaned") as f64;
     assert!(copied > 1.2 * counter(&report, "copy_reads") as f64, "some reads copy both pages");
-    // What is being copied last has been programmed, but not yet read.
+    // The last copies in progress have been counted as programmed, but not read yet.
     let expected = copied * (10e-6 + 100e-6);
     assert_close("copies", report.energy(Activity::Clean).0, expected, 0.001);
 }
 
 #[test]
-fn what_was_never_written_is_read_where_it_would_lie() {
+fn unwritten_units_are_read_where_a_filled_drive_has_them() {
     let read = |settings: &str| driven(settings).ask(Time::ZERO, &unit(Op::Read, 5)).done;
     assert!(read("") > Time::from_us(50));
     assert!(read("unwritten = \"zeros\"") < Time::from_us(5));
 }
 
-/// Bytes of the tables of a drive that was written all over.
+/// Memory of the tables of a drive after every unit was written.
 #[test]
 fn tables_take_at_most_nine_bytes_a_page() {
     let geometry = super::array::small("blocks = 512", "greedy").geometry;

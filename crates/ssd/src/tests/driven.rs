@@ -1,25 +1,25 @@
-//! A drive and its host, which submits requests in the order of their times and keeps what they come to.
+//! A drive and its host, which submits requests in time order and keeps their results.
 
 use super::*;
 use nacre_kernel::event::{Completions, Payload, RequestId};
 use nacre_kernel::histogram::LatencyHistogram;
 use nacre_kernel::{Recovery, Span, Status};
 
-/// A drive under test, and what became of the requests it was given.
+/// A drive under test, and the results of its requests.
 pub(crate) struct Driven {
     pub(crate) device: Box<dyn Device>,
-    /// The time up to which it was run.
+    /// Time up to which the simulation has run.
     pub(crate) now: Time,
     completions: Completions,
     answers: Vec<Answer>,
     outstanding: usize,
 }
 
-/// What a request came to.
+/// Result of a request.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
     pub(crate) arrived: Time,
-    /// When it completed; [`Time::MAX`] while it is outstanding.
+    /// Completion time; [`Time::MAX`] while the request is outstanding.
     pub(crate) done: Time,
     pub(crate) status: Status,
     pub(crate) spans: Vec<Span>,
@@ -35,14 +35,14 @@ impl Answer {
         self.latency().as_secs_f64()
     }
 
-    /// Time that went into `activity`.
+    /// Time charged to `activity`.
     pub(crate) fn spent(&self, activity: Activity) -> Time {
         let spans = self.spans.iter().filter(|span| span.activity == activity);
         spans.fold(Time::ZERO, |sum, span| sum + span.time)
     }
 }
 
-/// What a closed loop saw.
+/// Measurements of a closed loop.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seen {
     pub(crate) latency: LatencyHistogram,
@@ -66,30 +66,30 @@ impl Seen {
     }
 }
 
-/// The drive with `settings`.
+/// A drive with `settings`.
 pub(crate) fn driven(settings: &str) -> Driven {
     Driven::of(drive(settings))
 }
 
-/// The same with bytes.
+/// As before, with data.
 pub(crate) fn driven_with_bytes(settings: &str) -> Driven {
     let device = workbench(1).with_bytes().build(&text(settings));
     Driven::of(device.unwrap_or_else(|problems| panic!("{problems}")))
 }
 
 impl Driven {
-    /// The drive `device`, to which nothing has happened.
+    /// The new drive `device`.
     pub(crate) fn of(device: Box<dyn Device>) -> Driven {
         let completions = Completions::new();
         Driven { device, now: Time::ZERO, completions, answers: Vec::new(), outstanding: 0 }
     }
 
-    /// Submits `request` at `at`, not before the time of anything submitted before; gives its number.
+    /// Submits `request` at `at`, or later if another one was submitted later; returns its number.
     pub(crate) fn submit(&mut self, at: Time, request: &Request) -> usize {
         self.submit_data(at, request, Payload::NONE)
     }
 
-    /// The same with bytes.
+    /// As before, with data.
     pub(crate) fn submit_data(&mut self, at: Time, request: &Request, data: Payload) -> usize {
         self.run_to(at);
         let number = self.answers.len();
@@ -113,18 +113,18 @@ impl Driven {
         }
     }
 
-    /// Writes a unit of bytes that are all `byte`, without waiting for its completion.
+    /// Submits a write of a unit filled with `byte`, without waiting for its completion.
     pub(crate) fn submit_bytes(&mut self, at: Time, number: u64, byte: u8) -> usize {
         self.submit_data(at, &unit(Op::Write, number), Payload::from(vec![byte; 4096]))
     }
 
-    /// Writes a unit of bytes that are all `byte`.
+    /// Writes a unit filled with `byte`.
     pub(crate) fn write_bytes(&mut self, at: Time, number: u64, byte: u8) -> Answer {
         let number = self.submit_bytes(at, number, byte);
         self.answer(number)
     }
 
-    /// Reads a unit whose bytes are all equal: which they are.
+    /// Reads a unit whose bytes are all equal; returns that byte.
     pub(crate) fn read_byte(&mut self, at: Time, number: u64) -> u8 {
         let answer = self.ask(at, &unit(Op::Read, number));
         let bytes = answer.data.bytes().expect("a read returns bytes");
@@ -140,12 +140,12 @@ impl Driven {
         self.answers[number].clone()
     }
 
-    /// What request `number` came to so far.
+    /// Result of request `number` so far.
     pub(crate) fn seen(&self, number: usize) -> &Answer {
         &self.answers[number]
     }
 
-    /// Runs up to the next completions before `until`; how many there are.
+    /// Runs until the next completions before `until`; returns their number.
     pub(crate) fn run_once(&mut self, until: Time) -> usize {
         self.completions.clear();
         self.device.run(until, &mut self.completions);
@@ -163,14 +163,14 @@ impl Driven {
         self.completions.len()
     }
 
-    /// Lets everything before `until` happen.
+    /// Processes all events before `until`.
     pub(crate) fn run_to(&mut self, until: Time) {
         assert!(until >= self.now, "{until} is over: it is {}", self.now);
         while self.run_once(until) > 0 {}
         self.now = until;
     }
 
-    /// Runs until nothing happens any more; gives when the last of it happened.
+    /// Runs until no events are left; returns the time of the last one.
     pub(crate) fn rest(&mut self) -> Time {
         loop {
             let next = self.device.next_event();
@@ -183,7 +183,7 @@ impl Driven {
         }
     }
 
-    /// Keeps `depth` requests outstanding until `count` are done, from now on.
+    /// Keeps `depth` requests outstanding until `count` have completed.
     pub(crate) fn closed_loop(
         &mut self,
         depth: u32,
@@ -209,7 +209,7 @@ impl Driven {
         seen
     }
 
-    /// Writes `count` units drawn by `draw`, in no time.
+    /// Writes `count` units selected by `draw`, without simulated time.
     pub(crate) fn precondition(&mut self, count: u64, mut draw: impl FnMut(u64) -> u64) {
         let mut batch = Vec::with_capacity(64);
         for number in 0..count {
@@ -221,7 +221,7 @@ impl Driven {
         }
     }
 
-    /// Does these writes in no time.
+    /// Performs these writes without simulated time.
     pub(crate) fn precondition_with(&mut self, requests: &[Request]) {
         self.device.preconditioning().expect("a drive has a past").precondition(requests);
     }
@@ -238,12 +238,12 @@ impl Driven {
         self.device.check_invariants();
     }
 
-    /// What it did up to now, since the start of simulated time.
+    /// Report since the start of simulated time.
     pub(crate) fn report(&self) -> ComponentReport {
         self.device.report(self.now)
     }
 
-    /// The same over `elapsed`.
+    /// Report over `elapsed`.
     pub(crate) fn report_over(&self, elapsed: Time) -> ComponentReport {
         self.device.report(elapsed)
     }
@@ -252,17 +252,17 @@ impl Driven {
         counter(&self.report(), name)
     }
 
-    /// The first value of a column of its report.
+    /// First value of a report column.
     pub(crate) fn column(&self, name: &str) -> f64 {
         column(&self.report(), name)
     }
 
-    /// Units programmed for each of the host's, since measuring began.
+    /// Write amplification since measurement started.
     pub(crate) fn amplification(&self) -> f64 {
         self.report().wear.and_then(|wear| wear.write_amplification()).expect("something was written")
     }
 
-    /// Power fails at `at`, and is back at once.
+    /// Cuts power at `at` and restores it at once.
     pub(crate) fn fail(&mut self, at: Time) -> Recovery {
         self.run_to(at);
         self.device.power_fail(at, &mut random("chance"));

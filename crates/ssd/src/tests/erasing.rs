@@ -1,8 +1,8 @@
-//! Erases in turn, and what writes wait for them.
+//! Erases in turn, and the waiting times of writes.
 
 use super::*;
 
-/// Four dies that program 4 KiB in 500 us and erase in 20 ms; writes go round, so that nothing is ever copied.
+/// Four dies that program 4 KiB in 500 us and erase in 20 ms; cyclic writes, so that no unit is copied.
 fn saturated(settings: &str) -> (f64, f64) {
     let mut device = driven(&format!(
         "channels = 4\nways = 1\npages = 256\nblocks = 64\nerase = \"20 ms\"\nbus = \"4 GB/s\"\ncommand = \"0 s\"\n\
@@ -18,13 +18,13 @@ fn saturated(settings: &str) -> (f64, f64) {
     (seen.latency.max().expect("it wrote").as_secs_f64(), seen.per_second())
 }
 
-/// All dies stop for an erase at once, or writes wait in order: then one waits for a whole erase. With a pool a write
-/// waits as if a die were missing: for three programs of 500 us, since three of the 8 requests continue with each, and for
-/// what is left of the one before, if the pool has the operations that the die which erases does not program meanwhile:
-/// 3 x 20 ms / 500 us = 120 of 255 places.
+/// If all dies erase at once, or buffer slots form a ring, one write waits for a whole erase. With a pool, a
+/// write waits as if one die were missing: for three programs of 500 us, since three of the eight requests
+/// proceed with each, plus the rest of the program in progress. The pool must hold the operations that the
+/// erasing die does not program meanwhile: 3 x 20 ms / 500 us = 120 of 255 slots.
 #[test]
-fn no_write_waits_for_an_erase_where_dies_erase_in_turn_and_places_are_a_pool() {
-    // An erase for every 256 programs of a die.
+fn no_write_waits_for_an_erase_if_dies_erase_in_turn_and_slots_are_a_pool() {
+    // One erase per 256 programs of a die.
     let rate = 4.0 / (500e-6 + 20e-3 / 256.0);
     for (settings, longest) in [
         ("", None),
@@ -35,7 +35,7 @@ fn no_write_waits_for_an_erase_where_dies_erase_in_turn_and_places_are_a_pool() 
         let (found, per_second) = saturated(settings);
         assert_close(&format!("writes a second, {settings}"), per_second, rate, 0.02);
         match longest {
-            // A program is under way, and an erase behind it.
+            // A program is in progress, followed by an erase.
             None => assert_close(&format!("the longest wait, {settings}"), found, 20e-3, 0.1),
             Some(longest) => assert!(found < 1.01 * longest, "a write takes {found} with {settings}"),
         }
@@ -46,7 +46,7 @@ fn no_write_waits_for_an_erase_where_dies_erase_in_turn_and_places_are_a_pool() 
 fn dies_that_wait_for_their_turn_to_erase_are_busy_no_longer_than_the_drive() {
     for settings in ["erases_at_once = 1", "erases_at_once = 2\nallocation = \"static\"\nbuffer = \"4 MiB\""]
     {
-        // The run ends while so many erases wait.
+        // The run ends while a varying number of erases wait.
         for writes in (1_000..4_000).step_by(150) {
             let mut device = driven(&format!(
                 "channels = 4\nways = 1\nblocks = 64\nerase = \"20 ms\"\nbus = \"4 GB/s\"\ncommand = \"0 s\"\n\

@@ -1,4 +1,4 @@
-//! Bit errors: shares of reads that are sensed again, their latencies, the law of aging, and what is lost.
+//! Bit errors: shares of reads with read retries, their latencies, the aging law, and lost data.
 
 use super::driven::driven_with_bytes;
 use super::*;
@@ -7,25 +7,25 @@ use nacre_kernel::Status;
 
 /// A day in microseconds.
 const DAY: u64 = 86_400_000_000;
-/// Bits of a codeword of the default LDPC code: 2 KiB of data, and an eighth of it parity.
+/// Bits of a codeword of the default LDPC code: 2 KiB of data, and parity of 1/8 of it.
 const CODEWORD: u64 = 8 * (2048 + 256);
 
-/// Bit errors at one rate whatever the age, unless `law` says otherwise.
+/// A constant bit error rate, unless `law` sets another one.
 fn errors(rate: f64, law: &str) -> String {
     format!("errors = {{ ecc = {{ kind = \"ldpc\" }}, bit_error_rate = {rate}, cycles = 1000, {law} }}")
 }
 
-/// Where pages go: the laws are those of a page, a block and a read.
+/// Allocations: the laws depend on pages, blocks, and reads alone.
 const ALLOCATIONS: [&str; 3] = ["", "allocation = \"static\"\n", "allocation = \"dynamic\"\n"];
 
-/// A drive with its first `count` units written in no time.
+/// A drive whose first `count` units were written without simulated time.
 fn filled(settings: &str, count: u64) -> Driven {
     let mut device = driven(settings);
     device.precondition(count, |number| number);
     device
 }
 
-/// Reads units one by one, a millisecond apart from `at` on; gives their mean latency in seconds.
+/// Reads units one by one, a millisecond apart, from `at`; returns their mean latency in seconds.
 fn mean_latency(device: &mut Driven, at: u64, units: std::ops::Range<u64>) -> f64 {
     let count = units.end - units.start;
     let mut sum = 0.0;
@@ -61,14 +61,14 @@ fn reads_are_sensed_again_as_often_as_the_tail_of_the_binomial_says() {
         assert_close("latency", mean, base + decoding + senses * again, 0.01);
         let found = device.report();
         assert_close(
-            "sensed again",
+            "read retries",
             counter(&found, "retried_units") as f64 / READS as f64,
             of_two(beyond[0]),
             0.02,
         );
         let retries = counter(&found, "read_retries");
         assert_close("senses", retries as f64 / READS as f64, senses, 0.02);
-        // Every sense is one of the flash, and takes its energy.
+        // Every retry is a read of the flash, and consumes its energy.
         assert_eq!(counter(&found, "flash_reads"), READS + retries);
         assert_eq!(counter(&found, "uncorrectable_units"), 0);
         device.check_invariants();
@@ -92,7 +92,8 @@ fn wrong_bits_grow_with_erases_and_days() {
 
 #[test]
 fn wrong_bits_of_a_published_law_add_up() {
-    // kim-2019, TLC of 72 layers at 1,000 cycles: 1.48e-3, 3.90e-10 cycles^2.05, 6.28e-5 cycles^0.14 days^0.54.
+    // kim-2019, TLC with 72 layers at 1,000 cycles: 1.48e-3, 3.90e-10 cycles^2.05, 6.28e-5 cycles^0.14
+    // days^0.54.
     let law = "ecc = { kind = \"ldpc\" }, fresh_bit_error_rate = 1.48e-3, bit_error_rate = 5.509e-4, cycles = 1000, \
                error_exponent = 2.05, retention = \"29.98 %\", retention_exponent = 0.54, \
                retention_cycles_exponent = 0.14";
@@ -107,7 +108,7 @@ fn wrong_bits_of_a_published_law_add_up() {
 }
 
 #[test]
-fn what_is_written_lies_from_then_on() {
+fn retention_starts_at_the_program() {
     let law = errors(0.001, "error_exponent = 0, retention = \"100 %\"");
     let mut device = filled(&law, 2_048);
     let count = 2_048;
@@ -148,8 +149,8 @@ fn disturbs_its_block(allocation: &str) {
 }
 
 #[test]
-fn a_superblock_is_refreshed_after_so_many_reads_of_a_block() {
-    // What is refreshed is corrected, also where cleaning copies inside a die.
+fn a_superblock_is_refreshed_after_refresh_reads_of_a_block() {
+    // Refreshed data is corrected, even if garbage collection copies inside a die.
     for (others, lanes) in [
         ("", 4),
         ("planes = 2\nmulti_plane = false\n", 8),
@@ -170,14 +171,15 @@ fn a_superblock_is_refreshed_after_so_many_reads_of_a_block() {
         assert_eq!(counter(&found, "refreshes"), 10, "{others}");
         assert_eq!(counter(&found, "flash_reads"), 1_000);
         assert_eq!(counter(&found, "flash_erases"), 10 * lanes);
-        // Reads find what 0 to 99 others made wrong, and copies of the 64 pages of the block what 100 did.
+        // Reads find the errors of 0 to 99 earlier reads; copies of the 64 pages of the block find those of
+        // 100.
         let expected = (2_000.0 * 49.5 + 10.0 * 128.0 * 100.0) * 1e-6 * CODEWORD as f64;
         assert_close("bit errors", counter(&found, "corrected_bits") as f64, expected, 0.2);
     }
 }
 
 #[test]
-fn what_is_uncorrectable_is_never_given_and_stays_lost_until_it_is_written() {
+fn uncorrectable_units_are_never_returned_and_stay_lost_until_they_are_written() {
     let copyback = "allocation = { kind = \"static\", copyback = true }\n";
     ALLOCATIONS.into_iter().chain([copyback]).for_each(never_gives_what_is_lost);
 }
@@ -235,15 +237,16 @@ fn the_share_of_units_that_are_lost_is_that_of_the_code() {
     }
 }
 
-/// Units of a die of two planes whose copies stay inside. Of every four of a plane two are written again and again.
+/// Units of a die of two planes whose copies stay inside. Two of every four units of a plane are written
+/// repeatedly.
 const UNITS: u64 = 1 << 16;
 
-/// The others, of which cleaning has moved those that are still there once or twice.
+/// Cold units: garbage collection has moved the valid ones once or twice.
 fn cold(times: u64) -> impl Iterator<Item = u64> {
     (0..UNITS).filter(move |number| (number / 2) % 4 < 3 - times)
 }
 
-/// That die, and a moment from which on it is idle.
+/// That die, and a time from which it is idle.
 fn moved(settings: &str, times: u64) -> (Driven, u64) {
     let mut device = driven(&format!(
         "channels = 1\nways = 1\nplanes = 2\npages = 256\nblocks = 160\nover_provisioning = \"20 %\"\n\
@@ -254,8 +257,8 @@ fn moved(settings: &str, times: u64) -> (Driven, u64) {
     };
     (0..UNITS).for_each(|number| ask(&mut device, Op::Write, number));
     let mut hot = (0..UNITS).filter(|number| (number / 2) % 4 >= 2).cycle();
-    // Blocks of what is written again and again are dead when their turn comes, and blocks with nothing dead are passed over:
-    // cleaning copies every unit that is there and cold once.
+    // Blocks of hot units have no valid pages when their turn comes, and blocks without invalid pages are
+    // skipped. So garbage collection copies every cold unit once.
     let mut wanted = 0;
     for round in 1..=times {
         let dead = cold(1).filter(|number| (number / 2) % 4 == 1 && round == 2);
@@ -273,7 +276,7 @@ fn moved(settings: &str, times: u64) -> (Driven, u64) {
     (device, end.as_ps() / 1_000_000 + 1)
 }
 
-/// Reads what was moved so many times, and says how many units that are.
+/// Reads the units that were moved this many times; returns their number.
 fn read_cold(device: &mut Driven, at: u64, times: u64) -> f64 {
     for (step, number) in (0..).zip(cold(times)) {
         let now = Time::from_us(at + 1000 * step);
@@ -284,23 +287,23 @@ fn read_cold(device: &mut Driven, at: u64, times: u64) -> f64 {
 }
 
 #[test]
-fn what_is_copied_inside_its_die_takes_its_wrong_bits_along() {
+fn copies_inside_a_die_keep_their_bit_errors() {
     for (times, rate) in [(1, 0.0019), (2, 0.0013)] {
         let (mut device, at) = moved(&errors(rate, "error_exponent = 0"), times);
         let units = read_cold(&mut device, at, times);
         let found = device.report();
         let share = |name| counter(&found, name) as f64 / units;
-        // Every page that it lay on made as many wrong.
+        // Every page that held the unit adds the same number of bit errors.
         let wrong = rate * (times + 1) as f64;
         assert_close("bit errors", share("corrected_bits"), 2.0 * wrong * CODEWORD as f64, 0.01);
         let beyond = binomial_tail(CODEWORD, wrong, (CODEWORD as f64 * 0.004) as u64);
-        assert_close("sensed again", share("retried_units"), 1.0 - (1.0 - beyond) * (1.0 - beyond), 0.02);
+        assert_close("read retries", share("retried_units"), 1.0 - (1.0 - beyond) * (1.0 - beyond), 0.02);
         assert_eq!(counter(&found, "copy_reads"), counter(&found, "units_cleaned"), "copies are sensed once");
     }
 }
 
 #[test]
-fn what_is_lost_in_copies_inside_a_die_is_told_when_it_is_read() {
+fn losses_in_copies_inside_a_die_are_reported_by_reads() {
     let rate = 7e-5;
     let settings = format!(
         "errors = {{ ecc = {{ kind = \"bch\", t = 4, codeword = \"2 KiB\" }}, bit_error_rate = {rate}, cycles = 1, \
@@ -315,7 +318,7 @@ fn what_is_lost_in_copies_inside_a_die_is_told_when_it_is_read() {
 }
 
 #[test]
-fn a_flush_tells_what_was_lost_once_and_a_write_of_a_part_of_it_fails() {
+fn a_flush_reports_a_loss_once_and_partial_writes_of_it_fail() {
     for is_protected in [false, true] {
         let settings = format!(
             "power_protected = {is_protected}\nerrors = {{ ecc = {{ kind = \"crc32\" }}, bit_error_rate = 0.1, \
@@ -334,7 +337,7 @@ fn a_flush_tells_what_was_lost_once_and_a_write_of_a_part_of_it_fails() {
         assert_eq!(ask(60_000, &unit(Op::Read, 0)), Status::MediaError);
         assert_eq!(ask(70_000, &unit(Op::Write, 0)), Status::Done);
         assert_eq!(ask(70_100, &part(0)), Status::Done, "all of it was written");
-        // The rest is read, and found to be lost, when the write is done.
+        // The rest of the unit is read after the write completes, and is found to be lost.
         assert_eq!(ask(80_000, &part(1)), Status::Done);
         assert_eq!(ask(90_000, &flush), Status::MediaError);
         assert_eq!(ask(100_000, &unit(Op::Read, 1)), Status::MediaError);

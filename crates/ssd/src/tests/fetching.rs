@@ -1,5 +1,5 @@
-//! Requests of tenants that wait in submission queues, against a step-by-step simulation of queues and slots, request by
-//! request.
+//! Requests that wait in submission queues of tenants, against a step-by-step simulation of queues and slots,
+//! request by request.
 
 use super::*;
 use nacre_testkit::oracle::Summary;
@@ -7,7 +7,7 @@ use nacre_testkit::oracle::queue::{Fetching, weighted};
 
 const NAMES: [&str; 4] = ["urgent", "high", "medium", "low"];
 
-/// A setting of the drive, and the same for the simulation.
+/// A setting of the drive, and its parameters in the simulation.
 struct Case {
     name: &'static str,
     classes: &'static [usize],
@@ -39,7 +39,7 @@ impl Case {
     }
 }
 
-/// The tenants of so many requests: nine of ten are of the first half of the tenants if they are skewed.
+/// Tenants of `count` requests: if `is_skewed`, 90 % are of the first half of the tenants.
 fn tenants(count: usize, tenants: usize, is_skewed: bool, random: &mut Random) -> Vec<usize> {
     let mut draw = || {
         let within = if is_skewed && random.chance(0.9) { tenants.div_ceil(2) } else { tenants };
@@ -48,7 +48,7 @@ fn tenants(count: usize, tenants: usize, is_skewed: bool, random: &mut Random) -
     (0..count).map(|_| draw()).collect()
 }
 
-/// Arrivals of so many requests a second.
+/// Arrival times of `count` requests at `rate` per second.
 fn open(count: usize, rate: f64, random: &mut Random) -> Vec<Time> {
     let mut now = 0.0;
     let mut next = || {
@@ -64,7 +64,7 @@ fn agree(what: &str, found: &[Visit], right: &[Visit]) {
     assert_eq!(differs, None, "{what}: {:?}, expected {:?}", Summary::of(found), Summary::of(right));
 }
 
-/// As many processors as slots, each of which takes 50 us for a flush.
+/// One processor per slot; a flush occupies it for 50 us.
 #[test]
 fn every_request_is_done_when_a_simulation_of_the_queues_says() {
     const COUNT: usize = 3_000;
@@ -93,7 +93,7 @@ fn every_request_is_done_when_a_simulation_of_the_queues_says() {
     }
 }
 
-/// One slot: a read of so many pages, with their waits for dies and channels, takes what it takes alone.
+/// One slot: a read of several pages takes the same time as alone, with its waits for dies and channels.
 #[test]
 fn every_read_of_a_whole_drive_with_one_slot_is_done_when_a_simulation_of_the_queues_says() {
     const COUNT: usize = 2_000;
@@ -117,7 +117,7 @@ fn every_read_of_a_whole_drive_with_one_slot_is_done_when_a_simulation_of_the_qu
     }
 }
 
-/// Tenants that always have requests share the rate of a whole drive by their weights, whatever its flash does.
+/// Tenants that always have waiting requests share the rate of a drive by their weights, whatever its flash.
 #[test]
 fn classes_share_a_drive_by_weight() {
     let case = Case { name: "weighted_round_robin", classes: &[1, 2, 3], weights: [6, 3, 1] };
@@ -143,9 +143,9 @@ fn classes_share_a_drive_by_weight() {
     }
 }
 
-/// An urgent request waits for the rest of a service, not for the requests of the others.
+/// An urgent request waits for the service in progress, but not for waiting requests of other tenants.
 #[test]
-fn an_urgent_request_goes_before_all_that_wait() {
+fn an_urgent_request_goes_before_all_waiting_requests() {
     let case = Case { name: "weighted_round_robin", classes: &[3, 0], weights: [1, 1, 1] };
     let mut device = driven(&case.setting(1));
     (0..100).for_each(|number| _ = device.submit(Time::ZERO, &unit(Op::Read, number)));

@@ -1,4 +1,4 @@
-//! Drives with the least space that is allowed, in which now and then cleaning has nothing to gain.
+//! Drives with the minimum space, in which garbage collection sometimes has nothing to gain.
 
 use super::array::small;
 use super::*;
@@ -6,14 +6,15 @@ use crate::ftl::array::Array;
 use crate::ops::Untimed;
 use nacre_media::store::Nothing;
 
-/// Superblocks of 64 units, or blocks of 64 units in each plane, with hardly more space than data.
+/// Superblocks of 64 units, or blocks of 64 units in each plane, with little more space than data.
 const TIGHT: [&str; 3] = [
     "channels = 1\npages = 32\nblocks = 10\nover_provisioning = \"71 %\"",
     "channels = 1\npages = 32\nblocks = 10\nover_provisioning = \"71 %\"\nwear_spread = 2",
     "channels = 1\nblocks = 10\nover_provisioning = \"73 %\"\nallocation = \"static\"",
 ];
 
-/// Whether cleaning is due in a region of `array` and no superblock of it that takes no more has a unit that is not live.
+/// Whether garbage collection is due in a region of `array` without a full or closed superblock that has an
+/// invalid unit.
 fn has_nothing_to_gain(array: &Array<Nothing>) -> bool {
     (0..array.regions.len()).any(|region| {
         let is_due = array.regions[region].erased.len() < array.geometry.reserve as usize;
@@ -21,13 +22,13 @@ fn has_nothing_to_gain(array: &Array<Nothing>) -> bool {
     })
 }
 
-/// Fills `array`, writes a few units of it again and again, and refreshes superblocks with this chance. Gives before
-/// how many writes cleaning was due and had nothing to gain.
+/// Fills `array`, writes a few units repeatedly, and refreshes superblocks with this probability. Returns the
+/// number of writes before which garbage collection was due and had nothing to gain.
 fn nothing_gained(array: &mut Array<Nothing>, refreshed: f64) -> u64 {
     (0..array.geometry.logical_units).for_each(|unit| assert!(array.write(unit, &[], &mut Untimed)));
     let (mut random, mut found) = (random("gains"), 0);
     for number in 0..20_000 {
-        // Other units after a while: those of before stay behind in any superblock.
+        // The written units change over time: earlier ones stay valid in some superblock.
         let unit = random.below(8) + number / 2_000 * 30;
         found += u64::from(has_nothing_to_gain(array));
         assert!(array.write(unit as u32, &[], &mut Untimed), "there is space for all data");
@@ -42,7 +43,7 @@ fn nothing_gained(array: &mut Array<Nothing>, refreshed: f64) -> u64 {
 }
 
 #[test]
-fn cleaning_waits_while_every_full_superblock_holds_nothing_but_live_data() {
+fn garbage_collection_waits_while_no_full_superblock_has_invalid_units() {
     for settings in TIGHT {
         let mut found = 0;
         for cleaning in ["greedy", "fifo", "cost_benefit", "d_choices"] {

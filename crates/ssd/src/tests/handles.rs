@@ -5,14 +5,14 @@ use nacre_testkit::cleaning_laws as laws;
 
 const SUPERBLOCKS: f64 = 1024.0;
 
-/// Who writes which share of the drive, and the next unit within it.
+/// A writer with a share of the drive, and its next unit.
 struct Writer {
     first: u64,
     units: u64,
     next: Box<dyn FnMut(u64) -> u64>,
 }
 
-/// What so many writes take in turns of all `writers`, when it is steady: by handle, and in all.
+/// Steady write amplification of this many writes by all `writers` in turn: per handle, and in total.
 fn amplifications(settings: &str, writers: &mut [Writer]) -> (Vec<f64>, f64) {
     let pages = if settings.contains("pages") { "" } else { "pages = 128\n" };
     let settings = format!(
@@ -49,7 +49,7 @@ fn at_random(name: &str, first: u64, units: u64) -> Writer {
     Writer { first, units, next: Box::new(move |units| random.below(units)) }
 }
 
-/// The same to two planes in turn, which a number that is even or odd says.
+/// As before, for two planes in turn: even and odd units.
 fn at_random_in_turn(name: &str, first: u64, units: u64) -> Writer {
     let (mut random, mut turn) = (random(name), 0);
     let next = move |units| {
@@ -68,16 +68,16 @@ fn in_order(first: u64, units: u64) -> Writer {
     Writer { first, units, next: Box::new(next) }
 }
 
-/// Units that the drive of these tests has for its host.
+/// Units of the usable capacity of the drive of these tests.
 fn all_units() -> u64 {
     driven(&format!("pages = 128\nblocks = {SUPERBLOCKS}\nover_provisioning = \"28 %\"\n")).unit_count()
 }
 
 #[test]
-fn a_log_behind_a_handle_of_its_own_is_never_copied_and_leaves_its_spare_space_to_the_others() {
+fn a_log_with_a_separate_handle_is_never_copied_and_leaves_its_spare_space_to_the_others() {
     let all = all_units();
     let log = all / 2;
-    // Frontiers of a log and of its data are full at the same time, in planes, too.
+    // Frontiers of a log and of data fill up at the same time, also in planes.
     let writers = || [in_order(0, log), at_random_in_turn("data", log, all - log)];
     // A die of two planes, whose blocks have as many pages as superblocks of four dies.
     let planes = "channels = 1\nways = 1\nplanes = 2\npages = 256\n";
@@ -91,10 +91,10 @@ fn a_log_behind_a_handle_of_its_own_is_never_copied_and_leaves_its_spare_space_t
         let settings = format!("{others}\nplacement_handles = 2\nisolation = \"{isolation}\"");
         let (by_handle, apart) = amplifications(&settings, &mut writers());
         let [of_log, of_data] = by_handle[..] else { panic!("two handles: {by_handle:?}") };
-        // A superblock of the log is wholly dead before greedy cleaning comes to it.
+        // All pages of a log superblock are invalid before greedy garbage collection selects it.
         assert!(of_log < 1.001, "{settings}: {of_log}");
-        // Superblocks of a region for the data: all but those of the log, half a one for each that is being filled, and
-        // those that cleaning keeps erased on average.
+        // Superblocks per region for the data: all except those of the log, half of each open one, and the
+        // average number of erased ones.
         let idle = 1.5 + 3.5;
         let regions = all as f64 * 1.28 / SUPERBLOCKS / units_of_superblock;
         let superblocks = |units: u64| units as f64 / units_of_superblock / regions.round();
@@ -138,7 +138,8 @@ fn volumes_go_round_the_handles() {
     assert_eq!(host.values, [2.0, 1.0]);
 }
 
-/// A log behind each handle; then one of them is not written any more, though cleaning goes on to move what it wrote.
+/// A log per handle; then writes through one of them end, while garbage collection continues to move its
+/// data.
 #[test]
 fn a_handle_that_nothing_is_written_through_has_no_amplification() {
     let mut device = driven("placement_handles = 3\nblocks = 64\nover_provisioning = \"28 %\"");
@@ -170,7 +171,7 @@ fn a_handle_that_nothing_is_written_through_has_no_amplification() {
 fn handles_that_the_drive_cannot_have_are_refused() {
     for (settings, problem) in [
         ("placement_handles = 2\ncleaning = \"locality_gathering\"", "a policy with partitions decides"),
-        ("placement_handles = 64\nbuffer = \"256 KiB\"", "one being filled for each placement handle"),
+        ("placement_handles = 64\nbuffer = \"256 KiB\"", "one open operation for each placement handle"),
         ("placement_handles = 64\nblocks = 64\nbuffer = \"4 MiB\"", "no blocks are left for data"),
     ] {
         let refused = problems(settings);
@@ -199,7 +200,7 @@ fn writes_through_handles(allocation: &str) {
     device.check_invariants();
     let report = device.report();
     let host = report.columns.iter().find(|column| column.name == "handles.units_host").unwrap();
-    // What is changed in the buffer is not written through a handle once more.
+    // Overwrites in the buffer are not counted again as host units of a handle.
     let coalesced = counter(&report, "units_coalesced") as f64;
     assert_eq!(host.values[0] + host.values[1] + coalesced, 3.0 * count as f64);
     assert!((host.values[0] - host.values[1]).abs() <= 1.0 + coalesced, "{:?}", host.values);
@@ -221,7 +222,7 @@ fn levels_apart(allocation: &str) {
         let volume = (2 * number / count) as u32;
         device.precondition_with(&[Request { volume, ..unit(Op::Write, number) }]);
     }
-    // A quarter of either half is written over and over, and the rest stays cold.
+    // A quarter of each half is overwritten repeatedly, and the rest stays cold.
     for number in 0..20 * count {
         let volume = (number % 2) as u32;
         let request = unit(Op::Write, u64::from(volume) * (count / 2) + random.below(count / 8));
@@ -239,15 +240,15 @@ fn levels_apart(allocation: &str) {
 }
 
 #[test]
-fn a_tenant_gets_as_many_reads_done_as_it_has_places() {
-    // Every read takes a die for 50 us; there are so many dies that they hardly meet.
+fn a_tenant_gets_as_many_reads_done_as_it_has_slots() {
+    // Every read takes a die for 50 us, and the number of dies makes collisions rare.
     let settings = "channels = 64\nways = 8\nblocks = 16\npages = 8\nbus = \"10 GB/s\"\nlink = \"100 GB/s\"\n\
                     buffer = \"8 MiB\"\nunwritten = \"flash\"\nover_provisioning = \"100 %\"\n";
     for (depths, places) in [("[6, 2]", [6.0, 2.0]), ("[4, 4]", [4.0, 4.0]), ("[7, 1]", [7.0, 1.0])] {
         let mut device = driven(&format!("{settings}queue = {{ kind = \"by_tenant\", depths = {depths} }}"));
         let count = device.unit_count();
         let (mut random, end) = (random("shares"), Time::from_ms(40));
-        // Each has 32 requests outstanding, far more than places.
+        // Each tenant has 32 requests outstanding, far more than slots.
         let mut read = |device: &mut Driven, volume| {
             let request = unit(Op::Read, random.below(count));
             device.submit(device.now, &Request { volume, ..request })

@@ -1,20 +1,20 @@
-//! Cleaning while the host is quiet.
+//! Garbage collection while the host is idle.
 
 use super::*;
 
-/// Four dies that program 4 KiB in 500 us, superblocks of 256 units.
+/// Four dies that program 4 KiB in 500 us; superblocks of 256 units.
 const DRIVE: &str =
     "blocks = 512\nbus = \"4 GB/s\"\ncommand = \"0 s\"\nlink = \"40 GB/s\"\ncleaning = \"fifo\"\n";
 
-/// Writes `count` units drawn by `draw`, 32 at a time, from now on; gives when the last was taken in.
+/// Writes `count` units selected by `draw`, with 32 outstanding; returns the completion time of the last one.
 fn burst(device: &mut Driven, count: u64, mut draw: impl FnMut() -> u64) -> Time {
     device.closed_loop(32, count, |_| unit(Op::Write, draw())).end
 }
 
-/// Writes so many units in some way.
+/// Writes this many units with some pattern.
 type Writes<'a> = Box<dyn FnMut(&mut Driven, u64) + 'a>;
 
-/// Units copied, and time taken, by a burst of so many superblocks after an hour of quiet.
+/// Units copied, and seconds taken, by a burst of this many superblocks after one idle hour.
 fn burst_after_quiet(settings: &str, superblocks: u64) -> (u64, f64) {
     let mut device = driven(&format!("{DRIVE}{settings}"));
     let (count, mut random) = (device.unit_count(), random("bursts"));
@@ -35,14 +35,14 @@ fn a_burst_within_the_thresholds_is_as_fast_as_on_an_empty_drive() {
     let (copied, _) = burst_after_quiet("idle_reserve = 36", 60);
     assert!(copied > 0, "the reserve is kept");
     let (copied, seconds) = burst_after_quiet("", 30);
-    // Programs of the host and of copies, reads of copies; an erase for every 64 pages of a die.
+    // Programs of host data and copies, reads of copies, and one erase per 64 pages of a die.
     let (written, copied) = (30.0 * 256.0, copied as f64);
     let expected = (written + copied) / 4.0 * (500e-6 + 3e-3 / 64.0) + copied / 4.0 * 50e-6;
     assert_close("with cleaning in it", seconds, expected, 0.05);
 }
 
 #[test]
-fn what_is_kept_erased_while_idle_is_no_spare_space() {
+fn the_idle_reserve_is_not_spare_space() {
     for kept in [12, 24] {
         let amplification = |settings: &str, mut write: Writes<'_>| {
             let mut device = driven(&format!("{DRIVE}{settings}"));
@@ -53,7 +53,7 @@ fn what_is_kept_erased_while_idle_is_no_spare_space() {
             device.check_invariants();
             device.amplification()
         };
-        // A superblock of writes, and time to gain it again.
+        // One superblock of writes, and the time to reclaim it.
         let mut draws = random("idle");
         let idle = amplification(
             &format!("idle_reserve = {}", kept - 4),
@@ -78,7 +78,7 @@ fn what_is_kept_erased_while_idle_is_no_spare_space() {
 }
 
 #[test]
-fn cleaning_while_idle_does_not_depend_on_when_the_drive_is_told_the_time() {
+fn idle_garbage_collection_does_not_depend_on_when_the_drive_runs() {
     let ends = [1, 1_000].map(|steps| {
         let mut device = driven(&format!("{DRIVE}idle_reserve = 36"));
         let (count, mut random) = (device.unit_count(), random("steps"));

@@ -1,4 +1,4 @@
-//! The mapping table in flash, of which a part is cached.
+//! A mapping table in flash with a cache.
 
 use super::*;
 use crate::ftl::mapping_cache::CachedPages;
@@ -40,7 +40,7 @@ fn cached(pages: u32, allocation: &str) -> Driven {
 }
 
 #[test]
-fn under_uniform_access_what_is_not_cached_misses() {
+fn the_miss_ratio_under_uniform_access_is_the_uncached_share() {
     for (pages, op, allocation) in [
         (25, Op::Read, "superblock"),
         (50, Op::Read, "superblock"),
@@ -84,7 +84,7 @@ fn costs_by_what_misses(allocation: &str) {
     let (some, more) = amplification(50);
     let (many, most) = amplification(5);
     assert!(none == 0.0, "{none}");
-    // Nearly every write misses and makes the page that leaves dirty; cleaning adds its own.
+    // Almost every write misses and evicts a changed page; garbage collection adds more.
     assert!(many > 0.9 && some < many && some > 0.4, "{some} {many}");
     assert!(least < more && more < most, "{least} {more} {most}");
 }
@@ -102,7 +102,7 @@ fn reads_the_table_first(allocation: &str) {
         let answer = device.ask(at, &unit(Op::Read, number));
         (answer.latency_s(), answer.spent(Activity::Translate).as_secs_f64())
     };
-    // What was changed leaves first: its programs would be in the way.
+    // Evicts changed pages first, since their programs would delay the reads.
     for page in 40..60 {
         read(&mut device, page * 1024, Time::from_ms(10 * page));
     }
@@ -113,7 +113,8 @@ fn reads_the_table_first(allocation: &str) {
     assert_eq!(none, 0.0);
 }
 
-/// Writes and reads come far faster than dies work, and reads of the table and of data go before programs and erases.
+/// Writes and reads arrive far faster than dies serve them, and reads of the table and of data go before
+/// programs and erases.
 #[test]
 fn dies_with_a_table_in_flash_are_busy_no_longer_than_the_drive() {
     for allocation in ["superblock", "static", "dynamic"] {

@@ -6,6 +6,7 @@ mod amplification;
 mod arbitration;
 pub(crate) mod array;
 mod bandwidth;
+mod config_errors;
 mod contract;
 mod crashes;
 mod drive;
@@ -18,7 +19,6 @@ mod gains;
 mod handles;
 mod idle;
 mod mapping;
-mod mistakes;
 mod parity;
 mod plane_reads;
 mod programming;
@@ -39,7 +39,7 @@ use nacre_testkit::assert_close;
 use nacre_testkit::oracle::{Load, Visit};
 use nacre_testkit::visits;
 
-/// A drive of 4 dies with nothing in the way but the flash; `settings` come behind, or instead.
+/// A drive of four dies without other bottlenecks; `settings` are added or replace others.
 pub(super) fn text(settings: &str) -> String {
     const DEFAULTS: &[(&str, &str)] = &[
         ("kind", "\"ssd\""),
@@ -56,7 +56,7 @@ pub(super) fn text(settings: &str) -> String {
         ("buffer", "\"256 KiB\""),
         ("link", "\"4 GB/s\""),
     ];
-    // Behind a heading are settings of a table.
+    // Settings after a heading belong to a table.
     let own = || settings.lines().take_while(|line| !line.starts_with('['));
     let is_given = |name: &str| own().any(|line| line.split('=').next().map(str::trim) == Some(name));
     let defaults = DEFAULTS.iter().filter(|(name, _)| !is_given(name));
@@ -72,24 +72,24 @@ pub(super) fn random(name: &str) -> Random {
     Streams::new(5).stream(name)
 }
 
-/// A request of one unit of 4 KiB.
+/// A request for one unit of 4 KiB.
 pub(super) fn unit(op: Op, number: u64) -> Request {
     units(op, number, 1)
 }
 
-/// A request of `count` units.
+/// A request for `count` units.
 pub(super) fn units(op: Op, number: u64, count: u32) -> Request {
     Request { arrival: Time::ZERO, address: number * 4096, bytes: count * 4096, volume: 0, op }
 }
 
-/// The configuration of the drive with `settings`.
+/// Configuration of the drive with `settings`.
 pub(crate) fn config(settings: &str) -> Config {
     let workbench = workbench(3);
     let slot = workbench.slot(&text(settings)).unwrap_or_else(|problems| panic!("{problems}"));
     Config::from(&slot.config::<SsdConfig>(nacre_device::Builder::families(&workbench)))
 }
 
-/// Why the drive with `settings` is refused.
+/// Error messages of the drive with `settings`.
 pub(super) fn problems(settings: &str) -> String {
     let refused = workbench(1).build(&text(settings)).err();
     refused.unwrap_or_else(|| panic!("{settings} was taken")).to_string()
@@ -100,20 +100,20 @@ pub(super) fn counter(report: &ComponentReport, name: &str) -> u64 {
     found.unwrap_or_else(|| panic!("there is no counter {name}")).1
 }
 
-/// The first value of a column of the report.
+/// First value of a report column.
 pub(super) fn column(report: &ComponentReport, name: &str) -> f64 {
     let found = report.columns.iter().find(|column| column.name == name);
     found.unwrap_or_else(|| panic!("there is no column {name}")).values[0]
 }
 
-/// The resource called `name` of the report.
+/// Resource `name` of the report.
 pub(super) fn resource<'a>(report: &'a ComponentReport, name: &str) -> &'a Resource {
     let found = report.resources.iter().find(|resource| resource.name == name);
     found.unwrap_or_else(|| panic!("there is no resource {name}"))
 }
 
-/// A drive whose flash is the bound, with `settings`, in steady cleaning: writes a second, and what they are by the work of
-/// its dies.
+/// A drive with `settings` whose flash is the bottleneck, in steady garbage collection: its writes per
+/// second, and those expected from the work of its dies.
 pub(super) fn steady_writes(settings: &str) -> (Driven, f64, f64) {
     let bound = "over_provisioning = \"28 %\"\nbus = \"4 GB/s\"\ncommand = \"0 s\"\nlink = \"40 GB/s\"\npages = 256\nblocks = 256";
     let mut device = driven(&format!("{bound}\n{settings}"));
@@ -124,7 +124,8 @@ pub(super) fn steady_writes(settings: &str) -> (Driven, f64, f64) {
     let seen = device.closed_loop(64, count, |_| unit(Op::Write, random.below(count)));
     let wear = device.report().wear.expect("it wears");
     let copies = wear.cleaned as f64 / wear.host as f64;
-    // For each unit written: it and the copies are programmed, copies read, and blocks of 256 pages erased.
+    // Per unit written: programs of the unit and of copies, reads of copies, and erases of blocks of 256
+    // pages.
     let each = (1.0 + copies) * 500e-6 + copies * 50e-6 + (1.0 + copies) / 256.0 * 3e-3;
     (device, seen.per_second(), 4.0 / each)
 }

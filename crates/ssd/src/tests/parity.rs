@@ -1,4 +1,4 @@
-//! Parity within superblocks: what it takes, what it brings back, and what remains lost.
+//! Parity within superblocks: its cost, rebuilt units, and lost units.
 
 use super::array::small;
 use super::driven::driven_with_bytes;
@@ -9,15 +9,15 @@ use nacre_kernel::{Recovery, Status};
 use std::collections::BTreeMap;
 
 const READ: Time = Time::from_us(50);
-/// A command crosses a channel, and a page.
+/// Channel time of a command and of a page.
 const COMMAND: Time = Time::from_ns(300);
 const PAGE: Time = Time::from_ns(10_240);
-/// A page of 4 KiB over the link of 4 GB/s.
+/// Link time of a page of 4 KiB at 4 GB/s.
 const LINK: Time = Time::from_ns(1_024);
-/// Two codewords of 2 KiB, 15 us for each of four bits that can be corrected.
+/// Two codewords of 2 KiB; 15 us for each of four correctable bits.
 const DECODING: Time = Time::from_us(120);
 
-/// Parity over so many of the four dies, and bits wrong at a rate that leaves a share of units beyond the code.
+/// Parity over `stripe` of the four dies, and a bit error rate at which a share of units is uncorrectable.
 fn parity(stripe: u32, rate: f64) -> String {
     format!(
         "allocation = {{ kind = \"superblock\", parity = {{ stripe = {stripe} }} }}\nover_provisioning = \"140 %\"\nerrors = {{ ecc = {{ kind = \"bch\", \
@@ -25,12 +25,12 @@ fn parity(stripe: u32, rate: f64) -> String {
     )
 }
 
-/// Share of units that are beyond the code.
+/// Share of uncorrectable units.
 fn beyond(rate: f64) -> f64 {
     crate::workbench::ecc("kind = \"bch\"\nt = 4\ncodeword = \"2 KiB\"", 4096).page_failure(rate)
 }
 
-/// What a read at `now` comes to.
+/// Completion time and status of a read at `now`.
 fn read(device: &mut Driven, now: Time, number: u64) -> (Time, Status) {
     let answer = device.ask(now, &unit(Op::Read, number));
     (answer.latency(), answer.status)
@@ -40,7 +40,7 @@ fn read(device: &mut Driven, now: Time, number: u64) -> (Time, Status) {
 fn a_unit_is_lost_when_it_and_another_one_of_its_stripe_are_beyond_the_code() {
     for (stripe, rate) in [(2, 2e-4), (4, 1.2e-4), (4, 2e-4)] {
         let mut device = driven(&parity(stripe, rate));
-        // Of whole superblocks, of 128 or 192 units.
+        // Whole superblocks of 128 or 192 units.
         let count = 38_400;
         device.precondition(count, |number| number);
         let mut failed = 0;
@@ -58,7 +58,7 @@ fn a_unit_is_lost_when_it_and_another_one_of_its_stripe_are_beyond_the_code() {
         let reads = counter(&found, "rebuild_reads");
         assert_eq!(reads, u64::from(others) * (rebuilt + failed), "{what}");
         assert_eq!(counter(&found, "flash_reads"), count + reads);
-        // What is lost is known, and read once.
+        // Lost units are known, and are read once.
         let units: Vec<u64> = (0..2_000).collect();
         let before = device.counter("lost_pages");
         units.iter().for_each(|&number| _ = read(&mut device, Time::from_ms(count + number), number));
@@ -69,9 +69,9 @@ fn a_unit_is_lost_when_it_and_another_one_of_its_stripe_are_beyond_the_code() {
 
 #[test]
 fn a_rebuilt_read_of_an_idle_drive_takes_the_slowest_of_the_other_dies_more() {
-    // Dies 0 and 2 are on one channel, 1 and 3 on the other. Two of the three others share one, and it is the other
-    // channel: their pages cross one after the other, and the second command while the first die senses. Of a stripe of
-    // two the other die has a channel to itself.
+    // Dies 0 and 2 share one channel, 1 and 3 the other. Two of the three other dies share a channel, which
+    // is not that of the first die: their pages cross one after the other, and the second command crosses
+    // while the first die senses. With stripes of two, the other die is alone on its channel.
     for (stripe, pages) in [(4, 2), (2, 1)] {
         let mut device = driven(&parity(stripe, 1e-4));
         let count = 3_840;
@@ -85,14 +85,14 @@ fn a_rebuilt_read_of_an_idle_drive_takes_the_slowest_of_the_other_dies_more() {
             let is_rebuilt = device.counter("rebuilt_units") > before;
             *seen.entry((latency, is_rebuilt, status == Status::Done)).or_insert(0) += 1;
         }
-        // A read that fails takes as long.
+        // A failed read takes the same time.
         let known = [(plain, false, true), (rebuilt, true, true), (rebuilt, false, false)];
         assert!(seen.keys().all(|kind| known.contains(kind)), "{stripe}: {seen:?}");
         assert!(seen[&known[0]] > 3_000 && seen[&known[1]] > 50, "{stripe}: {seen:?}");
     }
 }
 
-/// Bits that nothing puts right, in every unit.
+/// Uncorrectable bit errors in every unit.
 const HOPELESS: &str = "over_provisioning = \"140 %\"\nallocation = { kind = \"superblock\", parity = {} }\nerrors = { ecc = { kind = \"crc32\" }, \
                         bit_error_rate = 0.1, cycles = 1, error_exponent = 0 }";
 
@@ -111,12 +111,12 @@ fn parity_of_a_stripe_that_is_not_full_is_in_the_drive() {
 }
 
 #[test]
-fn what_is_still_being_programmed_is_not_read_to_rebuild_another() {
+fn members_in_the_buffer_are_not_read_for_a_rebuild() {
     let mut device = driven(HOPELESS);
     device.submit(Time::ZERO, &unit(Op::Write, 0));
     let first = device.rest();
     device.write_all(first, 1..3);
-    // They and the parity are programmed until some 511 us later.
+    // These units and the parity are programmed until about 511 us later.
     assert_eq!(read(&mut device, first + Time::from_us(300), 0).1, Status::Done);
     assert_eq!(device.counter("rebuild_reads"), 0);
     let idle = device.rest();
@@ -125,7 +125,7 @@ fn what_is_still_being_programmed_is_not_read_to_rebuild_another() {
 }
 
 #[test]
-fn cleaning_copies_what_is_rebuilt_and_loses_as_little_as_reads() {
+fn garbage_collection_copies_rebuilt_units_and_loses_no_more_than_reads() {
     let rate = 1.2e-4;
     let settings = parity(4, rate).replace("140 %", "60 %");
     let mut device = driven(&format!("blocks = 64\n{settings}"));
@@ -145,18 +145,18 @@ fn cleaning_copies_what_is_rebuilt_and_loses_as_little_as_reads() {
     assert_eq!(counter(&found, "rebuild_reads"), 3 * (rebuilt + lost) as u64);
 }
 
-/// What the flash was told to program, by superblock and die.
+/// Programs reported to the flash, by superblock and die.
 #[derive(Default)]
-struct Told {
+struct Issued {
     data: u64,
     parity: u64,
     erases: u64,
-    /// The operation programmed last, by superblock and die.
+    /// Last operation programmed, by superblock and die.
     last: BTreeMap<(u32, u32), u32>,
     dies: u32,
 }
 
-impl Told {
+impl Issued {
     fn note(&mut self, superblock: u32, operation: u32) {
         let die = operation % self.dies;
         let expected = self.last.get(&(superblock, die)).map_or(die, |last| last + self.dies);
@@ -165,7 +165,7 @@ impl Told {
     }
 }
 
-impl FlashOps for Told {
+impl FlashOps for Issued {
     fn program(&mut self, superblock: u32, operation: u32, _cells: Cells, _cause: Cause, _is_mixed: bool) {
         self.note(superblock, operation);
         self.data += 1;
@@ -208,25 +208,26 @@ fn every_page_of_a_block_is_programmed_once_and_in_order_and_every_stripe_has_pa
     ] {
         let settings = format!("blocks = 64\npages = 32\nover_provisioning = \"160 %\"\n{settings}");
         let mut array = small(&settings, "greedy");
-        let mut told = Told { dies: array.geometry.dies, ..Told::default() };
+        let mut issued = Issued { dies: array.geometry.dies, ..Issued::default() };
         let mut random = random("stripes");
         for _ in 0..60_000 {
             let unit = random.below(u64::from(array.geometry.logical_units)) as u32;
-            assert!(array.write(unit, &[], &mut told));
+            assert!(array.write(unit, &[], &mut issued));
         }
         array.check_invariants();
         let units = u64::from(array.geometry.operation_units);
         let waiting: u64 = array.frontiers.iter().map(|open| u64::from(open.taken - open.issued)).sum();
-        assert_eq!(told.data * units + waiting, array.flash.programs(), "{settings}");
+        assert_eq!(issued.data * units + waiting, array.flash.programs(), "{settings}");
         let parity = array.parity.0.as_ref().expect("it has parity").measured();
-        assert_eq!(told.parity * units, parity, "{settings}");
-        // A stripe of each superblock that is being filled is not full; refreshed and leveled ones may be shorter.
+        assert_eq!(issued.parity * units, parity, "{settings}");
+        // The current stripe of each open superblock is partial; stripes of refreshed and leveled superblocks
+        // may be shorter.
         let open = array.frontiers.len() as u64;
-        let full = told.data / (stripe - 1);
+        let full = issued.data / (stripe - 1);
         assert!(
-            (full - open..=full + told.erases).contains(&told.parity),
-            "{settings}: {told:?}",
-            told = told.parity
+            (full - open..=full + issued.erases).contains(&issued.parity),
+            "{settings}: {issued:?}",
+            issued = issued.parity
         );
     }
 }
@@ -253,7 +254,7 @@ fn programs_are_those_of_the_host_of_copies_and_of_parity() {
         assert_eq!(counter(&found, "flash_programs") * planes, data + parity);
         let wear = found.wear.as_ref().unwrap();
         assert_eq!(wear.write_amplification().unwrap(), (data + parity) as f64 / count as f64);
-        // Each takes its time and its energy on its die.
+        // Each read takes time and energy of its die.
         let dies = resource(&found, "dies");
         let busy = (parity / planes) as f64 * 500e-6;
         assert_close("time of parity", dies.ledger.busy_s(Activity::Correct), busy, 1e-9);
@@ -297,7 +298,7 @@ fn parity_takes_its_share_of_the_flash() {
     }
 }
 
-/// A drive with bytes that was given so many units at once, and whose power fails at `at`.
+/// A drive with data that was given this many units at once, and whose power fails at `at`.
 fn failed(settings: &str, units: u64, at: Time) -> (Recovery, ComponentReport) {
     let settings = format!(
         "over_provisioning = \"140 %\"\nallocation = {{ kind = \"superblock\", parity = {{}} }}\nread_energy = \"25 uJ\"\nprogram_energy = \"150 uJ\"\n\
@@ -315,24 +316,24 @@ fn a_loss_of_power_ends_or_cancels_parity_as_it_does_data() {
     let energy = |found: &ComponentReport, activity| {
         (resource(found, "dies").ledger.energy(activity).0 / 150e-6).round() as u64
     };
-    // Twenty-four pages are eight stripes: each die has eight programs, and is at its second.
+    // 24 pages are eight stripes: each die has eight programs, and performs the second.
     let at = Time::from_us(800);
     let (recovery, found) = failed("power_protected = false", 24, at);
     assert_eq!((recovery.programs_finished, recovery.programs_lost), (0, 24 - 3));
     assert_eq!((energy(&found, Activity::Drain), energy(&found, Activity::Correct)), (6, 2));
     assert_eq!(counter(&found, "flash_programs"), 8);
-    // Capacitors finish the seven of each die that have not ended.
+    // Capacitors finish the seven programs of each die that have not ended.
     let (recovery, found) = failed("", 24, at);
     assert_eq!(recovery.programs_finished, 28);
     assert_eq!((energy(&found, Activity::Drain), energy(&found, Activity::Correct)), (24, 8));
-    // Half of the buffer of 64 pages is kept back, and what they make of it are twelve stripes and two pages.
+    // The buffer of 64 pages holds half back; the rest is twelve stripes and two pages.
     let (recovery, found) = failed("buffer_kept = \"50 %\"", 38, Time::from_s(1));
     assert_eq!(recovery.programs_finished, 32 + 10);
     assert_eq!((energy(&found, Activity::Drain), energy(&found, Activity::Correct)), (38, 12));
 }
 
 #[test]
-fn recovery_reads_what_is_on_the_flash_of_stripes_that_are_not_full() {
+fn recovery_reads_the_pages_of_partial_stripes() {
     let at = Time::from_s(1);
     let took = |settings: &str, units| failed(settings, units, at).0.done - at;
     let page = READ + COMMAND + PAGE;

@@ -4,14 +4,14 @@ use super::*;
 
 const INDEPENDENT: &str = "scheduling = { kind = \"read_priority\", independent_planes = true }";
 
-/// One die of two planes, programs of 500 us and reads of 50 us; nothing else takes time to speak of.
+/// One die of two planes, programs of 500 us, and reads of 50 us; everything else takes almost no time.
 fn one_die(settings: &str) -> Driven {
     driven(&format!(
         "channels = 1\nways = 1\nplanes = 2\nbus = \"400 GB/s\"\ncommand = \"0 s\"\nlink = \"40000 GB/s\"\n{settings}"
     ))
 }
 
-/// What reads take, in microseconds: each at a time, of so many units from a number on.
+/// Latencies of reads in microseconds. Each read has a time, a first unit, and a number of units.
 fn latencies<const COUNT: usize>(device: &mut Driven, reads: [(u64, u64, u32); COUNT]) -> [f64; COUNT] {
     let reads = reads.map(|(at, number, count)| {
         device.submit(device.now.max(Time::from_us(at)), &units(Op::Read, number, count))
@@ -27,12 +27,12 @@ fn assert_all<const COUNT: usize>(what: &str, found: [f64; COUNT], expected: [f6
 
 #[test]
 fn pages_of_two_planes_are_read_at_one_time() {
-    // Both planes at one time, one of them again, and a page of each.
+    // Both planes at the same time, one of them again, and a page of each.
     let reads = [(0, 0, 1), (0, 1, 1), (0, 2, 1), (0, 4, 2)];
     let found = latencies(&mut one_die(INDEPENDENT), reads);
     assert_all("independent", found, [50.0, 50.0, 100.0, 150.0]);
     assert_all("the whole die", latencies(&mut one_die(""), reads), [50.0, 100.0, 150.0, 200.0]);
-    // Wherever pages go, and where what is read was written.
+    // For each allocation, and for zones.
     for settings in ["allocation = \"static\"", "kind = \"zns_ssd\""] {
         let mut device = one_die(&format!("{INDEPENDENT}\n{settings}"));
         device.precondition(64, |number| number);
@@ -50,10 +50,10 @@ fn reads_of_two_planes_wait_for_one_program_and_suspend_it_once() {
         "scheduling = { kind = \"suspension\", independent_planes = true, suspend = \"10 us\", resume = \"5 us\" }",
     );
     device.submit(Time::ZERO, &units(Op::Write, 8, 2));
-    // The first suspends, the second finds the die suspended, and the third waits for the second.
+    // The first read suspends the program, the second finds it suspended, and the third waits for the second.
     let found = latencies(&mut device, [(100, 0, 1), (120, 1, 1), (120, 3, 1)]);
     assert_all("suspended", found, [60.0, 50.0, 100.0]);
-    // Suspended at 100 us, read from 110 to 220 us, resumed.
+    // Suspended at 100 us, read from 110 to 220 us, then resumed.
     assert_close("the program ends", device.rest().as_secs_f64() * 1e6, 625.0, 0.001);
     assert_eq!(device.counter("suspensions"), 1);
 }

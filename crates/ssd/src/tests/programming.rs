@@ -1,9 +1,9 @@
-//! Programs in turn: no more than so many dies program at one time.
+//! Limits on the number of dies that program at one time.
 
 use super::*;
 use nacre_testkit::conformance;
 
-/// Four dies, each behind its own channel, that program 4 KiB in 500 us and erase a block of 256 pages in 3 ms.
+/// Four dies, each on its own channel, that program 4 KiB in 500 us and erase a block of 256 pages in 3 ms.
 fn limited(settings: &str) -> Driven {
     driven(&format!(
         "channels = 4\nways = 1\npages = 256\nblocks = 128\nbus = \"4 GB/s\"\ncommand = \"0 s\"\n\
@@ -11,11 +11,12 @@ fn limited(settings: &str) -> Driven {
     ))
 }
 
-/// Twelve pages that come together, three to a die, are programmed in rounds. A page comes over the link in .1024 us and
-/// crosses its channel in 1.024 us. Without cached commands that happens in front of each program of a die, unless it waits
+/// Twelve pages that arrive together, three per die, are programmed in rounds. A page crosses the link in
+/// 0.1024 us and its channel in 1.024 us. Without cached commands, the page crosses before each program of a
+/// die, unless the die waits for its turn anyway.
 /// for its turn anyway.
 #[test]
-fn so_many_programs_at_a_time_are_done_in_rounds() {
+fn a_limited_number_of_programs_runs_in_rounds() {
     for (most, rounds, registers, crossings) in [
         (1, 12, 2, 1),
         (2, 6, 2, 1),
@@ -29,7 +30,7 @@ fn so_many_programs_at_a_time_are_done_in_rounds() {
     ] {
         let mut device = limited(&format!("programs_at_once = {most}\nregisters = {registers}"));
         device.write_all(Time::ZERO, 0..12);
-        // The last page of each round waits for that of the first one.
+        // The last page of each round waits for that of the first round.
         let link = Time::from_ps(102_400) * most.min(4);
         let expected = link + Time::from_ns(1_024) * crossings + Time::from_us(500) * rounds;
         assert_eq!(device.rest(), expected, "{most} at once, {registers} registers");
@@ -37,7 +38,8 @@ fn so_many_programs_at_a_time_are_done_in_rounds() {
     }
 }
 
-/// With so many at once they are programs over their time, or what all dies do in addition to erases, whichever is less.
+/// Rates with a limit: programs per program time, or the work of all dies including erases, whichever is
+/// lower.
 #[test]
 fn saturated_writes_are_programmed_by_as_many_dies_as_may() {
     for settings in
@@ -62,7 +64,7 @@ fn saturated_writes_are_programmed_by_as_many_dies_as_may() {
     }
 }
 
-/// What cleaning programs counts too: for each unit of the host its copies are programmed.
+/// Programs of garbage collection count, too: each host unit adds its copies.
 #[test]
 fn copies_take_their_turns_among_writes_of_the_host() {
     let settings = "programs_at_once = 2\nover_provisioning = \"28 %\"\nbuffer = \"1 MiB\"";

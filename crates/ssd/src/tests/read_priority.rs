@@ -1,8 +1,8 @@
-//! Reads go first, and wait for what has begun: the law of priority without preemption.
+//! Reads go before waiting operations, but wait for the one in progress: non-preemptive priority.
 //!
-//! Reads of the host (1) and programs (2) come at random, at rates l1 and l2, and take fixed times s1 and s2: loads r = l s.
-//! What is in progress when something comes takes R = (l1 s1^2 + l2 s2^2) / 2 more on average. Reads wait R / (1 - r1)
-//! (Cobham 1954; Kleinrock, *Queueing Systems*, vol. 2, equation 3.31).
+//! Host reads (1) and programs (2) arrive at random with rates l1 and l2, and take fixed times s1 and s2:
+//! loads r = l s. The mean remaining time of the operation in progress at an arrival is R = (l1 s1^2 + l2
+//! s2^2) / 2. Reads wait R / (1 - r1) (Cobham 1954; Kleinrock, *Queueing Systems*, vol. 2, equation 3.31).
 
 use crate::tests::driven::{Driven, driven};
 use crate::tests::{random, unit};
@@ -13,7 +13,7 @@ use nacre_testkit::queueing::priority_waits;
 
 const READ: Time = Time::from_us(50);
 
-/// One die, programs of 500 us and reads of 50 us; nothing else takes time to speak of.
+/// One die, programs of 500 us, and reads of 50 us; everything else takes almost no time.
 fn one_die(settings: &str) -> Driven {
     driven(&format!(
         "channels = 1\nways = 1\npages = 128\nbus = \"400 GB/s\"\ncommand = \"0 s\"\nlink = \"40000 GB/s\"\n\
@@ -49,10 +49,10 @@ fn every_read_waits_for_a_program_whose_suspensions_are_used_up() {
 }
 
 #[test]
-fn a_read_goes_before_what_has_not_begun() {
+fn a_read_goes_before_operations_that_have_not_started() {
     let mut device = one_die("");
     device.write_all(Time::ZERO, 0..2);
-    // Of two programs one has begun.
+    // One of two programs has started.
     let [read] = latencies(&mut device, [200]);
     assert_close("the read", read, 350e-6, 0.001);
     assert_close("both programs end", device.rest().as_secs_f64(), 1_050e-6, 0.001);

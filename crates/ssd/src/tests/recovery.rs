@@ -1,32 +1,33 @@
-//! Power loss and recovery: what it takes, against the closed form, and what stays in the books.
+//! Power loss and recovery: recovery time against the closed form, and the ledgers.
 
 use super::driven::driven_with_bytes;
 use super::*;
 
-/// Units of the host's data in the drive of these tests: 4 dies, 512 blocks of 64 pages, 28 % more than it shows.
+/// Units of the usable capacity of the drive of these tests: four dies with 512 blocks of 64 pages, 28 % more
+/// than the usable capacity.
 const LOGICAL: u64 = 4 * 512 * 64 * 100 / 128;
 const DIES: u64 = 4;
 const WAYS: u64 = 2;
 const READ: Time = Time::from_us(50);
-/// A command, and a page of 4 KiB at 400 MB/s.
+/// Channel time of a command, and of a page of 4 KiB at 400 MB/s.
 const COMMAND: Time = Time::from_ns(300);
 const PAGE: Time = Time::from_ns(10_240);
 
-/// Writes so many units, one behind the other.
+/// Writes this many units, one after the other.
 fn written(device: &mut Driven, units: u64) {
     for number in 0..units {
         device.ask(device.now, &unit(Op::Write, number));
     }
 }
 
-/// Writes so many units and has them all programmed; gives when.
+/// Writes this many units and waits for their programs; returns the end.
 fn filled(device: &mut Driven, units: u64) -> Time {
     written(device, units);
     device.rest()
 }
 
-/// Reading the checkpoint, four bytes for each logical unit, and so many spare areas: dies side by side, those
-/// of a channel in turn where transfers take longer than sensing.
+/// Time to read the checkpoint, with four bytes per logical unit, and this many spare areas. Dies sense in
+/// parallel; those of a channel transfer in turn if transfers take longer than sensing.
 fn closed_form(scanned: u64) -> Time {
     let table = (LOGICAL * 4).div_ceil(4096).div_ceil(DIES);
     let page = (READ + COMMAND + PAGE).max((COMMAND + PAGE) * WAYS);
@@ -34,14 +35,14 @@ fn closed_form(scanned: u64) -> Time {
 }
 
 #[test]
-fn recovery_reads_the_checkpoint_and_the_spare_areas_of_what_was_programmed_since() {
+fn recovery_reads_the_checkpoint_and_later_spare_areas() {
     for (units, every, scanned) in [(1000, "1 GiB", 1000), (1000, "1 MiB", 1000 % 256), (256, "1 MiB", 0)] {
         let mut device = driven(&format!("checkpoint_every = \"{every}\""));
         let at = filled(&mut device, units);
         let recovery = device.fail(at);
         assert_eq!(recovery.pages_scanned, scanned);
         assert_eq!(recovery.done - at, closed_form(scanned));
-        // Recovery ended with a checkpoint: nothing was programmed since.
+        // Recovery ended with a checkpoint, and no page was programmed since.
         let again = device.fail(recovery.done);
         assert_eq!((again.pages_scanned, again.done - recovery.done), (0, closed_form(0)));
         let report = device.report();
@@ -80,7 +81,8 @@ fn a_request_that_comes_during_recovery_waits_for_its_end() {
 const ENERGIES: &str = "read_energy = \"25 uJ\"\nprogram_energy = \"150 uJ\"\nerase_energy = \"500 uJ\"\n\
     transfer_energy = \"2 uJ\"\n";
 
-/// The drive with 32 writes of a unit at once, eight for each die, whose power fails at `at` and is back at once.
+/// The drive with 32 writes of one unit at once, eight per die, whose power fails at `at` and is restored at
+/// once.
 fn failed_at(at: Time, settings: &str) -> (Time, ComponentReport) {
     let mut device = driven_with_bytes(&format!("{ENERGIES}{settings}"));
     (0..32).for_each(|number| _ = device.submit_bytes(Time::ZERO, number, 1));
@@ -89,7 +91,7 @@ fn failed_at(at: Time, settings: &str) -> (Time, ComponentReport) {
     (recovery.done, device.report_over(recovery.done))
 }
 
-/// Time of `resource` charged to `activity`, and energy.
+/// Time of `resource` charged to `activity`, and its energy.
 fn charged(report: &ComponentReport, name: &str, activity: Activity) -> (Time, f64) {
     let found = resource(report, name);
     (Time::from_secs_f64(found.ledger.busy_s(activity)), found.ledger.energy(activity).0)
@@ -99,10 +101,11 @@ fn charged(report: &ComponentReport, name: &str, activity: Activity) -> (Time, f
 fn programs_that_a_loss_of_power_cancels_are_charged_to_nothing() {
     let at = Time::from_us(800);
     let (done, report) = failed_at(at, "power_protected = false");
-    // Dies begin when their data has crossed, those of a channel in turn, and work on from then: on their second program
-    // when the power fails. The data of these, and of those that wait for it in the registers, has crossed.
+    // Dies start when their data has crossed, those of a channel in turn, and are then always busy. They
+    // perform the second program when power fails. The data of these programs, and of those that wait in the
+    // registers, has crossed.
     let (crossing, link) = (COMMAND + PAGE, Time::from_secs_f64(4096.0 / 4e9));
-    // The first unit comes over the link for one channel, the second for the other.
+    // The first unit crosses the link for one channel, the second for the other.
     let [first, second] = [1, 2].map(|place| at - link * place);
     let busy = (first - crossing) + (first - crossing * 2) + (second - crossing) + (second - crossing * 2);
     let (time, energy) = charged(&report, "dies", Activity::Drain);
@@ -112,10 +115,10 @@ fn programs_that_a_loss_of_power_cancels_are_charged_to_nothing() {
     assert_eq!(time, crossing * 12);
     assert!((energy - 12.0 * 2e-6).abs() < 1e-9, "{energy} J");
     assert_eq!(counter(&report, "flash_programs"), 8);
-    // Where the units are mapped to is not taken back.
+    // The units stay counted as written.
     assert_eq!((counter(&report, "writes"), counter(&report, "units_host")), (32, 32));
     assert!(report.resources.iter().all(|resource| resource.utilization(done) <= 1.0));
-    // Of a protected drive all of them are programmed.
+    // A protected drive programs all of them.
     let (done, report) = failed_at(at, "power_protected = true");
     let (time, energy) = charged(&report, "dies", Activity::Drain);
     assert_eq!(time, Time::from_us(500) * 32);
@@ -130,7 +133,7 @@ fn reads_that_a_loss_of_power_cancels_are_charged_to_nothing() {
         (0..4).for_each(|number| _ = device.write_bytes(device.now, number, 1));
         let begin = device.rest();
         device.restart_ledger();
-        // All of one unit: one die and its channel.
+        // All spare areas of one unit: one die and its channel.
         for _ in 0..100 {
             device.submit(begin, &unit(Op::Read, 0));
         }
@@ -146,7 +149,7 @@ fn reads_that_a_loss_of_power_cancels_are_charged_to_nothing() {
         assert!(pages <= reads && pages + 2 >= reads, "{settings}: {pages} pages of {reads}");
         assert!(time <= (COMMAND + PAGE) * reads, "{settings}: {pages} pages in {time}");
         if settings.is_empty() {
-            // A command, and the die senses while the page before crosses: nineteen reads have ended, and a part of one.
+            // A die senses while the previous page crosses: 19 reads have ended, and one is partial.
             assert_eq!((reads, pages), (20, 19));
             assert_eq!(charged(&report, "dies", Activity::Read).0, Time::from_us(975) - COMMAND * 20);
         }
@@ -157,7 +160,7 @@ fn reads_that_a_loss_of_power_cancels_are_charged_to_nothing() {
 fn capacitors_finish_the_programs_and_without_them_units_are_lost() {
     for is_protected in [true, false] {
         let mut device = driven_with_bytes(&format!("power_protected = {is_protected}"));
-        // Two programs on each die, one behind the other; the first four have ended after a millisecond.
+        // Two programs per die, one after the other; the first four have ended after a millisecond.
         (0..8).for_each(|number| _ = device.submit_bytes(Time::ZERO, number, 1));
         let recovery = device.fail(Time::from_us(800));
         assert!((0..8).all(|number| device.seen(number).done < Time::from_us(100)), "all were acknowledged");
@@ -175,8 +178,8 @@ fn capacitors_finish_the_programs_and_without_them_units_are_lost() {
     }
 }
 
-/// A superblock is full, and eight of its units are written anew: their pages there are not live any more, until the
-/// power fails before the programs of the new ones have ended.
+/// A superblock is full, and eight of its units are rewritten: their old pages are invalid until power fails
+/// before the programs of the new ones have ended.
 #[test]
 fn recovery_finds_the_older_page_of_a_unit_whose_program_was_cut() {
     let mut device = driven_with_bytes("power_protected = false");
@@ -200,7 +203,7 @@ fn recovery_finds_the_older_page_of_a_unit_whose_program_was_cut() {
     for number in 0..256 {
         assert_eq!(device.read_byte(device.now.max(ready), number), 1, "unit {number}");
     }
-    // Written once more and programmed, they are found there.
+    // Rewritten and programmed again, they are read from the new pages.
     (0..8).for_each(|number| _ = device.write_bytes(device.now, number, 3));
     let at = device.rest();
     let ready = device.fail(at).done;
@@ -223,13 +226,13 @@ fn a_unit_that_waits_for_others_of_its_program_is_lost_without_capacitors() {
 
 #[test]
 fn a_flush_waits_for_data_of_the_host_that_a_page_of_the_mapping_completes() {
-    // Two units in a page, one page of 64 mappings cached, and nothing to read from the flash.
+    // Two units per page, a cache of one page with 64 mappings, and no reads of the flash.
     let mut device = driven(
         "power_protected = false\npage = \"8 KiB\"\nmapping_cache = { size = \"4 KiB\" }\nmapping_entry = \"64 B\"\n\
          unwritten = \"zeros\"",
     );
     device.submit(Time::ZERO, &unit(Op::Write, 0));
-    // Another page of the mapping is needed: the one that was changed is programmed, next to the host's unit.
+    // Another mapping page is needed: the changed one is programmed in addition to the host unit.
     let at = Time::from_us(10);
     device.submit(at, &unit(Op::Read, 64));
     let flush = Request { bytes: 0, ..unit(Op::Flush, 0) };
@@ -237,8 +240,8 @@ fn a_flush_waits_for_data_of_the_host_that_a_page_of_the_mapping_completes() {
     assert_eq!(done, at + COMMAND + PAGE * 2 + Time::from_us(500));
 }
 
-/// Four dies program their first page and then their second, which shares its word line where there are two times: a
-/// power loss in the middle of the second damages the first, and nothing else does.
+/// Four dies program their first page and then their second. With two program times, both share a word line:
+/// a power loss during the second program damages the first page, and nothing else does.
 #[test]
 fn an_interrupted_program_damages_the_page_before_it_on_its_word_line() {
     let two = "program = [\"500 us\", \"900 us\"]\nread = [\"50 us\"]";
@@ -254,7 +257,7 @@ fn an_interrupted_program_damages_the_page_before_it_on_its_word_line() {
     for (times, settings, units, damaged) in cases {
         let settings = format!("{times}\n{settings}");
         let end = filled(&mut driven(&settings), units);
-        // The last pages are under way until then.
+        // The last pages are in progress until then.
         let mut device = driven(&settings);
         written(&mut device, units);
         let recovery = device.fail(end - Time::from_us(100));

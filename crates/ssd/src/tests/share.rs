@@ -1,4 +1,4 @@
-//! Shares of a drive: what they cost, take, hold and last, against the whole.
+//! Shares of a drive: their price, power, capacity, and lifetime compared with the whole drive.
 
 use super::*;
 use nacre_kernel::Bytes;
@@ -6,8 +6,8 @@ use nacre_kernel::Bytes;
 const PRICED: &str = "price = \"2 /GiB\"\nidle_power = \"8 W\"\nread_energy = \"1 uJ\"\nprogram_energy = \"1 uJ\"\n\
                       erase_energy = \"1 uJ\"\ntransfer_energy = \"1 uJ\"\nendurance = 1000\nspare_blocks = 16\n";
 
-/// What a drive, or a share of it, holds, costs and takes in idleness, and, when every unit was written `turnovers` times
-/// at random in 1,000 s, its write amplification and its days until it is worn out.
+/// Capacity, price, and idle power of a drive or a share, and, after every unit was written `turnovers` times
+/// at random in 1,000 s, its write amplification and its lifetime in days.
 fn bought(settings: &str, turnovers: u64) -> (u64, f64, f64, f64, f64) {
     let mut device = driven(&format!("{PRICED}{settings}"));
     let count = device.unit_count();
@@ -24,7 +24,7 @@ fn bought(settings: &str, turnovers: u64) -> (u64, f64, f64, f64, f64) {
 }
 
 #[test]
-fn shares_of_a_drive_are_together_what_the_drive_is() {
+fn shares_of_a_drive_add_up_to_the_drive() {
     let (units, cost, idle, amplification, days) = bought("", 2);
     assert_eq!((units, idle), (102_400, 8_000.0));
     assert_close("400 MiB at 2 /GiB", cost, 2.0 * 400.0 / 1024.0, 1e-9);
@@ -34,21 +34,22 @@ fn shares_of_a_drive_are_together_what_the_drive_is() {
         assert_eq!(share.0 * parts, units, "{capacity}");
         assert_close("costs add up", share.1 * parts as f64, cost, 1e-9);
         assert_close("powers add up", share.2 * parts as f64, idle, 1e-9);
-        // Six superblocks are erased or being filled in each share as in the whole, so that it has less spare space. Under
-        // FIFO write amplification is about (1 + spare) / (2 spare); under greedy cleaning it rises by less.
+        // Six superblocks are erased or open in each share and in the whole drive, so a share has less spare
+        // space. With FIFO, write amplification is about (1 + spare) / (2 spare); with greedy garbage
+        // collection, it increases less.
         let blocks = (1.28 * 400.0 / parts as f64).ceil();
         let fifo = |blocks: f64, data: f64| (blocks - 6.0) / (blocks - 6.0 - data);
         let most = fifo(blocks, 400.0 / parts as f64) / fifo(512.0, 400.0);
         let more = share.3 / amplification;
         assert!((0.98..=1.02 * most).contains(&more), "{capacity} is cleaned as the whole: {more}, {most}");
-        // And it is worn out as much earlier; blocks are whole ones.
+        // Its lifetime is shorter by the same factor; blocks are whole.
         let shorter = share.4 / days;
         assert!((0.96 / most..1.04).contains(&shorter), "{capacity} lasts as the whole: {shorter}, {most}");
     }
 }
 
 #[test]
-fn a_share_has_its_part_of_what_belongs_to_the_data() {
+fn a_share_has_its_part_of_the_mapping_cache_and_the_slc_cache() {
     let of = |capacity: &str| driven(&format!("mapping_cache = {{ size = \"64 KiB\" }}\n{capacity}"));
     let misses = |capacity: &str| {
         let mut device = of(capacity);
@@ -66,7 +67,7 @@ fn a_share_has_its_part_of_what_belongs_to_the_data() {
 }
 
 #[test]
-fn a_share_that_is_no_part_of_a_drive_is_refused_with_what_is_possible() {
+fn an_invalid_share_is_rejected_with_the_valid_range() {
     assert!(problems("capacity = \"401 MiB\"").contains("the whole drive holds 400 MiB"));
     assert!(problems("capacity = \"4097 B\"").contains("the nearest below is 4 KiB"));
     let small = problems("capacity = \"1 MiB\"");

@@ -1,4 +1,4 @@
-//! Reads against programs and erases.
+//! Suspension of programs and erases by reads.
 
 use crate::tests::driven::{Driven, driven};
 use crate::tests::{random, resource, unit};
@@ -12,7 +12,7 @@ fn one_die(settings: &str) -> Driven {
     ))
 }
 
-/// A program of 10 ms, and what a read at `at` takes until it is in the host.
+/// A program of 10 ms, and the latency of a read at `at`.
 fn read_during_a_program(settings: &str, at: Time) -> (f64, Driven) {
     let mut device = one_die(settings);
     device.submit(Time::ZERO, &unit(Op::Write, 1));
@@ -30,7 +30,7 @@ fn a_read_suspends_a_program_which_ends_so_much_later() {
     let settings = "scheduling = { kind = \"suspension\", suspend = \"100 us\", resume = \"30 us\" }";
     let (time, mut device) = read_during_a_program(settings, Time::from_ms(4));
     assert_close("suspends", time, 100e-6 + 51e-6, 0.001);
-    // The program takes its 10 ms, and in between the die was suspended, read and resumed.
+    // The program takes 10 ms, plus suspension, read, and resumption.
     assert_close("the program ends", device.rest().as_secs_f64(), 10e-3 + 180e-6, 0.001);
     assert_eq!(device.counter("suspensions"), 1);
 }
@@ -47,7 +47,7 @@ fn a_second_read_finds_the_die_suspended() {
 }
 
 #[test]
-fn a_program_is_suspended_so_many_times_and_then_ends() {
+fn a_program_is_suspended_up_to_the_limit_and_then_ends() {
     let settings = "scheduling = { kind = \"suspension\", suspend = \"100 us\", suspensions = 3 }";
     let (_, mut device) = read_during_a_program(settings, Time::from_ms(1));
     let reads = [2, 3, 4, 5, 6_u64];
@@ -65,8 +65,8 @@ fn a_program_is_suspended_so_many_times_and_then_ends() {
 
 #[test]
 fn reads_of_a_busy_die_meet_the_law_of_residual_time() {
-    // One die that programs all the time: a read at a random moment waits for half a program on average, or for
-    // suspending it.
+    // A die that programs all the time: a read at a random time waits for half a program on average, or for
+    // the suspension.
     for (settings, wait) in [
         ("", 0.5 * 2e-3),
         ("scheduling = { kind = \"suspension\", suspend = \"50 us\", suspensions = 1000 }", 50e-6),
@@ -88,12 +88,12 @@ fn reads_of_a_busy_die_meet_the_law_of_residual_time() {
     }
 }
 
-/// Power is lost while a program is being suspended, is suspended, or is being resumed: what each took is in the books, and
-/// what did not happen is not.
+/// Power fails while a program is being suspended, is suspended, or is being resumed: the elapsed part of
+/// each step is charged, and the rest is not.
 #[test]
 fn a_power_loss_ends_a_suspension() {
     let settings = "scheduling = { kind = \"suspension\", suspend = \"100 us\", resume = \"300 us\" }\npower_protected = false";
-    // Suspended from 4 ms on, read until 4.15 ms, resumed until 4.45 ms.
+    // Suspended from 4 ms, read until 4.15 ms, resumed until 4.45 ms.
     for (lost_us, suspending_us) in [(4_040, 40), (4_120, 100), (4_250, 200), (5_000, 400)] {
         let mut device = one_die(settings);
         device.submit(Time::ZERO, &unit(Op::Write, 1));
@@ -103,7 +103,7 @@ fn a_power_loss_ends_a_suspension() {
         let ledger = &resource(&report, "dies").ledger;
         let found = ledger.busy_s(Activity::Suspend) * 1e6;
         assert!((found - f64::from(suspending_us)).abs() < 1e-6, "{found} us of suspending at {lost_us} us");
-        // The data crosses in 1.024 us and has come over the link in .001; then the die is never idle.
+        // The data crosses the channel in 1.024 us and the link in 0.001 us; then the die is never idle.
         let busy = ledger.total_busy_s() * 1e6;
         assert!((busy - (lost_us as f64 - 1.025)).abs() < 0.1, "busy for {busy} of {lost_us} us");
     }

@@ -1,9 +1,9 @@
-//! Wear: leveling, worn blocks, the end of life.
+//! Wear: leveling, worn-out blocks, and end of life.
 
 use super::*;
 use nacre_kernel::Status;
 
-/// Erases of superblocks after `turnovers` of writes that go to a tenth of a drive full of data.
+/// Erases of superblocks after `turnovers` of writes to 10 % of a full drive.
 fn erases(settings: &str, turnovers: u64) -> Vec<f64> {
     let mut device = driven(&format!("blocks = 64\nover_provisioning = \"40 %\"\n{settings}"));
     let count = device.unit_count();
@@ -26,7 +26,7 @@ fn static_leveling_bounds_the_spread_that_cold_data_causes() {
     assert!(without > 60.0, "{without}");
     for limit in [5, 20] {
         let with = spread(&erases(&format!("wear_spread = {limit}"), 40));
-        // What is ahead may gain a few erases while one superblock is emptied.
+        // The superblock ahead may be erased a few more times while another one is emptied.
         assert!(with <= f64::from(limit) + 10.0, "{with} with a limit of {limit}");
     }
 }
@@ -44,8 +44,8 @@ fn uniform_writes_wear_evenly() {
     assert!(mean > 50.0 && deviation < 0.03 * mean, "mean {mean}, deviation {deviation}");
 }
 
-/// Writes `most` units at random, one behind the other, or until a write is refused; gives units written, when one was
-/// refused, and the device.
+/// Writes up to `most` units at random, one after the other, until a write is rejected. Returns the units
+/// written, the time of the rejection, and the device.
 fn write_at_most(settings: &str, most: u64) -> (u64, Option<Time>, Driven) {
     let mut device = driven(&format!("blocks = 64\nover_provisioning = \"40 %\"\n{settings}"));
     let count = device.unit_count();
@@ -59,15 +59,16 @@ fn write_at_most(settings: &str, most: u64) -> (u64, Option<Time>, Driven) {
     (most, None, device)
 }
 
-/// Writes at random, one behind the other, until a write is refused; gives units written, when that was, and the device.
+/// Writes at random, one after the other, until a write is rejected. Returns the units written, the time of
+/// the rejection, and the device.
 fn wear_out(settings: &str) -> (u64, Time, Driven) {
     let (written, refused, device) = write_at_most(settings, u64::MAX);
     (written, refused.expect("the drive wears out"), device)
 }
 
 #[test]
-fn life_ends_where_endurance_blocks_and_write_amplification_put_it() {
-    // Spare blocks come in when the others are nearly worn out, and add little.
+fn life_ends_as_endurance_blocks_and_write_amplification_predict() {
+    // Spare blocks replace others when those are nearly worn out, and add little.
     for (settings, blocks) in
         [("endurance = 50", 64), ("endurance = 50\nendurance_spread = \"5 %\"\nspare_blocks = 8", 56)]
     {
@@ -76,7 +77,7 @@ fn life_ends_where_endurance_blocks_and_write_amplification_put_it() {
         let report = device.report();
         let wear = report.wear.as_ref().unwrap();
         let amplification = wear.write_amplification().unwrap();
-        // So many blocks of 64 pages on each of four dies, all of which take 50 programs.
+        // This many blocks of 64 pages on each of four dies, which all withstand 50 programs.
         let expected = 50.0 * f64::from(blocks * 64 * 4) / amplification;
         assert_close(settings, written as f64, expected, 0.1);
         let column = |name: &str| column(&report, name);
@@ -120,13 +121,13 @@ fn the_lifetime_that_is_reported_is_the_time_until_writes_are_refused() {
         let (written, refused, mut device) = wear_out(settings);
         let end = device.rest();
         let days = |elapsed: Time| device.report_over(elapsed).lifetime_days.expect("it has an endurance");
-        // It is over, and so known.
+        // The end of life is known exactly.
         assert_close(settings, days(end) * 86_400.0, refused.as_secs_f64(), 1e-3);
         let (_, _, mut younger) = write_at_most(settings, written * 3 / 4);
         let now = younger.rest();
         let expected = younger.report_over(now).lifetime_days.expect("it has an endurance");
         assert_close(settings, expected * 86_400.0, refused.as_secs_f64(), 0.1);
-        // Time in which it refuses writes is no part of its life.
+        // Time in which it refuses writes is not part of its life.
         assert_close("later", days(end + end), days(end), 1e-6);
     }
 }
@@ -141,10 +142,11 @@ fn blocks_that_differ_last_shorter_than_equal_ones() {
         device.report_over(Time::from_us(1_000_000)).lifetime_days.expect("it has an endurance")
     };
     let even = days("");
-    // The data and the reserve take 50 of 64 superblocks. The 50th strongest of 64 blocks takes 60 (1 - 0.77 x 25 %) = 48
-    // erases, of the weakest of four dies about 47, and the 14 weaker ones 37 in the mean: 2,870 erases of 3,840.
+    // The data and the reserve need 50 of 64 superblocks. The 50th strongest of 64 blocks withstands
+    // 60 (1 - 0.77 x 25 %) = 48 erases; the weakest of four dies about 47, and the 14 weaker ones 37 on average:
+    // 2,870 erases of 3,840.
     let share = days("endurance_spread = \"25 %\"") / even;
     assert!((0.65..0.82).contains(&share), "{share}");
-    // Spare blocks come in when the others are worn out.
+    // Spare blocks replace others when those are worn out.
     assert_close("56 of 64", days("spare_blocks = 8") / even, 56.0 / 64.0, 1e-9);
 }

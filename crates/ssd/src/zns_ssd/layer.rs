@@ -153,7 +153,7 @@ impl<S: Store> Translation for Zones<S> {
             !is_whole && begin == described.write_pointer && end == described.end && phase.is_active()
         };
         let mut zones = self.table.zone_of(first).0..=self.table.zone_of(last).0;
-        if zones.clone().any(finishes) && !flash.places.has_room() {
+        if zones.clone().any(finishes) && !flash.slots.has_room() {
             return false;
         }
         zones.by_ref().for_each(|zone| {

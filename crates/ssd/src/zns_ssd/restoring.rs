@@ -1,6 +1,6 @@
 //! What becomes of the table when the power fails, and what a restored one checks.
 
-use crate::ftl::parts::frontier::NOBODY;
+use crate::ftl::parts::frontier::ABSENT;
 use crate::zns_ssd::table::{Phase, ZoneTable};
 use nacre_media::store::Store;
 
@@ -66,7 +66,7 @@ impl<S: Store> ZoneTable<S> {
 
     pub(crate) fn check_restored(&mut self) -> Result<(), String> {
         let superblocks = self.geometry.superblocks;
-        let real = |superblock: &&u32| **superblock != NOBODY;
+        let real = |superblock: &&u32| **superblock != ABSENT;
         let erased = self.erased.iter().map(|(_, superblock)| superblock);
         if let Some(wrong) = self.members.iter().filter(real).chain(erased).find(|of| **of >= superblocks) {
             return Err(format!("superblock {wrong} of {superblocks}"));
@@ -75,7 +75,7 @@ impl<S: Store> ZoneTable<S> {
             let most = self.limits.zone_units;
             let has_flash = entry.phase == Phase::Empty || {
                 let first = zone * self.limits.superblocks as usize;
-                self.members[first..first + self.limits.superblocks as usize].iter().all(|of| *of != NOBODY)
+                self.members[first..first + self.limits.superblocks as usize].iter().all(|of| *of != ABSENT)
             };
             if entry.written > most || entry.issued > most || !has_flash {
                 return Err(format!("zone {zone} is {entry:?}"));

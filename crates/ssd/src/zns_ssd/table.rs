@@ -7,7 +7,7 @@ use crate::book::Programs;
 use crate::config::Config;
 use crate::config::ZonesConfig;
 use crate::ftl::parts::blocks::Blocks;
-use crate::ftl::parts::frontier::NOBODY;
+use crate::ftl::parts::frontier::ABSENT;
 use crate::layout::divisor::Divisor;
 use crate::layout::geometry::{Cells, Geometry};
 use crate::ops::{Cause, FlashOps};
@@ -107,10 +107,10 @@ impl<S: Store> ZoneTable<S> {
             flash: Flash::new(geometry.superblocks, geometry.units_per_superblock, store),
             blocks,
             zones: vec![EMPTY; count as usize],
-            members: vec![NOBODY; (count * zones.zone_superblocks) as usize],
+            members: vec![ABSENT; (count * zones.zone_superblocks) as usize],
             erased: BTreeSet::new(),
             erasures: 0,
-            last_erased: NOBODY,
+            last_erased: ABSENT,
             writes: 0,
             active: 0,
             open: 0,
@@ -291,9 +291,9 @@ impl<S: Store> ZoneTable<S> {
         self.zones[zone as usize] = EMPTY;
         for member in 0..self.limits.superblocks {
             let at = (zone * self.limits.superblocks + member) as usize;
-            let superblock = std::mem::replace(&mut self.members[at], NOBODY);
+            let superblock = std::mem::replace(&mut self.members[at], ABSENT);
             match superblock {
-                NOBODY => {}
+                ABSENT => {}
                 _ if self.flash.blocks()[superblock as usize].programmed == 0 => self.put_erased(superblock),
                 _ => self.erase(superblock, work),
             }

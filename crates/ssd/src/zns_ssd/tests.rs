@@ -299,7 +299,7 @@ fn a_drive_is_filled_over_the_ends_of_zones_in_no_time() {
 fn zones_that_do_not_fit_are_refused() {
     for (settings, problem) in [
         ("active_zones = 2\nopen_zones = 3", "an open zone is an active one"),
-        ("active_zones = 100", "one being filled for each active zone"),
+        ("active_zones = 100", "one open operation for each active zone"),
         ("blocks = 64\nspare_blocks = 32", "zones need"),
     ] {
         let refused = std::panic::catch_unwind(|| zoned(settings)).err().expect(settings);

@@ -1,8 +1,8 @@
-//! What dies do next, and what crosses channels next.
+//! Decisions: the next operation of each die, and the next transfer on each channel.
 //!
-//! A read of the host goes before everything that waits for its die, and has what the die does suspended if that is
-//! possible. Its command is ready when the array is free and there is a register for its page. Without `read_priority` it
-//! waits in the line, which is served in order.
+//! Host reads go before all other operations of their die, and suspend the operation in progress if that is
+//! possible. The command of a read is ready when the array is free and a register is free for its page.
+//! Without `read_priority`, reads wait in the line of the die, which is served in order.
 
 use super::Backend;
 use crate::flash::channel::{Class, Crossing, Waiting};
@@ -12,7 +12,7 @@ use nacre_kernel::{Activity, Time};
 use nacre_media::flash::Operation;
 
 impl Backend {
-    /// Decides all that is to be decided at this moment.
+    /// Makes all decisions that are due at the current time.
     pub(crate) fn decide(&mut self) {
         loop {
             while let Some(die) = self.due_dies.pop() {
@@ -36,7 +36,7 @@ impl Backend {
         }
     }
 
-    /// Decides what `die` does next.
+    /// Decides the next operation of `die`.
     fn decide_die(&mut self, number: u32) {
         if !self.dies[number as usize].reads.is_empty() {
             self.decide_reads(number);
@@ -48,7 +48,7 @@ impl Backend {
         match die.phase {
             Phase::Suspended if die.has_no_reads() => self.resume(number),
             Phase::Idle if die.has_no_reads() => self.begin_next(number),
-            // Without a cache register nothing else fits into the die.
+            // Without cache registers, the data of a program occupies the die.
             Phase::Taken if die.loaded != NONE => self.begin_program(number),
             _ => {}
         }
@@ -57,12 +57,12 @@ impl Backend {
         }
     }
 
-    /// Reads of the host wait for `die`.
+    /// Host reads wait for `die`.
     fn decide_reads(&mut self, number: u32) {
         let die = &self.dies[number as usize];
         match die.phase {
             Phase::Idle | Phase::Suspended => {
-                // What was offered of the line needs the array, too.
+                // The offered command of the line needs the array, too.
                 let wanted = die.wanted;
                 if wanted != NONE && (self.commands[wanted].kind == Kind::Read || !self.timing.is_cached) {
                     self.dies[number as usize].wanted = NONE;
@@ -114,13 +114,13 @@ impl Backend {
         }
     }
 
-    /// The first command of the line of `die`.
+    /// First command in the line of `die`.
     #[inline]
     fn first_of_line(&self, die: u32) -> Option<Lined> {
         self.dies[die as usize].line.front().copied()
     }
 
-    /// The array of `die` is idle, and no read goes first: what comes next?
+    /// Starts the next command of the line; the array of `die` is idle, and no read goes first.
     fn begin_next(&mut self, number: u32) {
         let die = &self.dies[number as usize];
         if die.loaded != NONE {
@@ -138,7 +138,7 @@ impl Backend {
                     self.want(number, command, Crossing::Command);
                 }
             }
-            // With a cache register its data is offered whatever the array does.
+            // With cache registers, its data is offered even if the array is busy.
             Kind::Program if self.timing.is_cached => {}
             Kind::Program => {
                 if self.dies[number as usize].held.iter().all(|&held| held == 0) {
@@ -148,7 +148,7 @@ impl Backend {
         }
     }
 
-    /// The data of the next program of `die` can cross while the array works.
+    /// Offers the data of the next program of `die`, which can cross while the array works.
     fn offer_data(&mut self, number: u32) {
         let die = &self.dies[number as usize];
         if die.wanted != NONE || die.loading != NONE || die.loaded != NONE {
@@ -159,7 +159,7 @@ impl Backend {
         }
     }
 
-    /// A command of the line wants to cross.
+    /// Queues a transfer of a command of the line.
     fn want(&mut self, die: u32, command: u32, what: Crossing) {
         self.dies[die as usize].wanted = command;
         let (class, channel) = (self.class_of(command, what), self.channel_of(die));
@@ -168,7 +168,7 @@ impl Backend {
         self.due_channels.push(channel);
     }
 
-    /// The queue of the channel in which a command waits for this crossing.
+    /// Queue of the channel for this transfer of a command.
     #[inline]
     pub(super) fn class_of(&self, command: u32, what: Crossing) -> Class {
         let entry = &self.commands[command];
@@ -180,7 +180,7 @@ impl Backend {
         }
     }
 
-    /// `waiting` crosses `channel` from now on.
+    /// Starts the transfer of `waiting` on `channel`.
     fn cross(&mut self, channel: u32, waiting: Waiting) {
         let entry = &mut self.commands[waiting.command];
         let (mut time, mut pages) = (Time::ZERO, 0);
@@ -212,7 +212,7 @@ impl Backend {
         self.timers.set(channel as usize, until);
     }
 
-    /// The command of a read crosses to its die.
+    /// Transfers the command of a read to its die.
     fn take_command(&mut self, command: u32) {
         let entry = self.commands[command];
         self.charge_read(&entry);
@@ -233,11 +233,11 @@ impl Backend {
         }
     }
 
-    /// A read begins: it takes its time, and is counted.
+    /// Charges the time and the operations of a read when it starts.
     fn charge_read(&mut self, read: &Command) {
         self.die_charges.charge(read.activity, read.array);
         let (activity, pages) = match read.owner {
-            // Planes are read together, and each takes its energy.
+            // Planes sense together, and each consumes energy.
             Owner::Copy if read.activity != Activity::Translate => {
                 self.counts.copy_reads += 1;
                 (Activity::Clean, read.pages)
@@ -247,8 +247,8 @@ impl Backend {
         self.die_charges.count(Operation::Read as usize, activity, u64::from(pages));
     }
 
-    /// The data of a program crosses to its die, with that of programs of other planes that can be done together with it.
-    /// Returns the first of the chain.
+    /// Transfers the data of a program to its die, together with the programs of other planes that can join
+    /// it. Returns the first of the chain.
     fn take_data(&mut self, command: u32) -> u32 {
         let number = self.commands[command].die;
         self.commands[command].began = self.now;
@@ -266,7 +266,8 @@ impl Backend {
         command
     }
 
-    /// Programs of the same page of other planes are done together with `first`, if nothing has to be done before them.
+    /// Adds programs of the same page number in other planes to the chain of `first`, if they have no
+    /// unfinished prerequisites.
     fn join_planes(&mut self, number: u32, first: u32) {
         let (page, plane) = self.geometry.page_and_plane(self.commands[first].program);
         let (mut planes, mut last) = (1_u64 << plane, first);
@@ -281,7 +282,7 @@ impl Backend {
                     planes |= 1 << plane;
                     self.commands[last].next = command;
                     last = command;
-                    // Both now take as long as the longer one.
+                    // Both take as long as the longer one.
                     let (one, other) = (self.commands[first].array, self.commands[command].array);
                     self.commands[first].array = one.max(other);
                     let die = &mut self.dies[number as usize];
@@ -294,7 +295,8 @@ impl Backend {
         }
     }
 
-    /// The data of a program is in `die`: it begins, unless too many others program.
+    /// The data of a program is in `die`: the program starts, or waits for its turn if the number of programs
+    /// is limited.
     fn begin_program(&mut self, number: u32) {
         if self.program_turns.are_kept() {
             let order = self.commands[self.dies[number as usize].loaded].order;
@@ -303,7 +305,7 @@ impl Backend {
         self.start_program(number);
     }
 
-    /// `die` may program, if it still can.
+    /// Starts the program of `die`, whose turn has come, if the die is still ready for it.
     fn take_program_turn(&mut self, number: u32) {
         let die = &self.dies[number as usize];
         let is_free = match die.phase {
@@ -346,7 +348,7 @@ impl Backend {
         }
     }
 
-    /// The array of a die works for `command` from now on.
+    /// Starts `command` on the array of a die.
     pub(super) fn run_array(&mut self, number: u32, command: u32) {
         let entry = &self.commands[command];
         if entry.kind != Kind::Read {
@@ -360,7 +362,7 @@ impl Backend {
         self.timers.set(timer, until);
     }
 
-    /// What the array of a die does is suspended for a read.
+    /// Suspends the operation of a die for a read.
     fn suspend(&mut self, number: u32) {
         let suspend = self.timing.suspend.unwrap_or_default();
         let die = &mut self.dies[number as usize];
@@ -378,7 +380,7 @@ impl Backend {
         self.die_charges.charge(Activity::Suspend, suspend);
     }
 
-    /// It continues, once the pages that were read are out of its way.
+    /// Resumes the suspended operation after the reads.
     fn resume(&mut self, number: u32) {
         let is_cached = self.timing.is_cached;
         let die = &mut self.dies[number as usize];
@@ -396,7 +398,7 @@ impl Backend {
     }
 }
 
-/// Takes `command`, which is mostly the first, out of `queue`.
+/// Removes `command` from `queue`; it is usually the first.
 #[inline]
 fn remove(queue: &mut std::collections::VecDeque<u32>, command: u32) {
     if queue.front() == Some(&command) {

@@ -1,4 +1,4 @@
-//! What happens by itself: something is across a channel, sensed, programmed, erased, suspended or decoded.
+//! Events of the flash: the ends of transfers, reads, programs, erases, suspensions, and decoding.
 
 use super::{Backend, Done, ReadTimes};
 use crate::flash::channel::{Crossing, Waiting};
@@ -7,7 +7,7 @@ use crate::flash::die::Phase;
 use nacre_kernel::Time;
 
 impl Backend {
-    /// Lets the next event happen, which is due at `at`.
+    /// Processes the next event, which is due at `at`.
     #[inline]
     pub(crate) fn happen(&mut self, at: Time) {
         self.now = at;
@@ -58,7 +58,7 @@ impl Backend {
         }
     }
 
-    /// A page has left the register of its lanes.
+    /// Frees the register of a page in these lanes.
     fn release_register(&mut self, number: u32, lanes: u64) {
         if self.timing.registers.is_some() {
             self.dies[number as usize].hold(lanes, u32::MAX);
@@ -66,7 +66,7 @@ impl Backend {
         }
     }
 
-    /// The read that goes first on a lane is sensed.
+    /// The host read of a lane is sensed.
     #[inline]
     fn end_sensing(&mut self, die: u32, lane: u32) {
         let command = self.dies[die as usize].sensed[lane as usize];
@@ -75,7 +75,7 @@ impl Backend {
         self.send_page(command);
     }
 
-    /// A page that was sensed crosses the channel, unless it stays in its die.
+    /// Sends a sensed page over the channel, unless it stays in its die.
     fn send_page(&mut self, command: u32) {
         let Command { die, lanes, order, data, .. } = self.commands[command];
         if data.is_zero() {
@@ -88,7 +88,7 @@ impl Backend {
         self.due_channels.push(channel);
     }
 
-    /// The page of a read is where it is wanted.
+    /// The page of a read has arrived.
     fn end_read(&mut self, command: u32) {
         let entry = &self.commands[command];
         match entry.owner {
@@ -97,13 +97,13 @@ impl Backend {
                 self.done.push(Done::Read { owner, times });
                 self.commands.give_back(command);
             }
-            Owner::Nobody => self.commands.give_back(command),
+            Owner::None => self.commands.give_back(command),
             Owner::Copy if entry.decoding.is_zero() => self.end_copy(command),
             Owner::Copy => self.decoding.schedule(self.now + entry.decoding, command),
         }
     }
 
-    /// What was read for a copy can be programmed elsewhere.
+    /// The data of a copy has been read and can be programmed.
     fn end_copy(&mut self, command: u32) {
         let Command { die, number, .. } = self.commands[command];
         self.commands.give_back(command);
@@ -114,7 +114,7 @@ impl Backend {
         }
     }
 
-    /// A program, or the erases of a superblock, wait for no copy any more.
+    /// All copies that a program, or the erases of a superblock, waited for have ended.
     fn make_ready(&mut self, first: u32) {
         let has_turn = self.erase_turns.are_kept() && self.commands[first].kind == Kind::Erase;
         let mut command = first;
@@ -122,9 +122,9 @@ impl Backend {
             let entry = &mut self.commands[command];
             entry.is_ready = true;
             let (die, superblock) = (entry.die, entry.superblock);
-            let is_at_die = !(has_turn && entry.has_place);
+            let is_at_die = !(has_turn && entry.has_slot);
             command = entry.next;
-            // An erase that waits for its turn is at no die yet.
+            // An erase that waits for its turn is not in the line of a die yet.
             if is_at_die {
                 self.unpark(die, superblock);
             }
@@ -134,7 +134,7 @@ impl Backend {
         }
     }
 
-    /// The array of a die ends what it does.
+    /// The operation of the array of a die ends.
     fn end_array(&mut self, number: u32) {
         self.look_at(number);
         let die = &mut self.dies[number as usize];
@@ -149,7 +149,7 @@ impl Backend {
             Kind::Read => self.send_page(job),
             Kind::Program => self.end_program(number, job),
             Kind::Erase => {
-                if self.commands[job].has_place {
+                if self.commands[job].has_slot {
                     self.erase_turns.end();
                     self.give_erase_turns();
                 }
@@ -158,14 +158,14 @@ impl Backend {
         }
     }
 
-    /// A program of one plane or several has ended.
+    /// A program of one or several planes has ended.
     fn end_program(&mut self, number: u32, first: u32) {
         let mut command = first;
         while command != NONE {
-            let Command { program, order, has_place, number: flushed, next, .. } = self.commands[command];
+            let Command { program, order, has_slot, number: flushed, next, .. } = self.commands[command];
             self.dies[number as usize].end_program(program);
-            if has_place {
-                self.places.give_back(order);
+            if has_slot {
+                self.slots.give_back(order);
             }
             if self.carries_bytes {
                 let (superblock, operation) = self.geometry.of_number_on_die(program, number);
@@ -182,13 +182,13 @@ impl Backend {
         }
         if self.program_turns.are_kept() {
             self.program_turns.end();
-            // Whoever waits for the turn is asked when this moment is decided.
+            // Dies that wait for a turn are notified when decisions are made.
             self.look_at(number);
         }
     }
 }
 
-/// Where the time of a read went that is across its channel at `now`.
+/// Times of a read whose transfer ends at `now`.
 #[inline]
 fn times(command: &Command, now: Time) -> ReadTimes {
     let transfer = command.command + command.data;

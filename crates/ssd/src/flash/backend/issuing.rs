@@ -11,22 +11,22 @@ use nacre_media::flash::Block;
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// A read of the host: units of one operation.
+/// A host read of units of one operation.
 #[derive(Clone, Debug)]
 pub(crate) struct HostRead {
-    /// Who waits for it.
+    /// Request or part that waits for it.
     pub(crate) owner: Owner,
     pub(crate) spot: Spot,
-    /// The planes that it reads; of meaning where planes read independently.
+    /// Planes that it reads; used only if planes read independently.
     pub(crate) planes: Range<u32>,
     pub(crate) units: u32,
-    /// What of them takes on the channel.
+    /// Channel time of its data.
     pub(crate) data: Time,
-    /// What the time of the die is for.
+    /// Activity that the die time is charged to.
     pub(crate) activity: Activity,
 }
 
-/// What the time of a die is for.
+/// Activity that die time is charged to, by cause.
 fn activity(cause: Cause) -> Activity {
     match cause {
         Cause::Host => Activity::Drain,
@@ -37,7 +37,7 @@ fn activity(cause: Cause) -> Activity {
 }
 
 impl Backend {
-    /// Issues a read of the host.
+    /// Issues a host read.
     #[inline]
     pub(crate) fn read(&mut self, read: &HostRead) {
         let pages = if read.units == 1 { 1 } else { self.geometry.pages_of(read.units) };
@@ -73,7 +73,7 @@ impl Backend {
         self.look_at(read.spot.die);
     }
 
-    /// Gives `command` its number.
+    /// Numbers and stores `command`.
     #[inline]
     fn issue(&mut self, command: Command) -> u32 {
         let (number, entry) = self.commands.take();
@@ -133,7 +133,7 @@ impl Backend {
         number
     }
 
-    /// Reads units of one operation to copy them, or to look into them.
+    /// Reads units of one operation to copy or check them.
     pub(super) fn read_for_copy(
         &mut self,
         (superblock, operation): (u32, u32),
@@ -173,7 +173,7 @@ impl Backend {
         self.line_up(spot.die, number);
     }
 
-    /// `command` waits at `die`: in its line, or parked if it cannot begin yet.
+    /// Queues `command` at `die`: in its line, or parked if it cannot start yet.
     fn line_up(&mut self, die: u32, command: u32) {
         let Command { order, kind, superblock, is_ready, .. } = self.commands[command];
         let state = &mut self.dies[die as usize];
@@ -188,8 +188,8 @@ impl Backend {
         }
     }
 
-    /// A parked command of `superblock` has become ready: it joins the line of `die`, and so does what it held back, unless
-    /// something of its superblock still waits before it.
+    /// Moves a parked command of `superblock` that has become ready to the line of `die`, with the commands
+    /// that it held back, unless an earlier command of the superblock is still parked.
     pub(super) fn unpark(&mut self, die: u32, superblock: u32) {
         let commands = &self.commands;
         let state = &mut self.dies[die as usize];
@@ -207,8 +207,8 @@ impl Backend {
         self.look_at(die);
     }
 
-    /// A unit that is copied is beyond the code: where there is parity, the others of its stripe are read next to it.
-    /// Returns whether it is rebuilt from them.
+    /// Reads the other units of the stripe of a copied unit that is uncorrectable, in parallel. Returns
+    /// whether the unit is rebuilt; without parity, it is not.
     #[inline(never)]
     fn rebuild(&mut self, copied: &Copied, block: &Block) -> bool {
         let Copied { from, cells, .. } = *copied;
@@ -228,17 +228,18 @@ impl Backend {
         is_rebuilt
     }
 
-    /// The erase of `superblock` on `die`, which is to be filled next, does not wait for its turn any longer.
+    /// Starts the erase of `superblock` on `die` without waiting for its turn, since the superblock is
+    /// written next.
     fn erase_now(&mut self, superblock: u32, die: u32) {
         let commands = &self.commands;
         let is_it = |number: u32| (commands[number].superblock, commands[number].die) == (superblock, die);
         if let Some(number) = self.erase_turns.take(is_it) {
-            self.commands[number].has_place = false;
+            self.commands[number].has_slot = false;
             self.line_up(die, number);
         }
     }
 
-    /// Erases whose turn has come wait at their dies.
+    /// Queues erases whose turn has come at their dies.
     pub(super) fn give_erase_turns(&mut self) {
         let (commands, mut turns) = (&self.commands, Vec::new());
         while let Some(number) = self.erase_turns.next(|number| commands[number].is_ready) {
@@ -256,13 +257,14 @@ impl FlashOps for Backend {
         let is_mixed = is_mixed || cause == Cause::Host;
         let number = self.issue_program((superblock, operation), cells, (activity(cause), cause), is_mixed);
         if cause == Cause::Host {
-            self.commands[number].has_place = true;
-            self.places.take(self.commands[number].order);
+            self.commands[number].has_slot = true;
+            self.slots.take(self.commands[number].order);
         }
     }
 
     fn program_parity(&mut self, superblock: u32, operation: u32, cells: Cells, cause: Cause) {
-        // It holds no place in the write buffer, and a flush does not wait for it: what it protects is on the flash.
+        // Parity has no slot in the write buffer, and a flush does not wait for it: the data that it covers
+        // is in flash.
         self.issue_program((superblock, operation), cells, (Activity::Correct, cause), false);
     }
 
@@ -304,7 +306,7 @@ impl FlashOps for Backend {
                 superblock,
                 program: NONE,
                 array: self.timing.erase,
-                has_place: has_turn,
+                has_slot: has_turn,
                 next: chain,
                 ..Command::default()
             });

@@ -1,8 +1,8 @@
-//! The flash back end: channels and dies, what waits for them, and what happens when.
+//! The flash back end: channels, dies, and their queues.
 //!
-//! The translation layer issues commands ([`FlashOps`](crate::ops::FlashOps)); each waits at its die.
-//! What a die does next is decided when its array is free, and what crosses a channel when the channel is free
-//! ([`deciding`]).
+//! The translation layer issues commands ([`FlashOps`](crate::ops::FlashOps)), which wait at their dies. The
+//! next operation of a die is selected when its array is free, and the next transfer of a channel when the
+//! channel is free ([`deciding`]).
 
 mod deciding;
 mod happening;
@@ -15,7 +15,7 @@ mod turns;
 pub(crate) use issuing::HostRead;
 pub(crate) use power::{Held, Unfinished};
 
-use crate::buffer::places::Places;
+use crate::buffer::slots::Slots;
 use crate::config::{Arbitration, Config};
 use crate::flash::channel::Channel;
 use crate::flash::command::{Command, Owner};
@@ -32,41 +32,41 @@ use nacre_media::charge::Charges;
 use nacre_media::flash::Operation;
 use turns::{EraseTurns, ProgramTurns};
 
-/// What the drive is told.
+/// Completed work that the drive handles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(crate) enum Done {
-    /// A page that a request or a part of one waits for is across its channel.
+    /// A page of a request, or of a part of one, has crossed its channel.
     Read {
-        /// Who waits for it.
+        /// Request or part that waited for it.
         owner: Owner,
-        /// Where its time went.
+        /// Times of the read, by activity.
         times: ReadTimes,
     },
-    /// An operation is programmed. Told if the drive carries bytes.
+    /// An operation is programmed. Reported only if the drive carries data.
     Programmed {
         /// Its superblock.
         superblock: u32,
-        /// Its number there.
+        /// Its number in the superblock.
         operation: u32,
     },
-    /// All programs are over that a flush waited for.
+    /// All programs that a flush waited for have ended.
     Flushed(u32),
 }
 
-/// Where the time of a read of the host went, from its issue to the end of its transfer.
+/// Times of a host read from its issue to the end of its transfer, by activity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(crate) struct ReadTimes {
-    /// For die and channel.
+    /// Waiting for the die and the channel.
     pub(crate) queue: Time,
-    /// Until what the die did was suspended.
+    /// Suspending the operation of the die.
     pub(crate) suspend: Time,
-    /// In the array.
+    /// Sensing in the array.
     pub(crate) sense: Time,
-    /// On the channel.
+    /// Transfer on the channel.
     pub(crate) transfer: Time,
 }
 
-/// What was done since measuring began, in addition to what the medium counts.
+/// Counters since measurement started, in addition to those of the medium.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(crate) struct Counts {
     pub(crate) copy_reads: u64,
@@ -76,10 +76,10 @@ pub(crate) struct Counts {
     pub(crate) unprogrammed: [u64; Activity::COUNT],
 }
 
-/// What flash did since measuring began.
+/// Operations and energy of the flash since measurement started.
 pub(crate) type FlashCharges = Charges<{ Operation::COUNT }>;
 
-/// Channels and dies, and all commands that have not ended.
+/// Channels, dies, and all commands in progress.
 #[derive(State)]
 pub(crate) struct Backend {
     #[state(skip = "from the configuration")]
@@ -88,32 +88,33 @@ pub(crate) struct Backend {
     pub(crate) timing: Timing,
     #[state(skip = "from the configuration")]
     arbitration: Arbitration,
-    /// The moment that is being worked on.
+    /// Current time.
     pub(crate) now: Time,
     commands: Slab<Command>,
-    /// Commands issued so far.
+    /// Total commands issued.
     issued: u64,
     dies: Vec<Die>,
     channels: Vec<Channel>,
-    /// Of each channel, of the lanes of each die, and of its array.
+    /// Ends of transfers of each channel, of reads of each lane of each die, and of operations of each array.
     timers: Timers,
-    /// Copies that are being decoded.
+    /// Copies being decoded.
     decoding: Agenda<u32>,
-    /// Dies and channels for which something is to be decided now.
+    /// Dies and channels with decisions due at the current time.
     #[state(varies)]
     due_dies: Vec<u32>,
     #[state(varies)]
     due_channels: Vec<u32>,
-    /// Copies that programs and erases wait for: of all dies, or of each where planes are cleaned by themselves.
+    /// Copies that programs and erases wait for: one list for all dies, or one per die with allocation by
+    /// plane.
     copies: Vec<Prerequisites>,
     /// Programs that flushes wait for.
     programs: Prerequisites,
     #[state(skip = "from the configuration")]
     flush_waits: bool,
-    pub(crate) places: Places,
+    pub(crate) slots: Slots,
     erase_turns: EraseTurns,
     program_turns: ProgramTurns,
-    /// What the drive was not told yet.
+    /// Completed work that the drive has not handled yet.
     #[state(varies)]
     done: Vec<Done>,
     #[state(skip = "whether there are bytes is not part of the state")]
@@ -121,15 +122,15 @@ pub(crate) struct Backend {
     pub(crate) die_charges: FlashCharges,
     pub(crate) channel_charges: FlashCharges,
     pub(crate) counts: Counts,
-    /// Bits that go wrong.
+    /// Bit errors.
     pub(crate) errors: OptionalPart<Errors>,
 }
 
 impl Backend {
-    /// The idle back end of `config`.
+    /// Idle back end for `config`.
     pub(crate) fn new(geometry: Geometry, config: &Config, carries_bytes: bool) -> Backend {
         let timing = Timing::of(config, &geometry);
-        let places = config.buffer.0 / config.operation_bytes() - config.operations_filled();
+        let slots = config.buffer.0 / config.operation_bytes() - config.operations_filled();
         let dies = geometry.dies as usize;
         let scopes = if geometry.is_by_plane() { geometry.dies as usize } else { 1 };
         Backend {
@@ -146,7 +147,7 @@ impl Backend {
             copies: vec![Prerequisites::default(); scopes],
             programs: Prerequisites::default(),
             flush_waits: !config.is_power_protected(),
-            places: Places::new(config.buffer_places, places),
+            slots: Slots::new(config.buffer_places, slots),
             erase_turns: EraseTurns::new(config, &geometry),
             program_turns: ProgramTurns::new(config, &geometry),
             done: Vec::new(),
@@ -160,60 +161,62 @@ impl Backend {
         }
     }
 
-    /// When something happens next; [`Time::MAX`] if nothing will.
+    /// Time of the next event; [`Time::MAX`] if there is none.
     #[inline]
     pub(crate) fn next_event(&self) -> Time {
         self.timers.next().min(self.decoding.next())
     }
 
-    /// Whether something is to be decided at the moment that is being worked on.
+    /// Whether decisions are due at the current time.
     #[inline]
     pub(crate) fn has_decisions(&self) -> bool {
         !self.due_dies.is_empty() || !self.due_channels.is_empty()
     }
 
-    /// Takes what the drive was not told yet.
+    /// Moves the completed work into `into`.
     #[inline]
     pub(crate) fn take_done(&mut self, into: &mut Vec<Done>) {
         into.append(&mut self.done);
     }
 
-    /// Whether `operation` of `superblock`, on `die`, is yet to be programmed: the buffer still has its data.
+    /// Whether `operation` of `superblock`, on `die`, has not been programmed yet: its data is still in the
+    /// buffer.
     #[inline]
     pub(crate) fn is_programming(&self, superblock: u32, operation: u32, die: u32) -> bool {
         self.dies[die as usize].is_programming(self.geometry.number_on_die(superblock, operation))
     }
 
-    /// Whether no command is left.
+    /// Whether no command is in progress.
     pub(crate) fn is_idle(&self) -> bool {
         self.commands.is_empty()
     }
 
-    /// A flush, `who`, waits for all programs of what the host wrote. Returns whether there are any.
+    /// Makes the flush `who` wait for all programs of host writes in progress. Returns whether there are any.
     pub(crate) fn wait_for_programs(&mut self, who: u32) -> bool {
         self.programs.wait(who)
     }
 
-    /// The timer of lane `lane` of `die`.
+    /// Timer of `lane` of `die`.
     #[inline]
     fn lane_timer(&self, die: u32, lane: u32) -> usize {
         (self.geometry.channels + die * timers_of_die(&self.timing) as u32 + lane) as usize
     }
 
-    /// The timer of the array of `die`. With a single lane they share one: no read is sensed while the array runs.
+    /// Timer of the array of `die`. With a single lane, both share one timer: no read is sensed while the
+    /// array runs.
     #[inline]
     fn array_timer(&self, die: u32) -> usize {
         let last = if self.timing.lanes > 1 { self.timing.lanes } else { 0 };
         self.lane_timer(die, last)
     }
 
-    /// Where programs and erases of `die` find the copies that they wait for.
+    /// Index of the copies that programs and erases of `die` wait for.
     #[inline]
     fn scope_of(&self, die: u32) -> usize {
         if self.copies.len() == 1 { 0 } else { die as usize }
     }
 
-    /// What `die` does next is to be decided.
+    /// Marks the next operation of `die` as due for a decision.
     #[inline]
     fn look_at(&mut self, die: u32) {
         let state = &mut self.dies[die as usize];
@@ -228,14 +231,14 @@ impl Backend {
         die % self.geometry.channels
     }
 
-    /// So many pages take `time` on a channel.
+    /// Charges `time` on a channel for this number of pages.
     #[inline]
     fn charge_crossing(&mut self, time: Time, pages: u32) {
         self.channel_charges.charge(Activity::Transfer, time);
         self.channel_charges.count(Operation::Transfer as usize, Activity::Transfer, u64::from(pages));
     }
 
-    /// Measuring begins.
+    /// Starts measurement.
     pub(crate) fn restart_ledger(&mut self) {
         self.die_charges = FlashCharges::default();
         self.channel_charges = FlashCharges::default();
@@ -245,7 +248,7 @@ impl Backend {
         }
     }
 
-    /// What reads, programs and erases were, since measuring began.
+    /// Reads, programs, and erases since measurement started.
     pub(crate) fn flash_counters(&self) -> [(&'static str, u64); 4] {
         let did = |operation: Operation, activity| self.die_charges.counted(operation as usize, activity);
         [
@@ -256,9 +259,9 @@ impl Backend {
         ]
     }
 
-    /// Panics if something is left over while nothing is under way.
+    /// Panics if work is left over while no command is in progress.
     pub(crate) fn check_invariants(&self) {
-        self.places.check_invariants();
+        self.slots.check_invariants();
         if self.is_idle() {
             assert!(self.dies.iter().all(Die::is_idle), "a die works for no command");
             assert!(self.channels.iter().all(Channel::is_idle), "a channel works for no command");
@@ -268,7 +271,7 @@ impl Backend {
     }
 }
 
-/// How many timers a die has.
+/// Number of timers of a die.
 fn timers_of_die(timing: &Timing) -> usize {
     if timing.lanes > 1 { timing.lanes as usize + 1 } else { 1 }
 }

@@ -1,7 +1,7 @@
-//! What a power loss keeps channels and dies from doing, and gives back to the ledgers.
+//! Work that a power loss interrupts, and its correction in the ledgers.
 //!
-//! Time and operations are charged when they begin. An operation in progress counts, for the time that it had come to; what
-//! had not begun was never charged.
+//! Time and operations are charged when they start. After a power loss, an operation in progress counts only
+//! for the time until then. Operations that had not started were never charged.
 
 use super::Backend;
 use crate::flash::channel::{Channel, Crossing};
@@ -10,29 +10,29 @@ use crate::flash::die::{Die, Phase};
 use nacre_kernel::{Activity, Time};
 use nacre_media::flash::Operation;
 
-/// What had not ended when power was lost.
+/// Operations in progress when power failed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Unfinished {
     pub(crate) programs: u64,
     pub(crate) erases: u64,
-    /// On the die that has most of them.
+    /// Maximum programs on one die.
     pub(crate) most_programs: u64,
     pub(crate) most_erases: u64,
 }
 
-/// What is left of a power loss until the power is back.
+/// Work of the capacitors after a power loss.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Held {
-    /// Operations, full or not, that the buffer held.
+    /// Operations in the buffer, full or partial.
     pub(crate) operations: u64,
     /// Stripes that end with one of them.
     pub(crate) parities: u64,
-    /// How often the die that has most of them programs one.
+    /// Maximum number of them on one die.
     pub(crate) rounds: u64,
 }
 
 impl Backend {
-    /// What has not ended.
+    /// Operations in progress.
     pub(crate) fn unfinished(&self) -> Unfinished {
         let mut of_dies = vec![[0_u64; 2]; self.dies.len()];
         for (_, command) in self.commands.iter() {
@@ -68,14 +68,14 @@ impl Backend {
         all
     }
 
-    /// These, and those that wait.
+    /// Programs in progress and programs that wait.
     pub(crate) fn unfinished_programs(&self) -> Vec<(u32, u32)> {
         let programs = self.commands.iter().filter(|(_, command)| command.kind == Kind::Program);
         programs.map(|(_, command)| self.geometry.of_number_on_die(command.program, command.die)).collect()
     }
 
-    /// Power fails at `at`, while the buffer holds operations that were not issued. `finishing` is what each
-    /// program takes if the drive is protected: all that is to be programmed is programmed then.
+    /// Handles a power failure at `at`, while the buffer holds operations that were not issued. `finishing`
+    /// is the time of one program if the drive is protected: capacitors then finish all programs.
     pub(crate) fn power_fail(&mut self, at: Time, held: &Held, finishing: Option<Time>) {
         self.cut_channels(at, finishing.is_some());
         self.cut_arrays(at, finishing.is_some());
@@ -95,7 +95,7 @@ impl Backend {
         self.clear();
     }
 
-    /// What crosses channels does so only in part.
+    /// Interrupts the transfers on channels.
     fn cut_channels(&mut self, at: Time, is_protected: bool) {
         for number in 0..self.channels.len() {
             let state = &self.channels[number];
@@ -108,7 +108,7 @@ impl Backend {
         }
     }
 
-    /// What arrays do is done only in part.
+    /// Interrupts the operations of arrays.
     fn cut_arrays(&mut self, at: Time, is_protected: bool) {
         let mut given_back: Vec<(Activity, Time)> = Vec::new();
         for die in &self.dies {
@@ -130,7 +130,7 @@ impl Backend {
                 given_back.push((job.activity, left - resuming));
             }
         }
-        // Reads that go first are charged when their command crosses.
+        // Host reads with priority are charged when their command crosses.
         for (number, command) in self.commands.iter() {
             let die = &self.dies[command.die as usize];
             let is_sensing = command.kind == Kind::Read
@@ -148,7 +148,7 @@ impl Backend {
         }
     }
 
-    /// Programs that had not begun never will, or capacitors do them.
+    /// Cancels programs that had not started, or has capacitors perform them.
     fn cut_waiting_programs(&mut self, finishing: Option<Time>) {
         let mut left: Vec<(Activity, u64, Time)> = Vec::new();
         for (number, command) in self.commands.iter().filter(|(_, command)| command.kind == Kind::Program) {
@@ -157,7 +157,7 @@ impl Backend {
             let mut has_begun = false;
             let is_programming =
                 first != NONE && die.phase != Phase::Taken && self.commands[first].kind == Kind::Program;
-            // Erases are chained, too, from die to die, and others of them may have ended.
+            // Erases are chained across dies, too, and others of the chain may have ended.
             while is_programming && first != NONE {
                 has_begun |= first == number;
                 first = self.commands[first].next;
@@ -177,7 +177,7 @@ impl Backend {
         }
     }
 
-    /// Nothing is under way any more.
+    /// Clears all work in progress.
     fn clear(&mut self) {
         let (programs, lanes) = (self.geometry.operations_per_die(), self.timing.lanes);
         self.commands.clear();
@@ -189,13 +189,13 @@ impl Backend {
         self.due_channels.clear();
         self.copies.iter_mut().for_each(|copies| copies.clear());
         self.programs.clear();
-        self.places.clear();
+        self.slots.clear();
         self.erase_turns.clear();
         self.program_turns.clear();
         self.done.clear();
     }
 
-    /// Recovery erases so many dies again.
+    /// Charges erases that recovery repeats on this number of dies.
     pub(crate) fn erase_again(&mut self, all: u64) {
         self.die_charges.charge(Activity::Erase, self.timing.erase * all);
         let blocks = self.geometry.blocks_per_die();

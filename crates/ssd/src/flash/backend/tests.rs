@@ -1,4 +1,4 @@
-//! The flash alone: what a die and a channel do, against independent simulations and laws.
+//! Dies and channels alone, against independent simulations and closed forms.
 
 use super::{Backend, Done};
 use crate::flash::channel::Crossing;
@@ -19,21 +19,21 @@ fn us(time: u64) -> Time {
     Time::from_us(time)
 }
 
-/// A back end that is told what to do, and what was seen of it.
+/// A back end driven by the test, and its observed events.
 struct Bench {
     flash: Backend,
-    /// What the drive would be told, and when.
+    /// Completed work, with its time.
     done: Vec<(Time, Done)>,
-    /// When what the array of die 0 did for its line ended, in the order in which it did.
+    /// End times of the line operations of die 0, in the order in which they ended.
     ended: Vec<Time>,
-    /// What crossed channel 0, and how long it had waited.
+    /// Transfers on channel 0, with their waiting times.
     crossed: Vec<(Crossing, Time)>,
-    /// What crosses channel 0: its command, and what of it.
+    /// Current transfer on channel 0: the command and the kind of transfer.
     crossing: Option<(u64, Crossing)>,
 }
 
 impl Bench {
-    /// One channel without its own time, and what else `settings` say.
+    /// One channel whose transfers take no time by default, with `settings`.
     fn new(settings: &str) -> Bench {
         let config = config(&format!("channels = 1\ncommand = \"0 s\"\n{settings}"));
         let mut flash = Backend::new(Geometry::of(&config), &config, true);
@@ -41,7 +41,7 @@ impl Bench {
         Bench { flash, done: Vec::new(), ended: Vec::new(), crossed: Vec::new(), crossing: None }
     }
 
-    /// Lets everything before `until` happen, as a drive does.
+    /// Processes all events before `until`, as a drive does.
     fn run_to(&mut self, until: Time) {
         while self.flash.now < until {
             let next = self.flash.next_event();
@@ -77,7 +77,7 @@ impl Bench {
         self.crossing = crossing;
     }
 
-    /// A read of the host of a page of `plane` of `die`.
+    /// Issues a host read of a page of `plane` of `die`.
     fn read(&mut self, part: u32, die: u32, page: u32, plane: u32) {
         let spot = Spot { die, page, cells: Cells::Full };
         let planes = plane..plane + 1;
@@ -92,7 +92,7 @@ impl Bench {
         });
     }
 
-    /// When each of `count` reads was done.
+    /// End times of `count` reads.
     fn reads_done(&self, count: usize) -> Vec<Time> {
         let mut all = vec![Time::MAX; count];
         for &(at, done) in &self.done {
@@ -104,26 +104,26 @@ impl Bench {
     }
 }
 
-/// A die that does one microsecond after the other, and knows all that comes.
+/// A die that is simulated in steps of one microsecond, with all arrivals known in advance.
 #[derive(Default)]
 struct Stepped {
-    /// Reads that wait, by plane: their numbers.
+    /// Numbers of the waiting reads, by plane.
     reads: Vec<VecDeque<usize>>,
-    /// What waits behind them: its number and how long it takes.
+    /// Waiting operations: number and duration.
     jobs: VecDeque<(usize, u64)>,
-    /// What is left of the read in progress, by plane.
+    /// Remaining time of the read in progress, by plane.
     reading: Vec<u64>,
-    /// What is left of suspending.
+    /// Remaining time of the suspension.
     suspending: u64,
-    /// The job in progress, what is left of it, and how often it was suspended.
+    /// Operation in progress, its remaining time, and its number of suspensions.
     job: Option<(usize, u64, u32)>,
     is_suspended: bool,
-    /// What is left of resuming it. A resumption that is interrupted is completed with the next one.
+    /// Remaining time of the resumption. An interrupted resumption is completed with the next one.
     resuming: u64,
 }
 
 impl Stepped {
-    /// Does what lies between `at` and the microsecond behind it; notes when reads begin and jobs end.
+    /// Simulates the microsecond from `at`, and records the starts of reads and the ends of operations.
     fn step(&mut self, at: u64, how: [u64; 4], starts: &mut [u64], ends: &mut [u64]) {
         let [read, suspend, resume, most] = how;
         let does_wait = self.reads.iter().any(|reads| !reads.is_empty());
@@ -166,7 +166,7 @@ impl Stepped {
 }
 
 #[test]
-fn a_die_does_what_a_die_does_that_is_stepped() {
+fn a_die_equals_a_step_by_step_simulation() {
     for (seed, how) in
         [[0, 0, 0], [0, 0, 8], [7, 0, 1000], [7, 0, 2], [7, 0, 0], [7, 3, 1000], [30, 10, 8], [5, 40, 8]]
             .into_iter()
@@ -178,7 +178,7 @@ fn a_die_does_what_a_die_does_that_is_stepped() {
     }
 }
 
-/// Reads and erases at random, of a die with so many planes that read independently.
+/// Random reads and erases of a die with this many planes that read independently.
 fn compare_with_stepped(seed: usize, [suspend, resume, most]: [u64; 3], planes: u32) {
     const READ: u64 = 25;
     let mut random = random(&format!("stepped {seed}"));
@@ -232,7 +232,7 @@ fn compare_with_stepped(seed: usize, [suspend, resume, most]: [u64; 3], planes: 
     }
 }
 
-/// What a die does behind reads.
+/// Operations that a die performs after reads.
 #[derive(Clone, Copy, Debug)]
 enum Behind {
     Programs,
@@ -240,8 +240,8 @@ enum Behind {
     Erases,
 }
 
-/// Reads of 50 us at random in addition to other work of one die, at `load` in all: each ends when a server with priority and without
-/// preemption ends it.
+/// Random reads of 50 us and other operations of one die, at a total load of `load`: each ends when a server
+/// with non-preemptive priority ends it.
 fn ends_by_priority(behind: Behind, load: f64, settings: &str) {
     const READ: Time = Time::from_us(50);
     let duration = match behind {
@@ -324,21 +324,22 @@ fn planes_that_read_independently_are_a_server_each() {
     }
 }
 
-/// What comes to a channel at random: reads, each of a die that is idle, and programs.
+/// Random arrivals at a channel: reads, each of an idle die, and programs.
 struct Mix {
     command: Time,
     page: Time,
     data: Time,
-    /// Of reads and of programs, a second.
+    /// Reads and programs per second.
     rates: [f64; 2],
 }
 
-/// Mean waits of commands, pages and data of programs for the channel, and the rates of reads and programs that were drawn.
+/// Mean waiting times of commands, pages, and program data for the channel, and the rates of reads and
+/// programs that were generated.
 fn waits(how: &str, mix: &Mix) -> ([f64; 3], [f64; 2]) {
     const DIES: u32 = 1000;
     const PAGES: u64 = 1024;
-    // Pages take so different times that they come at random, too, and long after their commands: what waits for the
-    // channel by then has nothing to do with what waited before.
+    // Sensing times vary so much that pages arrive at random, too, and long after their commands: the queue
+    // at that time is independent of the queue at the command.
     let senses = (0..PAGES).map(|part| {
         let quantile = -libm::log(1.0 - (part as f64 + 0.5) / PAGES as f64);
         format!("\"{} ns\"", (1e6 + 3e6 * quantile) as u64)
@@ -386,17 +387,18 @@ fn waits(how: &str, mix: &Mix) -> ([f64; 3], [f64; 2]) {
 
 const LOADS: [f64; 2] = [0.5, 0.7];
 
-/// Reads alone, whose commands and pages cross so long, at `load`.
+/// Reads alone at `load`, with these transfer times of commands and pages.
 fn reads_alone(load: f64) -> (Mix, [f64; 2]) {
     let (command, page) = (us(2), us(10));
     let rate = load / (command + page).as_secs_f64();
     (Mix { command, page, data: Time::ZERO, rates: [rate, 0.0] }, [command, page].map(Time::as_secs_f64))
 }
 
-/// What comes at rates l1 and l2 and takes s1 and s2, with loads r = l s, waits R / (1 - r1) and R / ((1 - r1)(1 - r1 - r2)),
-/// where R = (l1 s1^2 + l2 s2^2) / 2 is left on average of what crosses (cobham-1954).
+/// Classes with rates l1 and l2, service times s1 and s2, and loads r = l s wait
+/// R / (1 - r1) and R / ((1 - r1)(1 - r1 - r2)), where R = (l1 s1^2 + l2 s2^2) / 2 is the mean remaining service
+/// time (cobham-1954).
 #[test]
-fn what_a_channel_puts_first_waits_as_priority_without_preemption_says() {
+fn waits_for_a_channel_follow_non_preemptive_priority() {
     for load in LOADS {
         let (mix, times) = reads_alone(load);
         let ([commands, pages, _], [rate, _]) = waits("commands_first", &mix);

@@ -1,18 +1,18 @@
-//! Turns: erases, and programs, that are under way on no more than so many dies.
+//! Limits on the number of dies that erase or program at one time.
 
 use crate::config::Drive;
 use crate::layout::geometry::Geometry;
 use nacre_kernel::state::State;
 use std::collections::{BTreeSet, VecDeque};
 
-/// Which dies erase next, where not all may at the same time.
+/// Selects the dies that erase next, if the number is limited.
 #[derive(Debug, State)]
 pub(super) struct EraseTurns {
-    /// `None` where all may.
+    /// `None` without a limit.
     #[state(skip = "from the configuration")]
     most: Option<u32>,
     under_way: u32,
-    /// Erases that wait for their turn, oldest first.
+    /// Waiting erases, oldest first.
     #[state(varies)]
     waiting: VecDeque<u32>,
 }
@@ -23,7 +23,7 @@ impl EraseTurns {
         EraseTurns { most, under_way: 0, waiting: VecDeque::new() }
     }
 
-    /// Whether erases wait for a turn at all.
+    /// Whether the number of erases is limited.
     #[inline]
     pub(super) fn are_kept(&self) -> bool {
         self.most.is_some()
@@ -33,7 +33,7 @@ impl EraseTurns {
         self.waiting.push_back(command);
     }
 
-    /// The next erase whose turn has come; `is_ready` says whether it can begin.
+    /// The next erase whose turn has come, out of those that `is_ready` accepts.
     pub(super) fn next(&mut self, is_ready: impl Fn(u32) -> bool) -> Option<u32> {
         let &first = self.waiting.front()?;
         if Some(self.under_way) == self.most || !is_ready(first) {
@@ -43,13 +43,13 @@ impl EraseTurns {
         self.waiting.pop_front()
     }
 
-    /// Takes the first waiting erase that `is_it`: it does not wait for its turn.
+    /// Removes the first waiting erase that `is_it` accepts: it starts without a turn.
     pub(super) fn take(&mut self, is_it: impl Fn(u32) -> bool) -> Option<u32> {
         let place = self.waiting.iter().position(|&command| is_it(command))?;
         self.waiting.remove(place)
     }
 
-    /// An erase that had a turn has ended.
+    /// An erase with a turn has ended.
     pub(super) fn end(&mut self) {
         self.under_way -= 1;
     }
@@ -60,14 +60,14 @@ impl EraseTurns {
     }
 }
 
-/// Which dies program next, where a power budget does not allow all at the same time.
+/// Selects the dies that program next, if a power budget limits their number.
 #[derive(Debug, State)]
 pub(super) struct ProgramTurns {
-    /// `None` where all may.
+    /// `None` without a limit.
     #[state(skip = "from the configuration")]
     most: Option<u32>,
     under_way: u32,
-    /// Dies with a program whose data has crossed, behind the number of its command.
+    /// Dies with a program whose data has crossed, by command number.
     waiting: BTreeSet<(u64, u32)>,
 }
 
@@ -77,18 +77,18 @@ impl ProgramTurns {
         ProgramTurns { most, under_way: 0, waiting: BTreeSet::new() }
     }
 
-    /// Whether a program has to ask for a turn.
+    /// Whether the number of programs is limited.
     #[inline]
     pub(super) fn are_kept(&self) -> bool {
         self.most.is_some()
     }
 
-    /// `die` asks for a turn for the program with this number.
+    /// Queues `die` for a turn for the program with this number.
     pub(super) fn ask(&mut self, number: u64, die: u32) {
         self.waiting.insert((number, die));
     }
 
-    /// The die whose turn it is, if there is one for it.
+    /// The die whose turn has come, if any.
     pub(super) fn next(&mut self) -> Option<u32> {
         if Some(self.under_way) == self.most {
             return None;
@@ -96,7 +96,7 @@ impl ProgramTurns {
         self.waiting.pop_first().map(|(_, die)| die)
     }
 
-    /// A program begins, with a turn.
+    /// A program with a turn starts.
     #[inline]
     pub(super) fn begin(&mut self) {
         self.under_way += 1;

@@ -1,20 +1,20 @@
-//! What fills the frontiers.
+//! Writing of open superblocks.
 
 use crate::ftl::array::Array;
-use crate::ftl::parts::frontier::{Frontier, NOBODY};
+use crate::ftl::parts::frontier::{ABSENT, Frontier};
 use crate::layout::geometry::Cells;
 use crate::ops::{Cause, FlashOps, Untimed};
 use nacre_media::store::Store;
 
 impl<S: Store> Array<S> {
-    /// Units that `frontier` can still take.
+    /// Units of space left in `frontier`.
     #[inline]
     pub(crate) fn room(&self, frontier: usize) -> u32 {
         let open = &self.frontiers[frontier];
         open.units - open.taken
     }
 
-    /// Whether what is in `page` is in the write buffer: taken, but not on its way to the flash.
+    /// Whether the unit of `page` is in the write buffer and has not been issued to the flash.
     #[inline]
     pub(crate) fn is_held(&self, page: u32) -> bool {
         self.is_open[self.flash.block_of(page) as usize] && self.is_in_frontier(page)
@@ -25,7 +25,7 @@ impl<S: Store> Array<S> {
         self.frontiers.iter().any(|frontier| frontier.holds(page))
     }
 
-    /// The next unit of `frontier`, which has room, is to hold `owner`; gives its number.
+    /// Assigns the next unit of `frontier`, which has space, to `owner`; returns its number.
     #[inline]
     pub(crate) fn append<W: FlashOps>(
         &mut self,
@@ -40,25 +40,25 @@ impl<S: Store> Array<S> {
         page
     }
 
-    /// Units that `frontier`, which has room, takes until the operation that is being filled is full.
+    /// Units until the open operation of `frontier`, which has space, is full.
     #[inline]
     pub(crate) fn until_complete(&self, frontier: usize) -> u32 {
         let open = &self.frontiers[frontier];
         open.operation_end - open.taken
     }
 
-    /// Takes the next units of `frontier`, no more than until an operation is full; gives the number of the first.
-    /// [`Array::own`] says whose each is, and then [`Array::issue_complete`] is to be called.
+    /// Takes the next units of `frontier`, at most until an operation is full; returns the number of the
+    /// first. The caller then sets their owners with [`Array::own`] and calls [`Array::issue_complete`].
     #[inline]
     pub(crate) fn take(&mut self, frontier: usize, count: u32) -> u32 {
         let open = &mut self.frontiers[frontier];
         open.taken += count;
         let first = self.flash.program_run(open.superblock, count);
-        self.enliven(first, count);
+        self.mark_valid(first, count);
         first
     }
 
-    /// An operation of `frontier` that is full is issued, as far as the buffer does not hold it.
+    /// Issues the operation of `frontier` if it is full, unless the buffer holds it back.
     #[inline]
     pub(crate) fn issue_complete<W: FlashOps>(&mut self, frontier: usize, cause: Cause, work: &mut W) {
         let open = &self.frontiers[frontier];
@@ -67,8 +67,8 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// An operation of `frontier` is full: it, or one before it that the buffer held until now, goes to the
-    /// flash.
+    /// Issues a full operation of `frontier`: the latest one, or an earlier one that the buffer held back
+    /// until now.
     #[inline]
     fn complete_operation<W: FlashOps>(&mut self, frontier: usize, cause: Cause, work: &mut W) {
         if self.geometry.stripes.is_some() {
@@ -86,16 +86,16 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// Units that the buffer keeps back of what `frontier` takes.
+    /// Units of `frontier` that the buffer holds back.
     #[inline]
     pub(crate) fn held_units(&self, frontier: usize) -> u32 {
         if frontier < self.host_frontiers { self.rules.held_units } else { 0 }
     }
 
-    /// The superblock of `frontier` takes no more: what the buffer holds of it goes to the flash.
+    /// Closes the superblock of `frontier`: its units in the buffer are issued to the flash.
     pub(crate) fn seal<W: FlashOps>(&mut self, frontier: usize, cause: Cause, work: &mut W) {
         let open = self.frontiers[frontier];
-        if open.superblock == NOBODY {
+        if open.superblock == ABSENT {
             return;
         }
         self.issue_all(frontier, cause, work);
@@ -105,7 +105,7 @@ impl<S: Store> Array<S> {
         let place = self.place_of[open.superblock as usize] as usize;
         let erases = self.flash.blocks()[open.superblock as usize].erases;
         let state = &mut self.places[place];
-        // What cells of one bit do not hold, or what was left empty, is gained when it is erased.
+        // Space that SLC mode or an early close left unused is gained by the erase.
         (state.programmed, state.erases) = (self.geometry.units_per_superblock, erases);
         state.cleaned_at = self.programs.host;
         if frontier < self.host_frontiers {
@@ -115,7 +115,7 @@ impl<S: Store> Array<S> {
         self.is_open[open.superblock as usize] = false;
     }
 
-    /// Every full operation of `frontier` goes to the flash.
+    /// Issues all full operations of `frontier`.
     fn issue_all<W: FlashOps>(&mut self, frontier: usize, cause: Cause, work: &mut W) {
         if self.geometry.stripes.is_some() {
             return self.issue_stripes(frontier, 0, cause, work);
@@ -130,7 +130,7 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// What the buffer holds of the host's data goes to the flash; an operation that is not full is padded.
+    /// Issues the host data in the buffer; a partial operation is padded.
     pub(crate) fn flush<W: FlashOps>(&mut self, work: &mut W) {
         for frontier in 0..self.host_frontiers {
             self.pad(frontier);
@@ -138,7 +138,7 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// The power is gone: the buffer holds nothing any more, and what is filled next is a new operation.
+    /// Handles a power loss: the buffer is empty, and each frontier continues with a new operation.
     pub(crate) fn empty_buffer(&mut self) {
         for frontier in 0..self.frontiers.len() {
             self.pad(frontier);
@@ -146,13 +146,13 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// Operations, full or not, that the buffer holds.
+    /// Operations in the buffer, full or partial.
     pub(crate) fn held_operations(&self) -> u64 {
         let held = |open: &Frontier| (open.taken - open.issued).div_ceil(self.geometry.operation_units);
         self.frontiers.iter().map(|open| u64::from(held(open))).sum()
     }
 
-    /// How often the die that has most of them programs one of the operations that the buffer holds.
+    /// Maximum number of buffered operations of one die.
     pub(crate) fn held_rounds(&self) -> u64 {
         if !self.geometry.is_by_plane() {
             return (self.held_operations() + self.held_parities()).div_ceil(u64::from(self.geometry.dies));
@@ -166,11 +166,11 @@ impl<S: Store> Array<S> {
         of_die.into_iter().max().unwrap_or(0)
     }
 
-    /// Pads the operation that is being filled in `frontier`.
+    /// Pads the partial operation of `frontier`.
     pub(crate) fn pad(&mut self, frontier: usize) {
         let units = self.geometry.operation_units;
         let open = &mut self.frontiers[frontier];
-        if open.superblock == NOBODY {
+        if open.superblock == ABSENT {
             return;
         }
         while !open.taken.is_multiple_of(units) {
@@ -181,14 +181,14 @@ impl<S: Store> Array<S> {
         open.operation_end = open.taken + units;
     }
 
-    /// Opens superblock `superblock`, which is erased, in `place` for `frontier`.
+    /// Opens the erased `superblock` in slot `place` for `frontier`.
     pub(crate) fn open(&mut self, frontier: usize, superblock: u32, place: usize) {
         self.order[place] = superblock;
         self.place_of[superblock as usize] = place as u32;
         self.places[place].programmed = 0;
         self.is_open[superblock as usize] = true;
         self.handles.open(frontier, self.frontiers.len(), superblock);
-        // While erased superblocks abound the host may fill one with a bit to a cell.
+        // While enough superblocks are erased, the host may fill one in SLC mode.
         let is_cached = frontier < self.host_frontiers
             && self.slc.has_room()
             && self.regions[self.region_of_frontier(frontier)].erased.len() > self.geometry.reserve as usize;

@@ -1,4 +1,4 @@
-//! Superblocks that are being filled, and planes.
+//! Open superblocks, and allocation by plane.
 
 mod filling;
 mod planes;

@@ -1,4 +1,4 @@
-//! What belongs to which region, and which plane takes a page where each is filled by itself.
+//! Regions of frontiers and slots, and the plane of a page with allocation by plane.
 
 use crate::config::OPEN;
 use crate::ftl::array::Array;
@@ -9,15 +9,15 @@ use nacre_media::store::Store;
 use std::ops::Range;
 
 impl<S: Store> Array<S> {
-    /// The region that `frontier` fills. Those of the host come first, then those of cleaning and of wear leveling, each in
-    /// the order of the regions.
+    /// The region that `frontier` fills. The frontiers of the host are first, then those of garbage
+    /// collection, then those of wear leveling, each in the order of the regions.
     #[inline]
     pub(crate) fn region_of_frontier(&self, frontier: usize) -> usize {
         if self.geometry.is_by_plane() { frontier % self.regions.len() } else { 0 }
     }
 
-    /// The frontier that takes data of the host that comes through `handle` in `region`; of those of cleaning the one with this
-    /// number does.
+    /// The frontier for host data of `handle` in `region`; among the frontiers of garbage collection, the one
+    /// with the same number corresponds to it.
     #[inline]
     pub(crate) fn frontier_in(&self, handle: usize, region: usize) -> usize {
         handle * self.regions.len() + region
@@ -29,7 +29,7 @@ impl<S: Store> Array<S> {
         self.frontiers.len() - self.regions.len() + region
     }
 
-    /// The places of `region`.
+    /// The slots of `region`.
     pub(crate) fn places_of(&self, region: usize) -> Range<usize> {
         if !self.geometry.is_by_plane() {
             return 0..self.places.len();
@@ -38,12 +38,13 @@ impl<S: Store> Array<S> {
         partition.first..partition.first + partition.count
     }
 
-    /// The superblocks that are being emptied.
+    /// Superblocks that are being emptied.
     pub(crate) fn relocations(&self) -> impl Iterator<Item = &Relocation> {
         self.regions.iter().filter_map(|region| region.relocation.as_ref())
     }
 
-    /// The host has programmed one unit more in the plane `region`, of its data or of the mapping table.
+    /// Counts a unit that the host programmed in the plane `region`, of data or of the mapping table, and
+    /// runs garbage collection if it is due.
     pub(crate) fn count_pace_of_plane<W: FlashOps>(&mut self, region: usize, work: &mut W) {
         let pace = self.geometry.pace_of_plane();
         let unpaced = &mut self.regions[region].unpaced;
@@ -54,7 +55,8 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// The region that takes `unit`, which comes through `handle` and is on page `old`, counted from 1, or nowhere yet.
+    /// The region for `unit`, written through `handle`. `old` is its page, counted from 1, or 0 if it is
+    /// unmapped.
     #[inline(never)]
     pub(crate) fn region_for<W: FlashOps>(
         &mut self,
@@ -66,7 +68,7 @@ impl<S: Store> Array<S> {
         if !self.allocation.is_dynamic {
             return self.allocation.by_address(unit).0;
         }
-        // What is still in the buffer is changed there.
+        // A unit in the buffer is overwritten there.
         if old != 0 {
             let region = self.geometry.region_of(self.flash.block_of(old - 1));
             if self.frontiers[self.frontier_in(handle, region)].holds(old - 1) {
@@ -81,7 +83,8 @@ impl<S: Store> Array<S> {
         self.next_region(handle, work)
     }
 
-    /// The region that takes the next page of `handle`: of the die that is free first of those with space, the planes in turn.
+    /// The region for the next page of `handle`: on the die that is free first, out of those with space, with
+    /// its planes in turn.
     fn next_region<W: FlashOps>(&mut self, handle: usize, work: &mut W) -> usize {
         let Geometry { regions, planes, dies, .. } = self.geometry;
         let turn = self.allocation.turns[handle];
@@ -89,7 +92,8 @@ impl<S: Store> Array<S> {
         let in_order = &self.allocation.in_order;
         let region_at = |turn: u32| in_order[turn as usize] as usize;
         let with_space = turns.filter(|&turn| self.has_space_for_page(region_at(turn)));
-        // Of dies that are free at the same time the first in turn is taken. Where all are full, the plane with the least data.
+        // If several dies are free at the same time, the next one in turn is taken. If all are full, the plane
+        // with the least data is taken.
         let Some(next) =
             with_space.min_by_key(|&turn| work.die_free_from(self.geometry.die_of(region_at(turn))))
         else {
@@ -110,7 +114,7 @@ impl<S: Store> Array<S> {
         region
     }
 
-    /// Whether `region` can take one page more and still has something to be cleaned.
+    /// Whether `region` has space for one page, or garbage collection can gain some.
     pub(crate) fn has_space_for_page(&self, region: usize) -> bool {
         let full = self
             .blocks
@@ -120,8 +124,8 @@ impl<S: Store> Array<S> {
         self.partitions[region].live + u64::from(self.geometry.units_per_page) <= most
     }
 
-    /// A superblock where `unit` would be, which was never written, had the drive been filled in order, and the unit's number
-    /// there.
+    /// The superblock of `unit`, which was never written, in a drive that was filled in order, and the number
+    /// of the unit there.
     pub(crate) fn place_unwritten(&self, unit: u32) -> (u32, u32) {
         let geometry = &self.geometry;
         match geometry.is_by_plane() {
@@ -130,7 +134,7 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// The operation that would hold `unit`, which was never written, had the drive been filled in order.
+    /// The operation of `unit`, which was never written, in a drive that was filled in order.
     #[inline]
     pub(crate) fn operation_unwritten(&self, unit: u32) -> u32 {
         let geometry = &self.geometry;

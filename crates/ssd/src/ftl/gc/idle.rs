@@ -1,4 +1,4 @@
-//! Cleaning while the host is quiet, up to a soft threshold. A request of the host stops it.
+//! Garbage collection while the host is idle, up to a soft threshold. A host request stops it.
 
 use crate::config::OPEN;
 use crate::ftl::array::Array;
@@ -6,7 +6,7 @@ use crate::ops::FlashOps;
 use nacre_media::store::Store;
 
 impl<S: Store> Array<S> {
-    /// Whether fewer superblocks of a region are erased than are wanted, and so many can be.
+    /// Whether a region has fewer erased superblocks than `idle_reserve` asks for, and can have more.
     pub(crate) fn cleans_while_idle(&self) -> bool {
         !self.is_worn_out && (0..self.regions.len()).any(|region| self.cleans_region(region))
     }
@@ -19,8 +19,8 @@ impl<S: Store> Array<S> {
         wanted <= self.most_erased(region)
     }
 
-    /// Superblocks of a region that can be erased at a time: the others hold the data, with a unit in each that is not
-    /// live, or are being filled.
+    /// Maximum erased superblocks of a region: the others hold the data, with one invalid unit in each, or
+    /// are open.
     pub(crate) fn most_erased(&self, region: usize) -> u32 {
         let live =
             if self.geometry.is_by_plane() { self.partitions[region].live } else { self.table.len() as u64 };
@@ -29,8 +29,8 @@ impl<S: Store> Array<S> {
         self.blocks.usable_count(region).saturating_sub(holding as u32 + open)
     }
 
-    /// Copies as much of the superblocks that are being emptied, or the next ones, as all dies program at once: a stripe, or
-    /// a page of each plane.
+    /// Copies as many units as all dies program at once (a stripe, or a page of each plane), from the
+    /// superblocks that are being emptied or from the next victims.
     pub(crate) fn clean_a_little<W: FlashOps>(&mut self, work: &mut W) {
         for region in 0..self.regions.len() {
             if self.is_worn_out || !self.cleans_region(region) {

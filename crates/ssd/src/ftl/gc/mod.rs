@@ -1,4 +1,4 @@
-//! Garbage collection: live data leaves superblocks, which are erased then.
+//! Garbage collection: valid units move out of superblocks, which are then erased.
 
 mod idle;
 mod refresh;

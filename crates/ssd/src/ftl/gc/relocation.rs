@@ -1,27 +1,27 @@
-//! Relocation: live data leaves a superblock, which is then erased.
+//! Relocation: valid units move out of a superblock, which is then erased.
 //!
-//! Cleaning keeps pace with the host: for every unit the host programs, so many units are copied that the victim is
-//! erased when the host has used up what cleaning it gains. The victim keeps its place until then. Data of the host and
-//! data that moves fill superblocks of their own.
+//! Garbage collection keeps pace with the host: for each unit that the host programs, it copies enough units
+//! that the victim is erased when the host has programmed as many units as the erase gains. Until then, the
+//! victim keeps its slot. Host data and relocated data fill separate superblocks.
 
 use crate::ftl::array::Array;
 use crate::ftl::parts::emptying::{Reading, Relocation};
-use crate::ftl::parts::frontier::NOBODY;
+use crate::ftl::parts::frontier::ABSENT;
 use crate::ftl::parts::regions::Region;
 use crate::ops::{Cause, Copied, FlashOps};
 use nacre_controller::cleaning::{self, Cleaner, Decision, Erased, Place, View};
 use nacre_media::store::Store;
 use std::ops::Range;
 
-/// Erased superblocks without which the host gets none: the last one is the cleaner's.
+/// Number of erased superblocks that the host may not take: the last one is for garbage collection.
 pub(crate) const LAST: usize = 1;
 
-/// Units that wear leveling moves for each that the host programs meanwhile.
+/// Units that wear leveling moves per unit that the host programs.
 const WEAR_PACE: u32 = 4;
 
 impl<S: Store> Array<S> {
-    /// Closes `frontier` of the host, which has no room, and opens the next superblock for it. Returns `false` if too many
-    /// blocks are worn out.
+    /// Closes `frontier` of the host, which is full, and opens the next superblock for it. Returns `false` if
+    /// the drive is worn out.
     #[inline(never)]
     pub(crate) fn next_superblock<W: FlashOps>(&mut self, frontier: usize, work: &mut W) -> bool {
         self.seal(frontier, Cause::Host, work);
@@ -36,7 +36,7 @@ impl<S: Store> Array<S> {
         !self.is_worn_out
     }
 
-    /// The frontier that takes the live data of `superblock` when it is cleaned.
+    /// The frontier for valid units of `superblock` when it is garbage-collected.
     #[inline]
     pub(crate) fn cleaning_frontier(&self, superblock: u32) -> usize {
         let handle = self.handles.cleaning_frontier(superblock);
@@ -46,7 +46,7 @@ impl<S: Store> Array<S> {
         self.host_frontiers + handle
     }
 
-    /// The frontier that takes what `relocation` copies.
+    /// The frontier for the copies of `relocation`.
     #[inline]
     fn frontier_for(&self, relocation: &Relocation) -> usize {
         match relocation.cause {
@@ -55,7 +55,7 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// An erased superblock in a place that was empty, for `frontier`.
+    /// Opens an erased superblock in an empty slot for `frontier`.
     pub(crate) fn open_next(&mut self, frontier: usize) {
         let region = self.region_of_frontier(frontier);
         let is_wear = frontier >= self.wear_frontier(0);
@@ -64,7 +64,8 @@ impl<S: Store> Array<S> {
         self.open(frontier, superblock, place.expect("an erased superblock has left its place") as usize);
     }
 
-    /// The erased superblock of `region` that is to be filled next: the youngest, or the one with the most erases.
+    /// Removes the next erased superblock of `region` to be written: the one with the most erases if
+    /// `most_worn`, otherwise the first in the configured order.
     pub(crate) fn take_erased(&mut self, region: usize, most_worn: bool) -> u32 {
         let taken = if most_worn {
             let erases = |superblock: u32| self.flash.blocks()[superblock as usize].erases;
@@ -77,7 +78,8 @@ impl<S: Store> Array<S> {
         taken.expect("one superblock is always erased").1
     }
 
-    /// Takes out the first of the erased superblocks; where dies erase in turn not the last one, if there are others.
+    /// Removes the first erased superblock. If dies erase in turn, the one erased last is taken only if it is
+    /// the only one.
     fn pop_erased(&mut self, region: usize) -> Option<(u64, u32)> {
         let Region { erased, last_erased, .. } = &mut self.regions[region];
         if !self.rules.erases_in_turn {
@@ -88,7 +90,7 @@ impl<S: Store> Array<S> {
         erased.take(&first)
     }
 
-    /// `superblock` is erased and waits to be filled.
+    /// Adds `superblock` to the erased ones.
     pub(crate) fn put_erased(&mut self, superblock: u32) {
         self.erasures += 1;
         let erases = u64::from(self.flash.blocks()[superblock as usize].erases);
@@ -96,29 +98,31 @@ impl<S: Store> Array<S> {
         self.regions[self.geometry.region_of(superblock)].erased.insert((key, superblock));
     }
 
-    /// The host has programmed so many `units` in `region`: cleaning keeps pace.
+    /// Runs garbage collection after the host has programmed `units` in `region`.
     #[inline(never)]
     pub(crate) fn keep_pace<W: FlashOps>(&mut self, region: usize, units: u32, work: &mut W) {
         let Region { erased, relocation, kept_erased, .. } = &self.regions[region];
         let erased = erased.len();
         let wanted = (*kept_erased).max(self.geometry.reserve) as usize;
         let has_reserve = erased >= wanted;
-        // What was begun while the host was quiet waits until it is quiet again, or too little is erased.
+        // Garbage collection that started while the host was idle pauses until the host is idle again or too
+        // few superblocks are erased.
         if has_reserve && (relocation.is_none() || self.rules.erased_while_idle > 0) {
             return;
         }
         if relocation.is_none() {
-            // What is not live may all lie in superblocks that are being filled: one of them is full before the host needs
-            // the last that is erased.
+            // All invalid units may be in open superblocks. One of these is full before the host needs the
+            // last erased superblock.
             if !self.can_gain(region) {
                 return;
             }
             self.begin_cleaning(region);
         }
-        // Each superblock that is lacking next to the one being gained makes cleaning that much faster.
+        // Each missing superblock beyond the one being gained makes garbage collection faster by the same
+        // amount.
         let lacking = (wanted - 1).saturating_sub(erased) as u64;
         let Some(relocation) = &mut self.regions[region].relocation else { return };
-        // Where nothing is left to be copied it is erased at once.
+        // A victim without valid units is erased at once.
         if self.places[relocation.place as usize].live == 0 {
             self.copy(region, u32::MAX, work);
             return;
@@ -130,12 +134,12 @@ impl<S: Store> Array<S> {
         self.copy(region, due as u32, work);
     }
 
-    /// Whether a superblock of `region` that takes no more has a unit that is not live.
+    /// Whether a full or closed superblock of `region` has an invalid unit.
     pub(crate) fn can_gain(&self, region: usize) -> bool {
         self.places_of(region).any(|place| self.places[place].programmed > self.places[place].live)
     }
 
-    /// Cleans a superblock of `region`, or what is left of the one being cleaned, at once.
+    /// Garbage-collects a superblock of `region`, or the rest of the victim in progress, at once.
     fn clean_on<W: FlashOps>(&mut self, region: usize, work: &mut W) {
         if self.regions[region].relocation.is_none() {
             self.begin_cleaning(region);
@@ -143,7 +147,7 @@ impl<S: Store> Array<S> {
         self.copy(region, u32::MAX, work);
     }
 
-    /// Chooses a superblock of `region` to be cleaned, if its live data finds room.
+    /// Selects a victim of `region` if there is space for its valid units.
     pub(crate) fn begin_cleaning(&mut self, region: usize) {
         if self.is_worn_out {
             return;
@@ -160,7 +164,7 @@ impl<S: Store> Array<S> {
         self.begin(place, Cause::Cleaning);
     }
 
-    /// The superblock in `place` is to be emptied.
+    /// Starts the relocation of the superblock in slot `place`.
     pub(crate) fn begin(&mut self, place: usize, cause: Cause) {
         let superblock = self.order[place];
         let units = self.geometry.units_per_superblock;
@@ -184,7 +188,7 @@ impl<S: Store> Array<S> {
         cleaning::decide(cleaner, &view, partition)
     }
 
-    /// Asks the cleaning policy how many superblocks of `region` are to be kept erased.
+    /// Asks the policy how many superblocks of `region` to keep erased.
     fn choose_erased(&mut self, region: usize) {
         let erased = Erased {
             now: self.regions[region].erased.len() as u32,
@@ -197,7 +201,7 @@ impl<S: Store> Array<S> {
         self.regions[region].kept_erased = chosen;
     }
 
-    /// What the cleaning policy sees, and the policy.
+    /// The policy, and the state that it sees.
     fn view(&mut self) -> (View<'_>, &mut dyn Cleaner) {
         let view = View {
             pages_per_segment: self.geometry.units_per_superblock,
@@ -208,13 +212,13 @@ impl<S: Store> Array<S> {
         (view, &mut *self.cleaner)
     }
 
-    /// Copies up to `limit` live units of the superblock of `region` that is being emptied; erases it when none is left.
+    /// Copies up to `limit` valid units of the victim of `region`; erases the victim when none is left.
     pub(crate) fn copy<W: FlashOps>(&mut self, region: usize, limit: u32, work: &mut W) {
         let Some(mut relocation) = self.regions[region].relocation.take() else { return };
         let frontier = self.frontier_for(&relocation);
         let mut left = limit;
         while left > 0 && relocation.word < relocation.end {
-            let bits = self.live[relocation.word];
+            let bits = self.valid[relocation.word];
             if bits == 0 {
                 relocation.word += 1;
                 continue;
@@ -227,7 +231,7 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// Copies up to `limit` of the units whose `bits` are set in the word at hand; gives how many.
+    /// Copies up to `limit` of the units whose `bits` are set in the current word; returns their number.
     #[inline]
     fn copy_word<W: FlashOps>(
         &mut self,
@@ -276,7 +280,7 @@ impl<S: Store> Array<S> {
             self.issue_complete(frontier, relocation.cause, work);
             copied += run;
         }
-        self.live[relocation.word] = bits;
+        self.valid[relocation.word] = bits;
         if relocation.word + 1 < relocation.end {
             self.prefetch_entries(relocation.word + 1, lowest..bits.trailing_zeros());
         }
@@ -295,12 +299,12 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// Asks for the mappings of the live units in these places of `word`, so that changing them finds them in the
-    /// processor's caches. They are asked for as many copies ahead as a word has, for a copy is short.
+    /// Prefetches the mappings of the valid units of `word` in these positions. The distance is one word of
+    /// copies, since a single copy is short.
     #[inline]
     fn prefetch_entries(&self, word: usize, places: Range<u32>) {
         let below = |place: u32| 1u64.checked_shl(place).unwrap_or(0).wrapping_sub(1);
-        let mut bits = self.live[word] & below(places.end) & !below(places.start);
+        let mut bits = self.valid[word] & below(places.end) & !below(places.start);
         while bits != 0 {
             let unit = word * 64 + bits.trailing_zeros() as usize;
             self.table.prefetch(self.owners[unit] as usize);
@@ -308,7 +312,7 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// Nothing in the superblock is live any more: it is erased.
+    /// Erases the victim of `region`, which has no valid units.
     fn finish<W: FlashOps>(&mut self, region: usize, work: &mut W) {
         let mut relocation = self.regions[region].relocation.take().expect("a superblock is being emptied");
         relocation.reading.end(&self.geometry, work);
@@ -316,22 +320,22 @@ impl<S: Store> Array<S> {
             self.write_moved(region, work);
         }
         let place = relocation.place as usize;
-        assert_eq!(self.places[place].live, 0, "an erase would lose live data of place {place}");
-        // Cold data stays cold: what took it is as old as what it left.
+        assert_eq!(self.places[place].live, 0, "an erase would lose valid units of slot {place}");
+        // Cold data stays cold: the target superblock takes the age of its source.
         let written_at = self.places[place].written_at;
         let target = self.frontier_for(&relocation);
-        if self.frontiers[target].superblock != NOBODY {
+        if self.frontiers[target].superblock != ABSENT {
             let taking = self.place_of[self.frontiers[target].superblock as usize] as usize;
             self.places[taking].written_at = written_at;
         }
         self.places[place] = Place::default();
-        self.order[place] = NOBODY;
+        self.order[place] = ABSENT;
         self.regions[region].empty.push(relocation.place);
         self.erase(relocation.superblock, work);
         self.level_wear(region, work);
     }
 
-    /// Erases `superblock`, in which nothing is live; it waits to be filled unless too much of it is worn out.
+    /// Erases `superblock`, which has no valid units. It can be written again unless it is worn out.
     pub(crate) fn erase<W: FlashOps>(&mut self, superblock: u32, work: &mut W) {
         self.flash.erase(superblock);
         self.slc.erase(superblock);
@@ -340,19 +344,19 @@ impl<S: Store> Array<S> {
         }
         self.regions[self.geometry.region_of(superblock)].last_erased = superblock;
         work.erase(superblock);
-        self.place_of[superblock as usize] = NOBODY;
+        self.place_of[superblock as usize] = ABSENT;
         if self.blocks.erase(superblock) {
             self.put_erased(superblock);
             return;
         }
-        // What was wanted was as much as there was space for.
+        // The policy asked for as many as there was space for.
         self.regions[self.geometry.region_of(superblock)].kept_erased = 0;
         if !self.has_space() {
             self.is_worn_out = true;
         }
     }
 
-    /// Nothing more goes into the superblock of `frontier`, which stays as full as it is.
+    /// Closes the superblock of `frontier` without filling the rest.
     pub(crate) fn close<W: FlashOps>(&mut self, frontier: usize, work: &mut W) {
         self.pad(frontier);
         self.seal(frontier, Cause::Wear, work);

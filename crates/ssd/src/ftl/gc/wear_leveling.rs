@@ -1,8 +1,9 @@
-//! Wear leveling: cold data moves to where the blocks are worn.
+//! Static wear leveling: cold data moves to worn blocks.
 //!
-//! Superblocks with data that nobody writes are never cleaned and stay young, while the others take all
-//! erases. When an erased superblock is ahead of the youngest one with data by more than the spread, that
-//! data moves into the erased superblock with the most erases, and the young one joins the others.
+//! Superblocks with data that is never rewritten are never garbage-collected. They keep few erases, while the
+//! others take all. When an erased superblock has more erases than the least worn superblock with data, by
+//! more than the spread, that data moves to the erased superblock with the most erases. The less worn
+//! superblock is then used like the others.
 
 use crate::ftl::array::Array;
 use crate::ftl::gc::relocation::LAST;
@@ -10,7 +11,8 @@ use crate::ops::{Cause, FlashOps};
 use nacre_media::store::Store;
 
 impl<S: Store> Array<S> {
-    /// Moves the data of the youngest superblock of `region` where erases have spread too far. Called after an erase.
+    /// Moves the data of the least worn superblock of `region` if the difference of erases is too large.
+    /// Called after an erase.
     pub(crate) fn level_wear<W: FlashOps>(&mut self, region: usize, work: &mut W) {
         let spread = self.rules.wear_spread;
         let erased = &self.regions[region].erased;

@@ -4,11 +4,11 @@
 //! recovery finds it, since it has the largest sequence number among the readable ones.
 
 use crate::ftl::array::Array;
-use crate::ftl::parts::frontier::NOBODY;
+use crate::ftl::parts::frontier::ABSENT;
 use nacre_media::store::Store;
 use std::collections::BTreeMap;
 
-/// Pages with versions of a unit, with their sequence numbers.
+/// Pages with versions of a unit: sequence number and page.
 type Pages = Vec<(u64, u32)>;
 
 impl<S: Store> Array<S> {
@@ -37,21 +37,22 @@ impl<S: Store> Array<S> {
                 held == before
             });
         let Some(&(sequence, page)) = older.max() else {
-            // It was erased already: a drive holds that back until what replaces it is programmed.
+            // That page was erased already. A drive would delay the erase until the replacement is
+            // programmed.
             return self.flash.fill(newest, before);
         };
         for &(_, torn) in pages.iter().filter(|&&(newer, _)| newer > sequence) {
             self.spare.tear(torn);
         }
         self.invalidate(newest);
-        self.enliven(page, 1);
+        self.mark_valid(page, 1);
         self.table.set(unit, page + 1, &self.owners);
     }
 
-    /// Whether the data in `page` stays as long as it is valid: its superblock is not being emptied.
+    /// Whether the superblock of `page` is not being emptied, so that its data stays as long as it is valid.
     fn is_kept(&self, page: u32) -> bool {
         let superblock = self.flash.block_of(page);
-        self.place_of[superblock as usize] != NOBODY
+        self.place_of[superblock as usize] != ABSENT
             && self.relocations().all(|relocation| relocation.superblock != superblock)
     }
 }

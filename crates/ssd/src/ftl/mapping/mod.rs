@@ -1,4 +1,4 @@
-//! What a mapping table in flash costs: its pages move and are programmed like data.
+//! A mapping table in flash: its pages are programmed and moved like data.
 
 mod moved;
 mod planes;

@@ -1,4 +1,4 @@
-//! What the mapping table in flash costs the array: its pages move and are programmed like data.
+//! Updates of a mapping table in flash after garbage collection.
 
 use crate::ftl::array::Array;
 use crate::ftl::gc::relocation::LAST;
@@ -6,7 +6,7 @@ use crate::ops::{Cause, FlashOps};
 use nacre_media::store::Store;
 
 impl<S: Store> Array<S> {
-    /// The mapping of `unit` has changed because its data moved.
+    /// Notes that the data of `unit` moved, so that its mapping has changed.
     #[inline]
     pub(crate) fn note_moved(&mut self, unit: u32) {
         if let Some(mapping) = &mut self.mapping
@@ -16,8 +16,8 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// Programs the pages of the mapping table whose mappings moved and are not cached, each once, when a superblock of
-    /// `region` was emptied. Where nearly nothing is erased they wait in DRAM for the next victim.
+    /// Programs the table pages whose mappings moved and are not cached, each once, after a superblock of
+    /// `region` was emptied. If almost no superblock is erased, they wait in DRAM for the next victim.
     pub(crate) fn write_moved<W: FlashOps>(&mut self, region: usize, work: &mut W) {
         if self.geometry.is_by_plane() {
             return self.write_moved_in_planes(region, work);
@@ -28,7 +28,8 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// Reads page `page` of the mapping table and programs it with what changed, into `frontier` of cleaning.
+    /// Reads page `page` of the mapping table and programs it with its changes, in `frontier` of garbage
+    /// collection.
     pub(crate) fn write_anew<W: FlashOps>(&mut self, page: u32, frontier: usize, work: &mut W) {
         self.read_mapping(page, Cause::Mapping, work);
         if self.room(frontier) == 0 {
@@ -38,7 +39,7 @@ impl<S: Store> Array<S> {
         self.append_mapping(page, frontier, work);
     }
 
-    /// Reads page `page` of the mapping table, where it was ever programmed.
+    /// Reads page `page` of the mapping table if it was ever programmed.
     pub(crate) fn read_mapping<W: FlashOps>(&mut self, page: u32, cause: Cause, work: &mut W) {
         let entry = self.entry(self.geometry.logical_units + page);
         if entry != 0 && !self.is_held(entry - 1) {
@@ -47,7 +48,7 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// The superblock of `page` and the operation that programs it.
+    /// The superblock and the operation of `page`.
     #[inline]
     pub(crate) fn locate(&self, page: u32) -> (u32, u32) {
         let superblock = self.flash.block_of(page);

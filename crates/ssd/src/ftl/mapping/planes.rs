@@ -1,16 +1,16 @@
-//! The mapping table in flash where planes are filled by themselves: its pages lie in the planes as data does.
+//! A mapping table in flash with allocation by plane: its pages are stored in the planes like data.
 
 use crate::ftl::array::Array;
 use crate::ftl::gc::relocation::LAST;
 use crate::ops::FlashOps;
 use nacre_media::store::Store;
 
-/// The placement handle next to whose data pages of the table lie.
+/// The placement handle that pages of the mapping table are written through.
 const HANDLE: usize = 0;
 
 impl<S: Store> Array<S> {
-    /// Page `page` of the mapping table is programmed anew, next to the host's data of the plane that its number says, or of
-    /// the die that is free first.
+    /// Programs page `page` of the mapping table with its changes, among the host data, in the plane given by
+    /// its number or on the die that is free first.
     pub(crate) fn write_mapping_in_plane<W: FlashOps>(&mut self, page: u32, work: &mut W) {
         let unit = self.geometry.logical_units + page;
         let region = self.region_for(HANDLE, unit, self.entry(unit), work);
@@ -22,8 +22,8 @@ impl<S: Store> Array<S> {
         self.count_pace_of_plane(region, work);
     }
 
-    /// Programs the pages of the mapping table whose mappings moved and are not cached, each once and in its plane, when a
-    /// block of `region` was emptied. Where nearly nothing is erased there they wait in DRAM.
+    /// Programs the table pages whose mappings moved and are not cached, each once and in its plane, after a
+    /// block of `region` was emptied. If almost no block is erased there, they wait in DRAM.
     pub(crate) fn write_moved_in_planes<W: FlashOps>(&mut self, region: usize, work: &mut W) {
         let mut waiting = Vec::new();
         while let Some(page) = self.mapping.as_mut().and_then(|mapping| mapping.take_moved()) {
@@ -37,8 +37,8 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// The region that page `page` of the mapping table lies in. One that was never programmed goes where its number says, or
-    /// into the `cleaned` region, if there is space.
+    /// The region of page `page` of the mapping table. A page that was never programmed goes to the region
+    /// given by its number, or to the `cleaned` region, if there is space.
     fn region_of_mapping(&self, page: u32, cleaned: usize) -> Option<usize> {
         let unit = self.geometry.logical_units + page;
         match self.entry(unit) {

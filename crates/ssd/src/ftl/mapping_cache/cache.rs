@@ -1,42 +1,43 @@
-//! The part of the mapping that is in DRAM, where all of it does not fit.
+//! Cache of a mapping table in flash.
 //!
-//! The mapping table lies in flash, in pages of many mappings each. What is cached of it is what was used last; what was
-//! changed is programmed when it leaves. Data that cleaning moves changes mappings, too.
+//! Each page of the table has many mappings. The cache holds the most recently used ones; changed ones are
+//! programmed when they are evicted. Garbage collection changes mappings, too.
 
 use nacre_kernel::state::State;
 
-/// What looking a mapping up takes.
+/// Result of a lookup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lookup {
-    /// Nothing: it is cached.
+    /// The mapping is cached.
     Hit,
-    /// A page of the table is read.
+    /// A page of the table must be read.
     Miss {
-        /// The number of the page.
+        /// Number of that page.
         page: u32,
-        /// The page that has to be programmed, since something of it that was changed left.
+        /// A page that must be programmed because changed mappings of it were evicted.
         programmed: Option<u32>,
     },
 }
 
-/// Which mappings are cached.
+/// Cache of mappings.
 pub(crate) trait MappingCache: State + Send {
-    /// Looks the mapping of `unit` up, to change it if it `changes`.
+    /// Looks up the mapping of `unit`; `changes` means that it will be modified.
     fn look_up(&mut self, unit: u32, changes: bool) -> Lookup;
 
-    /// Cleaning moved the data of `unit`.
+    /// Notes that garbage collection moved the data of `unit`.
     fn moved(&mut self, unit: u32);
 
-    /// A page of the table that is to be programmed since cleaning moved data; it counts as programmed.
+    /// Removes a table page that must be programmed after garbage collection moved data; it counts as
+    /// programmed.
     fn take_moved(&mut self) -> Option<u32>;
 
-    /// It could not be programmed yet.
+    /// Returns a page that could not be programmed yet.
     fn put_back(&mut self, page: u32);
 
-    /// Whether a page has to be read before it is programmed, since not all of it is cached.
+    /// Whether a page must be read before it is programmed, since only part of it may be cached.
     fn merges(&self) -> bool;
 
-    /// Power is lost: nothing is cached any more; what was changed is noted when the mapping is known again. Returns how
-    /// many pages or mappings were cached.
+    /// Clears the cache after a power loss; changed mappings are recorded when recovery has rebuilt the
+    /// mapping. Returns the number of cached pages or mappings.
     fn forget(&mut self) -> u64;
 }

@@ -1,7 +1,7 @@
-//! Single mappings are cached (DFTL, gupta-2009; MQSim, tavakkol-2018).
+//! Cache of single mappings (DFTL, gupta-2009; MQSim, tavakkol-2018).
 //!
-//! A mapping that was changed takes all changed ones of its page of the table along when it leaves: the page is read, merged
-//! and programmed. Mappings that cleaning moves are cached as changed ones.
+//! When a changed mapping is evicted, all changed mappings of its table page are written with it: the page is
+//! read, merged, and programmed. Mappings that garbage collection moves are cached as changed.
 
 use super::cache::{Lookup, MappingCache};
 use super::recency::Recency;
@@ -10,24 +10,24 @@ use nacre_kernel::state::State;
 const CACHED: u8 = 1;
 const DIRTY: u8 = 2;
 
-/// Which mappings are cached.
+/// Cache of single mappings.
 #[derive(State)]
 pub(crate) struct CachedEntries {
     #[state(same)]
     capacity: u32,
     #[state(skip = "from the configuration")]
     mappings_per_page: u32,
-    /// By unit.
+    /// State by unit.
     #[state(sparse)]
     state: Vec<u8>,
     recency: Recency,
-    /// Pages of the table that are to be programmed since cleaning took the place of something changed in them.
+    /// Table pages that must be programmed because a moved mapping evicted a changed one of them.
     #[state(varies)]
     moved: Vec<u32>,
 }
 
 impl CachedEntries {
-    /// A cache of `capacity` mappings of `units`, empty; a page of the table has so many.
+    /// An empty cache of `capacity` out of `units` mappings, with `mappings_per_page` in a page of the table.
     pub(crate) fn new(units: u32, mappings_per_page: u32, capacity: u32) -> CachedEntries {
         CachedEntries {
             capacity,
@@ -38,7 +38,7 @@ impl CachedEntries {
         }
     }
 
-    /// Caches the mapping of `unit`. Returns the page of the table that has to be programmed for that.
+    /// Caches the mapping of `unit`. Returns the table page that must be programmed for that.
     fn insert(&mut self, unit: u32, is_dirty: bool) -> Option<u32> {
         let mut programmed = None;
         if self.recency.len() == self.capacity
@@ -56,7 +56,7 @@ impl CachedEntries {
         programmed
     }
 
-    /// All changed mappings of `page` are programmed with it.
+    /// Marks all mappings of `page` as unchanged: they are programmed with it.
     fn clean_page(&mut self, page: u32) {
         let first = (page * self.mappings_per_page) as usize;
         let end = (first + self.mappings_per_page as usize).min(self.state.len());
@@ -122,11 +122,11 @@ mod tests {
         assert_eq!(cache.look_up(3, true), miss(0, None));
         assert_eq!(cache.look_up(25, false), miss(2, None));
         assert_eq!(cache.look_up(1, false), Lookup::Hit);
-        // 3 leaves with what changed of 1.
+        // Evicting 3 also writes the changed mapping 1.
         assert_eq!(cache.look_up(12, false), miss(1, Some(0)));
         assert_eq!(cache.look_up(13, false), miss(1, None), "25 was not changed");
         assert_eq!(cache.look_up(14, false), miss(1, None), "1 was programmed with 3");
-        // Moved: cached as changed.
+        // Moved mappings are cached as changed.
         cache.moved(30);
         assert_eq!(cache.take_moved(), None);
         cache.moved(31);

@@ -1,7 +1,6 @@
-//! Whole pages of the mapping table are cached.
+//! Cache of whole pages of the mapping table.
 //!
-//! Mappings that cleaning moves and that are not cached are noted, and their pages are read and programmed once for all
-//! the data of a victim.
+//! Moved mappings whose pages are not cached are noted. Their pages are read and programmed once per victim.
 
 use super::cache::{Lookup, MappingCache};
 use super::recency::Recency;
@@ -11,7 +10,7 @@ const CACHED: u8 = 1;
 const DIRTY: u8 = 2;
 const MOVED: u8 = 4;
 
-/// Which pages of the mapping table are cached.
+/// Cache of table pages.
 #[derive(State)]
 pub(crate) struct CachedPages {
     #[state(same)]
@@ -21,13 +20,13 @@ pub(crate) struct CachedPages {
     #[state(sparse)]
     state: Vec<u8>,
     recency: Recency,
-    /// Pages whose mappings were moved by cleaning and are not cached.
+    /// Pages with moved mappings that are not cached.
     #[state(varies)]
     moved: Vec<u32>,
 }
 
 impl CachedPages {
-    /// A cache of `capacity` of `pages` with so many mappings each, empty.
+    /// An empty cache of `capacity` out of `pages` table pages with `mappings_per_page` mappings each.
     pub(crate) fn new(pages: u32, mappings_per_page: u32, capacity: u32) -> CachedPages {
         CachedPages {
             capacity,
@@ -66,7 +65,7 @@ impl MappingCache for CachedPages {
         }
         let programmed = if self.recency.len() == self.capacity { self.evict() } else { None };
         self.recency.add(page);
-        // What was noted for it is merged into it now.
+        // Moved mappings of this page are now merged into it.
         let is_dirty = changes || self.state[page as usize] & MOVED != 0;
         self.state[page as usize] = CACHED | if is_dirty { DIRTY } else { 0 };
         Lookup::Miss { page, programmed }

@@ -1,4 +1,4 @@
-//! The part of the mapping table in flash that is cached: whole pages, or single mappings.
+//! Cache of a mapping table in flash: whole pages, or single mappings.
 
 mod cache;
 mod cached_entries;

@@ -1,11 +1,12 @@
-//! Numbers in the order in which they were used last.
+//! Numbers in order of recent use.
 
 use nacre_kernel::state::State;
 
-/// No number, or the end of the list: in links, numbers count from 1, so that tables are zero until they are touched.
+/// No number, or the end of the list. Links count numbers from 1, so that tables are zero until they are
+/// used.
 const NONE: u32 = 0;
 
-/// A list of numbers, the one used last first.
+/// A list of numbers, most recently used first.
 #[derive(State)]
 pub(super) struct Recency {
     #[state(sparse)]
@@ -18,17 +19,17 @@ pub(super) struct Recency {
 }
 
 impl Recency {
-    /// Of numbers below `count`; none is listed.
+    /// An empty list for numbers below `count`.
     pub(super) fn new(count: usize) -> Recency {
         Recency { newer: vec![NONE; count], older: vec![NONE; count], newest: NONE, oldest: NONE, held: 0 }
     }
 
-    /// How many are listed.
+    /// Length of the list.
     pub(super) fn len(&self) -> u32 {
         self.held
     }
 
-    /// `number`, which is not listed, is used.
+    /// Adds `number`, which is not in the list, as the most recently used.
     pub(super) fn add(&mut self, number: u32) {
         (self.newer[number as usize], self.older[number as usize]) = (NONE, self.newest);
         match self.newest {
@@ -39,7 +40,7 @@ impl Recency {
         self.held += 1;
     }
 
-    /// `number`, which is listed, is used.
+    /// Moves `number`, which is in the list, to the front.
     #[inline]
     pub(super) fn touch(&mut self, number: u32) {
         if self.newest != number + 1 {
@@ -48,7 +49,7 @@ impl Recency {
         }
     }
 
-    /// Takes the one used longest ago.
+    /// Removes the least recently used number.
     pub(super) fn take_oldest(&mut self) -> Option<u32> {
         let oldest = self.oldest.checked_sub(1)?;
         self.remove(oldest);

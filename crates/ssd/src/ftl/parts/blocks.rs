@@ -1,7 +1,7 @@
-//! Blocks: which ones make up a superblock, how often each was erased, and what happens when one is worn out.
+//! Blocks: the members of each superblock, erases per block, and worn-out blocks.
 //!
-//! A block that is worn out is replaced by a spare block of its plane. Where there is none, its superblock is
-//! given up, and the blocks of it that still work are spares from then on.
+//! A worn-out block is replaced by a spare block of its plane. If there is none, its superblock is retired,
+//! and its other blocks become spares.
 
 use crate::layout::geometry::Geometry;
 use nacre_kernel::Random;
@@ -10,22 +10,22 @@ use nacre_kernel::state::State;
 /// No block.
 const NONE: u32 = u32::MAX;
 
-/// How long blocks last.
+/// Endurance and initially bad blocks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Durability {
-    /// Erases a block is made for; `None` for no limit.
+    /// Mean erases that a block withstands; `None` means no limit.
     pub(crate) endurance: Option<u64>,
-    /// Standard deviation of the erases a block takes, as a share of those it is made for.
+    /// Standard deviation of the erases that a block withstands, as a share of the mean.
     pub(crate) spread: f64,
     /// Share of initially bad blocks.
     pub(crate) bad: f64,
 }
 
-/// The blocks of all superblocks. A *lane* is a plane of a die. The superblocks of a region have a block in each of its
-/// lanes.
+/// The blocks of all superblocks. A *lane* is a plane of a die. A superblock has one block in each lane of
+/// its region.
 #[derive(State)]
 pub(crate) struct Blocks {
-    /// Of a region.
+    /// Lanes of a region.
     #[state(same)]
     lanes: u32,
     #[state(same)]
@@ -33,22 +33,22 @@ pub(crate) struct Blocks {
     /// Superblocks of a region.
     #[state(skip = "from the configuration")]
     superblocks: u32,
-    /// By superblock and lane of its region, the block in its lane, less the number of the superblock in its region: zero
-    /// until blocks are bad.
+    /// By superblock and lane of its region: the number of its block, minus the number of the superblock in
+    /// its region. Zero unless blocks are bad.
     #[state(sparse)]
     members: Vec<u32>,
-    /// Erases in the life of each block, by lane.
+    /// Total erases of each block, by lane.
     #[state(sparse)]
     erases: Vec<u32>,
-    /// Erases each block takes; empty if there is no limit.
+    /// Erases that each block withstands; empty without a limit.
     limits: Vec<u32>,
-    /// Blocks of each lane that belong to no superblock.
+    /// Spare blocks of each lane.
     #[state(elements_vary)]
     spares: Vec<Vec<u32>>,
     given_up: Vec<bool>,
-    /// By region.
+    /// Usable superblocks of each region.
     usable: Vec<u32>,
-    /// Blocks that were bad from the start, and that wore out.
+    /// Initially bad blocks, and worn-out blocks.
     pub(crate) bad: u32,
     pub(crate) retired: u32,
     erased: u64,
@@ -84,7 +84,7 @@ impl Blocks {
             blocks.limits = (0..all).map(|_| draw().clamp(1.0, f64::from(u32::MAX - 1)) as u32).collect();
         }
         if durability.bad == 0.0 {
-            // Blocks stand in their order, as the members have it.
+            // Each superblock has the block with its number.
             blocks.spares = vec![(blocks.usable[0]..per_lane).collect(); all_lanes];
         } else {
             blocks.find_good(durability.bad, &mut random);
@@ -94,7 +94,7 @@ impl Blocks {
         blocks
     }
 
-    /// Makes superblocks of blocks that are good; those left over are spares.
+    /// Builds superblocks of good blocks; the remaining good blocks are spares.
     fn find_good(&mut self, bad: f64, random: &mut Random) {
         for lane in 0..self.erases.len() / self.per_lane as usize {
             let good: Vec<u32> = (0..self.per_lane).filter(|_| !random.chance(bad)).collect();
@@ -118,7 +118,7 @@ impl Blocks {
         }
     }
 
-    /// The block of `superblock` in `lane` of its region; [`NONE`] where it has none.
+    /// The block of `superblock` in `lane` of its region; [`NONE`] if it has none.
     #[inline]
     fn member(&self, superblock: u32, lane: u32) -> u32 {
         let index = superblock % self.superblocks;
@@ -130,46 +130,46 @@ impl Blocks {
         self.members[(superblock * self.lanes + lane) as usize] = block.wrapping_sub(index);
     }
 
-    /// Of all lanes, the first of the region of `superblock`.
+    /// The first lane of the region of `superblock`, out of all lanes.
     fn first_lane(&self, superblock: u32) -> u32 {
         superblock / self.superblocks * self.lanes
     }
 
-    /// The superblocks that can be used.
+    /// Usable superblocks.
     pub(crate) fn usable(&self) -> Vec<u32> {
         (0..self.given_up.len() as u32).filter(|&superblock| !self.given_up[superblock as usize]).collect()
     }
 
-    /// How many superblocks of `region` can be used.
+    /// Number of usable superblocks of `region`.
     pub(crate) fn usable_count(&self, region: usize) -> u32 {
         self.usable[region]
     }
 
-    /// How many superblocks can be used, by region.
+    /// Number of usable superblocks, by region.
     pub(crate) fn usable_counts(&self) -> impl Iterator<Item = u32> {
         self.usable.iter().copied()
     }
 
-    /// Blocks that stand in for others when they wear out.
+    /// Number of spare blocks.
     pub(crate) fn spare_count(&self) -> usize {
         self.spares.iter().map(Vec::len).sum()
     }
 
-    /// Erases of every block in its life, by lane.
+    /// Total erases of each block, by lane.
     pub(crate) fn erases(&self) -> &[u32] {
         &self.erases
     }
 
-    /// Bytes it takes in the memory of the simulation.
+    /// Memory of these tables, in bytes.
     #[cfg(test)]
     pub(crate) fn bytes(&self) -> u64 {
         (self.members.len() + self.erases.len() + self.limits.len()) as u64 * 4
     }
 
-    /// Erases of superblocks in the whole life of the drive, until fewer than `needed` of them are left in one of its
-    /// regions: a lane replaces what wears out by its spare blocks, and when they are used up its superblock is given up.
-    /// `rates` says how often each superblock is erased, by the mean; as superblocks are given up, those left take all
-    /// erases. A share `bad` of the blocks was bad from the start. `None` without a limit.
+    /// Total erases of superblocks until fewer than `needed` of them are left in one region. Worn-out blocks
+    /// are replaced by the spares of their lane; without spares, their superblock is retired. `rates` are the
+    /// relative erase rates of the superblocks, with mean 1; when superblocks are retired, the others take
+    /// all erases. `bad` is the share of initially bad blocks. `None` without a limit.
     pub(crate) fn life(&self, rates: &[f64], needed: u32, bad: f64) -> Option<f64> {
         if self.limits.is_empty() {
             return None;
@@ -177,8 +177,8 @@ impl Blocks {
         let good = (f64::from(self.per_lane) * (1.0 - bad)) as usize;
         let superblocks = good.min(self.superblocks as usize);
         let spares = good - superblocks;
-        // Turns, in each of which every superblock takes its rate of erases, after which the superblocks that are left are as
-        // few as their place says; of the last ones nobody asks.
+        // In each turn, every superblock is erased at its rate. Entry `n` of `of_region` is the turn after
+        // which `n` superblocks are left; entries of few superblocks are not needed.
         let mut last = f64::INFINITY;
         let (mut left, mut slowest) = (Vec::new(), Vec::new());
         for (region, rates) in rates.chunks(self.superblocks as usize).enumerate() {
@@ -186,7 +186,8 @@ impl Blocks {
             let lanes = self.lanes as usize;
             for lane in region * lanes..(region + 1) * lanes {
                 let from = lane * self.per_lane as usize;
-                // Which blocks are spares, or bad, does not matter: all limits are drawn alike.
+                // All limits have the same distribution, so it does not matter which blocks are spares or
+                // bad.
                 let limits = &self.limits[from..from + superblocks];
                 let mut turns: Vec<f64> =
                     limits.iter().zip(rates).map(|(&limit, rate)| f64::from(limit) / rate).collect();
@@ -205,7 +206,7 @@ impl Blocks {
         Some(left.iter().zip(&slowest).map(|(&turns, rate)| turns.min(last) * rate).sum())
     }
 
-    /// Erases every block of `superblock`; `false` where it has to be given up.
+    /// Erases all blocks of `superblock`. Returns `false` if it must be retired.
     pub(crate) fn erase(&mut self, superblock: u32) -> bool {
         self.erased += u64::from(self.lanes);
         let mut is_complete = true;
@@ -239,7 +240,7 @@ impl Blocks {
         }
     }
 
-    /// Panics unless every block is in a superblock, spare, bad or retired, and every erase was counted.
+    /// Panics unless every block is in a superblock, spare, bad, or retired, and every erase was counted.
     pub(crate) fn check_invariants(&self, superblock_erases: u64) {
         let in_use: u64 = self.usable.iter().map(|&usable| u64::from(usable) * u64::from(self.lanes)).sum();
         let others = self.spare_count() as u64 + u64::from(self.bad) + u64::from(self.retired);

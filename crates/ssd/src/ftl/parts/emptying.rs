@@ -1,4 +1,4 @@
-//! A superblock that is being emptied, and how far that has come.
+//! A superblock that is being emptied, and its progress.
 
 use crate::layout::geometry::{Cells, Geometry};
 use crate::ops::{Cause, FlashOps};
@@ -10,35 +10,35 @@ pub(crate) struct Relocation {
     pub(crate) cause: Cause,
     pub(crate) superblock: u32,
     pub(crate) place: u32,
-    /// The word of the array's live bits that is looked at next, and the one behind the last.
+    /// Index of the next word of valid bits to check, and the end of the superblock.
     pub(crate) word: usize,
     pub(crate) end: usize,
-    /// Units that were live when it began, and that were not.
+    /// Units that were valid at the start, and units of space that the relocation gains.
     pub(crate) live: u32,
     pub(crate) gain: u32,
-    /// What the host has paid for, in units times `gain`.
+    /// Copies that host writes have made due, in units times `gain`.
     pub(crate) credit: u64,
     pub(crate) reading: Reading,
 }
 
-/// The operation whose units are being copied, and so many of them: they are read together.
+/// An operation whose units are being copied, and their number: they are read together.
 #[derive(Clone, Copy, Debug, Value)]
 pub(crate) struct Reading {
     superblock: u32,
     pub(crate) cells: Cells,
     pub(crate) cause: Cause,
-    /// Its number among those of the superblock that program data.
+    /// Its number among the data operations of the superblock.
     pub(crate) place: u32,
     pub(crate) units: u32,
 }
 
 impl Reading {
-    /// Of `superblock`.
+    /// No operation of `superblock` yet.
     pub(crate) fn new(superblock: u32, cells: Cells, cause: Cause) -> Reading {
         Reading { superblock, cells, cause, place: 0, units: 0 }
     }
 
-    /// A unit of the operation in `place` is copied next.
+    /// Copies a unit of the operation in `place` next.
     #[inline]
     pub(crate) fn copy<W: FlashOps>(&mut self, place: u32, geometry: &Geometry, work: &mut W) {
         if place != self.place {
@@ -48,7 +48,7 @@ impl Reading {
         self.units += 1;
     }
 
-    /// No more of it is copied.
+    /// Issues the read of the last operation.
     #[inline]
     pub(crate) fn end<W: FlashOps>(&mut self, geometry: &Geometry, work: &mut W) {
         if self.units > 0 {

@@ -1,34 +1,34 @@
-//! Frontiers: the superblocks that are being filled.
+//! Write frontiers: the open superblocks.
 
 use crate::layout::geometry::{Cells, Geometry};
 use nacre_kernel::state::Value;
 
-/// No superblock.
-pub(crate) const NOBODY: u32 = u32::MAX;
+/// Absent number, of a superblock or a slot.
+pub(crate) const ABSENT: u32 = u32::MAX;
 
-/// A superblock that is being filled.
+/// An open superblock.
 #[derive(Clone, Copy, Debug, Value)]
 pub(crate) struct Frontier {
     pub(crate) superblock: u32,
     /// Number of its first unit.
     pub(crate) base: u32,
-    /// Units it can take.
+    /// Its capacity in units.
     pub(crate) units: u32,
     pub(crate) cells: Cells,
     /// Units taken.
     pub(crate) taken: u32,
-    /// Units of operations that went to the flash; those behind are in the write buffer.
+    /// Units in operations that were issued to the flash; later ones are in the write buffer.
     pub(crate) issued: u32,
-    /// Where the operation that is being filled ends.
+    /// Unit at which the open operation ends.
     pub(crate) operation_end: u32,
-    /// The operation that goes to the flash next.
+    /// Next operation to be issued.
     pub(crate) next_operation: u32,
 }
 
 impl Frontier {
-    /// Nothing is open.
+    /// No superblock is open.
     pub(crate) const NONE: Frontier = Frontier {
-        superblock: NOBODY,
+        superblock: ABSENT,
         base: 0,
         units: 0,
         cells: Cells::Full,

@@ -1,39 +1,39 @@
-//! Placement handles: through which of them data came, and what moving it took.
+//! Placement handles: the handle of each unit, and its host writes and relocations.
 //!
-//! The reclaim unit handles of NVMe's flexible data placement: what is written through one handle fills superblocks
-//! of its own. Cleaning mixes the data of all handles, or keeps it apart.
+//! They are the reclaim unit handles of NVMe flexible data placement (FDP): writes through one handle fill
+//! separate superblocks. Garbage collection mixes the data of all handles or keeps it separate.
 
 use crate::config::{Config, Isolation};
-use crate::ftl::parts::frontier::{Frontier, NOBODY};
+use crate::ftl::parts::frontier::{ABSENT, Frontier};
 use crate::layout::geometry::Geometry;
 use nacre_kernel::Column;
 use nacre_kernel::state::State;
 
-/// The handles of a drive; where there is one alone, nothing is counted.
+/// The handles of a drive; with a single handle, nothing is counted.
 #[derive(State)]
 pub(crate) struct Handles {
     #[state(skip = "from the configuration")]
     count: u32,
-    /// Whether cleaning keeps their data apart.
+    /// Whether garbage collection keeps their data separate.
     #[state(skip = "from the configuration")]
     are_kept_apart: bool,
-    /// The one of the request being served.
+    /// Handle of the current request.
     #[state(skip = "of no meaning between two requests")]
     current: u32,
-    /// By physical unit, the one that its data was written through.
+    /// By physical unit: the handle that it was written through.
     #[state(sparse)]
     of_page: Vec<u8>,
-    /// By superblock, the one whose data it was opened for.
+    /// By superblock: the handle that it was opened for.
     of_superblock: Vec<u8>,
-    /// By region, the one whose data wear leveling moved last.
+    /// By region: the handle whose data wear leveling moved last.
     leveled: Vec<u8>,
-    /// Units that were written through each since measuring began, and units of its data that moved.
+    /// By handle: host units since measurement started, and units that were moved.
     written: Vec<u64>,
     moved: Vec<u64>,
 }
 
 impl Handles {
-    /// Those of `config`.
+    /// Handles of `config`.
     pub(crate) fn new(config: &Config, geometry: &Geometry) -> Handles {
         let mapping = config.mapping();
         let (count, several) = (mapping.placement_handles, mapping.placement_handles > 1);
@@ -50,7 +50,7 @@ impl Handles {
         }
     }
 
-    /// Superblocks that are open for what cleaning moves.
+    /// Open superblocks of garbage collection.
     pub(crate) fn cleaning_frontiers(&self) -> usize {
         if self.are_kept_apart { self.count as usize } else { 1 }
     }
@@ -59,13 +59,13 @@ impl Handles {
         self.count as usize
     }
 
-    /// Whether there are several.
+    /// Whether there is more than one handle.
     #[inline]
     pub(crate) fn are_several(&self) -> bool {
         self.count > 1
     }
 
-    /// A request for the data of `volume` is served.
+    /// Selects the handle for a request of `volume`.
     #[inline]
     pub(crate) fn choose(&mut self, volume: u32) {
         if self.count > 1 {
@@ -73,13 +73,13 @@ impl Handles {
         }
     }
 
-    /// The one of the request being served.
+    /// Handle of the current request.
     #[inline]
     pub(crate) fn current(&self) -> usize {
         self.current as usize
     }
 
-    /// The host programs `page`.
+    /// Counts that the host programs `page`.
     #[inline]
     pub(crate) fn count_written(&mut self, page: u32) {
         if self.count > 1 {
@@ -88,7 +88,7 @@ impl Handles {
         }
     }
 
-    /// Data of the host was moved to page `to`.
+    /// Counts that a host unit moved from page `from` to page `to`.
     #[inline]
     pub(crate) fn count_moved(&mut self, from: u32, to: u32) {
         if let Some(&handle) = self.of_page.get(from as usize) {
@@ -102,8 +102,8 @@ impl Handles {
         self.moved.fill(0);
     }
 
-    /// What the host wrote through each, what of it moved, and the programs of both for one of the host: no number where it
-    /// wrote nothing.
+    /// By handle: host units, units moved, and write amplification. A handle without host writes has no write
+    /// amplification.
     pub(crate) fn columns(&self) -> Vec<Column> {
         if self.count == 1 {
             return Vec::new();
@@ -124,20 +124,21 @@ impl Handles {
         ]
     }
 
-    /// The cleaning frontier, of those of the region of `superblock`, that takes its live data.
+    /// The garbage collection frontier, among those of the region of `superblock`, that takes its valid
+    /// units.
     #[inline]
     pub(crate) fn cleaning_frontier(&self, superblock: u32) -> usize {
         if self.are_kept_apart { usize::from(self.of_superblock[superblock as usize]) } else { 0 }
     }
 
-    /// Wear leveling empties `superblock` of `region` next; says whether what it filled there before was for another handle's
-    /// data.
+    /// Selects the handle whose data wear leveling moves next, from `superblock` of `region`. Returns whether
+    /// the handle changed, so that another superblock must be opened.
     pub(crate) fn level(&mut self, region: usize, superblock: u32) -> bool {
         let handle = if self.are_kept_apart { self.of_superblock[superblock as usize] } else { 0 };
         std::mem::replace(&mut self.leveled[region], handle) != handle
     }
 
-    /// `superblock` is opened for `frontier`, one of so many.
+    /// Sets the handle of `superblock`, which is opened for `frontier`, out of `frontiers`.
     pub(crate) fn open(&mut self, frontier: usize, frontiers: usize, superblock: u32) {
         let handle = self.of_frontier(frontier, frontiers);
         if let Some(of) = self.of_superblock.get_mut(superblock as usize) {
@@ -145,8 +146,8 @@ impl Handles {
         }
     }
 
-    /// The one whose data `frontier` takes, one of so many: those of the host and of cleaning come by handle and region, and
-    /// last those of wear leveling by region.
+    /// The handle of `frontier`, out of `frontiers`: those of the host and of garbage collection are ordered
+    /// by handle and region, followed by those of wear leveling by region.
     fn of_frontier(&self, frontier: usize, frontiers: usize) -> u8 {
         let regions = self.leveled.len();
         match (frontier + regions).checked_sub(frontiers) {
@@ -155,12 +156,12 @@ impl Handles {
         }
     }
 
-    /// Panics where a superblock that is being filled is not known to be for its handle.
+    /// Panics if an open superblock is not assigned to the handle of its frontier.
     pub(crate) fn check_invariants(&self, frontiers: &[Frontier]) {
         if !self.are_kept_apart {
             return;
         }
-        for (number, open) in frontiers.iter().enumerate().filter(|(_, open)| open.superblock != NOBODY) {
+        for (number, open) in frontiers.iter().enumerate().filter(|(_, open)| open.superblock != ABSENT) {
             let of = self.of_superblock[open.superblock as usize];
             let expected = self.of_frontier(number, frontiers.len());
             assert_eq!(of, expected, "whose data fills superblock {}", open.superblock);

@@ -1,4 +1,4 @@
-//! What the tables of a drive are made of.
+//! Components of the translation layer's tables.
 
 pub(crate) mod blocks;
 pub(crate) mod emptying;

@@ -1,31 +1,31 @@
-//! Where a page of the host goes when each plane is filled by itself: by its address, or to the die that is free first.
+//! Allocation of host pages to planes: by address, or to the die that is free first.
 
 use crate::config::{Allocation, Config, Order};
 use crate::layout::divisor::Divisor;
 use crate::layout::geometry::Geometry;
 use nacre_kernel::state::State;
 
-/// Which plane takes which page.
+/// Allocation of pages to planes.
 #[derive(State)]
 pub(crate) struct PlaneAllocation {
-    /// Whether the die that is free first takes the next page; otherwise its address decides.
+    /// Whether the next page goes to the die that is free first; otherwise, its address determines its plane.
     #[state(skip = "from the configuration")]
     pub(crate) is_dynamic: bool,
     #[state(skip = "from the configuration")]
     by_page: Divisor,
     #[state(skip = "from the configuration")]
     by_regions: Divisor,
-    /// The planes in the order in which pages that follow each other go to them; one where superblocks lie over all dies.
+    /// Planes in the order of consecutive pages; a single entry with superblocks that span all dies.
     #[state(skip = "from the configuration")]
     pub(crate) in_order: Vec<u32>,
-    /// By placement handle, the place in that order of the plane that takes pages, where it is the first free.
+    /// By placement handle: position in that order from which the next free die is searched.
     pub(crate) turns: Vec<u32>,
-    /// By placement handle and die, the plane that took a page last, by its number on the die, where it is the first free.
+    /// By placement handle and die: the plane that took the last page, by its number on the die.
     pub(crate) last_planes: Vec<u32>,
 }
 
 impl PlaneAllocation {
-    /// That of `config`, which was checked.
+    /// Allocation of `config`, which was validated.
     pub(crate) fn new(config: &Config, geometry: &Geometry) -> PlaneAllocation {
         let mapping = config.mapping();
         let is_dynamic = matches!(mapping.allocation, Allocation::Dynamic(_));
@@ -44,7 +44,7 @@ impl PlaneAllocation {
         }
     }
 
-    /// The plane that the page of `unit` belongs to by its address, and how many pages before it do.
+    /// The plane of `unit` by its address, and the number of pages before it in that plane.
     pub(crate) fn by_address(&self, unit: u32) -> (usize, u32) {
         let (page, _) = self.by_page.divide(unit);
         let (before, turn) = self.by_regions.divide(page);
@@ -52,7 +52,7 @@ impl PlaneAllocation {
     }
 }
 
-/// The planes of `config` in this order: what is first in it changes with every page.
+/// The planes of `config` in this order, fastest first.
 fn in_order(config: &Config, order: Order) -> Vec<u32> {
     let sizes = [config.channels, config.ways, config.planes];
     let number = |page: u32| {

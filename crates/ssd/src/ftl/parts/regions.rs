@@ -1,41 +1,43 @@
-//! Regions: the parts of a drive that are filled and cleaned by themselves.
+//! Regions: parts of a drive with their own frontiers and garbage collection.
 //!
-//! A drive of superblocks over all dies is one region. Where pages are allocated by plane, each plane is one, and its
-//! superblocks are single blocks. A region has frontiers, erased superblocks and its own victim.
+//! With superblocks that span all dies, the drive is one region. With allocation by plane, each plane is a
+//! region, and its superblocks are single blocks. A region has its own write frontiers, erased superblocks,
+//! and victim.
 
 use crate::ftl::parts::emptying::Relocation;
-use crate::ftl::parts::frontier::NOBODY;
+use crate::ftl::parts::frontier::ABSENT;
 use crate::layout::geometry::Geometry;
 use nacre_controller::cleaning::Partition;
 use nacre_kernel::state::State;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// What is erased in a region, and what is being cleaned.
+/// Erased superblocks and garbage collection of a region.
 #[derive(State)]
 pub(crate) struct Region {
-    /// Superblocks that are erased, behind the number by which the next to be filled is chosen.
+    /// Erased superblocks, with the key that orders them for writing.
     pub(crate) erased: BTreeSet<(u64, u32)>,
-    /// Places where nothing stands.
+    /// Empty slots.
     #[state(varies)]
     pub(crate) empty: Vec<u32>,
     /// The superblock erased last.
     pub(crate) last_erased: u32,
     #[state(varies)]
     pub(crate) relocation: Option<Relocation>,
-    /// Units the host has programmed in a plane that cleaning has not kept pace with yet.
+    /// Units that the host programmed in a plane since the last run of garbage collection.
     pub(crate) unpaced: u32,
-    /// Cleaning begins when fewer superblocks are erased: as many as the cleaning policy wants, or the reserve.
+    /// Number of erased superblocks below which garbage collection starts: the number that the policy asks
+    /// for, or the reserve.
     pub(crate) kept_erased: u32,
 }
 
 impl Region {
-    /// Nothing stands in `places`.
+    /// An empty region with these slots.
     pub(crate) fn new(places: Range<usize>) -> Region {
         Region {
             erased: BTreeSet::new(),
             empty: places.rev().map(|place| place as u32).collect(),
-            last_erased: NOBODY,
+            last_erased: ABSENT,
             relocation: None,
             unpaced: 0,
             kept_erased: 0,
@@ -43,7 +45,7 @@ impl Region {
     }
 }
 
-/// A partition for each region, with places for its `usable` superblocks.
+/// A partition for each region, with slots for its `usable` superblocks.
 pub(crate) fn partitions_by_region(usable: &[u32], geometry: &Geometry) -> Vec<Partition> {
     let mut counts = vec![0; geometry.regions as usize];
     usable.iter().for_each(|&superblock| counts[geometry.region_of(superblock)] += 1);

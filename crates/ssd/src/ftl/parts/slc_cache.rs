@@ -1,22 +1,22 @@
-//! A cache of cells with one bit each: superblocks that the host fills in that mode while erased ones abound.
+//! SLC cache: superblocks that the host fills in SLC mode while enough superblocks are erased.
 //!
-//! Their cells are programmed and read faster and hold a part of the data. Nothing else is kept of them: what they
-//! hold is moved to full cells when cleaning chooses them, which it does soon, since little is live in so much flash.
+//! SLC mode programs and reads faster, and a superblock holds less data. Garbage collection moves the data
+//! out of SLC mode. It selects these superblocks early, since they hold little valid data for their size.
 
 use crate::config::Config;
 use crate::layout::geometry::{Cells, Geometry};
 use nacre_kernel::state::State;
 
-/// The superblocks in that mode.
+/// Superblocks in SLC mode.
 #[derive(State)]
 pub(crate) struct SlcCache {
-    /// Units that one holds; 0 if there is no cache.
+    /// Units per superblock in SLC mode; 0 without a cache.
     #[state(skip = "from the configuration")]
     units: u32,
-    /// How many there may be.
+    /// Maximum number of superblocks in SLC mode.
     #[state(skip = "from the configuration")]
     most: u32,
-    /// By superblock; empty if there is no cache.
+    /// Whether each superblock is in SLC mode; empty without a cache.
     is_single: Vec<bool>,
     count: u32,
 }
@@ -27,7 +27,7 @@ impl SlcCache {
         SlcCache { units: 0, most: 0, is_single: Vec::new(), count: 0 }
     }
 
-    /// The cache of `config`, with nothing in it.
+    /// Empty cache of `config`.
     pub(crate) fn new(config: &Config, geometry: &Geometry) -> SlcCache {
         let Some(cache) = &config.mapping().slc_cache else { return SlcCache::none() };
         let units = geometry.units_per_superblock / config.pages * (config.pages / cache.bits);
@@ -40,7 +40,7 @@ impl SlcCache {
         }
     }
 
-    /// How the cells of `superblock` are used.
+    /// Cell mode of `superblock`.
     #[inline]
     pub(crate) fn cells(&self, superblock: u32) -> Cells {
         match self.is_single.get(superblock as usize) {
@@ -49,19 +49,19 @@ impl SlcCache {
         }
     }
 
-    /// Whether one more superblock may be filled in that mode.
+    /// Whether one more superblock may use SLC mode.
     pub(crate) fn has_room(&self) -> bool {
         self.count < self.most
     }
 
-    /// Erased `superblock` is filled in that mode; gives the units it holds.
+    /// Sets the erased `superblock` to SLC mode; returns its units.
     pub(crate) fn open(&mut self, superblock: u32) -> u32 {
         self.is_single[superblock as usize] = true;
         self.count += 1;
         self.units
     }
 
-    /// `superblock` is erased.
+    /// Notes the erase of `superblock`.
     pub(crate) fn erase(&mut self, superblock: u32) {
         if self.cells(superblock) == Cells::Single {
             self.is_single[superblock as usize] = false;
@@ -69,13 +69,13 @@ impl SlcCache {
         }
     }
 
-    /// Superblocks in that mode.
+    /// Superblocks in SLC mode.
     pub(crate) fn count(&self) -> u32 {
         self.count
     }
 
     pub(crate) fn check_invariants(&self) {
         let counted = self.is_single.iter().filter(|&&is_single| is_single).count();
-        assert_eq!(counted as u32, self.count, "superblocks with one bit to a cell");
+        assert_eq!(counted as u32, self.count, "superblocks in SLC mode");
     }
 }

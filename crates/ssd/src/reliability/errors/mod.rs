@@ -77,7 +77,7 @@ pub(crate) struct Errors {
     /// Units lost since measurement started.
     losses: u64,
     /// Whether data was lost that no flush has reported.
-    is_untold: bool,
+    is_unreported: bool,
     /// Reads of a block after which its superblock is refreshed.
     #[state(skip = "from the configuration")]
     refresh_reads: u32,
@@ -94,7 +94,7 @@ pub(crate) struct Errors {
 }
 
 impl Errors {
-    /// Checks that restored state is of this drive.
+    /// Checks that restored state matches this drive.
     fn check_restored(&mut self) -> Result<(), String> {
         let units = self.geometry.logical_units;
         match (self.due, self.lost.last()) {
@@ -195,7 +195,7 @@ impl Errors {
     /// The data of `unit` is lost.
     pub(crate) fn lose(&mut self, unit: u32) {
         if self.lost.insert(unit) {
-            (self.losses, self.is_untold) = (self.losses + 1, true);
+            (self.losses, self.is_unreported) = (self.losses + 1, true);
         }
     }
 
@@ -235,8 +235,8 @@ impl Errors {
     }
 
     /// Whether data was lost since the last call.
-    pub(crate) fn tell_loss(&mut self) -> bool {
-        std::mem::take(&mut self.is_untold)
+    pub(crate) fn take_loss(&mut self) -> bool {
+        std::mem::take(&mut self.is_unreported)
     }
 
     pub(crate) fn restart_ledger(&mut self) {

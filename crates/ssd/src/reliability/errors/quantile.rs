@@ -8,7 +8,7 @@ const NORMAL: f64 = 700.0;
 pub(crate) fn place(seed: u64, page: u32, erases: u32, codeword: u32) -> f64 {
     let mut word = seed ^ (u64::from(page) << 32 | u64::from(erases));
     for add in [0x9E37_79B9_7F4A_7C15, u64::from(codeword).wrapping_mul(0xD1B5_4A32_D192_ED03)] {
-        // The finaliser of SplitMix64.
+        // The finalizer of SplitMix64.
         word = word.wrapping_add(add);
         word = (word ^ word >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         word = (word ^ word >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -19,7 +19,7 @@ pub(crate) fn place(seed: u64, page: u32, erases: u32, codeword: u32) -> f64 {
 
 /// The `place` quantile of the Poisson distribution with this mean.
 pub(crate) fn poisson(mean: f64, place: f64) -> u32 {
-    // e^-m > 1 - m: often this is all.
+    // e^-m > 1 - m: this shortcut is often sufficient.
     if place < 1.0 - mean {
         return 0;
     }
@@ -28,7 +28,7 @@ pub(crate) fn poisson(mean: f64, place: f64) -> u32 {
     }
     let (mut count, mut term) = (0, libm::exp(-mean));
     let mut sum = term;
-    // Beyond the mean terms fall, and at last add nothing.
+    // Beyond the mean, terms decrease until they no longer change the sum.
     while place >= sum && (f64::from(count) < mean || term > sum * f64::EPSILON) {
         count += 1;
         term *= mean / f64::from(count);
@@ -82,8 +82,8 @@ mod tests {
     }
 
     #[test]
-    fn a_quantile_is_the_number_its_share_lies_at() {
-        // e^-1 = 0.36788, twice that, and half of it more.
+    fn quantiles_match_the_distribution() {
+        // e^-1 = 0.36788; the next terms are equal to it and half of it.
         for (place, count) in [(0.367, 0), (0.368, 1), (0.735, 1), (0.736, 2), (0.919, 2), (0.92, 3)] {
             assert_eq!(poisson(1.0, place), count, "at {place}");
         }

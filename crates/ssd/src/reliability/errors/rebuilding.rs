@@ -1,4 +1,4 @@
-//! Bit errors of the others of a stripe, from which a unit is rebuilt.
+//! Bit errors of the other members of a stripe, from which a unit is rebuilt.
 
 use super::{Errors, Sensing};
 use crate::layout::geometry::Cells;
@@ -9,7 +9,7 @@ use nacre_kernel::state::Value;
 /// Counters since measurement started.
 #[derive(Clone, Copy, Debug, Default, Value)]
 pub(crate) struct Rebuilds {
-    /// Units rebuilt from the others of their stripe.
+    /// Units rebuilt from the other members of their stripe.
     units: u64,
     /// Pages read for rebuilds, successful or not; their read retries are counted with all others.
     reads: u64,
@@ -18,12 +18,12 @@ pub(crate) struct Rebuilds {
 impl Errors {
     /// Result of reading `other` at `at`, a page of a stripe in a superblock with this many erases.
     pub(crate) fn decode_other(&mut self, other: &Member, erases: u32, cells: Cells, at: Time) -> Sensing {
-        // Parity has codewords behind those of a unit of its stripe.
+        // Codewords of parity are numbered after those of a unit of its stripe.
         let first = if other.is_parity { self.code.layout().codewords } else { 0 };
         self.decode_in((self.block_of_other(other), other.page, first), erases, cells, at)
     }
 
-    /// Counts a read of `other` that the host waited for, with its read retries.
+    /// Counts a host read of `other`, with its read retries.
     pub(crate) fn count_read_of(&mut self, other: &Member, again: u32) {
         let superblock = other.page >> self.geometry.shift;
         self.disturb(superblock, self.block_of_other(other), 1 + again);
@@ -45,7 +45,7 @@ impl Errors {
         }
     }
 
-    /// Rebuilt units, and reads for that; empty without parity.
+    /// Rebuilt units, and reads for rebuilds; empty without parity.
     pub(crate) fn rebuild_counters(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let counters = |of: &Rebuilds| [("rebuilt_units", of.units), ("rebuild_reads", of.reads)];
         self.rebuilds.0.as_deref().map(counters).into_iter().flatten()

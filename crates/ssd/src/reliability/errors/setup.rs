@@ -1,4 +1,4 @@
-//! The bit errors of a drive as its configuration has them.
+//! Construction of the bit error model.
 
 use super::{Carried, Counts, Errors, Row, Sensing};
 use crate::config::Config;
@@ -52,7 +52,7 @@ pub(crate) fn build(
         reads: vec![0; geometry.superblocks as usize * geometry.blocks_per_superblock() as usize],
         lost: BTreeSet::new(),
         losses: 0,
-        is_untold: false,
+        is_unreported: false,
         refresh_reads: errors.refresh_reads.unwrap_or(u32::MAX),
         due: None,
         copying: vec![Sensing::default(); geometry.regions as usize],

@@ -1,9 +1,9 @@
-//! A user's errors: all at once, each with its remedy.
+//! Configuration errors are reported together, each with its remedy.
 
 use super::*;
 
 #[test]
-fn mistakes_come_all_at_once() {
+fn errors_are_reported_together() {
     let found = problems(
         "buffer = \"4 KiB\"\nspare_blocks = 510\nread = [\"0 s\"]\nmapping_cache = { size = \"1 KiB\" }",
     );
@@ -19,14 +19,14 @@ fn mistakes_come_all_at_once() {
 }
 
 #[test]
-fn impossible_drives_are_refused_with_what_is_possible() {
+fn invalid_drives_are_rejected_with_the_valid_range() {
     for (settings, expected) in [
         ("over_provisioning = \"0.5 %\"", "the smallest allowed is "),
         ("page = \"6 KiB\"", "a page is not a whole number of units"),
         ("buffer = \"4 GiB\"", "it is larger than the flash"),
         ("pages = 8", "a superblock has 32 units, and 64 are the fewest"),
         ("blocks = 1000000\npages = 8192", "use a larger unit, or less flash"),
-        // 2^53 units, and 2^66 bytes, which no whole number of 64 bits holds.
+        // 2^53 units, and 2^66 bytes, which exceed a 64-bit integer.
         (
             "channels = 1024\nways = 1024\nblocks = 1048576\npages = 65536",
             "units, and 4294967295 are the most",
@@ -42,7 +42,7 @@ fn impossible_drives_are_refused_with_what_is_possible() {
             "also set program_energy, transfer_energy, or no energy and no idle_power",
         ),
         ("idle_power = \"1 W\"", "energy also needs read_energy, program_energy, erase_energy"),
-        // A third of 64 pages of 4 KiB, whole ones, of 512 blocks of four dies.
+        // A third of 64 pages of 4 KiB, rounded down, of 512 blocks of four dies.
         (
             "slc_cache = { size = \"1 TiB\", read = \"20 us\", program = \"200 us\" }",
             "all cells in SLC mode hold 168 MiB, given 1 TiB; give at most 168 MiB",
@@ -52,7 +52,7 @@ fn impossible_drives_are_refused_with_what_is_possible() {
             "a superblock in SLC mode holds 336 KiB and is filled as a whole, given 64 KiB; give at \
              least 336 KiB, or remove slc_cache",
         ),
-        // 102,400 units of 4 KiB, of which 1,024 mappings each lie in one.
+        // 102,400 units of 4 KiB, with 1,024 mappings per unit of the table.
         (
             "mapping_cache = { size = \"404 KiB\" }",
             "the whole mapping table has 400 KiB, given 404 KiB; give at most 400 KiB, or remove it to \
@@ -69,7 +69,7 @@ fn impossible_drives_are_refused_with_what_is_possible() {
         ("allocation = { kind = \"superblock\", parity = { stripe = 8 } }", "the nearest allowed: 4"),
         (
             "channels = 1\nways = 1\npages = 128\nallocation = { kind = \"superblock\", parity = {} }",
-            "there is one die",
+            "the drive has one die",
         ),
         ("allocation = { kind = \"superblock\", parity = {} }", "one page of 4 with parity"),
         ("blocks = 10\nreserve = 9", "give at least 11"),

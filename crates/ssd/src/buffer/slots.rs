@@ -6,10 +6,10 @@ use std::collections::VecDeque;
 
 /// The programs that occupy slots.
 #[derive(Clone, Debug, State)]
-pub(crate) struct Places {
+pub(crate) struct Slots {
     #[state(skip = "from the configuration")]
     how: BufferPlaces,
-    /// Number of slots in addition to those being filled.
+    /// Number of slots, without those of open operations.
     #[state(skip = "from the configuration")]
     count: u64,
     /// Programs with a slot, by number in the order of allocation, and whether each has ended.
@@ -19,10 +19,10 @@ pub(crate) struct Places {
     under_way: u64,
 }
 
-impl Places {
-    /// A number of free slots.
-    pub(crate) fn new(how: BufferPlaces, count: u64) -> Places {
-        Places { how, count, holding: VecDeque::new(), under_way: 0 }
+impl Slots {
+    /// Creates `count` free slots, freed as `how` describes.
+    pub(crate) fn new(how: BufferPlaces, count: u64) -> Slots {
+        Slots { how, count, holding: VecDeque::new(), under_way: 0 }
     }
 
     /// Allocates a slot to the program with this number.
