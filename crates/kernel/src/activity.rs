@@ -1,4 +1,4 @@
-//! What a component can be doing.
+//! Activities of components.
 
 use crate::state::Value;
 
@@ -18,31 +18,31 @@ pub enum Activity {
     Write,
     /// A disk arm moves.
     Seek,
-    /// A disk waits for the sector to come round.
+    /// Rotational latency: a disk waits for the sector.
     Rotate,
-    /// Bytes pass between a disk's platter and its buffer.
+    /// Data is transferred between a disk's platter and its buffer.
     Transfer,
     /// A request waits for a block that another request is already fetching.
     Merge,
-    /// A cache puts fetched or written blocks into its own device.
+    /// A cache writes fetched or written blocks to its own device.
     Fill,
-    /// A memory controller looks a mapping up that it does not hold ready.
+    /// A controller looks up a mapping that is not in its cache.
     Translate,
-    /// The old version of a page is copied to where it can be changed.
+    /// The old version of a page is copied to memory that can be changed.
     CopyOnWrite,
-    /// Pages leave a write buffer for the medium: programs for the host's data.
+    /// Pages of a write buffer are programmed: writes of host data to the medium.
     Drain,
-    /// Live pages are programmed elsewhere to make erased space.
+    /// Garbage collection copies valid pages.
     Clean,
     /// Blocks of the medium are erased.
     Erase,
-    /// Pages are programmed elsewhere so that blocks wear evenly.
+    /// Wear leveling copies pages.
     LevelWear,
-    /// A long operation stands still for the host, or waits to be resumed.
+    /// A long operation is suspended for the host.
     Suspend,
     /// An error-correcting code is encoded or decoded.
     Correct,
-    /// A disk's platters come up to speed.
+    /// A disk's platters spin up.
     SpinUp,
     /// A host waits for tries that it cancels, or pauses between tries.
     Retry,
@@ -61,7 +61,7 @@ impl Activity {
     /// Number of activities.
     pub const COUNT: usize = 20;
 
-    /// All of them, in the order of their discriminants.
+    /// Every activity, in the order of the discriminants.
     pub const ALL: [Activity; Activity::COUNT] = [
         Activity::Queue,
         Activity::Software,
@@ -85,7 +85,7 @@ impl Activity {
         Activity::Retry,
     ];
 
-    /// The word used in records and figures.
+    /// The name used in records and figures.
     pub const fn name(self) -> &'static str {
         match self {
             Activity::Queue => "queue",

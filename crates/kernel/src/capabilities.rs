@@ -1,35 +1,35 @@
-//! What a device can do, and what it promises.
+//! Features and durability guarantees of devices.
 
 /// Features and guarantees of a device. For a stack, those of the whole stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capabilities {
-    /// Whether it carries bytes: reads return what was written.
+    /// Whether it carries data: reads return the data last written.
     pub carries_bytes: bool,
-    /// From when on a write survives a power loss.
+    /// When a write becomes durable, i.e. survives a power loss.
     pub persistence: Persistence,
     /// Atomic unit in bytes: after a power loss, an aligned unit is old or new, never mixed.
     pub atomic_unit: u32,
     /// Whether it has transactions.
     pub transactions: bool,
-    /// Whether its state depends on what was written before, so that preconditioning changes what it does.
+    /// Whether its behavior depends on earlier writes, so that preconditioning matters.
     pub preconditions: bool,
-    /// Whether the address of a request changes anything but which bytes it reads or writes. Of a device that is
-    /// known by its latencies alone it does not.
+    /// Whether addresses affect its timing or state. They do not for a device that is known only by its
+    /// latencies.
     pub uses_addresses: bool,
-    /// Whether writes may continue, without time, until its medium is worn out (`Device::wear_out`): every write reaches
-    /// the medium then, and what it is made for is known.
+    /// Whether it can be worn out without simulating time ([`Endurance`](crate::event::Endurance)): every
+    /// write then reaches the medium, whose endurance is known.
     pub wears_out_ahead: bool,
 }
 
-/// From when on a write survives a power loss.
+/// When a write becomes durable, i.e. survives a power loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Persistence {
-    /// When a flush that was asked for after its acknowledgement is done, as long as the energy that is stored
-    /// suffices; how much is lost is reported.
+    /// When a flush after its acknowledgement completes, if the stored energy suffices. Recovery reports the
+    /// loss otherwise.
     OnFlushWithStoredEnergy,
-    /// When a flush that was asked for after its acknowledgement is done; before that it may survive.
+    /// When a flush after its acknowledgement completes; before that, it may survive.
     OnFlush,
-    /// From its acknowledgement, as long as the energy that is stored suffices; how much is lost is reported.
+    /// From its acknowledgement, if the stored energy suffices. Recovery reports the loss otherwise.
     WithStoredEnergy,
     /// From its acknowledgement.
     OnAcknowledgement,
@@ -41,7 +41,7 @@ impl Persistence {
         matches!(self, Persistence::OnFlush | Persistence::OnFlushWithStoredEnergy)
     }
 
-    /// Whether stored energy decides how much survives.
+    /// Whether stored energy limits what survives.
     pub fn is_up_to_energy(self) -> bool {
         matches!(self, Persistence::WithStoredEnergy | Persistence::OnFlushWithStoredEnergy)
     }

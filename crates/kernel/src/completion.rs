@@ -1,4 +1,4 @@
-//! What a host is answered.
+//! Completions of requests.
 
 use crate::state::Value;
 use crate::time::Time;
@@ -6,23 +6,23 @@ use crate::time::Time;
 /// Status of a completed request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub enum Status {
-    /// The device did what was asked.
+    /// The request succeeded.
     #[default]
     Done,
-    /// The medium could not return the data, take it or save it. Misbehavior of a device is data, not an error.
+    /// The medium could not return or store the data. Errors of a simulated device are results, not errors of
+    /// the simulator.
     MediaError,
-    /// The device takes no writes any more, since its medium is worn out: of a write of several units it may have taken
-    /// some. Or it has zones, and takes this write nowhere: its zone is full or is written elsewhere, or too many are
-    /// active.
+    /// The device rejected the write. Its medium is worn out, and part of the write may have been stored. Or
+    /// a zone is full, its write pointer is elsewhere, or too many zones are active.
     WriteRefused,
-    /// The device gave no answer in time: whether it did what was asked is not known.
+    /// The device did not complete the request in time: whether it took effect is unknown.
     TransportError,
 }
 
-/// The answer to one request.
+/// The completion of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// When the host may continue.
+    /// Time at which the host may continue.
     pub done: Time,
     /// Status of the request.
     pub status: Status,

@@ -1,8 +1,8 @@
-//! Error codes: what kind an error is, for programs. Messages are for people, and may change.
+//! Error codes, for programs. Messages are for people and may change.
 
 use std::fmt;
 
-/// Declares [`ErrorCode`]: each code with its name, what it means, and the keys of its data.
+/// Declares [`ErrorCode`]: each code with its name, its meaning, and the keys of its data.
 macro_rules! error_codes {
     ($($variant:ident = $name:literal [$($key:literal),*]: $meaning:literal)+) => {
         /// Kind of an error. Its name is stable: programs compare it instead of parsing the message.
@@ -106,7 +106,7 @@ impl ErrorCode {
                 ErrorCode::DiskFull
             }
             ErrorKind::ResourceBusy => ErrorCode::InUse,
-            // What a thread that cannot be begun fails with.
+            // The error of a thread that cannot be started.
             ErrorKind::WouldBlock => ErrorCode::OutOfThreads,
             _ => ErrorCode::OsError,
         }
@@ -119,7 +119,7 @@ impl fmt::Display for ErrorCode {
     }
 }
 
-/// A value that comes with an error.
+/// A value in the data of an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Datum {
     /// A whole number.
@@ -175,7 +175,7 @@ impl From<Vec<String>> for Datum {
 /// The data of an error: values that a program can use, by their keys.
 pub type ErrorData = Vec<(&'static str, Datum)>;
 
-/// The number that the operating system gave `error`, as data.
+/// The operating-system number of `error`, as data.
 pub fn errno(error: &std::io::Error) -> ErrorData {
     error.raw_os_error().map(|number| ("errno", number.into())).into_iter().collect()
 }

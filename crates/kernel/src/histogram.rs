@@ -1,4 +1,4 @@
-//! Latency distributions: bounded memory, mergeable, percentiles within 0.05 %.
+//! Latency distributions in bounded memory, mergeable, with percentiles within 0.05 %.
 
 use crate::state::{State, StateError, StateReader, StateWriter, Value};
 use crate::time::Time;

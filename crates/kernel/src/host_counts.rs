@@ -1,4 +1,4 @@
-//! What a host asked of a component, counted.
+//! Counts of host requests to a component.
 
 use crate::request::{Op, Request};
 use crate::state::Value;

@@ -1,7 +1,7 @@
-//! Which device it is: settings as lines `path = value`, for what was kept to be compared with what is asked for.
+//! Identity of a device: settings as lines `path = value`, to compare a saved state with a scenario.
 //!
-//! Lines are compared by their paths: neither their order nor how a schema groups its settings has a part in it. A
-//! list is its elements, each with its own path; older Nacre wrote it in one line, which is read as well.
+//! Lines are compared by path, regardless of their order and of how a schema groups settings. Each element of
+//! a list has its own path; earlier versions of Nacre wrote a list in one line, which is also accepted.
 
 use std::collections::BTreeMap;
 
@@ -36,7 +36,7 @@ pub fn differences(kept: &str, asked: &str) -> Vec<Difference> {
         .collect()
 }
 
-/// The value of every path. A line without a value is a setting too: nothing differs without being named.
+/// The value of every path. A line without a value is a setting, too, so that every difference has a name.
 fn settings(lines: &str) -> BTreeMap<String, &str> {
     let filled = lines.lines().filter(|line| !line.trim().is_empty());
     let pairs = filled.map(|line| line.split_once('=').unwrap_or((line, "")));
@@ -55,7 +55,7 @@ fn settings(lines: &str) -> BTreeMap<String, &str> {
     settings
 }
 
-/// The elements of a list in one line; `None` for what is no list, or an empty one.
+/// The elements of a list in one line; `None` if `value` is not a list, or if the list is empty.
 fn elements(value: &str) -> Option<Vec<&str>> {
     let inside = value.strip_prefix('[')?.strip_suffix(']')?;
     (!inside.is_empty()).then(|| inside.split(", ").map(unquoted).collect())

@@ -1,4 +1,4 @@
-//! Ledgers: where the time and energy of a component's resources went, and how often it did what.
+//! Ledgers: time and energy of a component's resources by activity, and its counters.
 
 use crate::activity::Activity;
 use crate::breakdown::ComponentId;
@@ -26,14 +26,14 @@ impl Ledger {
         self.energy[activity as usize] += energy;
     }
 
-    /// Charges what many charges came to.
+    /// Adds a sum of charges to `activity`: `busy_ps` picoseconds and `energy`.
     pub fn charge_sum(&mut self, activity: Activity, busy_ps: u128, energy: Energy) {
         self.busy_ps[activity as usize] += busy_ps;
         self.energy[activity as usize] += energy;
     }
 
-    /// Takes time back that was charged to `activity` and never spent; of what was charged before this ledger began,
-    /// nothing.
+    /// Refunds time that was charged to `activity` and not spent. Charges from before the start of this
+    /// ledger are not refunded.
     pub fn give_back(&mut self, activity: Activity, time: Time) {
         let busy_ps = &mut self.busy_ps[activity as usize];
         *busy_ps = busy_ps.saturating_sub(u128::from(time.as_ps()));
@@ -45,7 +45,7 @@ impl Ledger {
         *charged = Energy((charged.0 - energy.0).max(0.0));
     }
 
-    /// Charges all that `other` was charged.
+    /// Adds all charges of `other`.
     pub fn add(&mut self, other: &Ledger) {
         for activity in Activity::ALL {
             self.charge_sum(activity, other.busy_ps(activity), other.energy(activity));
@@ -85,31 +85,31 @@ pub struct Resource {
 }
 
 impl Resource {
-    /// The share of its servers' time in `elapsed` that was busy; 0 if nothing elapsed.
+    /// Busy share of its servers' time in `elapsed`; 0 if no time elapsed.
     pub fn utilization(&self, elapsed: Time) -> f64 {
         let available_ps = u128::from(elapsed.as_ps()) * u128::from(self.servers);
         if available_ps == 0 { 0.0 } else { self.ledger.total_busy_s() / (available_ps as f64 / 1e12) }
     }
 }
 
-/// Programs and erases of a medium since measuring began, by cause, and what its blocks have been through.
+/// Programs and erases of a medium since measurement started, by cause, and lifetime wear of its blocks.
 ///
-/// `host + cleaned + leveled + metadata + padding` are all programs there were.
+/// `host + cleaned + leveled + metadata + padding` are all programs.
 #[derive(Clone, Debug, Default, PartialEq, Value)]
 pub struct Wear {
-    /// Pages programmed with data that came from the host.
+    /// Pages programmed with host data.
     pub host: u64,
-    /// Pages programmed to make erased space.
+    /// Pages programmed by garbage collection.
     pub cleaned: u64,
-    /// Pages programmed to wear blocks evenly.
+    /// Pages programmed by wear leveling.
     pub leveled: u64,
-    /// Pages programmed with the device's own tables, and with parity over others.
+    /// Pages programmed with tables of the device and with parity.
     pub metadata: u64,
-    /// Pages programmed with nothing, since more had to be programmed together than there was.
+    /// Pages programmed without data, to fill a multi-plane or stripe program.
     pub padding: u64,
     /// Blocks erased.
     pub erases: u64,
-    /// Erases of every block in its whole life.
+    /// Lifetime erases of every block.
     pub block_erases: Vec<u32>,
     /// Rated erases of a block, or rated programs of a row of a medium without erases.
     pub endurance: Option<u64>,
@@ -128,11 +128,11 @@ pub struct Spread {
     pub count: u64,
     /// Minimum wear.
     pub min: u32,
-    /// Over all.
+    /// Mean wear.
     pub mean: f64,
     /// Maximum wear.
     pub max: u32,
-    /// Standard deviation over all.
+    /// Standard deviation of the wear.
     pub stddev: f64,
 }
 
@@ -170,18 +170,17 @@ impl Wear {
     }
 }
 
-/// Numbers of one component in a row: one for each erase block, or one for each span of time.
+/// A column of numbers of a component, with one for each erase block or time interval.
 #[derive(Clone, Debug)]
 pub struct Column {
-    /// What they are, with the table they belong to and their unit: `"blocks.live_share"`,
-    /// `"cleaning.end_s"`. Columns of one component whose names begin alike up to the dot are equally
-    /// long. The record adds `"blocks.erases"` of [`Wear::block_erases`].
+    /// Table, name and unit, e.g. `"blocks.live_share"` or `"cleaning.end_s"`. Columns of the same table have
+    /// equal lengths. The record adds `"blocks.erases"` from [`Wear::block_erases`].
     pub name: &'static str,
     /// The numbers; NaN for missing ones, which are null in the tables of a record.
     pub values: Vec<f64>,
 }
 
-/// Equal where the same places have no number, too.
+/// Missing values at the same index are equal.
 impl PartialEq for Column {
     fn eq(&self, other: &Column) -> bool {
         let mut pairs = self.values.iter().zip(&other.values);
@@ -194,14 +193,13 @@ impl PartialEq for Column {
 /// Name of the counter of lost pages without another copy: reads of them fail or are reported otherwise.
 pub const LOST_PAGES: &str = "lost_pages";
 
-/// The name of the counter of members that an array has removed because they failed. It counts from when the device was
-/// new.
+/// Name of the counter of failed members that an array has removed since it was new.
 pub const FAILED_MEMBERS: &str = "failed_members";
 
 /// Results of one component in a run. Reports form the same tree as the stack.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ComponentReport {
-    /// The component, as given out when the stack was built.
+    /// The component.
     pub id: ComponentId,
     /// Kind of the component, e.g. `"measured"`.
     pub kind: &'static str,
@@ -228,13 +226,13 @@ pub struct ComponentReport {
     pub columns: Vec<Column>,
     /// For a share of a drive: its part of the drive; `None` if unknown.
     pub drive_share: Option<f64>,
-    /// Faults that it makes on purpose, in their order, each with what it did.
+    /// Injected faults, in order, with their effects.
     pub faults: Vec<FaultReport>,
     /// The components below.
     pub children: Vec<ComponentReport>,
 }
 
-/// A fault that a component makes on purpose, and what it did since measuring began.
+/// An injected fault, and its effects since measurement started.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FaultReport {
     /// Path in the scenario, e.g. `"stack.fault[0]"`.
@@ -248,9 +246,9 @@ pub struct FaultReport {
 /// Effects of a fault.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub struct FaultCounts {
-    /// Requests of its operations and range that came while it was active.
+    /// Requests of its operations and range that arrived while it was active.
     pub matching: u64,
-    /// Requests of these that it touched.
+    /// Affected requests among them.
     pub touched: u64,
     /// Time that it added to requests, in picoseconds.
     pub added_ps: u128,
@@ -263,7 +261,7 @@ pub struct FaultCounts {
 }
 
 impl FaultCounts {
-    /// Adds what the same fault did in another copy of the component.
+    /// Adds the effects of the same fault in another copy of the component.
     pub fn add(&mut self, other: &FaultCounts) {
         self.matching += other.matching;
         self.touched += other.touched;

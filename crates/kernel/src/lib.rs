@@ -1,34 +1,34 @@
-//! The kernel: what every component of a storage model shares, and nothing that touches the world.
+//! The kernel: types shared by all components of a storage model, without side effects.
 //!
 //! | module | holds |
 //! |---|---|
 //! | [`time`] | simulated time, integer picoseconds |
-//! | [`units`] | bytes, ratios, rates, energy, prices, and how each is read from a string with its unit |
+//! | [`units`] | bytes, ratios, rates, energy, prices, and parsing them from strings with units |
 //! | [`random`] | named random streams under one seed, with distributions that never change |
-//! | [`pcie`] | what packets, credits and round trips leave of a PCI Express link |
+//! | [`pcie`] | effective bandwidth of PCI Express links |
 //! | [`histogram`] | mergeable latency distributions |
 //! | [`ranges`] | sets of numbers, as ranges |
 //! | [`statistics`] | means with confidence intervals, time series of bounded size |
-//! | [`activity`] | what a component can be doing |
-//! | [`ledger`] | where the time and energy of a component's resources went |
-//! | [`host_counts`] | requests and bytes, counted |
-//! | [`request`] | what a host asks for |
-//! | [`completion`] | what it is answered |
-//! | [`event`] | the contract every storage component keeps, and what devices are made of |
-//! | [`error_code`] | what kind an error is, for programs |
-//! | [`breakdown`] | where the time of one request went |
-//! | [`stage`] | what a request is at within a device |
-//! | [`capabilities`] | what a device can do, and what it promises |
-//! | [`power`] | what becomes of a device when its power comes back |
-//! | [`transactions`] | several writes that last as one |
-//! | [`zone`] | parts of a device that are written in order |
-//! | [`identity`] | which device it is, compared setting by setting |
-//! | [`state`] | a device's state as bytes, for an image that outlives the process |
+//! | [`activity`] | activities of components |
+//! | [`ledger`] | time and energy of a component's resources by activity |
+//! | [`host_counts`] | counts of host requests and bytes |
+//! | [`request`] | block requests of a host |
+//! | [`completion`] | completions of requests |
+//! | [`event`] | the contract of storage components, and building blocks of devices |
+//! | [`error_code`] | error codes, for programs |
+//! | [`breakdown`] | latency breakdown of a request |
+//! | [`stage`] | stages of a request within a device |
+//! | [`capabilities`] | features and durability guarantees of devices |
+//! | [`power`] | recovery of a device after a power loss |
+//! | [`transactions`] | atomic groups of writes |
+//! | [`zone`] | zones, which are written sequentially |
+//! | [`identity`] | comparing devices by their settings |
+//! | [`state`] | saving and restoring the state of a device |
 //!
-//! Nothing here reads a clock, a file, the environment or a global, and the same calls give the
-//! same results on every platform.
+//! This crate reads no clock, file, environment variable or global, and equal calls give equal results on
+//! every platform.
 
-// What the derives write names this crate as others do.
+// Code from the derive macros refers to this crate by its name.
 extern crate self as nacre_kernel;
 
 pub mod activity;

@@ -1,15 +1,16 @@
-//! PCI Express: what of a link's raw rate is left for data.
+//! Effective bandwidth of PCI Express links.
 //!
-//! Data crosses in packets, each with its header and framing, and packets need credits that come back after a
-//! while. Reads are answered by completions, and ask for so many bytes at a time.
+//! Data is transferred in packets with headers and framing. Packets need credits, which are returned after a
+//! round trip. A read is split into read requests of limited size, each answered by completions.
 //!
-//! Rates and encodings are those of the base specifications of each generation. A packet has 4 B of framing with its
-//! sequence number, a link checksum of 4 B, and a header of 12 B (completions, requests below 4 GiB) or 16 B: the 5 or
-//! 6 words of Intel's application note 456. Generation 6 carries packets in flits of 256 B, of which 236 B are for
-//! packets, without framing or checksum of their own.
-//! Acknowledgements, the return of credits, and skip sets take another percent or two and are left out.
+//! Rates and encodings are those of the base specifications of each generation. A packet has 4 B of framing
+//! with its sequence number, a link checksum of 4 B, and a header of 12 B (completions, requests below 4 GiB)
+//! or 16 B: the 5 or 6 words of Intel's application note 456. Generation 6 carries packets in flits of 256 B,
+//! of which 236 B are for packets, which have no framing or checksum. Acknowledgements, returned credits, and
+//! skip sets take another 1 % to 2 % and are not modeled.
 //!
-//! A [`Link`](crate::Link) of the raw rate, given the bytes of packets, is a link of this kind with queueing.
+//! A [`Link`](crate::Link) with the raw rate that transfers the bytes of packets models such a link with
+//! queueing.
 
 use crate::time::Time;
 use crate::units::Bandwidth;
@@ -21,7 +22,7 @@ pub struct Pcie {
     pub generation: u8,
     /// Lanes: 1, 2, 4, 8 or 16.
     pub lanes: u8,
-    /// The most data of a packet: 128 B to 4 KiB.
+    /// Maximum data of a packet: 128 B to 4 KiB.
     pub payload: u32,
     /// Maximum data of a read request: 128 B to 4 KiB.
     pub read_request: u32,
@@ -29,7 +30,7 @@ pub struct Pcie {
     pub long_addresses: bool,
 }
 
-/// Bytes of a packet next to header and data, where there are no flits.
+/// Bytes of a packet in addition to header and data, without flits.
 const FRAMING: u64 = 8;
 /// Bytes of a completion's header, and of a request's with an address of 32 bits.
 const SHORT_HEADER: u64 = 12;
@@ -124,7 +125,7 @@ mod tests {
         assert!((rate.0 / expected - 1.0).abs() < tolerance, "{rate}, expected {expected}");
     }
 
-    /// GB/s of one lane as the PCI-SIG gives them, and the whole of a card of generation 3.
+    /// GB/s of one lane as published by the PCI-SIG, and of a card of generation 3.
     #[test]
     fn the_raw_rate_is_that_of_the_generation() {
         for (generation, lane) in
@@ -137,7 +138,8 @@ mod tests {
         is_near(link(3, 8).raw(), 7.877e9, 0.001);
     }
 
-    /// 4 KiB in packets of 256 B: 16 times 24 B more, 7.20 GB/s and 1.758 M requests/s; completions have 20 B.
+    /// 4 KiB in packets of 256 B: 16 times 24 B of overhead, 7.20 GB/s and 1.758 M requests/s; completions
+    /// have 20 B.
     #[test]
     fn packets_leave_the_rest_for_data() {
         let link = link(3, 8);
@@ -151,7 +153,7 @@ mod tests {
         is_near(Bandwidth(short.write_bandwidth(4096).0 / short.raw().0), 0.9275, 0.001);
     }
 
-    /// The most a card of generation 3 with eight lanes serves, 4 KiB each, whatever is behind the link.
+    /// The link limits a card of generation 3 with eight lanes to this rate of 4 KiB requests.
     #[test]
     fn requests_that_queue_for_the_link_are_served_at_its_cap() {
         const COUNT: u64 = 10_000;
@@ -168,7 +170,7 @@ mod tests {
         // 24 B out and 84 B back at 7.877 GB/s are 13.7 ns.
         let alone = link.read_round_trip(64, Time::from_ns(500)).as_ns_f64();
         assert!((alone - 513.7).abs() < 0.1, "{alone}");
-        // 32 reads of 512 B in 500 ns and their own 72 ns are all there is.
+        // At most 32 reads of 512 B are served in 500 ns and their own 72 ns.
         is_near(link.read_bandwidth_with(4096, 32, Time::from_us(5)), 32.0 * 512.0 / 5.0731e-6, 0.001);
         assert_eq!(link.read_bandwidth_with(4096, 256, Time::from_ns(500)), link.read_bandwidth(4096));
     }
@@ -176,7 +178,7 @@ mod tests {
     #[test]
     fn credits_bound_what_is_written_until_room_comes_back() {
         let link = link(3, 8);
-        // 16 KiB a microsecond and the 36 ns of a packet.
+        // 16 KiB per microsecond and the 36 ns of a packet.
         is_near(link.write_bandwidth_with(4096, 16_384, Time::from_us(4)), 16_384.0 / 4.0355e-6, 0.001);
         assert_eq!(link.write_bandwidth_with(4096, 1 << 20, Time::from_us(1)), link.write_bandwidth(4096));
     }

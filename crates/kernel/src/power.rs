@@ -1,4 +1,4 @@
-//! What becomes of a device when its power comes back.
+//! Recovery of devices after a power loss.
 
 use crate::state::Value;
 use crate::time::Time;
@@ -14,25 +14,25 @@ pub struct Recovery {
     pub erases_repeated: u64,
     /// Whether cleaning was in progress and continues.
     pub is_cleaning: bool,
-    /// Pages that an open transaction had changed and that are as before it.
+    /// Pages that were changed by an open transaction and rolled back.
     pub pages_rolled_back: u64,
-    /// Programs of buffered writes that capacitors had the energy to finish.
+    /// Programs of buffered writes that were finished with the energy of capacitors.
     pub programs_finished: u64,
-    /// Programs of acknowledged writes for which they had none.
+    /// Programs of acknowledged writes for which the energy of capacitors did not suffice.
     pub programs_lost: u64,
     /// Lost bytes of acknowledged writes.
     pub bytes_lost: u64,
-    /// Pages that were whole, and that interrupted programs of others damaged.
+    /// Pages with data that were damaged by interrupted programs of other pages.
     pub pages_damaged: u64,
-    /// Pages read to find out what the medium holds.
+    /// Pages read to rebuild the mapping.
     pub pages_scanned: u64,
-    /// Blocks that a cache held and forgot.
+    /// Blocks that a cache lost.
     pub blocks_forgotten: u64,
 }
 
 impl Recovery {
-    /// The recovery of two devices side by side.
-    pub fn beside(self, other: Recovery) -> Recovery {
+    /// The recovery of two devices that recover in parallel.
+    pub fn in_parallel_with(self, other: Recovery) -> Recovery {
         Recovery {
             done: self.done.max(other.done),
             programs_repeated: self.programs_repeated + other.programs_repeated,

@@ -1,8 +1,8 @@
 //! Named random streams under one seed.
 //!
-//! Every consumer draws from its own stream, named by its place in the scenario. Adding a consumer
-//! does not disturb the draws of the others. Distributions are our own, on `libm`, so a seed gives
-//! the same draws on every platform and in every release.
+//! Every consumer has its own stream, named by its path in the scenario, so adding a consumer does not change
+//! the numbers of the others. Distributions are implemented here, on `libm`, so a seed gives the same numbers
+//! on every platform and in every release.
 
 mod exponential;
 

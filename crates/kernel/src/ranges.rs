@@ -13,7 +13,7 @@ pub struct Ranges {
 }
 
 impl Ranges {
-    /// Whether no number is in.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
@@ -28,7 +28,7 @@ impl Ranges {
         self.ends.iter().map(|(&start, &end)| start..end)
     }
 
-    /// Puts a range in.
+    /// Adds a range.
     pub fn insert(&mut self, range: Range<u64>) {
         if range.is_empty() {
             return;
@@ -41,7 +41,7 @@ impl Ranges {
         self.ends.insert(start, end);
     }
 
-    /// Takes a range out; false where nothing of it was in.
+    /// Removes a range; returns whether any number of it was in the set.
     pub fn remove(&mut self, range: Range<u64>) -> bool {
         let mut was_there = false;
         while let Some((&from, &to)) = self.last_overlapping(&range) {
@@ -57,7 +57,8 @@ impl Ranges {
         was_there
     }
 
-    /// Whether `at` is in, and for how many numbers from there on, below `end`, the answer is the same.
+    /// Whether `at` is in the set, and the number of consecutive numbers from `at`, below `end`, for which
+    /// this holds.
     pub fn run(&self, at: u64, end: u64) -> (bool, u64) {
         match self.last_overlapping(&(at..at + 1)) {
             Some((_, &to)) => (true, to.min(end) - at),
@@ -68,12 +69,12 @@ impl Ranges {
         }
     }
 
-    /// Whether any number of `range` is in.
+    /// Whether any number of `range` is in the set.
     pub fn overlaps(&self, range: &Range<u64>) -> bool {
         self.last_overlapping(range).is_some()
     }
 
-    /// The parts of `range` that are not in, in order.
+    /// The parts of `range` that are not in the set, in order.
     pub fn gaps(&self, range: Range<u64>) -> impl Iterator<Item = Range<u64>> + '_ {
         let mut at = range.start;
         std::iter::from_fn(move || {

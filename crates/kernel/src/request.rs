@@ -1,4 +1,4 @@
-//! What a host asks of storage: one block request.
+//! Block requests of a host.
 
 use crate::state::Value;
 use crate::time::Time;
@@ -19,7 +19,7 @@ pub enum Op {
 }
 
 impl Op {
-    /// The word used in traces, records and messages.
+    /// The name used in traces, records and messages.
     pub const fn name(self) -> &'static str {
         match self {
             Op::Read => "read",
@@ -32,9 +32,9 @@ impl Op {
 
 /// One block request. 32 bytes, so two share a cache line.
 ///
-/// Addresses are bytes within a volume, and volumes never alias. A stack has one address space: a workload places
-/// the addresses of several volumes apart (the `placement` of a trace, the parts of `tenants`) before they come to
-/// it. The volume then only says whose data it is.
+/// Addresses are bytes within a volume, and volumes never overlap. A stack has one address space: a workload
+/// maps several volumes to different addresses (the `placement` of a trace, the parts of `tenants`). For the
+/// stack, the volume only identifies the owner of the data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub struct Request {
     /// Time at which the host issues it, since the start of the workload.
@@ -52,7 +52,7 @@ pub struct Request {
 const _: () = assert!(size_of::<Request>() == 32);
 
 impl Request {
-    /// The block numbers this request touches when cut into blocks of `block_bytes`: first and count.
+    /// The blocks of `block_bytes` that this request touches: number of the first one, and count.
     ///
     /// A request that covers a block only in part touches that block. `block_bytes` is a power of two.
     #[inline]

@@ -1,4 +1,4 @@
-//! Stages of one request on its way through a device, finer than activities.
+//! Stages of a request within a device, finer than activities.
 
 use crate::state::Value;
 
@@ -6,28 +6,28 @@ use crate::state::Value;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 #[repr(u8)]
 pub enum Stage {
-    /// The device tells no stages.
+    /// The device does not report stages.
     #[default]
     Untold,
-    /// In the submission queue of its queue pair, which is full.
+    /// The request waits for a slot in the full submission queue of its queue pair.
     QueuePair,
     /// The driver builds the command.
     Driver,
     /// The host's CPU issues a load or a store.
     LoadStore,
-    /// A load or a store crosses the link to the device, with its data where it is a store.
+    /// A load, or a store with its data, crosses the link to the device.
     LinkDown,
     /// The doorbell crosses the link.
     Doorbell,
     /// The device reads the command from the host's memory.
     CommandFetch,
-    /// The host's memory finds what the device reads.
+    /// The host's memory is accessed for the device.
     HostMemory,
     /// The device's processor works on the command.
     Controller,
-    /// The data of a write is asked for and crosses the link.
+    /// The data of a write is requested and crosses the link.
     DmaIn,
-    /// In the queue of the memory's scheduler.
+    /// The access waits in the queue of the memory scheduler.
     Scheduler,
     /// The rank is refreshed.
     Refresh,
@@ -35,7 +35,7 @@ pub enum Stage {
     Precharge,
     /// The row is opened.
     Activate,
-    /// From the command of the first burst to its data.
+    /// Time from the command of the first burst to its data.
     Column,
     /// Data moves between controller and memory.
     DataBus,
@@ -45,13 +45,14 @@ pub enum Stage {
     DmaOut,
     /// The data of a load, or the answer to a store, crosses the link to the host.
     LinkUp,
-    /// A load behind the last store, which says that all of them have arrived, crosses the link there and back.
+    /// A load after the last store makes a round trip over the link, which confirms that all stores have
+    /// arrived.
     Fence,
     /// The completion crosses the link.
     Completion,
-    /// The interrupt is held back for others, and crosses the link.
+    /// The interrupt is coalesced with others and crosses the link.
     Interrupt,
-    /// The host takes the completion.
+    /// The host processes the completion.
     Reap,
 }
 

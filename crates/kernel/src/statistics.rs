@@ -3,30 +3,30 @@
 use crate::state::{State, Value};
 use crate::time::Time;
 
-/// Batches a mean is cut into at most; a power of two. Past it, neighbors join in pairs.
+/// Maximum number of batches; a power of two. When it is exceeded, pairs of neighbors are merged.
 const BATCHES_MAX: usize = 64;
 
-/// Fewest values of a batch that says something. The means of smaller batches depend on each other
-/// nearly as much as the values do.
+/// Minimum number of values in a batch. The means of smaller batches are correlated nearly as much as the
+/// values.
 const BATCH_SIZE_MIN: u64 = 16;
 
-/// Fewest batches that an interval is made of.
+/// Minimum number of batches for an interval.
 const BATCHES_MIN: usize = 8;
 
-/// Means of batches that differ by no more than this share of them are the same: what always takes the same time differs
-/// by rounding, and by how it began.
+/// Relative difference below which the means of batches count as equal. A constant latency only differs by
+/// rounding and at the start.
 const ALIKE: f64 = 1e-5;
 
-/// Von Neumann's statistic of independent means lies below this with 90 %.
+/// Von Neumann's statistic of independent means is below this with a probability of 90 %.
 const DEPENDENT: f64 = 1.2816;
 
 /// The mean of a correlated sequence and its 95 % confidence half-width, by batch means.
 ///
-/// Successive latencies depend on each other, so the usual standard error is too small. The sequence
-/// is cut into 32 to 64 batches whose means are nearly independent (Law, *Simulation Modeling and
-/// Analysis*, 5th ed., s. 9.5.3); batches double in size as the sequence grows. Whether they are independent is
-/// tested by von Neumann's ratio (Fishman, *Grouping observations in digital simulation*, Management Science
-/// 24(5), 1978): where they are not, neighbors are joined, down to eight batches.
+/// Successive latencies are correlated, so the usual standard error is too small. The sequence is divided
+/// into 32 to 64 batches whose means are nearly independent (Law, *Simulation Modeling and Analysis*, 5th
+/// ed., s. 9.5.3); batches double in size as the sequence grows. Independence is tested by von Neumann's
+/// ratio (Fishman, *Grouping observations in digital simulation*, Management Science 24(5), 1978). If batches
+/// are dependent, neighbors are merged, down to eight batches.
 #[derive(Clone, Debug, State)]
 #[state(after = "BatchMeans::check")]
 pub struct BatchMeans {
@@ -40,9 +40,9 @@ pub struct BatchMeans {
 /// Confidence of the mean of a sequence.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Confidence {
-    /// Too few values to say.
+    /// There are too few values.
     TooShort,
-    /// Even the means of the longest batches depend on each other: the interval is not known.
+    /// Even the means of the longest batches are dependent: there is no interval.
     Dependent,
     /// The half-width of the 95 % confidence interval, in the unit of the values.
     Within(f64),
@@ -78,7 +78,7 @@ impl BatchMeans {
     /// Adds the next values of the sequence, in their order.
     #[inline]
     pub fn record_all(&mut self, values: impl IntoIterator<Item = f64>) {
-        // The sum stays in a register: every addition waits for the one before.
+        // The sum stays in a register, since each addition depends on the previous one.
         let (mut filling, mut filled) = (self.filling, self.filled);
         for value in values {
             filling += value;
@@ -113,8 +113,8 @@ impl BatchMeans {
 
     /// The half-width of the 95 % confidence interval of the mean, in the unit of the values.
     ///
-    /// `None` below 32 batches of 16 values, and where batches that are long enough to be eight depend on each
-    /// other still: too little was seen to say. Where all batches are the same, how far they differ.
+    /// `None` below 32 batches of 16 values, or if even eight batches are dependent. If all batches are equal
+    /// within 1e-5, the largest difference from their mean.
     pub fn half_width_95(&self) -> Option<f64> {
         match self.confidence() {
             Confidence::Within(half_width) => Some(half_width),
@@ -154,21 +154,21 @@ impl BatchMeans {
     }
 }
 
-/// How far the mean of a batch is from that of all, at most, where batches are the same. Neighbors are more alike then
-/// than chance has it, and it does not matter.
+/// The largest deviation of a batch mean, if all batches are equal within [`ALIKE`]. Their dependence does
+/// not matter then.
 fn alike(means: &[f64]) -> Option<f64> {
     let mean = means.iter().sum::<f64>() / means.len() as f64;
     let most = means.iter().fold(0.0, |most: f64, value| most.max((value - mean).abs()));
     (most <= ALIKE * mean.abs()).then_some(most)
 }
 
-/// How the means of batches, in their order, lie around their mean.
+/// Deviations of batch means from their mean.
 struct Spread {
     batches: f64,
     squares: f64,
-    /// Products of neighbors' deviations, added up.
+    /// Sum of the products of neighbors' deviations.
     neighbors: f64,
-    /// The squared deviations of the first and the last.
+    /// Sum of the squared deviations of the first and the last batch.
     ends: f64,
 }
 
@@ -185,7 +185,7 @@ impl Spread {
         }
     }
 
-    /// Neighbors are more alike than those of one independent sequence in ten.
+    /// Whether the correlation of neighbors is larger than in 90 % of independent sequences.
     fn is_dependent(&self) -> bool {
         let n = self.batches;
         let statistic = (n * n - 1.0) / (n - 2.0);
@@ -216,7 +216,7 @@ pub struct Bin {
     pub reads: u64,
     /// Writes that completed in the interval.
     pub writes: u64,
-    /// Bytes of both.
+    /// Bytes of reads and writes.
     pub bytes: u64,
     /// Sum of their latencies, in picoseconds.
     pub latency_ps: u128,
@@ -233,14 +233,14 @@ impl Bin {
 
 /// Throughput and latency over time in at most [`TimeSeries::BINS_MAX`] equal intervals.
 ///
-/// The width doubles whenever the run outgrows the bins, so memory does not depend on its length.
+/// The width doubles when the run exceeds the bins, so memory does not depend on the length of the run.
 #[derive(Clone, Debug, State)]
 #[state(after = "TimeSeries::check")]
 pub struct TimeSeries {
     width: Time,
     #[state(varies)]
     bins: Vec<Bin>,
-    /// The interval asked for last, `[start, end)`: most requests fall into it, which saves a division.
+    /// The interval that was used last, `[start, end)`: most requests are in it, which saves a division.
     #[state(skip = "found again")]
     current: (Time, Time),
     #[state(skip = "found again")]
@@ -267,7 +267,7 @@ impl TimeSeries {
         }
     }
 
-    /// The interval that holds `at`, to add to.
+    /// The interval that contains `at`, to be added to.
     #[inline]
     pub fn bin_mut(&mut self, at: Time) -> &mut Bin {
         if at < self.current.0 || at >= self.current.1 {
@@ -276,16 +276,16 @@ impl TimeSeries {
         &mut self.bins[self.current_index]
     }
 
-    /// The series that has these intervals of `width`, from the start on.
+    /// The series with these intervals of `width`.
     pub fn restored(width: Time, bins: Vec<Bin>) -> TimeSeries {
         assert!(bins.len() <= TimeSeries::BINS_MAX, "as many intervals as a series has");
         TimeSeries { width, bins, ..TimeSeries::new() }
     }
 
-    /// Adds what `other` has, which began `later` than this one.
+    /// Adds `other`, which started `later` than this one.
     ///
-    /// Exact where both began together. If not, what `other` has in an interval goes to the interval here in which
-    /// the middle of it lies: in time, half an interval off at most.
+    /// Exact if both started together. Otherwise, each interval of `other` is added to the one here that
+    /// contains its middle, which is off by at most half an interval.
     pub fn merge(&mut self, other: &TimeSeries, later: Time) {
         while self.width < other.width {
             self.double_width();
@@ -296,12 +296,12 @@ impl TimeSeries {
         }
     }
 
-    /// The width of every interval.
+    /// The width of the intervals.
     pub fn width(&self) -> Time {
         self.width
     }
 
-    /// The intervals from the start on.
+    /// The intervals in order.
     pub fn bins(&self) -> &[Bin] {
         &self.bins
     }

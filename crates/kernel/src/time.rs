@@ -1,8 +1,8 @@
 //! Simulated time: an unsigned count of picoseconds, used for instants and for spans.
 //!
-//! Integer picoseconds keep every sum exact and every platform equal.
-//! A `u64` of them reaches 213 days, which is longer than any published block trace. Sums past it stay at
-//! [`Time::MAX`]; the driver stops a run well before.
+//! With integer picoseconds, sums are exact and equal on every platform. A `u64` covers 213 days, which is
+//! longer than any published block trace. Larger sums saturate at [`Time::MAX`]; the driver stops a run well
+//! before.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, Sub};
@@ -69,7 +69,7 @@ impl Time {
         self.0 as f64 / 1e12
     }
 
-    /// `self - other`, or zero where `other` is later.
+    /// `self - other`, or zero if `other` is later.
     pub const fn saturating_sub(self, other: Time) -> Time {
         Time(self.0.saturating_sub(other.0))
     }

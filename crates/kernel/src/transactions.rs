@@ -1,4 +1,4 @@
-//! Transactions of a device: several writes that last as one.
+//! Transactions of a device: several writes that become durable atomically.
 
 use crate::completion::Completion;
 use crate::time::Time;
@@ -6,33 +6,32 @@ use crate::time::Time;
 /// Transactions of a device, in addition to [`Device`](crate::event::Device). At most one is open at a time;
 /// a power loss rolls it back.
 pub trait Transactions {
-    /// From here on writes belong to a transaction, until [`Transactions::commit`] makes them last or
-    /// [`Transactions::abort`] takes them back.
+    /// Starts a transaction: following writes belong to it, until [`Transactions::commit`] or
+    /// [`Transactions::abort`].
     fn begin(&mut self, now: Time) -> Result<Completion, Refused>;
 
-    /// Everything written since `begin` lasts, as one.
+    /// Makes all writes since `begin` durable, atomically.
     fn commit(&mut self, now: Time) -> Result<Completion, Refused>;
 
-    /// Nothing was written since `begin`.
+    /// Rolls back all writes since `begin`.
     fn abort(&mut self, now: Time) -> Result<Completion, Refused>;
 
     /// Whether a transaction is open.
     fn is_open(&self) -> bool;
 
-    /// Refuses what writing these bytes in the open transaction has no room for; who submits such a write
-    /// asks first.
+    /// Errors: the open transaction has no space for a write of these bytes. Call this before such a write.
     fn check(&self, address: u64, bytes: u64) -> Result<(), Refused>;
 }
 
 /// Reason for a rejected operation. Nothing changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// The open transaction would need more room for old versions than there is.
+    /// The open transaction would need more space for old versions than available.
     TransactionTooLarge {
-        /// Pages one transaction may surely change.
+        /// Number of pages that any transaction may change.
         pages: u64,
     },
-    /// A transaction is open already.
+    /// A transaction is already open.
     TransactionOpen,
     /// No transaction is open.
     NoTransaction,

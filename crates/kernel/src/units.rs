@@ -1,7 +1,7 @@
 //! Quantities as types, each read from a string that carries its unit.
 //!
-//! In files and on the command line a quantity is always a string: `"6.7 us"`, `"64 GiB"`, `"22 %"`.
-//! Numbers without a unit are refused, so that no one has to guess.
+//! In files and on the command line a quantity is always a string: `"6.7 us"`, `"64 GiB"`, `"22 %"`. Numbers
+//! without a unit are rejected, since they are ambiguous.
 
 mod table;
 
@@ -27,26 +27,27 @@ pub struct UnitError {
 
 /// A quantity that is written as a number and a unit.
 pub trait Quantity: Sized + Copy + PartialOrd + fmt::Display {
-    /// What it is, with an example, to complete "is not ...".
+    /// Description with an example, which completes "is not ...".
     const WANTED: &'static str;
-    /// The short word for it in generated documents.
+    /// Short name in generated documents.
     const NAME: &'static str;
-    /// The units it may be written in.
+    /// Accepted units.
     const UNITS: &'static [&'static str];
 
-    /// The quantity of `number` in the unit at place `unit` of [`Quantity::UNITS`], or `None` where
-    /// it cannot be represented.
+    /// The quantity of `number` in the unit at index `unit` of [`Quantity::UNITS`], or `None` if it cannot be
+    /// represented.
     fn from_number(number: Decimal, unit: usize) -> Option<Self>;
 
-    /// How many of the base unit, or which part of it, one of the unit at place `unit` is: a dividend and a divisor.
+    /// Factor from the unit at index `unit` to the base unit, as dividend and divisor.
     fn scale(unit: usize) -> (u64, u64);
 
-    /// Why `number` in the unit at place `unit` cannot be represented.
+    /// The reason why `number` in the unit at index `unit` cannot be represented.
     fn misfit(_number: Decimal, _unit: usize) -> String {
         "it is out of range".into()
     }
 
-    /// Reads `"6.7 us"` or `"1e6 Hz"`; the space is optional, `_` may group digits, and the micro sign is `u`.
+    /// Reads `"6.7 us"` or `"1e6 Hz"`; the space is optional, `_` may group digits, and the micro sign is
+    /// `u`.
     fn parse(text: &str) -> Result<Self, UnitError> {
         let fail = |code, problem| UnitError { code, given: text.to_string(), wanted: Self::WANTED, problem };
         let (number, unit) = &split(text);
@@ -77,20 +78,20 @@ pub trait Quantity: Sized + Copy + PartialOrd + fmt::Display {
     }
 }
 
-/// The number that `text` begins with, and its unit, as written but for the micro sign.
+/// The number at the start of `text`, and its unit, with the micro sign as `u`.
 fn split(text: &str) -> (&str, String) {
     let trimmed = text.trim();
     let (number, unit) = trimmed.split_at(number_length(trimmed));
     (number, unit.trim().replace(MICRO, "u"))
 }
 
-/// The digits that every 64 bits hold.
+/// Number of decimal digits that fit into 64 bits.
 const DIGITS_MAX: usize = 19;
 
-/// The two characters that people write for a millionth: the micro sign and the Greek letter.
+/// The two characters for micro: the micro sign and the Greek letter.
 const MICRO: [char; 2] = ['\u{b5}', '\u{3bc}'];
 
-/// The length of the number that `text` begins with, its exponent included.
+/// The length of the number at the start of `text`, including its exponent.
 fn number_length(text: &str) -> usize {
     let is_mantissa = |c: char| c.is_ascii_digit() || matches!(c, '.' | '_' | '-' | '+');
     let mantissa = text.find(|c| !is_mantissa(c)).unwrap_or(text.len());
@@ -145,14 +146,14 @@ impl Decimal {
         u64::try_from((product + divisor / 2) / divisor).ok()
     }
 
-    /// `self * factor` where that is a whole number; `None` otherwise.
+    /// `self * factor` if it is a whole number; `None` otherwise.
     pub fn times_exactly(self, factor: u64) -> Option<u64> {
         let product = u128::from(self.digits) * u128::from(factor);
         let divisor = 10u128.checked_pow(self.scale)?;
         (product % divisor == 0).then(|| u64::try_from(product / divisor).ok())?
     }
 
-    /// The number is the first of these over ten to the power of the second.
+    /// The number as digits and scale: `digits / 10^scale`.
     pub fn digits_and_scale(self) -> (u64, u32) {
         (self.digits, self.scale)
     }
@@ -177,7 +178,7 @@ impl Quantity for Time {
     }
 }
 
-/// Picoseconds of the units of time.
+/// Picoseconds per unit of time.
 const PS: [u64; 8] = [
     1,
     1_000,
@@ -220,7 +221,7 @@ impl Quantity for Bytes {
 }
 
 impl Bytes {
-    /// Bytes in the unit at this place of [`Quantity::UNITS`].
+    /// Bytes of the unit at this index of [`Quantity::UNITS`].
     fn factor(unit: usize) -> u64 {
         if unit < 6 { 1u64 << (10 * unit) } else { 1000u64.pow(unit as u32 - 5) }
     }
@@ -297,7 +298,7 @@ float_quantity!(
     ["W" => 1.0, "mW" => 1e-3, "uW" => 1e-6, "kW" => 1e3]
 );
 float_quantity!(
-    /// Cost units per GiB. A cost unit is a dollar, or whatever a comparison is normalized to.
+    /// Cost units per GiB. A cost unit is e.g. a dollar, or the unit of a normalized comparison.
     Price, "price", "a price such as \"4 /GiB\"", "/GiB",
     ["/GiB" => 1.0, "/TiB" => 1.0 / 1024.0, "/MiB" => 1024.0]
 );
@@ -308,7 +309,7 @@ float_quantity!(
     ["mm2" => 1.0, "um2" => 1e-6]
 );
 float_quantity!(
-    /// Square micrometres of a bit.
+    /// Square micrometers per bit.
     BitArea, "area of a bit", "an area of a bit such as \"0.0081 um2/bit\"", "um2/bit",
     ["um2/bit" => 1.0, "nm2/bit" => 1e-6]
 );
@@ -335,7 +336,7 @@ impl Bandwidth {
 }
 
 impl BitArea {
-    /// Square millimeters of the cells of `capacity`.
+    /// Area of the cells of `capacity`, in square millimeters.
     pub fn mm2_of(self, capacity: Bytes) -> f64 {
         self.0 * capacity.0 as f64 * 8.0 * 1e-6
     }

@@ -1,7 +1,7 @@
-//! Zones: parts of a device's addresses that are written in order and reset as a whole.
+//! Zones: address ranges that are written sequentially and reset as a whole.
 
-/// A zone, as a device with zones reports it. A zone is reset by a trim of all of it, and finished by a trim from its
-/// write pointer to its end.
+/// A zone of a device. A trim of the whole zone resets it, and a trim from its write pointer to its end
+/// finishes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Zone {
     /// Its first byte.

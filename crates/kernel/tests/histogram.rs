@@ -1,4 +1,4 @@
-//! Latency distributions against the sorted values.
+//! Latency distributions, compared with sorted values.
 
 use nacre_kernel::histogram::LatencyHistogram;
 use nacre_kernel::{Random, Streams, Time};

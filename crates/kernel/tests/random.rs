@@ -1,4 +1,4 @@
-//! Random draws follow their distributions, and never change.
+//! Random numbers follow their distributions, and never change.
 
 use nacre_kernel::{Random, Streams};
 
@@ -35,7 +35,7 @@ fn below_is_uniform() {
         let expected = DRAWS as f64 / bound as f64;
         let chi_square: f64 =
             counts.iter().map(|count| (count - expected) * (count - expected) / expected).sum();
-        // Mean and variance of chi-square are d and 2 d; five deviations are never seen by chance.
+        // Mean and variance of chi-square are d and 2 d; five standard deviations do not occur by chance.
         let freedom = (bound - 1) as f64;
         assert!(chi_square <= freedom + 5.0 * (2.0 * freedom).sqrt(), "chi-square {chi_square} for {bound}");
     }

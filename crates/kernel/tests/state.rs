@@ -1,4 +1,4 @@
-//! A state reads back as it was written, and anything else is refused with its place.
+//! A state is restored exactly, and errors are reported with their position.
 
 use nacre_kernel::histogram::LatencyHistogram;
 use nacre_kernel::state::{self, State, StateError, StateReader, StateWriter, Value};
@@ -165,7 +165,7 @@ fn a_derived_state_puts_a_fresh_device_where_the_saved_one_is() {
     let mut fresh = Device::fresh();
     state::restored(&mut fresh, &bytes).unwrap();
     assert_eq!(state::saved(&fresh).unwrap(), bytes);
-    // A hash map is printed in no order.
+    // The order of a hash map is undefined.
     assert_eq!(std::mem::take(&mut fresh.by_page), device.by_page);
     assert_eq!(format!("{fresh:?}"), format!("{:?}", Device { by_page: HashMap::new(), ..device }));
 }
@@ -196,7 +196,7 @@ fn a_damaged_state_neither_panics_nor_asks_for_much_memory() {
         for flip in [0x01, 0x80, 0xff] {
             let mut damaged = bytes.clone();
             damaged[at] ^= flip;
-            // Some of it is still a state that can be; who keeps the bytes keeps a checksum.
+            // Some damaged states are valid; the code that stores the bytes adds a checksum.
             let _ = state::restored(&mut Device::fresh(), &damaged);
         }
     }
@@ -230,7 +230,7 @@ fn a_sparse_table_takes_the_place_of_what_was_written_to_it() {
     let empty = size(&tables);
     assert!(empty < 200, "{empty} bytes for nothing");
     (tables.numbers[99_999], tables.pairs[0].time) = (1, Time::from_us(1));
-    // What is left of the table behind its last thousand, and the first run of pairs.
+    // The last run of the table, which is shorter, and the first run of pairs.
     assert_eq!(size(&tables) - empty, 4 * (100_000 % 1024) + 12 * 1024);
 }
 
@@ -277,7 +277,7 @@ fn a_sparse_table_may_have_another_length_where_it_says_so() {
     let mut hostile = bytes.clone();
     let place = bytes.windows(8).position(|eight| eight == 5000_u64.to_le_bytes()).expect("its length");
     hostile[place..place + 8].copy_from_slice(&(1_u64 << 60).to_le_bytes());
-    state::restored(&mut saved, &hostile).expect_err("so many runs are not there");
+    state::restored(&mut saved, &hostile).expect_err("it does not have that many runs");
 }
 
 #[test]

@@ -1,9 +1,9 @@
-//! Confidence intervals cover as often as they say; time series lose nothing.
+//! Confidence intervals have the stated coverage; time series are complete.
 
 use nacre_kernel::statistics::{BatchMeans, Bin, Confidence, TimeSeries};
 use nacre_kernel::{Random, Streams, Time};
 
-/// How often in `runs` sequences the 95 % interval, where there is one, holds the true mean 0.
+/// Share of `runs` sequences with a 95 % interval in which it contains the true mean 0.
 fn coverage(
     runs: u64,
     length: usize,
@@ -56,7 +56,7 @@ fn intervals_of_dependent_values_cover_once_batches_are_long() {
     assert!((0.92..=0.98).contains(&found), "{found} of the intervals cover");
 }
 
-/// The time in the system of requests that come at random and take one unit each: M/D/1, by Lindley's recursion.
+/// Response times of an M/D/1 queue with a service time of one unit, by Lindley's recursion.
 fn waiting(load: f64) -> impl FnMut(&mut Random) -> Box<dyn FnMut(&mut Random) -> f64> {
     // Pollaczek and Khinchine.
     let mean = 1.0 + load / (2.0 * (1.0 - load));
@@ -109,7 +109,7 @@ fn the_half_width_shrinks_with_the_root_of_the_length() {
     let (short, long) = (half_width(10_000).unwrap(), half_width(1_000_000).unwrap());
     assert!(
         (6.0..16.0).contains(&(short / long)),
-        "a hundred times the values, a tenth of the width: {}",
+        "a hundred times the values, 1/10 of the width: {}",
         short / long
     );
     assert!((0.7..1.3).contains(&(long / (2.0 / 1000.0))), "two standard errors: {long}");
@@ -191,7 +191,7 @@ fn series_add_up_whatever_their_widths() {
     assert_eq!([0, 3, 100, 103, 400, 500].map(reads), [1; 6]);
 }
 
-/// What always takes the same is known, but for rounding and for how it began.
+/// A constant latency has a narrow interval, despite rounding and a different start.
 #[test]
 fn values_that_are_the_same_have_a_narrow_interval() {
     for first in [1e6, 999_990.0] {
@@ -201,7 +201,7 @@ fn values_that_are_the_same_have_a_narrow_interval() {
         let half_width = batches.half_width_95().expect("it is known");
         assert!(half_width <= 10.0, "{half_width}");
     }
-    // Slow drift is not the same: its batches depend on each other, and that is said.
+    // A slow drift is not constant: its batches are dependent, which is reported.
     let mut batches = BatchMeans::new();
     (0..20_000).for_each(|number| batches.record(1e6 + f64::from(number)));
     assert_eq!(batches.confidence(), Confidence::Dependent);

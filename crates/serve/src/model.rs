@@ -550,7 +550,7 @@ impl State {
             let whole = u128::from(recovery.done.saturating_sub(at).as_ps());
             let again = at + Time::from_ps((whole * u128::from(share) / 1000) as u64);
             self.run_to(again);
-            recovery = recovery.beside(self.lose_power(self.now)?);
+            recovery = recovery.in_parallel_with(self.lose_power(self.now)?);
         }
         Ok(Outage {
             acknowledged_lost: recovery.programs_lost,

@@ -244,7 +244,7 @@ impl<'a> Life<'a> {
             self.run_to(again)?;
             self.device.power_fail(again, &mut chance);
             back = again + off;
-            recovery = recovery.beside(self.recover(back)?);
+            recovery = recovery.in_parallel_with(self.recover(back)?);
         }
         let asked = if loss.is_early { back } else { recovery.done };
         let audited = self.read_all(asked, at)?;

@@ -117,7 +117,7 @@ impl<S: Store> FlashCache<S> {
             bytes_lost: std::mem::take(&mut self.bytes_lost),
             ..Recovery::default()
         };
-        let recovery = own.beside(below);
+        let recovery = own.in_parallel_with(below);
         self.ready = recovery.done;
         recovery
     }

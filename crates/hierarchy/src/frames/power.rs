@@ -135,7 +135,7 @@ impl<M: Memory> FrameCache<M> {
             programs_repeated: back.len() as u64,
             ..Recovery::default()
         };
-        let recovery = own.beside(below);
+        let recovery = own.in_parallel_with(below);
         self.ready = recovery.done;
         recovery
     }

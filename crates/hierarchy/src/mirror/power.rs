@@ -35,7 +35,7 @@ impl Mirror {
         let recoveries: Vec<Recovery> =
             self.members.iter_mut().map(|member| member.device.recover(at)).collect();
         let present = self.active().iter().map(|member| recoveries[member]);
-        let recovery = present.reduce(Recovery::beside).expect("a member is left");
+        let recovery = present.reduce(Recovery::in_parallel_with).expect("a member is left");
         // Data beyond the stored energy may be on any member.
         if recovery.bytes_lost > 0 && self.capabilities().persistence.is_up_to_energy() {
             self.may_differ(0..self.capacity.0);

@@ -80,7 +80,7 @@ impl ServerCache {
         let begun = at.max(self.table_read_until);
         let own = Recovery { done: begun, blocks_forgotten, ..Recovery::default() };
         let mut recovery =
-            self.devices.iter_mut().map(|device| device.recover(begun)).fold(own, Recovery::beside);
+            self.devices.iter_mut().map(|device| device.recover(begun)).fold(own, Recovery::in_parallel_with);
         if let Some(work) = &mut self.write_back {
             recovery.bytes_lost += std::mem::take(&mut work.blocks_lost) << self.shift;
             if work.table.is_some() {

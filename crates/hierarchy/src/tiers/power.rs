@@ -24,7 +24,7 @@ impl Tiers {
     /// Recovers the devices in parallel. Interrupted chunk writes are repeated when they are ready.
     pub(super) fn recover_all(&mut self, at: Time) -> Recovery {
         let tiers = self.tiers.iter_mut().map(|tier| tier.device.recover(at));
-        let mut recovery = tiers.reduce(Recovery::beside).expect("there is a tier");
+        let mut recovery = tiers.reduce(Recovery::in_parallel_with).expect("there is a tier");
         let migration = &mut self.migration;
         migration.next = recovery.done;
         if migration.stage == Stage::Again {

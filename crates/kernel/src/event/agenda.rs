@@ -6,15 +6,15 @@ use crate::time::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Bits of a key for the number of the event's entry: how many events can be pending.
+/// Bits of a key for the number of the event's entry, which limits the number of pending events.
 const ENTRY_BITS: u32 = 24;
-/// Bits of a key for the order in which events were scheduled: more than any simulation schedules.
+/// Bits of a key for the scheduling order: more than the events of any simulation.
 const ORDER_BITS: u32 = 64 - ENTRY_BITS;
 
-/// Pending events. The earliest comes first; of simultaneous ones, that scheduled first.
+/// Pending events. The earliest comes first; simultaneous ones are in scheduling order.
 ///
-/// A binary heap of keys of 128 bits - time, order, entry - so that little moves and one comparison decides. The events
-/// themselves stay where they are.
+/// A binary heap of 128-bit keys with time, order and entry, so that little data moves and one comparison is
+/// enough. The events themselves do not move.
 #[derive(Clone, Debug)]
 pub struct Agenda<E> {
     heap: BinaryHeap<Reverse<u128>>,
@@ -70,7 +70,7 @@ impl<E> Agenda<E> {
         self.heap.len()
     }
 
-    /// Whether none is.
+    /// Whether no event is pending.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.heap.is_empty()
@@ -85,7 +85,7 @@ impl<E> Agenda<E> {
         self.events[entry_of(key)].as_ref().expect("a pending event has its entry")
     }
 
-    /// Drops all.
+    /// Drops all events.
     pub fn clear(&mut self) {
         self.heap.clear();
         self.events.clear();
@@ -102,7 +102,7 @@ fn entry_of(key: u128) -> u32 {
     key as u32 & ((1 << ENTRY_BITS) - 1)
 }
 
-/// In time order, so that equal agendas have equal states however they came about.
+/// Events are saved in time order, so that equal agendas have equal states.
 impl<E: Value> State for Agenda<E> {
     fn save(&self, state: &mut StateWriter) {
         let mut keys: Vec<u128> = self.heap.iter().map(|&Reverse(key)| key).collect();

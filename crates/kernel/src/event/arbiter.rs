@@ -2,15 +2,16 @@
 
 use crate::state::State;
 
-/// Priority classes of queues, the first one before all others: urgent, high, medium, and low in NVMe.
+/// Number of priority classes of queues, in order: urgent, high, medium, and low in NVMe.
 const CLASSES: usize = 4;
 /// The class that goes first even with weights.
 const URGENT: usize = 0;
 
-/// Slots for requests in progress, and which queue's turn it is.
+/// Assigns slots for requests in progress to queues.
 ///
-/// A free slot goes to the first class with a waiting request, and there to the queue whose last turn is longest ago. With
-/// weights, only class 0 goes before the others, which take turns: in its turn, a class gets as many slots as its weight.
+/// A free slot goes to the first class with a waiting request, and there to the queue whose last turn is
+/// longest ago. With weights, only class 0 goes before the others, which take turns: in its turn, a class
+/// gets as many slots as its weight.
 #[derive(Clone, Debug, State)]
 #[state(after = "Self::check_restored")]
 pub struct Arbiter {
@@ -26,7 +27,8 @@ pub struct Arbiter {
 }
 
 impl Arbiter {
-    /// An arbiter with `slots` free slots. `weights` are for classes 1 to 3; without them, a lower class always goes first.
+    /// An arbiter with `slots` free slots. `weights` are for classes 1 to 3; without them, a lower class
+    /// always goes first.
     pub fn new(slots: u32, weights: Option<[u32; CLASSES - 1]>) -> Arbiter {
         Arbiter { slots, in_progress: 0, turns: Vec::new(), turn: 0, rounds: weights.map(Rounds::new) }
     }
@@ -37,11 +39,11 @@ impl Arbiter {
         self.in_progress < self.slots
     }
 
-    /// The queue that takes a free slot, among those with a waiting request: each with its class, from 0 to 3. `None` if
-    /// there are none.
+    /// The queue that takes a free slot. `waiting` has the queues with a waiting request, each with its class
+    /// (0 to 3). `None` if there are none.
     pub fn choose(&mut self, waiting: impl Iterator<Item = (usize, usize)>) -> Option<usize> {
         debug_assert!(self.has_slot(), "no slot is free");
-        // Of each class, the queue whose turn is longest ago.
+        // For each class, the queue whose last turn is longest ago.
         let mut next: [Option<(u64, usize)>; CLASSES] = [None; CLASSES];
         for (queue, class) in waiting {
             let candidate = (self.turns.get(queue).copied().unwrap_or(0), queue);
@@ -63,13 +65,13 @@ impl Arbiter {
         Some(chosen)
     }
 
-    /// A request has completed: its slot is free.
+    /// Frees the slot of a completed request.
     #[inline]
     pub fn free(&mut self) {
         self.in_progress -= 1;
     }
 
-    /// No request is in progress any more, and all turns start over.
+    /// Drops all requests in progress, and starts all turns over.
     pub fn clear(&mut self) {
         let weights = self.rounds.as_ref().map(|rounds| rounds.weights);
         *self = Arbiter::new(self.slots, weights);
@@ -88,7 +90,7 @@ impl Arbiter {
 struct Rounds {
     #[state(skip = "from the configuration")]
     weights: [u32; CLASSES - 1],
-    /// The class whose turn it is, and how many of its requests are left of it.
+    /// The class that has its turn, and the remaining requests of the turn.
     class: u32,
     left: u32,
 }
@@ -98,8 +100,8 @@ impl Rounds {
         Rounds { weights, class: 1, left: weights[0] }
     }
 
-    /// The class whose request takes the next slot, if a class below urgent `waits`. A class without waiting requests loses
-    /// the rest of its turn.
+    /// The class whose request takes the next slot, if a class below urgent `waits`. A class without waiting
+    /// requests loses the rest of its turn.
     fn choose(&mut self, waits: [bool; CLASSES]) -> usize {
         if self.left == 0 || !waits[self.class as usize] {
             let mut behind = (self.class as usize + 1..CLASSES).chain(1..CLASSES);

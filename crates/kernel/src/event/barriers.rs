@@ -1,4 +1,4 @@
-//! Flushes: whoever waits until everything that began before has ended.
+//! Barriers, e.g. flushes: they wait until all earlier operations have ended.
 
 use crate::state::{State, Value};
 
@@ -11,9 +11,9 @@ pub struct Ticket(u64);
 #[derive(Clone, Debug, State)]
 #[state(bound = "W: Value")]
 pub struct Barriers<W> {
-    /// Pieces that have begun and not ended.
+    /// Operations in progress.
     open: u32,
-    /// Barriers so far.
+    /// Number of barriers so far.
     number: u64,
     #[state(varies)]
     waiting: Vec<Barrier<W>>,
@@ -46,7 +46,7 @@ impl<W> Barriers<W> {
         Ticket(self.number)
     }
 
-    /// The piece of work with this ticket has ended; calls `over` for each barrier that waited for it alone, the oldest
+    /// Ends the operation with this ticket. Calls `over` for each barrier that waited only for it, the oldest
     /// first.
     #[inline]
     pub fn end(&mut self, ticket: Ticket, over: impl FnMut(W)) {
@@ -64,7 +64,8 @@ impl<W> Barriers<W> {
         self.waiting.extract_if(.., |barrier| barrier.left == 0).for_each(|barrier| over(barrier.who));
     }
 
-    /// `who` waits until all operations in progress have ended. Returns it if there are none.
+    /// Adds the barrier `who`, which waits until all operations in progress have ended. Returns it if there
+    /// are none.
     pub fn wait(&mut self, who: W) -> Option<W> {
         self.number += 1;
         if self.open == 0 {

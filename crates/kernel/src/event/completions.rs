@@ -17,16 +17,16 @@ pub struct Completed {
     pub at: Time,
     /// Status of the request.
     pub status: Status,
-    /// Its spans begin here among those of all.
+    /// Index of its first span.
     first: u32,
-    /// And end here.
+    /// Index after its last span.
     end: u32,
     /// Data of a read; none for other requests and without data.
     pub data: Payload,
 }
 
-/// Requests that completed, in time order, with the spans in which their time went. The spans of a request sum to its
-/// latency; of parts served in parallel only the last one to finish is among them.
+/// Completed requests in time order, with their latency breakdowns. The spans of a request sum to its
+/// latency. If parts were served in parallel, the spans are those of the part that finished last.
 #[derive(Clone, Debug, Default)]
 pub struct Completions {
     list: Vec<Completed>,
@@ -34,12 +34,13 @@ pub struct Completions {
 }
 
 impl Completions {
-    /// None.
+    /// No completions.
     pub fn new() -> Completions {
         Completions::default()
     }
 
-    /// Request `id` completed at `at`; its time went into `spans` of `component`. Empty spans are left out.
+    /// Adds request `id`, completed at `at`, which spent its time in `spans` of `component`. Empty spans are
+    /// left out.
     #[inline(always)]
     pub fn push<const SPANS: usize>(
         &mut self,
@@ -58,7 +59,7 @@ impl Completions {
         self.add(id, at, status, first)
     }
 
-    /// Request `id` completed at `at`, with these spans.
+    /// Adds request `id`, completed at `at`, with these spans.
     #[inline]
     pub fn push_spans(&mut self, id: RequestId, at: Time, status: Status, spans: &[Span]) -> &mut Completed {
         let first = self.spans.len() as u32;
@@ -66,8 +67,8 @@ impl Completions {
         self.add(id, at, status, first)
     }
 
-    /// Request `id` completed at `at`; its time went into `own` spans of `component`, then into `spans`. Empty own spans are
-    /// left out.
+    /// Adds request `id`, completed at `at`, which spent its time in the spans `own` of `component` and then
+    /// in `spans`. Empty own spans are left out.
     #[inline(always)]
     pub fn push_behind<const SPANS: usize>(
         &mut self,
@@ -107,7 +108,7 @@ impl Completions {
         self.list.len()
     }
 
-    /// All of them, in time order.
+    /// All completions, in time order.
     #[inline]
     pub fn iter(&self) -> std::slice::Iter<'_, Completed> {
         self.list.iter()
@@ -120,19 +121,19 @@ impl Completions {
         (completed, self.spans(completed))
     }
 
-    /// Takes what the read at `index` returned.
+    /// Takes the data of the read at `index`.
     #[inline]
     pub fn take_data(&mut self, index: usize) -> Payload {
         std::mem::take(&mut self.list[index].data)
     }
 
-    /// The spans of one of them.
+    /// The spans of a completion.
     #[inline]
     pub fn spans(&self, completed: &Completed) -> &[Span] {
         &self.spans[completed.first as usize..completed.end as usize]
     }
 
-    /// Removes all.
+    /// Removes all completions.
     #[inline]
     pub fn clear(&mut self) {
         self.list.clear();

@@ -9,20 +9,20 @@ pub trait Zones {
     fn zone(&self, address: u64) -> Zone;
 }
 
-/// A device whose behavior depends on what was written before.
+/// A device whose behavior depends on earlier writes.
 pub trait Preconditioning {
-    /// Brings the device into the state that the writes among `requests` leave behind. No time passes.
+    /// Brings the device into the state after the writes among `requests`. No time passes.
     fn precondition(&mut self, requests: &[Request]);
 }
 
 /// A device whose medium can be worn out without simulating time.
 pub trait Endurance {
-    /// Performs these writes, each as often as it says and in order, until the first block or row exceeds its endurance.
-    /// Only wear and mapping change; no time passes.
+    /// Performs these bursts in order until the first block or row exceeds its endurance. Only wear and
+    /// mapping change; no time passes.
     fn wear_out(&mut self, bursts: &[Burst]) -> Endured;
 }
 
-/// A write that is made again and again.
+/// A repeated write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Burst {
     /// The write.
@@ -34,11 +34,11 @@ pub struct Burst {
 /// Result of writes until wear-out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Endured {
-    /// It took them all.
+    /// All writes were performed.
     All,
     /// The first block or row wore out.
     WornOut {
-        /// The writes up to and with the one that did it.
+        /// Number of writes up to and including the one that wore it out.
         writes: u64,
     },
 }

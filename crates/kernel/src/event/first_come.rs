@@ -1,20 +1,20 @@
-//! Equal servers behind one first-come, first-served queue, for jobs that take a time known beforehand.
+//! Equal servers behind one first-come, first-served queue, for jobs of known duration.
 
 use crate::state::{State, Value};
 use crate::time::Time;
 use std::collections::VecDeque;
 
-/// Equal servers behind one queue in order of arrival, and jobs that say when they arrive how long they take. Nothing
-/// overtakes, so when a job begins and ends is known at once, and neither is an event. [`Servers`](super::Servers) is for
-/// jobs that say so when they begin, or that may be withdrawn.
+/// Equal servers behind one queue in order of arrival, for jobs whose duration is known at arrival. No job
+/// overtakes another, so its start and end are known at once and are not events. [`Servers`](super::Servers)
+/// is for jobs whose duration is known only when they start, or that may be withdrawn.
 ///
-/// `J` is what a server does. Jobs that have not ended are kept, since a power loss cancels them.
+/// `J` is a job. Unfinished jobs are kept, since a power loss cancels them.
 #[derive(Clone, Debug, State)]
 #[state(bound = "J: Value")]
 pub struct FirstCome<J> {
-    /// When each server is free.
+    /// Time at which each server becomes free.
     free_at: Vec<Time>,
-    /// In order of arrival; some may have ended.
+    /// Jobs in order of arrival; some may have ended.
     #[state(varies)]
     jobs: VecDeque<(Time, Time, J)>,
 }
@@ -26,12 +26,12 @@ pub struct Cut<J> {
     pub what: J,
     /// Remaining time of the job.
     pub left: Time,
-    /// All its time.
+    /// Total time of the job.
     pub whole: Time,
 }
 
 impl<J> Cut<J> {
-    /// Whether it had begun.
+    /// Whether it had started.
     pub fn has_begun(&self) -> bool {
         self.left < self.whole
     }
@@ -78,7 +78,7 @@ impl<J> FirstCome<J> {
         jobs.map(move |(begin, end, what)| Cut { what, left: end - begin.max(at), whole: end - begin })
     }
 
-    /// Forgets the jobs so far, which belong to a closed ledger: no power loss returns them.
+    /// Drops the jobs so far, which belong to a closed ledger; a power loss no longer returns them.
     pub fn restart_ledger(&mut self) {
         self.jobs.clear();
     }
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
     use crate::random::Streams;
 
-    /// Jobs are done when an event simulation of the queue says.
+    /// Jobs end at the same times as in an event simulation of the queue.
     #[test]
     fn jobs_end_when_servers_with_events_end_them() {
         let mut random = Streams::new(3).stream("jobs");

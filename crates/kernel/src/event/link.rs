@@ -1,4 +1,4 @@
-//! A link: bytes cross it, one transfer after the other, in the order in which they are ready.
+//! A link that carries one transfer at a time, in the order in which they are ready.
 
 use crate::activity::Activity;
 use crate::ledger::{Ledger, Resource};
@@ -12,18 +12,18 @@ use crate::units::Bandwidth;
 pub struct Link {
     #[state(skip = "from the configuration")]
     bandwidth: Bandwidth,
-    /// The size asked for last and how long it takes: most sizes are asked for again, and division is slow.
-    #[state(skip = "asked for again, it is computed again")]
+    /// The last requested size and its transfer time: most sizes repeat, and division is slow.
+    #[state(skip = "it is computed again")]
     asked: (u64, Time),
-    /// When the last transfer so far ends.
+    /// End of the last transfer.
     free_at: Time,
-    /// Since when it has carried transfers without a pause until then.
+    /// Start of the busy period that ends with the last transfer.
     busy_since: Time,
     ledger: Ledger,
 }
 
 impl Link {
-    /// A link that has carried nothing.
+    /// An unused link.
     pub fn new(bandwidth: Bandwidth) -> Link {
         Link {
             bandwidth,

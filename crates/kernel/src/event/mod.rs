@@ -1,8 +1,8 @@
-//! Discrete events: a device decides when a decision is due, not when a request arrives.
+//! Discrete events: devices make decisions at the time of the decision, not at the arrival of a request.
 //!
-//! A [`Device`] accepts requests, says when its next event is due, and processes events in time order. Time only moves
-//! forward. The caller - a driver, or the device above - merges its own events with those of the device and never lets the
-//! device run past an instant at which it may submit a request.
+//! A [`Device`] accepts requests, reports the time of its next event, and processes events in time order.
+//! Time only moves forward. The caller - a driver, or the device above - merges its own events with those of
+//! the device and never lets the device run past an instant at which it may submit a request.
 //!
 //! | part | holds |
 //! |---|---|
@@ -11,7 +11,7 @@
 //! | [`Agenda`] | pending events in time order; simultaneous events keep the order in which they were scheduled |
 //! | [`Arbiter`] | which of several queues gets a free slot, by priority class or weighted round robin |
 //! | [`Barriers`] | flushes, which wait for earlier writes |
-//! | [`FirstCome`] | equal servers behind one first-come, first-served queue, for jobs of known length |
+//! | [`FirstCome`] | equal servers behind one first-come, first-served queue, for jobs of known duration |
 //! | [`Link`] | transfers over a link, one after the other |
 //! | [`Servers`] | equal servers behind one first-come, first-served queue |
 //! | [`Slab`] | requests in progress, by number |

@@ -1,17 +1,17 @@
-//! Outstanding requests: how they are named, and what becomes of one that is withdrawn.
+//! Numbers of outstanding requests, and their cancellation.
 
 use crate::state::Value;
 
-/// Names one outstanding request of one device. The submitter chooses it; no two outstanding requests of a device share
-/// a number, and a number may be used again once its request has completed.
+/// Number of an outstanding request of a device. The submitter chooses it. Outstanding requests of a device
+/// have different numbers; a number may be reused after its request has completed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Value)]
 pub struct RequestId(pub u32);
 
 /// The outcome of [`Device::cancel`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Canceled {
-    /// The request is gone: it does not complete, and what it would have written was not written.
+    /// The request was canceled: it does not complete and wrote nothing.
     Yes,
-    /// The request is too far along and completes as if nothing had been asked.
+    /// The request can no longer be canceled and completes normally.
     TooLate,
 }

@@ -1,4 +1,4 @@
-//! The bytes that travel with a request or a completion.
+//! Data of requests and completions.
 
 use crate::state::{State, StateError, StateReader, StateWriter, Value};
 use bytes::Bytes;
@@ -11,22 +11,22 @@ impl Payload {
     /// No data.
     pub const NONE: Payload = Payload(None);
 
-    /// Whether there are none.
+    /// Whether there is no data.
     #[inline]
     pub fn is_none(&self) -> bool {
         self.0.is_none()
     }
 
-    /// The bytes, if there are any.
+    /// The data, if any.
     #[inline]
     pub fn bytes(&self) -> Option<&[u8]> {
         self.0.as_deref()
     }
 
-    /// The bytes from `from` up to `to`, counted from the first; none if there are none.
+    /// The bytes from index `from` up to `to`; no data if there is none.
     ///
     /// # Panics
-    /// If there are fewer.
+    /// If there are fewer bytes.
     #[inline]
     pub fn slice(&self, from: usize, to: usize) -> Payload {
         Payload(self.0.as_ref().map(|bytes| bytes.slice(from..to)))

@@ -5,10 +5,10 @@ use crate::state::{State, Value};
 use crate::time::Time;
 use std::collections::VecDeque;
 
-/// Equal servers behind one queue in order of arrival. A free server takes a job at once, so nothing that arrives later
-/// could change when it begins.
+/// Equal servers behind one queue in order of arrival. A free server takes a job at once, so later arrivals
+/// do not affect its start.
 ///
-/// `J` is the job. The caller says how long it takes when it begins.
+/// `J` is a job. The caller provides its duration when it starts.
 #[derive(Clone, Debug, State)]
 #[state(bound = "J: Value")]
 pub struct Servers<J> {

@@ -2,12 +2,12 @@
 
 use crate::state::{State, StateError, StateReader, StateWriter, Value};
 
-/// Entries by number. A number that falls free is given again, the latest first; the memory of an entry stays.
+/// Entries by number. Freed numbers are reused, the latest first; the memory of an entry is kept.
 #[derive(Clone, Debug)]
 pub struct Slab<T> {
     entries: Vec<T>,
     free: Vec<u32>,
-    /// By number: whether it is in use.
+    /// Whether each number is in use.
     used: Vec<bool>,
 }
 
@@ -18,7 +18,7 @@ impl<T> Default for Slab<T> {
 }
 
 impl<T> Slab<T> {
-    /// Whether none is in use.
+    /// Whether no entry is in use.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -37,7 +37,7 @@ impl<T: Default> Slab<T> {
         Slab::default()
     }
 
-    /// A number, and its entry as it was left or, if it is new, as by default.
+    /// Takes a number. Its entry has the content of its last use, or the default if it is new.
     #[inline]
     pub fn take(&mut self) -> (u32, &mut T) {
         let number = match self.free.pop() {
@@ -76,7 +76,7 @@ impl<T: Default> Slab<T> {
         all.filter(|(_, (_, used))| **used).map(|(number, (entry, _))| (number as u32, entry))
     }
 
-    /// Gives all numbers back.
+    /// Frees all numbers.
     pub fn clear(&mut self) {
         self.used.fill(false);
         self.free = (0..self.entries.len() as u32).rev().collect();
@@ -101,7 +101,7 @@ impl<T> std::ops::IndexMut<u32> for Slab<T> {
     }
 }
 
-/// Entries that are free are saved as by default: what they were does not matter, the order of free numbers does.
+/// Free entries are saved as defaults. Their content does not matter, but the order of free numbers does.
 impl<T: Value + Default> State for Slab<T> {
     fn save(&self, state: &mut StateWriter) {
         self.free.save(state);

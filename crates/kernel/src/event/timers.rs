@@ -3,26 +3,26 @@
 use crate::state::{State, StateError, StateReader, StateWriter, Value};
 use crate::time::Time;
 
-/// Children of a node: as many times as a cache line has.
+/// Number of children of a node; their times fill a cache line.
 const FAN: usize = 8;
-/// More levels than the number of any resources needs.
+/// Maximum number of levels.
 const LEVELS: usize = 8;
 
-/// When the next event of each of a fixed number of resources is due. Of simultaneous events that of the resource with the
-/// smallest number comes first.
+/// The time of the next event of each of a fixed number of resources. Simultaneous events are in the order of
+/// the resource numbers.
 ///
-/// A tournament: each node holds the earliest of its eight children, so the cost of a timer depends on the number of
-/// resources, not on what is outstanding. Cheaper than an [`Agenda`](super::Agenda) if no resource ever has two events.
-/// Eight children are compared without a branch; two would be fewer comparisons, but a branch at each level that the
-/// processor cannot predict.
+/// A tournament tree: each node holds the earliest times of its eight children, so the cost of a timer depends on
+/// the number of resources, not on the number of pending events. It is cheaper than an
+/// [`Agenda`](super::Agenda) if no resource ever has two events. Eight children are compared without branches; a
+/// binary tree makes fewer comparisons, but the processor mispredicts a branch at each level.
 #[derive(Clone, Debug)]
 pub struct Timers {
-    /// Levels from the timers upward, one behind the other; the last has one node.
+    /// All levels in one list: the timers first, the root last.
     nodes: Vec<Node>,
-    /// Where each level begins, and how many there are.
+    /// Index of the first node of each level.
     starts: [u32; LEVELS],
     levels: usize,
-    /// The earliest time of all.
+    /// Time of the next event.
     first: u64,
     count: usize,
 }
@@ -42,7 +42,7 @@ impl Node {
         (a.min(b).min(c.min(d))).min(e.min(f).min(g.min(h)))
     }
 
-    /// The first child whose time is `at`.
+    /// Index of the first child whose time is `at`.
     #[inline]
     fn position(&self, at: u64) -> usize {
         let mask = self.0.iter().rev().fold(0_u32, |mask, &time| mask << 1 | u32::from(time == at));
@@ -67,14 +67,14 @@ impl Timers {
         Timers { nodes: vec![Node::EMPTY; all], starts, levels, first: u64::MAX, count }
     }
 
-    /// The event of resource `number` is due at `at`, whatever it was before.
+    /// Sets the event of resource `number` to `at`, and replaces its earlier event.
     #[inline]
     pub fn set(&mut self, number: usize, at: Time) {
         let at = at.as_ps();
         if self.nodes[number / FAN].0[number % FAN] != u64::MAX {
             return self.replace(number, at);
         }
-        // Nothing above can become later.
+        // The times of all levels can only become earlier.
         self.first = self.first.min(at);
         let mut place = number;
         for &start in &self.starts[..self.levels] {
@@ -84,13 +84,13 @@ impl Timers {
         }
     }
 
-    /// Resource `number` has no event.
+    /// Removes the event of resource `number`.
     #[inline]
     pub fn clear(&mut self, number: usize) {
         self.replace(number, u64::MAX);
     }
 
-    /// Sets a timer that may have been the first of its node.
+    /// Sets a timer that may be the earliest of its node.
     #[inline]
     fn replace(&mut self, number: usize, at: u64) {
         let (mut place, mut at) = (number, at);
@@ -108,7 +108,7 @@ impl Timers {
         Time::from_ps(self.first)
     }
 
-    /// Takes the next event: its resource, whose timer is not set any more.
+    /// Removes the next event and returns its resource.
     ///
     /// # Panics
     /// If no timer is set.

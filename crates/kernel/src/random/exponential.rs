@@ -1,17 +1,18 @@
-//! Exponential draws by the ziggurat: one number of 64 bits and one product for 99 draws of 100.
+//! Exponential random numbers by the ziggurat method: one 64-bit number and one multiplication in 99 % of
+//! cases.
 //!
-//! The area under e^-x is covered by 256 layers of equal area: a base that holds the tail, and rectangles
-//! above it, each as wide as the curve at its lower edge. A layer is drawn, and a point of it; points below
-//! the curve are kept. Where the rectangle lies below the curve as a whole, which the next edge tells,
-//! nothing is computed. The tail begins anew at its own start, since the law has no memory. The result
-//! follows the law to the 53 bits of a draw, and layers are as likely as each other to 2 in 10^12.
-//! (G. Marsaglia, W. W. Tsang, The ziggurat method for generating random variables, Journal of Statistical
-//! Software 5(8), 2000.)
+//! The area under e^-x is covered by 256 layers of equal area: a base with the tail, and rectangles above it,
+//! each as wide as the curve at its lower edge. A layer and a point in it are selected at random; points
+//! above the curve are rejected. No exponential is computed if the point is left of the next layer's edge,
+//! where the rectangle is below the curve. The tail is another exponential that starts at its edge, since the
+//! distribution is memoryless. The result is exact to 53 bits, and layers are equally likely within 2 in
+//! 10^12. (G. Marsaglia, W. W. Tsang, The ziggurat method for generating random variables, Journal of
+//! Statistical Software 5(8), 2000.)
 
 use super::Random;
 
 const LAYERS: usize = 256;
-/// Where the tail begins (Marsaglia and Tsang give 7.69711747013104972).
+/// Start of the tail (Marsaglia and Tsang give 7.69711747013104972).
 const TAIL: f64 = 7.697_117_470_131_05;
 /// The area of each layer, (TAIL + 1) e^-TAIL.
 const AREA: f64 = 0.003_949_659_822_581_572;
@@ -20,9 +21,9 @@ static TABLE: Table = Table::new();
 
 /// The layers, from the base upwards.
 struct Table {
-    /// How wide each is; the base is as wide as a rectangle of its height and area.
+    /// Width of each layer; the base is as wide as a rectangle of its height and area.
     widths: [f64; LAYERS + 1],
-    /// Where each begins, which is e^-width above the base; the last entry is the summit.
+    /// Lower edge of each layer, which is e^-width above the base; the last entry is the top of the curve.
     heights: [f64; LAYERS + 1],
 }
 
@@ -62,20 +63,20 @@ const fn ln(x: f64) -> f64 {
     2.0 * ratio * sum + exponent as f64 * std::f64::consts::LN_2
 }
 
-/// An exponential draw with mean 1.
+/// An exponential random number with mean 1.
 #[inline]
 pub(super) fn draw(random: &mut Random) -> f64 {
     let bits = random.bits();
     let layer = (bits % LAYERS as u64) as usize;
-    // The upper 53 bits: none of those that chose the layer.
+    // The upper 53 bits, which do not overlap those that selected the layer.
     let x = (bits >> 11) as f64 * (1.0 / (1u64 << 53) as f64) * TABLE.widths[layer];
-    if x < TABLE.widths[layer + 1] { x } else { beside(random, layer, x) }
+    if x < TABLE.widths[layer + 1] { x } else { near_the_curve(random, layer, x) }
 }
 
-/// The draw that came to lie at `x`, where `layer` is not wholly below the curve.
+/// The result for a point at `x`, where `layer` is not completely below the curve.
 #[cold]
 #[inline(never)]
-fn beside(random: &mut Random, layer: usize, x: f64) -> f64 {
+fn near_the_curve(random: &mut Random, layer: usize, x: f64) -> f64 {
     if layer == 0 {
         return TAIL + draw(random);
     }
@@ -107,7 +108,7 @@ mod tests {
             let [low, high] = [TABLE.heights[layer], TABLE.heights[layer + 1]];
             assert_near(low, libm::exp(-TABLE.widths[layer]), "corner");
             let area = TABLE.widths[layer] * (high - low);
-            // The summit takes up what rounding left of the layers below.
+            // The top layer absorbs rounding errors of the layers below.
             let allowed = if layer == LAYERS - 1 { 2e-12 } else { 2e-13 };
             assert!((area / AREA - 1.0).abs() < allowed, "layer {layer}: {area}");
             assert!(TABLE.widths[layer] > TABLE.widths[layer + 1]);

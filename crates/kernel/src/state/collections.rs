@@ -1,13 +1,13 @@
-//! Lists, heaps, maps and what else holds values.
+//! State of lists, heaps, maps and other collections.
 
 use super::{State, StateError, StateReader, StateWriter, Value};
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasher, Hash};
 
-/// Elements whose memory is asked for at once; more are asked for as they are found to be there.
+/// Maximum number of elements for which memory is allocated at once. More is allocated as elements are read.
 const RESERVED_MAX: usize = 1 << 16;
 
-/// Takes on a list of values as long as it was built.
+/// Restores a list of values with a fixed length.
 #[doc(hidden)]
 pub fn restore_values<T: Value>(list: &mut [T], state: &mut StateReader<'_>) -> Result<(), StateError> {
     state.count_of(list.len())?;
@@ -17,11 +17,11 @@ pub fn restore_values<T: Value>(list: &mut [T], state: &mut StateReader<'_>) -> 
     Ok(())
 }
 
-/// Elements of a sparse list that are saved together, or not if all of them are zero: of the smallest numbers that lie
-/// in large tables, a page of memory.
+/// Elements of a sparse list that are saved together, or skipped if all of them are zero: one memory page of
+/// 32-bit numbers.
 const RUN: usize = 1024;
 
-/// Adds a list without its runs of zeros.
+/// Saves a list without its runs of zeros.
 #[doc(hidden)]
 pub fn save_sparse<T: Value + Default + PartialEq>(list: &[T], state: &mut StateWriter) {
     state.put_u64(list.len() as u64);
@@ -34,8 +34,8 @@ pub fn save_sparse<T: Value + Default + PartialEq>(list: &[T], state: &mut State
     }
 }
 
-/// Takes on a list that was saved without its runs of zeros, and is as long as it was built. Memory that is zero and
-/// stays so is only read: where the system gives memory when it is written first, it gives none.
+/// Restores a list of fixed length that was saved without its runs of zeros. Memory that is zero and stays
+/// zero is only read, so that the system need not allocate it.
 #[doc(hidden)]
 pub fn restore_sparse<T: Value + Default + PartialEq + Clone>(
     list: &mut [T],
@@ -72,13 +72,13 @@ fn restore_runs<T: Value + Default + PartialEq + Clone>(
     Ok(())
 }
 
-/// Without a branch for each element.
+/// Whether all elements are zero, without a branch for each element.
 fn is_zero<T: Default + PartialEq>(run: &[T]) -> bool {
     let zero = T::default();
     run.iter().fold(true, |all, one| all & (*one == zero))
 }
 
-/// A list of `count` values, one after the other.
+/// Reads a list of `count` values.
 pub(super) fn read_list<T: Value>(count: usize, state: &mut StateReader<'_>) -> Result<Vec<T>, StateError> {
     let mut list = Vec::with_capacity(count.min(RESERVED_MAX));
     for _ in 0..count {
@@ -87,7 +87,7 @@ pub(super) fn read_list<T: Value>(count: usize, state: &mut StateReader<'_>) -> 
     Ok(list)
 }
 
-/// As long as it was built.
+/// The length is fixed.
 impl<T: State> State for Vec<T> {
     fn save(&self, state: &mut StateWriter) {
         self.as_slice().save(state);
@@ -164,7 +164,7 @@ impl<T: Value> Value for Box<T> {
     }
 }
 
-/// There if it was built.
+/// The presence of the value is fixed.
 impl<T: State> State for Option<T> {
     fn save(&self, state: &mut StateWriter) {
         state.put_bool(self.is_some());
@@ -216,7 +216,7 @@ tuples! {
     (A 0, B 1, C 2, D 3);
 }
 
-/// A collection of values: its length, and its values in `order`.
+/// Saves a collection of values: its length, and its values in `order`.
 macro_rules! collections {
     ($($collection:ty, [$($bounds:tt)+], $order:expr, $one:ty;)+) => {$(
         impl<$($bounds)+> State for $collection {
@@ -268,7 +268,8 @@ collections! {
     }, T;
 }
 
-/// In the order in which it lies in memory, which stays: equal values come out as they would have.
+/// Elements are saved in memory order, which is kept, so that equal elements are later popped in the same
+/// order.
 impl<T: Value + Ord> State for BinaryHeap<T> {
     fn save(&self, state: &mut StateWriter) {
         self.as_slice().save(state);
@@ -284,7 +285,7 @@ impl<T: Value + Ord> Value for BinaryHeap<T> {
     const BYTES_MIN: usize = 8;
 
     fn read(state: &mut StateReader<'_>) -> Result<BinaryHeap<T>, StateError> {
-        // Making a heap of what is one moves nothing.
+        // Conversion of a list that is a heap moves no elements.
         Vec::read(state).map(BinaryHeap::from)
     }
 }

@@ -1,7 +1,8 @@
-//! State as bytes: what a component writes when it is put to rest and reads when it continues.
+//! Saving the state of components to bytes, and restoring it.
 //!
-//! Every component is [`State`]. It restores into one that was built from the same configuration: what follows
-//! from the configuration is not written. A derive writes the code:
+//! Every component implements [`State`]. Its state is restored into a component that was built from the same
+//! configuration, so data that follows from the configuration is not saved. A derive macro generates the
+//! code:
 //!
 //! ```
 //! use nacre_kernel::Time;
@@ -32,13 +33,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A component is restored in place: a `Vec` is as long as it was built, and an `Option` is there if it was built.
-//! A [`Value`] lies in the bytes as a whole; where it is marked `varies`, it may be longer, shorter or not there.
-//! A large table that is marked `sparse` takes as much of the bytes as was ever written to it.
+//! A component is restored in place: the length of a `Vec` and the presence of an `Option` do not change. A
+//! [`Value`] is replaced as a whole; a field marked `varies` may change its length or presence. A large table
+//! marked `sparse` takes space only for parts that were written.
 //!
-//! Values follow each other without padding, little-endian. Lists and texts begin with their length (u64).
-//! A section is its name, written as a text: a reader that has lost its place finds another name there and
-//! says so. There is neither version nor checksum here; the code that stores the bytes stores those, too.
+//! Values are little-endian, without padding. Lists and texts start with their length (u64). A section starts
+//! with its name, so that a reader at a wrong position finds another name and reports it. The format has no
+//! version and no checksum; the code that stores the bytes adds them.
 
 mod collections;
 mod reader;
@@ -52,14 +53,14 @@ pub use writer::StateWriter;
 
 /// The current state of a component, without its configuration.
 pub trait State {
-    /// Adds all of it. What cannot be written says so with [`StateWriter::refuse`].
+    /// Writes the whole state. A component that cannot be saved calls [`StateWriter::refuse`].
     fn save(&self, state: &mut StateWriter);
 
-    /// Takes on what [`State::save`] wrote of a component of the same configuration. After an error the
-    /// component is of no use.
+    /// Restores the state that [`State::save`] wrote for a component with the same configuration. After an
+    /// error, the component must not be used.
     fn restore(&mut self, state: &mut StateReader<'_>) -> Result<(), StateError>;
 
-    /// Adds all of `each`, one after the other. Numbers do it as one block.
+    /// Writes all of `each`, one after the other. Numbers are written as one block.
     #[doc(hidden)]
     fn save_each(each: &[Self], state: &mut StateWriter)
     where
@@ -68,7 +69,7 @@ pub trait State {
         each.iter().for_each(|one| one.save(state));
     }
 
-    /// Takes on what [`State::save_each`] wrote of as many.
+    /// Restores the states that [`State::save_each`] wrote for as many components.
     #[doc(hidden)]
     fn restore_each(each: &mut [Self], state: &mut StateReader<'_>) -> Result<(), StateError>
     where
@@ -80,34 +81,34 @@ pub trait State {
 
 /// State that needs no configuration to be restored.
 pub trait Value: State + Sized {
-    /// The fewest bytes that one takes; at least one.
+    /// Minimum size of a value in bytes; at least one.
     const BYTES_MIN: usize;
 
-    /// What [`State::save`] wrote.
+    /// Reads a value that [`State::save`] wrote.
     fn read(state: &mut StateReader<'_>) -> Result<Self, StateError>;
 
-    /// What [`State::save_each`] wrote of `count`. Numbers do it as one block.
+    /// Reads `count` values that [`State::save_each`] wrote. Numbers are read as one block.
     #[doc(hidden)]
     fn read_list(count: usize, state: &mut StateReader<'_>) -> Result<Vec<Self>, StateError> {
         collections::read_list(count, state)
     }
 }
 
-/// The state of `what` as bytes. Errors: a part of it cannot be saved.
+/// Returns the state of `what` as bytes. Errors: a part of it cannot be saved.
 pub fn saved<T: State + ?Sized>(what: &T) -> Result<Vec<u8>, CannotSave> {
     let mut state = StateWriter::new();
     what.save(&mut state);
     state.finished()
 }
 
-/// Puts `what` into the state of `bytes`, all of them. After an error it is of no use.
+/// Restores `what` from `bytes`, all of which must be used. After an error, it must not be used.
 pub fn restored<T: State + ?Sized>(what: &mut T, bytes: &[u8]) -> Result<(), StateError> {
     let mut state = StateReader::new(bytes);
     what.restore(&mut state)?;
     state.finish()
 }
 
-/// A state that is not in the process, so that it cannot be saved.
+/// A state that cannot be saved, because it is outside the process.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the state cannot be saved: {reason}")]
 pub struct CannotSave {

@@ -1,7 +1,6 @@
-//! States read.
+//! Reader of states.
 
-/// The bytes are not the state that the reader expects: written by another version, for another
-/// configuration, or damaged.
+/// The bytes are not the expected state: they are from another version or configuration, or damaged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("byte {at} of the state, section \"{section}\": expected {expected}, found {found}")]
 pub struct StateError {
@@ -21,7 +20,7 @@ pub struct StateReader<'a> {
     bytes: &'a [u8],
     at: usize,
     section: String,
-    /// What is read next, for messages.
+    /// Name of the value that is read next, for messages.
     field: &'static str,
 }
 
@@ -36,7 +35,7 @@ impl<'a> StateReader<'a> {
         let start = self.at;
         let found = self.bytes("the name of a section")?;
         if found != name.as_bytes() {
-            // What is not a name after all may be long.
+            // A length that is not that of a name may be large.
             let found = String::from_utf8_lossy(&found[..found.len().min(40)]).into_owned();
             self.at = start;
             return Err(self.error(format!("section \"{name}\""), format!("\"{found}\"")));
@@ -55,7 +54,8 @@ impl<'a> StateReader<'a> {
         self.field
     }
 
-    /// A length, checked against what is left: each of so many takes at least `width` bytes.
+    /// Reads the length of a list whose elements take at least `width` bytes each. Errors: fewer bytes are
+    /// left.
     pub(super) fn count(&mut self, width: usize) -> Result<usize, StateError> {
         let start = self.at;
         let count = self.u64(self.field)?;
@@ -69,7 +69,8 @@ impl<'a> StateReader<'a> {
         Ok(count as usize)
     }
 
-    /// A length, checked against what is left: every `elements` or fewer of so many take at least a byte.
+    /// Reads the length of a list in which every run of up to `elements` elements takes at least one byte.
+    /// Errors: fewer bytes are left.
     pub(super) fn count_of_runs(&mut self, elements: usize) -> Result<usize, StateError> {
         let start = self.at;
         let count = self.u64(self.field)?;
@@ -81,7 +82,7 @@ impl<'a> StateReader<'a> {
         Ok(count as usize)
     }
 
-    /// The length of a list that has `count` elements. Errors: it has more or fewer.
+    /// Reads the length of a list. Errors: it does not have `count` elements.
     pub(super) fn count_of(&mut self, count: usize) -> Result<(), StateError> {
         let start = self.at;
         let found = self.u64(self.field)?;
@@ -103,13 +104,13 @@ impl<'a> StateReader<'a> {
         }
     }
 
-    /// What was found is not what was expected, in the `width` bytes read last.
+    /// The error of an unexpected value in the last `width` bytes.
     pub(super) fn error_before(&mut self, width: usize, expected: String, found: String) -> StateError {
         self.at -= width;
         self.error(expected, found)
     }
 
-    /// A value that the state has in common with what it is restored into. Errors: it is another one.
+    /// Reads a value that must equal `value`. Errors: it differs.
     pub fn same<T: super::Value + PartialEq + std::fmt::Debug>(
         &mut self,
         value: &T,
@@ -128,7 +129,7 @@ impl<'a> StateReader<'a> {
         Ok(self.array::<1>(what)?[0])
     }
 
-    /// Yes or no. Errors: the state ends, or the byte is neither 0 nor 1.
+    /// One boolean. Errors: the state ends, or the byte is neither 0 nor 1.
     pub fn bool(&mut self, what: &str) -> Result<bool, StateError> {
         match self.u8(what)? {
             0 => Ok(false),
@@ -192,12 +193,12 @@ impl<'a> StateReader<'a> {
         Ok(())
     }
 
-    /// All that was not read.
+    /// The remaining bytes.
     pub fn rest(self) -> &'a [u8] {
         &self.bytes[self.at..]
     }
 
-    /// The state ends here. Errors: it continues.
+    /// Errors: bytes are left.
     pub fn finish(self) -> Result<(), StateError> {
         match self.bytes.len() - self.at {
             0 => Ok(()),
@@ -217,7 +218,7 @@ impl<'a> StateReader<'a> {
     fn list(&mut self, what: &str, width: usize) -> Result<&'a [u8], StateError> {
         let start = self.at;
         let count = self.u64(what)?;
-        // A damaged length must not become an allocation: it is compared with what is there.
+        // The length is compared with the remaining bytes, so that a damaged one does not allocate memory.
         match count.checked_mul(width as u64).filter(|&size| size <= (self.bytes.len() - self.at) as u64) {
             Some(size) => self.take(size as usize, what),
             None => {

@@ -1,4 +1,4 @@
-//! States written.
+//! Writer of states.
 
 use super::CannotSave;
 
@@ -30,7 +30,7 @@ impl StateWriter {
         self.bytes.push(value);
     }
 
-    /// Yes or no, as one byte.
+    /// A boolean, as one byte.
     pub fn put_bool(&mut self, value: bool) {
         self.bytes.push(u8::from(value));
     }
@@ -56,26 +56,26 @@ impl StateWriter {
         self.bytes.extend_from_slice(values);
     }
 
-    /// A list with its length before it.
+    /// A list, preceded by its length.
     pub fn put_u32s(&mut self, values: &[u32]) {
         self.put_u64(values.len() as u64);
         let places = self.places::<4>(values.len());
         places.iter_mut().zip(values).for_each(|(place, value)| *place = value.to_le_bytes());
     }
 
-    /// A list with its length before it.
+    /// A list, preceded by its length.
     pub fn put_u64s(&mut self, values: &[u64]) {
         self.put_u64(values.len() as u64);
         let places = self.places::<8>(values.len());
         places.iter_mut().zip(values).for_each(|(place, value)| *place = value.to_le_bytes());
     }
 
-    /// There is a part whose state cannot be written: which, and why. The first one counts.
+    /// Notes that a part cannot be saved, with the reason. The first one is reported.
     pub fn refuse(&mut self, reason: impl Into<String>) {
         self.refused.get_or_insert_with(|| reason.into());
     }
 
-    /// The state as bytes, of parts that can all be written.
+    /// The state as bytes. Panics if a part cannot be saved.
     pub fn finish(self) -> Vec<u8> {
         self.finished().unwrap_or_else(|error| panic!("{error}"))
     }
@@ -93,8 +93,7 @@ impl StateWriter {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// A place for `count` values of `WIDTH` bytes, to be filled at once: which compiles to a copy, as one push
-    /// after the other would not.
+    /// Space for `count` values of `WIDTH` bytes. Filling it compiles to a copy, unlike single pushes.
     pub(super) fn places<const WIDTH: usize>(&mut self, count: usize) -> &mut [[u8; WIDTH]] {
         let start = self.bytes.len();
         self.bytes.resize(start + count * WIDTH, 0);

@@ -1,4 +1,4 @@
-//! The units of all quantities, for who reads a quantity without knowing what it measures.
+//! The units of all quantities, to parse a quantity of unknown type.
 
 use super::{Area, Bandwidth, BitArea, Bytes, Decimal, Energy, Power, Price, Quantity, Rate, Ratio, split};
 use crate::time::Time;
@@ -8,13 +8,13 @@ use crate::time::Time;
 pub struct Unit {
     /// The name of the quantity.
     pub of: &'static str,
-    /// The unit as it is written.
+    /// The unit as written.
     pub name: &'static str,
     /// Factor to the base unit: a dividend and a divisor.
     pub scale: (u64, u64),
 }
 
-/// Every unit that is written.
+/// Every unit.
 pub fn units() -> Vec<Unit> {
     let mut all = Vec::new();
     add::<Bytes>(&mut all);
@@ -36,7 +36,7 @@ fn add<Q: Quantity>(all: &mut Vec<Unit>) {
 }
 
 impl Decimal {
-    /// Reads a number with a unit, which may be none that is known; `None` for anything else.
+    /// Parses a number with a unit, which may be unknown; `None` for anything else.
     pub fn parse_with_unit(text: &str) -> Option<(Decimal, String)> {
         let (number, unit) = split(text);
         let number = Decimal::parse(number)?;
