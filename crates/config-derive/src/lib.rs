@@ -1,16 +1,16 @@
-//! `#[derive(Configuration)]`, `#[derive(Choice)]`, and `#[derive(Kinds)]`: a room's plain struct becomes its configuration.
+//! `#[derive(Configuration)]`, `#[derive(Choice)]`, and `#[derive(Kinds)]`, for the configurations of rooms.
 //!
-//! The struct is the only truth. From its fields, their doc comments and their `#[config(...)]`
-//! attributes come reading, checking, defaults with their sources, the JSON Schema, the Python
-//! classes and the model reference.
+//! Reading, checking, defaults with their sources, the JSON Schema, the Python classes and the model
+//! reference are generated from the fields of a struct, their doc comments and their `#[config(...)]`
+//! attributes.
 //!
-//! Field attributes: `default` (a literal; text for quantities, choices and slots), `min`, `max`
-//! (literals in the same form, of which the type of the field can make a value), `source` (needed with a default: `"<confidence>: <where from>"`),
-//! `flatten` (the fields of a nested configuration stand in the same table), and with it `with(field(...), ...)`: how
-//! a field of the nested configuration is used here. `name`, `doc`, `default`, `min`, `max` and `source` stand in
-//! place of its own; with `after = "key"` it stands behind the field of that key instead of among its own.
-//! Struct attributes: `#[config(check = "path")]` names a `fn(&Self, &mut Reader)` for rules that
-//! span fields; `#[config(short = "key")]` lets the value of the field `key` stand for the whole table.
+//! Field attributes: `default` (a literal; text for quantities, choices and slots), `min`, `max` (literals
+//! that are valid for the type of the field), `source` (required with a default: `"<confidence>: <origin>"`),
+//! `flatten` (the fields of a nested configuration become fields of this table), and with it
+//! `with(field(...), ...)`, which overrides `name`, `doc`, `default`, `min`, `max` and `source` of a nested
+//! field; with `after = "key"` the nested field follows the field of that key. Struct attributes:
+//! `#[config(check = "path")]` names a `fn(&Self, &mut Reader)` for rules about several fields;
+//! `#[config(short = "key")]` allows the value of the field `key` instead of the whole table.
 
 use proc_macro::TokenStream;
 use proc_macro2::TokenStream as Tokens;
@@ -34,8 +34,9 @@ pub fn derive_choice(input: TokenStream) -> TokenStream {
     choice(&input).unwrap_or_else(Error::into_compile_error).into()
 }
 
-/// Implements `nacre_config::FieldType` for an enum whose variants hold one configuration each, or nothing: a table with
-/// `kind`, the variant's word, and its settings. The enum's own name is that of the setting in schemas.
+/// Implements `nacre_config::FieldType` for an enum whose variants hold one configuration each, or nothing: a
+/// table with `kind`, the name of the variant, and its settings. The name of the enum is the schema name of
+/// the setting.
 #[proc_macro_derive(Kinds)]
 pub fn derive_kinds(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
@@ -114,7 +115,7 @@ fn configuration(input: &DeriveInput) -> Result<Tokens> {
     })
 }
 
-/// The code that describes a field, a list of descriptions, and the code that reads it.
+/// Code for the list of descriptions of a field, and code that reads it.
 fn described_and_read(field: &syn::Field) -> Result<(Tokens, Tokens)> {
     let ident = field.ident.as_ref().expect("named fields have names");
     let (key, ty, doc) = (ident.to_string(), &field.ty, doc_of(&field.attrs));
@@ -147,7 +148,7 @@ fn described_and_read(field: &syn::Field) -> Result<(Tokens, Tokens)> {
     Ok((quote! { vec![#description] }, read))
 }
 
-/// The use of a field of a flattened configuration.
+/// The override of a field of a flattened configuration.
 fn used((of, attributes): &(Ident, Attributes)) -> Result<Tokens> {
     if attributes.default.is_some() && attributes.source.is_none() {
         return Err(Error::new_spanned(of, "a default needs a source"));
@@ -272,7 +273,7 @@ impl Attributes {
         Ok(found)
     }
 
-    /// Parses one attribute, or one word on how a field is used.
+    /// Parses one attribute, or one override of a flattened field.
     fn take(&mut self, meta: &ParseNestedMeta<'_>, is_use: bool) -> Result<()> {
         let is = |word| meta.path.is_ident(word);
         match () {

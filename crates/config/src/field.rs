@@ -20,7 +20,7 @@ pub trait Configuration: Sized {
     /// one.
     fn read_fields(table: &Node, reader: &mut Reader<'_>) -> Option<Self>;
 
-    /// Reads `table`, which may have no other keys. Errors go to `reader`; `None` if there was one.
+    /// Reads `table`, which may not have other keys. Errors go to `reader`; `None` if there was one.
     fn read(table: &Node, reader: &mut Reader<'_>) -> Option<Self> {
         reader.only_known(table, &Self::fields())?;
         Self::read_fields(table, reader)
@@ -73,7 +73,8 @@ impl Field {
 }
 
 impl Reader<'_> {
-    /// Reads a configuration that is flattened into that of `table` and used so. Called by the derived code.
+    /// Reads a configuration that is flattened into that of `table`, with these overrides of its settings.
+    /// Called by the derived code.
     pub fn flattened<C: Configuration>(&mut self, table: &Node, uses: &'static [Use]) -> Option<C> {
         self.uses.push(uses);
         let read = C::read_fields(table, self);
@@ -86,7 +87,7 @@ impl Reader<'_> {
         if self.uses.is_empty() {
             return self.plain_field(table, field);
         }
-        // The value inside is used nowhere else.
+        // Overrides do not apply to tables inside the value.
         let uses = std::mem::take(&mut self.uses);
         let field = uses.iter().rev().fold(field.clone(), |field, uses| field.used(uses));
         let value = self.plain_field(table, &field.of::<T>());
@@ -133,7 +134,7 @@ impl Reader<'_> {
     }
 
     fn out_of_range(&mut self, node: &Node, breach: &Breach) {
-        let mut problem = self.mistake(ErrorCode::OutOfRange, node, breach.problem);
+        let mut problem = self.problem(ErrorCode::OutOfRange, node, breach.problem);
         for (key, bound) in [("min", &breach.min), ("max", &breach.max)] {
             if let Some(bound) = bound {
                 problem = problem.data(key, bound.clone());
@@ -221,7 +222,7 @@ pub fn read_kind(
         _ => return reader.expected(node, &shape),
     };
     let Some(word) = word else {
-        let problem = reader.mistake(ErrorCode::MissingSetting, node, "it has no `kind`");
+        let problem = reader.problem(ErrorCode::MissingSetting, node, "it has no `kind`");
         reader
             .report(problem.data("expected", shape.expected()).remedy(format!("give {}", shape.expected())));
         return None;
@@ -262,7 +263,7 @@ macro_rules! quantity_field {
                     Value::Float(number) if plain => format!("{number}"),
                     Value::Integer(_) | Value::Float(_) => {
                         let wanted = <$type as Quantity>::WANTED;
-                        let problem = reader.mistake(ErrorCode::NeedsUnit, node, "it has no unit");
+                        let problem = reader.problem(ErrorCode::NeedsUnit, node, "it has no unit");
                         reader.report(problem.data("expected", wanted).remedy(format!("write {wanted} in quotes")));
                         return None;
                     }
@@ -271,7 +272,7 @@ macro_rules! quantity_field {
                 match <$type as Quantity>::parse(&text) {
                     Ok(quantity) => Some(quantity),
                     Err(error) => {
-                        let mut problem = reader.mistake(error.code, node, &error.problem);
+                        let mut problem = reader.problem(error.code, node, &error.problem);
                         if error.code.keys().contains(&"expected") {
                             problem = problem.data("expected", error.wanted);
                         }
@@ -299,7 +300,7 @@ macro_rules! integer_field {
     ($($type:ty),+) => {$(
         impl FieldType for $type {
             fn shape() -> Shape {
-                // TOML's integers end at i64::MAX, whatever the type could hold.
+                // Integers in TOML are at most i64::MAX, even if the type is larger.
                 Shape::Integer { most: i64::try_from(<$type>::MAX).unwrap_or(i64::MAX) }
             }
 
@@ -335,7 +336,7 @@ integer_field!(u32, u64);
 pub(crate) fn whole(value: &Value) -> Option<i64> {
     match value {
         Value::Integer(number) => Some(*number),
-        // Floats hold every whole number up to here.
+        // Floats represent every whole number up to here.
         Value::Float(number) if number.fract() == 0.0 && number.abs() <= 9e15 => Some(*number as i64),
         Value::Text(text) => {
             let (number, factor) = PREFIXES.iter().find_map(|&(prefix, factor)| {
@@ -347,7 +348,7 @@ pub(crate) fn whole(value: &Value) -> Option<i64> {
     }
 }
 
-/// Suffixes of integers.
+/// Suffixes of integers, with their factors.
 const PREFIXES: [(&str, u64); 4] =
     [("k", 1_000), ("M", 1_000_000), ("G", 1_000_000_000), ("T", 1_000_000_000_000)];
 
@@ -441,7 +442,7 @@ impl<T: FieldType> FieldType for Vec<T> {
                 Value::Table(_) => "it is one table; several are allowed here".into(),
                 _ => format!("it is {}", node.kind_name()),
             };
-            let problem = reader.mistake(ErrorCode::WrongType, node, &problem);
+            let problem = reader.problem(ErrorCode::WrongType, node, &problem);
             reader.report(problem.data("expected", Self::shape().expected()).remedy(remedy));
             return None;
         }
@@ -459,7 +460,7 @@ impl<T: FieldType> FieldType for Vec<T> {
     }
 }
 
-/// A problem with a negative number if the bounds state the allowed integers.
+/// The problem of a negative number, if a bound states the allowed integers.
 fn negative_problem(node: &Node, field: &Field) -> Option<Breach> {
     let shape = if let Shape::Optional(shape) = &field.shape { shape } else { &field.shape };
     if !matches!(shape, Shape::Integer { .. }) || whole(&node.value)? >= 0 {
@@ -473,7 +474,7 @@ fn negative_problem(node: &Node, field: &Field) -> Option<Breach> {
     Some(Breach::new("it is too small", remedy, Some(Datum::Integer(min.into())), max.map(datum)))
 }
 
-/// A problem with a bound that a value breaks.
+/// The problem of a value that violates a bound.
 fn bound_problem<T: FieldType>(value: &T, field: &Field) -> Option<Breach> {
     let breach = |problem, remedy| {
         let [min, max] = [field.min, field.max].map(|bound| bound.map(datum));
@@ -492,7 +493,7 @@ fn bound_problem<T: FieldType>(value: &T, field: &Field) -> Option<Breach> {
     None
 }
 
-/// A problem with a missing field.
+/// The problem of a missing field.
 fn missing_problem(path: &str, table: &Node, field: &Field) -> Problem {
     let expected = field.shape.expected();
     Problem::new(ErrorCode::MissingSetting, path, Some(&table.origin), "it is missing")

@@ -1,18 +1,18 @@
-//! Configuration: how a room says what it needs, and how a user's document is read and checked.
+//! Configuration: declarations of settings, and reading and checking of documents.
 //!
-//! A room's configuration is a plain struct with `#[derive(Configuration)]`. That struct is the only
-//! truth: reading, checking, defaults, JSON Schema, Python classes and the model reference all come
-//! from it. A document is a tree of [`Node`]s, each of which knows where it came from.
+//! The configuration of a room is a plain struct with `#[derive(Configuration)]`. Reading, checking,
+//! defaults, JSON Schema, Python classes and the model reference are all generated from this struct. A
+//! document is a tree of [`Node`]s with their origins.
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`origin`] | where a value came from |
-//! | [`problem`] | a user's error, with its place and remedy |
+//! | [`origin`] | origins of values |
+//! | [`problem`] | a user's error, with its location and remedy |
 //! | [`node`] | the document tree, reading it from TOML, overriding it by path |
-//! | [`shape`] | what a field may hold: shapes, literals, bounds |
+//! | [`shape`] | types of fields: shapes, literals, bounds |
 //! | [`reader`] | one pass over a document that collects every error at once, and the descriptors of rooms |
 //! | [`field`] | the types that can be fields |
-//! | [`priority`] | settings of arbitration that several rooms have |
+//! | [`priority`] | arbitration settings shared by several rooms |
 //! | [`room`] | rooms, the families they belong to, and slots that hold one |
 
 pub mod field;
@@ -34,7 +34,7 @@ pub use reader::{Descriptor, Families, Mark, Reader, Resolved};
 pub use room::{CountOr, Family, Room, Slot, Table, room_of};
 pub use shape::{Field, Kind, Literal, Shape, Use, kinds_within, placed, used};
 
-// The derived code names this crate by its outside name.
+// Code from the derive macros refers to this crate by its name.
 extern crate self as nacre_config;
 #[cfg(test)]
 mod tests;

@@ -61,9 +61,9 @@ impl Node {
         Node { value: Value::Table(Vec::new()), origin }
     }
 
-    /// The settings in a slot or of a kind: this table without `keys`, which chose it.
+    /// The settings in a slot or of a kind: this table without `keys`, which select the kind.
     ///
-    /// `policy = "lru"` is short for `policy = { kind = "lru" }`, which has no settings.
+    /// `policy = "lru"` is short for `policy = { kind = "lru" }`, without settings.
     pub(crate) fn without(&self, keys: &[&str]) -> Node {
         let value = match &self.value {
             Value::Table(entries) => {
@@ -168,7 +168,7 @@ impl Node {
         }
     }
 
-    /// A short form for messages: the kind of a table or list, other values as written.
+    /// A short form for messages: the type of a table or list, other values as written.
     pub fn brief(&self) -> String {
         match self.value {
             Value::List(_) | Value::Table(_) => self.kind_name().into(),
@@ -177,7 +177,7 @@ impl Node {
     }
 
     fn step_into(&mut self, step: &str, origin: &Origin) -> Result<&mut Node, (String, String)> {
-        // `policy = "lru"` is short for `policy = { kind = "lru" }`: an override may go inside.
+        // `policy = "lru"` is short for `policy = { kind = "lru" }`: an override may set a value in it.
         if let Value::Text(kind) = &self.value {
             let kind = Node { value: Value::Text(kind.clone()), origin: self.origin.clone() };
             self.value = Value::Table(vec![("kind".into(), kind)]);
@@ -307,7 +307,7 @@ impl Node {
             source: source.into(),
             confidence: text("confidence").into(),
         };
-        // The entries of a list come from where the list does.
+        // The entries of a list have the origin of the list.
         let mut sourced = value.clone();
         sourced.set_origin(&origin);
         sourced

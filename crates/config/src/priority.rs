@@ -1,4 +1,4 @@
-//! Settings of arbitration that several rooms have: priority classes, and the weights of the lower ones.
+//! Arbitration settings shared by several rooms: priority classes, and weights of the lower ones.
 
 use crate::{Choice, Configuration};
 
@@ -30,7 +30,7 @@ pub struct Weights {
 }
 
 impl Weights {
-    /// From high to low.
+    /// The weights from high to low.
     pub fn each(&self) -> [u32; 3] {
         [self.high, self.medium, self.low]
     }

@@ -25,12 +25,12 @@ pub struct Reader<'a> {
     pub(crate) path: String,
     pub(crate) problems: Vec<Problem>,
     resolved: Vec<Resolved>,
-    /// How the configurations being read are flattened into others, the outermost first.
+    /// Overrides of settings in the flattened configurations being read, the outermost first.
     pub(crate) uses: Vec<&'static [Use]>,
 }
 
 impl<'a> Reader<'a> {
-    /// A reader at the root of a document whose slots hold rooms of `families`.
+    /// A reader at the root of a document whose slots hold components of `families`.
     pub fn new(families: &'a dyn Families) -> Reader<'a> {
         Reader::at(families, "")
     }
@@ -122,19 +122,19 @@ impl<'a> Reader<'a> {
 
     /// Reports that `node` is not `expected`.
     fn unlike<T>(&mut self, node: &Node, problem: &str, expected: String) -> Option<T> {
-        let problem = self.mistake(ErrorCode::WrongType, node, problem);
+        let problem = self.problem(ErrorCode::WrongType, node, problem);
         self.report(problem.remedy(format!("give {expected}")).data("expected", expected));
         None
     }
 
     /// Reports an error in `node`, with a remedy.
     pub fn wrong(&mut self, code: ErrorCode, node: &Node, problem: &str, remedy: &str) {
-        let problem = self.mistake(code, node, problem);
+        let problem = self.problem(code, node, problem);
         self.report(problem.remedy(remedy));
     }
 
     /// An error in `node`, to be reported with [`Reader::report`].
-    pub fn mistake(&self, code: ErrorCode, node: &Node, problem: &str) -> Problem {
+    pub fn problem(&self, code: ErrorCode, node: &Node, problem: &str) -> Problem {
         Problem::new(code, &self.path, Some(&node.origin), problem).given(node.brief())
     }
 
@@ -153,10 +153,10 @@ impl<'a> Reader<'a> {
         self.problems.push(problem.given(given).remedy(remedy));
     }
 
-    /// The word of a choice, if it is one of `words`.
+    /// The word of a choice; `None`, with an error, if it is not one of `words`.
     pub fn choice<'n>(&mut self, node: &'n Node, words: &[&str]) -> Option<&'n str> {
         let Some(word) = node.text() else {
-            let problem = self.mistake(ErrorCode::WrongType, node, &format!("it is {}", node.kind_name()));
+            let problem = self.problem(ErrorCode::WrongType, node, &format!("it is {}", node.kind_name()));
             let expected = format!("one of {}", words.join(", "));
             self.report(problem.remedy(format!("use {expected}")).data("expected", expected));
             return None;
@@ -164,7 +164,7 @@ impl<'a> Reader<'a> {
         if words.contains(&word) {
             return Some(word);
         }
-        let problem = self.mistake(ErrorCode::UnknownName, node, "there is no such choice");
+        let problem = self.problem(ErrorCode::UnknownName, node, "there is no such choice");
         self.report(problem.known(word, words));
         None
     }
@@ -215,9 +215,9 @@ pub struct Descriptor {
     pub summary: &'static str,
     /// Sources of the model.
     pub sources: &'static [&'static str],
-    /// Raised when its numbers change.
+    /// Version of the model, increased when its numbers change.
     pub model_version: u32,
-    /// The module documentation of the room: Model, Not modeled, Sources, Checks.
+    /// Module documentation with the sections Model, Not modeled, Sources and Checks.
     pub doc: &'static str,
     /// Its fields.
     pub fields: fn() -> Vec<Field>,
@@ -228,14 +228,14 @@ pub struct Descriptor {
 }
 
 impl Descriptor {
-    /// The descriptor of a component that requires `what` of its slot.
+    /// The descriptor of a component with the requirement `what` on its slot.
     #[must_use]
     pub const fn needing(self, what: &'static str) -> Descriptor {
         Descriptor { needs: what, ..self }
     }
 }
 
-/// All families; implemented by the one crate that knows every room.
+/// All families; implemented by the crate that knows every room.
 pub trait Families {
     /// The descriptor of `kind` in `family`.
     fn descriptor(&self, family: &str, kind: &str) -> Option<&'static Descriptor>;

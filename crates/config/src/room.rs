@@ -38,14 +38,14 @@ impl Descriptor {
 pub struct Room<F: Family> {
     /// Its description.
     pub descriptor: Descriptor,
-    /// Builds it from a slot that was checked. Errors are the user's (a missing file, a size that fits nowhere).
+    /// Builds it from a checked slot. Errors: e.g. a missing file, or a size that does not fit.
     pub build: Build<F>,
 }
 
 /// Constructor of a room of the family `F`.
 pub type Build<F> = fn(&Slot<F>, &mut <F as Family>::Context<'_>) -> Result<<F as Family>::Built, Problems>;
 
-/// A kind of component: devices, replacement policies, workloads, ...
+/// A family of components: devices, replacement policies, workloads, ...
 pub trait Family: Sized + 'static {
     /// Its name in messages and schemas.
     const NAME: &'static str;
@@ -54,7 +54,7 @@ pub trait Family: Sized + 'static {
     /// The context for building a room.
     type Context<'a>: ?Sized;
 
-    /// Expansion of a text that names no room: a room's kind and the setting for the text.
+    /// Expansion of a text that is not a kind: the kind of a room, and its setting for the text.
     ///
     /// For example, a family of latencies reads `"6.7 us"` as `{ kind = "constant", latency = "6.7 us" }`.
     fn shorthand(_text: &str) -> Option<(&'static str, &'static str)> {
@@ -65,7 +65,7 @@ pub trait Family: Sized + 'static {
 /// The rooms of one family, in documentation order.
 pub type Table<F> = [Room<F>];
 
-/// The component of `table` in `slot`. The slot was checked against this table.
+/// The room in `slot`, which was checked against `table`.
 pub fn room_of<F: Family>(table: &'static Table<F>, slot: &Slot<F>) -> &'static Room<F> {
     let found = table.iter().find(|room| room.descriptor.kind == slot.kind);
     found.unwrap_or_else(|| panic!("{} holds {:?}, which is not in the table", slot.path, slot.kind))
@@ -112,8 +112,8 @@ impl<F: Family> Slot<F> {
         slot
     }
 
-    /// The slot with the field `field` of its component set to the value of `other`, if only `other` is
-    /// given.
+    /// The slot with the field `field` of its component set to the value of the field `other`, if only
+    /// `other` is given.
     #[must_use]
     pub fn with_default_of(&self, field: &str, other: &str) -> Slot<F> {
         let mut slot = self.clone();
@@ -150,7 +150,7 @@ impl<F: Family> FieldType for Slot<F> {
         if matches!(node.value, Value::Integer(_))
             || matches!(node.value, Value::Float(number) if number.is_finite())
         {
-            // Text that may be a quantity without unit; rooms have names.
+            // The text may be a quantity without a unit; kinds are not numbers.
             let with_unit = format!("{} us", node.brief());
             if F::shorthand(&with_unit).is_some() {
                 let remedy = format!("write \"{with_unit}\"");
@@ -210,9 +210,10 @@ impl<F: Family> FieldType for CountOr<F> {
     }
 }
 
-/// A node written in the family's shorthand, written in full; `None` if there is nothing to expand.
+/// Expands the family's shorthand; `None` if there is nothing to expand.
 ///
-/// An override inside a shorthand leaves a table whose `kind` is the shorthand; what it set stays.
+/// An override inside a shorthand leaves a table whose `kind` is the shorthand; the overridden settings are
+/// kept.
 fn in_full<F: Family>(node: &Node) -> Option<Node> {
     let short = if matches!(node.value, Value::Table(_)) { node.get("kind")? } else { node };
     let (kind, setting) = F::shorthand(short.text()?)?;
@@ -244,7 +245,7 @@ impl Reader<'_> {
         let Some(word) = kind.text() else { return self.nameless_type(kind, family) };
         let Some(descriptor) = self.families.descriptor(family, word) else {
             let problem = format!("there is no {family} called {word:?}");
-            let problem = self.mistake(ErrorCode::UnknownName, kind, &problem);
+            let problem = self.problem(ErrorCode::UnknownName, kind, &problem);
             self.report(problem.known(word, &self.families.kinds(family)));
             return None;
         };
@@ -257,12 +258,12 @@ impl Reader<'_> {
         (self.problems.len() == before).then_some(descriptor)
     }
 
-    /// Reports that `node`, because of its type, names no room of `family`.
+    /// Reports that the type of `node` cannot select a room of `family`.
     fn nameless_type(&mut self, node: &Node, family: &str) -> Option<&'static Descriptor> {
         self.nameless(ErrorCode::WrongType, node, &format!("it is {}", node.kind_name()), family)
     }
 
-    /// Reports that `node` names no room of `family`.
+    /// Reports that `node` does not select a room of `family`.
     fn nameless(
         &mut self,
         code: ErrorCode,
@@ -272,7 +273,7 @@ impl Reader<'_> {
     ) -> Option<&'static Descriptor> {
         let kinds = self.families.kinds(family).join(", ");
         let remedy = format!("give `kind`, one of {kinds}, or a `preset` from the catalog");
-        let problem = self.mistake(code, node, problem);
+        let problem = self.problem(code, node, problem);
         self.report(problem.data("expected", format!("one of {kinds}")).remedy(remedy));
         None
     }

@@ -30,7 +30,8 @@ impl Field {
 }
 
 impl Field {
-    /// The field as part of another configuration, into which its own is flattened with this use.
+    /// The field as part of another configuration, into which its configuration is flattened, with these
+    /// overrides.
     pub(crate) fn used(self, uses: &[Use]) -> Field {
         let Some(by) = uses.iter().find(|by| by.of == self.name) else { return self };
         Field {
@@ -48,7 +49,7 @@ impl Field {
 /// Overrides for a setting of a flattened configuration: given values replace those of the setting.
 #[derive(Clone, Copy, Debug)]
 pub struct Use {
-    /// The setting, as the flattened configuration calls it.
+    /// Name of the setting in the flattened configuration.
     pub of: &'static str,
     /// Its key in documents.
     pub name: Option<&'static str>,
@@ -64,10 +65,10 @@ pub struct Use {
     pub source: Option<&'static str>,
 }
 
-/// The fields of a flattened configuration as they are used. Called by the derived code.
+/// The fields of a flattened configuration with overrides. Called by the derived code.
 ///
 /// # Panics
-/// If a use is of no field.
+/// If an override names an unknown field.
 #[must_use]
 pub fn used(fields: Vec<Field>, uses: &[Use]) -> Vec<Field> {
     for by in uses {
@@ -96,7 +97,7 @@ pub fn placed(mut fields: Vec<Field>, places: &[(&str, &str)]) -> Vec<Field> {
     fields
 }
 
-/// A value in the code of a component.
+/// A literal value in the code of a component, e.g. a default.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Literal {
     /// Text, a quantity, a choice, or the kind of a slot.
@@ -226,7 +227,7 @@ impl Shape {
         }
     }
 
-    /// The settings with kinds in it, itself first: their names in schemas and their kinds.
+    /// The settings with kinds in it, starting with itself: schema names and kinds.
     fn kinds(&self) -> Vec<(&'static str, &'static [Kind])> {
         match self {
             Shape::Kinds(name, kinds) => {

@@ -22,7 +22,7 @@ impl Family for Policies {
     type Context<'a> = ();
 }
 
-/// Nothing to set.
+/// A configuration without settings.
 #[derive(Clone, Debug, Configuration)]
 struct Lru {}
 
@@ -32,7 +32,7 @@ struct Level {
     /// Bytes it holds.
     #[config(min = "4 KiB")]
     capacity: Bytes,
-    /// Who leaves.
+    /// Replacement policy.
     #[config(default = "lru", source = "assumed: the usual")]
     policy: Slot<Policies>,
 }
@@ -45,7 +45,7 @@ struct Cache {
     block: Bytes,
     /// Time of a hit.
     hit: Time,
-    /// Where a block may be.
+    /// Levels that may hold a block.
     #[config(default = "exclusive", source = "assumed: more room")]
     inclusion: Inclusion,
     /// Parallel hits.
@@ -198,7 +198,7 @@ impl Family for Latencies {
     }
 }
 
-/// Always the same.
+/// A constant latency.
 #[derive(Clone, Debug, Configuration)]
 struct Constant {
     /// The latency.
@@ -220,7 +220,7 @@ impl Families for KnownLatencies {
 /// A device.
 #[derive(Clone, Debug, Configuration)]
 struct Device {
-    /// Of a read.
+    /// Latency of a read.
     read: Slot<Latencies>,
 }
 
@@ -319,11 +319,11 @@ fn what_a_whole_number_below_zero_may_be_its_bounds_say() {
 /// Has a table that may be missing.
 #[derive(Clone, Debug, PartialEq, Configuration)]
 struct Outer {
-    /// It.
+    /// A nested table.
     inner: Option<Inner>,
 }
 
-/// In it.
+/// The nested table.
 #[derive(Clone, Debug, PartialEq, Configuration)]
 struct Inner {
     /// Parts.
@@ -458,7 +458,7 @@ fn a_table_with_one_bracket_too_few_is_told_to_have_two() {
     );
 }
 
-/// The fields of a configuration whose bound is none for its type, as the panic of the derived code.
+/// The panic of the derived code for a bound that is invalid for the type of its field.
 macro_rules! bounded {
     ($type:ty, $($bound:tt)*) => {{
         #[derive(Debug, Configuration)]

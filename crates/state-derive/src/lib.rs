@@ -1,16 +1,17 @@
-//! `#[derive(State)]` and `#[derive(Value)]`: the fields of a component become its state.
+//! `#[derive(State)]` and `#[derive(Value)]`, which save and restore the fields of a type.
 //!
-//! `State` restores into a component that was built from the same configuration, and begins a section with the
-//! type's name in words. Of an enum it restores what the variant holds; the variant is the configuration's.
-//! `Value` is for what can be read without anything being there, such as the elements of a list that grows; it
-//! has no section.
+//! `State` restores a component that was built from the same configuration, and starts a section with the
+//! name of the type in words. For an enum it restores the fields of the variant, which follows from the
+//! configuration. `Value` is for types that are read without an existing value, such as the elements of a
+//! growing list; it has no section.
 //!
-//! Field attributes: `skip = "<why>"` leaves the field as it was built; `same` is of the configuration, and saved
-//! to be compared; `varies` is a value that is read as a whole, such as a list that grows or an option that comes
-//! and goes; `elements_vary` is a `Vec` as long as it was built, of such values; `sparse` is a `Vec` as long as it was
-//! built that is mostly zero: what is zero takes no place in the state, and is not touched when it is restored; `sparse,
-//! varies` is one that may have another length. Type attributes: `after = "path"` names a `fn(&mut Self) -> Result<(), String>` that rebuilds what follows from the rest
-//! and says what cannot be; `bound = "T: State"` are bounds of the implementation in addition to those of the type.
+//! Field attributes: `skip = "<why>"` leaves the field as it was built. `same` is a part of the configuration
+//! that is saved for comparison. `varies` is a value that is replaced as a whole, such as a growing list or
+//! an option. `elements_vary` is a `Vec` of such values with a fixed length. `sparse` is a `Vec` with a fixed
+//! length that is mostly zero: runs of zeros are not saved, and their memory is not touched when they are
+//! restored. `sparse, varies` is one of variable length. Type attributes: `after = "path"` names a `fn(&mut
+//! Self) -> Result<(), String>` that rebuilds derived fields and rejects inconsistent values. `bound = "T:
+//! State"` adds bounds to the implementation.
 
 use proc_macro::TokenStream;
 use proc_macro2::{Ident, TokenStream as Tokens};
@@ -27,7 +28,7 @@ pub fn derive_state(input: TokenStream) -> TokenStream {
     state(&input).unwrap_or_else(Error::into_compile_error).into()
 }
 
-/// Implements `nacre_kernel::state::Value`, and `State` by it.
+/// Implements `nacre_kernel::state::Value`, and `State` with it.
 #[proc_macro_derive(Value, attributes(state))]
 pub fn derive_value(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
@@ -68,7 +69,7 @@ fn state(input: &DeriveInput) -> Result<Tokens> {
     })
 }
 
-/// What saves and what restores an enum whose variant stays.
+/// Code that saves and code that restores an enum whose variant is fixed.
 fn state_of_enum<'a>(variants: impl Iterator<Item = &'a Variant>) -> Result<(Tokens, Tokens)> {
     let (mut saves, mut restores) = (Vec::new(), Vec::new());
     for (tag, variant) in (0_u8..).zip(variants) {
@@ -142,7 +143,7 @@ fn value(input: &DeriveInput) -> Result<Tokens> {
     })
 }
 
-/// What saves and what reads an enum of values.
+/// Code that saves and code that reads an enum as a value.
 fn value_of_enum<'a>(name: &Ident, variants: impl Iterator<Item = &'a Variant>) -> Result<(Tokens, Tokens)> {
     let (mut saves, mut reads) = (Vec::new(), Vec::new());
     for (tag, variant) in (0_u8..).zip(variants) {
@@ -167,7 +168,7 @@ fn value_of_enum<'a>(name: &Ident, variants: impl Iterator<Item = &'a Variant>) 
 
 /// How a field is restored.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum Mode {
     InPlace,
     Skipped,
     Same,
@@ -177,42 +178,42 @@ enum Way {
     SparseVaries,
 }
 
-impl Way {
-    fn of(attributes: &[Attribute]) -> Result<Way> {
-        let mut way = Way::InPlace;
+impl Mode {
+    fn of(attributes: &[Attribute]) -> Result<Mode> {
+        let mut mode = Mode::InPlace;
         for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("state")) {
             attribute.parse_nested_meta(|meta| {
-                way = if meta.path.is_ident("same") {
-                    Way::Same
+                mode = if meta.path.is_ident("same") {
+                    Mode::Same
                 } else if meta.path.is_ident("varies") {
-                    if way == Way::Sparse { Way::SparseVaries } else { Way::Varies }
+                    if mode == Mode::Sparse { Mode::SparseVaries } else { Mode::Varies }
                 } else if meta.path.is_ident("elements_vary") {
-                    Way::ElementsVary
+                    Mode::ElementsVary
                 } else if meta.path.is_ident("sparse") {
-                    Way::Sparse
+                    Mode::Sparse
                 } else if meta.path.is_ident("skip") {
                     let reason: LitStr = meta.value()?.parse()?;
                     if reason.value().trim().is_empty() {
                         return Err(Error::new_spanned(reason, "say why the field need not be saved"));
                     }
-                    Way::Skipped
+                    Mode::Skipped
                 } else {
                     return Err(meta.error("known: skip = \"<why>\", same, varies, elements_vary, sparse"));
                 };
                 Ok(())
             })?;
         }
-        Ok(way)
+        Ok(mode)
     }
 }
 
-/// One field: how it is bound, what it is called, and how it is restored.
+/// A field: its binding, its name, and how it is restored.
 struct Field {
     binding: Ident,
     member: Option<Ident>,
     name: String,
     ty: Type,
-    way: Way,
+    mode: Mode,
 }
 
 fn fields_of(fields: &Fields) -> Result<Vec<Field>> {
@@ -226,16 +227,16 @@ fn fields_of(fields: &Fields) -> Result<Vec<Field>> {
                 member: field.ident.clone(),
                 name: name.unwrap_or_else(|| "a value".into()),
                 ty: field.ty.clone(),
-                way: Way::of(&field.attrs)?,
+                mode: Mode::of(&field.attrs)?,
             })
         })
         .collect()
 }
 
-/// The fields of a value, of which none can be skipped.
+/// The fields of a value, none of which can be skipped.
 fn value_fields_of(fields: &Fields) -> Result<Vec<Field>> {
     let found = fields_of(fields)?;
-    match found.iter().find(|field| field.way != Way::InPlace) {
+    match found.iter().find(|field| field.mode != Mode::InPlace) {
         None => Ok(found),
         Some(field) => {
             Err(Error::new_spanned(&field.ty, "a value is saved as a whole, and its lists may grow"))
@@ -243,10 +244,10 @@ fn value_fields_of(fields: &Fields) -> Result<Vec<Field>> {
     }
 }
 
-/// `name { member: binding, ... }`, with what is skipped left out.
+/// `name { member: binding, ... }`, without skipped fields.
 fn pattern(name: Tokens, shape: &Fields, fields: &[Field]) -> Tokens {
     let bindings =
-        fields.iter().map(|field| match (&field.member, &field.binding, field.way == Way::Skipped) {
+        fields.iter().map(|field| match (&field.member, &field.binding, field.mode == Mode::Skipped) {
             (Some(member), _, true) => quote!(#member: _),
             (None, _, true) => quote!(_),
             (Some(member), binding, false) => quote!(#member: #binding),
@@ -273,9 +274,9 @@ fn make(name: Tokens, shape: &Fields, fields: &[Field]) -> Tokens {
 }
 
 fn save_all(fields: &[Field]) -> Tokens {
-    let saves = fields.iter().map(|Field { binding, way, .. }| match way {
-        Way::Skipped => quote!(),
-        Way::Sparse | Way::SparseVaries => {
+    let saves = fields.iter().map(|Field { binding, mode, .. }| match mode {
+        Mode::Skipped => quote!(),
+        Mode::Sparse | Mode::SparseVaries => {
             quote! { ::nacre_kernel::state::save_sparse(#binding, state); }
         }
         _ => quote! { ::nacre_kernel::state::State::save(#binding, state); },
@@ -284,15 +285,15 @@ fn save_all(fields: &[Field]) -> Tokens {
 }
 
 fn restore_one(field: &Field) -> Tokens {
-    let Field { binding, name, way, .. } = field;
-    let restore = match way {
-        Way::Skipped => return quote!(),
-        Way::InPlace => quote!(::nacre_kernel::state::State::restore(#binding, state)?),
-        Way::Same => quote!(state.same(#binding)?),
-        Way::Varies => quote!(*#binding = ::nacre_kernel::state::Value::read(state)?),
-        Way::ElementsVary => quote!(::nacre_kernel::state::restore_values(#binding, state)?),
-        Way::Sparse => quote!(::nacre_kernel::state::restore_sparse(#binding, state)?),
-        Way::SparseVaries => quote!(::nacre_kernel::state::restore_sparse_of_any_length(#binding, state)?),
+    let Field { binding, name, mode, .. } = field;
+    let restore = match mode {
+        Mode::Skipped => return quote!(),
+        Mode::InPlace => quote!(::nacre_kernel::state::State::restore(#binding, state)?),
+        Mode::Same => quote!(state.same(#binding)?),
+        Mode::Varies => quote!(*#binding = ::nacre_kernel::state::Value::read(state)?),
+        Mode::ElementsVary => quote!(::nacre_kernel::state::restore_values(#binding, state)?),
+        Mode::Sparse => quote!(::nacre_kernel::state::restore_sparse(#binding, state)?),
+        Mode::SparseVaries => quote!(::nacre_kernel::state::restore_sparse_of_any_length(#binding, state)?),
     };
     quote! { state.field(#name); #restore; }
 }

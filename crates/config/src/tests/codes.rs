@@ -1,9 +1,9 @@
-//! What programs are given of an error: its code, and data.
+//! Codes and data of errors, for programs.
 
 use super::{Cache, Known};
 use crate::{Configuration, Datum, ErrorCode, Node, Problem, Reader};
 
-fn mistakes(text: &str) -> Vec<Problem> {
+fn problems(text: &str) -> Vec<Problem> {
     let node = match Node::parse_toml(text, "cache.toml") {
         Ok(node) => node,
         Err(problems) => return problems.0,
@@ -18,11 +18,11 @@ fn text(text: &str) -> Datum {
 }
 
 #[test]
-fn every_kind_of_mistake_has_a_code_and_what_a_program_can_use() {
+fn every_kind_of_error_has_a_code_and_data() {
     let written = "blok = 1\nblock = \"2 MiB\"\nhit = 3\ninclusion = \"inclusiv\"\nparallelism = \"many\"\nwaiting = -1\n\
                    [[level]]\ncapacity = \"1 parsec\"\n[[level]]\ncapacity = \"8 KiB\"\npolicy = \"lu\"\n[[level]]\n";
     let found: Vec<_> =
-        mistakes(written).into_iter().map(|mistake| (mistake.path, mistake.code, mistake.data)).collect();
+        problems(written).into_iter().map(|problem| (problem.path, problem.code, problem.data)).collect();
     let names = |names: &[&str]| Datum::from(names);
     let known = ["block", "hit", "inclusion", "parallelism", "waiting", "level"];
     let bytes = "a size such as \"64 GiB\"";
@@ -50,7 +50,7 @@ fn every_kind_of_mistake_has_a_code_and_what_a_program_can_use() {
 
 #[test]
 fn what_is_no_toml_is_invalid_syntax() {
-    assert_eq!(mistakes("hit = = 3\n")[0].code, ErrorCode::InvalidSyntax);
+    assert_eq!(problems("hit = = 3\n")[0].code, ErrorCode::InvalidSyntax);
 }
 
 #[test]

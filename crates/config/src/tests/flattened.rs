@@ -1,4 +1,4 @@
-//! Configurations that stand in the table of another.
+//! Flattened configurations, whose settings are in the table of another one.
 
 use super::Known;
 use crate::{Configuration, Node, Reader};
@@ -8,10 +8,10 @@ use nacre_kernel::Bytes;
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check_area")]
 struct Area {
-    /// Where it begins.
+    /// Start of the area.
     #[config(default = "0 B", source = "assumed: the beginning")]
     start: Bytes,
-    /// Where it ends.
+    /// End of the area.
     end: Bytes,
 }
 
@@ -21,7 +21,7 @@ fn check_area(area: &Area, reader: &mut Reader<'_>) {
     }
 }
 
-/// Something with an area in the same table.
+/// A configuration with an area in the same table.
 #[derive(Clone, Debug, Configuration)]
 struct Around<C: Configuration> {
     /// Comes first.
@@ -57,7 +57,7 @@ fn a_flattened_configuration_stands_in_the_same_table() {
     );
 }
 
-/// The same area, used in other words.
+/// The area with overrides of its settings.
 #[derive(Clone, Debug, Configuration)]
 struct Window {
     #[config(flatten)]
@@ -79,7 +79,7 @@ fn a_flattened_setting_has_name_default_and_bounds_of_its_use() {
     let (left, right) = (&fields[1], &fields[2]);
     assert_eq!((left.doc, left.default), ("Its left edge.", Some(crate::Literal::Text("1 KiB"))));
     assert_eq!(left.source, Some("assumed: a margin"));
-    assert_eq!((right.doc, right.max), ("Where it ends.", Some(crate::Literal::Text("64 KiB"))));
+    assert_eq!((right.doc, right.max), ("End of the area.", Some(crate::Literal::Text("64 KiB"))));
     let read = |text: &str| {
         let node = Node::parse_toml(text, "a.toml").unwrap();
         let mut reader = Reader::new(&Known);
@@ -93,21 +93,21 @@ fn a_flattened_setting_has_name_default_and_bounds_of_its_use() {
         "start (a.toml:4): there is no such setting; known: first, left, right, last\n\
          right (a.toml:3): it is too large, given \"65 KiB\"; the largest allowed is 64 KiB"
     );
-    // A rule of the area names the settings as they are used.
+    // Messages about the area use the overridden names.
     assert_eq!(
         read("first = 3\nlast = true\nright = \"1 B\"").unwrap_err(),
         "right (a.toml:3): it lies before start, given 1 B; make it larger"
     );
 }
 
-/// The same area, with its own setting between its two.
+/// The area with another setting between its two settings.
 #[derive(Clone, Debug, Configuration)]
 struct Apart {
     #[config(flatten)]
     #[config(with(start(name = "left")))]
     #[config(with(end(name = "right", after = "middle")))]
     inner: Area,
-    /// Between them.
+    /// A setting between `left` and `right`.
     middle: u32,
 }
 

@@ -4,22 +4,22 @@ use super::Known;
 use crate::{Configuration, Field, Kinds, Node, Origin, Reader, Shape, kinds_within};
 use nacre_kernel::Time;
 
-/// What goes first.
+/// Order of requests.
 #[derive(Clone, Debug, PartialEq, Kinds)]
 enum Turns {
-    /// What came first. Nothing overtakes it.
+    /// Oldest first. No request overtakes another.
     InOrder,
-    /// What is short.
+    /// Shortest first.
     Shortest(Shortest),
 }
 
-/// The shortest first.
+/// Settings of shortest first.
 #[derive(Clone, Debug, PartialEq, Configuration)]
 struct Shortest {
     /// The longest wait.
     #[config(max = "1 s")]
     age: Time,
-    /// How many are looked at.
+    /// Number of requests that are compared.
     #[config(default = 8, min = 1, source = "assumed: a few")]
     depth: u32,
 }
@@ -27,10 +27,10 @@ struct Shortest {
 /// A server.
 #[derive(Clone, Debug, Configuration)]
 struct Server {
-    /// What goes first.
+    /// Order of requests.
     #[config(default = "in_order", source = "assumed: fair")]
     turns: Turns,
-    /// What goes first at night.
+    /// Order of requests at night.
     night: Option<Turns>,
 }
 
@@ -101,7 +101,7 @@ fn kinds_are_described_once() {
     let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
     assert_eq!(names, ["turns"]);
     let kinds: Vec<(&str, &str)> = all[0].1.iter().map(|kind| (kind.name, kind.summary())).collect();
-    assert_eq!(kinds, [("in_order", "What came first"), ("shortest", "What is short")]);
+    assert_eq!(kinds, [("in_order", "Oldest first"), ("shortest", "Shortest first")]);
     let settings: Vec<&str> = (all[0].1[1].fields)().iter().map(|field| field.name).collect();
     assert_eq!(settings, ["age", "depth"]);
     assert!(matches!(fields[0].shape, Shape::Kinds("turns", _)));

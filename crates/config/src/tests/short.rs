@@ -1,4 +1,4 @@
-//! Tables of which one value may stand for the whole.
+//! Tables that one of their values may replace.
 
 use super::Known;
 use crate::{Choice, Configuration, Node, Origin, Reader, Resolved};
@@ -15,10 +15,10 @@ enum Whole {
 #[derive(Clone, Debug, PartialEq, Configuration)]
 #[config(short = "of")]
 struct Fill {
-    /// What.
+    /// Part to fill.
     #[config(default = "all", source = "assumed: the usual")]
     of: Whole,
-    /// How many times.
+    /// Number of repetitions.
     #[config(default = 1, min = 1, source = "assumed: once")]
     times: u32,
 }
@@ -26,7 +26,7 @@ struct Fill {
 /// A run.
 #[derive(Clone, Debug, Configuration)]
 struct Run {
-    /// What is filled before.
+    /// Fill before the run.
     fill: Option<Fill>,
 }
 
@@ -64,15 +64,15 @@ fn an_override_goes_into_the_short_form() {
 }
 
 #[test]
-fn what_is_neither_is_told_what_may_stand_there() {
-    let mistake = |text| read(text, None).unwrap_err();
+fn other_values_are_rejected_with_the_valid_ones() {
+    let error = |text| read(text, None).unwrap_err();
     assert_eq!(
-        mistake("fill = true"),
+        error("fill = true"),
         "fill (test.toml:1): it is a truth value, given true; give one of all, half, or a table"
     );
     assert_eq!(
-        mistake("fill = \"halt\""),
+        error("fill = \"halt\""),
         "fill.of (test.toml:1): there is no such choice, given \"halt\"; did you mean \"half\"? known: all, half"
     );
-    assert!(mistake("fill = { kind = \"half\", of = \"all\" }").contains("there is no such setting"));
+    assert!(error("fill = { kind = \"half\", of = \"all\" }").contains("there is no such setting"));
 }
