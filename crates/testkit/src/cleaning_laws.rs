@@ -1,8 +1,9 @@
-//! Closed forms of the cleaning cost: pages the cleaner programs for each page drained.
+//! Closed forms of the cleaning cost: pages programmed by garbage collection per page drained from the write
+//! buffer.
 //!
-//! Utilization counts data segments only, not those that stand by.
+//! Utilization refers to segments with data, without spare ones.
 
-/// Cost of cleaning segments that are live to the share `v`.
+/// Cost of cleaning segments in which the share `v` of pages is valid.
 pub fn at(v: f64) -> f64 {
     v / (1.0 - v)
 }
@@ -13,10 +14,10 @@ pub fn fifo(u: f64) -> f64 {
     fifo_mixed(u, &[(1.0, 1.0)])
 }
 
-/// The same for kinds of pages that are mixed in every segment, each a share f of the data that takes a share r
-/// of the writes: c = sum of r / (exp(a) - 1) with a = (1 - v) r / (f u) and v = c / (1 + c).
+/// Like [`fifo`], for several kinds of pages mixed in every segment, each with a share f of the data and a
+/// share r of the writes: c = sum of r / (exp(a) - 1) with a = (1 - v) r / (f u) and v = c / (1 + c).
 pub fn fifo_mixed(u: f64, kinds: &[(f64, f64)]) -> f64 {
-    // Bisection: below the fixed point the cost of v is less than what the writes leave live.
+    // Bisection: below the fixed point, the cost of v is below the valid share that the writes leave.
     let (mut low, mut high) = (0.0, u);
     for _ in 0..100 {
         let v = (low + high) / 2.0;
@@ -26,8 +27,8 @@ pub fn fifo_mixed(u: f64, kinds: &[(f64, f64)]) -> f64 {
     at(low)
 }
 
-/// Locality gathering, pages perfectly sorted and free space at its best: [u / (1 - u)] (sum of sqrt(f r))^2. A
-/// lower bound for it.
+/// Lower bound for locality gathering, with perfectly sorted pages and optimal free space: [u / (1 - u)] (sum
+/// of sqrt(f r))^2.
 pub fn sorted(u: f64, hot: f64) -> f64 {
     let sum = 2.0 * (hot * (1.0 - hot)).sqrt();
     at(u) * sum * sum

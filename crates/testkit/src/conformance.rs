@@ -1,4 +1,4 @@
-//! The suite that every device passes, whatever it models.
+//! The test suite that every device passes.
 
 mod bytes;
 mod durability;
@@ -19,17 +19,18 @@ const REQUESTS: u64 = 1_500;
 /// Runs of each kind.
 const SEEDS: u64 = 3;
 
-/// Panics unless the devices that `build` makes keep the contract of [`Device`]:
+/// Panics unless the devices from `build` satisfy the contract of [`Device`]:
 ///
 /// - every request completes once, in time order, not before it was submitted; a canceled request never does;
-/// - `next_event` is never in the past, nothing is due before the time a device was run to, and the device comes to rest;
+/// - `next_event` is never in the past, and never before the time the device was run to, and the device comes
+///   to rest;
 /// - the spans of a request sum to its latency and name components of the report;
-/// - it does not matter in which steps the device is run;
-/// - a device without bytes restored from a state saved between any two events continues as the saved one does;
-/// - a read returns bytes that the writes before it and around it allow, if the device carries bytes;
-/// - after a power loss and recovery it serves requests, and what was outstanding never completes;
-/// - resources are busy for at most the time there was, and a restarted ledger is empty;
-/// - the last block is served, and a damaged state is refused or taken, without a panic.
+/// - results do not depend on the steps in which the device is run;
+/// - a device without data, restored from a state saved between any two events, continues like the saved one;
+/// - a read returns data that earlier and concurrent writes allow, if the device carries data;
+/// - after a power loss and recovery it serves requests, and earlier outstanding requests never complete;
+/// - resources are busy for at most the elapsed time, and a restarted ledger is empty;
+/// - the last block is served, and a damaged state is rejected or restored without a panic.
 ///
 /// `pause` is the longest time between two requests. Shorter pauses make longer queues.
 pub fn conformance(pause: Time, mut build: impl FnMut() -> Box<dyn Device>) {
@@ -98,7 +99,7 @@ fn a_closed_loop_completes(device: &mut dyn Device, seed: u64) {
 fn a_restored_device_continues(build: &mut dyn FnMut() -> Box<dyn Device>, seed: u64, pause: Time) {
     let mut device = build();
     if device.capabilities().carries_bytes {
-        // The bytes of a medium are not part of the state: another device has another medium.
+        // The data of a medium is not part of the state, and another device has another medium.
         return;
     }
     let mut script = Script::new(&*device, seed);
@@ -220,6 +221,6 @@ struct Outstanding {
     id: RequestId,
     at: Time,
     request: Request,
-    /// Which request of the script it is.
+    /// Number of the request in the script.
     number: u64,
 }

@@ -1,4 +1,4 @@
-//! Devices that carry bytes, and lose their power anywhere.
+//! Power-loss tests of devices with data.
 
 use crate::workbench::Workbench;
 use nacre_crash::{Media, Options, Report, Stack, crash};
@@ -6,7 +6,7 @@ use nacre_kernel::event::{Completions, Device, Payload, RequestId};
 use nacre_kernel::{ComponentReport, Op, Request, Streams, Time};
 use std::ops::ControlFlow;
 
-/// What a text describes, over bytes.
+/// A device with data that a text describes.
 #[derive(Debug)]
 pub struct Described<'a> {
     workbench: Workbench,
@@ -14,7 +14,7 @@ pub struct Described<'a> {
 }
 
 impl<'a> Described<'a> {
-    /// The device that the inside of a TOML table describes.
+    /// The device described by the content of a TOML table.
     pub fn new(workbench: Workbench, toml: &'a str) -> Described<'a> {
         Described { workbench, toml }
     }
@@ -27,19 +27,19 @@ impl Stack for Described<'_> {
     }
 }
 
-/// Panics unless the device that `toml` describes carries its bytes as it promises: reads give what was written
-/// last, and after so many power losses, also during a recovery and between a request and its completion, every
-/// block is one that may be there. It is saved and restored in between. Gives what was done.
+/// Panics unless the device described by `toml` holds its durability guarantees. Reads return the last write.
+/// After each of `points` power losses, some of them during recovery or before a completion, the guarantees
+/// allow the content of every block. The device is saved and restored in between. Returns the report.
 pub fn keeps_its_bytes(workbench: Workbench, toml: &str, points: u64) -> Report {
     let name = toml.lines().next().unwrap_or_default();
     keeps(&mut Described::new(workbench, toml), name, points, 1)
 }
 
-/// Requests that are outstanding when the power of [`charges_what_it_did`] fails, before some of them complete.
+/// Outstanding requests at the power losses of [`charges_what_it_did`], before some of them complete.
 const OUTSTANDING: u32 = 300;
 
-/// Panics unless what the device that `toml` describes has no time for any more when its power fails is charged to nothing:
-/// after power losses with hundreds of requests under way, none of its resources was busy for longer than there was time.
+/// Panics if the device described by `toml` charges work that a power loss cut off: after power losses with
+/// hundreds of outstanding requests, no resource may be busy for longer than the elapsed time.
 pub fn charges_what_it_did(workbench: Workbench, toml: &str) {
     let (mut workbench, mut random) = (workbench.with_bytes(), Streams::new(1).stream("requests"));
     for completing in [0, 3, 30, 150] {
@@ -83,7 +83,7 @@ fn has_time_for_all(report: &ComponentReport, elapsed: Time) {
     report.children.iter().for_each(|child| has_time_for_all(child, elapsed));
 }
 
-/// [`keeps_its_bytes`] of any stack, with what is drawn from `seed`.
+/// Like [`keeps_its_bytes`], for any stack, with random operations from `seed`.
 pub fn keeps(stack: &mut dyn Stack, name: &str, points: u64, seed: u64) -> Report {
     let report = crash(stack, &Options::new(points, seed), &mut |_| ControlFlow::Continue(()));
     if let Some(finding) = &report.finding {

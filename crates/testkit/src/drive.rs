@@ -1,10 +1,10 @@
-//! Drivers: what a host does to a device, at its smallest.
+//! Minimal drivers of devices.
 
 use nacre_kernel::event::{Completions, Device, Payload, RequestId};
 use nacre_kernel::histogram::LatencyHistogram;
 use nacre_kernel::{Activity, Random, Request, Span, Status, Time};
 
-/// What a driver saw.
+/// Results of a driver.
 #[derive(Clone, Debug, Default)]
 pub struct Seen {
     /// Latency of every request.
@@ -13,12 +13,12 @@ pub struct Seen {
     pub queued: Time,
     /// Requests that ended with a media error.
     pub errors: u64,
-    /// When the last request was done.
+    /// Completion of the last request.
     pub end: Time,
 }
 
 impl Seen {
-    /// Requests completed.
+    /// Completed requests.
     pub fn count(&self) -> u64 {
         self.latency.count()
     }
@@ -38,7 +38,7 @@ impl Seen {
         self.count() as f64 / self.end.as_secs_f64()
     }
 
-    /// Requests in the device on average: the area under their number over time, by the time.
+    /// Mean number of requests in the device: the integral of their number over time, divided by the time.
     pub fn mean_inside(&self) -> f64 {
         self.latency.sum_ps() as f64 / self.end.as_ps() as f64
     }
@@ -81,8 +81,8 @@ pub fn open_loop(device: &mut dyn Device, requests: impl IntoIterator<Item = Req
     seen
 }
 
-/// Keeps `depth` requests in `device` until `count` are done. `next` makes the request with a given number;
-/// its arrival is overwritten.
+/// Keeps `depth` requests outstanding at `device` until `count` are done. `next` returns the request with a
+/// given number; its arrival is overwritten.
 ///
 /// # Panics
 /// If a request is lost, or its spans do not sum to its latency.

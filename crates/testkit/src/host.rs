@@ -1,4 +1,4 @@
-//! A host for tests of devices: it submits what it likes, when it likes.
+//! A host for tests of devices, which submits requests at any time.
 
 use nacre_kernel::event::{Completions, Device, Payload, RequestId};
 use nacre_kernel::{ComponentReport, Request, Span, Status, Time};
@@ -6,39 +6,39 @@ use nacre_kernel::{ComponentReport, Request, Span, Status, Time};
 /// How a request completed.
 #[derive(Clone, Debug)]
 pub struct Done {
-    /// When.
+    /// Completion time.
     pub at: Time,
-    /// After how long.
+    /// Latency.
     pub latency: Time,
-    /// How.
+    /// Status.
     pub status: Status,
-    /// Where its time went.
+    /// Latency breakdown.
     pub spans: Vec<Span>,
 }
 
-/// A host that submits requests whenever it likes.
+/// A host that submits requests at any time.
 pub struct Host {
     /// The device.
     pub device: Box<dyn Device>,
-    /// The device was run to here.
+    /// Time to which the device was run.
     pub now: Time,
     submitted: Vec<Time>,
-    /// How each request completed, by its number; none of those that are outstanding.
+    /// Completion of each request, by number; `None` for outstanding ones.
     pub done: Vec<Option<Done>>,
 }
 
 impl Host {
-    /// A host of `device`, which has served nothing.
+    /// A host of the unused `device`.
     pub fn new(device: Box<dyn Device>) -> Host {
         Host { device, now: Time::ZERO, submitted: Vec::new(), done: Vec::new() }
     }
 
-    /// Submits a request at `now`; its number.
+    /// Submits a request at `now`; returns its number.
     pub fn submit(&mut self, now: Time, request: Request) -> usize {
         self.submit_with(now, request, Payload::NONE)
     }
 
-    /// The same with the bytes of a write.
+    /// Like [`Host::submit`], with the data of a write.
     pub fn submit_with(&mut self, now: Time, request: Request, data: Payload) -> usize {
         self.run(now);
         let number = self.submitted.len();
@@ -55,7 +55,8 @@ impl Host {
         self.now = until;
     }
 
-    /// Runs the device to `until`, or to the next completions if they come before; whether there were any.
+    /// Runs the device to `until`, or to the next completions before that. Returns whether requests
+    /// completed.
     pub fn step(&mut self, until: Time) -> bool {
         let mut completions = Completions::new();
         self.device.run(until, &mut completions);
@@ -84,7 +85,7 @@ impl Host {
         self.wait(number).latency
     }
 
-    /// Runs the device until nothing is pending.
+    /// Runs the device until it is at rest.
     pub fn rest(&mut self) {
         while self.device.next_event() < Time::MAX {
             let at = self.device.next_event();
@@ -98,7 +99,7 @@ impl Host {
         counter(&self.report(), name)
     }
 
-    /// What the device did in a second.
+    /// Report of the device over one second.
     pub fn report(&self) -> ComponentReport {
         self.device.report(Time::from_s(1))
     }
@@ -116,10 +117,11 @@ pub fn counter(report: &ComponentReport, name: &str) -> u64 {
 }
 
 impl Host {
-    /// Runs the device to `now`, submits a request with its bytes, and waits: when and how it completed, and what it read.
+    /// Runs the device to `now`, submits a request with its data, and waits. Returns completion time, status,
+    /// and the data of a read.
     pub fn ask(&mut self, now: Time, request: Request, data: Payload) -> (Time, Status, Payload) {
         self.run(now);
-        // Numbers of other requests are not used again.
+        // A number that no other request has.
         let id = RequestId(u32::MAX);
         self.device.submit(now, id, &request, data);
         let mut completions = Completions::new();

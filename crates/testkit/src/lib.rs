@@ -1,18 +1,18 @@
-//! What the tests of every crate share: drivers, laws of queueing, and the suite every device passes.
+//! Test support shared by all crates: drivers, queueing theory, and the test suite of devices.
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`drive`] | open and closed loops around a device, and what they saw |
-//! | [`cleaning_laws`] | closed forms of what cleaning costs |
+//! | [`drive`] | open-loop and closed-loop drivers |
+//! | [`cleaning_laws`] | closed forms of cleaning cost |
 //! | [`queueing`] | closed forms of queueing theory |
-//! | [`mod@conformance`] | what every device must do, whatever it models |
-//! | [`crashing`] | devices that carry bytes keep them over losses of power, as `nacre-crash` finds out |
-//! | [`host`] | one request after another, and what each was answered |
-//! | [`oracle`] | independent discrete-event simulations, to compare schedulers with |
-//! | [`planted`] | mistakes in a device, to show that the suites find them |
-//! | [`mod@visits`] | what becomes of given requests on a device |
-//! | [`workbench`] | builds devices, as a scenario would |
-//! | [`restoring`] | what is restored continues as what was saved |
+//! | [`mod@conformance`] | the contract that every device satisfies |
+//! | [`crashing`] | power-loss tests with `nacre-crash` |
+//! | [`host`] | single requests and their completions |
+//! | [`oracle`] | independent discrete-event simulations, for comparison with schedulers |
+//! | [`planted`] | devices with a bug, to show that the test suites find it |
+//! | [`mod@visits`] | arrivals and completions of given requests |
+//! | [`workbench`] | builds devices like a scenario |
+//! | [`restoring`] | checks of saving and restoring |
 
 pub mod cleaning_laws;
 pub mod conformance;

@@ -1,4 +1,4 @@
-//! Errors planted into a device, to show that the suites find them.
+//! Bugs planted into a device, to show that the test suites find them.
 
 use nacre_kernel::event::{
     Agenda, Completions, Device, Endurance, Payload, Preconditioning, RequestId, Slab, Zones,
@@ -10,77 +10,78 @@ use nacre_kernel::{
 };
 use std::cell::RefCell;
 
-/// An error.
+/// A bug.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Mistake {
+pub enum Bug {
     /// A write is acknowledged when it arrives.
     AcknowledgedEarly,
-    /// A flush is answered, and the device never hears of it.
-    FlushThatLies,
-    /// It says that units of 4 KiB are never torn.
-    TornTakenForWhole,
-    /// What is saved is the state that was saved the time before.
-    StaleRestore,
-    /// Every eleventh read is of the block behind.
+    /// A flush completes without reaching the device.
+    FlushIgnored,
+    /// It reports an atomic unit of 4 KiB.
+    AtomicUnitOverstated,
+    /// It saves the state of the previous save.
+    RestoresOldState,
+    /// Every eleventh read returns the next block.
     MappingOffByOne,
-    /// A restored device does not know any more what was programmed and erased, and how often; one that does not wear has
-    /// forgotten its counts. A report before and after the restart tells.
+    /// A restored device has forgotten its programs and erases, or its counts if it does not wear. Reports
+    /// before and after the restart show it.
     WearForgotten,
-    /// Recovery counts no lost bytes.
-    LossUntold,
-    /// Recovery says nothing of pages that a program without power damaged.
-    DamageUntold,
-    /// It says that every write survives from its acknowledgement.
-    CapacitorOverstated,
-    /// A write that the worn-out medium refused is acknowledged.
+    /// Recovery reports no lost bytes.
+    LossHidden,
+    /// Recovery does not report pages that an interrupted program damaged.
+    DamageHidden,
+    /// It reports that every write is durable from its acknowledgement.
+    PersistenceOverstated,
+    /// A write that the worn-out medium rejected is acknowledged.
     RefusalHidden,
-    /// A transaction that is taken back is committed.
-    AbortThatCommits,
-    /// A commit is answered, and the transaction stays open.
-    CommitThatLies,
+    /// An aborted transaction is committed.
+    AbortCommits,
+    /// A commit completes, but the transaction stays open.
+    CommitIgnored,
     /// A recovery never ends.
     NeverReady,
-    /// When a recovery is interrupted, the next one puts zeroes over what was written last.
-    RecoversOnce,
-    /// Every eleventh read fails, though nothing is lost.
-    FailsForNothing,
+    /// After an interrupted recovery, the next one overwrites the last write with zeros.
+    SecondRecoveryZeroes,
+    /// Every eleventh read fails although no data is lost.
+    SpuriousError,
 }
 
-impl Mistake {
-    /// All of them.
-    pub const ALL: [Mistake; 15] = [
-        Mistake::AcknowledgedEarly,
-        Mistake::FlushThatLies,
-        Mistake::TornTakenForWhole,
-        Mistake::StaleRestore,
-        Mistake::MappingOffByOne,
-        Mistake::WearForgotten,
-        Mistake::LossUntold,
-        Mistake::DamageUntold,
-        Mistake::CapacitorOverstated,
-        Mistake::RefusalHidden,
-        Mistake::AbortThatCommits,
-        Mistake::CommitThatLies,
-        Mistake::NeverReady,
-        Mistake::RecoversOnce,
-        Mistake::FailsForNothing,
+impl Bug {
+    /// Every bug.
+    pub const ALL: [Bug; 15] = [
+        Bug::AcknowledgedEarly,
+        Bug::FlushIgnored,
+        Bug::AtomicUnitOverstated,
+        Bug::RestoresOldState,
+        Bug::MappingOffByOne,
+        Bug::WearForgotten,
+        Bug::LossHidden,
+        Bug::DamageHidden,
+        Bug::PersistenceOverstated,
+        Bug::RefusalHidden,
+        Bug::AbortCommits,
+        Bug::CommitIgnored,
+        Bug::NeverReady,
+        Bug::SecondRecoveryZeroes,
+        Bug::SpuriousError,
     ];
 }
 
-/// A device that makes one error.
+/// A device with one bug.
 pub struct Planted {
     inner: Box<dyn Device>,
-    mistake: Mistake,
+    bug: Bug,
     reads: u64,
     before: RefCell<Option<Vec<u8>>>,
-    /// First byte and bytes of the last write, and when a recovery is done that may still be under way.
+    /// Address and size of the last write, and the end of a recovery that may be in progress.
     written: (u64, u32),
     ready: Time,
-    /// Whether it was restored, and reports as little wear as a new device.
+    /// Whether it was restored and reports the wear of a new device.
     forgets_wear: bool,
-    /// What the device below is asked, by its number there; none if nobody waits for the answer.
+    /// Requests at the device below, by their number there; `None` if the submitter does not wait for the
+    /// completion.
     asked: Slab<Option<Asked>>,
-    /// What is answered, and the device below does not know.
+    /// Requests that complete without reaching the device below.
     early: Agenda<RequestId>,
     completions: Completions,
 }
@@ -90,7 +91,7 @@ pub struct Planted {
 struct Asked {
     id: RequestId,
     op: Op,
-    /// Whether it fails for nothing.
+    /// Whether it fails spuriously.
     fails: bool,
 }
 
@@ -107,11 +108,11 @@ fn forget_wear(report: &mut ComponentReport) {
 }
 
 impl Planted {
-    /// `inner`, which makes `mistake`.
-    pub fn new(inner: Box<dyn Device>, mistake: Mistake) -> Planted {
+    /// Adds `bug` to `inner`.
+    pub fn new(inner: Box<dyn Device>, bug: Bug) -> Planted {
         Planted {
             inner,
-            mistake,
+            bug,
             reads: 0,
             before: RefCell::new(None),
             written: (0, 0),
@@ -129,15 +130,15 @@ impl Planted {
         self.inner.submit(now, RequestId(number), request, data);
     }
 
-    /// What the device below completed, as far as somebody waits for it.
+    /// Passes completions of the device below to the submitter, if it waits for them.
     fn pass_on(&mut self, completions: &mut Completions) {
         for index in 0..self.completions.len() {
             let (completed, spans) = self.completions.get(index);
             let (number, at, status) = (completed.id.0, completed.at, completed.status);
             if let Some(Asked { id, op, fails }) = self.asked[number] {
-                let status = match self.mistake {
+                let status = match self.bug {
                     _ if fails => Status::MediaError,
-                    Mistake::RefusalHidden if op == Op::Write => Status::Done,
+                    Bug::RefusalHidden if op == Op::Write => Status::Done,
                     _ => status,
                 };
                 completions.push_spans(id, at, status, spans).data = completed.data.clone();
@@ -151,7 +152,7 @@ impl State for Planted {
     fn save(&self, into: &mut StateWriter) {
         let now = state::saved(&*self.inner).expect("it can be saved");
         let before = self.before.replace(Some(now.clone()));
-        let stale = before.filter(|_| self.mistake == Mistake::StaleRestore);
+        let stale = before.filter(|_| self.bug == Bug::RestoresOldState);
         into.put_u64(self.reads);
         (self.written, self.ready).save(into);
         self.asked.save(into);
@@ -167,7 +168,7 @@ impl State for Planted {
         let bytes = from.bytes("the state of the device")?.to_vec();
         *self.before.borrow_mut() = Some(bytes.clone());
         state::restored(&mut *self.inner, &bytes)?;
-        if self.mistake == Mistake::WearForgotten {
+        if self.bug == Bug::WearForgotten {
             self.forgets_wear = has_wear(&self.inner.report(Time::ZERO));
             if !self.forgets_wear {
                 self.inner.restart_ledger(Time::ZERO);
@@ -181,24 +182,24 @@ impl Device for Planted {
     fn submit(&mut self, now: Time, id: RequestId, request: &Request, data: Payload) {
         let mut asked = Asked { id, op: request.op, fails: false };
         let mut request = *request;
-        match (self.mistake, request.op) {
-            (Mistake::FlushThatLies, Op::Flush) => return self.early.schedule(now, id),
-            (Mistake::AcknowledgedEarly, Op::Write) => {
+        match (self.bug, request.op) {
+            (Bug::FlushIgnored, Op::Flush) => return self.early.schedule(now, id),
+            (Bug::AcknowledgedEarly, Op::Write) => {
                 self.early.schedule(now, id);
                 return self.ask(now, None, &request, data);
             }
-            (Mistake::MappingOffByOne, Op::Read) => {
+            (Bug::MappingOffByOne, Op::Read) => {
                 self.reads += 1;
                 let end = self.inner.capacity().map_or(u64::MAX, |capacity| capacity.0);
                 if self.reads.is_multiple_of(11) && request.address + 2 * u64::from(request.bytes) <= end {
                     request.address += u64::from(request.bytes);
                 }
             }
-            (Mistake::FailsForNothing, Op::Read) => {
+            (Bug::SpuriousError, Op::Read) => {
                 self.reads += 1;
                 asked.fails = self.reads.is_multiple_of(11);
             }
-            (Mistake::RecoversOnce, Op::Write) => self.written = (request.address, request.bytes),
+            (Bug::SecondRecoveryZeroes, Op::Write) => self.written = (request.address, request.bytes),
             _ => {}
         }
         self.ask(now, Some(asked), &request, data);
@@ -233,9 +234,9 @@ impl Device for Planted {
 
     fn capabilities(&self) -> Capabilities {
         let inner = self.inner.capabilities();
-        match self.mistake {
-            Mistake::TornTakenForWhole => Capabilities { atomic_unit: 4096, ..inner },
-            Mistake::CapacitorOverstated => {
+        match self.bug {
+            Bug::AtomicUnitOverstated => Capabilities { atomic_unit: 4096, ..inner },
+            Bug::PersistenceOverstated => {
                 Capabilities { persistence: Persistence::OnAcknowledgement, ..inner }
             }
             _ => inner,
@@ -266,13 +267,13 @@ impl Device for Planted {
 
     fn recover(&mut self, at: Time) -> Recovery {
         let mut recovery = self.inner.recover(at);
-        match self.mistake {
-            Mistake::LossUntold => recovery.bytes_lost = 0,
-            Mistake::DamageUntold if recovery.pages_damaged > 0 => {
+        match self.bug {
+            Bug::LossHidden => recovery.bytes_lost = 0,
+            Bug::DamageHidden if recovery.pages_damaged > 0 => {
                 (recovery.pages_damaged, recovery.bytes_lost) = (0, 0);
             }
-            Mistake::NeverReady => recovery.done += Time::from_s(100_000),
-            Mistake::RecoversOnce => {
+            Bug::NeverReady => recovery.done += Time::from_s(100_000),
+            Bug::SecondRecoveryZeroes => {
                 let was_under_way = at < self.ready && self.written.1 > 0;
                 self.ready = recovery.done;
                 if was_under_way {
@@ -295,8 +296,8 @@ impl Device for Planted {
     }
 
     fn transactions(&mut self) -> Option<&mut dyn Transactions> {
-        match self.mistake {
-            Mistake::AbortThatCommits | Mistake::CommitThatLies => {
+        match self.bug {
+            Bug::AbortCommits | Bug::CommitIgnored => {
                 self.inner.transactions()?;
                 Some(self)
             }
@@ -321,23 +322,23 @@ impl Planted {
 
 impl Transactions for Planted {
     fn begin(&mut self, now: Time) -> Result<Completion, Refused> {
-        // A commit that was a lie is made good now.
-        if self.mistake == Mistake::CommitThatLies && self.inner().is_open() {
+        // An ignored commit is performed now.
+        if self.bug == Bug::CommitIgnored && self.inner().is_open() {
             self.inner().commit(now)?;
         }
         self.inner().begin(now)
     }
 
     fn commit(&mut self, now: Time) -> Result<Completion, Refused> {
-        if self.mistake == Mistake::CommitThatLies && self.inner().is_open() {
+        if self.bug == Bug::CommitIgnored && self.inner().is_open() {
             return Ok(Completion { done: now, status: Status::Done });
         }
         self.inner().commit(now)
     }
 
     fn abort(&mut self, now: Time) -> Result<Completion, Refused> {
-        match self.mistake {
-            Mistake::AbortThatCommits => self.inner().commit(now),
+        match self.bug {
+            Bug::AbortCommits => self.inner().commit(now),
             _ => self.inner().abort(now),
         }
     }

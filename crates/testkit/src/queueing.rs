@@ -32,8 +32,8 @@ pub fn mmc_wait(servers: u32, lambda: f64, service: f64) -> f64 {
     erlang_c(servers, load) * service / (f64::from(servers) - load)
 }
 
-/// Mean waits of two classes at one server, the first before the second but never interrupting it (Cobham 1954):
-/// at rates `lambdas`, with fixed services.
+/// Mean waits of two classes at one server, the first before the second but never interrupting it (Cobham
+/// 1954): at rates `lambdas`, with fixed services.
 pub fn priority_waits(lambdas: [f64; 2], services: [f64; 2]) -> [f64; 2] {
     let loads = [0, 1].map(|class| lambdas[class] * services[class]);
     let residual = (loads[0] * services[0] + loads[1] * services[1]) / 2.0;

@@ -1,8 +1,8 @@
-//! What every report of a device has to be.
+//! Checks of device reports.
 
 use nacre_kernel::{Activity, ComponentId, ComponentReport, Resource, Time};
 
-/// The report of a component of which nothing but its name is known: the one that tests fill in.
+/// An empty report of a component, for tests to fill in.
 pub fn empty_report(id: u8, kind: &'static str, path: &str) -> ComponentReport {
     ComponentReport {
         id: ComponentId(id),
@@ -23,12 +23,13 @@ pub fn empty_report(id: u8, kind: &'static str, path: &str) -> ComponentReport {
     }
 }
 
-/// The components that `report` is of.
+/// The components in `report`.
 pub(crate) fn components(report: &ComponentReport) -> Vec<ComponentId> {
     std::iter::once(report.id).chain(report.children.iter().flat_map(components)).collect()
 }
 
-/// No resource is busy for longer than its servers were there, and only a model of energy gives any.
+/// Panics if a resource is busy for longer than the time of its servers, or if there is energy without an
+/// energy model.
 pub(crate) fn the_ledger_fits(report: &ComponentReport, elapsed: Time) {
     let path = &report.path;
     for (index, Resource { name, servers, ledger }) in report.resources.iter().enumerate() {
@@ -48,7 +49,7 @@ pub(crate) fn the_ledger_fits(report: &ComponentReport, elapsed: Time) {
     report.children.iter().for_each(|child| the_ledger_fits(child, elapsed));
 }
 
-/// Panics unless nothing is counted any more.
+/// Panics unless all counts and charges are zero.
 pub(crate) fn assert_forgotten(report: &ComponentReport) {
     for Resource { name, ledger, .. } in &report.resources {
         assert!(ledger.total_busy_s() == 0.0, "{}: busy time of {name} outlived the restart", report.path);

@@ -1,13 +1,13 @@
-//! Requests that a test draws.
+//! Random requests for tests.
 
 use nacre_kernel::{Op, Random, Request, Time, Zone};
 
-/// Addresses used of a device without a limit.
+/// Address range used on a device without a size limit.
 pub(crate) const UNLIMITED_BYTES: u64 = 1 << 30;
-/// Requests start at multiples of this.
+/// Alignment of requests.
 pub(crate) const BLOCK: u64 = 4096;
 
-/// One request of any kind to a device of `size` bytes.
+/// A random request to a device of `size` bytes.
 pub(crate) fn any_request(random: &mut Random, size: u64, arrival: Time) -> Request {
     let op = match random.below(20) {
         0 => Op::Flush,
@@ -22,8 +22,8 @@ pub(crate) fn any_request(random: &mut Random, size: u64, arrival: Time) -> Requ
     Request { arrival, address: first * BLOCK, bytes, volume: 0, op }
 }
 
-/// `request`, but one that a device whose `zone` is there takes, most of the time: writes go to write pointers, and zones
-/// are reset and finished.
+/// Adapts `request` so that a zoned device mostly accepts it: writes go to the write pointer of `zone`, and
+/// zones are reset and finished.
 pub(crate) fn in_zone(random: &mut Random, request: Request, zone: Option<Zone>) -> Request {
     let Some(zone) = zone else { return request };
     let to = |op, address, end: u64| Request { op, address, bytes: (end - address) as u32, ..request };

@@ -1,19 +1,20 @@
-//! What is restored continues as what was saved.
+//! Checks of saving and restoring state.
 
 use nacre_kernel::Random;
 use nacre_kernel::state::{self, State};
 
-/// Places at which a state is cut, and at which it is damaged.
+/// Number of positions at which a state is truncated, and at which it is damaged.
 const DAMAGES: u64 = 12;
 
-/// Panics unless `other`, built like `saved`, takes on its state, and has the same one then.
+/// Panics unless the state of `saved` can be restored into `other`, which was built like it, and is then
+/// equal.
 pub fn restores<T: State + ?Sized>(saved: &T, other: &mut T) {
     let bytes = state::saved(saved).expect("it can be saved");
     state::restored(other, &bytes).unwrap_or_else(|error| panic!("its own state is refused: {error}"));
     assert!(state::saved(other).as_ref() == Ok(&bytes), "what was restored is not what was saved");
 }
 
-/// Panics unless a state that is cut short is refused, and one with a damaged byte makes nothing panic.
+/// Panics unless a truncated state is rejected. A damaged byte must not cause a panic.
 pub fn what_is_damaged_is_refused<T: State + ?Sized>(
     bytes: &[u8],
     random: &mut Random,

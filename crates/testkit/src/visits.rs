@@ -1,10 +1,11 @@
-//! What becomes of given requests on a device.
+//! Arrivals and completions of given requests on a device.
 
 use crate::oracle::{Load, Visit};
 use nacre_kernel::event::{Completions, Device, Payload, RequestId};
 use nacre_kernel::{Request, Time};
 
-/// Serves `requests` on `device` as `load` sends them: arrival and completion of each, in the order of the list.
+/// Serves `requests` on `device` as `load` sends them. Returns arrival and completion of each, in the order
+/// of the list.
 ///
 /// # Panics
 /// If a request is lost, or its spans do not sum to its latency.
@@ -50,7 +51,7 @@ impl Driver {
         device.submit(now, RequestId(number as u32), request, Payload::NONE);
     }
 
-    /// Runs up to the next completions before `until`; how many there are.
+    /// Runs to the next completions before `until`; returns their number.
     fn run(&mut self, device: &mut dyn Device, until: Time) -> usize {
         self.completions.clear();
         device.run(until, &mut self.completions);

@@ -1,4 +1,4 @@
-//! Builds devices for tests, as a scenario would.
+//! Builds devices for tests, like a scenario.
 
 use nacre_config::{
     Configuration, Descriptor, ErrorCode, Families, Family, Node, Problem, Problems, Reader, Slot, Table,
@@ -9,7 +9,7 @@ use nacre_kernel::{Bytes, ComponentId, Random, Streams, event::Device};
 use nacre_media::store::{Layout, Pages};
 use std::any::Any;
 
-/// The rooms that tests of a crate may build with.
+/// The rooms available to the tests of a crate.
 #[derive(Clone, Copy)]
 pub struct Rooms {
     /// Tables of devices.
@@ -50,7 +50,7 @@ pub struct Workbench {
     streams: Streams,
     files: Vec<(&'static str, String)>,
     components: u8,
-    /// Where bytes are carried: the bytes.
+    /// Data of the devices; `None` without data.
     media: Option<Media>,
 }
 
@@ -62,35 +62,35 @@ struct Document {
 }
 
 impl Workbench {
-    /// A builder with `rooms`, for simulations without bytes.
+    /// A builder with `rooms`, for simulations without data.
     pub fn new(rooms: Rooms, seed: u64) -> Workbench {
         Workbench { rooms, streams: Streams::new(seed), files: Vec::new(), components: 0, media: None }
     }
 
-    /// With a text file a scenario may name.
+    /// Adds a text file that a scenario may name.
     pub fn file(mut self, name: &'static str, text: impl Into<String>) -> Workbench {
         self.files.push((name, text.into()));
         self
     }
 
-    /// With bytes. What is built next has stores in which nothing was written yet.
+    /// Builds devices with data from now on. The next device has empty stores.
     pub fn with_bytes(mut self) -> Workbench {
         self.use_bytes(&Media::new());
         self
     }
 
-    /// What is built next has the stores that `media` gives next.
+    /// The next device has the stores of `media`.
     pub fn use_bytes(&mut self, media: &Media) {
         (self.media, self.components) = (Some(media.clone()), 0);
     }
 
-    /// What is built next has the stores of what was built before: another process, and the same image.
+    /// The next device has the stores of the previous one, as if another process opened the same image.
     pub fn again(&mut self) {
         self.components = 0;
         self.media.iter().for_each(Media::again);
     }
 
-    /// A document read from TOML.
+    /// Reads a configuration from TOML.
     pub fn read<C: Configuration>(&self, toml: &str) -> Result<C, Problems> {
         let node = Node::parse_toml(toml, "test.toml")?;
         let mut reader = Reader::new(&self.rooms);
@@ -99,7 +99,7 @@ impl Workbench {
         Ok(document.expect("no problem was reported"))
     }
 
-    /// A catalog entry as the inside of the table `device`: its own tables lie in that.
+    /// The settings of a catalog entry as the content of the table `device`.
     pub fn cataloged(entry: &str) -> String {
         entry.lines().filter(|line| !line.starts_with("summary")).fold(String::new(), |text, line| match line
             .strip_prefix('[')
@@ -109,12 +109,12 @@ impl Workbench {
         })
     }
 
-    /// The slot that the inside of a TOML table describes.
+    /// The slot described by the content of a TOML table.
     pub fn slot(&self, toml: &str) -> Result<Slot<DeviceFamily>, Problems> {
         Ok(self.read::<Document>(&format!("[device]\n{toml}"))?.device)
     }
 
-    /// The device that the inside of a TOML table describes.
+    /// Builds the device described by the content of a TOML table.
     pub fn build(&mut self, toml: &str) -> Result<Box<dyn Device>, Problems> {
         let slot = self.slot(toml)?;
         self.device(&slot)

@@ -10,64 +10,62 @@ use nacre_config::Families;
 use nacre_crash::{Fault, Media, Options, Report, Stack, crash};
 use nacre_kernel::event::Device;
 use nacre_kernel::{Capabilities, Persistence, Streams};
-use nacre_testkit::planted::{Mistake, Planted};
+use nacre_testkit::planted::{Bug, Planted};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
-/// Number of stacks within which each bug is found, and each fault of the medium is noticed.
+/// Number of stacks within which each bug is found and each fault of the medium is detected.
 const SEEDS: u64 = 24;
 /// Power losses of each.
 const POINTS: u64 = 400;
 
-struct Mistaken<'a, 'b>(&'b mut OfScenario<'a>, Mistake);
+struct WithBug<'a, 'b>(&'b mut OfScenario<'a>, Bug);
 
-impl Stack for Mistaken<'_, '_> {
+impl Stack for WithBug<'_, '_> {
     fn build(&mut self, media: &Media) -> Box<dyn Device> {
         Box::new(Planted::new(self.0.build(media), self.1))
     }
 }
 
 /// Whether a device with these capabilities can have the bug.
-fn applies(mistake: Mistake, capabilities: &Capabilities) -> bool {
+fn applies(bug: Bug, capabilities: &Capabilities) -> bool {
     let Capabilities { persistence, atomic_unit, transactions, .. } = *capabilities;
-    match mistake {
-        Mistake::AcknowledgedEarly => persistence == Persistence::OnAcknowledgement,
-        Mistake::FlushThatLies => persistence.needs_flush(),
-        Mistake::LossUntold | Mistake::CapacitorOverstated => persistence != Persistence::OnAcknowledgement,
-        Mistake::TornTakenForWhole => atomic_unit < 512,
-        Mistake::AbortThatCommits | Mistake::CommitThatLies => transactions,
-        Mistake::StaleRestore
-        | Mistake::MappingOffByOne
-        | Mistake::WearForgotten
-        | Mistake::NeverReady
-        | Mistake::FailsForNothing => true,
-        Mistake::RefusalHidden | Mistake::RecoversOnce | Mistake::DamageUntold => false,
+    match bug {
+        Bug::AcknowledgedEarly => persistence == Persistence::OnAcknowledgement,
+        Bug::FlushIgnored => persistence.needs_flush(),
+        Bug::LossHidden | Bug::PersistenceOverstated => persistence != Persistence::OnAcknowledgement,
+        Bug::AtomicUnitOverstated => atomic_unit < 512,
+        Bug::AbortCommits | Bug::CommitIgnored => transactions,
+        Bug::RestoresOldState
+        | Bug::MappingOffByOne
+        | Bug::WearForgotten
+        | Bug::NeverReady
+        | Bug::SpuriousError => true,
+        Bug::RefusalHidden | Bug::SecondRecoveryZeroes | Bug::DamageHidden => false,
     }
 }
 
-/// Whether recovery takes time, a medium wears out, or it shares word lines is not in the capabilities: a run
-/// without bugs shows it.
-fn comes_up(mistake: Mistake, honest: &Report) -> bool {
+/// Whether a bug can show up in a stack whose test without bugs gave `honest`. The capabilities do not say
+/// whether recovery takes time, the medium wears out, or pages share word lines.
+fn comes_up(bug: Bug, honest: &Report) -> bool {
     let branch = |name| honest.branches[name] > 0;
-    match mistake {
-        Mistake::RefusalHidden => {
-            honest.faults.get(&Fault::EndOfLife).is_some_and(|tried| tried.injected > 0)
-        }
-        Mistake::RecoversOnce => branch("power_lost_while_recovering") && branch("recovery_takes_time"),
-        Mistake::DamageUntold => branch("pages_damaged"),
+    match bug {
+        Bug::RefusalHidden => honest.faults.get(&Fault::EndOfLife).is_some_and(|tried| tried.injected > 0),
+        Bug::SecondRecoveryZeroes => branch("power_lost_while_recovering") && branch("recovery_takes_time"),
+        Bug::DamageHidden => branch("pages_damaged"),
         _ => false,
     }
 }
 
-/// Caches that survive a power loss and keep blocks until they are durable in the backing: over a backing
+/// Caches that survive a power loss and keep blocks until they are durable in the backing. Over a backing
 /// with weaker guarantees they keep more than guaranteed, which hides some bugs.
 const KEEP_MORE: [&str; 2] = ["flash_disk_cache", "pcm_disk_cache"];
-/// Their rows close after a write, mostly before the host is notified: such a card also keeps more than
-/// guaranteed.
+/// NVRAM cards with durable rows. Their rows usually close before the host is notified of a write, so these
+/// cards also keep more than guaranteed.
 const DURABLE_ROWS: &str = "nvram_card of durable rows";
-const OF_PROMISES: [Mistake; 3] = [Mistake::FlushThatLies, Mistake::LossUntold, Mistake::CapacitorOverstated];
+const OF_GUARANTEES: [Bug; 3] = [Bug::FlushIgnored, Bug::LossHidden, Bug::PersistenceOverstated];
 /// The cache mostly has a copy of data that the device below it rejects or damages.
-const OF_BACKINGS: [Mistake; 2] = [Mistake::RefusalHidden, Mistake::DamageUntold];
+const OF_BACKINGS: [Bug; 2] = [Bug::RefusalHidden, Bug::DamageHidden];
 
 /// Stacks for planted bugs: of each kind of device, and of those with several ways to store data.
 pub(super) struct Family {
@@ -106,17 +104,17 @@ const PAIRED: Family = Family {
 
 impl Family {
     /// Whether the bug is hidden in such stacks, or not found within a few of them.
-    fn hides(&self, mistake: Mistake) -> bool {
+    fn hides(&self, bug: Bug) -> bool {
         let keeps_more = KEEP_MORE.contains(&self.kind);
         let is_card = self.kind == "nvram_card";
-        match mistake {
-            // Of cards only those of durable rows are flushed. What shares a word line may be lost behind a flush, too, and
-            // the drive says so.
-            Mistake::FlushThatLies => keeps_more || is_card || self.name == PAIRED.name,
-            // Zeroes over what was written last are a write elsewhere than at the write pointer, which a zone refuses.
-            Mistake::RecoversOnce => self.kind == "zns_ssd",
-            mistake if OF_PROMISES.contains(&mistake) => keeps_more || self.name == DURABLE_ROWS,
-            mistake => keeps_more && OF_BACKINGS.contains(&mistake),
+        match bug {
+            // Only cards with durable rows need flushes. Pages that share a word line may be lost even after
+            // a flush, and the drive reports them.
+            Bug::FlushIgnored => keeps_more || is_card || self.name == PAIRED.name,
+            // This bug writes zeros over the last write, i.e. not at the write pointer, which a zone rejects.
+            Bug::SecondRecoveryZeroes => self.kind == "zns_ssd",
+            bug if OF_GUARANTEES.contains(&bug) => keeps_more || self.name == DURABLE_ROWS,
+            bug => keeps_more && OF_BACKINGS.contains(&bug),
         }
     }
 }
@@ -147,60 +145,60 @@ fn crashed(stack: &mut dyn Stack, faults: &[Fault], seed: u64) -> Report {
 fn every_mistake_is_found_in_every_kind_of_device_that_can_make_it() {
     let mut anywhere = BTreeSet::new();
     for family in kinds().chain(FORMS) {
-        let (mut possible, mut found) = (BTreeMap::<Mistake, u64>::new(), BTreeMap::new());
+        let (mut possible, mut found) = (BTreeMap::<Bug, u64>::new(), BTreeMap::new());
         for (number, (seed, checked)) in (1..=SEEDS).zip(of_family(&family)) {
             let mut stack = OfScenario::new(&checked, &Nothing).expect("it was built when it was drawn");
             let capabilities = stack.build(&Media::new()).capabilities();
             let honest = crashed(&mut stack, &[], seed);
             assert!(honest.finding.is_none(), "{}, seed {seed}: {:?}", family.name, honest.finding);
-            for mistake in Mistake::ALL {
-                if family.hides(mistake) || !applies(mistake, &capabilities) && !comes_up(mistake, &honest) {
+            for bug in Bug::ALL {
+                if family.hides(bug) || !applies(bug, &capabilities) && !comes_up(bug, &honest) {
                     continue;
                 }
-                *possible.entry(mistake).or_default() += 1;
-                if found.contains_key(&mistake) {
+                *possible.entry(bug).or_default() += 1;
+                if found.contains_key(&bug) {
                     continue;
                 }
-                if crashed(&mut Mistaken(&mut stack, mistake), &[], seed).finding.is_some() {
-                    found.insert(mistake, number);
+                if crashed(&mut WithBug(&mut stack, bug), &[], seed).finding.is_some() {
+                    found.insert(bug, number);
                 }
             }
-            if number > 1 && possible.keys().all(|mistake| found.contains_key(mistake)) && anywhere.len() > 10
-            {
+            if number > 1 && possible.keys().all(|bug| found.contains_key(bug)) && anywhere.len() > 10 {
                 break;
             }
         }
-        // What came up in one stack alone had one chance to be seen: what is refused there may never be read again.
+        // A bug that is possible in one stack only had one chance to be found: rejected data may never be
+        // read again.
         possible.retain(|_, stacks| *stacks > 1);
-        let missed: Vec<_> = possible.keys().filter(|mistake| !found.contains_key(mistake)).collect();
+        let missed: Vec<_> = possible.keys().filter(|bug| !found.contains_key(bug)).collect();
         assert!(missed.is_empty(), "{}: {missed:?} are not found within {SEEDS} stacks", family.name);
         println!("{}: stacks until each is found: {found:?}", family.name);
         anywhere.extend(found.into_keys());
     }
-    assert_eq!(anywhere, Mistake::ALL.into_iter().collect(), "each is found somewhere");
+    assert_eq!(anywhere, Bug::ALL.into_iter().collect(), "each is found somewhere");
 }
 
 /// A drive that damages paired pages without counting their data.
 #[test]
-fn paired_pages_that_are_lost_and_not_told_are_found() {
+fn lost_paired_pages_that_are_not_reported_are_found() {
     let mut damaged = 0;
     let found = (1..=SEEDS).zip(of_family(&PAIRED)).find(|(_, (seed, checked))| {
         let mut stack = OfScenario::new(checked, &Nothing).expect("it was built when it was drawn");
         let honest = crashed(&mut stack, &[], *seed);
         assert!(honest.finding.is_none(), "seed {seed}: {:?}", honest.finding);
         damaged += honest.branches["pages_damaged"];
-        let report = crashed(&mut Mistaken(&mut stack, Mistake::DamageUntold), &[], *seed);
+        let report = crashed(&mut WithBug(&mut stack, Bug::DamageHidden), &[], *seed);
         report.finding.is_some()
     });
     assert!(damaged > 0, "no page was damaged");
-    println!("found with stack {}", found.expect("damage that is not told is found").0);
+    println!("found with stack {}", found.expect("hidden damage is found").0);
 }
 
 /// Devices cannot detect them, but the auditor can, in every kind of device.
 #[test]
 fn every_fault_of_the_medium_is_seen_in_every_kind_of_device() {
     for family in kinds() {
-        // Their codes see bit errors, and the page is refused.
+        // Their codes detect bit errors, so the page is rejected.
         let has_code = |fault: &Fault| *fault == Fault::BitRot && KEEP_MORE.contains(&family.kind);
         let unseen = Fault::INJECTED.into_iter().filter(|&fault| fault != Fault::LyingFlush);
         let mut seen = Vec::new();

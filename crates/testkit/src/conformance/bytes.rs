@@ -1,18 +1,18 @@
-//! Which bytes a read may return.
+//! Checks the data that reads return.
 
 use nacre_kernel::event::Payload;
 use nacre_kernel::{Op, Request, Status, Time};
 use std::collections::BTreeMap;
 
-/// The unit in which bytes are followed.
+/// Unit in which data is tracked, in bytes.
 const SECTOR: u64 = 4096;
 
-/// What was written to each sector, and what was read.
+/// Writes and reads of each sector.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Contents {
     sectors: BTreeMap<u64, Sector>,
     requests: BTreeMap<u64, (Time, Request)>,
-    /// Whether sectors may hold anything until they are written.
+    /// Whether sectors may hold anything until they are written, e.g. after a power loss.
     pub(super) is_unknown: bool,
     clock: u64,
 }
@@ -20,11 +20,11 @@ pub(super) struct Contents {
 #[derive(Clone, Debug, Default)]
 struct Sector {
     changes: Vec<Change>,
-    /// What the last read returned, and when it was submitted.
+    /// Data of the last read, and the number of its submission.
     read: Option<(u64, u64)>,
 }
 
-/// A write or a trim. Moments are numbers of calls, since calls of one instant have an order.
+/// A write or a trim. Times are numbers of calls, since calls at the same simulated time have an order.
 #[derive(Clone, Debug)]
 struct Change {
     number: u64,
@@ -40,7 +40,7 @@ fn sectors(request: &Request) -> std::ops::Range<u64> {
 }
 
 impl Contents {
-    /// Request `number` is submitted; its bytes.
+    /// Notes the submission of request `number`; returns its data.
     pub(super) fn submitted(&mut self, number: u64, _now: Time, request: &Request) -> Payload {
         self.clock += 1;
         let at = Time::from_ps(self.clock);
@@ -71,7 +71,7 @@ impl Contents {
         }
     }
 
-    /// Request `number` completed with `data`. Panics if a read may not return it.
+    /// Notes the completion of request `number` with `data`. Panics if a read may not return it.
     pub(super) fn completed(&mut self, number: u64, now: Time, status: Status, data: &Payload) {
         self.clock += 1;
         let clock = self.clock;
@@ -118,7 +118,7 @@ impl Contents {
             return;
         }
         if let Some((before, at)) = of.read {
-            // Nothing changed it since the first of both was submitted: they return the same.
+            // Nothing changed the sector since the earlier submission, so both reads return the same data.
             let first = at.min(since);
             let is_quiet = of.changes.iter().all(|change| change.to < first && !change.has_failed);
             let same = before == words[0] || !is_quiet;
@@ -141,20 +141,20 @@ impl Sector {
             return floor == 0 || self.changes.iter().any(|of| of.is_trim && of.to > floor);
         }
         match self.changes.iter().find(|of| of.number + 1 == word) {
-            // A settled write that began after this one had ended is newer.
+            // A completed write that was submitted after this one had completed is newer.
             Some(change) => change.to >= floor || change.has_failed,
             None => is_unknown && floor == 0,
         }
     }
 
-    /// Drops changes that a newer write has settled.
+    /// Drops changes that no read may return any more.
     fn forget_old(&mut self) {
         if self.changes.len() < 32 {
             return;
         }
         let settled = self.changes.iter().filter(|of| of.to < u64::MAX && !of.is_trim && !of.has_failed);
         let floor = settled.map(|of| of.from).max().unwrap_or(0);
-        // Reads that are outstanding may have been submitted before: a margin of time keeps what they may see.
+        // Outstanding reads may have been submitted earlier: a margin keeps the changes that they may return.
         self.changes.retain(|of| of.to >= floor.saturating_sub(2000));
     }
 }

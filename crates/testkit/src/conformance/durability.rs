@@ -1,22 +1,22 @@
-//! What survives power losses: every word of every sector is checked after each.
+//! Durability over power losses: every word of every sector is checked after each one.
 
 use nacre_kernel::event::{Completions, Device, Payload, RequestId};
 use nacre_kernel::{Op, Persistence, Random, Request, Status, Streams, Time};
 use std::collections::BTreeMap;
 
-/// Bytes of a sector, the unit in which the check writes.
+/// Bytes of a sector, the unit of writes.
 const SECTOR: usize = 4096;
-/// Bytes of a word: no promise is finer.
+/// Bytes of a word: no guarantee is finer.
 const WORD: usize = 8;
-/// Sectors that are written.
+/// Number of sectors that are written.
 const SECTORS: u64 = 48;
-/// Power losses of one device.
+/// Number of power losses of one device.
 const LOSSES: u64 = 60;
 
-/// Panics unless the device that `build` makes keeps what it guarantees over power losses: from the completion of a
-/// write on, or of a flush after it, each word holds that write or a later one; and units of
-/// [`atomic_unit`](nacre_kernel::Capabilities::atomic_unit) are never mixed. The device carries bytes and has no stored
-/// energy.
+/// Panics unless the device from `build` holds its guarantees over power losses. After the completion of a
+/// write, or of a flush after it, each word holds that write or a later one, and units of
+/// [`atomic_unit`](nacre_kernel::Capabilities::atomic_unit) are never torn. The device carries data and has
+/// no stored energy.
 ///
 /// `pause` is the longest time between two requests.
 pub fn durability(pause: Time, mut build: impl FnMut() -> Box<dyn Device>) {
@@ -32,12 +32,12 @@ pub fn durability(pause: Time, mut build: impl FnMut() -> Box<dyn Device>) {
     }
 }
 
-/// A sector as the host knows it.
+/// The host's knowledge of a sector.
 #[derive(Clone, Debug, Default)]
 struct Sector {
-    /// What each word held after the last power loss.
+    /// Content of each word after the last power loss.
     words: Vec<u64>,
-    /// Writes since then, in order, each after the one before has completed.
+    /// Writes since then, in order. Each one follows the completion of the previous one.
     writes: Vec<Write>,
 }
 
@@ -138,7 +138,7 @@ impl Check {
         }
     }
 
-    /// Power is lost between two events or at one; then every sector is read.
+    /// Cuts power between two events or at one, recovers, and reads every sector.
     fn lose_power(&mut self, device: &mut dyn Device, pause: Time) {
         let next = device.next_event();
         let at = match next < Time::MAX && self.random.chance(0.5) {

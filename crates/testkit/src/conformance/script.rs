@@ -6,16 +6,16 @@ use crate::requests::{UNLIMITED_BYTES, any_request, in_zone};
 use nacre_kernel::event::{Canceled, Completions, Device, Payload, RequestId};
 use nacre_kernel::{ComponentReport, Op, Random, Span, Status, Streams, Time};
 
-/// Events that follow the last request at most.
+/// Maximum number of events after the last request.
 const EVENTS_MAX: u64 = 10_000_000;
 
-/// A driver of one device.
+/// Submits random requests to one device.
 #[derive(Clone)]
 pub(super) struct Script {
     random: Random,
     size: u64,
     carries_bytes: bool,
-    /// The device was run to here.
+    /// Time to which the device was run.
     pub(super) now: Time,
     outstanding: Vec<Outstanding>,
     free: Vec<u32>,
@@ -25,7 +25,7 @@ pub(super) struct Script {
     contents: Contents,
 }
 
-/// One request that completed.
+/// A completed request.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Completed {
     number: u64,
@@ -35,7 +35,7 @@ pub(super) struct Completed {
     data: Payload,
 }
 
-/// What a whole run saw.
+/// Observations of a whole run.
 #[derive(Debug, PartialEq)]
 pub(super) struct Seen {
     completed: Vec<Completed>,
@@ -75,7 +75,7 @@ impl Script {
         Seen { completed: self.completed, report, drained: self.now }
     }
 
-    /// When the next request arrives: often at once, and now and then at the instant of an event.
+    /// Arrival time of the next request: often now, and sometimes at the time of an event.
     pub(super) fn next_arrival(&mut self, pause: Time) -> Time {
         match self.random.below(8) {
             0 => self.now,
@@ -104,7 +104,7 @@ impl Script {
         assert!(device.next_event() >= self.now, "{request:?}: the next event is in the past");
     }
 
-    /// Tries to cancel an outstanding request, now and then.
+    /// Sometimes tries to cancel an outstanding request.
     pub(super) fn cancel_one(&mut self, device: &mut dyn Device) {
         if self.outstanding.is_empty() || !self.random.chance(0.1) {
             return;
@@ -123,7 +123,8 @@ impl Script {
         while self.run_once(device, until) > 0 {}
     }
 
-    /// Runs the device to `until` or to the next instant at which requests complete. How many did.
+    /// Runs the device to `until` or to the next instant at which requests complete; returns the number of
+    /// completions.
     pub(super) fn run_once(&mut self, device: &mut dyn Device, until: Time) -> usize {
         let mut completions = Completions::new();
         device.run(until, &mut completions);
@@ -173,7 +174,7 @@ impl Script {
         panic!("the device does not come to rest: the next event is at {}", device.next_event());
     }
 
-    /// Outstanding requests are gone, and what the device holds is not known.
+    /// After a power failure: drops outstanding requests, and treats the data of the device as unknown.
     pub(super) fn power_failed(&mut self) {
         self.free.extend(self.outstanding.drain(..).map(|of| of.id.0));
         self.contents = Contents::default();

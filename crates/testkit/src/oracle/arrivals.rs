@@ -1,14 +1,14 @@
-//! When requests arrive, in an open and in a closed loop.
+//! Arrivals of requests, in open and closed loops.
 
 use nacre_kernel::Time;
 
-/// How requests are sent. They are numbered from 0 in the order of their list.
+/// Open or closed loop. Requests are numbered from 0 in the order of their list.
 #[derive(Clone, Copy, Debug)]
 pub enum Load<'a> {
     /// Each request arrives at its own time; the times never decrease.
     Open(&'a [Time]),
-    /// Clients send the requests of one list in its order: each one starts at time 0, and sends the next request of the
-    /// list when its last one is done.
+    /// Clients share one list of requests. Each one starts at time 0, and sends the next request of the list
+    /// when its previous one is done.
     Closed {
         /// Number of clients.
         clients: usize,
@@ -24,18 +24,18 @@ pub(super) struct Waiting {
     pub(super) arrived: Time,
 }
 
-/// The arrival times that are known so far: in an open loop all of them, in a closed loop one more with each completion.
+/// The known arrival times: all of an open loop; in a closed loop, each completion adds one.
 #[derive(Debug)]
 pub(super) struct Arrivals {
     known: Vec<Time>,
     /// Requests in the list.
     count: usize,
-    /// The first request that was not taken.
+    /// The next request to take.
     next: usize,
 }
 
 impl Arrivals {
-    /// Panics if an open loop has another number of arrival times, or times that decrease.
+    /// Panics if an open loop has the wrong number of arrival times, or times that decrease.
     pub(super) fn new(count: usize, load: Load<'_>) -> Arrivals {
         let known = match load {
             Load::Open(times) => {
@@ -48,7 +48,7 @@ impl Arrivals {
         Arrivals { known, count, next: 0 }
     }
 
-    /// When the next request arrives; `None` if that is not known yet, or if there is none.
+    /// Arrival time of the next request; `None` if it is not known yet, or if there is no next request.
     pub(super) fn next(&self) -> Option<Time> {
         self.known.get(self.next).copied()
     }
@@ -60,7 +60,8 @@ impl Arrivals {
         Some(Waiting { request: self.next - 1, arrived })
     }
 
-    /// A request is done at `at`, now or later; `at` never decreases. In a closed loop the client sends its next one.
+    /// Notes that a request is done at `at`, which is now or later and never decreases. In a closed loop, the
+    /// client sends its next one.
     pub(super) fn completed(&mut self, at: Time) {
         if self.known.len() < self.count {
             self.known.push(at);

@@ -48,7 +48,7 @@ struct Scheduler<'a> {
     in_batch: u32,
     /// Batches of reads that began while writes waited.
     starved: u32,
-    /// Where the last read and the last write began.
+    /// Address of the last read and of the last write.
     last: [u64; 2],
 }
 
@@ -71,11 +71,11 @@ impl Scheduler<'_> {
         position
     }
 
-    /// The nearest request of the current direction from the last one of it upwards.
+    /// The request of the current direction with the next higher address.
     fn higher(&self, waiting: &[Waiting]) -> Option<usize> {
         let last = self.last[usize::from(self.is_write)];
         let address = |position: &usize| self.requests[waiting[*position].request].address;
-        // Of equal ones `min_by_key` returns the first, which is the oldest.
+        // `min_by_key` returns the first of equal ones, which is the oldest.
         (0..waiting.len())
             .filter(|position| {
                 self.is_write(&waiting[*position]) == self.is_write && address(position) >= last
@@ -109,7 +109,7 @@ impl Scheduler<'_> {
 mod tests {
     use super::*;
 
-    /// When requests at these addresses are done that arrive together and take 1 ms each.
+    /// Completion times of requests at these addresses that arrive together and take 1 ms each.
     fn done_ms(read_expire_ms: u64, of: &[(Op, u64)]) -> Vec<u64> {
         let requests: Vec<Request> =
             of.iter().map(|&(op, address)| Request { address, op, ..Request::default() }).collect();

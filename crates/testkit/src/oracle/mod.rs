@@ -1,23 +1,23 @@
-//! Independent discrete-event simulations, to compare schedulers with.
+//! Independent discrete-event simulations, for comparison with schedulers.
 //!
-//! Each one is small enough to be checked by reading: it walks from event to event, keeps what waits in a list, and
-//! searches that list for the next request. It shares the physics with the product (how far an arm moves, how long a row
-//! takes to open), and nothing of its schedulers.
+//! Each one is small enough to be checked by reading: it processes events in order, keeps waiting requests in
+//! a list, and searches that list for the next one. It shares the physics with the product (seek times, row
+//! timings), but none of its schedulers.
 //!
 //! | module | simulates |
 //! |---|---|
 //! | [`deadline`] | mq-deadline of Linux in front of a disk or of equal servers |
-//! | [`disk`] | one arm that serves first come first served, by shortest seek, or by shortest access |
-//! | [`dram_channel`] | a memory controller that gives row hits first, clock by clock |
+//! | [`disk`] | one arm: first come first served, shortest seek, or shortest access |
+//! | [`dram_channel`] | a memory controller that serves row hits first, clock by clock |
 //! | [`flash_channel`] | reads of the dies of one channel: commands, senses, transfers, registers |
 //! | [`queue`] | servers with one queue, one server with priority classes, and servers that fetch from weighted queues |
 //!
-//! Rules that all of them share:
-//! - A decision is made when a resource becomes free, among all requests that have arrived by then. A request that
-//!   arrives at the very moment of the decision takes part in it.
+//! Common rules:
+//! - A decision is made when a resource becomes free, among all requests that have arrived by then. A request
+//!   that arrives at the very moment of the decision takes part in it.
 //! - Ties are broken by arrival order, and requests that arrive together keep the order of the list.
-//! - In a closed loop, a client sends its next request at the moment its last one is done, without a pause. So that
-//!   request takes part in the decision of that moment.
+//! - In a closed loop, a client sends its next request at the moment its last one is done, without a pause.
+//!   So that request takes part in the decision of that moment.
 
 mod arrivals;
 pub mod deadline;
@@ -35,12 +35,12 @@ pub use summary::Summary;
 
 use nacre_kernel::Time;
 
-/// When one request arrived, and when it was done.
+/// Arrival and completion of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Visit {
-    /// When it arrived.
+    /// Arrival time.
     pub arrived: Time,
-    /// When it was done.
+    /// Completion time.
     pub done: Time,
 }
 

@@ -1,11 +1,12 @@
-//! One server that chooses among what waits.
+//! One server that selects among waiting requests.
 
 use super::arrivals::{Arrivals, Waiting};
 use super::{Load, Visit};
 use nacre_kernel::Time;
 
-/// Serves `count` requests, one at a time. `serve` is called whenever the server is free and a request waits: it gets the
-/// time and all that waits, oldest first, and returns the position of its choice and how long that one takes.
+/// Serves `count` requests, one at a time. `serve` is called whenever the server is free and a request waits.
+/// It gets the time and the waiting requests, oldest first, and returns the index of its choice and the
+/// service time.
 pub(super) fn single_server(
     count: usize,
     load: Load<'_>,

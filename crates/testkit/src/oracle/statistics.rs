@@ -1,15 +1,16 @@
-//! How far a simulated mean may lie from its closed form.
+//! Statistical tolerance between simulated means and closed forms.
 
 use nacre_kernel::{Random, Streams};
 
-/// Independent runs behind each estimate.
+/// Number of independent runs for each estimate.
 const RUNS: usize = 20;
-/// Standard errors that an estimate may be off. With Student's t for 19 degrees of freedom one estimate in 1,300 is further
-/// off by chance; seeds are fixed, so a test that passed once does not fail by chance later.
+/// Maximum deviation of an estimate, in standard errors. With Student's t for 19 degrees of freedom, one
+/// estimate in 1,300 deviates more by chance; seeds are fixed, so a test that passed once does not fail by
+/// chance later.
 const ERRORS_MOST: f64 = 4.0;
 
-/// Panics unless the mean of `run`, over independent runs, meets `expected` within its own statistical error, and that
-/// error is at most a share `tolerance` of `expected`.
+/// Panics unless the mean of `run`, over independent runs, meets `expected` within its own statistical error,
+/// and that error is at most a share `tolerance` of `expected`.
 #[track_caller]
 pub(super) fn assert_mean(
     what: &str,
@@ -33,7 +34,7 @@ pub(super) fn assert_mean(
     assert!((mean - expected).abs() <= allowed, "{what}: {mean} +- {allowed}, expected {expected}");
 }
 
-/// The mean of the last nine tenths of `values`: the first tenth is for the start from empty.
+/// The mean of `values` without the first 10 %, the start from an empty system.
 pub(super) fn settled_mean(values: &[f64]) -> f64 {
     let settled = &values[values.len() / 10..];
     settled.iter().sum::<f64>() / settled.len() as f64

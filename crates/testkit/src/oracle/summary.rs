@@ -1,4 +1,4 @@
-//! What a host sees of a run.
+//! Rates and latencies of a run, as the host measures them.
 
 use super::Visit;
 use nacre_kernel::Time;
@@ -17,7 +17,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Of `visits`; there is at least one.
+    /// The summary of `visits`, of which there is at least one.
     #[must_use]
     pub fn of(visits: &[Visit]) -> Summary {
         let mut latencies: Vec<Time> = visits.iter().map(Visit::latency).collect();

@@ -1,4 +1,4 @@
-//! What a new device costs: one folder and one line of the table. CONTRIBUTING.md shows both.
+//! A new device takes one folder and one line of the table. CONTRIBUTING.md shows both.
 
 mod battery_ram;
 

@@ -1,4 +1,4 @@
-//! One disk: an arm, and the firmware's choice of the next request.
+//! A disk with one arm, and its scheduling.
 
 use super::arrivals::Waiting;
 use super::single_server::single_server;
@@ -6,32 +6,32 @@ use super::{Load, Visit};
 use nacre_kernel::{Op, Request, Time};
 use nacre_media::disk::{Arm, Disk, Target};
 
-/// Which request the arm serves next.
+/// Policy that selects the next request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
-    /// The oldest.
+    /// The oldest request.
     FirstCome,
-    /// The one with the shortest seek (SSTF): the fewest cylinders between the arm and its first sector. Rotation and the
-    /// settling of writes do not count.
+    /// The shortest seek (SSTF): the fewest cylinders between the arm and the first sector. Rotation and the
+    /// settling time of writes do not count.
     ShortestSeek,
-    /// The one with the shortest access (SATF): the least time until its first sector is under the head, which is seek,
-    /// settling, and rotational wait. Its transfer does not count.
+    /// The shortest access (SATF): the least time until the first sector is under the head, i.e. seek,
+    /// settling, and rotational latency. The transfer does not count.
     ShortestAccess,
 }
 
-/// How the firmware chooses.
+/// Scheduling of the firmware.
 #[derive(Clone, Copy, Debug)]
 pub struct Firmware {
     /// Scheduling policy.
     pub policy: Policy,
-    /// It knows this many of the oldest waiting requests; at least 1.
+    /// Number of the oldest waiting requests that it considers; at least 1.
     pub depth: usize,
     /// A request that has waited longer than this goes before all others, the oldest first.
     pub age_limit: Option<Time>,
 }
 
-/// Serves `requests` from a disk without a cache, whose arm stands where `disk` has it. Each one takes its seek, the wait
-/// for its first sector, and its transfer. Arrival times are those of `load`.
+/// Serves `requests` from a disk without a cache, whose arm starts at the position in `disk`. Each request
+/// takes its seek, rotational latency, and transfer. Arrival times are those of `load`.
 ///
 /// The arm stays where the last access left it while nothing waits.
 #[must_use]
@@ -46,8 +46,8 @@ fn target(disk: &Disk, request: &Request) -> Target {
     disk.target(request.address, u64::from(request.bytes), request.op == Op::Write)
 }
 
-/// Serves `requests` as [`serve`] does, in the order of `choose`, which gets the arm, the time, and all that waits, oldest
-/// first, and returns the position of its choice.
+/// Serves `requests` like [`serve`], in the order of `choose`. It gets the arm, the time, and the waiting
+/// requests, oldest first, and returns the index of its choice.
 pub(super) fn on_arm(
     disk: &Disk,
     requests: &[Request],
@@ -65,7 +65,8 @@ pub(super) fn on_arm(
 }
 
 impl Firmware {
-    /// The position in `waiting`, which is not empty and has the oldest first, of the request to serve from `now` on.
+    /// The index in `waiting` of the request to serve from `now` on. `waiting` is not empty and has the
+    /// oldest first.
     fn choose(
         &self,
         disk: &Disk,
@@ -79,7 +80,7 @@ impl Firmware {
             return 0;
         }
         let known = 0..waiting.len().min(self.depth);
-        // Of equal ones `min_by_key` returns the first, which is the oldest.
+        // `min_by_key` returns the first of equal ones, which is the oldest.
         match self.policy {
             Policy::FirstCome => 0,
             Policy::ShortestSeek => known

@@ -15,7 +15,8 @@ fn curve() -> SeekCurve {
     SeekCurve::fit(SeekTimes { track_to_track: us(200), average: us(3400), full_stroke: us(6600) }).unwrap()
 }
 
-/// A disk of 1,001 cylinders with one surface, the same rate everywhere, and writes that settle 3 ms longer.
+/// A disk of 1,001 cylinders with one surface, a constant data rate, and a settling time of writes of 3 ms
+/// more.
 fn disk() -> Disk {
     let layout = Layout::new(Bytes(1001 * TRACK), ROTATION, Bandwidth(200e6), Bandwidth(200e6), 1);
     Disk::new(layout, curve(), Draw::default(), Time::from_ms(3))
@@ -52,7 +53,7 @@ fn order_of(firmware: Firmware, requests: &[Request]) -> Vec<usize> {
     order(&serve(&disk(), firmware, requests, Load::Open(&vec![Time::ZERO; requests.len()])))
 }
 
-/// The order of requests that each stand at the start of one of `cylinders`.
+/// The order of requests at the starts of `cylinders`.
 fn order_of_cylinders(firmware: Firmware, cylinders: &[u64]) -> Vec<usize> {
     order_of(firmware, &cylinders.iter().map(|&cylinder| read(cylinder, 0.0, 1)).collect::<Vec<_>>())
 }
@@ -92,7 +93,7 @@ fn the_shortest_seek_counts_cylinders_from_where_the_arm_stands() {
 #[test]
 fn of_equal_seeks_the_oldest_goes_first() {
     let shortest = firmware(Policy::ShortestSeek, 32);
-    // 200 first, since it alone has arrived; 100 and 300 are as far, as are two on one cylinder.
+    // 200 first, since only it has arrived; 100 and 300 are at equal distance, and two are on one cylinder.
     let requests = [200, 300, 100, 300].map(|cylinder| read(cylinder, 0.0, 1));
     let times = [0, 1, 2, 3].map(Time::from_us);
     let visits = serve(&disk(), shortest, &requests, Load::Open(&times));
@@ -106,7 +107,8 @@ fn the_shortest_access_counts_seek_settling_and_rotation() {
     let shortest = firmware(Policy::ShortestAccess, 32);
     // On the arm's cylinder sectors come in the order of their angles.
     assert_eq!(order_of(shortest, &[0.75, 0.5, 0.25].map(|share| read(0, share, 1))), [2, 1, 0]);
-    // One cylinder away is 0.2 ms: a sector at 0.1 turns (0.4 ms) is reached there, and goes before one at 0.15 here.
+    // One cylinder away is 0.2 ms: a sector at 0.1 turns (0.4 ms) is reached there, and goes before one at
+    // 0.15 here.
     assert_eq!(order_of(shortest, &[read(0, 0.15, 1), read(1, 0.1, 1)]), [1, 0]);
     // One at 0.02 turns (0.08 ms) has passed when the arm is there.
     assert_eq!(order_of(shortest, &[read(0, 0.9, 1), read(1, 0.02, 1)]), [0, 1]);
@@ -115,7 +117,7 @@ fn the_shortest_access_counts_seek_settling_and_rotation() {
     assert_eq!(order_of(shortest, &[read(500, 0.25, 1), read(0, 0.5, 1)]), [1, 0]);
     // A write has 3 ms to settle, so its sector at 0.1 turns is missed, and comes after 1.1 turns.
     assert_eq!(order_of(shortest, &[write(1, 0.1, 1), read(1, 0.15, 1)]), [1, 0]);
-    // The transfer does not count: the first takes half a turn longer, and still goes first.
+    // The transfer does not count: the first request takes half a turn longer but still goes first.
     assert_eq!(order_of(shortest, &[read(0, 0.2, 1), read(0, 0.1, TRACK as u32 / 2)]), [1, 0]);
     // Ties go to the oldest.
     assert_eq!(order_of(shortest, &[read(0, 0.3, 8), read(0, 0.3, 4)]), [0, 1]);
@@ -176,8 +178,9 @@ fn on_one_track_first_come_waits_as_pollaczek_and_khinchine_have_it() {
 
 #[test]
 fn on_one_track_the_shortest_access_passes_no_request_by() {
-    // Without transfers each request is served when it first comes under the head: its latency is 0 to 4 ms, evenly,
-    // whatever the others do, so n clients get 2 n requests in a turn. One byte takes 5 ns.
+    // Without transfers, each request is served when it first passes the head: its latency is uniform from 0
+    // to 4 ms, independent of other requests, so n clients complete 2 n requests per turn. One byte takes 5
+    // ns.
     for clients in [1, 4, 32] {
         let expected = 2.0 * clients as f64 / 4e-3;
         let summary = |random: &mut Random, depth| {

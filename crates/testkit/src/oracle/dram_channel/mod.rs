@@ -1,4 +1,4 @@
-//! One rank of DRAM behind a memory controller, clock by clock.
+//! A memory controller with one rank of DRAM, clock by clock.
 
 mod rank;
 #[cfg(test)]
@@ -19,19 +19,19 @@ pub struct Controller {
     pub timing: Timing,
     /// Number of banks.
     pub banks: usize,
-    /// Whether a row is closed after each access, by the access itself, or stays open until another one is needed.
+    /// Whether each access closes its row. Otherwise, rows stay open until another one is needed.
     pub closes_rows: bool,
-    /// The controller sees this many of the oldest waiting accesses; at least 1. An access waits until its read or write is
-    /// given. With 1 it serves in order of arrival.
+    /// Number of the oldest waiting accesses that the controller considers; at least 1. An access waits until
+    /// its read or write command. With 1, accesses are served in order of arrival.
     pub queue: usize,
     /// Whether writes are gathered; otherwise reads and writes are served alike.
     pub writes: Option<Watermarks>,
 }
 
-/// When a controller turns from reads to writes and back, by the number of writes in its queue.
+/// Numbers of queued writes at which a controller switches between reads and writes.
 ///
-/// It turns to writes when there are `high` of them, or if there is no read. It continues with writes until there are `low`
-/// of them, if there is a read then, or none.
+/// It switches to writes if there are `high` writes, or no reads. It continues with writes until `low` of
+/// them are left and a read waits, or no writes are left.
 #[derive(Clone, Copy, Debug)]
 pub struct Watermarks {
     /// More than `low`, and at most the length of the queue.
@@ -51,14 +51,15 @@ pub struct Access {
     pub is_write: bool,
 }
 
-/// Serves `accesses` by first ready, first come, first served (FR-FCFS). Each clock the controller gives one command, the
-/// first of these that the timing allows:
+/// Serves `accesses` by first ready, first come, first served (FR-FCFS). In each clock the controller issues
+/// one command, the first of these that the timing allows:
 ///
 /// 1. the read or write of the oldest access whose row is open (a row hit);
-/// 2. going from the oldest access to the newest, the command that opens its row, or the one that closes another row in its
-///    bank, unless an access that is served now hits that row.
+/// 2. from the oldest access to the newest, the command that opens its row, or the command that closes
+///    another row in its bank, unless an access that is being served hits that row.
 ///
-/// What arrives at an edge of the clock takes part at that edge. An access is done when the last of its data has crossed.
+/// An access that arrives at a clock edge takes part at that edge. An access is done when the last of its
+/// data was transferred.
 #[must_use]
 pub fn serve(controller: &Controller, accesses: &[Access], load: Load<'_>) -> Vec<Visit> {
     assert!(controller.queue >= 1, "the controller sees an access");
@@ -111,7 +112,7 @@ pub fn serve(controller: &Controller, accesses: &[Access], load: Load<'_>) -> Ve
     }
 }
 
-/// The command to give at `now` for one of the `served` accesses, oldest first.
+/// The command to issue at `now` for one of the `served` accesses, oldest first.
 fn choose(rank: &Rank, now: u64, served: &[(usize, Access)]) -> Option<(Command, usize, Access)> {
     let is_hit = |access: &Access| rank.open_row(access.bank) == Some(access.row);
     let hit = served
@@ -135,7 +136,7 @@ fn choose(rank: &Rank, now: u64, served: &[(usize, Access)]) -> Option<(Command,
 }
 
 impl Watermarks {
-    /// Whether writes are served next, where `was_writing` says what was served last.
+    /// Whether writes are served next. `was_writing`: whether writes were served last.
     fn is_writing(&self, was_writing: bool, reads: usize, writes: usize) -> bool {
         if was_writing {
             writes > 0 && (writes > self.low || reads == 0)

@@ -1,4 +1,4 @@
-//! A rank of DRAM: its open rows, and when it allows which command.
+//! A rank of DRAM: its open rows, and the timing of its commands.
 
 use std::collections::VecDeque;
 
@@ -15,7 +15,7 @@ pub struct Timing {
     pub read_latency: u64,
     /// From a write to its data: CWL.
     pub write_latency: u64,
-    /// Of the data of one access.
+    /// Time of the data transfer of one access.
     pub burst: u64,
     /// From a read to closing its row: tRTP.
     pub read_to_precharge: u64,
@@ -74,7 +74,7 @@ struct Bank {
 pub(super) struct Rank {
     timing: Timing,
     banks: Vec<Bank>,
-    /// When the last four rows were opened.
+    /// Clocks at which the last four rows were opened.
     activates: VecDeque<u64>,
     /// Data of a read, and data of a write.
     read_data: u64,
@@ -84,7 +84,7 @@ pub(super) struct Rank {
 }
 
 impl Rank {
-    /// With all rows closed.
+    /// A rank with all rows closed.
     pub(super) fn new(timing: Timing, banks: usize) -> Rank {
         let banks = vec![Bank::default(); banks];
         Rank { timing, banks, activates: VecDeque::new(), read_data: 0, write_data: 0, read: 0 }
@@ -135,7 +135,8 @@ impl Rank {
         self.precharge(self.banks[bank].precharge, bank);
     }
 
-    /// Reads or writes the open row of a bank; returns the clock at which the last of its data has crossed.
+    /// Reads or writes the open row of a bank; returns the clock at which the last of its data was
+    /// transferred.
     pub(super) fn column(&mut self, now: u64, bank: usize, is_write: bool) -> u64 {
         let timing = self.timing;
         let latency = if is_write { timing.write_latency } else { timing.read_latency };

@@ -20,14 +20,14 @@ fn write(bank: usize, row: u64) -> Access {
     Access { is_write: true, ..read(bank, row) }
 }
 
-/// When `accesses` are done that arrive at these clocks, in clocks.
+/// Completion of `accesses` that arrive at these clocks, in clocks.
 fn done_from(controller: &Controller, accesses: &[Access], clocks: &[u64]) -> Vec<u64> {
     let times: Vec<Time> = clocks.iter().map(|&clock| CLOCK * clock).collect();
     let visits = serve(controller, accesses, Load::Open(&times));
     visits.iter().map(|visit| visit.done.as_ps() / CLOCK.as_ps()).collect()
 }
 
-/// The same of accesses that arrive together at time 0.
+/// Completion of accesses that arrive together at time 0, in clocks.
 fn done(controller: &Controller, accesses: &[Access]) -> Vec<u64> {
     done_from(controller, accesses, &vec![0; accesses.len()])
 }
@@ -58,7 +58,8 @@ fn a_row_stays_open_as_long_as_it_has_to() {
     // A late read of the row: at 40, so closed at 40 + tRTP.
     let accesses = [read(0, 1), read(0, 1), read(0, 2)];
     assert_eq!(done_from(&controller(32), &accesses, &[0, 40, 41]), [26, 55, 46 + 11 + 26]);
-    // What closes its row with the access needs no command: opened anew at 28 + 11, also for the same row.
+    // An access that closes its row needs no command: the bank is opened again at 28 + 11, even for the same
+    // row.
     let closing = Controller { closes_rows: true, ..controller(32) };
     assert_eq!(done(&closing, &[read(0, 1), read(0, 1)]), [26, 39 + 26]);
 }
@@ -69,15 +70,17 @@ fn hits_go_first_as_far_as_the_queue_is_seen() {
     let accesses = [read(0, 1), read(0, 2), read(0, 1)];
     assert_eq!(done(&controller(3), &accesses), [26, 28 + 11 + 26, 30]);
     assert_eq!(done(&controller(1), &accesses), [26, 39 + 26, 39 + 28 + 11 + 26], "in order of arrival");
-    // A hit that arrives at the clock at which the row would be closed keeps it open; one clock later it comes too late.
+    // A hit that arrives at the clock at which the row would be closed keeps it open; one clock later it
+    // comes too late.
     assert_eq!(done_from(&controller(3), &accesses, &[0, 0, 28]), [26, 34 + 11 + 26, 28 + 15]);
     assert_eq!(done_from(&controller(3), &accesses, &[0, 0, 29]), [26, 39 + 26, 39 + 28 + 11 + 26]);
 }
 
 #[test]
 fn a_row_stays_open_for_a_hit_that_has_to_wait() {
-    // Rows 1 of banks 0 and 1 are open. A write at 100 has its data from 108 to 112, so no read goes before 118. The hit of
-    // bank 0 keeps its row open until then; the older access to row 2 closes it 6 clocks later (tRTP).
+    // Rows 1 of banks 0 and 1 are open. A write at 100 has its data from 108 to 112, so no read goes before
+    // 118. The hit of bank 0 keeps its row open until then; the older access to row 2 closes it 6 clocks
+    // later (tRTP).
     let accesses = [read(0, 1), read(1, 1), write(1, 1), read(0, 2), read(0, 1)];
     let done = done_from(&controller(32), &accesses, &[0, 0, 100, 101, 101]);
     assert_eq!(done, [26, 31, 112, 124 + 11 + 26, 118 + 15]);
@@ -85,7 +88,8 @@ fn a_row_stays_open_for_a_hit_that_has_to_wait() {
 
 #[test]
 fn of_several_hits_and_of_several_misses_the_oldest_goes_first() {
-    // Banks 0 and 1 are opened at 0 and 5 (tRRD); bank 0 is read at 11, at 15 its second access, before that of bank 1.
+    // Banks 0 and 1 are opened at 0 and 5 (tRRD); bank 0 is read at 11, at 15 its second access, before that
+    // of bank 1.
     let accesses = [read(0, 1), read(1, 1), read(0, 1)];
     assert_eq!(
         done(&controller(32), &accesses),
@@ -99,17 +103,19 @@ fn of_several_hits_and_of_several_misses_the_oldest_goes_first() {
 
 #[test]
 fn reads_and_writes_take_turns_on_the_bus() {
-    // One row: a read at 11, data 22 to 26, two clocks between, data of the write 28 to 32, so a read 6 clocks later at 38.
+    // One row: a read at 11, data 22 to 26, two clocks between, data of the write 28 to 32, so a read 6
+    // clocks later at 38.
     let accesses = [read(0, 1), write(0, 1), read(0, 1)];
     let times = [0, 0, 17];
     assert_eq!(done_from(&controller(1), &accesses, &times), [26, 32, 32 + 6 + 15]);
-    // The write may go at 20. A read that arrives at 17 goes then, data 28 to 32, and puts the write off to 34 to 38.
+    // The write may be issued at 20. A read that arrives at 17 is issued then, with data from 28 to 32, and
+    // delays the write's data to 34 to 38.
     assert_eq!(done_from(&controller(32), &accesses, &times), [26, 38, 32]);
 }
 
 #[test]
 fn writes_are_gathered_between_the_watermarks() {
-    // All of one open row.
+    // All accesses to one open row.
     let order = |writes, kinds: &str| {
         let accesses: Vec<Access> =
             kinds.chars().map(|kind| if kind == 'w' { write(0, 1) } else { read(0, 1) }).collect();
@@ -124,7 +130,7 @@ fn writes_are_gathered_between_the_watermarks() {
     assert_eq!(order(watermarks(3, 1), "rwwrr"), [0, 3, 4, 1, 2], "too few");
     assert_eq!(order(watermarks(3, 1), "wwrwwr"), [0, 1, 3, 2, 5, 4], "three of four");
     assert_eq!(order(watermarks(3, 1), "ww"), [0, 1], "writes alone");
-    // What the timing makes of it: writes at 11 and 15, data until 27; reads from 33 on.
+    // With this timing: writes at 11 and 15, data until 27; reads from 33 on.
     let gathering = Controller { writes: watermarks(2, 0), ..controller(32) };
     assert_eq!(done(&gathering, &[read(0, 1), write(0, 1), write(0, 1), read(0, 1)]), [48, 23, 27, 52]);
 }
@@ -134,7 +140,7 @@ fn rates_are_those_of_the_constraint_that_binds() {
     // The data of one open row follow each other.
     let hits = vec![read(0, 1); 1000];
     assert_eq!(done(&controller(32), &hits)[999], 22 + 1000 * 4);
-    // Rows of one bank: tRAS + tRP each.
+    // Different rows of one bank: tRAS + tRP each.
     let rows: Vec<Access> = (0..1000).map(|row| read(0, row)).collect();
     for queue in [1, 32] {
         assert_eq!(done(&controller(queue), &rows)[999], 999 * 39 + 26);
@@ -154,9 +160,10 @@ fn rates_are_those_of_the_constraint_that_binds() {
 
 #[test]
 fn one_bank_waits_as_pollaczek_and_khinchine_have_it() {
-    // An access holds its bank for tRAS + tRP = 39 clocks, and is done 26 clocks after it took it. With arrivals at any time
-    // and starts at clocks the wait is that of M/D/1 and half a clock: work U at the edges has the mean
-    // 39 r / (2 (1 - r)) - r / 2, and those that arrive within one clock wait r / 2 for each other.
+    // An access holds its bank for tRAS + tRP = 39 clocks, and is done 26 clocks after it took it. With
+    // arrivals at any time and starts at clocks the wait is that of M/D/1 and half a clock: work U at the
+    // edges has the mean 39 r / (2 (1 - r)) - r / 2, and those that arrive within one clock wait r / 2 for
+    // each other.
     let clock = CLOCK.as_secs_f64();
     let service = 39.0 * clock;
     let rate = 0.7 / service;
@@ -172,8 +179,8 @@ fn one_bank_waits_as_pollaczek_and_khinchine_have_it() {
 
 #[test]
 fn one_client_pays_for_each_row_that_it_does_not_find_open() {
-    // One access at a time to four rows of eight banks: a quarter of them hit. With tRAS = 26 a row may be closed when its
-    // data have crossed, so a conflict is tRP + tRCD longer than a hit.
+    // One access at a time to four rows of eight banks: a quarter of them hit. With tRAS = 26 a row may be
+    // closed when its data have crossed, so a conflict is tRP + tRCD longer than a hit.
     let timing = Timing { row_open: 26, ..TIMING };
     let one = Controller { timing, ..controller(1) };
     let expected = (15.0 + 0.75 * 22.0) * CLOCK.as_secs_f64();

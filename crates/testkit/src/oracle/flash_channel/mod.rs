@@ -5,14 +5,14 @@ use super::{Load, Visit};
 use nacre_kernel::Time;
 use std::collections::VecDeque;
 
-/// What crosses the channel next, when it is free.
+/// Arbitration of a free channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arbitration {
-    /// What has been ready longest, command or page.
+    /// The command or page that has been ready longest.
     FirstCome,
-    /// Pages before commands; in each class what has been ready longest.
+    /// Pages before commands; within each, the one that has been ready longest.
     PagesFirst,
-    /// Commands before pages; in each class what has been ready longest.
+    /// Commands before pages; within each, the one that has been ready longest.
     CommandsFirst,
 }
 
@@ -21,10 +21,10 @@ pub enum Arbitration {
 pub struct Channel {
     /// Number of dies.
     pub dies: usize,
-    /// Pages that a die holds: a read has a register of its die from the start of its command to the end of its page's
+    /// Page registers of a die: a read occupies one from the start of its command to the end of its page's
     /// transfer.
     pub registers: usize,
-    /// What crosses next.
+    /// Arbitration of the channel.
     pub arbitration: Arbitration,
     /// Time of a command on the channel.
     pub command: Time,
@@ -32,15 +32,15 @@ pub struct Channel {
     pub sense: Time,
     /// Time of a page on the channel.
     pub transfer: Time,
-    /// From the end of the transfer until the read is done: what every read takes behind the channel.
+    /// Time from the end of the transfer until the read is done.
     pub completion: Time,
 }
 
-/// What waits for the channel or crosses it: the command of a read, or its page.
+/// A command or page that waits for the channel or crosses it.
 #[derive(Clone, Copy, Debug)]
 struct Crossing {
     is_command: bool,
-    /// Since when it could cross.
+    /// Time at which it became ready.
     ready: Time,
     read: Waiting,
     die: usize,
@@ -49,23 +49,23 @@ struct Crossing {
 /// One die.
 #[derive(Clone, Debug, Default)]
 struct Die {
-    /// Reads whose command was not sent.
+    /// Reads whose command was not sent yet.
     queue: VecDeque<Waiting>,
-    /// The read that has the array, from the start of its command until it is sensed.
+    /// The read that occupies the array, from the start of its command until its page is sensed.
     sensing: Option<Waiting>,
-    /// When that read is sensed; `None` while its command crosses.
+    /// Time at which its page is sensed; `None` while its command crosses.
     sensed_at: Option<Time>,
     /// Registers in use.
     held: usize,
-    /// Since when the array has been free, if it is.
+    /// Time at which the array became free, if it is.
     array_free: Time,
-    /// Since when a register has been free, if one is.
+    /// Time at which a register became free, if one is.
     register_free: Time,
 }
 
-/// Serves reads; read number i is of die `dies[i]`. Each die takes its reads in arrival order. A command is ready when its
-/// read is the oldest of its die, the die senses nothing, and it has a free register. A page is ready when it is sensed.
-/// What crosses the channel is not interrupted.
+/// Serves reads; read number i is on die `dies[i]`. Each die serves its reads in arrival order. A command is
+/// ready when its read is the oldest of its die, the die is not sensing, and it has a free register. A page
+/// is ready when it is sensed. Transfers are not interrupted.
 #[must_use]
 pub fn serve(channel: &Channel, dies: &[usize], load: Load<'_>) -> Vec<Visit> {
     assert!(channel.registers >= 1, "a die has a register");
@@ -76,7 +76,7 @@ pub fn serve(channel: &Channel, dies: &[usize], load: Load<'_>) -> Vec<Visit> {
     let mut on_channel: Option<(Crossing, Time)> = None;
     let mut now = Time::ZERO;
     loop {
-        // All that ends at this moment, then all that arrives, then the decision.
+        // Everything that ends at this moment, then everything that arrives, then the decision.
         if let Some((crossing, end)) = on_channel
             && end <= now
         {
@@ -126,7 +126,7 @@ impl Channel {
 }
 
 impl Die {
-    /// The command that it can take.
+    /// The command that is ready for the channel.
     fn command(&self, number: usize, channel: &Channel) -> Option<Crossing> {
         let &read = self.queue.front()?;
         let can_take = self.sensing.is_none() && self.held < channel.registers;
@@ -134,13 +134,13 @@ impl Die {
         can_take.then_some(Crossing { is_command: true, ready, read, die: number })
     }
 
-    /// The command of the oldest read begins to cross.
+    /// Starts the transfer of the command of the oldest read.
     fn take_command(&mut self) {
         self.sensing = self.queue.pop_front();
         self.held += 1;
     }
 
-    /// The page that was sensed by `now`.
+    /// The page that is ready because it was sensed by `now`.
     fn sensed(&mut self, number: usize, now: Time) -> Option<Crossing> {
         let ready = self.sensed_at.filter(|&at| at <= now)?;
         self.sensed_at = None;
@@ -149,7 +149,7 @@ impl Die {
         Some(Crossing { is_command: false, ready, read, die: number })
     }
 
-    /// A page has left at `now`.
+    /// Frees the register of a page that was transferred by `now`.
     fn give_register_back(&mut self, now: Time, registers: usize) {
         if self.held == registers {
             self.register_free = now;

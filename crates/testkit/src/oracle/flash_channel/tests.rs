@@ -7,13 +7,13 @@ use Arbitration::{CommandsFirst, FirstCome, PagesFirst};
 
 const ALL: [Arbitration; 3] = [FirstCome, PagesFirst, CommandsFirst];
 
-/// A channel on which `[command, sense, transfer]` take so many microseconds.
+/// A channel with `[command, sense, transfer]` in microseconds.
 fn channel(dies: usize, registers: usize, arbitration: Arbitration, times_us: [u64; 3]) -> Channel {
     let [command, sense, transfer] = times_us.map(Time::from_us);
     Channel { dies, registers, arbitration, command, sense, transfer, completion: Time::ZERO }
 }
 
-/// When reads of `dies` that arrive together are done, in microseconds.
+/// Completion of reads of `dies` that arrive together, in microseconds.
 fn done_us(channel: &Channel, dies: &[usize]) -> Vec<u64> {
     let visits = serve(channel, dies, Load::Open(&vec![Time::ZERO; dies.len()]));
     visits.iter().map(|visit| visit.done.as_ps() / Time::from_us(1).as_ps()).collect()
@@ -39,9 +39,9 @@ fn a_client_sends_its_next_read_when_the_last_one_is_done_behind_the_channel() {
 
 #[test]
 fn what_crosses_first_by_hand() {
-    // Reads 0 and 2 of die 0, read 1 of die 1. Commands 0 to 1 and 1 to 2; sensed at 11 and 12; page 0 crosses from 11 to 15.
-    // One register: command 2 is ready at 15. It goes behind page 1 (15 to 19), or before it (15 to 16).
-    // Two registers: command 2 is ready at 11, as is page 0 of an older read.
+    // Reads 0 and 2 of die 0, read 1 of die 1. Commands 0 to 1 and 1 to 2; sensed at 11 and 12; page 0
+    // crosses from 11 to 15. One register: command 2 is ready at 15. It goes behind page 1 (15 to 19), or
+    // before it (15 to 16). Two registers: command 2 is ready at 11, as is page 0 of an older read.
     for (registers, arbitration, expected) in [
         (1, FirstCome, [15, 19, 34]),
         (1, PagesFirst, [15, 19, 34]),
@@ -59,10 +59,11 @@ fn what_crosses_first_by_hand() {
 
 #[test]
 fn a_die_with_full_registers_takes_no_command() {
-    // Commands 0 to 1 and 3 to 4, pages sensed at 3 and 6, page 0 crosses from 4 to 14. Only then is a register free.
+    // Commands 0 to 1 and 3 to 4, pages sensed at 3 and 6, page 0 crosses from 4 to 14. Only then is a
+    // register free.
     let reads = [0; 4];
     assert_eq!(done_us(&channel(1, 2, CommandsFirst, [1, 2, 10]), &reads), [14, 25, 36, 46]);
-    // A third register takes command 2 at 14 just the same, since the channel is busy until then.
+    // With a third register, command 2 is also sent at 14, since the channel is busy until then.
     assert_eq!(done_us(&channel(1, 3, CommandsFirst, [1, 2, 10]), &reads), [14, 25, 36, 46]);
     // With one register nothing overlaps.
     assert_eq!(done_us(&channel(1, 1, CommandsFirst, [1, 2, 10]), &reads), [13, 26, 39, 52]);
@@ -70,7 +71,7 @@ fn a_die_with_full_registers_takes_no_command() {
 
 #[test]
 fn what_arrives_when_the_channel_is_free_takes_part() {
-    // Page 0 is sensed at 11. A command for die 1 that is ready at that moment goes first or not.
+    // Page 0 is sensed at 11. A command for die 1 that is ready at the same time may go first.
     let channel = channel(2, 1, CommandsFirst, [1, 10, 4]);
     for (late_ps, expected) in [(0, 16), (1, 15)] {
         let times = [Time::ZERO, Time::from_us(11) + Time::from_ps(late_ps)];
@@ -100,21 +101,24 @@ fn a_closed_loop_saturates_die_or_channel() {
         // One client has one read under way.
         assert_us(channel(4, 1, arbitration, [1, 30, 4]), 1, 1.0, 35.0);
     }
-    // Commands that go first spread the dies: four of them do as much as four alone, 16 keep the channel busy.
+    // Commands that go first spread the dies: four of them do as much as four alone, 16 keep the channel
+    // busy.
     assert_us(channel(4, 1, CommandsFirst, [1, 30, 4]), 4, 4.0, 35.0);
     for registers in [1, 2, 4] {
         assert_us(channel(16, registers, CommandsFirst, [1, 30, 4]), 256, 1.0, 5.0);
     }
-    // Pages that go first keep the dies in step: all pages cross, then all commands, which are over before the first page.
+    // Pages that go first keep the dies in step: all pages cross, then all commands, which are over before
+    // the first page.
     for (dies, clients) in [(4, 4), (16, 256)] {
         let turn_us = 4.0 * dies as f64 + 1.0 + 30.0;
         assert_us(channel(dies, 1, PagesFirst, [1, 30, 4]), clients, dies as f64, turn_us);
     }
-    // Four pages have waited longer than the first command, too, which is ready when the first page has crossed.
+    // Four pages have waited longer than the first command, too, which is ready when the first page has
+    // crossed.
     assert_us(channel(4, 1, FirstCome, [1, 30, 4]), 4, 4.0, 47.0);
     // With two registers a die senses while its last page crosses, if the command went first.
     assert_us(channel(1, 2, CommandsFirst, [1, 30, 4]), 8, 1.0, 31.0);
-    // The page is ready at the same moment and of an older read, so it goes first otherwise.
+    // Otherwise, the page goes first: it is ready at the same time and belongs to an older read.
     assert_us(channel(1, 2, PagesFirst, [1, 30, 4]), 8, 1.0, 35.0);
     assert_us(channel(1, 2, FirstCome, [1, 30, 4]), 8, 1.0, 35.0);
 }
@@ -149,7 +153,7 @@ fn dies_behind_a_channel_that_takes_no_time_wait_each_by_itself() {
 
 #[test]
 fn the_mean_number_under_way_of_a_closed_loop_is_its_clients() {
-    // Little: rate x mean latency, over a run that is long against its end.
+    // Little's law: rate x mean latency, over a long run.
     let dies: Vec<usize> = (0..20_000).map(|read| read * read % 7).collect();
     for arbitration in ALL {
         let summary =

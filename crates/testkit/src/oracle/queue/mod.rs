@@ -1,4 +1,4 @@
-//! Servers with one queue, and servers that fetch from several.
+//! Servers with one queue, and servers that fetch from several queues.
 
 use super::arrivals::{Arrivals, Waiting};
 use super::single_server::single_server;
@@ -7,7 +7,8 @@ use nacre_kernel::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Serves requests at `servers` equal servers, first come first served (G/G/c); request number i takes `services[i]`.
+/// Serves requests at `servers` equal servers, first come first served (G/G/c); request number i takes
+/// `services[i]`.
 #[must_use]
 pub fn first_come(servers: usize, services: &[Time], load: Load<'_>) -> Vec<Visit> {
     // Arrivals are in order, so the first one is the oldest.
@@ -23,12 +24,13 @@ pub struct Fetching<'a> {
     pub weights: [usize; 3],
 }
 
-/// Serves requests at `servers` equal servers that fetch from queues by weighted round robin with an urgent class;
-/// request number i comes to queue `queues[i]` and takes `services[i]`.
+/// Serves requests at `servers` equal servers that fetch from queues by weighted round robin with an urgent
+/// class; request number i comes to queue `queues[i]` and takes `services[i]`.
 ///
-/// A free server takes an urgent request if there is one. Otherwise, it follows a list with as many entries of each class as
-/// its weight: the next entry is served if its class waits, else all entries of this class up to the next one are passed
-/// over. Queues of one class stand in a row; the first one that waits is served, and goes to the end of the row.
+/// A free server takes an urgent request if there is one. Otherwise, it follows a cyclic list in which each
+/// class has as many entries as its weight. If requests of the next entry's class wait, one is served;
+/// otherwise, all consecutive entries of this class are skipped. Queues of one class take turns: the first
+/// one in a list with a waiting request is served, and moves to the end of the list.
 #[must_use]
 pub fn weighted(
     servers: usize,
@@ -66,8 +68,8 @@ pub fn weighted(
     })
 }
 
-/// Serves requests at `servers` equal servers. Whenever one is free and requests wait, oldest first, `choose` gets the time
-/// and returns the position of the one that it takes.
+/// Serves requests at `servers` equal servers. Whenever one is free, `choose` gets the waiting requests,
+/// oldest first, and the time, and returns the index of its choice.
 pub(super) fn serve(
     servers: usize,
     services: &[Time],
@@ -78,7 +80,7 @@ pub(super) fn serve(
     let mut arrivals = Arrivals::new(services.len(), load);
     let mut visits = vec![Visit::default(); services.len()];
     let mut waiting = Vec::new();
-    // When each busy server is done.
+    // Times at which busy servers become free.
     let mut busy = BinaryHeap::new();
     let mut now = Time::ZERO;
     loop {
@@ -101,13 +103,14 @@ pub(super) fn serve(
     }
 }
 
-/// Serves requests at one server by priority, without preemption: when the server is free it takes the request of the
-/// lowest class, the oldest of them. Request number i belongs to `classes[i]` and takes `services[i]`.
+/// Serves requests at one server by priority, without preemption: when the server is free it takes the
+/// request of the lowest class, the oldest of them. Request number i belongs to `classes[i]` and takes
+/// `services[i]`.
 #[must_use]
 pub fn by_priority(classes: &[u8], services: &[Time], load: Load<'_>) -> Vec<Visit> {
     assert_eq!(classes.len(), services.len(), "each request has a class and a service time");
     single_server(services.len(), load, |_, waiting| {
-        // Of equal ones `min_by_key` returns the first, which is the oldest.
+        // `min_by_key` returns the first of equal ones, which is the oldest.
         let chosen = (0..waiting.len()).min_by_key(|&position| classes[waiting[position].request]);
         let chosen = chosen.expect("a request waits");
         (chosen, services[waiting[chosen].request])

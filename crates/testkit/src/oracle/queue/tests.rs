@@ -5,9 +5,9 @@ use crate::drive::poisson;
 use crate::queueing::{md1_wait, mm1_wait, mmc_wait, priority_waits};
 use nacre_kernel::Random;
 
-/// Over n requests in a row the mean wait of M/M/1 has the variance r (2 + 5 r - 4 r^2 + r^3) / (1 - r)^4 / n, in squares of
-/// the service time at load r (Daley 1968). So 20 runs of these know it within 0.9 % at a load of 0.8, and the assertions
-/// allow four times their error.
+/// Over n requests in a row the mean wait of M/M/1 has the variance r (2 + 5 r - 4 r^2 + r^3) / (1 - r)^4 /
+/// n, in squares of the service time at load r (Daley 1968). So 20 runs of these know it within 0.9 % at a
+/// load of 0.8, and the assertions allow four times their error.
 const COUNT: usize = 80_000;
 const SERVICE_S: f64 = 1e-3;
 
@@ -29,7 +29,7 @@ fn exponential(random: &mut Random, count: usize) -> Vec<Time> {
 
 fn arrivals(random: &mut Random, rate: f64) -> Vec<Time> {
     let other = random.clone();
-    // The services are drawn from here on.
+    // Service times are generated from here on.
     (0..COUNT).for_each(|_| _ = random.exponential());
     poisson(other, rate).take(COUNT).collect()
 }
@@ -41,10 +41,11 @@ fn mean_wait(visits: &[Visit], services: &[Time]) -> f64 {
 
 #[test]
 fn two_servers_by_hand() {
-    // One until 5, two until 2; three 2 to 4; four arrives when one server is long free; five waits for one of both.
+    // One until 5, two until 2; three 2 to 4; four arrives when a server is free; five waits for one of the
+    // two.
     let (times, services) = (ms(&[0, 0, 1, 10, 10, 10]), ms(&[5, 2, 2, 3, 1, 4]));
     assert_eq!(done_ms(&first_come(2, &services, Load::Open(&times))), [5, 2, 4, 13, 11, 15]);
-    // Two clients: the one that is done first sends the next.
+    // Two clients: the first one that is done sends the next request.
     assert_eq!(done_ms(&first_come(2, &services, Load::Closed { clients: 2 })), [5, 2, 4, 7, 6, 10]);
     // Three clients at two servers: the third request waits from 0.
     let visits = first_come(2, &services, Load::Closed { clients: 3 });
@@ -55,7 +56,8 @@ fn two_servers_by_hand() {
 
 #[test]
 fn priorities_by_hand() {
-    // The first is not interrupted; of what arrived until 10, at 10 included, class 0 goes first, the oldest of it.
+    // The first request is not interrupted. Among the requests that arrived until 10, including 10, the
+    // oldest of class 0 goes first.
     let times = ms(&[0, 1, 2, 10, 30]);
     let visits = by_priority(&[1, 1, 0, 0, 1], &ms(&[10, 5, 4, 3, 2]), Load::Open(&times));
     assert_eq!(done_ms(&visits), [10, 22, 14, 17, 32]);

@@ -1,4 +1,4 @@
-//! The device: requests wait for the bus, and its end is an event.
+//! The device: requests wait for the bus, and the end of each access is an event.
 
 use super::{Config, WORD};
 use nacre_kernel::event::{Completions, Device, Payload, RequestId, Servers};
@@ -10,7 +10,7 @@ use nacre_kernel::{
 use nacre_media::persistence::Landed;
 use nacre_media::store::Store;
 
-/// The device over its bytes: one server, first come, first served.
+/// The device: one server, first come, first served.
 #[derive(State)]
 #[state(bound = "S: Store")]
 pub(crate) struct BatteryRam<S> {

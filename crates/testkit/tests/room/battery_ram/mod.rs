@@ -24,13 +24,13 @@ use nacre_media::store::Nothing;
 /// Bytes that a power loss leaves old or new.
 const WORD: u32 = 8;
 
-/// RAM that a battery keeps.
+/// Battery-backed RAM.
 #[derive(Clone, Debug, Configuration)]
 pub(crate) struct Config {
     /// Capacity.
     #[config(min = "4 KiB")]
     pub capacity: Bytes,
-    /// How long any access takes.
+    /// Duration of an access.
     pub access: Time,
 }
 
