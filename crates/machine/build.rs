@@ -1,4 +1,4 @@
-//! Lists the catalog and the shipped scenarios, so that adding one is adding its file.
+//! Lists the files of the catalog and of the shipped scenarios, so that adding a file is enough.
 #![expect(
     clippy::disallowed_methods,
     reason = "a build script reads the tree; the fences are for the model it builds"
@@ -10,8 +10,9 @@ use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize()?;
-    // Not the folders below: cargo runs this script again, and compiles the crate again, in every build while one
-    // of the paths it is told is not there. One that is made later changes the folder it lies in.
+    // Only the parent folders are watched, since some subfolders may not exist. Cargo runs this script and
+    // compiles the crate again in every build while a watched path is missing. A new subfolder changes its
+    // parent folder.
     for folder in ["catalog", "scenarios"] {
         println!("cargo:rerun-if-changed={}", root.join(folder).canonicalize()?.display());
     }

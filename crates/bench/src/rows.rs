@@ -11,7 +11,7 @@ use crate::streams::{NoFiles, STREAMS, Stream, checked, requests};
 use crate::{disk_caches, flash_drive, flash_memory, pcm_drive};
 use nacre_files::ScenarioFiles;
 use nacre_kernel::Op;
-use nacre_machine::{Beside, Checked, Files, SavedRun, Span, run_span};
+use nacre_machine::{Checked, Files, Parallel, SavedRun, Span, run_span};
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -151,8 +151,8 @@ pub(crate) fn counted(work: &mut dyn FnMut()) {
 fn whole(scenario: &str, files: impl Files + 'static, threads: usize) -> Box<dyn FnMut()> {
     let scenario: Checked = checked(scenario);
     Box::new(move || {
-        let beside: Option<&dyn Beside> = if threads > 1 { Some(&SecondThread) } else { None };
-        let span = Span { beside, ..Span::default() };
+        let second_thread: Option<&dyn Parallel> = if threads > 1 { Some(&SecondThread) } else { None };
+        let span = Span { second_thread, ..Span::default() };
         let ran = run_span(&scenario, &files, &span, &mut |_| ControlFlow::Continue(()));
         std::hint::black_box(ran.expect("a legal scenario").outcome.record.cost);
     })

@@ -5,7 +5,7 @@ use crate::report::{Report, best_of, best_of_two_threads, clock_seconds, process
 use crate::streams::{NoFiles, REQUESTS, STREAMS, checked};
 use nacre_files::{Existing, ScenarioFiles, SharedFile};
 use nacre_kernel::{Op, Request, Time};
-use nacre_machine::{Beside, Span, run, run_span};
+use nacre_machine::{Parallel, Span, run, run_span};
 use nacre_workload::trace::{self, WriteOptions};
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -22,7 +22,7 @@ const MEMORY_BUDGET_MB: f64 = 300.0;
 /// A thread in addition to that of the simulation.
 pub(crate) struct SecondThread;
 
-impl Beside for SecondThread {
+impl Parallel for SecondThread {
     #[expect(clippy::disallowed_methods, reason = "this is the edge that brings it")]
     fn both(&self, work: Box<dyn FnOnce() + Send + '_>, here: &mut dyn FnMut()) -> bool {
         std::thread::scope(|scope| {
@@ -47,7 +47,7 @@ pub(crate) fn measure(report: &Report, folder: &Path) -> Result<()> {
         let name = format!("whole run, LRU server cache, {}", stream.name);
         report.line(&name, REQUESTS, seconds, Some(budget), &[]);
         let seconds = best_of_two_threads(|| {
-            let span = Span { beside: Some(&SecondThread), ..Span::default() };
+            let span = Span { second_thread: Some(&SecondThread), ..Span::default() };
             let ran = run_span(&scenario, &NoFiles, &span, &mut |_| ControlFlow::Continue(()));
             ran.expect("a legal scenario").outcome.record.cost
         });
@@ -68,7 +68,7 @@ pub(crate) fn memory(file: &Path, count: &str) -> Result<()> {
     let text = of_long(file)?;
     let start = (clock_seconds(), processor_seconds());
     let files = ScenarioFiles::new(".", None);
-    let span = Span { beside: Some(&SecondThread), ..Span::default() };
+    let span = Span { second_thread: Some(&SecondThread), ..Span::default() };
     let outcome = run_span(&checked(&text), &files, &span, &mut |_| ControlFlow::Continue(()))?.outcome;
     let seconds = (clock_seconds() - start.0, processor_seconds() - start.1);
     if outcome.record.requests.completed.to_string() != count {

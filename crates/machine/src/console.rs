@@ -26,7 +26,7 @@ pub struct ConsoleReply {
     pub op: &'static str,
     /// First byte.
     pub address: u64,
-    /// Bytes.
+    /// Size in bytes.
     pub bytes: u32,
     /// Issue time: the completion of the previous request.
     pub issued_ns: f64,
@@ -36,7 +36,7 @@ pub struct ConsoleReply {
     pub is_done: bool,
     /// Time spent, in the order of the device; the sum is the latency.
     pub spent: Vec<Spent>,
-    /// Counters that changed in the meantime.
+    /// Counters that increased between issue and completion.
     pub counted: Vec<Counted>,
 }
 
@@ -64,8 +64,8 @@ pub struct Counted {
     pub count: u64,
 }
 
-/// Issues requests to the stack of a scenario, through its host if it has one, one after the other. Errors: the stack cannot be built, or a
-/// request exceeds its capacity.
+/// Issues requests one after the other to the stack of a scenario, through its host if it has one. Errors:
+/// the stack cannot be built, or a request exceeds its capacity.
 pub fn ask(
     checked: &Checked,
     files: &dyn Files,
@@ -83,7 +83,7 @@ pub fn ask(
                 .data("end", end)
                 .data("capacity", capacity.0)
                 .given(given)
-                .remedy("ask for less")
+                .remedy("use a smaller size or address")
                 .into());
         }
     }
@@ -128,7 +128,8 @@ fn report(device: &dyn Device, host: Option<&Host>, elapsed: Time) -> ComponentR
     }
 }
 
-/// What became of a request that was issued at `issued`, to a device that reported so before it and after it.
+/// Describes the completed request `asked` that was issued at `issued`. `before` and `after` are reports of
+/// the device before the request and after its completion.
 pub fn answered(
     asked: ConsoleRequest,
     issued: Time,

@@ -1,7 +1,7 @@
 //! Faults added to a running device, in the path of its requests.
 //!
-//! They are those of the device [`faulty`](nacre_hierarchy::faulty), in a [`Layer`] that a driver has above
-//! its device.
+//! They are the faults of the device [`faulty`](nacre_hierarchy::faulty), in a [`Layer`] between the driver
+//! and the device.
 
 pub use nacre_hierarchy::faulty::fault::Part as Fault;
 pub use nacre_hierarchy::faulty::layer::{Below, Layer};

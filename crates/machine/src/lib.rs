@@ -1,23 +1,23 @@
 //! The machine: scenario -> resolved -> checked -> built -> run -> record.
 //!
-//! The only crate that knows every room. It still does no I/O: documents come in as text, traces and
-//! other files through the [`Files`] the caller brings, and the record goes out as a value.
+//! The only crate that knows every room. It does no I/O: documents are text, traces and other files come from
+//! the caller's implementation of [`Files`], and the record is returned as a value.
 //!
 //! | module | step |
 //! |---|---|
-//! | [`scenario`] | what a scenario holds; reading it, presets and overrides, every error at once |
+//! | [`scenario`] | a scenario: reading it, presets and overrides, all errors at once |
 //! | [`rooms`] | every family and room of the product |
 //! | [`catalog`] | shipped devices, workloads and scenarios |
-//! | [`identity`] | what decides how the device of a scenario behaves, as text that images keep |
+//! | [`identity`] | settings and versions that determine the behavior of a device, as text in images |
 //! | [`stack`] | from a checked scenario to live components |
 //! | [`run_span`] | the virtual-time driver: preconditioning, then open, serial or closed loop, then wear |
-//! | [`meter`] | what is measured while it runs |
-//! | [`crash`] | the stack of a scenario, or one that is drawn, loses its power anywhere |
-//! | [`faults`] | faults that are added to a device while it is served |
+//! | [`meter`] | measurements during a run |
+//! | [`crash`] | power-loss tests of the stack of a scenario or of a random stack |
+//! | [`faults`] | faults injected into a running device |
 //! | [`saved`] | the state of a run as bytes, and the runs that continue from it |
 //! | [`policies`] | a replacement policy alone |
 //! | [`split`] | a trace split over workers: the scenario of each part, and one record of all |
-//! | [`console`] | single requests, and where every nanosecond of each went |
+//! | [`console`] | single requests with latency breakdowns |
 //! | [`record`] | the result, as published in `schema/record.json` |
 //! | [`schema`] | JSON Schema of a scenario, and the description of all rooms |
 
@@ -46,11 +46,11 @@ pub mod schema;
 pub mod split;
 pub mod stack;
 
-pub use drive::Beside;
+pub use drive::Parallel;
 pub use nacre_config::{Problem, Problems};
 pub use progress::{Progress, Watch};
 pub use record::{Columns, Outcome, Record};
-pub use run::{Ran, Span, run, run_span};
+pub use run::{RunOutput, Span, run, run_span};
 pub use saved::SavedRun;
 pub use scenario::{Checked, Document, Fill, Parsed, check};
 pub use stack::{Files, HostMemory};

@@ -1,4 +1,4 @@
-//! Policies on their own: a cache without a device, and the support for user policies.
+//! Replacement policies without a device, and the support for user policies.
 
 use crate::rooms::Rooms;
 use nacre_config::{FieldType, Node, Origin, Problems, Reader, Slot, room_of};

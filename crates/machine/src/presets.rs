@@ -74,13 +74,13 @@ fn unknown_preset(path: &str, name: &str, preset: &Node) -> Problem {
     .remedy(format!("{hint}known: {}", names.join(", ")))
 }
 
-/// Adds to the table `node` what `below` has and `node` lacks, table by table.
+/// Adds the settings of `below` that the table `node` lacks, table by table.
 fn merge_under(node: &mut Node, below: &Node) {
     let Value::Table(entries) = &below.value else { return };
     for (key, value) in entries {
         match (node.get(key).map(|mine| &mine.value), &value.value) {
             (None, _) => node.insert(key, value.clone()),
-            // A slot whose room the user chose takes nothing from the preset's room.
+            // If the user chose another kind, the settings of the preset's kind do not apply.
             (Some(Value::Table(_)), Value::Table(_)) => {
                 let mut mine = node.get(key).cloned().expect("just found");
                 let chose = |node: &Node| node.get("kind").or_else(|| node.get("preset")).is_some();

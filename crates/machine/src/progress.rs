@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 /// Requests fetched from the workload at a time.
 pub(crate) const BATCH: usize = 4096;
 
-/// Notified of progress; a break ends the work.
+/// Called with the progress; a break ends the work.
 pub type Watch<'a> = dyn FnMut(Progress) -> ControlFlow<()> + 'a;
 
 /// Progress of a run.

@@ -1,9 +1,10 @@
-//! Devices that come to rest.
+//! Runs devices until they are at rest.
 
 use nacre_kernel::Time;
 use nacre_kernel::event::{Completions, Device};
 
-/// Runs `device` until its `outstanding` requests have completed and it is at rest; returns when the last event happened.
+/// Runs `device` until its `outstanding` requests have completed and it is at rest; returns when the last
+/// event happened.
 pub fn comes_to_rest(device: &mut dyn Device, mut outstanding: usize) -> Time {
     let (mut rested, mut completions) = (Time::ZERO, Completions::new());
     loop {

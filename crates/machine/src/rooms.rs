@@ -14,12 +14,12 @@ use nacre_hierarchy::placement::PlacementFamily;
 use nacre_hierarchy::replacement::ReplacementFamily;
 use nacre_workload::{ArrivalFamily, PatternFamily, WorkloadFamily};
 
-/// One family as users see it.
+/// A family of components.
 #[derive(Clone, Debug)]
 pub struct FamilyDescriptor {
     /// Its name in messages, schemas and documents.
     pub name: &'static str,
-    /// What its rooms do, in one line.
+    /// Function of its rooms, in one line.
     pub summary: &'static str,
     /// Its rooms, in the order users see them.
     pub descriptors: Vec<&'static Descriptor>,
@@ -73,7 +73,7 @@ pub(crate) fn device(kind: &str) -> &'static Room<DeviceFamily> {
     rooms.find(|room| room.descriptor.kind == kind).expect("the slot was checked against the same tables")
 }
 
-/// All rooms, for reading and checking documents.
+/// All rooms of the product, for reading and checking documents.
 #[derive(Clone, Debug)]
 pub struct Rooms {
     families: Vec<FamilyDescriptor>,
@@ -86,7 +86,7 @@ impl Default for Rooms {
 }
 
 impl Rooms {
-    /// All rooms of the product.
+    /// Creates the list of all rooms.
     pub fn new() -> Rooms {
         Rooms { families: families() }
     }

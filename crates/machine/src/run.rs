@@ -1,6 +1,6 @@
-//! Runs: from a checked scenario to what was measured, and from one state to another.
+//! Runs a checked scenario, from a new stack or a saved state.
 
-use crate::drive::{Beside, Driver};
+use crate::drive::{Driver, Parallel};
 use crate::progress::Progress;
 use crate::record::{Ending, Findings, Outcome, outcome};
 use crate::saved::{self, Preparations, SavedRun};
@@ -11,8 +11,8 @@ use std::ops::ControlFlow;
 
 /// Runs `checked` and returns its record and columns.
 ///
-/// `watch` is called every few dozen requests; when it breaks, the run stops and the record says
-/// that it is not complete. Errors are the user's: the scenario or its input is wrong.
+/// `watch` is called every few dozen requests. If it breaks, the run stops and the record is marked as
+/// incomplete. Errors: the scenario or its input is invalid.
 pub fn run(
     checked: &Checked,
     files: &dyn Files,
@@ -21,42 +21,42 @@ pub fn run(
     Ok(run_span(checked, files, &Span::default(), watch)?.outcome)
 }
 
-/// Where a run begins, and what is kept of it.
+/// Start of a run, and the state to save at its end.
 #[derive(Clone, Copy, Default)]
 pub struct Span<'a> {
-    /// The state it continues from, where it does not begin with a new stack.
+    /// The state that it continues from; `None` for a new stack.
     pub from: Option<&'a SavedRun<'a>>,
-    /// Whether the state is wanted in which the last request leaves everything.
+    /// Whether to save the state after the last request.
     pub saves: bool,
-    /// Who keeps the states that preconditioning leads to.
+    /// Cache of preconditioned states.
     pub preparations: Option<&'a dyn Preparations>,
-    /// Who draws requests and sums up next to the simulation, where that may use a processor more. It changes no result of a
-    /// run that comes to its end.
-    pub beside: Option<&'a dyn Beside>,
+    /// Second thread that generates requests and sums up results, if another processor may be used. It does
+    /// not change the results of a run that completes.
+    pub second_thread: Option<&'a dyn Parallel>,
 }
 
-/// What came of a run.
+/// Result of a run.
 #[derive(Debug)]
-pub struct Ran {
-    /// What it measured.
+pub struct RunOutput {
+    /// Record and columns.
     pub outcome: Outcome,
-    /// The state behind its last request, where it was wanted and the run came to its end: a file.
+    /// Content of the state file after the last request, if requested and if the run completed.
     pub state: Option<Vec<u8>>,
 }
 
-/// Like [`run`], from one state to another. Errors: those of `run`; a state is of another stack, or cannot be
-/// saved.
+/// Like [`run`], with a start state and a saved final state. Errors: those of `run`; a state belongs to
+/// another stack, or cannot be saved.
 pub fn run_span(
     checked: &Checked,
     files: &dyn Files,
     span: &Span<'_>,
     watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-) -> Result<Ran, Problems> {
+) -> Result<RunOutput, Problems> {
     let (findings, state) = findings(checked, files, span, watch)?;
-    Ok(Ran { outcome: outcome(checked, &findings), state })
+    Ok(RunOutput { outcome: outcome(checked, &findings), state })
 }
 
-/// As [`run_span`], up to what the record is made of.
+/// Like [`run_span`], without assembling the record.
 pub(crate) fn findings(
     checked: &Checked,
     files: &dyn Files,
@@ -68,14 +68,15 @@ pub(crate) fn findings(
     let mut driver = Driver::new(checked, built);
     driver.check_end()?;
     if span.saves {
-        // Who cannot be saved is to say so before the run and not behind it.
+        // A stack that cannot be saved is reported before the run.
         saved::save(&driver)?;
     }
     let prepared = match span.from {
         Some(from) => from.restore(&mut driver).map(ControlFlow::Continue)?,
         None => driver.prepare(preconditioning, span.preparations, watch)?,
     };
-    let mut ending = if prepared.is_break() { Ending::Stopped } else { driver.drive(span.beside, watch)? };
+    let mut ending =
+        if prepared.is_break() { Ending::Stopped } else { driver.drive(span.second_thread, watch)? };
     driver.serving.check_invariants();
     let state = (span.saves && ending == Ending::Complete).then(|| saved::save(&driver)).transpose()?;
     driver.drain()?;
@@ -84,5 +85,5 @@ pub(crate) fn findings(
     if checked.run.wear_out && ending == Ending::Complete {
         ending = driver.wear_out(watch)?;
     }
-    Ok((driver.found(ending), state))
+    Ok((driver.findings(ending), state))
 }

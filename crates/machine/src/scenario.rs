@@ -1,4 +1,4 @@
-//! Scenarios: what one holds, and the way from text to a checked configuration.
+//! Scenarios, and reading them from text into a checked configuration.
 
 use crate::host::HostConfig;
 use crate::presets::Presets;
@@ -10,10 +10,10 @@ use nacre_device::DeviceFamily;
 use nacre_kernel::{Bytes, Ratio, Time};
 use nacre_workload::WorkloadFamily;
 
-/// Devices, policies and distributions one stack may have; the number of a device is a byte.
+/// Maximum number of devices, policies and distributions in one stack; component ids have one byte.
 pub const PARTS_MAX: usize = 250;
 
-/// A scenario: a workload, the stack that serves it, and how long to run.
+/// A scenario: a workload, the stack that serves it, and the settings of the run.
 #[derive(Clone, Debug, Configuration)]
 pub struct Scenario {
     /// Version of the scenario format.
@@ -27,7 +27,8 @@ pub struct Scenario {
     pub workload: Slot<WorkloadFamily>,
     /// Device that serves the requests.
     pub stack: Slot<DeviceFamily>,
-    /// How the host of the workload handles its requests. Absent means that it sends each at once and waits forever.
+    /// How the host of the workload handles its requests. Absent means that it sends each at once and waits
+    /// forever.
     pub host: Option<HostConfig>,
     /// Settings of the run. Optional.
     pub run: Option<RunConfig>,
@@ -36,34 +37,34 @@ pub struct Scenario {
 /// Settings of a run.
 #[derive(Clone, Debug, Configuration)]
 pub struct RunConfig {
-    /// Seed of all random streams. The same scenario and seed give the same record, byte for byte.
+    /// Seed of all random streams. Equal scenarios and seeds give equal records, byte for byte.
     #[config(default = 1, max = 9223372036854775807, source = "assumed: any number serves")]
     pub seed: u64,
     /// Fill the stack sequentially before simulated time starts, so that reads find data: `"capacity"`,
     /// `"footprint"`, or a table with more settings. Absent means a new stack.
     pub fill: Option<Fill>,
-    /// Writes that bring the stack into the state they leave behind, before simulated time begins and behind
-    /// `fill`: they take no time, and only wear is counted of them. A number takes them from the workload, drawn
-    /// anew, or from the head of the trace; the requests that are served stay the same. Its own workload gives
-    /// as many writes as it has requests, or all the writes of a trace.
-    #[config(default = 0, source = "assumed: a new device unless told otherwise")]
+    /// Writes before simulated time starts, after `fill`. They take no time, and only their wear is counted.
+    /// A number takes that many writes from the workload, generated separately, or from the start of the
+    /// trace; the measured requests do not change. A separate workload gives as many writes as it has
+    /// requests, or all writes of a trace.
+    #[config(default = 0, source = "assumed: a new device by default")]
     pub precondition: CountOr<WorkloadFamily>,
-    /// Continue the writes of `precondition` before simulated time starts, until write amplification is steady and
-    /// valid data no longer grows.
+    /// Continue the writes of `precondition` before simulated time starts, until write amplification is
+    /// steady and valid data no longer grows.
     pub until_steady: Option<UntilSteady>,
     /// Requests served before measuring starts, to warm up caches.
-    #[config(default = 0, source = "assumed: measure everything unless told otherwise")]
+    #[config(default = 0, source = "assumed: by default, everything is measured")]
     pub warm_up: u64,
-    /// After the run, continue the writes of the workload until the first block or row is worn out, to report its
-    /// time at the write rate of the run. This takes no simulated time.
-    #[config(default = false, source = "assumed: a run, not a life")]
+    /// After the run, continue the writes of the workload until the first block or row is worn out, to report
+    /// its time at the write rate of the run. This takes no simulated time.
+    #[config(default = false, source = "assumed: off by default")]
     pub wear_out: bool,
     /// Stop after this many requests, warm-up included.
     #[config(min = 1)]
     pub requests: Option<u64>,
-    /// Stop as soon as the mean latencies of reads and of writes are known this well: when the half-widths of their
-    /// 95 % confidence intervals are at most this share of them. The run ends with its workload in any case, and
-    /// the record says whether it came to that.
+    /// Stop as soon as the half-widths of the 95 % confidence intervals of the mean latencies of reads and of
+    /// writes are at most this share of the means. The run also ends with its workload; the record reports
+    /// intervals that are still too wide.
     #[config(min = "0.01 %", max = "100 %")]
     pub until: Option<Ratio>,
     /// Stop before the first request that is issued at or after this simulated time.
@@ -81,7 +82,7 @@ pub struct Fill {
         source = "standard: SNIA PTS, preconditioning writes the whole of what the user sees"
     )]
     pub of: FillOf,
-    /// How much of that is written, from its first byte on.
+    /// Share of the range to write, from its first byte on.
     #[config(
         default = "100 %",
         max = "100 %",
@@ -93,12 +94,12 @@ pub struct Fill {
         default = "128 KiB",
         min = "512 B",
         max = "1 GiB",
-        source = "standard: SNIA PTS, preconditioning writes blocks of 128 KiB in sequence"
+        source = "standard: SNIA PTS, preconditioning writes blocks of 128 KiB sequentially"
     )]
     pub request: Bytes,
 }
 
-/// Which addresses are filled.
+/// Addresses that are filled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum FillOf {
     /// The whole capacity of the stack.
@@ -110,15 +111,15 @@ pub enum FillOf {
 
 fn check_fill(fill: &Fill, reader: &mut Reader<'_>) {
     if fill.share.0 <= 0.0 {
-        reader.conflict("share", "0 %", "nothing would be filled", "leave run.fill out, or fill more");
+        reader.conflict("share", "0 %", "nothing would be filled", "remove run.fill, or fill more");
     }
 }
 
-/// When preconditioning has reached a steady state.
+/// Criterion for a steady state of preconditioning.
 ///
-/// Write amplification is taken window by window. It is steady when the last windows lie close to each other without a
-/// trend, and valid data no longer grows: over these windows it rises by 0.1 % at most above all it was before. The
-/// record has the values of every window and whether the state was reached.
+/// Write amplification is measured in windows. It is steady if the last windows are close to each other
+/// without a trend, and valid data no longer grows: over these windows it rises by at most 0.1 % above its
+/// previous maximum. The record has the values of every window and whether the state was reached.
 #[derive(Clone, Debug, Configuration)]
 pub struct UntilSteady {
     /// Host data of one window, as a share of the stack's capacity.
@@ -126,14 +127,14 @@ pub struct UntilSteady {
         default = "100 %",
         min = "0.01 %",
         max = "10000 %",
-        source = "assumed: every place is written about once"
+        source = "assumed: every address is written about once"
     )]
     pub window: Ratio,
     /// Windows that have to agree.
     #[config(default = 5, min = 2, max = 1000, source = "standard: SNIA PTS, steady state over five rounds")]
     pub windows: u32,
-    /// How far their largest and smallest values may lie apart, and how far the line fitted to them may rise or
-    /// fall from end to end, as shares of their mean; the line half as far.
+    /// Maximum difference between the largest and the smallest of these windows, as a share of their mean.
+    /// The line fitted to them may rise or fall by half as much from end to end.
     #[config(
         default = "10 %",
         min = "0.01 %",
@@ -142,22 +143,22 @@ pub struct UntilSteady {
     )]
     pub tolerance: Ratio,
     /// Maximum number of windows; the record reports if it was reached.
-    #[config(default = 100, min = 2, max = 1000000, source = "assumed: so that every run begins")]
+    #[config(default = 100, min = 2, max = 1000000, source = "assumed: so that every run starts")]
     pub windows_max: u32,
 }
 
 impl RunConfig {
-    /// Whether anything is written before simulated time begins.
+    /// Whether anything is written before simulated time starts.
     pub(crate) fn prepares(&self) -> bool {
         self.fill.is_some() || self.takes_writes()
     }
 
-    /// Whether a workload gives writes before simulated time begins.
+    /// Whether writes of a workload precede simulated time.
     pub(crate) fn takes_writes(&self) -> bool {
         !matches!(self.precondition, CountOr::Count(0)) || self.until_steady.is_some()
     }
 
-    /// How much of the stack is written before simulated time begins, or behind it to wear it out, at most.
+    /// Maximum share of the stack that is written before simulated time, or after it to wear out the stack.
     pub(crate) fn share_written_before(&self) -> f64 {
         match &self.fill {
             _ if self.takes_writes() || self.wear_out => 1.0,
@@ -166,7 +167,7 @@ impl RunConfig {
         }
     }
 
-    /// How many of the first writes of the measured workload are taken.
+    /// Number of preconditioning writes from the measured workload.
     pub(crate) fn first_writes(&self) -> u64 {
         match self.precondition {
             CountOr::Count(count) => count,
@@ -214,7 +215,7 @@ pub fn check(document: &Document<'_>) -> Result<Checked, Problems> {
     Parsed::of(document.text, document.name)?.check(document.overrides, document.seed)
 }
 
-/// A scenario whose text was parsed, to be checked with many overrides: the points of a study have one.
+/// A parsed scenario that can be checked with many overrides, e.g. for the points of a study.
 #[derive(Clone, Debug)]
 pub struct Parsed {
     node: Node,
@@ -223,13 +224,13 @@ pub struct Parsed {
 }
 
 impl Parsed {
-    /// Parses the TOML `text` of what the user calls `name`. Errors: it is no TOML.
+    /// Parses the TOML `text` of the file `name`. Errors: it is not valid TOML.
     pub fn of(text: &str, name: &str) -> Result<Parsed, Problems> {
         let node = Node::parse_toml(text, name)?;
         Ok(Parsed { node, name: name.into(), presets: Presets::default() })
     }
 
-    /// The scenario with these overrides, as [`check`] finds it.
+    /// Checks the scenario with these overrides, like [`check`].
     pub fn check(&mut self, overrides: &[(String, String)], seed: Option<u64>) -> Result<Checked, Problems> {
         let mut node = self.node.clone();
         let mut problems = overridden(&mut node, overrides, seed);
@@ -238,7 +239,7 @@ impl Parsed {
     }
 }
 
-/// Puts the overrides into the document; returns what is wrong with them.
+/// Applies the overrides to the document; returns their errors.
 fn overridden(node: &mut Node, overrides: &[(String, String)], seed: Option<u64>) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (path, value) in overrides {
@@ -247,14 +248,14 @@ fn overridden(node: &mut Node, overrides: &[(String, String)], seed: Option<u64>
     }
     if let Some(seed) = seed {
         let origin = Origin::Override(format!("run.seed={seed}").into());
-        // A seed past what TOML can hold stays text, and the reader says so.
+        // A seed too large for TOML stays text, which the reader rejects.
         let value = i64::try_from(seed).map_or_else(|_| Value::Text(seed.to_string()), Value::Integer);
         problems.extend(node.set("run.seed", Node { value, origin }).err());
     }
     problems
 }
 
-/// Reads every setting of a document with all that was set in it, next to the `problems` it has already.
+/// Reads every setting of a document with its overrides. `problems` are the earlier errors.
 fn checked(node: &Node, mut problems: Vec<Problem>, name: &str) -> Result<Checked, Problems> {
     let rooms = Rooms::new();
     let mut reader = Reader::new(&rooms);
@@ -282,7 +283,7 @@ fn checked(node: &Node, mut problems: Vec<Problem>, name: &str) -> Result<Checke
     }
 }
 
-/// A stack may have [`PARTS_MAX`] devices, policies and distributions.
+/// The error of a stack with more than [`PARTS_MAX`] devices, policies and distributions.
 fn too_many_parts(resolved: &[Resolved]) -> Option<Problem> {
     let is_part = |value: &&Resolved| value.path.starts_with("stack.") && value.path.ends_with(".kind");
     let parts = resolved.iter().filter(is_part).count();
@@ -294,7 +295,7 @@ fn too_many_parts(resolved: &[Resolved]) -> Option<Problem> {
     })
 }
 
-/// A run of so many requests, or of a workload that has so many, measures those behind its warm-up.
+/// The error of a run whose requests are all warm-up.
 fn only_warm_up(run: &RunConfig, resolved: &[Resolved]) -> Option<Problem> {
     let value = |path: &str| resolved.iter().find(|resolved| resolved.path == path).map(|found| &found.node);
     let of_workload = ["workload.requests", "workload.limit"].into_iter().filter_map(|path| {

@@ -1,5 +1,5 @@
-//! What is generated from the rooms' fields: the JSON Schema of a scenario and the description of all
-//! rooms that Python classes and the model reference are made from.
+//! Output generated from the fields of all rooms: the JSON Schema of a scenario, and the description of rooms
+//! from which Python classes and the model reference are generated.
 
 use crate::record::Record;
 use crate::rooms::{FamilyDescriptor, families, kinds};
@@ -148,7 +148,7 @@ fn room_schema(descriptor: &Descriptor) -> Value {
     schema
 }
 
-/// The schema of a table with the kind that it is.
+/// Adds the kind to the schema of a table.
 fn with_kind(mut schema: Value, kind: &str) -> Value {
     let properties = schema["properties"].as_object_mut().expect("a table schema has properties");
     properties.insert("kind".into(), json!({ "const": kind }));

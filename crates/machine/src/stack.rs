@@ -1,4 +1,4 @@
-//! From a checked scenario to live components.
+//! Builds the components of a checked scenario.
 
 use crate::accesses;
 use crate::host::Host;
@@ -23,7 +23,7 @@ use std::any::Any;
 use std::io::{self, BufRead};
 use std::ops::ControlFlow;
 
-/// The files a scenario names. The machine opens nothing itself; the caller brings this.
+/// Access to the files that a scenario names. This crate opens no files; the caller implements this.
 pub trait Files {
     /// The text of `file`.
     fn text(&self, file: &str) -> io::Result<String>;
@@ -34,33 +34,33 @@ pub trait Files {
     /// The names of the shipped traces.
     fn shipped_traces(&self) -> Vec<String>;
 
-    /// The memory that a stack may take; none if that is not known.
+    /// The memory that a stack may use; `None` if unknown.
     fn memory(&self) -> Option<HostMemory> {
         None
     }
 
-    /// A new cleaning policy that the caller brought under `name`, written in another language.
+    /// A new instance of the user's cleaning policy `name`, if there is one.
     fn cleaner(&self, _name: &str) -> Option<Box<dyn Cleaner>> {
         None
     }
 
-    /// What makes a new replacement policy that the caller brought under `name`.
+    /// A constructor of the user's replacement policy `name`, if there is one.
     fn replacement(&self, _name: &str) -> Option<Brought> {
         None
     }
 
-    /// What decides for a placement, that the caller brought under `name`.
+    /// The user's placement function `name`, if there is one.
     fn decider(&self, _name: &str) -> Option<Box<dyn Decider>> {
         None
     }
 }
 
-/// The memory of the machine that simulates.
+/// The memory of the computer that runs the simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostMemory {
     /// Free memory in bytes.
     pub free: u64,
-    /// Memory of the machine in bytes, the upper limit.
+    /// Installed memory in bytes, the upper limit.
     pub all: u64,
 }
 
@@ -70,25 +70,24 @@ pub struct Built {
     pub device: Box<dyn event::Device>,
     /// The workload.
     pub workload: Box<dyn Workload>,
-    /// What gives the writes of preconditioning, where it needs any: the same workload with draws of its own, or
+    /// Workload for preconditioning, if it needs one: the same workload with its own random streams, or
     /// another one.
     pub preconditioning: Option<Box<dyn Workload>>,
     /// Addresses that the workload may access, if they are to be filled.
     pub footprint: Option<Ranges>,
-    /// What handles requests between workload and device, if the scenario has it.
+    /// The host between workload and device, if the scenario has one.
     pub(crate) host: Option<Host>,
     /// Number of components of the device and the host.
     pub components: usize,
 }
 
-/// Builds the components of `checked`. Errors are the user's: a file that is not there, sizes that do
-/// not fit each other.
+/// Builds the components of `checked`. Errors: e.g. a missing file, or sizes that do not fit each other.
 pub fn build(checked: &Checked, files: &dyn Files) -> Result<Built, Problems> {
     build_watched(checked, files, &mut |_| ControlFlow::Continue(()))
 }
 
-/// As [`build`]. `watch` may end the reading of a workload that has to be known as a whole beforehand. What is built then
-/// knows a part of it.
+/// Like [`build`]. Some components need the whole workload beforehand; `watch` may stop reading it, and they
+/// then know a part of it.
 pub(crate) fn build_watched(
     checked: &Checked,
     files: &dyn Files,
@@ -129,7 +128,7 @@ pub fn build_alone(checked: &Checked, files: &dyn Files) -> Result<Box<dyn event
     StackBuilder::new(checked, files).device(&checked.scenario.stack)
 }
 
-/// A workload that knows how far it reaches ends within the stack.
+/// Errors: the workload has a known last address, and it is past the end of the stack.
 fn check_reach(
     workload: &dyn Workload,
     slot: &Slot<WorkloadFamily>,
@@ -144,8 +143,8 @@ fn check_reach(
         .into())
 }
 
-/// What stores the stack of `checked` has to be given, in the order in which it asks for them, with the path of the
-/// device that asks. Errors: the stack cannot be built.
+/// Layouts of the stores that the stack of `checked` needs for its data, in the order in which it requests
+/// them, each with the path of the device. Errors: the stack cannot be built.
 pub fn store_layouts(checked: &Checked, files: &dyn Files) -> Result<Vec<(String, Layout)>, Problems> {
     let mut builder = StackBuilder::new(checked, files);
     builder.stores = Stores::Wanted(Vec::new());
@@ -154,9 +153,9 @@ pub fn store_layouts(checked: &Checked, files: &dyn Files) -> Result<Vec<(String
     Ok(layouts)
 }
 
-/// Builds the stack of `checked` with the bytes of `stores`, which are as [`store_layouts`] says and in which
-/// nothing was written yet; the workload is left out. Errors: a part of the stack carries no bytes, it has no
-/// end, or it cannot be built.
+/// Builds the stack of `checked`, without its workload, with data in the empty `stores`, which match
+/// [`store_layouts`]. Errors: a device of the stack carries no data or has no size limit, or the stack cannot
+/// be built.
 pub fn build_with_bytes(
     checked: &Checked,
     files: &dyn Files,
@@ -168,26 +167,26 @@ pub fn build_with_bytes(
     builder.check_bytes(device.capacity()).map(|()| device)
 }
 
-/// A device with zones lies below another one.
+/// The error of a zoned device below another device.
 fn in_order(path: &str) -> Problems {
-    let problem = "a device with zones is written in order, and what lies over it here writes anywhere";
+    let problem = "a device with zones is written sequentially, but the device over it writes at random";
     let remedy = "use kind = \"ssd\", or make this device the stack";
     Problem::new(ErrorCode::ConflictingSettings, &format!("{path}.kind"), None, problem).remedy(remedy).into()
 }
 
-/// The bytes of a stack's media.
+/// Stores for the data of a stack.
 enum Stores {
-    /// The stack is simulated without bytes.
+    /// The stack is simulated without data.
     None,
-    /// They are being asked for.
+    /// Layouts are being collected.
     Wanted(Vec<(String, Layout)>),
-    /// They are at hand, in the order in which they are asked for.
+    /// Stores in the order in which they are requested.
     Given(std::vec::IntoIter<Box<dyn Pages>>),
 }
 
-/// Every mix of the tiers of `checked` in `steps` equal parts, its extents placed best for the whole workload;
-/// `None` if `watch` ended the reading of it. Errors: the stack is no tiers; the workload never ends or cannot
-/// be read; too many steps.
+/// Every mix of the tiers of `checked` in `steps` equal parts, with the best placement of extents for the
+/// whole workload; `None` if `watch` stopped reading it. Errors: the stack is not `tiers`, the workload never
+/// ends or cannot be read, or there are too many steps.
 pub fn mixes(
     checked: &Checked,
     files: &dyn Files,
@@ -200,7 +199,8 @@ pub fn mixes(
     Ok((!builder.was_stopped).then_some(mixes))
 }
 
-/// What each part of the trace of `checked` has, split `by` its volumes or extents; `None` if `watch` ended the reading of it.
+/// The volumes or extents and requests of each part of the trace of `checked`; `None` if `watch` stopped
+/// reading it.
 pub(crate) fn shares(
     checked: &Checked,
     files: &dyn Files,
@@ -216,22 +216,22 @@ pub(crate) struct StackBuilder<'a, 'w> {
     checked: &'a Checked,
     rooms: Rooms,
     streams: Streams,
-    /// What the names of a workload's streams begin with.
+    /// Prefix of the names of random streams of a workload.
     draws: &'static str,
     files: &'a dyn Files,
     components: usize,
     stores: Stores,
-    /// Path and kind of devices that carry no bytes, in the order in which they were built.
+    /// Path and kind of devices that carry no data, in the order in which they were built.
     without_bytes: Vec<(String, &'static str)>,
-    /// And of those in which every address is served: what is below stands before what it is below.
+    /// Path and kind of devices without a size limit, children before parents.
     without_end: Vec<(String, &'static str)>,
     watch: Option<&'w mut Watch<'w>>,
     was_stopped: bool,
-    /// The memory there was before the first device took any of it.
+    /// Memory that was free before the first device was built.
     memory: Option<Option<HostMemory>>,
-    /// Bytes of memory that devices said they take.
+    /// Bytes of memory that devices use at first.
     taken: u64,
-    /// And how many it will be when everything was touched.
+    /// Bytes of memory that devices use after every address was written.
     taken_in_all: u64,
 }
 
@@ -255,8 +255,8 @@ impl<'a> StackBuilder<'a, '_> {
         }
     }
 
-    /// The bytes that `workload`, which is built from `slot`, may touch. Where that is known only by reading it, a second
-    /// one is read.
+    /// Addresses that `workload`, built from `slot`, may access. If they are known only by reading it, a
+    /// second instance is read.
     fn footprint(
         &mut self,
         slot: &Slot<WorkloadFamily>,
@@ -278,7 +278,7 @@ impl<'a> StackBuilder<'a, '_> {
 }
 
 impl StackBuilder<'_, '_> {
-    /// Notes what the device in `slot` cannot do.
+    /// Notes whether the device in `slot` carries no data or has no size limit.
     fn note_limits(
         &mut self,
         slot: &Slot<DeviceFamily>,
@@ -294,7 +294,7 @@ impl StackBuilder<'_, '_> {
         }
     }
 
-    /// Errors: a part of the stack that was built, with this capacity, carries no bytes, or it has no end.
+    /// Errors: a device of the stack, which has this capacity, carries no data or has no size limit.
     fn check_bytes(&self, capacity: Option<Bytes>) -> Result<(), Problems> {
         match self.without_bytes.first() {
             None if capacity.is_none() => {
@@ -389,24 +389,24 @@ impl Builder for StackBuilder<'_, '_> {
 
     fn take_memory_as_touched(&mut self, path: &str, at_once: u64, in_all: u64) -> Result<(), Problems> {
         let before = (self.taken, self.taken_in_all);
-        // What is written before the run is there before it, too.
+        // Memory for data that is written before the run is needed at its start.
         let now = at_once + ((in_all - at_once) as f64 * self.checked.run.share_written_before()) as u64;
         self.taken = self.taken.saturating_add(now);
         self.taken_in_all = self.taken_in_all.saturating_add(in_all);
         let memory = *self.memory.get_or_insert_with(|| self.files.memory());
         let Some(HostMemory { free, all }) = memory else { return Ok(()) };
         let gib = |bytes: u64| format!("{:.1} GiB", bytes as f64 / (1u64 << 30) as f64);
-        let beside = |taken: u64| match taken {
+        let other_tables = |taken: u64| match taken {
             0 => String::new(),
             _ => format!(", in addition to {} for other tables", gib(taken)),
         };
         let (needed, available, problem) = if self.taken > free {
-            let others = beside(before.0);
+            let others = other_tables(before.0);
             let problem =
                 format!("its tables take {} of memory{others}, and {} are free", gib(now), gib(free));
             (self.taken, free, problem)
         } else if self.taken_in_all > all {
-            let others = beside(before.1);
+            let others = other_tables(before.1);
             let problem = format!(
                 "its tables take {} of memory{others} when all of it is written, and this machine has {}",
                 gib(in_all),
@@ -495,10 +495,10 @@ impl WorkloadBuilder for StackBuilder<'_, '_> {
     }
 }
 
-/// From where a file is looked for.
+/// Base folder of relative file names, for messages.
 const RELATIVE: &str = "relative to the scenario (or to the working directory for --set)";
 
-/// A trace that cannot be opened: perhaps the name of a shipped one is misspelt.
+/// The error of a trace that cannot be opened, with a similar name of a shipped trace if there is one.
 fn trace_problem(path: &str, file: &str, error: &io::Error, shipped: &[String]) -> Problem {
     let problem = file_problem(path, file, error);
     if error.kind() != io::ErrorKind::NotFound || shipped.is_empty() {

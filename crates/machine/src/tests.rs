@@ -7,11 +7,11 @@ use std::path::Path;
 
 /// Files held in memory.
 #[derive(Default)]
-struct Memory(BTreeMap<String, Vec<u8>>);
+struct FilesInMemory(BTreeMap<String, Vec<u8>>);
 
-impl Memory {
-    fn with(name: &str, bytes: impl Into<Vec<u8>>) -> Memory {
-        Memory(BTreeMap::from([(name.to_string(), bytes.into())]))
+impl FilesInMemory {
+    fn with(name: &str, bytes: impl Into<Vec<u8>>) -> FilesInMemory {
+        FilesInMemory(BTreeMap::from([(name.to_string(), bytes.into())]))
     }
 
     fn bytes(&self, file: &str) -> io::Result<Vec<u8>> {
@@ -19,7 +19,7 @@ impl Memory {
     }
 }
 
-impl Files for Memory {
+impl Files for FilesInMemory {
     fn text(&self, file: &str) -> io::Result<String> {
         String::from_utf8(self.bytes(file)?).map_err(io::Error::other)
     }
@@ -39,13 +39,13 @@ fn checked(text: &str, overrides: &[(&str, &str)]) -> Result<Checked, Problems> 
     check(&Document { text, name: "test.toml", overrides: &overrides, seed: None })
 }
 
-fn outcome_with(text: &str, overrides: &[(&str, &str)], files: &Memory) -> Outcome {
+fn outcome_with(text: &str, overrides: &[(&str, &str)], files: &FilesInMemory) -> Outcome {
     let checked = checked(text, overrides).unwrap_or_else(|problems| panic!("{problems}"));
     run(&checked, files, &mut |_| ControlFlow::Continue(())).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn outcome(text: &str, overrides: &[(&str, &str)]) -> Outcome {
-    outcome_with(text, overrides, &Memory::default())
+    outcome_with(text, overrides, &FilesInMemory::default())
 }
 
 const QUEUE: &str = r#"
@@ -161,7 +161,7 @@ fn warm_up_requests_are_served_and_not_counted() {
 fn a_watched_run_can_be_stopped_and_says_so() {
     let checked = checked(QUEUE, &[]).unwrap();
     let mut calls = 0;
-    let outcome = run(&checked, &Memory::default(), &mut |progress| {
+    let outcome = run(&checked, &FilesInMemory::default(), &mut |progress| {
         calls += 1;
         assert_eq!(progress.expected, Some(400_000));
         if progress.done >= 8192 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -190,8 +190,10 @@ fn a_workload_larger_than_the_stack_is_refused_before_it_runs() {
 
 #[test]
 fn a_request_of_a_trace_past_the_end_of_the_stack_is_the_users_mistake() {
-    let files =
-        Memory::with("t.csv", "timestamp_us,op,offset,length\n0,read,4096,4096\n5,write,1048576,4096\n");
+    let files = FilesInMemory::with(
+        "t.csv",
+        "timestamp_us,op,offset,length\n0,read,4096,4096\n5,write,1048576,4096\n",
+    );
     let workload = &QUEUE[QUEUE.find("[workload]").unwrap()..QUEUE.find("[stack]").unwrap()];
     let text =
         QUEUE.replace(workload, "[workload]\nkind = \"trace\"\nfile = \"t.csv\"\nformat = \"nacre_csv\"\n");
@@ -259,7 +261,7 @@ fn every_value_of_a_record_knows_its_origin() {
 fn the_cloudphysics_sample_runs_to_its_published_counts() {
     let folder = std::env::var_os("NACRE_SAMPLES").expect("NACRE_SAMPLES names the folder of the samples");
     let path = Path::new(&folder).join("cloudphysics.vscsi");
-    let files = Memory::with("trace.vscsi", std::fs::read(path).unwrap());
+    let files = FilesInMemory::with("trace.vscsi", std::fs::read(path).unwrap());
     let text = CACHE.replace(
         &CACHE[CACHE.find("[workload]").unwrap()..CACHE.find("[stack]").unwrap()],
         "[workload]\nkind = \"trace\"\nfile = \"trace.vscsi\"\n",
@@ -280,7 +282,7 @@ fn the_cloudphysics_sample_runs_to_its_published_counts() {
 
 fn run_problems(text: &str, overrides: &[(&str, &str)]) -> String {
     let checked = checked(text, overrides).unwrap_or_else(|problems| panic!("{problems}"));
-    match run(&checked, &Memory::default(), &mut |_| ControlFlow::Continue(())) {
+    match run(&checked, &FilesInMemory::default(), &mut |_| ControlFlow::Continue(())) {
         Ok(outcome) => panic!("it ran: {:?}", outcome.record.requests),
         Err(problems) => problems.to_string(),
     }
@@ -351,7 +353,7 @@ fn a_stack_of_too_many_parts_is_refused() {
     assert!(problems.ends_with("devices, policies and distributions; the limit is 250"), "{problems}");
 }
 
-/// No files, and little memory.
+/// No files, and a small memory.
 struct Small {
     free: u64,
     all: u64,
@@ -386,8 +388,9 @@ fn a_device_that_memory_cannot_hold_is_refused_before_it_is_built() {
             .map(|_| ())
             .map_err(|problems| problems.to_string())
     };
-    // Superblocks of 64 planes x 2304 pages x 4 units stand 2^20 numbers apart: 3988 of them have 4.18 G numbers, of
-    // 4 bytes and a bit. The host sees 4000 x 589,824 / 1.1315 = 2.09 G units of 4 bytes; a block takes 16 bytes.
+    // Superblocks of 64 planes x 2304 pages x 4 units stand 2^20 numbers apart: 3988 of them have 4.18 G
+    // numbers, of 4 bytes and a bit. The host sees 4000 x 589,824 / 1.1315 = 2.09 G units of 4 bytes; a block
+    // takes 16 bytes.
     let said = refused(&[], 1024, 2048).expect_err("it is too large");
     let expected = "stack: its tables take 23.8 GiB of memory when all of it is written, and this machine has 2.0 GiB; use a";
     assert!(said.starts_with(expected), "{said}");
@@ -398,8 +401,8 @@ fn a_device_that_memory_cannot_hold_is_refused_before_it_is_built() {
         "{said}"
     );
     let rows = [("stack", "{ kind = \"onyx\", ranks = 256, chip = \"64 GiB\" }")];
-    // 8 controllers of 256 ranks of 4 chips have 2^37 rows of 4 KiB and some gaps, each of 4 bytes once its neighbors are
-    // written; 4096 of them take 8 bytes at once.
+    // 8 controllers of 256 ranks of 4 chips have 2^37 rows of 4 KiB and some gaps, each of 4 bytes once its
+    // neighbors are written; 4096 of them take 8 bytes at once.
     let said = refused(&rows, 1024, 2048).expect_err("it is too large");
     assert!(
         said.starts_with("stack: its tables take 512.3 GiB of memory when all of it is written"),
@@ -418,8 +421,8 @@ fn tables_of_several_devices_have_to_fit_together() {
         "[workload]\nkind = \"uniform\"\nrequests = 1\nfootprint = \"1 MiB\"\n\
         [stack]\nkind = \"tiers\"\ncapacity = \"1 TiB\"\nextent = \"1 GiB\"\nmigration_bandwidth = \"1 MB/s\"\n{tier}{tier}"
     );
-    // A share of 512 GiB takes 258 of the 400 blocks and 7 of the 12 spare ones: 251 x 2^20 numbers of 4 bytes and a bit, as
-    // above, and 2^27 units of 4 bytes.
+    // A share of 512 GiB takes 258 of the 400 blocks and 7 of the 12 spare ones: 251 x 2^20 numbers of 4
+    // bytes and a bit, as above, and 2^27 units of 4 bytes.
     let files = Small { free: 1 << 30, all: 3 << 30 };
     let problems = run(&checked(&text, &[]).expect("legal"), &files, &mut |_| ControlFlow::Continue(()));
     let said = problems.map(|_| ()).expect_err("two are too large").to_string();

@@ -2,7 +2,7 @@
 
 use crate::errors::bug;
 use nacre_files::ShareRead;
-use nacre_machine::Beside;
+use nacre_machine::Parallel;
 use pyo3::prelude::*;
 use std::any::Any;
 use std::cell::RefCell;
@@ -10,14 +10,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 thread_local! {
     /// Location of the last failed assertion of this thread.
-    static PLACE: RefCell<String> = const { RefCell::new(String::new()) };
+    static LOCATION: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
 /// Silences panic messages: failed assertions are reported as exceptions.
-pub(crate) fn tell_through_exceptions() {
+pub(crate) fn report_through_exceptions() {
     std::panic::set_hook(Box::new(|failed| {
         let place = failed.location().map(|at| format!(" ({}:{})", at.file(), at.line()));
-        PLACE.set(place.unwrap_or_default());
+        LOCATION.set(place.unwrap_or_default());
     }));
 }
 
@@ -35,7 +35,7 @@ impl SecondThread {
     }
 }
 
-impl Beside for SecondThread {
+impl Parallel for SecondThread {
     fn both(&self, work: Box<dyn FnOnce() + Send + '_>, here: &mut dyn FnMut()) -> bool {
         // A run that ends must not wait for a pipe.
         if self.read.may_wait() {
@@ -46,7 +46,7 @@ impl Beside for SecondThread {
             Some(Ok(())) => return true,
             Some(Err(failed)) => failed,
         };
-        PLACE.set(place);
+        LOCATION.set(place);
         resume_unwind(cause)
     }
 }
@@ -58,7 +58,7 @@ type Failed = (Box<dyn Any + Send>, String);
 #[expect(clippy::disallowed_methods, reason = "this is the edge that brings it")]
 fn both(work: Box<dyn FnOnce() + Send + '_>, here: &mut dyn FnMut()) -> Option<Result<(), Failed>> {
     std::thread::scope(|scope| {
-        let work = || catch_unwind(AssertUnwindSafe(work)).map_err(|cause| (cause, PLACE.take()));
+        let work = || catch_unwind(AssertUnwindSafe(work)).map_err(|cause| (cause, LOCATION.take()));
         let other = std::thread::Builder::new().spawn_scoped(scope, work).ok()?;
         here();
         Some(other.join().unwrap_or_else(|cause| Err((cause, String::new()))))
@@ -70,6 +70,6 @@ pub(crate) fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send)
     py.detach(|| catch_unwind(AssertUnwindSafe(work))).map_err(|cause| {
         let text = cause.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| cause.downcast_ref::<&str>().copied()).unwrap_or("an assertion failed");
-        bug(py, &format!("{text}{}", PLACE.take()))
+        bug(py, &format!("{text}{}", LOCATION.take()))
     })
 }

@@ -6,7 +6,7 @@ use crate::progress::Reporter;
 use crate::source::{Settings, Source};
 use nacre_crash::{Fault, Options};
 use nacre_kernel::ErrorCode;
-use nacre_machine::crash::{Nothing, crash as crash_stack, drawn, told};
+use nacre_machine::crash::{Nothing, crash as crash_stack, drawn, report_json};
 use pyo3::prelude::*;
 
 /// Cuts the power of a stack repeatedly; returns the results as JSON text.
@@ -41,10 +41,10 @@ pub(crate) fn crash(
     })?;
     reporter.outcome()?;
     let report = report.map_err(|problems| config_error(py, &problems))?;
-    Ok(told(&report).to_string())
+    Ok(report_json(&report).to_string())
 }
 
-/// As before, for the random stack of `seed`; also returns its scenario.
+/// Like [`crash`], for the random stack of `seed`; also returns its scenario.
 #[pyfunction]
 #[pyo3(signature = (seed, points, progress=None))]
 pub(crate) fn crash_drawn(
@@ -61,7 +61,7 @@ pub(crate) fn crash_drawn(
     })?;
     reporter.outcome()?;
     let report = report.map_err(|problems| config_error(py, &problems))?;
-    Ok((text, told(&report).to_string()))
+    Ok((text, report_json(&report).to_string()))
 }
 
 /// Names of the faults that can be injected into a medium.

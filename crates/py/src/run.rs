@@ -10,7 +10,7 @@ use nacre_files::{PreparationFolder, StateFile};
 use nacre_kernel::{ErrorCode, ErrorData, Op};
 use nacre_machine::console::{ConsoleRequest, ask};
 use nacre_machine::saved::Preparations;
-use nacre_machine::{Beside, Checked, Columns, Files, Outcome, Ran, SavedRun, Span, record};
+use nacre_machine::{Checked, Columns, Files, Outcome, Parallel, RunOutput, SavedRun, Span, record};
 use nacre_memory::{Access, Kept};
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -42,7 +42,7 @@ pub(crate) fn run(
         start: start.as_deref(),
         save_state: save_state.as_deref(),
         preparations: None,
-        beside: SecondThread::where_allowed(files.scenario.share_read()),
+        second_thread: SecondThread::where_allowed(files.scenario.share_read()),
     };
     let Outcome { record, columns } = run_checked(py, &checked, &files, progress, options)?;
     Ok((record.to_json(), RunColumns(columns)))
@@ -57,8 +57,8 @@ pub(crate) struct RunOptions<'a> {
     pub(crate) save_state: Option<&'a Path>,
     /// Folder that caches preconditioned states.
     pub(crate) preparations: Option<PathBuf>,
-    /// A thread in addition to that of the simulation: not for points of a study, which have a processor each.
-    pub(crate) beside: Option<SecondThread>,
+    /// A second thread for the run. Not for points of a study, which run in parallel already.
+    pub(crate) second_thread: Option<SecondThread>,
 }
 
 /// Runs a checked scenario, as in [`run`].
@@ -69,15 +69,15 @@ pub(crate) fn run_checked(
     progress: Option<Py<PyAny>>,
     options: RunOptions<'_>,
 ) -> PyResult<Outcome> {
-    let RunOptions { start, save_state, preparations, beside } = options;
+    let RunOptions { start, save_state, preparations, second_thread } = options;
     let mut reporter = Reporter::new(progress);
     let started = start.map(|path| start_state(py, path, checked, files)).transpose()?;
     let from = started.as_deref().map(|bytes| saved_run(py, start, bytes)).transpose()?;
     let place = save_state.map(state_file).transpose()?;
     let preparations = preparations.map(PreparationFolder::new);
     let preparations = preparations.as_ref().map(|folder| folder as &dyn Preparations);
-    let beside = beside.as_ref().map(|second| second as &dyn Beside);
-    let span = Span { from: from.as_ref(), saves: place.is_some(), preparations, beside };
+    let second_thread = second_thread.as_ref().map(|second| second as &dyn Parallel);
+    let span = Span { from: from.as_ref(), saves: place.is_some(), preparations, second_thread };
     let ran = detached(py, || {
         nacre_machine::run_span(checked, files, &span, &mut |progress| {
             if files.has_failed() {
@@ -89,7 +89,7 @@ pub(crate) fn run_checked(
     })?;
     files.outcome(py)?;
     reporter.outcome()?;
-    let Ran { outcome, state } = ran.map_err(|problems| config_error(py, &problems))?;
+    let RunOutput { outcome, state } = ran.map_err(|problems| config_error(py, &problems))?;
     if let (Some(place), Some(state)) = (place, state) {
         let name = save_state.unwrap_or(Path::new("")).display().to_string();
         py.detach(|| place.finish(&state)).map_err(|error| os_error(&name, &error))?;

@@ -5,7 +5,7 @@ use crate::errors::config_error;
 use crate::progress::Reporter;
 use crate::run::columns_dict;
 use crate::source::{Settings, Source};
-use nacre_machine::split::{self, Way};
+use nacre_machine::split::{self, Splitting};
 use nacre_machine::{Outcome, Problems};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -63,6 +63,6 @@ pub(crate) fn split_together<'py>(
     Ok((record.to_json(), columns_dict(py, &columns)?))
 }
 
-fn parsed(py: Python<'_>, way: &str) -> PyResult<Way> {
-    Way::parse(way).map_err(|problem| config_error(py, &problem.into()))
+fn parsed(py: Python<'_>, way: &str) -> PyResult<Splitting> {
+    Splitting::parse(way).map_err(|problem| config_error(py, &problem.into()))
 }

@@ -95,7 +95,7 @@ pub(crate) fn count(
         }
         left -= batch.len() as u64;
         done += batch.len() as u64;
-        // Nothing is simulated yet: to who watches, this is preparation.
+        // Nothing is simulated yet, so this is reported as preconditioning.
         if watch(Progress { preconditioning: true, done, expected, simulated: Time::ZERO }).is_break() {
             break;
         }
@@ -108,8 +108,8 @@ impl Space<'_> {
         self.extent.0 * u64::from(self.extents)
     }
 
-    /// Adds `request` to the counts of the extents it touches. Errors: its end, if that is past the last
-    /// extent.
+    /// Adds `request` to the counts of the extents it touches. Errors: the end of the request, if it is past
+    /// the last extent.
     fn count(&self, request: &Request, counts: &mut [Vec<SizedAccesses>]) -> Result<(), u128> {
         let end = u128::from(request.address) + u128::from(request.bytes);
         if end > u128::from(self.bytes()) {

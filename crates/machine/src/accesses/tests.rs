@@ -1,4 +1,4 @@
-//! Knowledge of the whole workload: what it counts, and what a placement makes of it.
+//! Access counts of whole workloads, and the placements computed from them.
 
 use crate::stack::mixes;
 use crate::{Document, Files, Record, check, run};
@@ -6,7 +6,7 @@ use nacre_testkit::assert_close;
 use std::io::{self, BufRead, Cursor};
 use std::ops::ControlFlow;
 
-/// One trace, under any name.
+/// Returns the same trace for every name.
 struct OneTrace(String);
 
 impl Files for OneTrace {
@@ -68,7 +68,7 @@ fn a_run_of_any_mix_takes_the_time_its_point_of_the_surface_says() {
     let checked =
         check(&Document { text: ZIPF, name: "test.toml", overrides: &[], seed: None }).expect("legal");
     let all = mixes(&checked, &no_files, 10, &mut |_| ControlFlow::Continue(()));
-    let all = all.expect("tiers can be mixed").expect("nobody stopped it");
+    let all = all.expect("tiers can be mixed").expect("it was not stopped");
     assert_eq!((all.mixes.len(), all.extents), (66, 64));
     assert_eq!(all.accesses.reads + all.accesses.writes, 40_000);
     assert_eq!(all.prices, [Some(24.0), Some(6.0), Some(1.0)]);
@@ -87,11 +87,11 @@ fn a_run_of_any_mix_takes_the_time_its_point_of_the_surface_says() {
 #[test]
 fn requests_of_other_sizes_take_what_their_size_takes_in_mixes_as_in_runs() {
     let no_files = OneTrace(String::new());
-    // A disk that was measured at 4 KiB takes 16 units for 64 KiB, and 80 ms, as its run says.
+    // A disk that was measured at 4 KiB takes 16 units, i.e. 80 ms, for 64 KiB; the run agrees.
     let large = ZIPF.replace("theta = 0.9", "request = \"64 KiB\"\ntheta = 0.9").replace("40_000", "4_000");
     let checked = check(&Document { text: &large, name: "test.toml", overrides: &[], seed: None });
     let all = mixes(&checked.expect("legal"), &no_files, 10, &mut |_| ControlFlow::Continue(()));
-    let all = all.expect("tiers can be mixed").expect("nobody stopped it");
+    let all = all.expect("tiers can be mixed").expect("it was not stopped");
     assert_eq!(all.bytes.iter().sum::<u64>(), 4_000 * 65_536);
     assert_close("a read of the disk", all.speeds[2].read_s, 0.08, 1e-9);
     for steps in [[0, 0, 10], [1, 3, 6], [10, 0, 0]] {
@@ -149,7 +149,7 @@ fn counts_of_a_trace_are_those_of_its_lines() {
         [[stack.tier]]\nshare = \"50 %\"\ndevice = { preset = \"disk_15k_kim\" }\n";
     let checked = check(&Document { text, name: "test.toml", overrides: &[], seed: None }).expect("legal");
     let all = mixes(&checked, &OneTrace(trace.into()), 4, &mut |_| ControlFlow::Continue(()));
-    let all = all.expect("a trace ends").expect("nobody stopped it");
+    let all = all.expect("a trace ends").expect("it was not stopped");
     assert_eq!((all.accesses.reads, all.accesses.writes), (5, 1));
 }
 
@@ -166,7 +166,7 @@ fn a_workload_without_an_end_cannot_be_known_as_a_whole() {
 }
 
 #[test]
-fn counting_ends_when_it_is_told_to() {
+fn counting_ends_when_watch_breaks() {
     let no_files = OneTrace(String::new());
     let checked =
         check(&Document { text: ZIPF, name: "test.toml", overrides: &[], seed: None }).expect("legal");

@@ -22,8 +22,8 @@ pub(super) enum Value {
 
 use Value::{Device, Text};
 
-/// A card whose capacitor saves only the first pages of its memory: a power loss reverts the others, also
-/// those that a cache has clean copies of.
+/// A card whose capacitor saves only the first pages of its memory. A power loss reverts the others,
+/// including those of which a cache has clean copies.
 const SAVES_A_PART: [(&str, &str, Value); 3] = [
     ("nvram_card", "volatile", Text("true")),
     ("nvram_card", "capacitor", Text("\"14 mJ\"")),
@@ -32,7 +32,7 @@ const SAVES_A_PART: [(&str, &str, Value); 3] = [
 
 /// 1/3 of the stacks are one of these.
 pub(super) const COMBINATIONS: [Combination; 7] = [
-    // Copies of what the backing lost, in caches so small that they leave soon.
+    // Copies of data that the backing lost, in caches so small that they are evicted soon.
     Combination {
         kind: "flash_disk_cache",
         settings: &[
@@ -55,7 +55,7 @@ pub(super) const COMBINATIONS: [Combination; 7] = [
             SAVES_A_PART[2],
         ],
     },
-    // Extents on their way at any moment.
+    // Extents are being moved at any time.
     Combination {
         kind: "tiers",
         settings: &[
@@ -71,7 +71,7 @@ pub(super) const COMBINATIONS: [Combination; 7] = [
             ("tiers", "migration_bandwidth", Text("\"1 GB/s\"")),
         ],
     },
-    // Segments that change places all the time.
+    // Segments are swapped all the time.
     Combination {
         kind: "envy",
         settings: &[
@@ -83,7 +83,7 @@ pub(super) const COMBINATIONS: [Combination; 7] = [
             ("envy", "buffer", Text("\"1 KiB\"")),
         ],
     },
-    // Stored energy that suffices, or nearly.
+    // Stored energy that is just enough, or slightly less.
     Combination {
         kind: "nvram_card",
         settings: &[
@@ -96,7 +96,7 @@ pub(super) const COMBINATIONS: [Combination; 7] = [
         kind: "onyx",
         settings: &[("onyx", "completion", Text("\"early\"")), ("onyx", "capacitors", Text(EDGE))],
     },
-    // A cache whose level and table survive, before a disk that forgets.
+    // A cache whose contents and table survive a power loss, over a disk with a volatile write cache.
     Combination {
         kind: "server_cache",
         settings: &[

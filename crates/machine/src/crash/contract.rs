@@ -1,4 +1,4 @@
-//! Every random device and every device of the catalog satisfies the device contract.
+//! Every kind of device, generated at random, and every device of the catalog satisfies the device contract.
 
 #![expect(clippy::print_stdout, reason = "what is printed is shown where a test fails")]
 
@@ -35,7 +35,7 @@ fn every_device_of_the_catalog_keeps_the_contract() {
     let mut tried = 0;
     for (name, text) in crate::catalog::device_texts() {
         println!("{name}");
-        // Each device is the first of its own workbench, so that all of them have the same names and streams.
+        // A new workbench for each device, so that all of them have the same names and random streams.
         conformance(PAUSE, || {
             let (mut workbench, toml) = cataloged(text);
             workbench.build(&toml).unwrap_or_else(|problems| panic!("{name}: {problems}"))

@@ -1,10 +1,9 @@
-//! Random stacks: any room of the family of devices, with any of its settings, over any others.
+//! Random stacks: any kind of device, with any of its settings, over any other devices.
 //!
-//! What is drawn is a scenario as text. It follows from what the rooms say of their settings, so that a new
-//! room is
-//! drawn as soon as it is in its table; [`hints`](super::hints) keep it small. A setting that the check of
-//! scenarios
-//! refuses next to the others keeps its default; where that does not help, all is drawn again.
+//! The generator writes a scenario as text from the settings that the rooms declare, so a new room is
+//! included as soon as it is in its table. [`hints`](super::hints) keep stacks small. A setting that the
+//! scenario check rejects in combination with the others keeps its default; if that does not help, the whole
+//! stack is generated again.
 
 use super::OfScenario;
 use super::combinations::{COMBINATIONS, Value};
@@ -36,8 +35,8 @@ const TRIES: u32 = 100;
 const KINDS_TRIED: u32 = 20;
 /// Devices above each other.
 const DEPTH_MAX: u32 = 2;
-/// The faulty device: share of stacks with one at the top, and share of lower devices with faults that delay
-/// them.
+/// The device that injects faults. The share is that of stacks with it at the top, and of lower devices whose
+/// faults delay them.
 const FAULTY: &str = "faulty";
 const FAULTY_SHARE: f64 = 1.0 / 8.0;
 /// The mirror, and the share of stacks that are one.
@@ -108,8 +107,8 @@ fn stack_of(text: &str) -> Vec<String> {
     stack.lines().filter(|line| !line.is_empty()).map(String::from).collect()
 }
 
-/// The stack or, in one of this many cases, a mirror of it with an equal one, with an equal one with reported
-/// faults, or with another device.
+/// Returns the stack or, with the probability [`MIRRORED_SHARE`], a mirror of it: with an equal stack, with
+/// an equal stack that reports faults, or with another device.
 fn mirrored(found: (String, Checked), random: &mut Random) -> (String, Checked) {
     if !random.chance(MIRRORED_SHARE) {
         return found;
@@ -117,7 +116,7 @@ fn mirrored(found: (String, Checked), random: &mut Random) -> (String, Checked) 
     let rooms = Rooms::new();
     let device = stack_of(&found.0);
     let one = format!("{{ {} }}", device.join(", "));
-    let fault = fault(random, &hints::FAULTS[..hints::TOLD]);
+    let fault = fault(random, &hints::FAULTS[..hints::REPORTED]);
     let other = match random.below(3) {
         0 => Some(one.clone()),
         1 => Some(format!("{{ {} }}", faulty(&device, &[fault]).join(", "))),
@@ -132,7 +131,7 @@ fn mirrored(found: (String, Checked), random: &mut Random) -> (String, Checked) 
     legal([&own[..], &settings].concat()).map_or(found, |(lines, checked)| (scenario(&lines), checked))
 }
 
-/// The stack or, in one of this many cases, the same with faults at its top.
+/// Returns the stack or, with the probability [`FAULTY_SHARE`], the stack with faults at its top.
 fn with_faults(found: (String, Checked), random: &mut Random) -> (String, Checked) {
     if !random.chance(FAULTY_SHARE) {
         return found;
@@ -160,7 +159,7 @@ pub(super) fn of_kind(kind: &'static str, random: &mut Random) -> Option<(String
     with_settings(kind, &[], random)
 }
 
-/// As before, with some fixed values.
+/// Like [`of_kind`], with some fixed values.
 pub(super) fn with_settings(
     kind: &'static str,
     settings: Settings,
@@ -173,7 +172,8 @@ pub(super) fn with_settings(
     })
 }
 
-/// As [`legal`]; minimum stored energy is a share of what the scenario check requires.
+/// Like [`legal`]; an energy of [`hints::EDGE`] becomes a share of the minimum that the scenario check
+/// accepts.
 fn at_the_edge(lines: Vec<String>, random: &mut Random) -> Option<(Vec<String>, Checked)> {
     let (mut lines, checked) = legal(lines)?;
     let Some(edge) = lines.iter().position(|line| line.ends_with(hints::EDGE)) else {
@@ -186,7 +186,7 @@ fn at_the_edge(lines: Vec<String>, random: &mut Random) -> Option<(Vec<String>, 
         lines.retain(|line| !line.starts_with("may_lose_writes = "));
         let text = scenario(&lines);
         let checked = check(&Document { text: &text, name: "drawn", overrides: &[], seed: None });
-        // Some parts say what they need when they are built.
+        // Some components report the energy they need only when they are built.
         checked.is_ok_and(|checked| OfScenario::new(&checked, &Nothing).is_ok())
     };
     let (mut low, mut enough) = ENERGIES;
@@ -256,7 +256,7 @@ impl Draw<'_> {
         lines.extend(self.table(kind, &(descriptor.fields)())?);
         if lines.iter().any(|line| is_blind(line)) {
             let is_wrong =
-                |line: &str| hints::WRONG_BITS.iter().any(|name| line.starts_with(&format!("{name} = ")));
+                |line: &str| hints::BIT_ERRORS.iter().any(|name| line.starts_with(&format!("{name} = ")));
             lines.retain(|line| !is_wrong(line));
         }
         Some(lines)
@@ -376,7 +376,8 @@ impl Draw<'_> {
         });
         self.depth -= 1;
         let device = device?;
-        // One in so many is late: from a stream that begins where the common one is, which stays there.
+        // Some devices get faults that delay them. The choice comes from a fork of the common stream, which
+        // does not advance.
         let mut own = Streams::new(self.random.clone().bits()).stream("late");
         let device = match of.is_none() && own.chance(FAULTY_SHARE) {
             true => faulty(&device, &[fault(&mut own, &hints::FAULTS[..hints::LATE])]),

@@ -12,8 +12,8 @@ pub(super) const EDGE: &str = "\"100000 J\"";
 pub(super) const WEAR: &str = "#";
 
 /// TOML values to choose from for a setting of a room, or one of the words above. For a table among its
-/// settings the kind is `room.table`; missing entries are looked up as a setting of the room, and then of the
-/// one that it is [`like`].
+/// settings the kind is `room.table`; missing entries are looked up for the room and then for the room that
+/// it is [`like`].
 pub(super) fn of(kind: &str, field: &str) -> Option<&'static [&'static str]> {
     let own = |kind| OWN.iter().find(|(room, name, _)| *room == kind && *name == field);
     let own = own(kind).or_else(|| own(kind.split('.').next().unwrap_or(kind))).or_else(|| own(like(kind)));
@@ -34,8 +34,8 @@ pub(super) fn wear(kind: &str, field: &str) -> &'static [&'static str] {
     of.map(|(_, _, values)| *values).expect("WEAR comes with values")
 }
 
-/// Settings that cause bit errors. A room with a code that may not detect them is generated without.
-pub(super) const WRONG_BITS: &[&str] =
+/// Settings that cause bit errors. They are left out of devices whose code may miss bit errors.
+pub(super) const BIT_ERRORS: &[&str] =
     &["endurance", "slc_endurance", "mlc_endurance", "bit_error_rate", "error_exponent"];
 
 /// Values of a quantity.
@@ -76,8 +76,8 @@ pub(super) const FAULTS: &[&str] = &[
 
 /// Number of [`FAULTS`] that only delay the device.
 pub(super) const LATE: usize = 7;
-/// Number of those that delay it or fail with an error.
-pub(super) const TOLD: usize = 13;
+/// Number of [`FAULTS`] that only delay the device or return an error.
+pub(super) const REPORTED: usize = 13;
 
 /// Bit errors of a flash drive: by erases and reads, by erases and time, and constant, without correction.
 const BCH_ERRORS: &str = "{ ecc = { kind = \"bch\", t = 8, crc32 = true }, bit_error_rate = 0.0001, cycles = 3, \
@@ -99,7 +99,7 @@ const WEARS: &[(&str, &str, &[&str])] = &[
     ("ssd", "endurance", &["1", "2", "3", "3"]),
     ("ssd", "capacity", &[LEFT_OUT]),
     ("measured", "drive", &[LEFT_OUT]),
-    // From 1 on, two segments of an array change places all the time.
+    // With a gap of 1, two segments of an array are swapped all the time.
     ("envy", "wear_swap_gap", &[LEFT_OUT, "0", "1", "1", "2", "3"]),
     ("pcm_disk_cache", "endurance", &[LEFT_OUT, "1", "2", "3", "10", "100"]),
     ("pcm_disk_cache", "bit_error_rate", &[LEFT_OUT, "0.00001", "0.0001", "0.001"]),
@@ -114,7 +114,7 @@ const WEARS: &[(&str, &str, &[&str])] = &[
     ("flash_disk_cache", "strongest", &[LEFT_OUT, "1", "2", "4", "40"]),
 ];
 
-/// For settings with these names in every room.
+/// Values for settings with these names in every room.
 const EVERYWHERE: &[(&str, &[&str])] = &[
     ("capacity", &["\"64 KiB\"", "\"1 MiB\"", "\"3 MiB\""]),
     ("price", &[LEFT_OUT]),

@@ -7,13 +7,13 @@ mod drawn;
 mod hints;
 #[cfg(test)]
 mod planted;
+mod report_json;
 #[cfg(test)]
 mod tests;
-mod told;
 
 pub use drawn::{Drawn, Nothing, drawn};
 pub use nacre_crash::{Fault, Report};
-pub use told::told;
+pub use report_json::report_json;
 
 use crate::scenario::Checked;
 use crate::stack::{Files, build_with_bytes, store_layouts};

@@ -1,4 +1,4 @@
-//! Every device of the catalog, and any that is drawn, keeps its bytes as it promises.
+//! Every device of the catalog and every random stack holds its durability guarantees.
 
 use super::drawn::of_kind;
 use super::planted::{FORMS, of_family};
@@ -26,8 +26,8 @@ fn others(family: &str) -> Vec<&'static Descriptor> {
     families.into_iter().filter(|known| known.name == family).flat_map(|known| known.descriptors).collect()
 }
 
-/// `toml`, and a flash drive with fewer blocks and pages, and an array of smaller segments: whole ones take gigabytes for
-/// their tables alone, and seconds to be looked through.
+/// Shrinks the flash drive or the array of `toml`: the tables of a full-size one take gigabytes, and checking
+/// it takes seconds.
 fn smaller(toml: &str) -> String {
     toml.lines().fold(String::new(), |text, line| {
         let line = match line.split(' ').next() {
@@ -35,7 +35,7 @@ fn smaller(toml: &str) -> String {
             Some("pages") => "pages = 4",
             Some("spare_blocks") => "spare_blocks = 4",
             Some("segment") => "segment = \"1 MiB\"",
-            // Of the cache whose cells hold one bit.
+            // The size of the SLC cache.
             Some("size") => "size = \"4 MB\"",
             _ => line,
         };
@@ -43,7 +43,7 @@ fn smaller(toml: &str) -> String {
     })
 }
 
-/// A device of the catalog, small, and what builds it.
+/// A device of the catalog, shrunk, and a workbench that builds it.
 pub(super) fn cataloged(text: &str) -> (Workbench, String) {
     (Workbench::new(Tables { devices: &TABLES, others }, 1), smaller(&Workbench::cataloged(text)))
 }
@@ -68,7 +68,7 @@ fn every_device_of_the_catalog_is_charged_for_what_it_did_before_a_loss_of_power
     }
 }
 
-/// The kinds of device that have it themselves, whatever is behind others.
+/// The kinds of device that have the property themselves, regardless of the devices below them.
 fn kinds_that(has: impl Fn(Capabilities) -> bool) -> String {
     let has_it = |kind: &&'static str| {
         let (_, checked) = of_kind(kind, &mut Streams::new(1).stream("stack")).expect("it is legal");
@@ -101,11 +101,11 @@ fn the_table_of_promises_has_every_kind_of_device() {
     }
 }
 
-/// Stacks of the fixed corpus, and power losses of each.
+/// Number of stacks in the fixed corpus, and power losses of each stack.
 const STACKS: u64 = 60;
 const POINTS: u64 = 500;
 
-/// What the corpus reached.
+/// Branches and faults that the corpus reached.
 #[derive(Default)]
 struct Reached {
     branches: BTreeMap<&'static str, u64>,
@@ -127,7 +127,7 @@ impl Reached {
 }
 
 #[test]
-#[expect(clippy::print_stdout, reason = "with --nocapture it says how often each branch is reached")]
+#[expect(clippy::print_stdout, reason = "with --nocapture it prints how often each branch is reached")]
 fn the_corpus_keeps_its_bytes_and_has_every_kind_of_device_every_fault_and_every_branch() {
     let (mut kinds, mut reached) = (BTreeSet::new(), Reached::default());
     for seed in 0..STACKS {
@@ -140,10 +140,10 @@ fn the_corpus_keeps_its_bytes_and_has_every_kind_of_device_every_fault_and_every
         reached.crash(family.name, &checked, &Options::new(POINTS, seed));
     }
     for fault in Fault::INJECTED {
-        // Faults come in every second life, and some of the first take all losses.
+        // Every second run has faults, and some of the first ones use up all power losses.
         let mut seeds = 1..20;
         while !reached.faults.contains(&fault) {
-            let seed = seeds.next().expect("it comes in one of the lives");
+            let seed = seeds.next().expect("one of the runs has the fault");
             let (_, checked) = of_kind("hdd", &mut Streams::new(seed).stream("stack")).expect("it is legal");
             let options = Options { faults: vec![fault], ..Options::new(POINTS, seed) };
             reached.crash(fault.name(), &checked, &options);
@@ -164,13 +164,13 @@ fn the_same_seed_draws_and_finds_the_same() {
         let drawn = drawn(7, 300);
         let mut stack = OfScenario::new(&drawn.checked, &Nothing).expect("it was built when it was drawn");
         let report = crash(&mut stack, &drawn.options, &mut |_| ControlFlow::Continue(()));
-        (drawn.text, super::told(&report).to_string())
+        (drawn.text, super::report_json(&report).to_string())
     };
     assert_eq!(run(), run());
 }
 
 #[test]
-fn a_thousand_losses_of_power_branch_off_one_moment_and_leave_nothing_behind() {
+fn a_thousand_power_losses_branch_off_one_moment_and_leave_nothing_behind() {
     let lines: Vec<String> = (0..40).map(|number| format!("50000000 ps write {} 2", number % 7)).collect();
     let sequence = format!("blocks 512\n{}\n", lines.join("\n")).parse().expect("these are steps");
     for kind in ["ssd", "envy", "hdd", "onyx", "server_cache"] {
@@ -182,7 +182,8 @@ fn a_thousand_losses_of_power_branch_off_one_moment_and_leave_nothing_behind() {
     }
 }
 
-/// What broke promises once: a story, a scenario, and the steps behind a line of dashes.
+/// Regressions, each of which once violated a guarantee: a description, a scenario and, after a line of
+/// dashes, the steps.
 const KEPT: [(&str, &str); 60] = [
     ("flush_holds_the_place_of_a_write", include_str!("kept/flush_holds_the_place_of_a_write.crash")),
     (
@@ -249,7 +250,7 @@ const KEPT: [(&str, &str); 60] = [
     ("lost_while_it_is_taken_anew", include_str!("kept/lost_while_it_is_taken_anew.crash")),
 ];
 
-/// The same, where flushes were lies.
+/// Regressions with flushes that did nothing.
 const KEPT_OF_LIES: [(&str, &str); 3] = [
     ("goes_through_after_all", include_str!("kept/goes_through_after_all.crash")),
     ("told_before_a_flush_that_lied", include_str!("kept/told_before_a_flush_that_lied.crash")),
@@ -257,7 +258,7 @@ const KEPT_OF_LIES: [(&str, &str); 3] = [
 ];
 
 #[test]
-fn what_broke_a_promise_once_does_not_do_it_again() {
+fn fixed_violations_of_guarantees_do_not_come_back() {
     let lies = KEPT_OF_LIES.map(|kept| (kept, Fault::LyingFlush));
     let all = KEPT.map(|kept| (kept, Fault::PowerLoss)).into_iter().chain(lies);
     for ((name, text), fault) in all {

@@ -1,10 +1,11 @@
-//! The virtual-time driver: issues requests as the workload says, as fast as the host computes.
+//! The virtual-time driver: issues requests at the simulated times of the workload, as fast as the computer
+//! simulates.
 
-mod beside;
 mod serving;
 mod span;
 #[cfg(test)]
 mod tests;
+mod two_threads;
 
 use crate::meter::Meter;
 use crate::progress::{BATCH, Progress};
@@ -17,44 +18,45 @@ use nacre_workload::{Clock, Interactive, Issued, Pacing, Units, Workload};
 use serving::{Answered, Serving};
 use std::ops::ControlFlow;
 
-pub use beside::Beside;
 pub(crate) use serving::Outstanding;
 pub(crate) use span::Standing;
+pub use two_threads::Parallel;
 
-/// How much longer a run is at each look at how well its means are known: looking often finds an interval that is
-/// narrow by chance.
+/// Growth of the run between two checks of the confidence intervals: with frequent checks, an interval is
+/// sometimes narrow by chance.
 const LOOKS: u64 = 8;
-/// Requests served between two looks at who watches.
+/// Requests served between two calls of `watch`.
 const GROUP: usize = 64;
 
 pub(crate) struct Driver<'a> {
     pub(crate) serving: Serving<'a>,
     pub(crate) workload: Box<dyn Workload>,
     pub(crate) meter: Meter,
-    /// Requests that the workload gave and that were not served, since the run was over.
+    /// Requests that the workload generated and that were not served, because the run had ended.
     pub(crate) rest: Vec<Request>,
-    /// What an interactive workload issued at `issued_at` and the device was not given yet, the next one last.
+    /// Requests that an interactive workload issued at `issued_at` and that were not submitted yet, the next
+    /// one last.
     pub(super) issued: Vec<Issued>,
     pub(super) issued_at: Time,
-    /// When the device had nothing left to do, once the run has been drained.
+    /// When the device came to rest, after the run has been drained.
     rested: Time,
     /// Requests of this workload in the runs before this one.
     before: u64,
-    /// Units of the workload that were done when measuring began; none before that.
+    /// Units that the workload had completed when measurement started; `None` before that.
     units_before: Option<u64>,
-    /// When the first block or row was worn out, where the run asks for that.
+    /// Wear-out of the first block or row, if the run determines it.
     pub(crate) worn_out: Option<WornOut>,
-    /// What the device did in the run, if it did more afterwards in order to wear out.
+    /// Report of the device for the run itself, if more writes followed to wear it out.
     pub(crate) measured: Option<ComponentReport>,
-    /// Writes of preconditioning, those of a fill and of the search for a steady state left out.
+    /// Writes of preconditioning, without those of a fill and of the search for a steady state.
     pub(crate) prepared_writes: u64,
-    /// The bytes that the workload may touch, where they are to be filled.
+    /// Addresses that the workload may access, if they are to be filled.
     pub(crate) footprint: Option<Ranges>,
-    /// How a steady state was looked for.
+    /// Search for a steady state.
     pub(crate) steadiness: Option<Steadiness>,
-    /// When the last request came, in an open loop.
+    /// Last arrival of an open loop.
     last_arrival: Option<Time>,
-    /// Completed requests at which to look next how well the means are known.
+    /// Number of completed requests at which the confidence intervals are checked next.
     next_look: u64,
 }
 
@@ -86,15 +88,15 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Serves what the workload asks for, up to the end of the run. Drawing requests and summing up what became of them
-    /// are done `beside`, where that is given and nothing hangs on their order.
+    /// Serves the workload until the end of the run. If no request depends on earlier results,
+    /// `second_thread` generates requests and sums up results.
     pub(crate) fn drive(
         &mut self,
-        beside: Option<&dyn Beside>,
+        second_thread: Option<&dyn Parallel>,
         watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<Ending, Problems> {
-        let ahead = beside.filter(|_| self.may_go_ahead());
-        let ending = match ahead.and_then(|beside| self.drive_beside(beside, watch)) {
+        let ahead = second_thread.filter(|_| self.may_go_ahead());
+        let ending = match ahead.and_then(|second_thread| self.drive_on_two_threads(second_thread, watch)) {
             Some(ending) => ending?,
             None => self.drive_all(watch)?,
         };
@@ -140,20 +142,21 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Requests that this run has at most.
+    /// Maximum number of requests of this run.
     fn limit(&self) -> u64 {
         self.serving.checked.run.requests.unwrap_or(u64::MAX)
     }
 
-    /// Requests that this run will have, where that is known.
+    /// Number of requests of this run, if known.
     fn expected(&self) -> Option<u64> {
         let left = self.workload.expected().map(|count| count.saturating_sub(self.before));
         let expected = left.map(|count| count.min(self.limit())).or(self.serving.checked.run.requests);
         expected.filter(|&count| count < u64::MAX)
     }
 
-    /// Whether the run may end, since its mean latencies are known as well as was asked. What is outstanding then is not
-    /// measured: it would move means and intervals behind the decision.
+    /// Whether the run may end because the confidence intervals of its mean latencies are as narrow as
+    /// requested. Outstanding requests are then not measured, so that they do not change means and intervals
+    /// after the decision.
     fn is_known(&mut self) -> bool {
         let Some(share) = self.serving.checked.run.until else { return false };
         let completed = self.meter.completed();
@@ -169,7 +172,7 @@ impl<'a> Driver<'a> {
         is_known
     }
 
-    /// Up to `limit` requests: those that were left over, or else the next ones.
+    /// Fetches up to `limit` requests: left-over ones, or else the next ones of the workload.
     fn fill(&mut self, batch: &mut Vec<Request>, limit: usize) -> Result<(), Problems> {
         if !self.rest.is_empty() {
             batch.extend(self.rest.drain(..self.rest.len().min(limit)));
@@ -179,7 +182,7 @@ impl<'a> Driver<'a> {
         Ok(())
     }
 
-    /// Does what an interactive workload does at the next few instants; breaks at the end of the workload, of the
+    /// Runs an interactive workload for the next few instants. Breaks at the end of the workload, of the
     /// duration, or at the `limit` of requests.
     fn converse(&mut self, limit: u64) -> Result<ControlFlow<()>, Problems> {
         let origin = self.serving.clock.origin();
@@ -212,7 +215,8 @@ impl<'a> Driver<'a> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Gives the device what an interactive workload issued at this instant, up to the `limit` of requests.
+    /// Submits the requests that an interactive workload issued at this instant, up to the `limit` of
+    /// requests.
     fn submit_issued(&mut self, limit: u64) -> Result<(), Problems> {
         while self.serving.issued < limit
             && let Some(Issued { request, tag, waited }) = self.issued.pop()
@@ -225,7 +229,7 @@ impl<'a> Driver<'a> {
         Ok(())
     }
 
-    /// Tells an interactive workload what has completed.
+    /// Passes completions to an interactive workload.
     fn hand_over(&mut self) {
         let now = self.serving.now - self.serving.clock.origin();
         if let Some(workload) = self.workload.interactive() {
@@ -234,7 +238,7 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Lets outstanding requests complete and the device come to rest, when nothing is issued any more.
+    /// Runs the device until outstanding requests have completed and it is at rest.
     pub(crate) fn drain(&mut self) -> Result<(), Problems> {
         while !self.serving.outstanding.is_empty() {
             assert!(self.serving.run_to(Time::MAX)?, "the device lost a request");
@@ -245,13 +249,13 @@ impl<'a> Driver<'a> {
         Ok(())
     }
 
-    /// Adds what was noted to the sums.
+    /// Adds the notes on completed requests to the sums.
     fn settle(&mut self) {
         self.look_at_units();
         self.meter.settle(&mut self.serving.noted.notes);
     }
 
-    /// Asks the workload, once, how many of its units were done when measuring began.
+    /// Stores the units that the workload had completed when measurement started.
     fn look_at_units(&mut self) {
         let warm_up = self.serving.checked.run.warm_up;
         if self.units_before.is_none() && self.serving.issued > warm_up {
@@ -260,14 +264,14 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Whole units of the workload since measuring began, where it has any.
+    /// Units that the workload completed since measurement started; `None` without units.
     fn units(&self) -> Option<Units> {
         let units = self.workload.units(self.served())?;
         Some(Units { done: units.done - self.units_before.unwrap_or(0), ..units })
     }
 
-    /// What was measured in a run that ended so.
-    pub(crate) fn found(mut self, ending: Ending) -> Findings {
+    /// Results of a run with this ending.
+    pub(crate) fn findings(mut self, ending: Ending) -> Findings {
         let device = (&*self.serving.device, self.serving.host.as_ref());
         let workload = &*self.workload;
         let (measured, units) = (self.serving.measured, self.units());
@@ -282,7 +286,7 @@ impl<'a> Driver<'a> {
         Findings { worn_out, steadiness, last_arrival, until, ..findings }
     }
 
-    /// A workload that never ends needs a run that does.
+    /// Errors: neither the workload nor the run has an end.
     pub(crate) fn check_end(&self) -> Result<(), Problems> {
         let run = &self.serving.checked.run;
         if self.workload.expected() != Some(u64::MAX) || run.requests.is_some() || run.duration.is_some() {

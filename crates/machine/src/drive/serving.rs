@@ -1,4 +1,4 @@
-//! Serving: requests go to the device in simulated time, and what became of them is noted when they complete.
+//! Submits requests to the device in simulated time, and notes their results when they complete.
 
 use crate::host::Host;
 use crate::meter::Noted;
@@ -24,41 +24,41 @@ const TICK: Time = Time::from_ps(1);
 pub(crate) struct Outstanding {
     request: Request,
     issued: Time,
-    /// How long it waited for its turn before that.
+    /// Time that it waited before it was issued.
     waited: Time,
-    /// What the workload knows it by.
+    /// Identifier of the request in the workload.
     tag: u32,
-    /// Whether it belongs to what is measured.
+    /// Whether it is measured.
     is_measured: bool,
 }
 
-/// A request that completed, as the workload has to know.
+/// A completed request, for an interactive workload.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Answered {
     pub(super) tag: u32,
     pub(super) status: Status,
 }
 
-/// The device, and how far its requests have come.
+/// The device with its outstanding requests.
 pub(crate) struct Serving<'a> {
     pub(crate) checked: &'a Checked,
     pub(crate) device: Box<dyn Device>,
-    /// Between workload and device, if the scenario has it.
+    /// The host between workload and device, if the scenario has one.
     pub(crate) host: Option<Host>,
     pub(crate) clock: Clock,
     pub(crate) noted: Noted,
     pub(super) outstanding: Slab<Outstanding>,
     completions: Completions,
-    /// Requests of the last completions, where somebody wants to know.
+    /// Requests that completed last, for an interactive workload.
     pub(super) answered: Vec<Answered>,
     /// Every event before this instant has been processed.
     pub(crate) now: Time,
     capacity: u64,
-    /// When the run is over.
+    /// End of the run.
     pub(super) over_at: Time,
-    /// Requests given to the device.
+    /// Requests submitted to the device.
     pub(super) issued: u64,
-    /// Of them, those since measuring began.
+    /// Requests submitted since measurement started.
     pub(super) measured: u64,
 }
 
@@ -86,7 +86,7 @@ impl<'a> Serving<'a> {
         }
     }
 
-    /// Issues a few requests, each when its clock says so; breaks when the duration is over.
+    /// Issues requests, each at its time; breaks at the end of the duration.
     pub(super) fn serve(&mut self, group: &[Request]) -> Result<ControlFlow<()>, Problems> {
         self.check_reach(group, "request", self.issued)?;
         for group in group.chunks(PREFETCHED) {
@@ -100,7 +100,7 @@ impl<'a> Serving<'a> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Issues a request when its time has come, which may depend on completions before it.
+    /// Issues a request at its time, which may depend on earlier completions.
     #[inline(always)]
     fn issue(&mut self, request: &Request) -> Result<ControlFlow<()>, Problems> {
         loop {
@@ -118,7 +118,7 @@ impl<'a> Serving<'a> {
         }
     }
 
-    /// Gives the device a request at `now` that waited so long for its turn.
+    /// Submits a request at `now` that `waited` before it was issued.
     #[inline(always)]
     pub(super) fn submit(&mut self, now: Time, request: &Request, waited: Time, tag: u32) {
         if self.issued == self.checked.run.warm_up {
@@ -134,7 +134,7 @@ impl<'a> Serving<'a> {
         self.measured += 1;
     }
 
-    /// The warm-up is over.
+    /// Ends the warm-up.
     #[cold]
     fn begin_measuring(&mut self, now: Time) {
         self.noted.begin(now);
@@ -146,12 +146,13 @@ impl<'a> Serving<'a> {
         self.forget_outstanding();
     }
 
-    /// The outstanding requests are not among those that are measured.
+    /// Excludes outstanding requests from the measurement.
     pub(super) fn forget_outstanding(&mut self) {
         self.outstanding.iter_mut().for_each(|(_, outstanding)| outstanding.is_measured = false);
     }
 
-    /// Processes events before `until`, but none after the next instant at which requests complete; whether there was one.
+    /// Processes events before `until`, but none after the next instant at which requests complete. Returns
+    /// whether requests completed.
     #[inline(always)]
     pub(super) fn run_to(&mut self, until: Time) -> Result<bool, Problems> {
         if until <= self.now {
@@ -168,7 +169,7 @@ impl<'a> Serving<'a> {
         Ok(true)
     }
 
-    /// Replaces `completions` by those of the next instant before `until`.
+    /// Replaces `completions` by the completions of the next instant before `until`.
     #[inline(always)]
     fn run_device(&mut self, until: Time) {
         self.completions.clear();
@@ -178,7 +179,7 @@ impl<'a> Serving<'a> {
         }
     }
 
-    /// Notes what has completed.
+    /// Notes completed requests.
     #[inline(always)]
     fn complete(&mut self) -> Result<(), Problems> {
         self.answered.clear();
@@ -206,7 +207,8 @@ impl<'a> Serving<'a> {
         Ok(())
     }
 
-    /// Processes what is left to do when no request is outstanding; when the last of it happened.
+    /// Processes remaining background work when no request is outstanding; returns the time of the last
+    /// event.
     pub(super) fn come_to_rest(&mut self) -> Time {
         assert!(self.outstanding.is_empty(), "requests are outstanding");
         let mut rested = self.now.min(self.noted.end.max(self.clock.last()));
@@ -238,12 +240,13 @@ impl<'a> Serving<'a> {
         self.host.as_ref().map_or(self.outstanding.len(), Host::outstanding)
     }
 
-    /// How far the run has come, of so many requests.
+    /// Progress of the run, with the expected number of requests.
     pub(super) fn progress(&self, expected: Option<u64>) -> Progress {
         Progress { preconditioning: false, done: self.issued, expected, simulated: self.noted.end }
     }
 
-    /// The workload, the duration or the request limit has come to its end.
+    /// The ending at the end of the workload, the duration, or the request limit. Errors: the run had only
+    /// warm-up.
     pub(super) fn ended(&self) -> Result<Ending, Problems> {
         let (warm_up, issued) = (self.checked.run.warm_up, self.issued);
         if warm_up > 0 && issued <= warm_up {
@@ -255,7 +258,8 @@ impl<'a> Serving<'a> {
         Ok(Ending::Complete)
     }
 
-    /// All of `requests` end within the stack; before them came `before` of what `what` calls them.
+    /// Errors: one of `requests` ends past the end of the stack. `what` is their name in the message, and
+    /// `before` is the number of earlier ones.
     #[inline]
     pub(crate) fn check_reach(&self, requests: &[Request], what: &str, before: u64) -> Result<(), Problems> {
         let reaches_past = |request: &Request| {
@@ -273,7 +277,7 @@ impl<'a> Serving<'a> {
         let end = u128::from(request.address) + u128::from(request.bytes);
         let problem =
             format!("{what} {number} reaches to byte {end}, but the stack ends at byte {}", self.capacity);
-        // Only what has to be read to be known, a trace, gets this far: see `stack::build`.
+        // Only traces get here; other workloads are checked in `stack::build`.
         let remedy = "use a larger device, or placement = \"compact\"";
         self.run_problem(ErrorCode::PastTheEnd, self.checked.scenario.workload.path(), problem, remedy)
             .data("end", end)

@@ -1,4 +1,4 @@
-//! From where a run continues, and where it stands at its end.
+//! The position of a run, for another run that continues it.
 
 use super::{Driver, Outstanding};
 use crate::rest::comes_to_rest;
@@ -6,14 +6,14 @@ use nacre_kernel::event::Slab;
 use nacre_kernel::{Request, Time};
 use nacre_workload::{Clock, Issued};
 
-/// Where the driver of a run stands: what another run takes over.
+/// State of the driver that a continuing run takes over.
 pub(crate) struct Standing {
     pub(crate) clock: Clock,
-    /// Requests that the workload gave and the device was not given.
+    /// Requests that the workload generated and that were not submitted.
     pub(crate) rest: Vec<Request>,
-    /// The same of an interactive workload, and when it issued them.
+    /// Requests that an interactive workload issued and that were not submitted, with their time.
     pub(crate) issued: (Vec<Issued>, Time),
-    /// Requests of the workload that the device was given.
+    /// Requests of the workload that were submitted to the device.
     pub(crate) served: u64,
     pub(crate) stood_at: Time,
     pub(crate) outstanding: Slab<Outstanding>,
@@ -24,8 +24,8 @@ pub(crate) struct Standing {
 }
 
 impl Driver<'_> {
-    /// Starts the workload on a device that was used before and has `outstanding` requests at `now`: when the device is at
-    /// rest, and not before `at`.
+    /// Starts the workload on a used device with `outstanding` requests at `now`: when the device is at rest,
+    /// and not before `at`.
     pub(crate) fn begin_at(&mut self, at: Time, (outstanding, now): (usize, Time)) {
         let at = at.max(now).max(comes_to_rest(&mut *self.serving.device, outstanding));
         self.serving.now = at;
@@ -33,7 +33,7 @@ impl Driver<'_> {
         self.serving.over_at = self.end_behind(at);
     }
 
-    /// Where the run stands.
+    /// The position of this run.
     pub(crate) fn standing(&self) -> Standing {
         Standing {
             clock: self.serving.clock.clone(),
@@ -47,7 +47,7 @@ impl Driver<'_> {
         }
     }
 
-    /// The workload continues where another run stood.
+    /// Continues the workload from the position of another run.
     pub(crate) fn resume(&mut self, standing: Standing) {
         let Standing { clock, rest, issued, served, stood_at, outstanding, now, .. } = standing;
         (self.rest, self.before) = (rest, served);
@@ -62,12 +62,12 @@ impl Driver<'_> {
         self.serving.checked.run.duration.map_or(Time::MAX, |duration| begin + duration)
     }
 
-    /// Requests of this workload that were served, those of the runs before included.
+    /// Requests of this workload that were served, including earlier runs.
     pub(crate) fn served(&self) -> u64 {
         self.before + self.serving.issued
     }
 
-    /// For the record: where the run began, unless with a new stack at the start of time.
+    /// Note for the record about the start of the run; `None` for a new stack at time 0.
     pub(super) fn beginning(&self) -> Option<String> {
         if self.before > 0 {
             return Some(format!("the run continues after {} earlier requests", self.before));

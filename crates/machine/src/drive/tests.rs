@@ -43,7 +43,7 @@ fn one_asker_never_waits_in_a_queue_and_is_never_faster_than_the_memory() {
         assert_eq!(record.requests.writes, 12_000);
     }
     let flooded = record(&[("workload.rate", "\"1 MHz\"")]);
-    // Everything is there from the start but for the first gap: the memory is always busy.
+    // All requests arrive right after the first gap, so the memory is always busy.
     let busy = flooded.requests.reads as f64 * 160e-9 + 12_000.0 * 200e-9;
     assert!((flooded.simulated_s / busy - 1.0).abs() < 1e-4, "{} of {busy} s", flooded.simulated_s);
 }
@@ -95,9 +95,10 @@ fn store(overrides: &[(&str, &str)]) -> Record {
 }
 
 #[test]
-fn a_workload_that_is_told_when_requests_are_done_waits_for_them() {
+fn an_interactive_workload_waits_for_completions() {
     // One thread, everything in memory: four gets and puts, a commit, a log write. Records of 604 B take a
-    // transaction to the next block of 4 KiB in 604 of 4,096 cases; a write of two blocks takes twice as long.
+    // transaction to the next block of 4 KiB in 604 of 4,096 cases; a write of two blocks takes twice as
+    // long.
     let expected = |write: f64| 1.0 / (4.0 * 5e-6 + 10e-6 + write * (1.0 + 604.0 / 4096.0));
     let one = store(&[]);
     let per_s = one.throughput.units_per_s.expect("it has units");
@@ -108,9 +109,9 @@ fn a_workload_that_is_told_when_requests_are_done_waits_for_them() {
 }
 
 #[test]
-fn a_workload_that_is_told_ends_where_the_run_does() {
+fn an_interactive_workload_ends_with_the_run() {
     let timed = store(&[("run.duration", "\"50 ms\"")]);
-    // Of 110.3 us each.
+    // Transactions of 110.3 us each.
     assert!((452..=454).contains(&timed.workload.units.expect("it has units")), "{:?}", timed.workload.units);
     let counted = store(&[("run.requests", "1_000"), ("run.warm_up", "500")]);
     let requests = &counted.requests;
@@ -133,8 +134,8 @@ fn narrowed(until: &str, requests: &str, seed: u64) -> Record {
 
 #[test]
 fn a_run_ends_when_its_mean_is_known_and_the_closed_form_lies_within() {
-    // M/D/1 at load .5: half of a service waited for, so 150 us. Of 60 intervals at 95 %, five and a half standard
-    // errors below the mean are 47.
+    // M/D/1 at load .5: half of a service waited for, so 150 us. With 60 intervals at 95 %, five and a half
+    // standard errors below the mean are 47.
     let mut covered = 0;
     for seed in 1..=60 {
         let record = narrowed("4 %", "400_000", seed);
@@ -161,7 +162,7 @@ fn a_run_that_ends_before_its_mean_is_known_says_so() {
     );
 }
 
-/// Two closed loops of so many requests outstanding at one server of 10 us.
+/// Two closed loops with these queue depths at one server of 10 us.
 fn tenants(depths: [u32; 2]) -> Record {
     let tenant = |name: &str, depth: u32| {
         format!(
@@ -188,7 +189,7 @@ fn tenants_at_one_server_share_it_by_their_queue_depths() {
         assert_eq!((few.name.as_str(), many.name.as_str()), ("few", "many"));
         assert_eq!(few.requests + many.requests, record.requests.completed);
         assert_eq!(few.bytes.read + many.bytes.read, record.bytes.read);
-        // First come, first served: each outstanding request is served once a round.
+        // First come, first served: each outstanding request is served once per round.
         let all = f64::from(depths[0] + depths[1]);
         for (tenant, depth) in [(few, depths[0]), (many, depths[1])] {
             let rate = 1e5 * f64::from(depth) / all;
@@ -204,7 +205,8 @@ fn tenants_at_one_server_share_it_by_their_queue_depths() {
 
 #[test]
 fn what_waits_for_a_place_counts_it_as_part_of_its_latency() {
-    // One place before a device that serves one request at a time: those wait there, or here, for as long.
+    // One slot before a device that serves one request at a time: requests wait for as long in the host as in
+    // the device.
     let text = "[workload]\nkind = \"tenants\"\n[[workload.tenant]]\nname = \"one\"\n\
         workload = { kind = \"uniform\", requests = 5_000, footprint = \"1 MiB\", arrival = { kind = \"poisson\", rate = \"8 kHz\" } }\n\
         [stack]\nkind = \"measured\"\nread = \"100 us\"\nwrite = \"100 us\"\n";
@@ -237,7 +239,7 @@ fn what_writes_anywhere_is_refused_over_zones() {
     let Err(problems) = crate::stack::build(&checked, &NoFiles) else { panic!("it is built") };
     assert_eq!(
         problems.to_string(),
-        "stack.backing.kind: a device with zones is written in order, and what lies over it here writes anywhere; \
+        "stack.backing.kind: a device with zones is written sequentially, but the device over it writes at random; \
          use kind = \"ssd\", or make this device the stack"
     );
 }

@@ -1,4 +1,4 @@
-//! Devices without burst wear: they take one write at a time, until a check finds something worn out.
+//! Wear-out of devices without burst wear, one write at a time until a check finds a worn-out block or row.
 
 use crate::drive::Driver;
 use crate::progress::{BATCH, Progress};
@@ -12,13 +12,14 @@ use std::ops::ControlFlow;
 /// the number of writes is known within 0.4 %.
 const LOOK: u64 = 64;
 const LOOKS: u64 = 256;
-/// Writes after which something must have worn, unless they are fewer than half of all: far more than buffers hold.
+/// Writes without wear after which the search fails, or half of all writes if that is more. Buffers hold far
+/// fewer.
 const PATIENCE: u64 = 1 << 20;
-/// The column of blocks that were retired because they are worn out.
+/// The column with the number of blocks that were retired because they are worn out.
 const WORN_OUT: &str = "blocks_by_state.worn_out";
 
 impl Driver<'_> {
-    /// Continues writes until something is worn out, at the rate of the run.
+    /// Continues writes at the rate of the run until a block or row is worn out.
     pub(super) fn wear_out_in_steps(
         &mut self,
         (before, seconds_per_write): (u64, f64),
@@ -26,7 +27,7 @@ impl Driver<'_> {
     ) -> Result<Ending, Problems> {
         let drained = self.meter.end.max(self.serving.now);
         self.measured = Some(self.serving.device.report(drained - self.meter.start));
-        let mut steps = Steps::new(&mut *self.serving.device, self.serving.now);
+        let mut writer = Writer::new(&mut *self.serving.device, self.serving.now);
         let mut batch: Vec<Request> = Vec::with_capacity(BATCH);
         let (mut writes, mut look) = (0, LOOK);
         let (mut worn, mut worn_at) = (cycles(&self.serving.device.report(Time::ZERO)), 0);
@@ -39,7 +40,7 @@ impl Driver<'_> {
                 return Err(self.wear_problem("the workload ended before anything was worn out"));
             }
             self.serving.check_reach(&batch, "write", before + writes)?;
-            steps.write(&mut *self.serving.device, &batch);
+            writer.write(&mut *self.serving.device, &batch);
             writes += batch.len() as u64;
             if writes >= look {
                 let report = self.serving.device.report(Time::ZERO);
@@ -68,19 +69,19 @@ impl Driver<'_> {
     }
 }
 
-/// Makes writes without measuring them.
-struct Steps {
+/// Performs writes without measuring them.
+struct Writer {
     /// Whether the device itself wears and accepts writes without time. Composite devices may buffer writes.
     is_untimed: bool,
     now: Time,
     completions: Completions,
 }
 
-impl Steps {
-    fn new(device: &mut dyn Device, now: Time) -> Steps {
+impl Writer {
+    fn new(device: &mut dyn Device, now: Time) -> Writer {
         let wears = device.report(Time::ZERO).wear.is_some();
         let is_untimed = wears && device.preconditioning().is_some();
-        Steps { is_untimed, now, completions: Completions::new() }
+        Writer { is_untimed, now, completions: Completions::new() }
     }
 
     fn write(&mut self, device: &mut dyn Device, writes: &[Request]) {
@@ -90,7 +91,7 @@ impl Steps {
         writes.iter().for_each(|write| self.write_one(device, write));
     }
 
-    /// Makes one write, and waits for it. A drive that is worn out refuses it, which the next look sees.
+    /// Performs one write and waits for it. A worn-out drive rejects it, which the next check finds.
     fn write_one(&mut self, device: &mut dyn Device, write: &Request) {
         debug_assert_eq!(write.op, Op::Write, "only writes wear a medium out");
         let request = Request { arrival: self.now, ..*write };
@@ -102,13 +103,13 @@ impl Steps {
     }
 }
 
-/// Erases and programs of all that wears in the stack.
+/// Erases and programs of all media in the stack.
 fn cycles(report: &ComponentReport) -> u64 {
     let own = report.wear.as_ref().map_or(0, |wear| wear.erases + wear.programs());
     own + report.children.iter().map(cycles).sum::<u64>()
 }
 
-/// Whether a block or row of the stack had more cycles than it is made for.
+/// Whether a block or row of the stack exceeded its endurance.
 pub(super) fn is_worn_out(report: &ComponentReport) -> bool {
     let is_worn = report.wear.as_ref().is_some_and(|wear| {
         let blocks = wear.block_erases.iter().max().copied().unwrap_or(0);

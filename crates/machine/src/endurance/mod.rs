@@ -9,12 +9,13 @@ use nacre_config::{ErrorCode, Problems};
 use nacre_kernel::{Burst, ComponentReport, Endured, Time};
 use std::ops::ControlFlow;
 
-/// Writes requested from the workload at a time: those to one address form a burst. Few enough that a device
-/// that takes them one by one needs a fraction of a second, after which `watch` may stop the run.
+/// Writes fetched from the workload at a time; those to one address form a burst. A device that takes them
+/// one by one needs a fraction of a second, after which `watch` may stop the run.
 const WRITES: u64 = 1 << 22;
 
 impl Driver<'_> {
-    /// Continues writes until something is worn out, and determines the time. Ends early when `watch` breaks.
+    /// Continues writes until a block or row is worn out, and determines the time. Ends early if `watch`
+    /// breaks.
     pub(crate) fn wear_out(
         &mut self,
         watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
@@ -27,7 +28,9 @@ impl Driver<'_> {
         if !wears(&report) {
             let kind = self.serving.checked.scenario.stack.kind();
             let limit = match lifetime_days(&report) {
-                Some(_) => "; lifetime_days of the record says when its endurance in bytes is used up",
+                Some(_) => {
+                    "; lifetime_days of the record is the time until its endurance in bytes is used up"
+                }
                 None => "",
             };
             return Err(self.wear_problem(&format!(

@@ -5,7 +5,7 @@ use nacre_config::Problems;
 use std::io::{self, BufRead};
 use std::ops::ControlFlow;
 
-/// 2 controllers with 64 rows of 1 KiB each, made for 500 programs.
+/// 2 controllers with 64 rows of 1 KiB each, with an endurance of 500 programs.
 const SMALL: &str = "kind = \"onyx\"\ncontrollers = 2\nranks = 2\nrow_ranks = 2\nchip = \"8 KiB\"\nrow = \"1 KiB\"\n\
     endurance = 500\n";
 const HAMMER: &str = "kind = \"hammer\"\nrequest = \"1 KiB\"\naddress = \"5 KiB\"\n";
@@ -43,7 +43,7 @@ fn worn_out(workload: &str, requests: u64, stack: &str) -> WornOut {
     result(workload, requests, stack).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
-/// The write that the bursts name is the one at which the simulation, request by request, has worn a row out.
+/// Bursts wear out a row at the same write as the simulation request by request.
 #[test]
 fn writing_on_in_bursts_ends_at_the_write_at_which_the_simulation_does() {
     let level = |settings: &str| format!("{SMALL}wear_leveling = {{ kind = \"start_gap\", {settings} }}\n");
@@ -70,7 +70,8 @@ fn writing_on_in_bursts_ends_at_the_write_at_which_the_simulation_does() {
     }
 }
 
-/// A million programs of a row at the 11,499 rows a second that 47.1 MB/s are: akel-2011 sections 2.3 and 3.3.
+/// A million programs of a row at the 11,499 rows a second that 47.1 MB/s are: akel-2011 sections 2.3 and
+/// 3.3.
 #[test]
 fn a_hammered_row_is_worn_out_in_87_seconds_before_start_gap_moves_it() {
     let workload =
@@ -81,8 +82,8 @@ fn a_hammered_row_is_worn_out_in_87_seconds_before_start_gap_moves_it() {
     }
 }
 
-/// One row takes `N * G` writes in a place and comes back when it was in all `N + 1`; meanwhile each place was
-/// copied into `N` times. So one domain takes about `N * endurance * G / (G + 1)` writes.
+/// One row takes `N * G` writes at a location and returns after all `N + 1` locations; meanwhile, each
+/// location was copied into `N` times. So one domain takes about `N * endurance * G / (G + 1)` writes.
 #[test]
 fn hammering_one_domain_ends_with_the_endurance_of_all_its_rows() {
     for (interval, endurance) in [(1, 3000), (4, 10_000), (16, 60_000)] {
@@ -96,7 +97,7 @@ fn hammering_one_domain_ends_with_the_endurance_of_all_its_rows() {
     }
 }
 
-/// Shorter stays, and several domains: what the attack costs is orders of magnitude more.
+/// With shorter stays and several domains, the attack takes orders of magnitude more writes.
 #[test]
 fn domains_and_an_interval_that_follows_outlast_an_attack_that_one_domain_does_not() {
     let attack = "kind = \"hammer\"\nrequest = \"4 KiB\"\n";
@@ -114,7 +115,7 @@ fn domains_and_an_interval_that_follows_outlast_an_attack_that_one_domain_does_n
     assert!(many > 86_400.0 && following > many, "{many} s and {following} s");
 }
 
-/// A life of 2^40 writes is not one step, and ends where whoever watches wants it to.
+/// An endurance of 2^40 writes is simulated in several steps, and `watch` may end it.
 #[test]
 fn writing_on_can_be_ended_between_bounded_steps() {
     let stack = SMALL.replace("endurance = 500", "endurance = 4294967294");
@@ -133,7 +134,7 @@ fn writing_on_can_be_ended_between_bounded_steps() {
     assert!(outcome.record.worn_out.is_none());
 }
 
-/// A drive of 12 blocks of 64 pages on one die, each block good for 20 erases.
+/// A drive of 12 blocks of 64 pages on one die, with an endurance of 20 erases.
 const DRIVE: &str = "channels = 1\nways = 1\nplanes = 1\nblocks = 12\npages = 64\npage = \"4 KiB\"\nunit = \"4 KiB\"\n\
     read = [\"50 us\"]\nprogram = [\"500 us\"]\nerase = \"3 ms\"\nendurance = 20\nendurance_spread = \"0 %\"\n\
     bus = \"400 MB/s\"\ncommand = \"300 ns\"\nover_provisioning = \"80 %\"\nspare_blocks = 0\nfactory_bad = \"0 %\"\n\
@@ -144,7 +145,7 @@ const STORE: &str =
     "backing = { kind = \"measured\", read = \"100 us\", write = \"200 us\", capacity = \"3 MiB\" }\n";
 const CODE: &str = "ecc = { kind = \"bch\", t = 8, crc32 = true }\n";
 
-/// A stack whose blocks or rows last for so many cycles.
+/// Stacks of every kind that wears, each with the endurance of its blocks or rows in cycles.
 fn kinds_that_wear() -> Vec<(&'static str, String, u64)> {
     let of = |settings: &str, below: &str| format!("{settings}{below}");
     let onyx = "kind = \"onyx\", controllers = 2, ranks = 2, row_ranks = 2, chip = \"8 KiB\", row = \"1 KiB\", endurance = 50";
@@ -166,7 +167,8 @@ fn kinds_that_wear() -> Vec<(&'static str, String, u64)> {
             20,
         ),
         ("envy", envy.into(), 60),
-        // Rated for 40 erases at a bit error rate of 1e-6. The code corrects what its pages have after 240.
+        // Rated for 40 erases at a bit error rate of 1e-6. The code corrects the bit errors of its pages
+        // until 240 erases.
         ("flash_disk_cache", of(flash, &format!("{CODE}{STORE}")), 240),
         ("pcm_disk_cache", of(pcm, &format!("{CODE}{STORE}")), 30),
         ("mirror", format!("kind = \"mirror\"\nmember = [{{ {onyx} }}, {{ {onyx} }}]\n"), 50),
@@ -182,7 +184,7 @@ fn kinds_that_wear() -> Vec<(&'static str, String, u64)> {
     ]
 }
 
-/// The cycles of every block or row of the stack, at most.
+/// The maximum cycles of a block or row of the stack.
 fn most_cycles(record: &crate::record::Record) -> u64 {
     let wears = record.components.iter().filter_map(|component| component.wear.as_ref());
     let most = wears.map(|wear| {
@@ -192,7 +194,7 @@ fn most_cycles(record: &crate::record::Record) -> u64 {
     most.max().unwrap_or(0)
 }
 
-/// Each goes on to the first look that finds a block or row with more cycles than it is made for, or retired.
+/// Each stack is written until a check finds a block or row that exceeded its endurance or was retired.
 #[test]
 fn every_device_that_wears_is_worn_out() {
     for (kind, stack, cycles) in kinds_that_wear() {
@@ -217,8 +219,8 @@ fn every_device_that_wears_is_worn_out() {
     }
 }
 
-/// Each block of a drive that is written in order is erased as often as the others: it takes as many pages as all blocks have,
-/// times what a block is made for.
+/// Sequential writes erase all blocks equally often, so the drive takes as many pages as all blocks have,
+/// times the endurance of a block.
 #[test]
 fn a_drive_that_is_written_in_order_takes_its_capacity_as_often_as_it_is_made_for() {
     let stack = format!("kind = \"ssd\"\n{}", DRIVE.replace("endurance = 20", "endurance = 200"));
@@ -229,7 +231,7 @@ fn a_drive_that_is_written_in_order_takes_its_capacity_as_often_as_it_is_made_fo
     assert!((writes / law - 1.0).abs() < 0.1, "{writes} writes, {law} by the law");
 }
 
-/// Writes that fail, are lost or are rejected would go on without end.
+/// Writes that fail, are lost or are rejected would continue forever.
 #[test]
 fn writes_that_do_not_reach_the_medium_end_with_an_error() {
     let within = DRIVE.trim_end().replace('\n', ", ");

@@ -1,14 +1,14 @@
-//! The host: timeouts, retries, a limit on outstanding requests, and the order of those that wait, between the workload
-//! and the stack.
+//! The host: timeouts, retries, a limit on outstanding requests, and the order of those that wait, between
+//! the workload and the stack.
 //!
-//! A request that has no answer after `timeout.after` is canceled at the device. A device that cannot cancel it completes
-//! it later, and the host drops that answer. The host sends the request again after `timeout.backoff`, up to
-//! `timeout.retries` times, then fails it. An answer at the instant of the timeout is too late. Errors that the device
-//! reports are final.
+//! A request that has no answer after `timeout.after` is canceled at the device. A device that cannot cancel
+//! it completes it later, and the host drops that answer. The host sends the request again after
+//! `timeout.backoff`, up to `timeout.retries` times, then fails it. An answer at the instant of the timeout
+//! is too late. Errors that the device reports are final.
 //!
-//! With `queue_depth`, further requests wait in the host. Each tenant is a host with its own queue. A request keeps its slot
-//! until it is answered or failed. `scheduler` selects the waiting request that gets a free slot. The choice is made when all
-//! requests of that instant have arrived.
+//! With `queue_depth`, further requests wait in the host. Each tenant is a host with its own queue. A request
+//! keeps its slot until it is answered or failed. `scheduler` selects the waiting request that gets a free
+//! slot. The choice is made when all requests of that instant have arrived.
 //!
 //! Latencies count from the arrival at the host: waiting, all tries, and pauses are part of them.
 
@@ -26,32 +26,33 @@ use nacre_kernel::Time;
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check_host")]
 pub struct HostConfig {
-    /// How long the host waits for an answer, and what it does then; absent means that it waits forever. A duration
+    /// Timeout of a request, and what the host does then. Absent means that it waits forever. A duration
     /// alone sets `after`.
     pub timeout: Option<Timeout>,
-    /// Requests that a host has outstanding at the stack at a time; further ones wait in the host. Each tenant is a
+    /// Maximum outstanding requests of a host at the stack; further ones wait in the host. Each tenant is a
     /// host with its own queue. Absent means no limit.
     #[config(min = 1, max = 65536)]
     pub queue_depth: Option<u32>,
-    /// Which request gets a free slot of `queue_depth`.
+    /// Scheduler that selects the waiting request for a free slot of `queue_depth`.
     #[config(default = "first_come", source = "standard: Linux, no scheduler for NVMe")]
     pub scheduler: HostScheduler,
 }
 
-/// Which waiting request of a host gets a free slot.
+/// Scheduler of a host: selects the waiting request that gets a free slot.
 #[derive(Clone, Debug, Kinds)]
 pub enum HostScheduler {
     /// The oldest.
     FirstCome,
     /// Batches of reads or of writes in order of address, until a deadline passes, like mq-deadline of Linux.
     ///
-    /// A batch continues with the next higher address of its direction, up to `fifo_batch` requests. Then a batch of
-    /// reads begins, or one of writes if no reads wait or if `writes_starved` batches of reads went before writes that
-    /// waited. It begins with the oldest request if its deadline has passed or if no higher address waits, else with the
-    /// next higher address. Trims count as writes. Flushes go before all others.
+    /// A batch continues with the next higher address of its direction, up to `fifo_batch` requests. Then a
+    /// batch of reads begins, or one of writes if no reads wait or if `writes_starved` batches of reads went
+    /// before writes that waited. It begins with the oldest request if its deadline has passed or if no
+    /// higher address waits, else with the next higher address. Trims count as writes. Flushes go before all
+    /// others.
     ///
-    /// Not modeled: merging of adjacent requests, I/O priorities, and zone locks. Deadlines are not guarantees: the
-    /// counter `expired` of the host has the requests that got their slot too late.
+    /// Not modeled: merging of adjacent requests, I/O priorities, and zone locks. Deadlines are not
+    /// guarantees: the counter `expired` of the host has the requests that got their slot too late.
     Deadline(Deadline),
 }
 
@@ -67,7 +68,7 @@ pub struct Deadline {
     /// Maximum requests of a batch.
     #[config(default = 16, min = 1, max = 65536, source = "standard: Linux, mq-deadline")]
     pub fifo_batch: u32,
-    /// Batches of reads that may begin before waiting writes get one.
+    /// Batches of reads that may start before waiting writes get one.
     #[config(default = 2, max = 65536, source = "standard: Linux, mq-deadline")]
     pub writes_starved: u32,
 }
@@ -79,7 +80,7 @@ pub struct Timeout {
     /// Time from sending a request to the device until the host cancels it.
     #[config(min = "1 ps", max = "24 h")]
     pub after: Time,
-    /// How many times a request is sent again before it fails.
+    /// Number of times that a request is sent again before it fails.
     #[config(
         default = 5,
         max = 1000,

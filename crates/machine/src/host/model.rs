@@ -1,4 +1,4 @@
-//! The model of a host: what waits in it, and the tries that are outstanding at the device.
+//! The model of a host: waiting requests, and tries that are outstanding at the device.
 
 use super::waiting::Waiting;
 use super::{HostConfig, HostScheduler};
@@ -20,11 +20,11 @@ pub(crate) struct Host {
     requests: Slab<Asked>,
     /// Tries at the device: the request that waits for each, unless the host gave the try up.
     tries: Slab<Option<u32>>,
-    /// When requests time out or are sent again, with their numbers.
+    /// Times at which requests time out or are sent again, with their numbers.
     due: BTreeSet<(Time, u32)>,
-    /// One for each tenant, or one.
+    /// One queue for each tenant, or one without tenants.
     queues: Vec<Queue>,
-    /// When waiting requests get free slots, if there are any of both.
+    /// Time at which waiting requests get free slots; [`Time::MAX`] without either.
     decides_at: Time,
     counts: Counts,
     #[state(skip = "scratch")]
@@ -44,18 +44,18 @@ struct Asked {
     id: RequestId,
     request: Request,
     arrived: Time,
-    /// When it left the queue of the host.
+    /// Time at which it left the queue of the host.
     started: Time,
-    /// When the current try was sent.
+    /// Time at which the current try was sent.
     sent: Time,
     /// The number of the current try; none between tries.
     current: Option<u32>,
-    /// When it times out or is sent again.
+    /// Time at which it times out or is sent again.
     due: Option<Time>,
     retries: u32,
 }
 
-/// Since measuring began.
+/// Counters since measurement started.
 #[derive(Clone, Debug, Default, State)]
 struct Counts {
     requests: u64,
@@ -86,7 +86,7 @@ impl Host {
         }
     }
 
-    /// As [`Device::submit`], without data.
+    /// Like [`Device::submit`], without data.
     pub(crate) fn submit(&mut self, device: &mut dyn Device, now: Time, id: RequestId, request: &Request) {
         let (number, asked) = self.requests.take();
         *asked = Asked { id, request: *request, arrived: now, ..Asked::default() };
@@ -117,7 +117,7 @@ impl Host {
         if self.queues.len() > 1 { volume } else { 0 }
     }
 
-    /// A request gets a slot.
+    /// Gives a request a slot and sends its first try.
     fn start(&mut self, device: &mut dyn Device, now: Time, number: u32) {
         let queue = self.queue_of(number);
         self.queues[queue].outstanding += 1;
@@ -138,7 +138,7 @@ impl Host {
         device.submit(now, RequestId(of_try), &asked.request, Payload::NONE);
     }
 
-    /// Waiting requests get free slots at `now`.
+    /// Gives free slots to waiting requests at `now`.
     fn decide(&mut self, device: &mut dyn Device, now: Time) {
         self.decides_at = Time::MAX;
         for queue in 0..self.queues.len() {
@@ -150,14 +150,14 @@ impl Host {
         }
     }
 
-    /// The request that gets a free slot at `now`: it waits no more.
+    /// Removes and returns the waiting request that gets a free slot at `now`.
     fn next_waiting(&mut self, queue: usize, now: Time) -> Option<u32> {
         let (number, has_expired) = self.queues[queue].waiting.pop(now)?;
         self.counts.expired += u64::from(has_expired);
         Some(number)
     }
 
-    /// As [`Device::next_event`].
+    /// Like [`Device::next_event`], for the host and its device.
     pub(crate) fn next_event(&self, device: &dyn Device) -> Time {
         device.next_event().min(self.next_due()).min(self.decides_at)
     }
@@ -166,7 +166,7 @@ impl Host {
         self.due.first().map_or(Time::MAX, |&(at, _)| at)
     }
 
-    /// As [`Device::run`].
+    /// Like [`Device::run`], for the host and its device.
     pub(crate) fn run(&mut self, device: &mut dyn Device, until: Time, completions: &mut Completions) {
         let before = completions.len();
         while completions.len() == before {
@@ -192,7 +192,7 @@ impl Host {
         }
     }
 
-    /// A try completed.
+    /// Handles the completion of a try.
     fn answer(
         &mut self,
         device: &mut dyn Device,
@@ -212,13 +212,14 @@ impl Host {
         self.finish(device, of.at, number);
     }
 
-    /// Time of a request before its last try, which was sent at `until`: in the queue of the host, and in earlier tries.
+    /// Time of a request before its last try, which was sent at `until`: in the queue of the host, and in
+    /// earlier tries.
     fn own_time(&self, number: u32, until: Time) -> [(Activity, Time); 2] {
         let asked = &self.requests[number];
         [(Activity::Queue, asked.started - asked.arrived), (Activity::Retry, until - asked.started)]
     }
 
-    /// Requests time out or are sent again at `at`.
+    /// Handles the requests that time out or are sent again at `at`.
     fn process(&mut self, device: &mut dyn Device, at: Time, completions: &mut Completions) {
         while let Some(&(due, number)) = self.due.first()
             && due == at
@@ -268,7 +269,7 @@ impl Host {
         }
     }
 
-    /// A request is answered or failed: its slot is free.
+    /// Frees the slot of a request that is answered or failed.
     fn finish(&mut self, device: &mut dyn Device, now: Time, number: u32) {
         let queue = self.queue_of(number);
         if let Some(due) = self.requests[number].due {
@@ -288,12 +289,12 @@ impl Host {
         self.tries.len()
     }
 
-    /// As [`Device::restart_ledger`].
+    /// Like [`Device::restart_ledger`], without the device.
     pub(crate) fn restart_ledger(&mut self) {
         self.counts = Counts::default();
     }
 
-    /// As [`Device::report`], without the device.
+    /// Like [`Device::report`], without the device.
     pub(crate) fn report(&self) -> ComponentReport {
         let Counts { requests, waited, timeouts, canceled, retries, failed, late_answers, expired } =
             self.counts;

@@ -138,13 +138,14 @@ fn a_device_faster_than_the_timeout_never_times_out_and_a_slower_one_always_does
     let seen = visits(&mut device, &reads(100), Load::Closed { clients: 1 });
     assert!(seen.iter().all(|visit| visit.latency() == Time::from_us(110)), "{:?}", seen[7]);
     assert_eq!(["timeouts", "retries", "failed"].map(|name| count(&device, name)), [300, 200, 100]);
-    // An answer at the instant of the timeout is too late.
+    // A completion at the instant of the timeout is too late.
     let mut device = hosted(Some(&Policy { after: SERVICE, ..fast }), None, &measured(1));
     let _ = visits(&mut device, &reads(1), Load::Closed { clients: 1 });
     assert_eq!(count(&device, "failed"), 1);
 }
 
-/// Under load, all completion times equal those of the independent simulation, also where retries overload the server.
+/// Under load, all completion times equal those of the independent simulation, even if retries overload the
+/// server.
 #[test]
 fn completion_times_equal_those_of_a_naive_simulation() {
     let requests = reads(20_000);
@@ -221,8 +222,8 @@ fn requests_time_out_during_a_stall() {
     assert_eq!(max_ns(&patient), 1e9 + 50e3);
     assert!(patient.components[0].kind == "faulty");
 
-    // Three tries each: those of the first are sent 50 us before the stall. 1 s holds 11 requests of 90 ms; the 12th is
-    // answered at the end of the stall.
+    // Three tries each: those of the first are sent 50 us before the stall. 1 s holds 11 requests of 90 ms;
+    // the 12th is answered at the end of the stall.
     let failing =
         record(&format!("{STALL}[host]\ntimeout = {{ after = \"30 ms\", retries = 2 }}\n")).expect("legal");
     let host = &failing.components[0];
@@ -234,7 +235,7 @@ fn requests_time_out_during_a_stall() {
     // The tries that the device could not cancel complete at the end of the stall.
     assert_eq!(host.counters["late_answers"].as_u64(), Some(33));
 
-    // Enough tries, the host gives up: the latency includes all of them.
+    // With enough tries the request succeeds, and the latency includes all of them.
     let patient =
         record(&format!("{STALL}[host]\ntimeout = {{ after = \"30 ms\", retries = 100 }}\n")).expect("legal");
     assert_eq!((max_ns(&patient), patient.requests.errors), (1e9 + 50e3, 0));
@@ -264,7 +265,7 @@ fn each_tenant_is_a_host_with_its_own_queue() {
     );
     let calm_ns = |record: &Record| record.tenants[1].latency.read.as_ref().expect("it reads").mean_ns;
     let limited = record(&format!("{text}[host]\nqueue_depth = 4\n")).expect("legal");
-    // The flood leaves four servers alone.
+    // The flood leaves four servers free.
     assert!((calm_ns(&limited) / 100e3 - 1.0).abs() < 1e-9, "{}", calm_ns(&limited));
     let free = record(&text).expect("legal");
     assert!(calm_ns(&free) > 1.02 * 100e3, "{}", calm_ns(&free));

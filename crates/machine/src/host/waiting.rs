@@ -1,4 +1,4 @@
-//! Requests that wait in a host for a slot, and which one gets it.
+//! Requests that wait in a host for a slot, and the choice among them.
 
 use super::{Deadline, HostScheduler};
 use nacre_kernel::state::{State, Value};
@@ -14,14 +14,14 @@ pub(super) enum Waiting {
     Deadline(ByDeadline),
 }
 
-/// Requests as mq-deadline of Linux keeps them.
+/// The data structures of Linux mq-deadline.
 #[derive(Debug, State)]
 pub(super) struct ByDeadline {
     #[state(skip = "from the configuration")]
     config: Deadline,
-    /// They go first, as in Linux, where flushes bypass the scheduler.
+    /// Flushes go first, as in Linux, where they bypass the scheduler.
     flushes: VecDeque<u32>,
-    /// Reads; writes and trims.
+    /// Reads, and writes with trims.
     directions: [Direction; 2],
     /// Number of the next arrival.
     arrivals: u64,
@@ -75,7 +75,7 @@ impl Waiting {
         }
     }
 
-    /// Request `number` waits from `now` on.
+    /// Adds request `number` at `now`.
     pub(super) fn push(&mut self, now: Time, number: u32, request: &Request) {
         match self {
             Waiting::FirstCome(waiting) => waiting.push_back(number),
@@ -83,7 +83,7 @@ impl Waiting {
         }
     }
 
-    /// The request that gets a slot at `now`, and whether its deadline has passed.
+    /// Removes and returns the request that gets a slot at `now`, and whether its deadline has passed.
     pub(super) fn pop(&mut self, now: Time) -> Option<(u32, bool)> {
         match self {
             Waiting::FirstCome(waiting) => waiting.pop_front().map(|number| (number, false)),
@@ -136,7 +136,7 @@ impl ByDeadline {
 }
 
 impl Direction {
-    /// The arrival of the request with the lowest address from the position on.
+    /// The arrival of the request with the lowest address at or above the position.
     fn next(&self) -> Option<u64> {
         self.by_address.range((self.position, 0)..).next().map(|&(_, arrival)| arrival)
     }

@@ -11,8 +11,8 @@ pub fn identity(checked: &Checked) -> String {
     of_stack(&checked.resolved, checked.run.seed)
 }
 
-/// As before, with the content of every file that the stack reads, as stored in an image: before its first
-/// checkpoint an image has no state to compare. Unreadable files are reported when the stack is built.
+/// Like [`identity`], with the content of every file that the stack reads. It is stored in images, which have
+/// no state to compare before their first checkpoint. Unreadable files are reported when the stack is built.
 pub fn identity_with_files(checked: &Checked, files: &dyn Files) -> String {
     let mut lines = vec![identity(checked)];
     let stack = checked.resolved.iter().filter(|resolved| resolved.path.starts_with("stack."));
@@ -36,12 +36,12 @@ pub(crate) fn settings_of(checked: &Checked, beginning: &str) -> Vec<String> {
 }
 
 fn of_settings(resolved: &[Resolved], beginning: &str) -> Vec<String> {
-    // A preset is a way to write settings, and they are all here; what money is counted in decides nothing.
+    // A preset only abbreviates settings, which are all listed, and the currency has no effect on the device.
     let decides = |path: &str| {
         path.starts_with(beginning) && !path.ends_with(".preset") && !path.ends_with(".price_basis")
     };
     let mut lines = Vec::new();
-    // What was switched off is as if it were not given.
+    // A setting that was switched off is treated as absent.
     let given = resolved.iter().filter(|resolved| !resolved.is_off && decides(&resolved.path));
     for Resolved { path, node, model_version, .. } in given {
         match &node.value {

@@ -2,7 +2,7 @@ use super::*;
 use crate::{Document, check};
 use std::collections::BTreeSet;
 
-/// A cache over a flash drive: rooms of five families, one of them written in short.
+/// A cache over a flash drive: components of five families, one of them in short form.
 const NESTED: &str = r#"
 [workload]
 kind = "uniform"

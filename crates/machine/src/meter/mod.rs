@@ -9,7 +9,7 @@ use noted::Note;
 
 pub(crate) use noted::{Noted, Notes};
 
-/// Latencies that are processed together: equal ones are one step of the histogram.
+/// Number of latencies that are processed together. Equal ones take one step of the histogram.
 const TOGETHER: usize = 64;
 
 /// Distribution, mean, and breakdown of the requests of one kind.
@@ -23,7 +23,7 @@ pub struct OpMeter {
     spent: Vec<[u128; Activity::COUNT]>,
     /// Requested bytes.
     pub bytes: u64,
-    /// Requests that failed, and their bytes: they are in no latency.
+    /// Number of failed requests and their bytes, which are excluded from latencies.
     pub failed: [u64; 2],
     /// The usual latency: the last one that two consecutive requests had.
     usual: Time,
@@ -133,7 +133,7 @@ impl OpMeter {
         }
         let (mut others, mut count) = ([Time::ZERO; TOGETHER], 0);
         for note in notes {
-            // Which request has it is not to be guessed by a processor.
+            // Branch-free, since the processor cannot predict which requests have the usual latency.
             others[count % TOGETHER] = note.latency;
             count += usize::from(note.latency != self.usual);
         }
@@ -193,7 +193,7 @@ impl TenantMeter {
         self.done = self.done.max(note.done);
     }
 
-    /// Adds its own notes to the sums.
+    /// Adds the current notes of the tenant to the sums.
     fn settle(&mut self) {
         let [reads, writes] = &mut self.own;
         self.errors += self.reads.settle(reads, &mut self.series, |bin| &mut bin.reads);
@@ -308,7 +308,7 @@ impl Meter {
         self.end = noted.end;
     }
 
-    /// Requests recorded and settled.
+    /// Completed requests in the sums.
     pub fn completed(&self) -> u64 {
         self.reads.requests() + self.writes.requests() + self.flushes.requests() + self.trims
     }

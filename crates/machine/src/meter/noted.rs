@@ -69,7 +69,7 @@ impl Noted {
         (self.start, self.end) = (start, start);
     }
 
-    /// Notes a completed request that was issued at `issued`, after it had `waited` for its turn.
+    /// Notes a completed request that was issued at `issued`, after it had `waited`.
     #[inline(always)]
     pub(crate) fn record(
         &mut self,
@@ -121,12 +121,12 @@ impl Noted {
     }
 }
 
-/// Adds the breakdown of one request that `waited` for its turn.
+/// Adds the breakdown of one request that `waited` before it was issued.
 #[inline(always)]
 fn add_spans(spent: &mut [[u128; Activity::COUNT]], waited: Time, spans: &[Span]) {
     for span in spans {
         spent[span.component.0 as usize][span.activity as usize] += u128::from(span.time.as_ps());
     }
-    // The queues of the top of the stack hold what waits before it.
+    // Waiting for the device counts as queueing of the top component.
     spent[0][Activity::Queue as usize] += u128::from(waited.as_ps());
 }

@@ -1,4 +1,4 @@
-//! Drives that were filled and written randomly before a workload of another kind starts.
+//! Drives that were filled and written randomly before a different workload starts.
 
 use crate::{Document, Files, Record, check, run};
 use std::io;
@@ -21,7 +21,7 @@ impl Files for NoFiles {
     }
 }
 
-/// 48 MiB for the host in 12,288 units of 4 KiB; a page of the mapping table stands for 1,024 of them.
+/// 48 MiB for the host in 12,288 units of 4 KiB; a page of the mapping table maps 1,024 of them.
 const DRIVE: &str = "[stack]\nkind = \"ssd\"\nchannels = 2\nways = 2\nblocks = 64\npages = 64\npage = \"4 KiB\"\n\
     read = [\"50 us\"]\nprogram = [\"500 us\"]\nerase = \"3 ms\"\nbus = \"400 MB/s\"\nbuffer = \"256 KiB\"\n\
     link = \"4 GB/s\"\nover_provisioning = \"33 %\"\n";
@@ -51,7 +51,8 @@ fn counter(record: &Record, name: &str) -> u64 {
 fn reads_of_a_filled_drive_find_data_and_those_of_a_new_one_do_not() {
     assert_eq!(counter(&record(DRIVE, ""), "unwritten_reads"), 2_000);
     assert_eq!(counter(&record(DRIVE, "fill = {}"), "unwritten_reads"), 0);
-    // Half of the drive: so many of 2,000 draws lie beyond it, within four standard deviations of 22.4.
+    // Half of the drive is filled, so half of 2,000 random addresses are unwritten, within four standard
+    // deviations of 22.4.
     let half = counter(&record(DRIVE, "fill = { share = \"50 %\", request = \"4 KiB\" }"), "unwritten_reads");
     assert!(half.abs_diff(1_000) < 90, "{half}");
 }
@@ -72,7 +73,7 @@ fn reads_are_measured_on_a_drive_that_another_workload_made_steady() {
     let aged = record(DRIVE, &format!("fill = {{}}\nprecondition = {RANDOM}\n{tolerance}"));
     let steadiness = aged.steadiness.as_ref().expect("it was requested");
     assert!(steadiness.reached && aged.requests.writes == 0, "{steadiness:?}");
-    // A write of every place on average: sequential ones need no cleaning, random ones do.
+    // The drive is written once on average. Sequential writes need no garbage collection, random ones do.
     let last = steadiness.write_amplification.last().copied().flatten().expect("there were writes");
     assert!((1.5..4.0).contains(&last), "{last}");
     assert_eq!(counter(&aged, "unwritten_reads"), 0);
@@ -80,18 +81,18 @@ fn reads_are_measured_on_a_drive_that_another_workload_made_steady() {
 
 #[test]
 fn a_workload_of_its_own_that_cannot_prepare_is_named() {
-    let mistake = |settings: &str| outcome(DRIVE, settings).expect_err("an error");
+    let error = |settings: &str| outcome(DRIVE, settings).expect_err("an error");
     let reads = RANDOM.replace(", read_share = \"0 %\"", "");
     assert_eq!(
-        mistake(&format!("precondition = {reads}")),
+        error(&format!("precondition = {reads}")),
         "run.precondition: the workload has only 0 writes; give it a workload with writes, e.g. one with \
          read_share = \"0 %\""
     );
     let wide = RANDOM.replace("48 MiB", "4 GiB");
-    assert!(mistake(&format!("precondition = {wide}")).starts_with("run.precondition: it reaches to byte"));
-    let text = mistake("precondition = [1]");
+    assert!(error(&format!("precondition = {wide}")).starts_with("run.precondition: it reaches to byte"));
+    let text = error("precondition = [1]");
     assert!(text.contains("give a whole number, or a workload"), "{text}");
-    assert!(mistake("fill = { share = \"0 %\" }").contains("nothing would be filled"));
+    assert!(error("fill = { share = \"0 %\" }").contains("nothing would be filled"));
     let measured = "[stack]\nkind = \"measured\"\nread = \"1 us\"\nwrite = \"1 us\"\n";
     let text = outcome(measured, "fill = {}").expect_err("it has no such state");
     assert!(text.starts_with("run.fill") && text.contains("has no state to precondition"), "{text}");
@@ -132,7 +133,7 @@ fn a_search_that_ends_while_data_grows_says_so() {
     let gave_up = record(DRIVE, &format!("precondition = {HOT}\nuntil_steady = {{ windows_max = 8 }}"));
     let found = gave_up.steadiness.as_ref().expect("it was requested");
     assert!(!found.reached && found.growth.is_some_and(|growth| growth > 0.01), "{found:?}");
-    let said = gave_up.findings.iter().find(|caution| caution.kind == "not_steady").expect("it is said");
+    let said = gave_up.findings.iter().find(|caution| caution.kind == "not_steady").expect("it has the note");
     assert!(
         said.text.contains("valid data still grew by") && said.text.contains("run.fill"),
         "{}",
@@ -177,21 +178,22 @@ fn the_footprint_of_a_trace_is_what_it_touches() {
     };
     // A read at 0, writes at 4,096 and at 8,192.
     assert_eq!(valid(&[]), Some(3));
-    assert_eq!(valid(&[("run.requests".into(), "1".into())]), Some(1), "what is not asked for is not filled");
+    assert_eq!(valid(&[("run.requests".into(), "1".into())]), Some(1), "only the footprint is filled");
 }
 
 #[test]
 fn reads_of_what_was_never_written_are_said() {
     let kinds = |record: &Record| record.findings.iter().map(|caution| caution.kind).collect::<Vec<_>>();
     let new = record(DRIVE, "");
-    let said = new.findings.iter().find(|caution| caution.kind == "unwritten_reads").expect("it is said");
+    let said =
+        new.findings.iter().find(|caution| caution.kind == "unwritten_reads").expect("it has the note");
     assert!(said.text.starts_with("stack read 2000 mapping units that were never written"), "{}", said.text);
     assert_eq!(said.paths, ["stack"]);
     assert!(!kinds(&record(DRIVE, "fill = \"footprint\"")).contains(&"unwritten_reads"));
 }
 
 #[test]
-fn a_fill_that_is_no_table_is_told_what_it_may_be() {
+fn an_invalid_fill_is_rejected_with_the_valid_values() {
     let text = outcome(DRIVE, "fill = true").expect_err("an error");
     assert!(text.contains("give one of capacity, footprint, or a table"), "{text}");
 }

@@ -23,7 +23,7 @@ impl Driver<'_> {
         let (mut preparations, mut expected) = (preparations, self.serving.checked.run.first_writes());
         if let (CountOr::Room(_), Some(workload)) = (&self.serving.checked.run.precondition, &workload) {
             expected = workload.expected().unwrap_or(0);
-            // How many writes a trace has is known only when it was read.
+            // The number of writes in a trace is known only after reading it.
             preparations = preparations.filter(|_| workload.expected().is_some());
         }
         self.prepared_writes = expected;
@@ -36,7 +36,7 @@ impl Driver<'_> {
             return from.restore_prepared(self).map(ControlFlow::Continue);
         }
         let prepared = self.age(workload, watch)?;
-        // What cannot be saved is preconditioned again every time.
+        // A state that cannot be saved is preconditioned again in every run.
         if prepared.is_continue()
             && let Ok(state) = saved::save(self)
         {
@@ -99,7 +99,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Number of requested writes; none for all writes of `workload`, its own trace.
+    /// Number of requested writes; `None` for all writes of the trace `workload`.
     fn wanted_writes(&self, workload: &dyn Workload) -> Result<Option<u64>, Problems> {
         match &self.serving.checked.run.precondition {
             CountOr::Count(count) => Ok(Some(*count)),

@@ -49,8 +49,8 @@ fn is_steady(values: &[Option<f64>], criterion: &UntilSteady) -> bool {
     spread <= criterion.tolerance.0 * mean && trend <= criterion.tolerance.0 * mean / 2.0
 }
 
-/// Rise of the last `windows` of `valid` above all before them, relative to those. `None` if there are not
-/// enough windows, or the pages are not counted.
+/// Growth of the last `windows` of `valid` above the maximum of all earlier ones, relative to that maximum.
+/// `None` if there are not enough windows, or if pages are not counted.
 fn growth(valid: &[Option<u64>], windows: usize) -> Option<f64> {
     let (before, last) = valid.split_at(valid.len().checked_sub(windows)?);
     let most = |pages: &[Option<u64>]| pages.iter().copied().flatten().max();

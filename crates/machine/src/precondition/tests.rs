@@ -35,9 +35,9 @@ impl Files for OneTrace {
     }
 }
 
-/// A device that remembers what it was prepared with and what it served.
+/// A device that records the writes of its preconditioning and the requests that it serves.
 #[derive(Default, State)]
-struct Memory {
+struct RecordingDevice {
     #[state(skip = "the test reads it")]
     prepared: Arc<Mutex<Vec<Request>>>,
     #[state(skip = "the test reads it")]
@@ -45,7 +45,7 @@ struct Memory {
     due: Agenda<RequestId>,
 }
 
-impl Device for Memory {
+impl Device for RecordingDevice {
     fn submit(&mut self, now: Time, id: RequestId, request: &Request, _data: Payload) {
         self.served.lock().unwrap().push(*request);
         self.due.schedule(now, id);
@@ -96,7 +96,7 @@ impl Device for Memory {
     }
 }
 
-impl Preconditioning for Memory {
+impl Preconditioning for RecordingDevice {
     fn precondition(&mut self, requests: &[Request]) {
         assert!(self.served.lock().unwrap().is_empty(), "time has begun");
         self.prepared.lock().unwrap().extend_from_slice(requests);
@@ -112,12 +112,12 @@ fn checked(workload: &str, writes: u64) -> Checked {
     checked.unwrap_or_else(|problems| panic!("{problems}"))
 }
 
-/// What a device is prepared with and then serves.
+/// The preconditioning writes of a device, and the requests that it then serves.
 fn given(workload: &str, writes: u64) -> (Vec<Request>, Vec<Request>) {
     let checked = checked(workload, writes);
     let built = build(&checked, &OneTrace).unwrap_or_else(|problems| panic!("{problems}"));
     assert_eq!(built.preconditioning.is_some(), writes > 0);
-    let device = Memory::default();
+    let device = RecordingDevice::default();
     let (prepared, served) = (device.prepared.clone(), device.served.clone());
     let built = Built { device: Box::new(device), ..built };
     let Built { device, workload, preconditioning, footprint, host, components } = built;
@@ -134,7 +134,7 @@ fn given(workload: &str, writes: u64) -> (Vec<Request>, Vec<Request>) {
 }
 
 /// The errors of a run.
-fn mistake(workload: &str, writes: u64) -> String {
+fn errors(workload: &str, writes: u64) -> String {
     let outcome = run(&checked(workload, writes), &OneTrace, &mut |_| ControlFlow::Continue(()));
     outcome.map(|outcome| outcome.record.requests).expect_err("an error").to_string()
 }
@@ -167,7 +167,8 @@ fn the_draws_are_new_and_what_is_hot_stays_hot() {
     let prepared: Vec<u64> = prepared.iter().map(|request| request.address).collect();
     let common = prepared.len().min(measured.len());
     assert_ne!(prepared[..common], measured[..common], "the same draws again");
-    // 1 % of 2^20 blocks is hot, and both draw about 1000 of those; of each other's they meet 1 in 10.5.
+    // 1 % of 2^20 blocks is hot. Both sets contain about 1000 of these, and 1 in 10.5 of them is in the other
+    // set.
     let blocks: BTreeSet<u64> = measured.iter().copied().collect();
     let met = prepared.iter().filter(|address| blocks.contains(address)).count();
     assert!((50..140).contains(&met), "{met} of the hot blocks are the same");
@@ -182,7 +183,7 @@ fn a_trace_is_replayed_up_to_its_last_write() {
         let checked = checked(trace, 3);
         let built = build(&checked, &OneTrace).unwrap_or_else(|problems| panic!("{problems}"));
         let mut preconditioning = built.preconditioning.expect("asked for");
-        let built = Built { device: Box::new(Memory::default()), preconditioning: None, ..built };
+        let built = Built { device: Box::new(RecordingDevice::default()), preconditioning: None, ..built };
         let mut driver = Driver::new(&checked, built);
         driver.precondition(&mut *preconditioning, &mut |_| ControlFlow::Continue(())).unwrap_err()
     };
@@ -196,7 +197,7 @@ fn a_trace_is_replayed_up_to_its_last_write() {
 #[test]
 fn a_device_without_such_a_state_is_named() {
     assert_eq!(
-        mistake(HOT, 7),
+        errors(HOT, 7),
         "run.precondition (test.toml:13): the stack, measured, has no state to precondition; \
          envy, onyx, ssd and zns_ssd have one; remove it, and use run.warm_up"
     );
@@ -205,7 +206,7 @@ fn a_device_without_such_a_state_is_named() {
 #[test]
 fn a_workload_that_only_reads_prepares_nothing() {
     let reads = HOT.replace("50 %", "100 %");
-    assert!(mistake(&reads, 7).contains("the workload has only 0 writes"));
+    assert!(errors(&reads, 7).contains("the workload has only 0 writes"));
 }
 
 #[test]
@@ -213,7 +214,7 @@ fn it_can_be_watched_and_stopped() {
     let checked = checked(BANK, 10_000);
     let built = build(&checked, &OneTrace).unwrap_or_else(|problems| panic!("{problems}"));
     let mut preconditioning = built.preconditioning.expect("asked for");
-    let built = Built { device: Box::new(Memory::default()), preconditioning: None, ..built };
+    let built = Built { device: Box::new(RecordingDevice::default()), preconditioning: None, ..built };
     let mut seen = Vec::new();
     let ended = Driver::new(&checked, built).precondition(&mut *preconditioning, &mut |progress| {
         assert!(progress.preconditioning && progress.simulated == Time::ZERO);

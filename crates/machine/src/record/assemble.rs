@@ -1,4 +1,4 @@
-//! From what was measured and what the components report to a record.
+//! Assembles a record from measurements and component reports.
 
 use super::caution::cautions;
 use super::findings::Findings;
@@ -18,7 +18,7 @@ use crate::scenario::Checked;
 use nacre_kernel::{Activity, ComponentReport, FaultCounts, FaultReport, Time};
 use std::collections::BTreeMap;
 
-/// Assembles what a run found out.
+/// Assembles the record and columns of a run.
 pub(crate) fn outcome(checked: &Checked, findings: &Findings) -> Outcome {
     let mut record = record(checked, findings);
     record.findings = cautions(findings, &record);
@@ -98,7 +98,7 @@ fn record(checked: &Checked, findings: &Findings) -> Record {
     }
 }
 
-/// What drivers took of the host's processors, which are the resource `cpus` of a device.
+/// Time of the host's processors per request, in nanoseconds. They are the resource `cpus` of a device.
 fn host_cpu_ns(reports: &[ComponentReport], completed: u64) -> Option<f64> {
     let cpus = reports.iter().flat_map(|report| &report.resources).filter(|resource| resource.name == "cpus");
     let busy =
@@ -119,7 +119,7 @@ fn requests(meter: &Meter, issued: u64) -> Requests {
     }
 }
 
-/// The parts of the mean latency, in the order of the components.
+/// Parts of the mean latency, in the order of the components.
 fn spent(meter: &OpMeter, reports: &[ComponentReport]) -> Vec<Spent> {
     let total = meter.latency.sum_ps() as f64;
     let count = meter.latency.count().max(1) as f64;
@@ -141,7 +141,7 @@ fn spent(meter: &OpMeter, reports: &[ComponentReport]) -> Vec<Spent> {
     parts
 }
 
-/// One component of a record, which was watched for `drained`.
+/// Converts a report over the time `drained` into a component of a record.
 pub fn component(report: &ComponentReport, drained: Time) -> Component {
     let resources: Vec<Resource> = report.resources.iter().map(|used| resource(used, drained)).collect();
     let busiest = resources
@@ -168,7 +168,7 @@ pub fn component(report: &ComponentReport, drained: Time) -> Component {
     }
 }
 
-/// What a fault did.
+/// Converts the report of a fault.
 fn fault(report: &FaultReport) -> Fault {
     let FaultCounts { matching, touched, added_ps, errors, reported_bytes, silent_bytes } = report.counts;
     Fault {
@@ -183,7 +183,7 @@ fn fault(report: &FaultReport) -> Fault {
     }
 }
 
-/// What came through each placement handle, which is a table, too: studies keep no tables.
+/// Writes through each placement handle. A table of the component has them too, but studies keep no tables.
 fn handles(report: &ComponentReport) -> Vec<Handle> {
     let column = |name: &str| {
         let found = report.columns.iter().find(|column| column.name == name);
@@ -215,7 +215,7 @@ fn energy(report: &ComponentReport) -> BTreeMap<&'static str, f64> {
     energy
 }
 
-/// The amounts by activity that are not zero.
+/// Nonzero amounts by activity.
 fn nonzero(amount: impl Fn(Activity) -> f64) -> BTreeMap<&'static str, f64> {
     let amounts = Activity::ALL.into_iter().map(|activity| (activity.name(), amount(activity)));
     amounts.filter(|&(_, amount)| amount > 0.0).collect()

@@ -1,4 +1,4 @@
-//! What keeps a figure of a record from being taken at its face: found out when the record is made.
+//! Limitations of the numbers in a record, determined when it is assembled.
 
 use super::state_left::{few_erases, few_writes, not_steady, unwritten};
 use super::taken::{failed, more_than_share};
@@ -10,41 +10,42 @@ use nacre_kernel::ledger::FAILED_MEMBERS;
 use nacre_kernel::statistics::{BatchMeans, Confidence, TimeSeries};
 use nacre_workload::Pacing;
 
-/// Requests that a run needs before its backlog says something.
+/// Minimum number of requests for judging a backlog.
 const REQUESTS_MIN: u64 = 32;
-/// Share of the time of arrivals that a backlog takes, from which on it is more than chance.
+/// Backlog as a share of the time of arrivals, above which it is not chance.
 const BACKLOG: f64 = 0.05;
-/// The same for few requests: a queue that is just stable wanders by the root of their number.
+/// Like [`BACKLOG`], times the root of the number of requests: the queue of a system that is just stable
+/// varies by as much.
 const BACKLOG_OF_FEW: f64 = 3.0;
-/// How much longer than the first requests the last have to take.
+/// Minimum ratio of the backlog to the latency of the first requests.
 const GROWTH: f64 = 3.0;
-/// Share of the requests that are the first.
+/// Share of the requests that count as the first ones.
 const FIRST: f64 = 0.1;
-/// Share of the mean by which the halves of a run may differ.
+/// Share of the mean by which the two halves of a run may differ.
 const DRIFT: f64 = 0.1;
-/// Standard errors by which they may.
+/// Standard errors by which the two halves of a run may differ.
 const DRIFT_ERRORS: f64 = 4.0;
-/// How many more units than work side by side the requests to a measured device have on average, from which on
-/// it matters that they were not measured so.
+/// Mean units per request, relative to the units that a measured device serves in parallel, above which its
+/// latencies may be too long.
 const IN_TURN: f64 = 1.1;
 
-/// Everything there is to say against the figures of `record`.
+/// All limitations of the numbers in `record`.
 pub(super) fn cautions(findings: &Findings, record: &Record) -> Vec<Caution> {
-    let mut found = saturated(findings);
-    if found.is_empty() {
+    let mut cautions = saturated(findings);
+    if cautions.is_empty() {
         let ops = [("reads", &findings.meter.reads.means), ("writes", &findings.meter.writes.means)];
         for (op, means) in ops {
-            found.extend(drifting(op, means).or_else(|| dependent(op, means)));
+            cautions.extend(drifting(op, means).or_else(|| dependent(op, means)));
         }
     }
-    found.extend(unknown(findings));
-    found.extend(findings.reports.iter().filter_map(longer_than_measured));
-    found.extend(findings.reports.iter().filter_map(degraded));
-    found.extend(not_steady(record));
-    found.extend(few_writes(record).or_else(|| few_erases(record)));
-    found.extend(unwritten(record));
-    found.extend(failed(record));
-    found.extend(more_than_share(findings, record));
+    cautions.extend(unknown(findings));
+    cautions.extend(findings.reports.iter().filter_map(longer_than_measured));
+    cautions.extend(findings.reports.iter().filter_map(degraded));
+    cautions.extend(not_steady(record));
+    cautions.extend(few_writes(record).or_else(|| few_erases(record)));
+    cautions.extend(unwritten(record));
+    cautions.extend(failed(record));
+    cautions.extend(more_than_share(findings, record));
     if record.cost_by_basis.len() > 1 {
         let bases: Vec<&str> = record.cost_by_basis.keys().map(String::as_str).collect();
         let text = format!(
@@ -54,7 +55,7 @@ pub(super) fn cautions(findings: &Findings, record: &Record) -> Vec<Caution> {
         );
         let priced = record.components.iter().filter(|component| component.cost.is_some());
         let paths = priced.map(|component| component.path.clone()).collect();
-        found.push(Caution { kind: "prices_differ", text, paths });
+        cautions.push(Caution { kind: "prices_differ", text, paths });
     }
     let parts = [
         ("cost_incomplete", "the cost", &record.cost_unknown, !record.cost_by_basis.is_empty()),
@@ -64,13 +65,13 @@ pub(super) fn cautions(findings: &Findings, record: &Record) -> Vec<Caution> {
     for (kind, what, paths, is_shown) in parts {
         if is_shown && !paths.is_empty() {
             let text = format!("{what} excludes {}, without known values", paths.join(", "));
-            found.push(Caution { kind, text, paths: paths.clone() });
+            cautions.push(Caution { kind, text, paths: paths.clone() });
         }
     }
-    found
+    cautions
 }
 
-/// Arrivals that nothing holds back came faster than the stack serves them: those of all, or of one tenant.
+/// Requests of an open loop, in total or of one tenant, arrived faster than the stack served them.
 fn saturated(findings: &Findings) -> Vec<Caution> {
     let meter = &findings.meter;
     let since_start = |time: Time| time.saturating_sub(meter.start);
@@ -87,23 +88,23 @@ fn saturated(findings: &Findings) -> Vec<Caution> {
     let tenants = tenants
         .filter(|(asker, _)| asker.pacing == Pacing::Open)
         .map(|(asker, meter)| (format!("tenant {}: ", asker.name), OpenLoop::of(meter)));
-    let told = |(whose, open): (String, OpenLoop<'_>)| {
+    let caution = |(whose, open): (String, OpenLoop<'_>)| {
         let text = format!("{whose}{}", open.saturated()?);
         Some(Caution { kind: "saturated", text, paths: busiest(findings) })
     };
-    all.into_iter().chain(tenants).filter_map(told).collect()
+    all.into_iter().chain(tenants).filter_map(caution).collect()
 }
 
-/// Requests that come whatever becomes of those before.
+/// Measurements of an open loop, whose arrivals do not depend on completions.
 struct OpenLoop<'a> {
     requests: u64,
-    /// When the last one came and the last was done, since measuring began.
+    /// Last arrival and last completion, since measurement started.
     arrived: Time,
     done: Time,
     series: &'a TimeSeries,
 }
 
-/// Whether a tenant that nothing holds back sent more than was served.
+/// Whether requests of an open-loop tenant arrived faster than they were served.
 pub(super) fn is_saturated(meter: &TenantMeter) -> bool {
     OpenLoop::of(meter).saturated().is_some()
 }
@@ -115,7 +116,7 @@ impl OpenLoop<'_> {
         OpenLoop { requests, arrived: *arrived, done: *done, series }
     }
 
-    /// That they came faster than they were served, where that is so.
+    /// A note if requests arrived faster than they were served.
     fn saturated(&self) -> Option<String> {
         let arriving = self.arrived.as_secs_f64();
         let backlog = self.done.saturating_sub(self.arrived).as_secs_f64();
@@ -135,7 +136,7 @@ impl OpenLoop<'_> {
         ))
     }
 
-    /// Mean latency of the requests that were done first.
+    /// Mean latency of the requests that completed first.
     fn first_mean_s(&self) -> f64 {
         let bins = self.series.bins();
         let count = |bin: &nacre_kernel::statistics::Bin| bin.reads + bin.writes;
@@ -151,7 +152,7 @@ impl OpenLoop<'_> {
     }
 }
 
-/// The component that was busiest.
+/// The component with the highest utilization.
 fn busiest(findings: &Findings) -> Vec<String> {
     let elapsed = findings.drained - findings.meter.start;
     let utilization = |report: &nacre_kernel::ComponentReport| {
@@ -165,7 +166,7 @@ fn squared(number: f64) -> f64 {
     number * number
 }
 
-/// The first half of the run and the second differ by more than chance.
+/// The two halves of the run differ by more than chance.
 fn drifting(op: &str, means: &BatchMeans) -> Option<Caution> {
     let [first, second] = means.halves()?;
     let apart = second.mean - first.mean;
@@ -184,7 +185,7 @@ fn drifting(op: &str, means: &BatchMeans) -> Option<Caution> {
     Some(Caution { kind: "not_steady", text, paths: Vec::new() })
 }
 
-/// A device is known by the latency of a unit, and what it was asked for takes many of them in turn.
+/// The latencies of a device were measured for one unit, and its requests take many units in turn.
 fn longer_than_measured(report: &nacre_kernel::ComponentReport) -> Option<Caution> {
     let counter = |name| report.counters.iter().find(|counter| counter.0 == name).map(|counter| counter.1);
     let side_by_side = report.resources.iter().find(|resource| resource.name == "servers")?.servers;
@@ -207,7 +208,7 @@ fn longer_than_measured(report: &nacre_kernel::ComponentReport) -> Option<Cautio
     })
 }
 
-/// An array has lost members.
+/// An array has removed failed members.
 fn degraded(report: &nacre_kernel::ComponentReport) -> Option<Caution> {
     let (_, failed) =
         *report.counters.iter().find(|(name, failed)| *name == FAILED_MEMBERS && *failed > 0)?;
@@ -218,7 +219,7 @@ fn degraded(report: &nacre_kernel::ComponentReport) -> Option<Caution> {
     Some(Caution { kind: "degraded", text, paths: vec![report.path.clone()] })
 }
 
-/// Latencies depend on those long before them, and the run has not seen enough to say how much.
+/// Latencies are correlated over long distances, and the run is too short for a confidence interval.
 fn dependent(op: &str, means: &BatchMeans) -> Option<Caution> {
     let text = format!(
         "no confidence interval for the mean latency of {op}: the run is too short or not in steady state; \
@@ -231,7 +232,7 @@ fn dependent(op: &str, means: &BatchMeans) -> Option<Caution> {
     })
 }
 
-/// The run was to continue until its means are known, and ended before.
+/// The run ended before its confidence intervals were as narrow as requested.
 fn unknown(findings: &Findings) -> Option<Caution> {
     let asked = findings.until?;
     let meter = &findings.meter;
@@ -257,7 +258,7 @@ fn unknown(findings: &Findings) -> Option<Caution> {
     })
 }
 
-/// A time in three significant digits.
+/// A time, rounded to three significant digits.
 fn rounded(seconds: f64) -> Time {
     let ps = Time::from_secs_f64(seconds).as_ps();
     let unit = 10u64.pow(ps.max(1).ilog10().saturating_sub(2));

@@ -1,5 +1,5 @@
-//! What a run measured, in whole numbers where it counts in them: what a record is made of, and what the parts of
-//! a run that was split add up in.
+//! Results of a run, in whole numbers wherever possible. A record is assembled from them, and the results of
+//! the parts of a split run are added up in them.
 
 use super::{Ending, Steadiness, WornOut};
 use crate::host::Host;
@@ -10,40 +10,40 @@ use nacre_kernel::statistics::TimeSeries;
 use nacre_kernel::{ComponentReport, Energy, Ratio, Time};
 use nacre_workload::{Asker, Notes, Units, Workload};
 
-/// What a run measured.
+/// Results of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Findings {
     pub(crate) meter: Meter,
     /// Half-widths of the confidence intervals of the mean latencies of reads, writes and flushes, in
     /// nanoseconds.
     pub(crate) half_widths: [Option<f64>; 3],
-    /// When nothing was left to do.
+    /// Time at which the device came to rest.
     pub(crate) drained: Time,
-    /// When the last request came, where requests come whatever becomes of those before.
+    /// Last arrival of an open loop; `None` for other workloads.
     pub(crate) last_arrival: Option<Time>,
-    /// Parents before children.
+    /// Component reports, parents before children.
     pub(crate) reports: Vec<ComponentReport>,
     pub(crate) cost_unknown: Vec<String>,
     pub(crate) issued: u64,
-    /// Those who ask, where they are distinguished.
+    /// Tenants; empty without tenants.
     pub(crate) tenants: Vec<Asker>,
     pub(crate) units: Option<Units>,
     pub(crate) ending: Ending,
     pub(crate) notes: Notes,
     pub(crate) steadiness: Option<Steadiness>,
     pub(crate) worn_out: Option<WornOut>,
-    /// How well the means were to be known.
+    /// Requested relative half-width of the confidence intervals.
     pub(crate) until: Option<Ratio>,
 }
 
-/// How much was measured.
+/// Extent of a measurement.
 #[derive(Clone, Copy)]
 pub(crate) struct Measured {
-    /// Requests.
+    /// Measured requests.
     pub(crate) issued: u64,
-    /// When the device had nothing left to do.
+    /// Time at which the device came to rest.
     pub(crate) drained: Time,
-    /// Whole units of the workload.
+    /// Completed units of the workload.
     pub(crate) units: Option<Units>,
 }
 
@@ -56,7 +56,7 @@ impl Findings {
         ending: Ending,
     ) -> Findings {
         let Measured { issued, drained, units } = measured;
-        // What is charged includes work that no request waited for.
+        // Charged times include background work after the last completion.
         let drained = meter.end.max(drained);
         let report = device.report(drained - meter.start);
         let cost_unknown = costs_unknown(&report);
@@ -80,7 +80,8 @@ impl Findings {
         }
     }
 
-    /// The device did more after it was `measured`, of which only the wear counts.
+    /// Restores the reports from when the run ended, `measured`, and keeps only wear from the writes after
+    /// it.
     pub(crate) fn forget_all_but_wear(&mut self, measured: ComponentReport) {
         let mut reports = Vec::new();
         flatten(measured, &mut reports);
@@ -90,11 +91,11 @@ impl Findings {
         }
     }
 
-    /// The parts of a run together, at least one: as many copies of the stack, side by side on one clock.
+    /// Combines the parts of a run, at least one: parallel copies of the stack on one clock.
     ///
-    /// Counts, times, energies, costs and histograms add up; lifetime is that of the copy that is worn out first.
-    /// What says nothing of several copies is left out: confidence intervals, the search for a steady state,
-    /// and tables over time.
+    /// Counts, times, energies, costs and histograms are added. The lifetime is that of the copy that wears
+    /// out first. Results without a meaning for several copies are left out: confidence intervals, the search
+    /// for a steady state, and tables over time.
     pub(crate) fn together(parts: Vec<Findings>) -> Findings {
         let series = series(&parts);
         let mut parts = parts.into_iter();
@@ -129,13 +130,13 @@ impl Findings {
             self.ending = Ending::Stopped;
         }
         self.notes.records += part.notes.records;
-        // Every part reads the whole trace, and so all that is bad in it.
+        // Every part reads the whole trace, including all its bad records.
         self.notes.bad_records = self.notes.bad_records.max(part.notes.bad_records);
         self.notes.notes.retain(|note| part.notes.notes.contains(note));
     }
 }
 
-/// Adds `report` and what is below it, parents before children.
+/// Adds `report` and the reports below it, parents before children.
 pub(super) fn flatten(report: ComponentReport, into: &mut Vec<ComponentReport>) {
     let mut report = report;
     let children = std::mem::take(&mut report.children);
@@ -143,15 +144,15 @@ pub(super) fn flatten(report: ComponentReport, into: &mut Vec<ComponentReport>) 
     children.into_iter().for_each(|child| flatten(child, into));
 }
 
-/// The paths of the devices whose cost is in no sum. One that only puts others together, and has no resource of its own,
-/// costs nothing itself.
+/// Paths of the devices without a known cost. A device that only combines others and has no resources costs
+/// nothing itself.
 fn costs_unknown(report: &ComponentReport) -> Vec<String> {
     let has_own = report.children.is_empty() || !report.resources.is_empty();
     let own = (has_own && report.cost.is_none()).then(|| report.path.clone());
     own.into_iter().chain(report.children.iter().flat_map(costs_unknown)).collect()
 }
 
-/// What happened over time in all parts, from the first measured arrival of any.
+/// The time series of all parts together, from their first measured arrival.
 fn series(parts: &[Findings]) -> TimeSeries {
     let start = parts.iter().map(|part| part.meter.start).min().unwrap_or(Time::ZERO);
     let mut series = TimeSeries::new();
@@ -218,7 +219,7 @@ fn worn(sum: Wear, wear: Wear) -> Wear {
     }
 }
 
-/// The spread of two populations together: exact but for the rounding of their means and deviations.
+/// Combined spread of two populations, exact except for the rounding of their means and deviations.
 fn pooled(a: Spread, b: Spread) -> Spread {
     let count = a.count + b.count;
     let (wa, wb) = (a.count as f64 / count as f64, b.count as f64 / count as f64);
@@ -233,7 +234,7 @@ fn pooled(a: Spread, b: Spread) -> Spread {
     }
 }
 
-/// The smaller of two that may not be known.
+/// The smaller of two values that may be unknown.
 fn least<T>(a: Option<T>, b: Option<T>, min: fn(T, T) -> T) -> Option<T> {
     match (a, b) {
         (Some(a), Some(b)) => Some(min(a, b)),

@@ -5,12 +5,12 @@ use nacre_kernel::ledger::{FAILED_MEMBERS, LOST_PAGES};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Counters of data that a device could not read right, and of reads that it repeated.
+/// Counters of data that a device could not read correctly.
 const MEDIA_ERRORS: [&str; 2] = ["uncorrectable_units", LOST_PAGES];
 const RETRIES: &str = "read_retries";
-/// Counters of writes refused by a medium that is worn out.
+/// Counter of writes rejected by a worn-out medium.
 const REFUSED: &str = "refused_writes";
-/// Spare blocks, and blocks that spare ones took the place of.
+/// Columns of the number of spare blocks and of blocks that were replaced by spare ones.
 const SPARE: &str = "blocks_by_state.spare";
 const WORN_OUT: &str = "blocks_by_state.worn_out";
 
@@ -19,16 +19,16 @@ const WORN_OUT: &str = "blocks_by_state.worn_out";
 pub struct Health {
     /// Remaining spare blocks as a share of those of a new device; null without spare blocks.
     pub spare_left: Option<f64>,
-    /// Erases or programs of a block or row in its whole life, on average, by those it is made for: above 1 if it had
-    /// more. Null where either is not known.
+    /// Mean lifetime erases or programs of a block or row, as a share of its endurance, which they may
+    /// exceed. Null if either is unknown.
     pub used: Option<f64>,
-    /// Whether it is worn out, or refused writes since measuring began because it is.
+    /// Whether it is worn out, or rejected writes since measurement started because it is.
     pub read_only: bool,
-    /// Units or pages that it could not correct or has lost, since measuring began.
+    /// Units or pages that it could not correct or has lost, since measurement started.
     pub media_errors: u64,
-    /// Times that it repeated a read with other thresholds, since measuring began; null if that is not modeled.
+    /// Read retries with other thresholds, since measurement started; null if not modeled.
     pub retries: Option<u64>,
-    /// Members that an array has removed since it was new, because they failed; null for other devices.
+    /// Failed members that an array has removed since it was new; null for other devices.
     pub failed_members: Option<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! The record of a run: everything it found out, as one value that becomes one JSON document.
+//! The record of a run: all its results, as one JSON document.
 //!
 //! The JSON Schema in `schema/record.json` is generated from these structs.
 
@@ -76,22 +76,23 @@ pub struct Record {
     pub requests: Requests,
     /// Bytes requested by the host.
     pub bytes: HostBytes,
-    /// Time of the host's processors that drivers took per request, in nanoseconds; null if not modeled.
+    /// Host CPU time of drivers per request, in nanoseconds; null if not modeled.
     pub host_cpu_ns: Option<f64>,
     /// From the first measured arrival to the last completion, in seconds.
     pub simulated_s: f64,
-    /// From the first measured arrival until nothing is left to do, in seconds: fills of caches and buffered
-    /// writes may continue after the last completion. Utilization, idle energy and lifetime refer to this time.
+    /// From the first measured arrival until the stack is at rest, in seconds: cache fills and buffered
+    /// writes may continue after the last completion. Utilization, idle energy and lifetime refer to this
+    /// time.
     pub drained_s: f64,
-    /// Served per simulated second.
+    /// Rates of served requests.
     pub throughput: Throughput,
-    /// Latencies as the host sees them.
+    /// Host latencies.
     pub latency: Latencies,
     /// Measurements of each tenant; empty without tenants.
     pub tenants: Vec<Tenant>,
-    /// Jain's index of the requests per second of the tenants whose rate the stack decides: those in a closed loop, and
-    /// those that send more than is served. It is 1 where all are alike, and one over their number where one has all
-    /// (Jain, Chiu and Hawe 1984); null if there are fewer than two.
+    /// Jain's fairness index of the requests per second of tenants whose rate the stack limits: closed loops,
+    /// and open loops that send more than is served. It is 1 if all rates are equal, and 1/N if one of N
+    /// tenants has all requests (Jain, Chiu and Hawe 1984); null with fewer than two such tenants.
     pub fairness: Option<f64>,
     /// Time spent by a mean request, by component and activity.
     pub time_spent: TimeSpent,
@@ -99,25 +100,27 @@ pub struct Record {
     pub components: Vec<Component>,
     /// Pages programmed per page of host data, over all media; null if none was programmed.
     pub write_amplification: Option<f64>,
-    /// Pages cleaners programmed per page of host data, over all media; null if none was programmed.
+    /// Pages programmed by garbage collection per page of host data, over all media; null if none was
+    /// programmed.
     pub cleaning_cost: Option<f64>,
     /// Blocks erased, over all media; null if no medium is modeled.
     pub erases: Option<u64>,
     /// Joules by component path; components whose energy is not modeled are absent.
     pub energy_j: BTreeMap<String, f64>,
-    /// Paths of the devices whose energy is not modeled, and of energies and powers that others were not given.
+    /// Paths of the devices whose energy is not modeled, and of energy and power settings that are not set.
     pub energy_unknown: Vec<String>,
-    /// Sum of the areas of the components' memory cells, in square millimeters; null if that of none is known.
+    /// Total area of the components' memory cells, in square millimeters; null if none is known.
     pub area_mm2: Option<f64>,
-    /// Sum of the components' costs; null if the cost of none is known, or if prices are of several bases.
+    /// Total cost of the components; null if none is known, or if prices are in several currencies.
     pub cost: Option<f64>,
     /// Currency of the cost, e.g. `USD 2023`; null if not stated or if there are several.
     pub cost_basis: Option<String>,
     /// Sums of costs by currency; `not stated` if the scenario has none.
     pub cost_by_basis: BTreeMap<String, f64>,
-    /// Paths of the devices that are not in that sum, because they have no price or a price without a capacity.
+    /// Paths of the devices excluded from the cost, because they have no price, or a price per capacity but
+    /// no capacity.
     pub cost_unknown: Vec<String>,
-    /// Days until the first component is worn out at the rate of this run; null if not modeled.
+    /// Days until the first component wears out at the rate of this run; null if not modeled.
     pub lifetime_days: Option<f64>,
     /// Paths of the devices that were written to and whose endurance is not known.
     pub lifetime_unknown: Vec<String>,
@@ -134,7 +137,9 @@ pub struct Record {
 /// Limitation of a number in a record.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Caution {
-    /// `saturated`, `not_steady`, `few_writes`, `unwritten_reads`, `failed_requests`, `more_than_share`, `dependent`, `not_narrow`, `longer_than_measured`, `split`, `prices_differ`, `cost_incomplete`, `energy_incomplete` or `lifetime_incomplete`.
+    /// `saturated`, `not_steady`, `few_writes`, `unwritten_reads`, `failed_requests`, `more_than_share`,
+    /// `dependent`, `not_narrow`, `longer_than_measured`, `split`, `prices_differ`, `cost_incomplete`,
+    /// `energy_incomplete` or `lifetime_incomplete`.
     pub kind: &'static str,
     /// Text for people.
     pub text: String,
@@ -147,7 +152,7 @@ pub struct Caution {
 pub struct Split {
     /// `volume` or `hash`.
     pub by: &'static str,
-    /// Settings by path that every copy has a share of.
+    /// Paths of the settings that are divided among the copies.
     pub shared: Vec<String>,
     /// Results of each copy for its part of the trace.
     pub copies: Vec<SplitCopy>,
@@ -156,9 +161,9 @@ pub struct Split {
 /// One copy of the stack, with its part of a split trace.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct SplitCopy {
-    /// Requests that were measured in it.
+    /// Measured requests.
     pub requests: u64,
-    /// From its first measured arrival until nothing was left to do, in seconds.
+    /// From its first measured arrival until it was at rest, in seconds.
     pub drained_s: f64,
     /// Mean latency of its reads and writes together, in nanoseconds; null if there are none.
     pub mean_ns: Option<f64>,
@@ -171,19 +176,18 @@ pub struct WornOut {
     pub seconds: f64,
     /// Total writes, including those before the run; null if it happened within the run.
     pub writes: Option<u64>,
-    /// Whether it happened within the run. If not, `seconds` are the writes at the rate of the run's.
+    /// Whether it happened within the run. If not, `seconds` assumes the write rate of the run.
     pub simulated: bool,
 }
 
-/// How far valid data may rise over the windows that have to agree. Writes to data that was never written before cost
-/// no garbage collection, so write amplification can be even while they continue; where a share of the data is written
-/// for the first time once in that many windows, this leaves as large a share of it unwritten.
+/// Maximum relative growth of valid data over the windows that have to agree. First writes to an address need
+/// no garbage collection, so write amplification can be steady while they continue.
 pub(crate) const GROWTH_MAX: f64 = 0.001;
 
 /// Search for a steady state.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema, Value)]
 pub struct Steadiness {
-    /// Whether write amplification and the amount of valid data came to be steady by the scenario's criterion.
+    /// Whether write amplification and valid data met the scenario's criterion.
     pub reached: bool,
     /// Host data of one window, in bytes.
     pub window_bytes: u64,
@@ -193,8 +197,8 @@ pub struct Steadiness {
     pub write_amplification: Vec<Option<f64>>,
     /// Valid pages at the end of each window; null if the device does not count them.
     pub valid_pages: Vec<Option<u64>>,
-    /// Increase of valid data over the last windows above its previous maximum, as a share of that; null if
-    /// it is not counted, or before there were enough windows.
+    /// Growth of valid data over the last windows, relative to its previous maximum; null if it is not
+    /// counted, or with too few windows.
     pub growth: Option<f64>,
 }
 
@@ -218,9 +222,9 @@ pub struct ValueOrigin {
 /// Counts of requests. Issued and completed are always equal.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Requests {
-    /// Given to the stack.
+    /// Submitted to the stack.
     pub issued: u64,
-    /// Answered by it.
+    /// Completed by the stack.
     pub completed: u64,
     /// Reads among them.
     pub reads: u64,
@@ -230,7 +234,7 @@ pub struct Requests {
     pub trims: u64,
     /// Flushes among them.
     pub flushes: u64,
-    /// Answered with a device error: they are in no rate and in no latency.
+    /// Completed with a device error; excluded from rates and latencies.
     pub errors: u64,
 }
 
@@ -243,7 +247,7 @@ pub struct HostBytes {
     pub written: u64,
 }
 
-/// Rates over the whole run, of the requests that did not fail.
+/// Rates of successful requests over the whole run.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Throughput {
     /// Requests per second.
@@ -276,9 +280,9 @@ pub struct Tenant {
     pub errors: u64,
     /// Requested bytes.
     pub bytes: HostBytes,
-    /// Rates from the first measured arrival of any tenant to its own last completion.
+    /// Rates from the first measured arrival of any tenant to the last completion of this one.
     pub throughput: Throughput,
-    /// Latencies as it sees them.
+    /// Its latencies.
     pub latency: Latencies,
 }
 
@@ -289,8 +293,8 @@ pub struct Latency {
     pub count: u64,
     /// Mean.
     pub mean_ns: f64,
-    /// Half-width of the 95 % confidence interval of the mean, by batch means that passed a test of
-    /// independence; null below 512 requests, or if no batches passed.
+    /// Half-width of the 95 % confidence interval of the mean, from batch means that passed a test of
+    /// independence; null below 512 requests, or if no batch size passed.
     pub mean_ci95_ns: Option<f64>,
     /// Smallest.
     pub min_ns: f64,
@@ -365,11 +369,11 @@ pub struct Component {
     pub wear: Option<Wear>,
     /// Health; null if its medium does not wear.
     pub health: Option<Health>,
-    /// Writes through each placement handle, in their order; empty unless there are several.
+    /// Writes through each placement handle, in order; empty unless there are several.
     pub handles: Vec<Handle>,
-    /// Effects of each fault of the scenario, in their order; empty without faults.
+    /// Effects of each fault of the scenario, in order; empty without faults.
     pub faults: Vec<Fault>,
-    /// Tables that are too long for this document, by name; each is a Parquet file with that name.
+    /// Tables that are too long for this document, by name. Each is a Parquet file of this name.
     pub tables: BTreeMap<&'static str, Table>,
 }
 
@@ -391,11 +395,11 @@ pub struct Fault {
     pub path: String,
     /// Kind of the component.
     pub kind: &'static str,
-    /// Requests of its operations and address range that came while it was active.
+    /// Requests of its operations and address range that arrived while it was active.
     pub matching: u64,
     /// Affected requests among them.
     pub touched: u64,
-    /// Time that it added to all of them together, in seconds.
+    /// Total latency that it added, in seconds.
     pub added_s: f64,
     /// Requests that it ended with an error.
     pub errors: u64,
@@ -408,7 +412,7 @@ pub struct Fault {
 /// Equal servers behind one queue.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Resource {
-    /// What it is.
+    /// Name of the resource.
     pub name: &'static str,
     /// Requests, or parts of requests, served in parallel.
     pub servers: u32,
@@ -425,13 +429,13 @@ pub struct WorkloadNotes {
     pub kind: &'static str,
     /// Requests generated for the driver in batches; if a run ended early, fewer were served.
     pub records: u64,
-    /// Records of a trace that could not be read and were left out.
+    /// Records of a trace that were invalid and skipped.
     pub bad_records: u64,
     /// Unit of work, e.g. `transactions`; null if there is none.
     pub unit: Option<&'static str>,
     /// Units of work that completed during the measurement; null if there is none.
     pub units: Option<u64>,
-    /// Guesses and remarks, in words.
+    /// Assumptions and notes, as text.
     pub notes: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! The findings of one part of a run, as text that another process reads.
+//! The results of one part of a split run, as text for another process.
 
 use super::findings::Findings;
 use super::{Ending, Steadiness, WornOut};
@@ -10,10 +10,10 @@ use nacre_kernel::{Activity, ComponentId, ComponentReport, Energy, FaultCounts, 
 use nacre_workload::{Notes, Units};
 use serde::{Deserialize, Serialize};
 
-/// Which form the text has.
+/// Version of the format.
 const SCHEMA: &str = "nacre-part-1";
 
-/// A number by its bits: what is read is what was written, and need not be finite.
+/// A number stored by its bits, so that it is restored exactly, even if it is not finite.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 struct Real(u64);
 
@@ -63,7 +63,7 @@ struct MeterPart {
 struct OpPart {
     bars: Vec<(u64, u64)>,
     sum_ps: u128,
-    /// Smallest and largest; none of no requests.
+    /// Minimum and maximum; `None` without requests.
     extremes_ps: Option<(u64, u64)>,
     spent_ps: Vec<Vec<u128>>,
     bytes: u64,
@@ -137,7 +137,7 @@ struct SteadinessPart {
 }
 
 impl Findings {
-    /// As text that [`Findings::from_text`] reads.
+    /// Returns the results as text for [`Findings::from_text`].
     pub(crate) fn to_text(&self) -> String {
         let worn_out = self.worn_out.as_ref();
         let steadiness = self.steadiness.as_ref();
@@ -176,13 +176,13 @@ impl Findings {
         serde_json::to_string(&part).expect("findings are plain data")
     }
 
-    /// The findings that [`Findings::to_text`] wrote. Errors: text of another version, or cut short.
+    /// Reads the text of [`Findings::to_text`]. Errors: the text has another version or is truncated.
     ///
-    /// Names become lasting ones, a few dozen short words a part.
+    /// Names are leaked, a few dozen short words for each part.
     pub(crate) fn from_text(text: &str) -> Result<Findings, String> {
         let part: Part = serde_json::from_str(text).map_err(|error| error.to_string())?;
         if part.schema != SCHEMA || part.version != env!("CARGO_PKG_VERSION") {
-            return Err(format!("it is of another version: {} of Nacre {}", part.schema, part.version));
+            return Err(format!("it has another version: {} of Nacre {}", part.schema, part.version));
         }
         let NotesPart { kind, records, bad_records, notes } = part.notes;
         Ok(Findings {
@@ -219,7 +219,7 @@ impl Findings {
     }
 }
 
-/// Reports hold names that are a part of the program, as those of a model are.
+/// Leaks `name`, since names in reports are static.
 fn lasting(name: String) -> &'static str {
     name.leak()
 }

@@ -1,9 +1,9 @@
-//! The resolved scenario: every value that was used, and where it came from.
+//! The resolved scenario: every value that was used, with its origin.
 
 use super::ValueOrigin;
 use nacre_config::{Node, Origin, Resolved, Value};
 
-/// The resolved values as one nested JSON document.
+/// Returns the resolved values as one nested JSON document.
 pub fn resolved_json(resolved: &[Resolved]) -> serde_json::Value {
     let mut root = serde_json::Value::Object(serde_json::Map::new());
     for value in resolved {
@@ -51,7 +51,7 @@ pub(crate) fn json(node: &Node) -> serde_json::Value {
     }
 }
 
-/// Where one resolved value came from.
+/// Returns a resolved value with its origin.
 pub fn value_origin(resolved: &Resolved) -> ValueOrigin {
     let origin = &resolved.node.origin;
     let (from, source, confidence) = match origin {

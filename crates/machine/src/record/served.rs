@@ -1,11 +1,11 @@
-//! How requests were served: their rates, and a latency distribution in a few numbers.
+//! Rates of served requests, and summaries of latency distributions.
 
 use super::{HostBytes, Latency, Throughput};
 use crate::meter::OpMeter;
 use nacre_kernel::Time;
 use nacre_workload::Units;
 
-/// Rates of so many requests over `elapsed`; zero if that is nothing.
+/// Rates over `elapsed`; zero if no time elapsed.
 pub(super) fn throughput(
     requests: u64,
     bytes: &HostBytes,
@@ -21,7 +21,7 @@ pub(super) fn throughput(
     }
 }
 
-/// What `meter` measured; none without a request.
+/// Summary of the latencies in `meter`; `None` without requests.
 pub(super) fn latency(meter: &OpMeter, half_width: Option<f64>) -> Option<Latency> {
     let histogram = &meter.latency;
     let quantile = |q: f64| histogram.quantile(q).map(Time::as_ns_f64);

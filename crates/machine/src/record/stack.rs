@@ -1,4 +1,4 @@
-//! What a stack did, told without the requests that made it do so.
+//! Results of a stack that is served without a workload.
 
 use super::assemble::{component, energies};
 use super::findings::flatten;
@@ -9,27 +9,27 @@ use nacre_kernel::{ComponentReport, Time};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The part of a record that is about components. Its fields are those of [`Record`](super::Record).
+/// The part of a record about components, with the same fields as [`Record`](super::Record).
 #[derive(Clone, Debug, Serialize)]
 pub struct StackReport {
-    /// What each component did, parents before children.
+    /// Results of each component, parents before children.
     pub components: Vec<Component>,
     /// Pages programmed per page of host data, over all media.
     pub write_amplification: Option<f64>,
-    /// Pages cleaners programmed per page of host data, over all media.
+    /// Pages programmed by garbage collection per page of host data, over all media.
     pub cleaning_cost: Option<f64>,
     /// Blocks erased, over all media.
     pub erases: Option<u64>,
     /// Joules by component path.
     pub energy_j: BTreeMap<String, f64>,
-    /// Days until the first component is worn out at the rate so far.
+    /// Days until the first component wears out at the rate so far.
     pub lifetime_days: Option<f64>,
-    /// The tables of components, as columns.
+    /// Tables of the components, as columns.
     #[serde(skip)]
     pub columns: Columns,
 }
 
-/// The report of the outermost device, which was watched for `elapsed`.
+/// Converts the report of the top device over the time `elapsed`.
 pub fn stack_report(report: ComponentReport, elapsed: Time) -> StackReport {
     let mut reports = Vec::new();
     flatten(report, &mut reports);

@@ -1,14 +1,15 @@
-//! Cautions about the state that writes before the run and in it leave a medium in.
+//! Cautions about the state of a medium after the writes before and during a run.
 
 use super::{Caution, Component, GROWTH_MAX, Record};
 use nacre_kernel::Bytes;
 
-/// Share by which write amplification may differ from that of the steady state before it.
+/// Relative difference allowed between the write amplification of the run and that of the steady state before
+/// it.
 const AMPLIFIED: f64 = 0.1;
-/// Units per read that were never written, from which on a run has something to say about them.
+/// Never-written units per read above which the record has a note.
 const UNWRITTEN: f64 = 0.01;
 
-/// The search for a steady state ended without one.
+/// Reports a search that found no steady state.
 pub(super) fn not_steady(record: &Record) -> Option<Caution> {
     let steadiness = record.steadiness.as_ref().filter(|steadiness| !steadiness.reached)?;
     let mut text = "write amplification was not steady when the run began".to_string();
@@ -22,9 +23,9 @@ pub(super) fn not_steady(record: &Record) -> Option<Caution> {
     Some(Caution { kind: "not_steady", text, paths: Vec::new() })
 }
 
-/// Write amplification, or a lifetime that follows from it, of erasable media whose garbage collection has not gone round:
-/// those that erased nothing in the run, and, where no steady state was reached before it, those whose blocks were erased
-/// less than once each in their whole life.
+/// Reports write amplification and lifetime as unreliable if garbage collection has not been through the
+/// whole medium: if the run erased nothing or, without an earlier steady state, if its blocks were erased
+/// less than once each since the medium was new.
 pub(super) fn few_erases(record: &Record) -> Option<Caution> {
     let is_steady = record.steadiness.as_ref().is_some_and(|steadiness| steadiness.reached);
     let few = record.components.iter().filter(|component| {
@@ -55,7 +56,7 @@ pub(super) fn few_erases(record: &Record) -> Option<Caution> {
     Some(Caution { kind: "few_writes", text, paths })
 }
 
-/// Reads that found no data, if there are more than a few.
+/// Reports reads of never-written units, if there are more than a few.
 pub(super) fn unwritten(record: &Record) -> Option<Caution> {
     let count = |component: &Component, name: &str| {
         component.counters.get(name).and_then(serde_json::Value::as_u64).unwrap_or(0)
@@ -77,8 +78,8 @@ pub(super) fn unwritten(record: &Record) -> Option<Caution> {
     Some(Caution { kind: "unwritten_reads", text, paths })
 }
 
-/// Write amplification of less data than one window in which a steady state was looked for, and not as it was there:
-/// cleaning works on blocks, and has not come round.
+/// Reports write amplification as unreliable if the run wrote less than one window of the steady-state search
+/// and the value differs from the steady state: garbage collection works on whole blocks.
 pub(super) fn few_writes(record: &Record) -> Option<Caution> {
     let steadiness = record.steadiness.as_ref().filter(|steadiness| steadiness.reached)?;
     let steady = steadiness.write_amplification.last().copied().flatten()?;

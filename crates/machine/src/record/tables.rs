@@ -1,4 +1,4 @@
-//! What is too long for JSON: distributions, series, and the tables of components.
+//! Data that is too long for JSON: distributions, time series, and tables of components.
 
 use crate::meter::Meter;
 use nacre_kernel::histogram::LatencyHistogram;
@@ -7,13 +7,13 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Files of a record that hold something else.
+/// Names of other files of a record.
 const TAKEN: [&str; 3] = ["latency", "time", "record"];
-/// The table with a row for each erase block, and its column made of the wear.
+/// The table with a row for each erase block, and its column with the erases.
 const BLOCKS: &str = "blocks";
 const ERASES: &str = "erases";
 
-/// Distributions, series and the tables of components, as columns.
+/// Distributions, time series and tables of components, as columns.
 #[derive(Clone, Debug, Default)]
 pub struct Columns {
     /// Columns of numbers, by name; those of a component are called `<path>.<table>.<column>`.
@@ -22,12 +22,12 @@ pub struct Columns {
     pub counts: Vec<(String, Vec<u64>)>,
 }
 
-/// Equally long columns of one component: a row for each erase block, or for each span of time.
+/// Columns of equal length of one component, with a row for each erase block or time interval.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Table {
     /// Rows.
     pub rows: u64,
-    /// The names of its columns.
+    /// Names of the columns.
     pub columns: Vec<&'static str>,
 }
 
@@ -74,13 +74,13 @@ pub(super) fn component_columns(reports: &[ComponentReport]) -> Columns {
     columns
 }
 
-/// Erases by block, where there are blocks.
+/// Erases by block; `None` without blocks.
 fn counted(report: &ComponentReport) -> Option<&[u32]> {
     let wear = report.wear.as_ref()?;
     (!wear.block_erases.is_empty()).then_some(&wear.block_erases)
 }
 
-/// The columns a component reports, except the erases by block, which its wear says as whole numbers.
+/// The columns of a component, without the erases by block, which are whole numbers in its wear.
 fn others(report: &ComponentReport) -> impl Iterator<Item = &Column> {
     let erases = counted(report);
     report.columns.iter().filter(move |column| {

@@ -1,8 +1,8 @@
-//! Cautions about what the stack did not serve, and what of it was not paid for.
+//! Cautions about failed requests, and about drives that do more than their paid share.
 
 use super::{Caution, Component, Findings, Record};
 
-/// Requests that failed, which no rate and no latency has.
+/// Reports failed requests, which are excluded from rates and latencies.
 pub(super) fn failed(record: &Record) -> Option<Caution> {
     let (errors, all) = (record.requests.errors, record.requests.completed);
     if errors == 0 {
@@ -26,7 +26,8 @@ fn count(component: &Component, name: &str) -> u64 {
     component.counters.get(name).and_then(serde_json::Value::as_u64).unwrap_or(0)
 }
 
-/// A share of a drive that is busy for more than its part of one: its cost is that of its space alone.
+/// Reports a share of a drive that is busy for more than that share of the time: its cost covers only its
+/// space.
 pub(super) fn more_than_share(findings: &Findings, record: &Record) -> Option<Caution> {
     let shares = findings.reports.iter().zip(&record.components).filter_map(|(report, component)| {
         let share = report.drive_share?;
@@ -48,7 +49,7 @@ pub(super) fn more_than_share(findings: &Findings, record: &Record) -> Option<Ca
     (!shares.is_empty()).then_some(Caution { kind: "more_than_share", text, paths })
 }
 
-/// A share in percent, with two digits that count.
+/// A share in percent, with two significant digits.
 fn percent(share: f64) -> String {
     let digits = [10.0, 1.0, 0.1, 0.01, 0.001].iter().filter(|&&from| 100.0 * share < from).count();
     format!("{:.digits$} %", 100.0 * share)

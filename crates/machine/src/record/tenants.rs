@@ -1,4 +1,4 @@
-//! What each tenant measured, and how alike they were served.
+//! Results of each tenant, and fairness among them.
 
 use super::caution::is_saturated;
 use super::served::{latency, throughput};
@@ -6,7 +6,7 @@ use super::{Findings, HostBytes, Latencies, Tenant};
 use crate::meter::TenantMeter;
 use nacre_workload::{Asker, Pacing};
 
-/// What `askers` measured.
+/// Returns the results of the tenants `askers`.
 pub(super) fn tenants(askers: &[Asker], meters: &[TenantMeter]) -> Vec<Tenant> {
     askers.iter().zip(meters).map(|(asker, meter)| tenant(&asker.name, meter)).collect()
 }
@@ -30,9 +30,9 @@ fn tenant(name: &str, meter: &TenantMeter) -> Tenant {
     }
 }
 
-/// Jain's index of the rates that the stack decides: the square of their sum over the sum of their squares and their
-/// number (Jain, Chiu and Hawe 1984). A tenant that sends at times of its own and is served whole decides its rate itself.
-/// None of fewer than two, and where none had a request.
+/// Jain's fairness index of the rates that the stack limits: the square of their sum, divided by the sum of
+/// their squares and by their number (Jain, Chiu and Hawe 1984). The rate of an open-loop tenant that is
+/// served completely is not limited by the stack. `None` for fewer than two tenants, or without requests.
 pub(super) fn fairness(findings: &Findings, tenants: &[Tenant]) -> Option<f64> {
     let askers = findings.tenants.iter().zip(&findings.meter.tenants).zip(tenants);
     let decided = askers.filter(|((asker, meter), _)| asker.pacing != Pacing::Open || is_saturated(meter));

@@ -90,7 +90,7 @@ fn devices_missing_in_the_cost_are_named() {
     assert_eq!((record.cost, record.cost_unknown), (Some(24.0), vec!["stack.backing".to_string()]));
 }
 
-/// A disk cache has its own memory; what puts devices together has none.
+/// A disk cache has its own memory; devices that only combine others have none.
 #[test]
 fn memories_missing_in_the_cost_are_named() {
     let stack = "kind = \"dram_disk_cache\"\ncapacity = \"1 MiB\"\nbacking = { preset = \"disk_15k\" }\n";

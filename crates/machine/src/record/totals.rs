@@ -1,4 +1,4 @@
-//! What a total is the sum of, and what it leaves out.
+//! Totals of a record, and the components that they exclude.
 
 use super::Component;
 use crate::host::KIND as HOST;
@@ -8,20 +8,20 @@ use nacre_config::{Descriptor, Families, Field, Shape, Value};
 use nacre_kernel::ComponentReport;
 use std::collections::BTreeMap;
 
-/// The key of [`Cost::by_basis`] of prices that do not say what they are counted in.
+/// The key of [`Cost::by_basis`] for prices without a stated currency.
 const NOT_STATED: &str = "not stated";
 
 /// The cost of a stack.
 pub(super) struct Cost {
-    /// The sum; `None` if no cost is known, or where prices are of several bases.
+    /// Total; `None` if no cost is known, or if prices are in several currencies.
     pub(super) sum: Option<f64>,
-    /// What it is counted in, if that is said.
+    /// Currency of the total, if stated.
     pub(super) basis: Option<String>,
-    /// The sums of equal bases.
+    /// Totals by currency.
     pub(super) by_basis: BTreeMap<String, f64>,
 }
 
-/// What the price of the device at `path` is counted in, where the scenario says so.
+/// The currency of the price of the device at `path`, if the scenario states it.
 pub fn price_basis<'a>(checked: &'a Checked, path: &str) -> Option<&'a str> {
     let wanted = |resolved: &&nacre_config::Resolved| {
         resolved.path.strip_suffix(".price_basis").is_some_and(|device| device == path)
@@ -32,7 +32,7 @@ pub fn price_basis<'a>(checked: &'a Checked, path: &str) -> Option<&'a str> {
     }
 }
 
-/// The costs of `components`, basis by basis. What costs nothing has no part in it.
+/// The costs of `components` by currency. Components that cost nothing are left out.
 pub(super) fn cost(components: &[Component]) -> Cost {
     let mut by_basis: BTreeMap<String, f64> = BTreeMap::new();
     let mut basis = None;
@@ -51,7 +51,8 @@ pub(super) fn cost(components: &[Component]) -> Cost {
     Cost { sum, basis: basis.filter(|_| is_one), by_basis }
 }
 
-/// The devices among `reports`, which are parents before children: those with nothing below them, without the host.
+/// The devices among `reports`, i.e. components without children, except the host. `reports` has parents
+/// before children.
 pub(super) fn devices(reports: &[ComponentReport]) -> impl Iterator<Item = &ComponentReport> {
     let has_children = |index: usize| {
         let own: &str = &reports[index].path;
@@ -65,13 +66,13 @@ pub(super) fn devices(reports: &[ComponentReport]) -> impl Iterator<Item = &Comp
         .map(|(_, report)| report)
 }
 
-/// The devices whose energy is in no sum, and the energies and powers that others were not given: paths.
+/// Paths of the devices whose energy is not modeled, and of energy and power settings that are not set.
 pub(super) fn energy_unknown(checked: &Checked, reports: &[ComponentReport]) -> Vec<String> {
     let missing = |report: &ComponentReport| {
         if report.is_energy_modeled { energies_not_given(checked, report) } else { vec![report.path.clone()] }
     };
     let without_children: Vec<&ComponentReport> = devices(reports).collect();
-    // A cache that has its own memory is a device too.
+    // A cache that has its own memory also counts as a device.
     let is_device = |report: &&ComponentReport| {
         let has_energies = || {
             let descriptor = Rooms::new().descriptor("device", report.kind);
@@ -82,7 +83,7 @@ pub(super) fn energy_unknown(checked: &Checked, reports: &[ComponentReport]) -> 
     reports.iter().filter(is_device).flat_map(missing).collect()
 }
 
-/// The settings of a device, and of the parts in its slots, that would be energies or powers and were left out.
+/// Paths of the energy and power settings that are not set, of a device and of the components in its slots.
 fn energies_not_given(checked: &Checked, report: &ComponentReport) -> Vec<String> {
     let is_given =
         |path: &String| checked.resolved.iter().any(|resolved| resolved.path == *path && !resolved.is_off);
@@ -101,7 +102,7 @@ fn energies_not_given(checked: &Checked, report: &ComponentReport) -> Vec<String
     paths
 }
 
-/// The slots among `fields`, those in tables of them included, that are no devices, each with its family.
+/// The slots for components other than devices among `fields` and in their tables, each with its family.
 fn parts(fields: Vec<Field>) -> Vec<(String, &'static str)> {
     let of_field = |field: Field| {
         let shape = match field.shape {
@@ -122,7 +123,7 @@ fn parts(fields: Vec<Field>) -> Vec<(String, &'static str)> {
     fields.into_iter().flat_map(of_field).collect()
 }
 
-/// The room in the slot at `path`.
+/// The kind of the component in the slot at `path`.
 fn kind_of(checked: &Checked, path: &str) -> Option<String> {
     let named = format!("{path}.kind");
     match &checked.resolved.iter().find(|resolved| resolved.path == named)?.node.value {
@@ -133,7 +134,7 @@ fn kind_of(checked: &Checked, path: &str) -> Option<String> {
 
 fn energy_fields(descriptor: &Descriptor) -> Vec<&'static str> {
     let is_energy = |field: &Field| match &field.shape {
-        // What capacitors hold is no energy that is taken.
+        // The energy that capacitors store is not consumed.
         Shape::Optional(inner) if !field.name.starts_with("capacitor") => {
             matches!(&**inner, Shape::Quantity { name, .. } if ["energy", "power"].contains(name))
         }
@@ -142,7 +143,7 @@ fn energy_fields(descriptor: &Descriptor) -> Vec<&'static str> {
     (descriptor.fields)().iter().filter(|field| is_energy(field)).map(|field| field.name).collect()
 }
 
-/// The devices that were written to and whose endurance is not known: paths.
+/// Paths of the devices that were written to and whose endurance is unknown.
 pub(super) fn lifetime_unknown(reports: &[ComponentReport]) -> Vec<String> {
     let is_written =
         |report: &ComponentReport| report.counters.iter().any(|&(name, count)| name == "writes" && count > 0);

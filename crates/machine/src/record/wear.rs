@@ -1,29 +1,29 @@
-//! What was programmed and erased, and how evenly.
+//! Programs and erases of media, and their distribution over blocks.
 
 use nacre_kernel::{ComponentReport, ledger};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Pages programmed and blocks erased since measuring began, by cause.
+/// Pages programmed and blocks erased since measurement started, by cause.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Wear {
-    /// Pages programmed with data that came from the host.
+    /// Pages programmed with host data.
     pub host: u64,
-    /// Pages programmed to make erased space.
+    /// Pages programmed by garbage collection.
     pub cleaned: u64,
-    /// Pages programmed to wear blocks evenly.
+    /// Pages programmed by wear leveling.
     pub leveled: u64,
-    /// Pages programmed with the device's own tables, and with parity over others.
+    /// Pages programmed with tables of the device and with parity.
     pub metadata: u64,
-    /// Pages programmed with nothing, since more had to be programmed together than there was.
+    /// Pages programmed without data, to fill a multi-plane or stripe program.
     pub padding: u64,
     /// All pages programmed.
     pub programs: u64,
     /// Blocks erased.
     pub erases: u64,
-    /// Erases by block, in the whole life of the medium; null if nothing is erased.
+    /// Lifetime erases by block; null for a medium without erases.
     pub block_erases: Option<BlockErases>,
-    /// Erases a block is made for, or programs a row where nothing is erased; null if not known.
+    /// Rated erases of a block, or rated programs of a row of a medium without erases; null if unknown.
     pub endurance: Option<u64>,
     /// Lifetime programs by row of a medium that is written in place; null without one.
     pub row_programs: Option<RowPrograms>,
@@ -31,7 +31,7 @@ pub struct Wear {
     pub valid: Option<u64>,
     /// Pages programmed per page of host data; null before the first.
     pub write_amplification: Option<f64>,
-    /// Pages programmed by the cleaner per page of host data; null before the first.
+    /// Pages programmed by garbage collection per page of host data; null before the first.
     pub cleaning_cost: Option<f64>,
 }
 
@@ -42,7 +42,7 @@ pub struct BlockErases {
     pub blocks: u64,
     /// Minimum over blocks.
     pub min: u32,
-    /// Over all blocks.
+    /// Mean over blocks.
     pub mean: f64,
     /// Maximum over blocks.
     pub max: u32,
@@ -57,7 +57,7 @@ pub struct RowPrograms {
     pub rows: u64,
     /// Minimum over rows.
     pub min: u32,
-    /// Over all rows.
+    /// Mean over rows.
     pub mean: f64,
     /// Maximum over rows.
     pub max: u32,

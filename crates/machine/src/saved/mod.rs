@@ -1,10 +1,10 @@
 //! The state of a run as bytes: where another run continues.
 //!
-//! It holds the device as it stood and, where requests were served, the workload and the driver too. A run of the
-//! same workload continues with the next request; another workload begins anew when the device is quiet. The stack
-//! has to be the same, which is compared setting by setting.
+//! It holds the state of the device and, if requests were served, that of the workload and the driver. A run
+//! of the same workload continues with the next request. A different workload starts from its beginning when
+//! the device is at rest. The stack must be the same: its settings are compared one by one.
 //!
-//! The file begins with [`MAGIC`] and a version, and ends with a checksum of all before.
+//! The file starts with [`MAGIC`] and a version, and ends with a checksum of everything before it.
 
 mod preparation;
 #[cfg(test)]
@@ -29,22 +29,22 @@ pub use preparation::{Preparations, preparation};
 /// Magic number of state files.
 pub const MAGIC: &[u8; 8] = b"NACRERUN";
 
-/// The version of what follows.
+/// Version of the format.
 const VERSION: u32 = 9;
 
-/// Why bytes are no state of a run.
+/// Reasons why a file is not a valid state.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {
-    /// They begin otherwise.
-    #[error("it is not a saved state: it does not begin as one")]
+    /// The file does not start with [`MAGIC`].
+    #[error("it is not a saved state: it does not start with NACRERUN")]
     NoState,
-    /// Another Nacre wrote them.
+    /// The file has the format of another version of Nacre.
     #[error(
-        "its format is version {0}, and this Nacre knows version {VERSION}; save it again with this Nacre"
+        "its format is version {0}, but this Nacre supports version {VERSION}; save it again with this Nacre"
     )]
     OtherVersion(u32),
-    /// They are not what was written.
-    #[error("it is damaged or cut short: its checksum does not hold; save it again")]
+    /// The checksum does not match.
+    #[error("it is damaged or truncated: its checksum is wrong; save it again")]
     Damaged,
 }
 
@@ -69,28 +69,28 @@ impl Unreadable {
     }
 }
 
-/// A saved state, read as far as what it is of.
+/// A saved state, of which the identity is decoded.
 #[derive(Debug)]
 pub struct SavedRun<'a> {
     stack: String,
     workload: String,
     preparation: String,
-    /// When nothing was left to do, of a device that served no run.
+    /// Time at which the device was at rest, if it served no run.
     quiet: Time,
     steadiness: Option<Steadiness>,
-    /// The driver and the workload, where requests were served.
+    /// State of the driver and the workload, if requests were served.
     under_way: Option<&'a [u8]>,
     device: &'a [u8],
 }
 
-/// What a run that continues takes over in addition to the device: of the driver, and then of the workload.
+/// State of the driver that a continuing run takes over. The states of the workload and the host follow it.
 #[derive(State)]
 struct UnderWay {
     at_device: usize,
     now: Time,
     outstanding: Slab<Outstanding>,
     clock: Clock,
-    /// Requests that the workload gave and nobody served.
+    /// Requests that the workload generated and that were not served.
     #[state(varies)]
     rest: Vec<Request>,
     #[state(varies)]
@@ -114,7 +114,8 @@ impl UnderWay {
     }
 }
 
-/// How many requests were outstanding at the device, and until when events were processed: the first fields of `UnderWay`.
+/// The first fields of `UnderWay`: requests outstanding at the device, and the time before which events were
+/// processed.
 fn at_device(under_way: Option<&[u8]>) -> Result<(usize, Time), state::StateError> {
     let Some(under_way) = under_way else { return Ok((0, Time::ZERO)) };
     let mut state = StateReader::new(under_way);
@@ -123,7 +124,7 @@ fn at_device(under_way: Option<&[u8]>) -> Result<(usize, Time), state::StateErro
 }
 
 impl<'a> SavedRun<'a> {
-    /// Reads what `bytes` are of. Errors: they are not a state, or not a whole one.
+    /// Reads a state file. Errors: `bytes` are not a complete state of this version.
     pub fn read(bytes: &'a [u8]) -> Result<SavedRun<'a>, Unreadable> {
         let rest = bytes.strip_prefix(MAGIC).ok_or(Unreadable::NoState)?;
         let (version, rest) = rest.split_first_chunk().ok_or(Unreadable::Damaged)?;
@@ -149,20 +150,21 @@ impl<'a> SavedRun<'a> {
         Ok(SavedRun { stack, workload, preparation, quiet, steadiness, under_way, device })
     }
 
-    /// Puts `driver`, just built, where this state stood. Errors: it is of another stack.
+    /// Restores the new `driver` to this state. Errors: the state belongs to another stack.
     pub(crate) fn restore(&self, driver: &mut Driver<'_>) -> Result<(), Problems> {
         same("stack", &self.stack, &identity(driver.serving.checked))?;
         self.restore_prepared(driver)
     }
 
-    /// The same for a state that is kept as the preparation of `driver`: what its stack takes may be another.
+    /// Like [`SavedRun::restore`], for the preconditioned state of `driver`. The timings of its stack may
+    /// differ.
     pub(crate) fn restore_prepared(&self, driver: &mut Driver<'_>) -> Result<(), Problems> {
         let checked = driver.serving.checked;
         let asked = preparation(checked).unwrap_or_default();
         if !asked.is_empty() {
             same("run.precondition", &self.preparation, &asked).map_err(|problems| {
                 let remedy =
-                    "leave run.fill, run.precondition and run.until_steady out: the state takes their place";
+                    "remove run.fill, run.precondition and run.until_steady: the state is used instead";
                 Problems(problems.0.into_iter().map(|problem| problem.remedy(remedy)).collect())
             })?;
             driver.steadiness.clone_from(&self.steadiness);
@@ -173,13 +175,13 @@ impl<'a> SavedRun<'a> {
         let differing = differences(&self.workload, &workload);
         if self.under_way.is_some() && differ_in_version(&differing) {
             return same("workload", &self.workload, &workload).map_err(|problems| {
-                let remedy = "save the state again with this Nacre, or change a setting of the workload: another one \
-                    begins anew when the stack is quiet";
+                let remedy = "save the state again with this Nacre, or change a setting of the workload: a different \
+                    workload starts from its beginning when the stack is at rest";
                 Problems(problems.0.into_iter().map(|problem| problem.remedy(remedy)).collect())
             });
         }
         match self.under_way.filter(|_| differing.is_empty()) {
-            Some(under_way) => self.go_on(driver, under_way),
+            Some(under_way) => self.continue_workload(driver, under_way),
             None => {
                 let at_device = at_device(self.under_way).map_err(|error| misread("stack", &error))?;
                 driver.begin_at(self.quiet, at_device);
@@ -188,11 +190,11 @@ impl<'a> SavedRun<'a> {
         }
     }
 
-    /// Puts `device`, just built for `checked`, where this state leads when nothing is asked any more: outstanding requests
-    /// have completed, and the device is at rest. Returns when that is. What the run wrote had no bytes, so this is done on
-    /// another device, without bytes.
+    /// Restores the new `device` of `checked` to this state after outstanding requests have completed and it
+    /// is at rest; returns that time. A run writes no data, so outstanding requests complete in a copy of the
+    /// device without data.
     ///
-    /// Errors: the state is of another stack, or the stack cannot be built.
+    /// Errors: the state belongs to another stack, or the stack cannot be built.
     pub fn restore_device(
         &self,
         checked: &Checked,
@@ -210,8 +212,8 @@ impl<'a> SavedRun<'a> {
         Ok(rested.max(now).max(self.quiet))
     }
 
-    /// The same workload continues where it was.
-    fn go_on(&self, driver: &mut Driver<'_>, bytes: &[u8]) -> Result<(), Problems> {
+    /// Continues the same workload from its position.
+    fn continue_workload(&self, driver: &mut Driver<'_>, bytes: &[u8]) -> Result<(), Problems> {
         let mut state = StateReader::new(bytes);
         let mut under_way = UnderWay::of(driver.standing());
         let restored = under_way.restore(&mut state).and_then(|()| driver.workload.restore(&mut state));
@@ -225,7 +227,7 @@ impl<'a> SavedRun<'a> {
     }
 }
 
-/// The state that `driver` stands in. Errors: a part of the stack cannot be saved.
+/// Returns the state of `driver`. Errors: a component of the stack cannot be saved.
 pub(crate) fn save(driver: &Driver<'_>) -> Result<Vec<u8>, Problems> {
     let checked = driver.serving.checked;
     let preparation = preparation(checked).unwrap_or_default();
@@ -244,14 +246,14 @@ pub(crate) fn save(driver: &Driver<'_>) -> Result<Vec<u8>, Problems> {
     write(checked, preparation, kept, |state| driver.serving.device.save(state))
 }
 
-/// The state of `device`, of the stack of `checked`, that is at rest, and that nobody asks for anything before `quiet`.
-/// Errors: a part of it cannot be saved.
+/// Returns the state of `device`, the stack of `checked`, which is at rest and gets no request before
+/// `quiet`. Errors: a component cannot be saved.
 pub fn of_device(checked: &Checked, device: &dyn Device, quiet: Time) -> Result<Vec<u8>, Problems> {
     let parts = Parts { quiet, steadiness: None, under_way: None };
     write(checked, String::new(), parts, |state| device.save(state))
 }
 
-/// What is kept in addition to the device.
+/// Parts of a state other than that of the device.
 struct Parts {
     quiet: Time,
     steadiness: Option<Steadiness>,
@@ -280,7 +282,7 @@ fn cannot(error: &state::CannotSave) -> Problems {
     Problem::new(ErrorCode::CannotSave, "stack", None, error.to_string()).into()
 }
 
-/// Everything that decides what the workload of `checked` asks for, and how its host handles that.
+/// Settings and model version of the workload of `checked`, and settings of its host.
 fn workload_identity(checked: &Checked) -> String {
     let kind = checked.scenario.workload.kind();
     let descriptor = Rooms::new().descriptor("workload", kind).expect("the scenario was checked");
@@ -291,31 +293,31 @@ fn workload_identity(checked: &Checked) -> String {
     lines.join("\n")
 }
 
-/// How the line of a model's version begins.
+/// Start of the line with the version of a model.
 const MODEL_VERSION: &str = "version of the model of ";
 
-/// Whether two workloads have the same settings, and their model is not the same.
+/// Whether two workloads differ only in the versions of their models.
 fn differ_in_version(differences: &[Difference]) -> bool {
     let is_version = |difference: &Difference| difference.path.starts_with(MODEL_VERSION);
     !differences.is_empty() && differences.iter().all(is_version)
 }
 
-/// Errors: what was saved and what is asked for differ; every setting that does is named.
+/// Errors: every setting in which the saved state and the scenario differ.
 fn same(path: &str, saved: &str, asked: &str) -> Result<(), Problems> {
     let differences = differences(saved, asked);
     if differences.is_empty() {
         return Ok(());
     }
     let paths: Vec<String> = differences.iter().map(|difference| difference.path.clone()).collect();
-    let told = |difference: &Difference| {
+    let shown = |difference: &Difference| {
         let [kept, asked] = difference.shown();
         format!("{} is {kept} in the state and {asked} here", difference.path)
     };
-    let told: Vec<String> = differences.iter().map(told).collect();
-    let problem = format!("the state is of another one: {}", told.join("; "));
+    let shown: Vec<String> = differences.iter().map(shown).collect();
+    let problem = format!("the state has other settings: {}", shown.join("; "));
     Err(Problem::new(ErrorCode::WrongDevice, path, None, problem)
         .data("differences", paths)
-        .remedy("make them alike, or save a state of this one")
+        .remedy("use equal settings, or save a state with these settings")
         .into())
 }
 

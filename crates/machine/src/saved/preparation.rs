@@ -1,23 +1,23 @@
-//! Preparations: what preconditioning leaves behind, kept for the runs that begin alike.
+//! Cache of preconditioned states, shared by runs with the same preconditioning.
 
 use crate::identity::{identity, settings_of};
 use crate::scenario::{Checked, FillOf};
 use nacre_config::CountOr;
 
-/// Keeps the states that preconditioning led to, by what they were made of.
+/// A cache of preconditioned states, by the text of [`preparation`].
 pub trait Preparations: Sync {
-    /// The state kept under `preparation`, if there is one.
+    /// Returns the state stored under `preparation`, if any.
     fn find(&self, preparation: &str) -> Option<Vec<u8>>;
 
-    /// Keeps `state`. What cannot be kept is made again.
+    /// Stores `state`. A state that cannot be stored is computed again by the next run.
     fn keep(&self, preparation: &str, state: &[u8]);
 }
 
-/// Lines `path = value` of everything that decides in which state preconditioning leaves the stack of `checked`, in
-/// the order of the paths; none if nothing is preconditioned.
+/// Lines `path = value` of everything that determines the preconditioned state of `checked`, sorted by path;
+/// `None` without preconditioning.
 ///
-/// Preconditioning takes no time: when requests arrive, how many are served afterwards and how long a flash drive takes
-/// have no part in it.
+/// Preconditioning takes no simulated time, so arrival times, the number of measured requests, and the
+/// timings of a flash drive are left out.
 pub fn preparation(checked: &Checked) -> Option<String> {
     if !checked.run.prepares() {
         return None;
@@ -36,20 +36,20 @@ pub fn preparation(checked: &Checked) -> Option<String> {
         lines.extend(settings_of(checked, "workload.").into_iter().filter(of_writes));
     }
     if checked.run.fill.as_ref().is_some_and(|fill| fill.of == FillOf::Footprint) {
-        // A trace touches more the more of it is read.
+        // The footprint of a trace depends on how much of it is read.
         let of_addresses = |line: &String| !line.starts_with("workload.arrival.");
         lines.extend(settings_of(checked, "workload.").into_iter().filter(of_addresses));
         lines.extend(settings_of(checked, "run.requests"));
     }
-    // A kept state is found by this text, whatever order a schema gives its settings.
+    // States are found by this text, so it must not depend on the order of settings in the schema.
     lines.sort_unstable();
     lines.dedup();
     Some(lines.join("\n"))
 }
 
-/// The line without its value where that says what a part of a flash drive takes that is the whole stack: whether the
-/// setting is given stays, and how many values it has. In a larger stack others may ask how fast the drive is, such as a
-/// placement over tiers.
+/// Removes the value of a timing if the stack is a single flash drive. The line itself stays, since whether a
+/// setting is given and the number of its values matter. In a larger stack, other components may depend on
+/// the speed of the drive, e.g. a placement over tiers.
 fn without_times(is_drive: bool, line: &str) -> String {
     let Some((path, _)) = line.split_once(" = ").filter(|_| is_drive) else { return line.to_string() };
     let setting = path.split_once('[').map_or(path, |(list, _)| list);

@@ -1,7 +1,7 @@
-//! A run that continues does what it would have done.
+//! A run that continues from a saved state gives the same results as one without an interruption.
 
 use super::{SavedRun, Unreadable};
-use crate::run::{Ran, Span, run_span};
+use crate::run::{RunOutput, Span, run_span};
 use crate::saved::Preparations;
 use crate::{Checked, Document, Files, Record, check};
 use std::io::{self, BufRead, Cursor};
@@ -34,8 +34,8 @@ impl Files for OneTrace {
 const SSD: &str = "[stack]\nkind = \"ssd\"\nchannels = 2\nways = 2\nblocks = 64\npages = 64\npage = \"4 KiB\"\n\
     read = [\"50 us\"]\nprogram = [\"500 us\"]\nerase = \"3 ms\"\nbus = \"400 MB/s\"\nbuffer = \"256 KiB\"\n\
     link = \"4 GB/s\"\nover_provisioning = \"33 %\"\n";
-/// A share of 13 % of units is beyond the code, and most of them are rebuilt.
-const WRONG_BITS: &str = "allocation = { kind = \"superblock\", parity = {} }\nerrors = { ecc = { kind = \"bch\", t = 4, codeword = \"2 KiB\" }, \
+/// The code cannot correct 13 % of units, most of which are rebuilt from parity.
+const BIT_ERRORS: &str = "allocation = { kind = \"superblock\", parity = {} }\nerrors = { ecc = { kind = \"bch\", t = 4, codeword = \"2 KiB\" }, \
     bit_error_rate = 0.00012, cycles = 1, error_exponent = 0 }\n";
 const HOT: &str =
     "[workload]\nkind = \"zipf\"\nrequests = 100_000\nfootprint = \"24 MiB\"\nread_share = \"30 %\"\n";
@@ -46,17 +46,18 @@ fn scenario(text: &str, overrides: &[(&str, &str)]) -> Checked {
     check(&document).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
-fn run(checked: &Checked, span: &Span<'_>) -> Ran {
+fn run(checked: &Checked, span: &Span<'_>) -> RunOutput {
     run_span(checked, &OneTrace, span, &mut |_| ControlFlow::Continue(()))
         .unwrap_or_else(|problems| panic!("{problems}"))
 }
 
 fn state(checked: &Checked, from: Option<&SavedRun<'_>>) -> (Record, Vec<u8>) {
-    let Ran { outcome, state } = run(checked, &Span { from, saves: true, preparations: None, beside: None });
+    let RunOutput { outcome, state } =
+        run(checked, &Span { from, saves: true, preparations: None, second_thread: None });
     (outcome.record, state.expect("the run came to its end"))
 }
 
-/// What a record says of the run itself: neither what was asked for nor where it began.
+/// The results of a record, without its settings and its start.
 fn measured(record: &Record) -> serde_json::Value {
     let mut json: serde_json::Value = serde_json::from_str(&record.to_json()).unwrap();
     let all = json.as_object_mut().expect("a record is an object");
@@ -66,8 +67,8 @@ fn measured(record: &Record) -> serde_json::Value {
     json
 }
 
-/// One run of 2 N requests, and one of N behind N.
-fn goes_on(text: &str, first: &[(&str, &str)], second: &[(&str, &str)], both: &[(&str, &str)]) {
+/// Compares one run of 2 N requests with a run of N requests that continues from another one of N.
+fn continues(text: &str, first: &[(&str, &str)], second: &[(&str, &str)], both: &[(&str, &str)]) {
     let (whole, whole_state) = state(&scenario(text, both), None);
     let (_, half_state) = state(&scenario(text, first), None);
     let from = SavedRun::read(&half_state).unwrap();
@@ -94,17 +95,17 @@ fn two_runs_of_half_the_requests_are_one_run() {
     let trace =
         "[workload]\nkind = \"trace\"\nfile = \"a.csv\"\nformat = \"nacre_csv\"\nplacement = \"compact\"\n";
     let store = "[workload]\nkind = \"kv\"\nkeys = 20_000\ncache = \"1 MiB\"\nlog = \"2 MiB\"\n";
-    let parity = format!("{}{WRONG_BITS}", SSD.replace("33 %", "140 %"));
+    let parity = format!("{}{BIT_ERRORS}", SSD.replace("33 %", "140 %"));
     for workload in [&open, &closed, trace, store] {
         for stack in [SSD, &parity, &cache] {
-            goes_on(&format!("{workload}{stack}"), ONE, ONE, TWO);
+            continues(&format!("{workload}{stack}"), ONE, ONE, TWO);
         }
     }
 }
 
 /// Requests that wait in the host, tries at the device, and tries that the host gave up are outstanding.
 #[test]
-fn a_host_with_timeouts_goes_on() {
+fn a_host_with_timeouts_continues() {
     let host =
         "[host]\nqueue_depth = 3\ntimeout = { after = \"200 us\", retries = 2, backoff = \"30 us\" }\n";
     let open = format!("{HOT}arrival = {{ kind = \"poisson\", rate = \"5 kHz\" }}\n");
@@ -115,11 +116,12 @@ fn a_host_with_timeouts_goes_on() {
         workload = { kind = \"uniform\", requests = 100_000, footprint = \"8 MiB\", arrival = { kind = \"closed\", queue_depth = 9 } }\n";
     for workload in [&open, &closed, tenants] {
         let text = format!("{workload}{SSD}{host}");
-        goes_on(&text, ONE, ONE, TWO);
+        continues(&text, ONE, ONE, TWO);
         let (record, bytes) = state(&scenario(&text, ONE), None);
         let of = |name: &str| record.components[0].counters[name].as_u64().expect("it is a count");
         assert!(of("timeouts") > 0 && of("late_answers") > 0, "{workload}");
-        // A host without timeouts is another one: its workload begins when the device is at rest.
+        // A host without timeouts has different settings, so its workload starts from its beginning when the
+        // device is at rest.
         let from = SavedRun::read(&bytes).expect("it was saved");
         state(&scenario(&format!("{workload}{SSD}"), ONE), Some(&from));
     }
@@ -162,7 +164,7 @@ fn a_state_of_another_stack_is_refused_with_the_settings() {
     let text = format!("{HOT}{SSD}");
     let (_, bytes) = state(&scenario(&text, ONE), None);
     let from = SavedRun::read(&bytes).unwrap();
-    let span = Span { from: Some(&from), saves: false, preparations: None, beside: None };
+    let span = Span { from: Some(&from), saves: false, preparations: None, second_thread: None };
     let refused = |overrides: &[(&str, &str)]| {
         let result =
             run_span(&scenario(&text, overrides), &OneTrace, &span, &mut |_| ControlFlow::Continue(()));
@@ -181,7 +183,7 @@ fn every_setting_that_differs_is_named_with_both_values() {
     let text = format!("{HOT}{SSD}");
     let (_, bytes) = state(&scenario(&text, ONE), None);
     let from = SavedRun::read(&bytes).unwrap();
-    let span = Span { from: Some(&from), saves: false, preparations: None, beside: None };
+    let span = Span { from: Some(&from), saves: false, preparations: None, second_thread: None };
     let settings = [
         ("stack.blocks", "64", "65"),
         ("stack.buffer", "256 KiB", "512 KiB"),
@@ -205,7 +207,7 @@ fn every_setting_that_differs_is_named_with_both_values() {
     }
 }
 
-/// As another schema with the same settings would have written it.
+/// The lines of the identity, as a schema with the settings in another order would write them.
 #[test]
 fn the_same_settings_in_another_order_are_the_same_stack_and_workload() {
     let checked = scenario(&format!("{SSD}{HOT}"), &[("run.requests", "2048"), ("run.precondition", "100")]);
@@ -223,7 +225,7 @@ fn the_same_settings_in_another_order_are_the_same_stack_and_workload() {
     assert_eq!(measured(&found), measured(&expected), "it continues where it stood");
 }
 
-/// Gives changed bytes the checksum that holds.
+/// Corrects the checksum of changed bytes.
 fn seal(bytes: &mut [u8]) {
     let end = bytes.len() - 4;
     let checksum = crc32fast::hash(&bytes[..end]).to_le_bytes();
@@ -239,19 +241,19 @@ fn a_workload_of_another_version_is_refused() {
     bytes[at] = b'7';
     seal(&mut bytes);
     let saved = SavedRun::read(&bytes).expect("it is whole");
-    let span = Span { from: Some(&saved), saves: false, preparations: None, beside: None };
+    let span = Span { from: Some(&saved), saves: false, preparations: None, second_thread: None };
     let run = |checked: &Checked| run_span(checked, &OneTrace, &span, &mut |_| ControlFlow::Continue(()));
     let problems = run(&checked).expect_err("it is refused").to_string();
     assert!(problems.contains("version of the model of zipf is 7 in the state and "), "{problems}");
     assert!(problems.contains("change a setting of the workload"), "{problems}");
-    // As another workload it begins anew.
+    // A different workload starts from its beginning.
     let other =
         scenario(&format!("{SSD}{HOT}"), &[("workload.requests", "2000"), ("workload.read_share", "31 %")]);
     assert!(run(&other).is_ok());
 }
 
 #[test]
-fn what_is_no_state_is_told_from_one_that_is_damaged() {
+fn other_files_are_distinguished_from_damaged_states() {
     let (_, bytes) = state(&scenario(&format!("{HOT}{SSD}"), &[("run.requests", "64")]), None);
     assert_eq!(SavedRun::read(b"[workload]").unwrap_err(), Unreadable::NoState);
     for length in [8, 11, 12, 40, bytes.len() / 2, bytes.len() - 1] {
@@ -278,12 +280,12 @@ impl Preparations for Kept {
     }
 }
 
-/// Records are equal byte for byte, the search for a steady state included.
+/// Records are equal byte for byte, including the search for a steady state.
 #[test]
 fn a_kept_preparation_makes_no_difference() {
     let text = format!("{HOT}arrival = {{ kind = \"closed\", queue_depth = 4 }}\n{SSD}");
     let kept = Kept::default();
-    let span = Span { from: None, saves: false, preparations: Some(&kept), beside: None };
+    let span = Span { from: None, saves: false, preparations: Some(&kept), second_thread: None };
     let prepared =
         [("run.precondition", "9000"), ("run.until_steady.windows_max", "7"), ("run.requests", "500")];
     for depth in ["4", "9", "30"] {
@@ -297,7 +299,7 @@ fn a_kept_preparation_makes_no_difference() {
     assert_eq!(kept.0.lock().unwrap().len(), 2, "another stack has its own");
 }
 
-/// What a drive takes, each of its settings with two values.
+/// The timings of a drive, each with two values.
 const TAKES: &[(&str, [&str; 2])] = &[
     ("read", ["[\"50 us\"]", "[\"77 us\"]"]),
     ("program", ["[\"500 us\", \"2 ms\"]", "[\"300 us\", \"900 us\"]"]),
@@ -321,7 +323,7 @@ const TAKES: &[(&str, [&str; 2])] = &[
     ("slc_cache.program", ["150 us", "250 us"]),
 ];
 
-/// Each is another in turn; the state and the record are those of a run that prepared its drive itself.
+/// Each timing is changed in turn. State and record equal those of a run that preconditions the drive itself.
 #[test]
 fn drives_that_differ_in_what_they_take_share_a_preparation() {
     let of_stack: Vec<String> = TAKES.iter().map(|(setting, _)| format!("stack.{setting}")).collect();
@@ -332,7 +334,7 @@ fn drives_that_differ_in_what_they_take_share_a_preparation() {
     ];
     for kind in kinds {
         let kept = Kept::default();
-        let span = Span { from: None, saves: true, preparations: Some(&kept), beside: None };
+        let span = Span { from: None, saves: true, preparations: Some(&kept), second_thread: None };
         for changed in 0..=TAKES.len() {
             let takes = TAKES.iter().enumerate().zip(&of_stack);
             let takes = takes.map(|((number, (_, values)), path)| {
@@ -349,7 +351,8 @@ fn drives_that_differ_in_what_they_take_share_a_preparation() {
             ]);
             overrides.extend(*kind);
             let checked = scenario(&format!("{HOT}{SSD}"), &overrides);
-            let alone = run(&checked, &Span { from: None, saves: true, preparations: None, beside: None });
+            let alone =
+                run(&checked, &Span { from: None, saves: true, preparations: None, second_thread: None });
             let shared = run(&checked, &span);
             let case = changed.checked_sub(1).map_or("nothing", |changed| TAKES[changed].0);
             assert!(alone.outcome.record.to_json() == shared.outcome.record.to_json(), "{case}, {kind:?}");

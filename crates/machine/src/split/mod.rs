@@ -1,8 +1,8 @@
 //! A trace split over workers: the scenario of each part, and one record of all.
 //!
-//! Every part is its own run on a copy of the stack: of a trace split by volume the whole stack, of one split
-//! by a hash of the extent a stack of which each `capacity` is a share. Nothing is shared between copies, so nothing
-//! waits for another part, and what is measured adds up.
+//! Every part is a separate run on a copy of the stack. With a split by volume, each copy is the whole stack.
+//! With a split by a hash of the extent, each copy has a share of every `capacity`. Copies share nothing, so
+//! no part waits for another one, and results can be added.
 
 use crate::progress::{Progress, Watch};
 use crate::record::{Caution, Findings, Outcome, Split, SplitCopy, outcome};
@@ -15,23 +15,23 @@ use nacre_kernel::{Bytes, Time};
 use nacre_workload::replay::{By, First, Share, Shares};
 use std::ops::ControlFlow;
 
-/// What a share of a capacity is a multiple of.
+/// Shares of a capacity are multiples of this many bytes.
 const GRAIN: u64 = 4096;
-/// The most parts: as many runs, with as many copies of the stack.
+/// Maximum number of parts.
 const PARTS_MAX: usize = 1 << 16;
 
 /// How a trace is split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Way {
+pub struct Splitting {
     /// Unit of the split.
     pub by: By,
-    /// To how many parts; `None`, by volume alone, means one for each.
+    /// Number of parts; `None` means one for each volume.
     pub parts: Option<u32>,
 }
 
-impl Way {
+impl Splitting {
     /// Parses `volume`, `volume:4`, or `hash:4`; the error lists the options.
-    pub fn parse(text: &str) -> Result<Way, Problem> {
+    pub fn parse(text: &str) -> Result<Splitting, Problem> {
         let wrong = |problem: &str| {
             let remedy = "use volume, volume:4 or hash:4, with the number of parts";
             Err(Problem::new(ErrorCode::InvalidValue, "--split", None, problem)
@@ -49,8 +49,8 @@ impl Way {
             Some(Err(_)) => wrong("the number of parts is invalid"),
             Some(Ok(0)) => wrong("it makes no parts"),
             None if by == By::Hash => wrong("it needs the number of parts"),
-            Some(Ok(parts)) => Ok(Way { by, parts: Some(parts) }),
-            None => Ok(Way { by, parts: None }),
+            Some(Ok(parts)) => Ok(Splitting { by, parts: Some(parts) }),
+            None => Ok(Splitting { by, parts: None }),
         }
     }
 }
@@ -60,25 +60,28 @@ impl Way {
 pub struct Part {
     /// Settings in addition to those of the whole scenario, as for `--set`.
     pub settings: Vec<(String, String)>,
-    /// Requests it has of the trace.
+    /// Requests of the trace in this part.
     pub requests: u64,
 }
 
-/// The parts of `checked`, from one pass over its trace; `None` if `watch` ended that.
+/// The parts of `checked`, from one pass over its trace; `None` if `watch` stopped it.
 ///
-/// Errors are the user's: no trace, no volumes, settings that mean nothing of a part, parts with nothing to measure.
+/// Errors: the workload is not a trace, the trace has no volumes, a setting does not apply to parts, or a
+/// part has nothing to measure.
 pub fn parts(
     checked: &Checked,
-    way: Way,
+    way: Splitting,
     files: &dyn Files,
     watch: &mut Watch<'_>,
 ) -> Result<Option<Vec<Part>>, Problems> {
     check(checked, way)?;
     let run = &checked.run;
     let first = First { requests: run.warm_up, writes: run.first_writes() };
-    let mut told =
+    let mut watch_reading =
         |done| watch(Progress { preconditioning: true, done, expected: None, simulated: Time::ZERO });
-    let Some(found) = shares(checked, files, (way.by, way.parts), first, &mut told)? else { return Ok(None) };
+    let Some(found) = shares(checked, files, (way.by, way.parts), first, &mut watch_reading)? else {
+        return Ok(None);
+    };
     check_shares(checked, way, &found)?;
     let number = found.parts.len() as u64;
     let shared = shared(checked, way.by, number)?;
@@ -89,7 +92,7 @@ pub fn parts(
         set("workload.part.by", format!("\"{by}\""));
         set("workload.part.parts", number.to_string());
         set("workload.part.number", place.to_string());
-        // Draws of their own, the same whoever runs the part.
+        // Each part has its own seed, which does not depend on the worker that runs it.
         set("run.seed", ((run.seed + place as u64) & (u64::MAX >> 1)).to_string());
         if number > 1 {
             set("run.warm_up", share.first.to_string());
@@ -102,7 +105,7 @@ pub fn parts(
     Ok(Some(found.parts.iter().enumerate().map(part).collect()))
 }
 
-/// Runs one part, whose settings `checked` has, and returns what it found as text for [`together`].
+/// Runs one part with the settings in `checked`, and returns its results as text for [`together`].
 pub fn run_part(
     checked: &Checked,
     files: &dyn Files,
@@ -113,8 +116,8 @@ pub fn run_part(
 
 /// The record of all parts of `checked`, in the order of their numbers.
 ///
-/// Errors: the text of a part is none, or of another version.
-pub fn together(checked: &Checked, way: Way, parts: &[&str]) -> Result<Outcome, Problems> {
+/// Errors: the text of a part is invalid or has another version.
+pub fn together(checked: &Checked, way: Splitting, parts: &[&str]) -> Result<Outcome, Problems> {
     let mut read = Vec::with_capacity(parts.len());
     for (place, text) in parts.iter().enumerate() {
         let problem = |error| {
@@ -140,14 +143,14 @@ pub fn together(checked: &Checked, way: Way, parts: &[&str]) -> Result<Outcome, 
     Ok(outcome)
 }
 
-/// Copies that share nothing are another system than one stack, and a record of them reads like one of it.
+/// The caution that separate copies differ from one stack.
 fn other_system(split: &Split, has_queue: bool) -> Option<Caution> {
     let copies = split.copies.len();
     let each = match split.by {
         "hash" => format!("a part of the addresses and 1/{copies} of every capacity"),
         _ => "the requests of some volumes".into(),
     };
-    let each = each + if has_queue { ", and a host of its own with the whole `queue_depth`" } else { "" };
+    let each = each + if has_queue { ", and its own host with the whole `queue_depth`" } else { "" };
     let text = format!(
         "split: these are {copies} copies of the stack, each with {each}; hit ratios, latencies, and throughput of one \
          stack under the whole trace differ, the more the more parts; run it without a split, or with fewer parts, to \
@@ -167,7 +170,7 @@ fn of_part(findings: &Findings) -> SplitCopy {
     }
 }
 
-fn check(checked: &Checked, way: Way) -> Result<(), Problems> {
+fn check(checked: &Checked, way: Splitting) -> Result<(), Problems> {
     let mut problems = Vec::new();
     let mut wrong = |path: &str, problem: &str, remedy: &str| {
         let resolved = checked.resolved.iter().find(|resolved| resolved.path == path);
@@ -190,7 +193,7 @@ fn check(checked: &Checked, way: Way) -> Result<(), Problems> {
     if problems.is_empty() { Ok(()) } else { Err(Problems(problems)) }
 }
 
-fn check_shares(checked: &Checked, way: Way, found: &Shares) -> Result<(), Problems> {
+fn check_shares(checked: &Checked, way: Splitting, found: &Shares) -> Result<(), Problems> {
     let number = found.parts.len();
     let wrong = |problem: String, remedy: &str| {
         Err(Problem::new(ErrorCode::ConflictingSettings, "--split", None, problem).remedy(remedy).into())
@@ -226,7 +229,7 @@ fn check_shares(checked: &Checked, way: Way, found: &Shares) -> Result<(), Probl
     Ok(())
 }
 
-/// The capacities of the stack and what each part has of them.
+/// The capacities of the stack, each with the share of one part.
 fn shared(checked: &Checked, by: By, parts: u64) -> Result<Vec<(String, String)>, Problems> {
     if by == By::Volume || parts == 1 {
         return Ok(Vec::new());

@@ -1,4 +1,4 @@
-use super::{Part, Way, parts, run_part, together};
+use super::{Part, Splitting, parts, run_part, together};
 use crate::record::Findings;
 use crate::{Checked, Document, Files, Outcome, check, run};
 use nacre_workload::replay::By;
@@ -32,7 +32,8 @@ const SSD: &[(&str, &str)] = &[
 ];
 const VOLUMES: [u64; 3] = [7, 8, 9];
 
-/// Three volumes, whose first requests come together; requests of 4 KiB to 128 KiB, trims and flushes among them.
+/// Three volumes, whose first requests arrive together; requests of 4 KiB to 128 KiB, including trims and
+/// flushes.
 fn traces() -> Traces {
     let head = "timestamp_us,op,offset,length,volume\n";
     let mut texts = vec![head.to_string(); 4];
@@ -83,9 +84,9 @@ fn plain(overrides: &[(&str, &str)]) -> Outcome {
 }
 
 fn planned(overrides: &[(&str, &str)], by: By, number: Option<u32>) -> Result<Vec<Part>, String> {
-    let way = Way { by, parts: number };
+    let way = Splitting { by, parts: number };
     let found = parts(&checked(&set(overrides)), way, &traces(), &mut |_| ControlFlow::Continue(()));
-    found.map(|parts| parts.expect("nobody ended it")).map_err(|problems| problems.to_string())
+    found.map(|parts| parts.expect("it was not stopped")).map_err(|problems| problems.to_string())
 }
 
 fn texts(overrides: &[(&str, &str)], by: By, number: Option<u32>) -> Vec<String> {
@@ -100,7 +101,7 @@ fn texts(overrides: &[(&str, &str)], by: By, number: Option<u32>) -> Vec<String>
 fn split(overrides: &[(&str, &str)], by: By, number: Option<u32>) -> Outcome {
     let texts = texts(overrides, by, number);
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    together(&checked(&set(overrides)), Way { by, parts: number }, &texts).expect("they are parts")
+    together(&checked(&set(overrides)), Splitting { by, parts: number }, &texts).expect("they are parts")
 }
 
 #[test]
@@ -171,7 +172,7 @@ fn histograms_add_up_bar_by_bar() {
             outcome.columns.floats.iter().find(|(name, _)| name == "latency.read.upto_ns").unwrap().clone();
         let (_, counts) =
             outcome.columns.counts.iter().find(|(name, _)| name == "latency.read.count").unwrap().clone();
-        // A last bar ends with the largest value seen: it is distinguished by the millionth.
+        // The last bar ends with the largest value: differences of one in a million are visible.
         uptos.into_iter().map(|upto| (upto * 1e3) as u64).zip(counts).collect::<Vec<_>>()
     };
     for file in ["7.csv", "8.csv", "9.csv"] {
@@ -250,8 +251,9 @@ fn findings_are_read_as_they_were_written() {
 }
 
 #[test]
-fn mistakes_are_told_before_anything_is_run() {
-    let told = |overrides: &[(&str, &str)], by, number| planned(overrides, by, number).expect_err("an error");
+fn errors_are_reported_before_anything_runs() {
+    let error =
+        |overrides: &[(&str, &str)], by, number| planned(overrides, by, number).expect_err("an error");
     let says = |error: String, part: &str| assert!(error.contains(part), "{part}: {error}");
     for (text, problem) in [
         ("hash", "it needs the number of parts"),
@@ -260,38 +262,41 @@ fn mistakes_are_told_before_anything_is_run() {
         ("volume:-1", "the number of parts is invalid"),
         ("disk", "unknown way to split a trace"),
     ] {
-        says(Way::parse(text).expect_err("no way").to_string(), problem);
+        says(Splitting::parse(text).expect_err("no way").to_string(), problem);
     }
-    assert_eq!(Way::parse("volume"), Ok(Way { by: By::Volume, parts: None }));
-    assert_eq!(Way::parse("hash:8"), Ok(Way { by: By::Hash, parts: Some(8) }));
+    assert_eq!(Splitting::parse("volume"), Ok(Splitting { by: By::Volume, parts: None }));
+    assert_eq!(Splitting::parse("hash:8"), Ok(Splitting { by: By::Hash, parts: Some(8) }));
     says(
-        told(&[("workload.file", "7.csv")], By::Volume, None),
+        error(&[("workload.file", "7.csv")], By::Volume, None),
         "--split: the trace has one volume only; split it by",
     );
     says(
-        told(&[], By::Volume, Some(4)),
+        error(&[], By::Volume, Some(4)),
         "--split: 4 parts, but the trace has 3 volumes; use a smaller number",
     );
-    says(told(&[], By::Hash, Some(70_000)), "--split: more than 65536 parts");
+    says(error(&[], By::Hash, Some(70_000)), "--split: more than 65536 parts");
     says(
-        told(&[("run.requests", "10")], By::Volume, None),
+        error(&[("run.requests", "10")], By::Volume, None),
         "run.requests (--set run.requests=10): parts do not share a request count",
     );
-    says(told(&[("run.wear_out", "true")], By::Volume, None), "run.wear_out (--set");
+    says(error(&[("run.wear_out", "true")], By::Volume, None), "run.wear_out (--set");
     says(
-        told(&[("run.warm_up", "9000")], By::Volume, None),
+        error(&[("run.warm_up", "9000")], By::Volume, None),
         "all 3000 requests of part 0 of 3 are in the first 9000",
     );
-    says(told(&[("workload.limit", "1")], By::Hash, Some(2)), "of 2 would have no requests; use fewer parts");
     says(
-        told(&[("stack.level[0].device.capacity", "8 KiB")], By::Hash, Some(4)),
+        error(&[("workload.limit", "1")], By::Hash, Some(2)),
+        "of 2 would have no requests; use fewer parts",
+    );
+    says(
+        error(&[("stack.level[0].device.capacity", "8 KiB")], By::Hash, Some(4)),
         "it cannot be shared by 4 parts, given 8 KiB",
     );
-    says(told(&[("workload.file", "no.csv")], By::Volume, None), "workload.file: the file cannot be read");
+    says(error(&[("workload.file", "no.csv")], By::Volume, None), "workload.file: the file cannot be read");
     let text = SCENARIO.replace("kind = \"trace\"\nfile = \"all.csv\"", "kind = \"uniform\"\nfootprint = \"1 MiB\"\nrequests = 10\narrival = { kind = \"closed\", queue_depth = 1 }");
     let checked =
         check(&Document { text: &text, name: "test.toml", overrides: &[], seed: None }).expect("legal");
-    let way = Way { by: By::Hash, parts: Some(2) };
+    let way = Splitting { by: By::Hash, parts: Some(2) };
     let error = parts(&checked, way, &traces(), &mut |_| ControlFlow::Continue(())).expect_err("no trace");
     says(
         error.to_string(),

@@ -67,7 +67,7 @@ fn stacks() -> Vec<(&'static str, Checked)> {
 }
 
 fn ran(checked: &Checked, from: Option<&SavedRun<'_>>) -> Vec<u8> {
-    let span = Span { from, saves: true, preparations: None, beside: None };
+    let span = Span { from, saves: true, preparations: None, second_thread: None };
     let ran = run_span(checked, &NoFiles, &span, &mut |_| ControlFlow::Continue(()));
     ran.unwrap_or_else(|problems| panic!("{problems}")).state.expect("the run came to its end")
 }

@@ -70,7 +70,7 @@ fn a_served_device_is_simulated_onwards_and_a_state_is_served() {
     assert!(refusal(again, EMULATED).contains("the file already exists"));
     let other = Offer { from: Some(state), ..offer(super::checked(PLAIN), &folder.0.join("other")) };
     let text = refusal(other, EMULATED);
-    assert!(text.contains("the state is of another one"), "{text}");
+    assert!(text.contains("the state has other settings"), "{text}");
     assert_eq!(folder.names(), ["new.image", "x.image"]);
 }
 

@@ -11,7 +11,7 @@ use nacre_testkit::oracle::deadline::{self, Deadlines};
 
 const DISK: &str = "preset = \"disk_15k\"\nscheduling = \"first_come\"\n";
 
-/// The rules of Linux, and rules whose deadlines and batches end all the time.
+/// The parameters of Linux, and parameters with which deadlines and batches end all the time.
 const RULES: [Deadlines; 3] = [
     Deadlines { read_expire: Time::from_ms(500), write_expire: Time::from_s(5), batch: 16, starved: 2 },
     Deadlines { read_expire: Time::from_ms(40), write_expire: Time::from_ms(100), batch: 3, starved: 1 },
@@ -25,7 +25,7 @@ fn with(rules: Deadlines, queue_depth: u32, stack: &str) -> Hosted {
     over(HostConfig { timeout: None, queue_depth: Some(queue_depth), scheduler }, stack)
 }
 
-/// Requests of 4 KiB within `slots` places of 1 MiB, so that some have the same address.
+/// Requests of 4 KiB at `slots` addresses, so that some have the same address.
 fn requests(count: usize, slots: u64, reads: f64, random: &mut Random) -> Vec<Request> {
     let mut draw = || {
         let op = if random.chance(reads) { Op::Read } else { Op::Write };
@@ -47,7 +47,7 @@ fn every_request_of_a_disk_is_done_when_a_naive_simulation_says() {
     let mut random = Streams::new(21).stream("requests");
     for rules in RULES {
         for reads in [0.5, 0.9] {
-            // The whole disk, and so few places that many requests have the same address.
+            // The whole disk, and so few addresses that many requests have the same one.
             for slots in [400_000, 40] {
                 let requests = requests(3_000, slots, reads, &mut random);
                 let rates = [100.0, 170.0];

@@ -5,7 +5,7 @@ use nacre_testkit::oracle::Visit;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// When clients cancel, and how often they try again.
+/// Timeouts and retries of the clients.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Policy {
     pub(super) after: Time,
@@ -20,7 +20,7 @@ enum Event {
     Served,
 }
 
-/// What became of the requests.
+/// Results of the requests.
 pub(super) struct Simulated {
     pub(super) visits: Vec<Visit>,
     timeouts: u64,
@@ -33,8 +33,8 @@ impl Simulated {
     }
 }
 
-/// Requests that arrive at `arrivals` at one server, each try taking `service`. A try that is being served when its
-/// client gives it up is served to its end.
+/// Requests that arrive at `arrivals` at one server, each try taking `service`. A try that its client gives
+/// up during service is still served to its end.
 pub(super) fn one_server(arrivals: &[Time], service: Time, policy: &Policy) -> Simulated {
     let visit = |&arrived: &Time| Visit { arrived, done: Time::MAX };
     let mut of = Simulated { visits: arrivals.iter().map(visit).collect(), timeouts: 0, failed: 0 };

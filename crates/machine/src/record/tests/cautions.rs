@@ -1,4 +1,4 @@
-//! What a record says against its own figures.
+//! Limitations that a record reports for its own numbers.
 
 use super::NoFiles;
 use crate::{Document, Record, check, run};
@@ -16,7 +16,7 @@ fn kinds(record: &Record) -> Vec<&'static str> {
     record.findings.iter().map(|caution| caution.kind).collect()
 }
 
-/// Writes to two devices side by side: a cache that writes through, and what is below it.
+/// Writes to two devices in parallel: a write-through cache and its backing device.
 fn cached(level: &str, backing: &str) -> Record {
     record(&format!(
         "[workload]\nkind = \"uniform\"\nrequests = 100\nfootprint = \"1 MiB\"\nread_share = \"0 %\"\n\
@@ -83,7 +83,7 @@ fn arriving(arrival: &str, requests: u32, parallelism: u32) -> Record {
 fn a_stack_that_cannot_keep_up_is_said_to_be_saturated() {
     let over = arriving("{ kind = \"poisson\", rate = \"1500 Hz\" }", 2_000, 1);
     assert_eq!(kinds(&over), ["saturated"]);
-    // Two thousand take 2 s and arrive in 1.33 s, give or take 30 ms: the last waits for the rest.
+    // Two thousand requests take 2 s and arrive within 1.33 s ± 30 ms: the last one waits for the rest.
     assert_close("from the first arrival to the last completion", over.simulated_s, 2.0, 0.01);
     let text = &over.findings[0].text;
     assert!(
@@ -99,9 +99,10 @@ fn queues_that_are_only_long_bursts_and_closed_loops_are_not_saturated() {
     for requests in [64, 500, 5_000] {
         assert!(!kinds(&arriving(near, requests, 1)).contains(&"saturated"), "{requests} at nine tenths");
     }
-    // All at once, on a device that serves all at once: the last is done as soon as the first.
+    // All requests arrive and are served in parallel: the last one is done as soon as the first.
     assert!(kinds(&arriving("{ kind = \"periodic\", rate = \"1 MHz\" }", 1_000, 4_000)).is_empty());
-    // The first of 64 at once wait for none and the last for all: what follows says little of the beginning.
+    // The first of 64 simultaneous requests does not wait and the last one waits for all others, so latencies
+    // are correlated.
     assert_eq!(kinds(&arriving("{ kind = \"closed\", queue_depth = 64 }", 1_000, 1)), ["dependent"]);
 }
 
@@ -123,7 +124,7 @@ fn latencies_that_go_on_changing_are_said_to_be_not_steady() {
     assert_close("as many missed as there are blocks, less those never asked", half.mean_ns, 446_000.0, 0.1);
 }
 
-/// Reads of so many bytes, one at a time, of a device that is known by 5 ms for 4 KiB.
+/// Reads of this size, one at a time, from a device with a measured latency of 5 ms for 4 KiB.
 fn measured(request: &str, parallelism: u32) -> Record {
     record(&format!(
         "[workload]\nkind = \"uniform\"\nrequests = 100\nfootprint = \"1 MiB\"\nrequest = \"{request}\"\n\
@@ -189,7 +190,7 @@ fn write_amplification_and_lifetime_before_garbage_collection_are_said_to_be_tha
     assert!(few(&first_round).is_some_and(|text| text.contains("fewer than one erase per block")));
     assert_eq!(few(&run("", 40_000)), None, "every block was erased");
     assert!(few(&run("precondition = 40_000", 8)).is_some(), "this run erased nothing");
-    // Reads program nothing, so there is no figure to doubt.
+    // Reads program nothing, so no number is unreliable.
     let reads = record(
         "[workload]\nkind = \"uniform\"\nrequests = 10\nfootprint = \"1 MiB\"\n[stack]\npreset = \"tlc_nvme\"\n",
     );

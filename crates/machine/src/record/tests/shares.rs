@@ -1,4 +1,5 @@
-//! Shares of drives, alone and as tiers: what they cost, and that they do no more than they pay for without a word.
+//! Shares of drives, alone and as tiers: their cost, and the caution if they are busy for more than their
+//! share.
 
 use super::NoFiles;
 use crate::{Document, Record, check, run};
@@ -24,7 +25,7 @@ const FLASH: &str = "{ kind = \"ssd\", channels = 2, ways = 2, blocks = 512, pag
                      buffer = \"256 KiB\", link = \"4 GB/s\", endurance = 1000, price = \"1 /GiB\", idle_power = \"8 W\", \
                      read_energy = \"1 uJ\", program_energy = \"1 uJ\", erase_energy = \"1 uJ\", transfer_energy = \"1 uJ\" }";
 
-/// Tiers of 256 MiB, the first with `share` percent, written at random in all of it.
+/// Tiers of 256 MiB, the first with `share` percent, with random writes to all addresses.
 fn tiers(share: u32, requests: u32) -> String {
     format!(
         "[workload]\nkind = \"uniform\"\nrequests = {requests}\nfootprint = \"256 MiB\"\nread_share = \"0 %\"\n\
@@ -83,16 +84,14 @@ fn a_share_that_works_more_than_it_pays_for_is_said() {
     };
     let kinds = |record: &Record| record.findings.iter().map(|found| found.kind).collect::<Vec<_>>();
     let small = alone("16 MiB", 4);
-    let said = small.findings.iter().find(|found| found.kind == "more_than_share").expect("it is said");
+    let said =
+        small.findings.iter().find(|found| found.kind == "more_than_share").expect("it has the caution");
     assert!(
         said.text.starts_with("stack pays for 0.20 % of a drive but uses 9.1 % of its performance"),
         "{}",
         said.text
     );
-    assert!(
-        !kinds(&alone("4 GiB", 4)).contains(&"more_than_share"),
-        "half of a drive, and a tenth of its time"
-    );
+    assert!(!kinds(&alone("4 GiB", 4)).contains(&"more_than_share"), "half of a drive, and 10 % of its time");
     assert!(!kinds(&alone("8 GiB", 64)).contains(&"more_than_share"), "a whole drive may be busy");
 }
 
@@ -107,13 +106,15 @@ fn writes_that_a_worn_out_drive_refuses_are_in_no_rate() {
     assert!(refused > 100_000 && worn.requests.writes == 400_000, "{:?}", worn.requests);
     let latency = worn.latency.write.as_ref().expect("some were taken");
     assert_eq!(latency.count, 400_000 - refused);
-    // What was taken came at the rate of two dies, before; what was refused takes next to no time.
+    // Writes were served at the rate of two dies before the drive was worn out; rejected ones take almost no
+    // time.
     let served = (400_000 - refused) as f64 / worn.simulated_s;
     assert_close("requests a second", worn.throughput.iops, served, 1e-9);
     assert_close("bytes a second", worn.throughput.bytes_per_s, served * 4096.0, 1e-9);
     let spent: f64 = worn.time_spent.write.iter().map(|part| part.mean_ns).sum();
     assert_close("the time spent is that of what was served", spent, latency.mean_ns, 1e-6);
-    let said = worn.findings.iter().find(|found| found.kind == "failed_requests").expect("it is said");
+    let said =
+        worn.findings.iter().find(|found| found.kind == "failed_requests").expect("it has the caution");
     assert!(said.text.starts_with(&format!("{refused} of 400000 requests failed")), "{}", said.text);
     assert!(
         said.text.contains(&format!("stack rejected {refused} writes (table end_of_life")),

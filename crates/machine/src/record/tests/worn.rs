@@ -1,4 +1,4 @@
-//! A stack of two media that wear, reported as a device would.
+//! The report of a stack of two media that wear.
 
 use super::{NoFiles, WORKLOAD};
 use crate::meter::{Meter, Noted};
@@ -14,7 +14,7 @@ use nacre_kernel::{
 };
 use nacre_testkit::empty_report;
 
-/// A device that serves every request in a microsecond and reports what it was given.
+/// A device that serves every request in a microsecond and returns a given report.
 #[derive(State)]
 struct Worn {
     #[state(skip = "it never changes")]
@@ -115,7 +115,7 @@ fn run(report: ComponentReport) -> Outcome {
 }
 
 #[test]
-fn wear_is_told_of_each_medium_and_of_all_together() {
+fn wear_is_reported_for_each_medium_and_in_total() {
     let pcm = Wear { host: 300, metadata: 25, ..Wear::default() };
     let stack = ComponentReport {
         wear: Some(pcm),
@@ -169,7 +169,7 @@ fn columns_of_a_component_carry_its_path_and_the_record_lists_their_tables() {
 }
 
 #[test]
-fn erases_by_block_may_be_a_column_too_and_are_told_once() {
+fn erases_by_block_are_reported_once_even_if_they_are_a_column() {
     let mut report = flash();
     let values = report.wear.as_ref().unwrap().block_erases.iter().map(|&count| f64::from(count)).collect();
     report.columns.push(Column { name: "blocks.erases", values });

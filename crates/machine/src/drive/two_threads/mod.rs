@@ -1,6 +1,6 @@
-//! Two threads: while requests are served on one, the next are drawn on the other, which also sums up what became of
-//! those before. The results of a run that comes to its end are those of one thread: both do their parts in the order of
-//! the requests.
+//! Runs on two threads. One thread simulates. The other one generates the next requests and sums up the
+//! results of completed ones. Both work in request order, so a run that completes has the same results as on
+//! one thread.
 
 use super::serving::Serving;
 use super::{Driver, GROUP};
@@ -14,35 +14,36 @@ use std::mem::swap;
 use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-/// Batches on their way: one that is served, and those that are drawn before their turn or summed up behind it.
+/// Batches in circulation: the one being served, those generated ahead of it, and those whose results are
+/// being summed up.
 const BATCHES: usize = 4;
-/// Fewest requests of a run, where their number is known, for which a second thread is worth starting.
+/// Minimum number of requests, if known, for which a second thread is worth starting.
 const REQUESTS_MIN: u64 = 16 * BATCH as u64;
 
-/// Runs work in parallel to the simulation, on another processor. The machine starts no threads; the caller
-/// provides this.
-pub trait Beside: Sync {
-    /// Runs `work` on another thread and `here`, once, on this one, both at the same time; returns when both are done, and
-    /// passes a panic of either on. False: there is no other thread to be had, and neither was run.
+/// Runs work in parallel to the simulation, on another processor. This crate starts no threads; the caller
+/// implements this.
+pub trait Parallel: Sync {
+    /// Runs `work` on another thread and `here` on this one at the same time; returns when both are done, and
+    /// propagates a panic of either. Returns false, without running either, if no thread is available.
     fn both(&self, work: Box<dyn FnOnce() + Send + '_>, here: &mut dyn FnMut()) -> bool;
 }
 
-/// What goes around between the two threads.
+/// A batch that circulates between the two threads.
 #[derive(Default)]
 struct Batch {
     /// Requests to be served.
     requests: Vec<Request>,
-    /// What became of the requests that it held before.
+    /// Results of the requests that the batch held before.
     notes: Notes,
 }
 
-/// What drawing a batch came to.
+/// A generated batch, or the error of the workload.
 type Drawn = Result<Batch, WorkloadError>;
 
 impl Driver<'_> {
-    /// Whether requests may be drawn before those ahead of them are served: nothing but their number may end the run, so
-    /// that none is drawn which is not served unless the run is stopped or fails, and nobody looks at workload or sums on
-    /// the way.
+    /// Whether requests may be generated before those ahead of them are served. Only their number may end the
+    /// run, so that every generated request is served unless the run is stopped or fails. Workload and sums
+    /// must not be needed during the run.
     pub(super) fn may_go_ahead(&self) -> bool {
         let run = &self.serving.checked.run;
         self.workload.pacing() != Pacing::CompletionDriven
@@ -52,10 +53,11 @@ impl Driver<'_> {
             && self.expected().is_none_or(|count| count >= REQUESTS_MIN)
     }
 
-    /// As [`Driver::drive_all`]. `None`: there is no other thread to be had, and nothing was drawn.
-    pub(super) fn drive_beside(
+    /// Like [`Driver::drive_all`], with a second thread. Returns `None`, before any request is generated, if
+    /// no thread is available.
+    pub(super) fn drive_on_two_threads(
         &mut self,
-        beside: &dyn Beside,
+        second_thread: &dyn Parallel,
         watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Option<Result<Ending, Problems>> {
         let (limit, expected) = (self.limit(), self.expected());
@@ -68,14 +70,14 @@ impl Driver<'_> {
             draw(workload, meter, limit, &served, &give);
             *summed_up = true;
         });
-        // The other thread ends when these ends of the channels are dropped, also where an assertion fails here.
+        // The other thread ends when these ends of the channels are dropped, even if an assertion fails here.
         let mut ends = Some((drawn, give_back));
         let mut ending = None;
         let mut here = || {
             let (drawn, give_back) = ends.take().expect("it is run once");
             ending = Some(serve(serving, &drawn, &give_back, expected, watch));
         };
-        if !beside.both(work, &mut here) {
+        if !second_thread.both(work, &mut here) {
             return None;
         }
         assert!(is_summed_up, "the other thread came to its end");
@@ -83,7 +85,7 @@ impl Driver<'_> {
     }
 }
 
-/// Draws up to `limit` requests, and adds what became of those before to the sums, as long as batches come back.
+/// Generates up to `limit` requests and sums up the results of completed ones, as long as batches come back.
 fn draw(
     workload: &mut dyn Workload,
     meter: &mut Meter,
@@ -98,18 +100,18 @@ fn draw(
         let want = BATCH.min(usize::try_from(left).unwrap_or(BATCH));
         let filled = if want > 0 { workload.fill(&mut batch.requests, want) } else { Ok(()) };
         left -= batch.requests.len() as u64;
-        // Behind an error or the end there is nothing to draw.
+        // No requests follow an error or the end of the workload.
         if filled.is_err() || batch.requests.is_empty() {
             left = 0;
         }
         if give.send(filled.map(|()| batch)).is_err() {
-            // Nobody serves any more.
+            // The serving thread has stopped.
             left = 0;
         }
     }
 }
 
-/// Serves what is drawn, up to the first batch without a request.
+/// Serves batches until the first empty one.
 fn serve(
     serving: &mut Serving<'_>,
     drawn: &Receiver<Drawn>,
@@ -131,7 +133,7 @@ fn serve(
             }
         }
         swap(&mut batch.notes, &mut serving.noted.notes);
-        // Nobody is there to take it only if drawing failed an assertion, which the other thread tells.
+        // The channel is closed only if an assertion failed in the other thread, which reports it.
         _ = give_back.send(batch);
     }
     serving.ended()

@@ -5,8 +5,8 @@ use nacre_kernel::histogram::LatencyHistogram;
 use nacre_kernel::{Capabilities, Persistence};
 use serde_json::{Value, json};
 
-/// `report` as one document.
-pub fn told(report: &Report) -> Value {
+/// Returns `report` as one JSON document.
+pub fn report_json(report: &Report) -> Value {
     let Capabilities { persistence, atomic_unit, transactions, .. } = report.capabilities;
     let persistence = match persistence {
         Persistence::OnFlushWithStoredEnergy => "on_flush_with_stored_energy",
@@ -17,12 +17,12 @@ pub fn told(report: &Report) -> Value {
     let faults: Vec<Value> = report
         .promises()
         .into_iter()
-        .map(|(fault, promise)| {
+        .map(|(fault, guarantee)| {
             let tried = report.faults.get(&fault).copied().unwrap_or_default();
             let Tried { points, injected, blocks_behind, lost_and_told, lost_unseen } = tried;
             json!({
                 "fault": fault.name(),
-                "promise": promise.name(),
+                "promise": guarantee.name(),
                 "points": points,
                 "injected": injected,
                 "blocks_behind": blocks_behind,
@@ -60,7 +60,7 @@ fn finding(finding: &Finding) -> Value {
     })
 }
 
-/// Quantiles, and bins of a quarter of an octave.
+/// Quantiles, and bars of a quarter of an octave each.
 fn distribution(times: &LatencyHistogram) -> Value {
     let mut bars: Vec<(f64, u64)> = Vec::new();
     let mut within = None;

@@ -1,16 +1,16 @@
-use super::{Beside, REQUESTS_MIN};
-use crate::run::{Ran, Span, run_span};
+use super::{Parallel, REQUESTS_MIN};
+use crate::run::{RunOutput, Span, run_span};
 use crate::{Checked, Document, Files, Problems, Progress, check};
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A thread, and how often it was asked for.
+/// A second thread that counts its uses.
 #[derive(Default)]
 struct Thread(AtomicU32);
 
-impl Beside for Thread {
+impl Parallel for Thread {
     #[expect(clippy::disallowed_methods, reason = "it stands for the edge")]
     fn both(&self, work: Box<dyn FnOnce() + Send + '_>, here: &mut dyn FnMut()) -> bool {
         self.0.fetch_add(1, Ordering::Relaxed);
@@ -22,16 +22,16 @@ impl Beside for Thread {
     }
 }
 
-/// No thread at all, where one was asked for.
+/// The system denies a thread.
 struct NoThread;
 
-impl Beside for NoThread {
+impl Parallel for NoThread {
     fn both(&self, _work: Box<dyn FnOnce() + Send + '_>, _here: &mut dyn FnMut()) -> bool {
         false
     }
 }
 
-/// One trace: its lines, and what follows them.
+/// One trace: the number of its lines, and a reader for what follows them.
 struct OneTrace {
     lines: u64,
     end: fn() -> Box<dyn Read + Send>,
@@ -84,27 +84,27 @@ fn checked(text: &str) -> Checked {
     checked.unwrap_or_else(|problems| panic!("{text}: {problems}"))
 }
 
-/// The run of a scenario on one thread, or on two; and how often a second one was asked for.
+/// The run of a scenario on one or two threads, and how often a second one was used.
 fn ran(
     text: &str,
     files: &OneTrace,
-    beside: bool,
+    on_two: bool,
     watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-) -> (Result<Ran, Problems>, u32) {
+) -> (Result<RunOutput, Problems>, u32) {
     let thread = Thread::default();
-    let beside: Option<&dyn Beside> = if beside { Some(&thread) } else { None };
-    let span = Span { saves: true, beside, ..Span::default() };
+    let second_thread: Option<&dyn Parallel> = if on_two { Some(&thread) } else { None };
+    let span = Span { saves: true, second_thread, ..Span::default() };
     let ran = run_span(&checked(text), files, &span, watch);
     (ran, thread.0.into_inner())
 }
 
-fn to_its_end(text: &str, files: &OneTrace, beside: bool) -> (Result<Ran, Problems>, u32) {
-    ran(text, files, beside, &mut |_| ControlFlow::Continue(()))
+fn to_its_end(text: &str, files: &OneTrace, on_two: bool) -> (Result<RunOutput, Problems>, u32) {
+    ran(text, files, on_two, &mut |_| ControlFlow::Continue(()))
 }
 
 /// Record, columns and state are the same on one thread and on two.
 fn is_the_same(text: &str, threads: u32) {
-    let [(one, _), (two, asked)] = [false, true].map(|beside| to_its_end(text, &WHOLE, beside));
+    let [(one, _), (two, asked)] = [false, true].map(|on_two| to_its_end(text, &WHOLE, on_two));
     assert_eq!(asked, threads, "{text}");
     let [one, two] = [one, two].map(|ran| ran.unwrap_or_else(|problems| panic!("{text}: {problems}")));
     assert_eq!(one.outcome.record.to_json(), two.outcome.record.to_json(), "{text}");
@@ -150,7 +150,7 @@ fn what_hangs_on_the_order_of_drawing_stays_on_one_thread() {
 fn a_run_without_a_second_thread_to_be_had_is_one_on_one_thread() {
     let text = format!("{}{CACHE}", zipf(REQUESTS_MIN, POISSON));
     let alone = to_its_end(&text, &WHOLE, false).0.unwrap_or_else(|problems| panic!("{problems}"));
-    let span = Span { saves: true, beside: Some(&NoThread), ..Span::default() };
+    let span = Span { saves: true, second_thread: Some(&NoThread), ..Span::default() };
     let ran = run_span(&checked(&text), &WHOLE, &span, &mut |_| ControlFlow::Continue(()));
     let ran = ran.unwrap_or_else(|problems| panic!("{problems}"));
     assert_eq!(ran.outcome.record.to_json(), alone.outcome.record.to_json());
@@ -158,24 +158,24 @@ fn a_run_without_a_second_thread_to_be_had_is_one_on_one_thread() {
 }
 
 #[test]
-fn mistakes_in_the_input_are_told_as_on_one_thread() {
+fn failures_in_the_input_are_reported_as_on_one_thread() {
     let backwards: OneTrace = OneTrace { end: || Box::new(Cursor::new("5,read,0,4096\n")), ..WHOLE };
     let unreadable = OneTrace { end: || Box::new(Fails), ..WHOLE };
     let beyond: OneTrace =
         OneTrace { end: || Box::new(Cursor::new("1400000,read,9999999999999,4096\n")), ..WHOLE };
     let text =
         format!("[workload]\nkind = \"trace\"\nfile = \"one.csv\"\nplacement = \"as_recorded\"\n{MEASURED}");
-    let mut mistakes = 0;
+    let mut failures = 0;
     for files in [backwards, unreadable, beyond] {
-        let [one, two] = [false, true].map(|beside| to_its_end(&text, &files, beside).0);
+        let [one, two] = [false, true].map(|on_two| to_its_end(&text, &files, on_two).0);
         let [one, two] = [one, two].map(|ran| ran.map(|ran| ran.outcome.record.to_json()));
-        mistakes += u32::from(one.is_err());
+        failures += u32::from(one.is_err());
         assert_eq!(
             one.map_err(|problems| problems.to_string()),
             two.map_err(|problems| problems.to_string())
         );
     }
-    assert!(mistakes >= 2, "{mistakes} errors");
+    assert!(failures >= 2, "{failures} errors");
 }
 
 #[test]
@@ -205,7 +205,7 @@ fn an_assertion_that_fails_on_either_thread_ends_both() {
     assert!(failed.is_err());
 }
 
-/// A file that cannot be read further.
+/// A reader that fails with an I/O error.
 struct Fails;
 
 impl Read for Fails {
@@ -214,7 +214,7 @@ impl Read for Fails {
     }
 }
 
-/// A reader with its own error.
+/// A reader that panics.
 struct Panics;
 
 impl Read for Panics {
