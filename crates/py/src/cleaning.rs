@@ -60,7 +60,7 @@ impl WithFunctions {
 
     /// The exception of a failed function, if any.
     pub(crate) fn outcome(&self, py: Python<'_>) -> PyResult<()> {
-        // Its holder may wait for the interpreter.
+        // Another thread with the lock may wait for the interpreter.
         let failure = py.detach(|| self.failure.take());
         failure.map_or(Ok(()), Err)
     }
@@ -120,7 +120,7 @@ fn partition_segments(name: &str, function: &Bound<'_, PyAny>) -> PyResult<Optio
     Ok(size)
 }
 
-/// A function that is called for every victim.
+/// A Python function that is called for every victim.
 struct PythonCleaner {
     name: String,
     function: Py<PyAny>,
@@ -225,7 +225,7 @@ impl PythonCleaner {
         if answer.is_instance_of::<PyBool>() {
             return Err(wrong(format!("it is not an int; {allowed}")));
         }
-        // An int too large for the machine is out of range, and anything else is no int.
+        // An int too large for 64 bits is out of range, and anything else is not an int.
         let index = match answer.extract::<i64>() {
             Ok(index) => usize::try_from(index).ok().filter(|&index| index < places.len()),
             Err(failure) if failure.is_instance_of::<pyo3::exceptions::PyOverflowError>(py) => None,
@@ -252,7 +252,7 @@ pub(crate) struct CleaningView {
     partition: usize,
     /// Number of its first position.
     first: usize,
-    /// Index of the position whose segment received pages last and is full.
+    /// Index of the full position whose segment received pages last.
     active: usize,
     /// Pages of one segment.
     pages_per_segment: u32,

@@ -14,7 +14,7 @@ pub(crate) fn check_image(py: Python<'_>, path: PathBuf) -> PyResult<String> {
     let checked = detached(py, || check(&path, &mut || reporter.report(())))?;
     reporter.outcome()?;
     checked
-        .map(|checked| told(&checked))
+        .map(|checked| image_json(&checked))
         .map_err(|wrong| error(py, wrong.problem.code(), wrong.problem.data(), wrong.to_string()))
 }
 
@@ -25,11 +25,11 @@ pub(crate) fn repair_image(py: Python<'_>, path: PathBuf, out: PathBuf) -> PyRes
     let checked = detached(py, || repair(&path, &out, &mut || reporter.report(())))?;
     reporter.outcome()?;
     checked
-        .map(|checked| told(&checked))
+        .map(|checked| image_json(&checked))
         .map_err(|wrong| error(py, wrong.problem.code(), wrong.problem.data(), wrong.to_string()))
 }
 
-fn told(checked: &CheckedImage) -> String {
+fn image_json(checked: &CheckedImage) -> String {
     let CheckedImage {
         geometry,
         superblocks: [first, second],

@@ -1,7 +1,8 @@
-//! The extension module `nacre._core`: converts and forwards, holds no logic.
+//! The extension module `nacre._core`: converts arguments and results, without logic.
 //!
-//! Documents go in as text, records come out as JSON text with their columns as NumPy arrays. Long
-//! work releases the interpreter lock and reports through a callback about ten times a second.
+//! Documents are passed as text, and records are returned as JSON text with their columns as NumPy arrays.
+//! Long operations release the interpreter lock and report progress through a callback about ten times a
+//! second.
 
 #![expect(clippy::needless_pass_by_value, reason = "Python's arguments arrive as owned values")]
 
@@ -63,7 +64,7 @@ mod _core {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        super::bugs::tell_through_exceptions();
+        super::bugs::report_through_exceptions();
         module.add("MINIATURE_BLOCKS_MIN", nacre_shape::miniature::BLOCKS_MIN)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }

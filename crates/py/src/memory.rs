@@ -25,7 +25,7 @@ pub(crate) struct Memory {
 enum Failure {
     Memory(MemoryError),
     Closed,
-    /// Our assertion failed earlier.
+    /// An assertion of Nacre failed earlier.
     Broken,
 }
 
@@ -139,7 +139,7 @@ impl Memory {
         self.with(py, nacre_memory::Memory::flush)
     }
 
-    /// Closed twice is closed.
+    /// Does nothing if it is already closed.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         let taken = py.detach(|| {
             // A broken memory is only dropped.
@@ -208,7 +208,7 @@ impl Memory {
         })
     }
 
-    /// A number of bytes; one that is too large is past the end.
+    /// Converts a number of bytes; one that is too large for 64 bits is past the end.
     fn number(
         &self,
         value: &Bound<'_, PyAny>,

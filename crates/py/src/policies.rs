@@ -57,8 +57,7 @@ impl PythonReplacement {
             let victim: Option<u64> = answer.extract().ok();
             victim.filter(|victim| *victim == block || self.resident.contains(victim)).ok_or_else(|| {
                 let shown = answer.repr().map_or_else(|_| "a value".into(), |text| text.to_string());
-                let problem =
-                    "return a block that is in the cache, or the one that asks, which then stays out";
+                let problem = "return a block in the cache, or the new block, which is then not inserted";
                 function_failed(
                     answer.py(),
                     format!("the policy {}.evict returned {shown}: {problem}", self.name),

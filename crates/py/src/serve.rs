@@ -47,8 +47,8 @@ pub(crate) struct Options {
 }
 
 /// Serves devices at an address until `stop`, called about twenty times a second, returns true, or a client
-/// of the control socket stops the server. `tell` is called with notes about the images; then `ready` with
-/// the address of the metrics, and with the URI and size of each device. Returns statistics as JSON text.
+/// of the control socket stops the server. `tell` is called with notes about the images, and then `ready`
+/// with the address of the metrics and the URI and size of each device. Returns statistics as JSON text.
 #[pyfunction]
 pub(crate) fn serve(
     py: Python<'_>,
@@ -81,7 +81,7 @@ pub(crate) fn serve(
     reporter.outcome()?;
     match life.denied {
         Some(Denied { what, error }) => Err(no_thread(py, format!("{what}: {error}"), &error)),
-        None => Ok(told(&life).to_string()),
+        None => Ok(statistics(&life).to_string()),
     }
 }
 
@@ -134,7 +134,7 @@ fn problems(wrong: &ServeError) -> Problems {
     Problem::new(wrong.code(), place, None, wrong.to_string()).all_data(wrong.data()).into()
 }
 
-fn told(life: &Life) -> serde_json::Value {
+fn statistics(life: &Life) -> serde_json::Value {
     serde_json::json!({
         "clients": life.clients,
         "dropped": life.dropped,

@@ -1,7 +1,7 @@
 //! Workloads fitted to trace files.
 
 use super::input::{each_reported, open};
-use super::wishes::{Wishes, option_error};
+use super::options::{TraceOptions, option_error};
 use crate::bugs::detached;
 use crate::errors::{config_error, trace_error};
 use crate::progress::Reporter;
@@ -30,14 +30,14 @@ pub(crate) fn trace_fit(
     seed: u64,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(String, String)> {
-    let wishes = Wishes::read(py, options)?;
-    let mut input = open(py, &paths, &wishes.options)?;
+    let parsed = TraceOptions::read(py, options)?;
+    let mut input = open(py, &paths, &parsed.reading)?;
     let mut fit = Fit::new(block_bytes);
     let mut reporter = Reporter::new(progress);
     let complete = each_reported(
         py,
         &mut input,
-        wishes.limit,
+        parsed.limit,
         &mut |done, total| {
             let all = total.map(|total| total + generated_max(total));
             reporter.report((done, all))
@@ -54,11 +54,11 @@ pub(crate) fn trace_fit(
     let fitted = if complete {
         detached(py, || {
             fit.fit(has_times, |text, limit| {
-                let mut go_on = |generated: u64| {
+                let mut watch = |generated: u64| {
                     done += generated;
                     reporter.report((done, Some(all.max(done)))).is_continue()
                 };
-                describe(text, block_bytes, seed, has_times, limit, &mut go_on)
+                describe(text, block_bytes, seed, has_times, limit, &mut watch)
             })
         })?
     } else {
@@ -84,15 +84,15 @@ pub(crate) fn trace_fit(
     Ok((text, report.to_string()))
 }
 
-/// Profile of a workload, run for at most `limit` requests. `go_on` is called between batches with the number
-/// of requests, and may stop it: then there are no problems.
+/// Profile of a workload, run for at most `limit` requests. `watch` is called between batches with the number
+/// of requests; if it stops the run, the error has no problems.
 fn describe(
     text: &str,
     block_bytes: u64,
     seed: u64,
     has_times: bool,
     limit: u64,
-    go_on: &mut dyn FnMut(u64) -> bool,
+    watch: &mut dyn FnMut(u64) -> bool,
 ) -> Result<Description, Problems> {
     let text = format!("{text}\n{STACK}");
     let checked =
@@ -101,7 +101,7 @@ fn describe(
     let mut profile = Profile::new(block_bytes, BLOCKS_FOLLOWED);
     let (mut batch, mut left) = (Vec::with_capacity(BATCH), limit);
     loop {
-        if !go_on(batch.len() as u64) {
+        if !watch(batch.len() as u64) {
             return Err(Problems::default());
         }
         batch.clear();
@@ -115,7 +115,7 @@ fn describe(
     }
 }
 
-/// A fitted workload names no files.
+/// The files of a fitted workload: none.
 struct NoFiles;
 
 impl Files for NoFiles {

@@ -1,7 +1,7 @@
 //! Miss-ratio curves of trace files.
 
 use super::input::{each_batch, open};
-use super::wishes::{Wishes, option_error};
+use super::options::{TraceOptions, option_error};
 use crate::arrays;
 use crate::errors::trace_error;
 use nacre_kernel::{Op, Request};
@@ -29,15 +29,15 @@ pub(crate) fn trace_misses<'py>(
     seed: u64,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(String, Bound<'py, PyDict>)> {
-    let wishes = Wishes::read(py, options)?;
+    let parsed = TraceOptions::read(py, options)?;
     arrays::load(py)?;
-    let mut input = open(py, &paths, &wishes.options)?;
+    let mut input = open(py, &paths, &parsed.reading)?;
     let rate = share.map(Rate::Share).or(blocks.map(Rate::Blocks));
     let mut follower = match rate {
         Some(rate) => Follower::Sampled(SampledCurve::new(block_bytes, rate, seed)),
         None => Follower::Exact(ExactCurve::new(block_bytes)),
     };
-    let complete = each_batch(py, &mut input, wishes.limit, progress, |batch| {
+    let complete = each_batch(py, &mut input, parsed.limit, progress, |batch| {
         follower.add(batch);
         if matches!(&follower, Follower::Exact(exact) if exact.blocks() > BLOCKS_MAX - (1 << 24)) {
             let problem = "it touches more than 2^30 different blocks".to_string();
@@ -47,10 +47,10 @@ pub(crate) fn trace_misses<'py>(
     })?;
     let tally = input.reader.tally();
     let found = match follower {
-        Follower::Exact(exact) => Found { curve: exact.curve(), estimate: None },
+        Follower::Exact(exact) => MissRatios { curve: exact.curve(), estimate: None },
         Follower::Sampled(sampled) => {
             let estimate = sampled.estimate();
-            Found { curve: estimate.curve.clone(), estimate: Some(estimate) }
+            MissRatios { curve: estimate.curve.clone(), estimate: Some(estimate) }
         }
     };
     if found.curve.accesses().all() == 0.0 {
@@ -87,12 +87,12 @@ impl Follower {
     }
 }
 
-struct Found {
+struct MissRatios {
     curve: Curve,
     estimate: Option<Estimate>,
 }
 
-impl Found {
+impl MissRatios {
     fn columns<'py>(&self, py: Python<'py>, block_bytes: u64) -> PyResult<Bound<'py, PyDict>> {
         let columns = PyDict::new(py);
         let sizes = self.curve.sizes();

@@ -3,9 +3,9 @@
 mod fit;
 mod input;
 mod misses;
+mod options;
 mod output;
 mod policies;
-mod wishes;
 
 pub(crate) use fit::trace_fit;
 pub(crate) use misses::trace_misses;
@@ -18,11 +18,11 @@ use nacre_kernel::{Op, Request, Time};
 use nacre_shape::{Description, Profile};
 use nacre_workload::trace::{Summary, Tally, TimeUnit};
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
+use options::{TraceOptions, option_error};
 use output::Output;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping};
 use serde_json::json;
-use wishes::{Wishes, option_error};
 
 /// Requests processed at a time.
 const BATCH: usize = 16_384;
@@ -37,10 +37,10 @@ pub(crate) fn trace_info(
     options: &Bound<'_, PyMapping>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    let wishes = Wishes::read(py, options)?;
-    let mut input = open(py, &paths, &wishes.options)?;
+    let parsed = TraceOptions::read(py, options)?;
+    let mut input = open(py, &paths, &parsed.reading)?;
     let (mut summary, mut profile) = (Summary::new(), Profile::default());
-    let complete = each_batch(py, &mut input, wishes.limit, progress, |batch| {
+    let complete = each_batch(py, &mut input, parsed.limit, progress, |batch| {
         summary.add(batch);
         profile.add(batch);
         Ok(true)
@@ -60,11 +60,11 @@ pub(crate) fn trace_convert(
     options: &Bound<'_, PyMapping>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    let wishes = Wishes::read(py, options)?;
-    let mut input = open(py, &paths, &wishes.options)?;
-    let mut output = Output::begin(py, output, to, &wishes, &paths)?;
+    let parsed = TraceOptions::read(py, options)?;
+    let mut input = open(py, &paths, &parsed.reading)?;
+    let mut output = Output::begin(py, output, to, &parsed, &paths)?;
     let complete =
-        each_batch(py, &mut input, wishes.limit, progress, |batch| output.write(batch).map(|()| true))?;
+        each_batch(py, &mut input, parsed.limit, progress, |batch| output.write(batch).map(|()| true))?;
     output.end(py, &*input.reader, complete)
 }
 
@@ -78,11 +78,11 @@ pub(crate) fn trace_sample(
     options: &Bound<'_, PyMapping>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    let wishes = Wishes::read(py, options)?;
-    let mut sampler = wishes.sampler().map_err(|error| trace_error(py, error))?;
-    let limit = if wishes.by == "first" { u64::MAX } else { wishes.limit };
-    let mut input = open(py, &paths, &wishes.options)?;
-    let mut output = Output::begin(py, output, to, &wishes, &paths)?;
+    let parsed = TraceOptions::read(py, options)?;
+    let mut sampler = parsed.sampler().map_err(|error| trace_error(py, error))?;
+    let limit = if parsed.by == "first" { u64::MAX } else { parsed.limit };
+    let mut input = open(py, &paths, &parsed.reading)?;
+    let mut output = Output::begin(py, output, to, &parsed, &paths)?;
     let mut chosen = Vec::new();
     let complete = each_batch(py, &mut input, limit, progress, |batch| {
         chosen.clear();
@@ -101,12 +101,12 @@ pub(crate) fn trace_columns<'py>(
     options: &Bound<'py, PyMapping>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let wishes = Wishes::read(py, options)?;
+    let parsed = TraceOptions::read(py, options)?;
     arrays::load(py)?;
-    let mut input = open(py, &paths, &wishes.options)?;
+    let mut input = open(py, &paths, &parsed.reading)?;
     let (mut arrivals, mut addresses) = (Vec::new(), Vec::new());
     let (mut bytes, mut volumes, mut ops) = (Vec::new(), Vec::new(), Vec::new());
-    each_batch(py, &mut input, wishes.limit, progress, |batch| {
+    each_batch(py, &mut input, parsed.limit, progress, |batch| {
         arrivals.extend(batch.iter().map(|request| request.arrival.as_ps()));
         addresses.extend(batch.iter().map(|request| request.address));
         bytes.extend(batch.iter().map(|request| request.bytes));
@@ -144,8 +144,8 @@ pub(crate) fn trace_from_columns(
     }
     let (arrivals, addresses) = (arrivals.as_slice()?, addresses.as_slice()?);
     let (bytes, volumes, ops) = (bytes.as_slice()?, volumes.as_slice()?, ops.as_slice()?);
-    let wishes = Wishes::none();
-    let mut output = Output::begin(py, output, to, &wishes, &["columns".into()])?;
+    let parsed = TraceOptions::defaults();
+    let mut output = Output::begin(py, output, to, &parsed, &["columns".into()])?;
     let mut batch = Vec::with_capacity(BATCH);
     for row in 0..count {
         let op = [Op::Read, Op::Write, Op::Trim, Op::Flush].into_iter().find(|&op| op as u8 == ops[row]);

@@ -1,6 +1,6 @@
 //! A trace being written, atomically.
 
-use super::wishes::Wishes;
+use super::options::TraceOptions;
 use crate::errors::{os_error, trace_error};
 use nacre_files::{Existing, SharedFile};
 use nacre_kernel::Request;
@@ -21,7 +21,7 @@ impl Output {
         py: Python<'_>,
         path: &str,
         to: &str,
-        wishes: &Wishes,
+        options: &TraceOptions,
         inputs: &[String],
     ) -> PyResult<Output> {
         let provenance = inputs.iter().map(|input| {
@@ -30,9 +30,9 @@ impl Output {
         let provenance = provenance.collect::<Vec<_>>().join(", ");
         let file = SharedFile::begin(Path::new(path), Existing::Replaced);
         let file = file.map_err(|error| os_error(path, &error))?;
-        let options = WriteOptions { strict: wishes.strict, provenance };
+        let writing = WriteOptions { strict: options.strict, provenance };
         let writer =
-            trace::create(to, Box::new(file.clone()), &options).map_err(|error| trace_error(py, error))?;
+            trace::create(to, Box::new(file.clone()), &writing).map_err(|error| trace_error(py, error))?;
         Ok(Output { writer, file, path: path.into() })
     }
 

@@ -1,7 +1,7 @@
 //! Miss ratios of several policies and sizes, in one pass over a trace on all cores.
 
 use super::input::{each_batch, open};
-use super::wishes::{Wishes, option_error};
+use super::options::{TraceOptions, option_error};
 use crate::cleaning::Functions;
 use crate::errors::{Failure, config_error, no_thread, trace_error};
 use crate::policies;
@@ -47,14 +47,14 @@ pub(crate) fn trace_policies(
     seed: u64,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    let wishes = Wishes::read(py, options)?;
-    let mut input = open(py, &paths, &wishes.options)?;
+    let parsed = TraceOptions::read(py, options)?;
+    let mut input = open(py, &paths, &parsed.reading)?;
     let failure = Failure::default();
     let brought = Brought { functions, failure: failure.clone() };
     let simulations =
         simulations(&policies, &brought, &sizes, share).map_err(|problems| config_error(py, &problems))?;
     let mut follower = Follower::new(block_bytes, share, seed);
-    // Whether the result is no longer awaited.
+    // Whether the caller has stopped waiting for the result.
     let stopped = AtomicBool::new(false);
     let stopped = &stopped;
     let (complete, simulations) =
@@ -76,7 +76,7 @@ pub(crate) fn trace_policies(
                 // A thread that ended has panicked, which joining it reports.
                 ways.iter().for_each(|way| drop(way.send(Arc::clone(&shared))));
             };
-            let complete = each_batch(py, &mut input, wishes.limit, progress, |batch| {
+            let complete = each_batch(py, &mut input, parsed.limit, progress, |batch| {
                 follower.follow(batch, &mut followed);
                 if followed.len() >= HANDED {
                     hand(&mut followed);
@@ -140,14 +140,14 @@ fn add_all(
     own
 }
 
-/// The policies that are written in Python, by name.
+/// Policies written in Python, by name.
 struct Brought {
     functions: Functions,
     failure: Failure,
 }
 
 impl Brought {
-    /// A cache under the policy of this name, if it was brought.
+    /// A cache with the Python policy of this name, if there is one.
     fn cache(&self, name: &str, blocks: u64) -> Option<Box<dyn Replacement>> {
         let (_, class) = self.functions.iter().find(|(known, _)| known == name)?;
         let class = Python::attach(|py| class.clone_ref(py));

@@ -7,8 +7,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyMapping;
 
 /// User options for reading and sampling.
-pub(super) struct Wishes {
-    pub(super) options: Options,
+pub(super) struct TraceOptions {
+    pub(super) reading: Options,
     pub(super) limit: u64,
     fraction: Option<f64>,
     pub(super) by: String,
@@ -16,31 +16,31 @@ pub(super) struct Wishes {
     pub(super) strict: bool,
 }
 
-impl Wishes {
-    pub(super) fn none() -> Wishes {
-        let options = Options::default();
-        Wishes { options, limit: u64::MAX, fraction: None, by: "block".into(), seed: 1, strict: false }
+impl TraceOptions {
+    pub(super) fn defaults() -> TraceOptions {
+        let reading = Options::default();
+        TraceOptions { reading, limit: u64::MAX, fraction: None, by: "block".into(), seed: 1, strict: false }
     }
 
-    pub(super) fn read(py: Python<'_>, given: &Bound<'_, PyMapping>) -> PyResult<Wishes> {
-        let mut wishes = Wishes::none();
-        let unit: Option<String> = wish(given, "time_unit")?;
-        let action: Option<String> = wish(given, "action")?;
-        wishes.options.format = wish(given, "format")?;
-        wishes.options.page_bytes = wish(given, "page")?;
-        wishes.options.time_unit =
+    pub(super) fn read(py: Python<'_>, given: &Bound<'_, PyMapping>) -> PyResult<TraceOptions> {
+        let mut parsed = TraceOptions::defaults();
+        let unit: Option<String> = option(given, "time_unit")?;
+        let action: Option<String> = option(given, "action")?;
+        parsed.reading.format = option(given, "format")?;
+        parsed.reading.page_bytes = option(given, "page")?;
+        parsed.reading.time_unit =
             unit.map(|unit| TimeUnit::parse(&unit)).transpose().map_err(|error| trace_error(py, error))?;
-        wishes.options.action = action
+        parsed.reading.action = action
             .map(|letter| Action::parse(&letter))
             .transpose()
             .map_err(|error| trace_error(py, error))?;
-        wishes.strict = wish(given, "strict")?.unwrap_or(false);
-        wishes.options.strict = wishes.strict;
-        wishes.limit = wish(given, "limit")?.unwrap_or(u64::MAX);
-        wishes.fraction = wish(given, "fraction")?;
-        wishes.by = wish(given, "by")?.unwrap_or(wishes.by);
-        wishes.seed = wish(given, "seed")?.unwrap_or(wishes.seed);
-        Ok(wishes)
+        parsed.strict = option(given, "strict")?.unwrap_or(false);
+        parsed.reading.strict = parsed.strict;
+        parsed.limit = option(given, "limit")?.unwrap_or(u64::MAX);
+        parsed.fraction = option(given, "fraction")?;
+        parsed.by = option(given, "by")?.unwrap_or(parsed.by);
+        parsed.seed = option(given, "seed")?.unwrap_or(parsed.seed);
+        Ok(parsed)
     }
 
     pub(super) fn sampler(&self) -> Result<Sampler, TraceError> {
@@ -69,7 +69,7 @@ pub(super) fn option_error(option: &str, problem: String, remedy: &str) -> Trace
     TraceError::Option { option: option.into(), problem, remedy: remedy.into() }
 }
 
-fn wish<'py, T>(given: &Bound<'py, PyMapping>, key: &str) -> PyResult<Option<T>>
+fn option<'py, T>(given: &Bound<'py, PyMapping>, key: &str) -> PyResult<Option<T>>
 where
     T: for<'a> FromPyObject<'a, 'py>,
 {
