@@ -1,11 +1,9 @@
-//! Buffers for pages to and from the file, because garbage collection copies many pages in sequence.
+//! Buffers for pages of the file, because garbage collection copies many adjacent pages.
 //!
-//! Pages may wait in memory, since the journal brings back what a kill takes from here. Whoever writes to the
-//! file by another way calls [`Buffers::flush`] first, so that all writes keep their order.
+//! Pages may wait in memory, since the journal restores them after a kill. Other code that writes to the file
+//! calls [`Buffers::flush`] first, so that all writes keep their order.
 //!
-//! Where the disk is full, or the file is not to be changed, pages wait until it takes them. The journal
-//! bounds how
-//! many there may be.
+//! If the disk is full or the file is read-only, pages stay in memory. The journal limits their number.
 
 use crate::disk::Disk;
 use crate::error::is_full;
@@ -18,7 +16,7 @@ pub(crate) const RUN_BYTES: usize = 256 << 10;
 /// Bytes of pages read ahead of a copy.
 const AHEAD_BYTES: usize = 64 << 10;
 
-/// Neighboring bytes of the file.
+/// Adjacent bytes of the file.
 #[derive(Debug, Default)]
 struct Span {
     offset: u64,
@@ -30,7 +28,7 @@ impl Span {
         self.offset + self.bytes.len() as u64
     }
 
-    /// `length` bytes at `offset`, if the span has them.
+    /// `length` bytes at `offset`, if they are in the span.
     fn part(&self, offset: u64, length: usize) -> Option<&[u8]> {
         let start = offset.checked_sub(self.offset)? as usize;
         self.bytes.get(start..start + length)

@@ -5,7 +5,7 @@ use crate::error::{ImageError, Problem};
 use crate::extents::{Extents, Programmed};
 use crate::geometry::Geometry;
 use crate::image::{load_checkpoint, read_copy};
-use crate::journal::{self, Found};
+use crate::journal::{self, Contents};
 use crate::superblock::{self, Copies, Superblock};
 use std::io;
 use std::ops::ControlFlow;
@@ -17,7 +17,7 @@ const NAMED: usize = 1000;
 /// Result of checking an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
-    /// The device in it, as lines `path = value`.
+    /// Identity of its device, as lines `path = value`.
     pub identity: String,
     /// Geometry of its pages.
     pub geometry: Geometry,
@@ -30,27 +30,27 @@ pub struct Checked {
     /// Whether each copy of the checkpoint is intact; true for both if there is none.
     pub checkpoint_copies: [bool; 2],
     /// Pages of the checkpoint.
-    pub pages: PagesFound,
+    pub pages: PagesChecked,
     /// The journal after it.
-    pub journal: JournalFound,
+    pub journal: JournalChecked,
 }
 
 /// Pages of the medium.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PagesFound {
+pub struct PagesChecked {
     /// Programmed pages.
     pub programmed: u64,
     /// Whether they have checksums; damage is undetectable without.
     pub are_checked: bool,
     /// Number of damaged pages.
     pub damaged: u64,
-    /// The first of these, by their numbers.
+    /// The numbers of the first damaged pages.
     pub named: Vec<u64>,
 }
 
-/// Records since the checkpoint.
+/// The journal since the checkpoint.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct JournalFound {
+pub struct JournalChecked {
     /// Records that can be replayed.
     pub records: u64,
     /// Whether an incomplete record follows them, as after a kill: no guaranteed data is lost.
@@ -82,7 +82,7 @@ impl Checked {
 pub type Watch<'a> = dyn FnMut() -> ControlFlow<()> + 'a;
 
 /// Fails if `watch` stops the work.
-pub(crate) fn go_on(watch: &mut Watch<'_>) -> io::Result<()> {
+pub(crate) fn continues(watch: &mut Watch<'_>) -> io::Result<()> {
     if watch().is_break() { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) }
 }
 
@@ -91,12 +91,12 @@ pub(crate) fn go_on(watch: &mut Watch<'_>) -> io::Result<()> {
 /// Errors: it does not exist, is open elsewhere, has another format, or neither copy of its superblock is
 /// intact; `watch` stopped it.
 pub fn check(path: &Path, watch: &mut Watch<'_>) -> Result<Checked, ImageError> {
-    let file = disk::open_locked_to_look(path).map_err(|problem| ImageError::new(path, problem))?;
-    look(&file, watch).map(|looked| looked.checked).map_err(|problem| ImageError::new(path, problem))
+    let file = disk::open_locked_read_only(path).map_err(|problem| ImageError::new(path, problem))?;
+    inspect(&file, watch).map(|inspected| inspected.checked).map_err(|problem| ImageError::new(path, problem))
 }
 
-/// An image, and the result of the check.
-pub(crate) struct Looked {
+/// An open image, and the result of the check.
+pub(crate) struct Inspected {
     pub(crate) superblock: Superblock,
     pub(crate) extents: Extents,
     /// The state at the checkpoint, if any.
@@ -106,7 +106,7 @@ pub(crate) struct Looked {
     pub(crate) checked: Checked,
 }
 
-pub(crate) fn look(disk: &dyn Disk, watch: &mut Watch<'_>) -> Result<Looked, Problem> {
+pub(crate) fn inspect(disk: &dyn Disk, watch: &mut Watch<'_>) -> Result<Inspected, Problem> {
     let Copies { newest: superblock, good } = superblock::read_copies(disk)?;
     let mut checked = Checked {
         identity: superblock.identity.clone(),
@@ -115,8 +115,8 @@ pub(crate) fn look(disk: &dyn Disk, watch: &mut Watch<'_>) -> Result<Looked, Pro
         cut_short: 0,
         checkpoint: None,
         checkpoint_copies: [true; 2],
-        pages: PagesFound { are_checked: superblock.has_checksums, ..PagesFound::default() },
-        journal: JournalFound::default(),
+        pages: PagesChecked { are_checked: superblock.has_checksums, ..PagesChecked::default() },
+        journal: JournalChecked::default(),
     };
     let empty = || Extents::new(superblock.geometry, superblock.raw_end(), superblock.has_checksums);
     let mut extents = empty();
@@ -137,23 +137,23 @@ pub(crate) fn look(disk: &dyn Disk, watch: &mut Watch<'_>) -> Result<Looked, Pro
     }
     let length = disk.length().map_err(|error| Problem::io("reading its length", &error))?;
     checked.cut_short = needed.saturating_sub(length);
-    look_at_pages(disk, &extents, &mut checked.pages, watch)?;
+    check_pages(disk, &extents, &mut checked.pages, watch)?;
     let (found, damage) = journal::read_as_far_as_it_is_good(disk, &superblock)?;
-    let Found { records, bytes, torn } = found;
-    checked.journal = JournalFound {
+    let Contents { records, bytes, torn } = found;
+    checked.journal = JournalChecked {
         records: records.count(),
         is_torn: torn,
         lost: damage.as_ref().map_or(Ok(0), |_| journal::good_behind(disk, &superblock, bytes))?,
         damage: damage.map(|problem| problem.to_string()),
     };
-    Ok(Looked { superblock, extents, state, journal_bytes: bytes, checked })
+    Ok(Inspected { superblock, extents, state, journal_bytes: bytes, checked })
 }
 
 /// Reads every programmed page; one missing in the file counts as damaged.
-fn look_at_pages(
+fn check_pages(
     disk: &dyn Disk,
     extents: &Extents,
-    found: &mut PagesFound,
+    found: &mut PagesChecked,
     watch: &mut Watch<'_>,
 ) -> Result<(), Problem> {
     let mut bytes = vec![0; extents.page_bytes()];
@@ -161,7 +161,7 @@ fn look_at_pages(
         found.programmed += 1;
         let Some(checksum) = checksum else { continue };
         bytes.fill(0);
-        let read = go_on(watch).and_then(|()| disk.read_at(offset, &mut bytes));
+        let read = continues(watch).and_then(|()| disk.read_at(offset, &mut bytes));
         read.map_err(|error| Problem::io("reading a page", &error))?;
         if crc32fast::hash(&bytes) != checksum {
             found.damaged += 1;

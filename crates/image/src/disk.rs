@@ -1,4 +1,4 @@
-//! The file under an image: opened with care, locked, read and written at offsets.
+//! The file of an image: opening and locking it, and access at offsets.
 
 use crate::error::Problem;
 use rustix::fs::{FallocateFlags, OFlags, SeekFrom, fallocate, seek};
@@ -138,7 +138,7 @@ pub(crate) fn open_empty(path: &Path) -> Result<File, Problem> {
 /// Removes an unfinished file, unless its name now refers to another one.
 pub(crate) fn discard(path: &Path, file: &File) {
     if is_at(file, path) {
-        // Nothing depends on it.
+        // Failure is harmless.
         let _ = std::fs::remove_file(path);
     }
 }
@@ -148,7 +148,7 @@ fn is_at(file: &File, path: &Path) -> bool {
     is_of(file, path.symlink_metadata())
 }
 
-/// Whether the metadata `there` is of `file`.
+/// Whether `there` is the metadata of `file`.
 fn is_of(file: &File, there: io::Result<Metadata>) -> bool {
     let identity = |file: Metadata| (file.dev(), file.ino());
     there.ok().zip(file.metadata().ok()).is_some_and(|(there, file)| identity(there) == identity(file))
@@ -174,14 +174,14 @@ pub(crate) fn open(path: &Path) -> Result<File, Problem> {
 }
 
 /// Opens the file for reading, and locks it.
-pub(crate) fn open_locked_to_look(path: &Path) -> Result<File, Problem> {
-    let file = open_to_look(path)?;
+pub(crate) fn open_locked_read_only(path: &Path) -> Result<File, Problem> {
+    let file = open_read_only(path)?;
     hold(&file, path)?;
     Ok(file)
 }
 
 /// Opens the file for reading, even if another process has locked it.
-pub(crate) fn open_to_look(path: &Path) -> Result<File, Problem> {
+pub(crate) fn open_read_only(path: &Path) -> Result<File, Problem> {
     is_file(&path.metadata().map_err(|error| opening(&error))?)?;
     OpenOptions::new().read(true).open(path).map_err(|error| opening(&error))
 }

@@ -5,7 +5,7 @@ use nacre_kernel::{ErrorCode, ErrorData};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// An image that cannot be used, or no longer.
+/// An error of an image, which cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {problem}", .path.display())]
 pub struct ImageError {
@@ -26,7 +26,7 @@ impl ImageError {
     }
 }
 
-/// A problem of an image. Detecting it changes nothing.
+/// A problem of an image. Detecting it does not change the file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Problem {
@@ -39,7 +39,7 @@ pub enum Problem {
     /// The path of a new image is a link.
     #[error("it is a symbolic link; name the target file")]
     Linked,
-    /// Another file got its name while it was opened.
+    /// The path referred to another file after it was opened.
     #[error("it was moved or replaced while it was opened; open it again")]
     Replaced,
     /// A directory, a socket, a device node.
@@ -60,25 +60,25 @@ pub enum Problem {
         /// Its first bytes, printable.
         found: String,
     },
-    /// Written by a server of an older Nacre, with another format.
+    /// An image of an earlier version of the server, with another format.
     #[error(
         "it has the format of an earlier Nacre, which is not supported; its data starts at byte 1,048,576 \
          of the file: serve a new image, and copy them into it with nbdcopy -- [ dd if=... bs=1M skip=1 ]"
     )]
     OldServed,
-    /// The image of a device, instead of bytes only.
+    /// The image of a device, opened as raw bytes.
     #[error(
         "it holds a modeled device, but --timing none was given; serve it with its timing, or use another \
          image"
     )]
     HoldsDevice,
-    /// An image of bytes only, instead of a device's.
+    /// An image of raw bytes, opened as that of a device.
     #[error(
         "it holds raw data (--timing none), but a modeled device was requested; serve it with --timing \
          none, or copy its data to a device with a new image"
     )]
     HoldsRawBytes,
-    /// The process that opened it has been copied (`fork`), and this is the copy.
+    /// The process is a copy (`fork`) of the one that opened it.
     #[error(
         "it was opened by process {by}, and this process is a fork of it; open it in the process that uses \
          it"
@@ -93,7 +93,7 @@ pub enum Problem {
     /// Its creation was interrupted.
     #[error("its creation was interrupted, so it holds no data; delete it and create it again")]
     Unfinished,
-    /// Written by another Nacre.
+    /// Written by another version of Nacre.
     #[error(
         "its format is version {found}, but this Nacre supports version {known}; use the Nacre that \
         wrote it"
@@ -104,7 +104,7 @@ pub enum Problem {
         /// The version of this code.
         known: u32,
     },
-    /// The image is of another device.
+    /// The image belongs to another device.
     #[error("it holds another device: {}; use the image's settings, or another image", list(.differences))]
     OtherDevice {
         /// The settings that differ.
@@ -118,7 +118,7 @@ pub enum Problem {
     CutShort {
         /// Its length in bytes.
         found: u64,
-        /// The length that its superblock and extents ask for, bytes.
+        /// The length required by its superblock and extents, in bytes.
         expected: u64,
     },
     /// A checksum is wrong, or a table is invalid.
@@ -152,13 +152,13 @@ pub enum Problem {
         /// Checksum of its current content.
         found: u32,
     },
-    /// The rest is useless without the state of the device.
+    /// The image cannot be repaired, since the state of the device is lost.
     #[error("it cannot be repaired because the state of its device is lost: {why}")]
     BeyondRepair {
         /// The problem.
         why: String,
     },
-    /// The text that identifies devices does not fit into a superblock.
+    /// The identity of the device does not fit into a superblock.
     #[error(
         "the device's settings take {found} bytes, but the limit of an image is {limit}; shorten the \
         names in them"
@@ -166,7 +166,7 @@ pub enum Problem {
     IdentityTooLong {
         /// Its size in bytes.
         found: usize,
-        /// The most that fit.
+        /// Maximum size in bytes.
         limit: usize,
     },
     /// The disk is full.

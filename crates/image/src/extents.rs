@@ -42,7 +42,7 @@ impl Pages {
 #[derive(Clone, Debug)]
 struct Current {
     programmed: Pages,
-    /// Those in the second slot.
+    /// Pages whose current location is the second slot.
     second: Pages,
 }
 
@@ -253,10 +253,10 @@ impl Extents {
         table.section("extents")?;
         for _ in 0..table.u64("number of extents")? {
             let number = table.u64("number of an extent")?;
-            let offsets = [table.u64("its first place")?, table.u64("its second place")?];
+            let offsets = [table.u64("its first slot")?, table.u64("its second slot")?];
             let mut now = Current::new(self.geometry.words());
             table.u64s_into("words of programmed pages", &mut now.programmed.0)?;
-            table.u64s_into("words of pages in the second place", &mut now.second.0)?;
+            table.u64s_into("words of pages in the second slot", &mut now.second.0)?;
             let extents = self.geometry.pages.div_ceil(self.geometry.pages_per_extent);
             let bytes = self.geometry.extent_bytes();
             let mut has_room = |offset: u64| {
@@ -269,7 +269,7 @@ impl Extents {
                     .all(|page| !now.programmed.has(page) || offsets[now.place_of(page)] != 0);
             if !sound {
                 return Err(
-                    table.error("an extent in room of its own".into(), format!("{number} at {offsets:?}"))
+                    table.error("an extent in its own space".into(), format!("{number} at {offsets:?}"))
                 );
             }
             let sums = if self.has_checksums { self.geometry.pages_per_extent as usize } else { 0 };

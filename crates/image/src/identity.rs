@@ -2,7 +2,7 @@
 
 use crate::geometry::Geometry;
 
-/// Geometry and settings alike as lines `path = value`.
+/// Geometry and settings as lines `path = value`.
 pub(crate) fn lines(geometry: &Geometry, identity: &str) -> String {
     let Geometry { page_bytes, pages_per_extent, pages, raw_bytes } = geometry;
     format!(

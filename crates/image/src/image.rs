@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 mod full;
 mod opening;
 
-pub use opening::{Opened, Plan};
+pub use opening::{NewImage, Opened};
 pub(crate) use opening::{load_checkpoint, read_copy};
 
 /// Journal size of a new image. A checkpoint is due when half of it is full; the other half is for the record
@@ -24,7 +24,7 @@ const JOURNAL_BYTES: u64 = 128 << 20;
 const SPARE_BYTES: u64 = 64 << 10;
 /// Journal space that is preallocated, so that not every record has to allocate.
 const AHEAD_BYTES: u64 = 256 << 10;
-/// The longest record that uses it.
+/// Maximum size of a record that may use it.
 const SHORT_BYTES: usize = 256;
 
 /// A device's image, open in this process alone. Clones are the same image.
@@ -63,8 +63,8 @@ impl Image {
         let Held { superblock, buffer, journal_bytes, synced, .. } = &mut *held;
         let at = *journal_bytes;
         buffer.clear();
-        let place = journal::Place { generation: superblock.generation, at, synced: *synced };
-        journal::encode(place, record, buffer);
+        let position = journal::Position { generation: superblock.generation, at, synced: *synced };
+        journal::encode(position, record, buffer);
         let end = at + buffer.len() as u64;
         assert!(end <= superblock.journal_bytes, "the journal is full: a checkpoint was due");
         let written = self.reserve(&mut held, end, record.len());
@@ -137,7 +137,7 @@ impl Image {
             held.check()?;
             (held.superblock.generation, held.journal_bytes)
         };
-        // Others may append meanwhile.
+        // Other threads may append during the sync.
         self.disk.sync().map_err(|error| self.hold().fail("syncing it", &error))?;
         let mut held = self.hold();
         if held.superblock.generation != generation {
@@ -153,9 +153,9 @@ impl Image {
         if !held.appending || held.marked >= held.synced {
             return Ok(());
         }
-        let place = journal::Place { generation: held.superblock.generation, at, synced: held.synced };
+        let position = journal::Position { generation: held.superblock.generation, at, synced: held.synced };
         held.buffer.clear();
-        journal::encode(place, &[], &mut held.buffer);
+        journal::encode(position, &[], &mut held.buffer);
         let end = at + held.buffer.len() as u64;
         let written = self.reserve(held, end, 0);
         match written.and_then(|()| self.disk.write_at(JOURNAL_START + at, &held.buffer)) {
@@ -255,7 +255,7 @@ impl Image {
         }
         if std::mem::take(&mut held.is_tight) {
             let given = self.give_back(&mut held);
-            given.map_err(|error| held.fail("giving room back", &error))?;
+            given.map_err(|error| held.fail("releasing space", &error))?;
         }
         Ok(())
     }
@@ -284,7 +284,7 @@ impl Image {
     }
 
     pub(crate) fn hold(&self) -> MutexGuard<'_, Held> {
-        self.held.lock().expect("nobody panics while holding an image")
+        self.held.lock().expect("no thread panics while it holds an image")
     }
 
     /// Writes both copies, the second when the first is durable.
@@ -348,7 +348,7 @@ impl Held {
         }
     }
 
-    /// Bytes of the journal that are had beyond its end.
+    /// Bytes allocated after the end of the journal.
     fn spare(&self) -> u64 {
         spare_with(self.superblock.checkpoint)
     }
@@ -393,7 +393,8 @@ impl Held {
         read.and_then(|()| self.verify(found, expected, sum))
     }
 
-    /// Reads from the file, or what is not in it yet: a page that waits may be the copy of a damaged one.
+    /// Reads from the file, or from pages that wait to be written. A waiting page may be a copy of a damaged
+    /// one.
     fn read_bytes(&mut self, disk: &dyn Disk, offset: u64, into: &mut [u8]) -> Result<(), ImageError> {
         if self.buffers.read(offset, into) {
             return Ok(());
@@ -414,7 +415,7 @@ impl Held {
         Err(self.error.get_or_insert_with(failed).clone())
     }
 
-    /// As [`Held::fail`], but a full disk allows retries.
+    /// Like [`Held::fail`], but a full disk allows retries.
     fn fail_or_wait(&mut self, doing: &'static str, error: &io::Error) -> ImageError {
         match is_full(error) {
             true => ImageError::new(&self.path, Problem::io(doing, error)),

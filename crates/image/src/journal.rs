@@ -45,7 +45,7 @@ impl Records {
 }
 
 /// Content of a journal.
-pub(crate) struct Found {
+pub(crate) struct Contents {
     pub(crate) records: Records,
     /// Bytes of valid records.
     pub(crate) bytes: u64,
@@ -55,7 +55,7 @@ pub(crate) struct Found {
 
 /// Position of a record: offset in the journal, and synced position when it was appended.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct Position {
     pub(crate) generation: u64,
     pub(crate) at: u64,
     /// The synced position of the journal.
@@ -63,16 +63,16 @@ pub(crate) struct Place {
 }
 
 /// Appends a record to `into` in file format.
-pub(crate) fn encode(place: Place, content: &[u8], into: &mut Vec<u8>) {
+pub(crate) fn encode(position: Position, content: &[u8], into: &mut Vec<u8>) {
     let start = into.len();
     into.extend_from_slice(&[0; 4]);
     into.extend_from_slice(&(content.len() as u32).to_le_bytes());
-    into.extend_from_slice(&place.generation.to_le_bytes());
-    into.extend_from_slice(&place.synced.to_le_bytes());
+    into.extend_from_slice(&position.generation.to_le_bytes());
+    into.extend_from_slice(&position.synced.to_le_bytes());
     into.extend_from_slice(content);
-    let checksum = checksum(place.at, &into[start + 4..]).to_le_bytes();
+    let checksum = checksum(position.at, &into[start + 4..]).to_le_bytes();
     into[start..start + 4].copy_from_slice(&checksum);
-    into.extend_from_slice(&tail(place.generation as u32, place.at, content.len() as u32));
+    into.extend_from_slice(&tail(position.generation as u32, position.at, content.len() as u32));
 }
 
 /// Tail of a record of `length` bytes at `at`: it shows that both ends of the record were written.
@@ -97,16 +97,16 @@ fn checksum(at: u64, record: &[u8]) -> u32 {
 ///
 /// The first invalid one is torn unless a later mark shows that it was synced: unsynced records can be lost
 /// in any order at a power failure. Errors: it was synced, so it is damaged; the superblock is an old one.
-pub(crate) fn read(disk: &dyn Disk, superblock: &Superblock) -> Result<Found, Problem> {
+pub(crate) fn read(disk: &dyn Disk, superblock: &Superblock) -> Result<Contents, Problem> {
     let (found, damage) = read_as_far_as_it_is_good(disk, superblock)?;
     damage.map_or(Ok(found), Err)
 }
 
-/// As before, but returns damage together with the records before it.
+/// Like [`read`], but returns damage together with the records before it.
 pub(crate) fn read_as_far_as_it_is_good(
     disk: &dyn Disk,
     superblock: &Superblock,
-) -> Result<(Found, Option<Problem>), Problem> {
+) -> Result<(Contents, Option<Problem>), Problem> {
     let mut journal = Vec::new();
     let (mut end, mut count) = (0, 0);
     let mut generations = superblock.journal_generation..superblock.generation + 1;
@@ -137,7 +137,7 @@ pub(crate) fn read_as_far_as_it_is_good(
         Err(problem) => return Err(problem),
     };
     journal.truncate(end);
-    Ok((Found { records: Records { journal, count }, bytes: end as u64, torn }, damage))
+    Ok((Contents { records: Records { journal, count }, bytes: end as u64, torn }, damage))
 }
 
 /// Whether the invalid data at `at` was a record: both of its ends exist, and no sector between them may be
@@ -152,7 +152,8 @@ fn was_whole(rest: &[u8], at: u64, generations: &Range<u64>) -> bool {
     };
     let sector = |byte: u64| byte / SECTOR_BYTES;
     let last = |length: usize| sector(at + (HEAD_BYTES + length + TAIL_BYTES) as u64 - 1);
-    // Only then does the sector of its first byte show: where the head lies across two, the second has what it says.
+    // If the head is in two sectors, its length and generation are in the second one, which does not prove
+    // that the first one was written.
     let shows_first = sector(at + GENERATION_END as u64 - 1) == sector(at);
     let has_both = |head: &Head| {
         let length = head.length as usize;
@@ -186,7 +187,7 @@ pub(crate) fn good_behind(disk: &dyn Disk, superblock: &Superblock, end: u64) ->
         if read < HEAD_BYTES {
             break;
         }
-        // A head may begin in this part and end in the next one; a record may reach beyond it.
+        // A head may start in this part and end in the next one, and a record may extend beyond it.
         at += place as u64;
     }
     Ok(count)
@@ -228,7 +229,7 @@ fn follows(
                 return Err(lost(end, head.synced));
             }
         }
-        // A head may begin in this part and end in the next one.
+        // A head may start in this part and end in the next one.
         at += (read - HEAD_BYTES + 1) as u64;
     }
     Ok(torn)
@@ -249,8 +250,8 @@ fn lost(end: u64, synced: u64) -> Problem {
     Problem::Damaged {
         part: "its journal",
         at: JOURNAL_START + end,
-        expected: format!("records up to byte {}, which were on the disk", JOURNAL_START + synced),
-        found: "one that is none, and good ones behind it".into(),
+        expected: format!("synced records up to byte {}", JOURNAL_START + synced),
+        found: "an invalid record before intact ones".into(),
     }
 }
 
@@ -259,8 +260,8 @@ fn altered(end: u64) -> Problem {
     Problem::Damaged {
         part: "its journal",
         at: JOURNAL_START + end,
-        expected: "the record that was written there".into(),
-        found: "one with both its ends whose checksum does not hold".into(),
+        expected: "an intact record".into(),
+        found: "a complete record with a wrong checksum".into(),
     }
 }
 
@@ -314,10 +315,10 @@ impl Head {
 mod tests {
     use super::*;
 
-    /// Whether a record at byte `at` of which the byte `altered` is not as it was written is one that was whole.
+    /// Whether a record at byte `at` is recognized as complete after its byte `altered` has changed.
     fn was_whole_with(at: u64, altered: usize) -> bool {
         let mut record = Vec::new();
-        encode(Place { generation: 1, at, synced: 0 }, &[7; 100], &mut record);
+        encode(Position { generation: 1, at, synced: 0 }, &[7; 100], &mut record);
         record[altered] ^= 1;
         was_whole(&record, at, &(1..2))
     }

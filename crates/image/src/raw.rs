@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Long writes are split: a file system caches each write as one piece, and later writes into a piece cost
 /// time in proportion to its length.
 const PART_BYTES: usize = 8 << 10;
-/// Bytes of zeroes that are written at a time.
+/// Zeros that are written at a time.
 static ZEROES: [u8; PART_BYTES] = [0; PART_BYTES];
 
 /// The raw bytes of an image.
@@ -67,7 +67,7 @@ impl Raw {
     pub fn zero(&self, offset: u64, length: u64, keeps_room: bool) -> io::Result<()> {
         match self.disk()?.zero_at(self.start + offset, length, keeps_room)? {
             true => Ok(()),
-            // The file system has no such thing: zeroes are written.
+            // The file system does not support it: zeros are written.
             false => self.write_zeroes(offset, length),
         }
     }
@@ -75,7 +75,7 @@ impl Raw {
     /// Whether [`Raw::zero`] takes constant time, because the file system does it.
     pub fn zeroes_fast(&self, keeps_room: bool) -> bool {
         if !keeps_room {
-            // Every file system with sparse files has it, and an image is one.
+            // Every file system with sparse files supports it, and an image is sparse.
             return true;
         }
         *self.zeroes_fast.get_or_init(|| {
@@ -85,7 +85,7 @@ impl Raw {
         })
     }
 
-    /// Whether the bytes at `offset` are allocated, and the length of the range of which that holds, at most
+    /// Whether the bytes at `offset` are allocated, and the length of the range with the same answer, at most
     /// `length`.
     pub fn stored(&self, offset: u64, length: u64) -> io::Result<(bool, u64)> {
         let (file, from) = (self.file()?, self.start + offset);
@@ -103,7 +103,7 @@ impl Raw {
         Ok((true, upto(hole)))
     }
 
-    /// Makes all writes durable. After a failure nothing more is done.
+    /// Makes all writes durable. After a failure, all operations fail.
     pub fn sync(&self) -> io::Result<()> {
         self.disk()?;
         self.image.sync().map_err(|error| {

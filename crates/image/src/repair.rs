@@ -1,6 +1,6 @@
 //! Makes a copy of an image that can be opened, with the intact data.
 
-use crate::check::{Checked, Looked, Watch, go_on, look};
+use crate::check::{Checked, Inspected, Watch, continues, inspect};
 use crate::disk::{self, Disk};
 use crate::error::{ImageError, Problem};
 use crate::snapshot::copy_contents;
@@ -11,27 +11,27 @@ use std::path::Path;
 /// Zeroes written at a time.
 const PART_BYTES: u64 = 1 << 20;
 
-/// Copies the image at `path` to `out`, which must not exist, and repairs the copy: the image itself is not
-/// changed. Returns the result of the check.
+/// Copies the image at `path` to `out`, which must not exist, and repairs the copy. The image itself does not
+/// change. Returns the result of the check.
 ///
 /// Damaged pages keep their current bytes, or zeros past the end of the file; a journal ends before its
 /// damage; a superblock is restored from its other copy.
 ///
-/// Errors: those of [`check`](crate::check); the state of the device is damaged, without which the rest is
+/// Errors: those of [`check`](crate::check); the state of the device is damaged, so that the pages are
 /// useless; the copy cannot be written; `watch` stopped it.
 pub fn repair(path: &Path, out: &Path, watch: &mut Watch<'_>) -> Result<Checked, ImageError> {
     let of_image = |problem| ImageError::new(path, problem);
     let of_copy = |problem| ImageError::new(out, problem);
-    let file = disk::open_locked_to_look(path).map_err(of_image)?;
-    let looked = look(&file, watch).map_err(of_image)?;
-    if !looked.checked.can_be_repaired() {
-        let why = looked.checked.checkpoint.unwrap_or_default();
+    let file = disk::open_locked_read_only(path).map_err(of_image)?;
+    let inspected = inspect(&file, watch).map_err(of_image)?;
+    if !inspected.checked.can_be_repaired() {
+        let why = inspected.checked.checkpoint.unwrap_or_default();
         return Err(of_image(Problem::BeyondRepair { why }));
     }
-    let checked = looked.checked.clone();
+    let checked = inspected.checked.clone();
     let copy = disk::create(out).map_err(of_copy)?;
     let made = copy_contents(&file, &copy, watch)
-        .and_then(|()| mend(&copy, looked, watch))
+        .and_then(|()| mend(&copy, inspected, watch))
         .and_then(|()| disk::sync_folder(out));
     match made {
         Ok(()) => Ok(checked),
@@ -44,8 +44,8 @@ pub fn repair(path: &Path, out: &Path, watch: &mut Watch<'_>) -> Result<Checked,
 
 /// Repairs the contents of a copy, and writes its superblocks last: until then it is recognized as
 /// unfinished.
-pub(crate) fn mend(disk: &dyn Disk, looked: Looked, watch: &mut Watch<'_>) -> io::Result<()> {
-    let Looked { mut superblock, mut extents, state, journal_bytes, checked } = looked;
+pub(crate) fn mend(disk: &dyn Disk, inspected: Inspected, watch: &mut Watch<'_>) -> io::Result<()> {
+    let Inspected { mut superblock, mut extents, state, journal_bytes, checked } = inspected;
     let length = disk.length()?;
     if checked.cut_short > 0 {
         disk.set_length(length + checked.cut_short)?;
@@ -84,7 +84,7 @@ fn clear(disk: &dyn Disk, start: u64, end: u64, watch: &mut Watch<'_>) -> io::Re
     let zeroes = vec![0; PART_BYTES as usize];
     let mut at = start;
     while let Some(data) = disk.next_data(at)?.filter(|&data| data < end) {
-        go_on(watch)?;
+        continues(watch)?;
         at = at.max(data);
         let count = PART_BYTES.min(end - at);
         disk.write_at(at, &zeroes[..count as usize])?;

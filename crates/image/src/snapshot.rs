@@ -1,6 +1,6 @@
 //! Copies of an image.
 
-use crate::check::{Watch, go_on};
+use crate::check::{Watch, continues};
 use crate::disk::{self, Disk};
 use crate::error::{ImageError, Problem};
 use crate::image::Image;
@@ -25,7 +25,7 @@ impl Image {
     pub fn copy_to(&self, to: &Path, watch: &mut Watch<'_>) -> Result<u64, ImageError> {
         let wrong = |problem| ImageError::new(to, problem);
         let io = |error: io::Error| wrong(Problem::io("copying the image", &error));
-        // It does not change meanwhile.
+        // The image is locked against changes during the copy.
         let held = self.hold();
         held.check()?;
         let Some(file) = self.disk().file() else {
@@ -76,7 +76,7 @@ pub(crate) fn copy_contents(from: &File, to: &File, watch: &mut Watch<'_>) -> io
             Err(error) => return Err(error.into()),
         };
         let end = seek(from, SeekFrom::Hole(start))?.min(start + PART_BYTES);
-        go_on(watch)?;
+        continues(watch)?;
         seek(from, SeekFrom::Start(start))?;
         seek(to, SeekFrom::Start(start))?;
         // The system copies without passing data through this process.

@@ -18,7 +18,7 @@ pub(crate) fn units(bytes: u64) -> u64 {
 }
 
 impl Space {
-    /// All space from `start` is unused.
+    /// Space that is unused from `start` on.
     pub(crate) fn from(start: u64) -> Space {
         // An end beyond any file, far from overflow.
         Space { unused: BTreeMap::from([(start, (1 << 62) - start)]) }
@@ -57,7 +57,7 @@ impl Space {
         self.unused.range(..end).map(move |(&offset, &room)| (offset, room.min(end - offset)))
     }
 
-    /// The `bytes` at `offset` are unused again.
+    /// Releases the `bytes` at `offset`.
     pub(crate) fn give(&mut self, offset: u64, bytes: u64) {
         let (mut start, mut end) = (offset, offset + units(bytes));
         if let Some((&before, &room)) = self.unused.range(..offset).next_back() {

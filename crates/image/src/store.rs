@@ -62,7 +62,7 @@ impl Store for ImageStore {
         let (disk, Held { extents, buffers, buffer, .. }) = (self.image.disk(), &mut *held);
         let Some(source) = extents.find(from) else { return extents.erase(to, 1) };
         buffer.resize(self.page_bytes, 0);
-        // With the checksum of its source: copied damage stays detectable.
+        // The copy gets the checksum of its source, so that copied damage is detected.
         let to = extents.place(to, source.checksum);
         let copied = buffers.copy(disk, source.offset, to, buffer);
         if let Err(error) = copied {

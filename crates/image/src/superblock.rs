@@ -1,4 +1,4 @@
-//! The superblock with the locations of everything else. Two copies, of which one is always readable.
+//! The superblock, which has the locations of everything else. One of its two copies is always readable.
 
 use crate::disk::{self, Disk};
 use crate::error::Problem;
@@ -16,7 +16,7 @@ const VERSION: u32 = 7;
 pub(crate) const SLOT_BYTES: u64 = 64 << 10;
 /// Locations of the copies.
 pub(crate) const SLOTS: [u64; 2] = [0, SLOT_BYTES];
-/// Where the journal begins.
+/// Offset of the journal.
 pub const JOURNAL_START: u64 = 2 * SLOT_BYTES;
 /// Magic, version, checksum, length of the body.
 const HEAD_BYTES: usize = 24;
@@ -129,7 +129,8 @@ enum Slot {
 /// Whether the file at `path` starts like an image.
 pub fn is_image(path: &Path) -> bool {
     let mut magic = [0; MAGIC.len()];
-    disk::open_to_look(path).is_ok_and(|file| Disk::read_at(&file, 0, &mut magic).is_ok() && magic == *MAGIC)
+    disk::open_read_only(path)
+        .is_ok_and(|file| Disk::read_at(&file, 0, &mut magic).is_ok() && magic == *MAGIC)
 }
 
 /// The newest superblock, and which of the copies are readable.
@@ -143,7 +144,7 @@ pub(crate) fn read(disk: &dyn Disk) -> Result<Superblock, Problem> {
     read_copies(disk).map(|copies| copies.newest)
 }
 
-/// As before, with the state of each copy.
+/// Like [`read`], with the state of each copy.
 pub(crate) fn read_copies(disk: &dyn Disk) -> Result<Copies, Problem> {
     let copies = [read_slot(disk, SLOTS[0]), read_slot(disk, SLOTS[1])];
     let [first, second] =

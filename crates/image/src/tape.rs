@@ -58,7 +58,7 @@ pub struct Followed {
     /// Bytes at the last sync, and the writes since.
     durable: Vec<u8>,
     pending: Vec<(u64, Vec<u8>)>,
-    /// Writes up to the last sync that no later one changed.
+    /// Parts of synced writes that no later write changed.
     landed: Vec<Arc<Landed>>,
 }
 
@@ -148,7 +148,7 @@ impl Followed {
     }
 }
 
-/// The parts of a write of `bytes` at `offset` that lie in one sector each, as ranges of its bytes.
+/// The parts of a write of `bytes` at `offset` by sector, as ranges of its bytes.
 fn sectors(offset: u64, bytes: usize) -> impl Iterator<Item = Range<usize>> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -158,7 +158,7 @@ fn sectors(offset: u64, bytes: usize) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// Writes `part` at `offset`, beyond the end if need be.
+/// Writes `part` at `offset`, and extends the file if necessary.
 fn write(bytes: &mut Vec<u8>, offset: u64, part: &[u8]) {
     let (start, end) = (offset as usize, offset as usize + part.len());
     bytes.resize(bytes.len().max(end), 0);
@@ -177,7 +177,7 @@ impl<N: std::fmt::Debug + Send> Disk for Tape<N> {
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         let mut reel = self.reel();
         if let Err(error) = reel.count() {
-            // As far as it came.
+            // An interrupted write changes a part.
             reel.write(offset, &bytes[..bytes.len() / 2]);
             return Err(error);
         }
@@ -215,7 +215,7 @@ impl<N: std::fmt::Debug + Send> Disk for Tape<N> {
     }
 
     fn zero_at(&self, offset: u64, length: u64, keeps_room: bool) -> io::Result<bool> {
-        // A file system that has holes and zeroes nothing in place.
+        // A file system with sparse files that cannot zero a range in place.
         if keeps_room {
             return Ok(false);
         }

@@ -5,7 +5,7 @@ use crate::kept::Kept;
 use crate::replay::replay;
 use crate::stores;
 use nacre_crash::medium_faults::SharedFaults;
-use nacre_image::{Disk, Image, Opened, Plan, Records};
+use nacre_image::{Disk, Image, NewImage, Opened, Records};
 use nacre_machine::identity::identity_with_files;
 use nacre_machine::stack::{build_with_bytes, store_layouts};
 use nacre_machine::{Checked, Files, SavedRun};
@@ -77,7 +77,7 @@ impl Kept {
         let Access { reads_only, page_checksums } = access;
         let opened = match reads_only {
             true => Image::open_to_read(path, &identity, geometry),
-            false => Image::open_or_create(path, &identity, Plan { geometry, page_checksums }),
+            false => Image::open_or_create(path, &identity, NewImage { geometry, page_checksums }),
         };
         Kept::of_image(checked, files, path, opened?)
     }
@@ -98,7 +98,7 @@ impl Kept {
             (Path::new("image"), stores::geometry(&layouts), identity_with_files(checked, files));
         let opened = match disk.length() {
             Ok(0) => {
-                let plan = Plan { geometry, page_checksums };
+                let plan = NewImage { geometry, page_checksums };
                 let image = Image::create_on(disk, path, &identity, plan, journal_bytes)?;
                 Opened { image, state: None, records: Records::default(), torn: false }
             }
@@ -155,7 +155,7 @@ impl Kept {
         let layouts = store_layouts(checked, files).map_err(MemoryError::Scenario)?;
         let geometry = stores::geometry(&layouts);
         let image =
-            Image::create(path, &identity_with_files(checked, files), Plan { geometry, page_checksums })?;
+            Image::create(path, &identity_with_files(checked, files), NewImage { geometry, page_checksums })?;
         let begun = || {
             let faults = SharedFaults::default();
             let stores = stores::in_image(&layouts, &image, &faults);

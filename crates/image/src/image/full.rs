@@ -1,12 +1,10 @@
 //! An image on a full disk: space for a checkpoint, and space that it releases.
 //!
-//! What neither the last checkpoint nor a page uses goes back to the file system at once. What only the last
-//! checkpoint
-//! uses goes when the next one is durable, which is written next to it: its room, and that of the pages that
-//! wait, is the
-//! journal's spare one. Pages get that only if it is enough for all, and if there is as much again after the
-//! checkpoint:
-//! the next one would find none otherwise.
+//! Space that neither the last checkpoint nor a page uses is returned to the file system at once. Space that
+//! only the last checkpoint uses is returned when the next one is durable. The next checkpoint is written
+//! next to the last one, in the spare space of the journal, which is also for waiting pages. Pages use it
+//! only if it suffices for all of them, and if as much is available again after the checkpoint, since the
+//! following checkpoint needs it.
 
 use super::{Held, Image, spare_with};
 use crate::error::is_full;

@@ -15,17 +15,17 @@ use std::sync::{Arc, Mutex};
 
 /// Properties of a new image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Plan {
+pub struct NewImage {
     /// The form of the device's pages.
     pub geometry: Geometry,
     /// Whether every page has a checksum, so that data changed by the disk is detected and never returned.
     pub page_checksums: bool,
 }
 
-impl From<Geometry> for Plan {
-    /// With checksums.
-    fn from(geometry: Geometry) -> Plan {
-        Plan { geometry, page_checksums: true }
+impl From<Geometry> for NewImage {
+    /// An image with checksums.
+    fn from(geometry: Geometry) -> NewImage {
+        NewImage { geometry, page_checksums: true }
     }
 }
 
@@ -49,9 +49,9 @@ impl Image {
     ///
     /// Errors: the path exists, its folder does not, the disk is full, or the identity is too long. Then no
     /// file is left behind.
-    pub fn create(path: &Path, identity: &str, plan: impl Into<Plan>) -> Result<Image, ImageError> {
+    pub fn create(path: &Path, identity: &str, properties: impl Into<NewImage>) -> Result<Image, ImageError> {
         let file = Arc::new(disk::create(path).map_err(|problem| ImageError::new(path, problem))?);
-        let created = Image::create_on(file.clone(), path, identity, plan, JOURNAL_BYTES);
+        let created = Image::create_on(file.clone(), path, identity, properties, JOURNAL_BYTES);
         let synced = created.and_then(|image| match disk::sync_folder(path) {
             Ok(()) => Ok(image),
             Err(error) => Err(ImageError::new(path, Problem::io("syncing its folder", &error))),
@@ -67,12 +67,12 @@ impl Image {
         Image::open_on(Arc::new(file), path, identity, geometry)
     }
 
-    /// As [`Image::open`], read-only: the file may be write-protected, and is not changed. Programmed pages
-    /// stay in memory; nothing can be appended.
+    /// Like [`Image::open`], read-only: the file may be write-protected, and is not changed. Programmed pages
+    /// stay in memory, and nothing can be appended.
     ///
     /// Errors: those of [`Image::open`].
     pub fn open_to_read(path: &Path, identity: &str, geometry: Geometry) -> Result<Opened, ImageError> {
-        let file = disk::open_locked_to_look(path).map_err(|problem| ImageError::new(path, problem))?;
+        let file = disk::open_locked_read_only(path).map_err(|problem| ImageError::new(path, problem))?;
         let opened = Image::open_on(Arc::new(file), path, identity, geometry)?;
         {
             let mut held = opened.image.hold();
@@ -85,18 +85,22 @@ impl Image {
     /// images are followed, but no image is created through a link.
     ///
     /// Errors: those of [`Image::open`] and [`Image::create`].
-    pub fn open_or_create(path: &Path, identity: &str, plan: impl Into<Plan>) -> Result<Opened, ImageError> {
-        let plan = plan.into();
-        let image = match Image::open(path, identity, plan.geometry) {
-            Err(ImageError { problem: Problem::Missing, .. }) => Image::create(path, identity, plan)?,
+    pub fn open_or_create(
+        path: &Path,
+        identity: &str,
+        properties: impl Into<NewImage>,
+    ) -> Result<Opened, ImageError> {
+        let properties = properties.into();
+        let image = match Image::open(path, identity, properties.geometry) {
+            Err(ImageError { problem: Problem::Missing, .. }) => Image::create(path, identity, properties)?,
             Err(ImageError { problem: Problem::Unfinished, .. })
                 if path.metadata().is_ok_and(|file| file.len() == 0) =>
             {
                 let file = disk::open_empty(path).map_err(|problem| ImageError::new(path, problem))?;
                 let file = Arc::new(file);
-                let created = Image::create_on(file.clone(), path, identity, plan, JOURNAL_BYTES);
+                let created = Image::create_on(file.clone(), path, identity, properties, JOURNAL_BYTES);
                 created.inspect_err(|_| {
-                    // It stays empty if that can be had; the error says why there is no image.
+                    // The file is left empty, if possible; the error is reported in any case.
                     let _ = file.set_len(0);
                 })?
             }
@@ -109,22 +113,22 @@ impl Image {
     ///
     /// Errors: it does not exist, has another format, or is damaged.
     pub fn inspect(path: &Path) -> Result<(Geometry, String), ImageError> {
-        let superblock = disk::open_to_look(path).and_then(|file| superblock::read(&file));
+        let superblock = disk::open_read_only(path).and_then(|file| superblock::read(&file));
         let superblock = superblock.map_err(|problem| ImageError::new(path, problem))?;
         Ok((superblock.geometry, superblock.identity))
     }
 
-    /// As [`Image::create`], on an empty `disk`, with this journal size in bytes. `path` is for messages.
+    /// Like [`Image::create`], on an empty `disk`, with this journal size in bytes. `path` is for messages.
     ///
     /// Errors: the disk is full or fails, or the identity is too long.
     pub fn create_on(
         disk: Arc<dyn Disk>,
         path: &Path,
         identity: &str,
-        plan: impl Into<Plan>,
+        properties: impl Into<NewImage>,
         journal_bytes: u64,
     ) -> Result<Image, ImageError> {
-        let Plan { geometry, page_checksums: has_checksums } = plan.into();
+        let NewImage { geometry, page_checksums: has_checksums } = properties.into();
         let (found, limit) = (identity.len(), IDENTITY_BYTES);
         if found > limit {
             return Err(ImageError::new(path, Problem::IdentityTooLong { found, limit }));
@@ -141,14 +145,14 @@ impl Image {
         let raw_end = superblock.raw_end();
         let held = Held::new(path, superblock.clone(), Extents::new(geometry, raw_end, has_checksums));
         let image = Image { path: path.to_path_buf(), disk, held: Arc::new(Mutex::new(held)) };
-        // Journal and raw bytes are part of the file from the beginning, so that a file cut short is found out.
+        // The file contains journal and raw bytes from the beginning, so that truncation is detected.
         let sized = image.disk.set_length(raw_end);
         sized.map_err(|error| ImageError::new(path, Problem::io("creating it", &error)))?;
         image.write_superblocks(&mut image.hold(), superblock)?;
         Ok(image)
     }
 
-    /// As [`Image::open`], on a `disk`.
+    /// Like [`Image::open`], on a `disk`.
     ///
     /// Errors: those of [`Image::open`].
     pub fn open_on(
@@ -170,7 +174,7 @@ fn load(
     path: &Path,
     identity: &str,
     geometry: Geometry,
-) -> Result<(Held, Option<Vec<u8>>, journal::Found), Problem> {
+) -> Result<(Held, Option<Vec<u8>>, journal::Contents), Problem> {
     let superblock = superblock::read(disk)?;
     match (superblock.geometry.raw_bytes > 0, geometry.raw_bytes > 0) {
         (false, true) => return Err(Problem::HoldsDevice),
@@ -215,7 +219,11 @@ pub(crate) fn load_checkpoint(
     let state = bytes.split_off(checkpoint.table_bytes as usize);
     for offset in checkpoint.offsets {
         if !extents.space.claim(offset, checkpoint.bytes()) {
-            return Err(damaged(offset, "a place after the journal".into(), "one before its end".into()));
+            return Err(damaged(
+                offset,
+                "an offset after the journal".into(),
+                "an offset before its end".into(),
+            ));
         }
     }
     extents.decode(&bytes).map_err(|error| extents::damaged(first, error))?;

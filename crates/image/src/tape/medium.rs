@@ -1,16 +1,16 @@
-//! Faults of the disk below a file: what was synced is not what is read later.
+//! Faults of the disk below a file, which change synced data.
 
 use super::{Followed, SECTOR, sectors, write};
 use nacre_kernel::Random;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What a disk did to a write that it had confirmed with a sync.
+/// Fault of a disk in a write that it had confirmed with a sync.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MediumFault {
     /// One bit changed.
     BitRot,
-    /// Nothing of it was written.
+    /// None of it was written.
     LostWrite,
     /// Some of its sectors were written.
     TornWrite,
@@ -23,7 +23,7 @@ impl MediumFault {
     pub const ALL: [MediumFault; 4] =
         [MediumFault::BitRot, MediumFault::LostWrite, MediumFault::TornWrite, MediumFault::MisdirectedWrite];
 
-    /// Its name, as those of the medium of a device.
+    /// Its name, as for faults of the medium of a device.
     pub fn name(self) -> &'static str {
         match self {
             MediumFault::BitRot => "bit_rot",
@@ -34,7 +34,7 @@ impl MediumFault {
     }
 }
 
-/// What a fault of the disk changed.
+/// Effect of a fault of the disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Harm {
     /// The fault.
@@ -45,11 +45,11 @@ pub struct Harm {
     pub overwritten: Option<Range<u64>>,
 }
 
-/// A write that a sync brought to the disk, and that no later one changed.
+/// A part of a synced write that no later write changed.
 #[derive(Debug)]
 pub(super) struct Landed {
     offset: u64,
-    /// What the disk held there.
+    /// Previous content of the disk.
     before: Vec<u8>,
     after: Vec<u8>,
 }
@@ -65,7 +65,7 @@ impl Landed {
 }
 
 impl Followed {
-    /// Notes that `part` is about to reach the disk at `offset`.
+    /// Notes that `part` is going to be written to the disk at `offset`.
     pub(super) fn land(&mut self, offset: u64, part: &[u8]) {
         self.landed.retain(|earlier| !earlier.overlaps(offset, part.len()));
         let start = self.durable.len().min(offset as usize);
@@ -74,8 +74,9 @@ impl Followed {
         self.landed.push(Arc::new(Landed { offset, before, after: part.to_vec() }));
     }
 
-    /// Does `fault` to a random synced write within `part` of the file; `bytes` are those of the file after a kill or a power
-    /// loss. Returns what it changed, or `None` if nothing there can have this fault.
+    /// Injects `fault` into a random synced write within `part` of the file. `bytes` is the content of the
+    /// file after a kill or a power loss. Returns its effect, or `None` if no write there can have this
+    /// fault.
     pub fn harm(
         &self,
         bytes: &mut Vec<u8>,
@@ -118,7 +119,7 @@ impl Followed {
 }
 
 impl Landed {
-    /// Of its sectors at least one was written, and at least one was not.
+    /// Tears the write: at least one of its sectors was written, and at least one was not.
     fn tear(&self, bytes: &mut Vec<u8>, chance: &mut Random) {
         let sectors: Vec<Range<usize>> = sectors(self.offset, self.after.len()).collect();
         let lost = chance.below(sectors.len() as u64);

@@ -1,4 +1,4 @@
-//! Killed at any write, powerless at any moment: what comes back is a prefix with everything acknowledged.
+//! Kills at any write, and power losses at any time: a prefix with everything acknowledged is restored.
 
 use super::toy::{GEOMETRY, IDENTITY, Step, Toy, history, step};
 use crate::tape::{Event, Followed};
@@ -7,19 +7,19 @@ use proptest::prelude::*;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Where the journal begins in the file.
+/// Offset of the journal in the file.
 const JOURNAL_START: usize = crate::superblock::JOURNAL_START as usize;
-/// So small that a checkpoint is due every 30 steps.
+/// A small journal, so that a checkpoint is due every 30 steps.
 const JOURNAL_BYTES: u64 = 2048;
-/// Bytes of a record of the toy.
+/// Bytes of a record of the toy device.
 const RECORD: usize = 24 + 3 + 8;
 
-/// What is noted between the writes of a file.
+/// Notes between the writes of a file.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Note {
-    /// A step, counted from 1, is about to be kept.
+    /// A step, counted from 1, is going to be journaled.
     Issued(u64),
-    /// It was acknowledged.
+    /// The step was acknowledged.
     Acknowledged(u64),
     /// Everything acknowledged was synced.
     Synced,
@@ -38,7 +38,7 @@ fn recover(tape: &Arc<Tape>) -> Result<(Image, Toy), ImageError> {
     Ok((opened.image, toy))
 }
 
-/// Takes `steps`, syncing after every `sync`th, with notes of it on the tape.
+/// Runs `steps` with a sync after every `sync`th one, and adds notes to the tape.
 fn run(tape: &Tape, image: &Image, toy: &mut Toy, steps: &[Step], sync: u64) -> Result<(), ImageError> {
     for &step in steps {
         tape.note(Note::Issued(toy.done + 1));
@@ -52,7 +52,7 @@ fn run(tape: &Tape, image: &Image, toy: &mut Toy, steps: &[Step], sync: u64) -> 
     Ok(())
 }
 
-/// Follows a tape: what the file holds after its events, and what was promised by then.
+/// Applies the events of a tape: content of the file, and steps guaranteed by then.
 #[derive(Clone, Default)]
 pub(super) struct Replay {
     pub(super) file: Followed,
@@ -84,7 +84,7 @@ impl Replay {
     }
 }
 
-/// Opens `bytes` and checks that the toy in it took at least `least` and at most `most` steps of `steps`.
+/// Opens `bytes` and checks that its toy device has performed at least `least` and at most `most` of `steps`.
 fn check(bytes: Vec<u8>, steps: &[Step], least: u64, most: u64, created: bool) -> Option<(Arc<Tape>, u64)> {
     let tape = Arc::new(Tape::with(bytes));
     let toy = match recover(&tape) {
@@ -204,7 +204,7 @@ proptest! {
                 Err(error) => {
                     let is_told = matches!(error.problem, Problem::DiskFull { .. });
                     prop_assert!(is_told, "{}", error);
-                    // Others would find no room either.
+                    // Further steps would not find space either.
                     break;
                 }
             }
@@ -214,7 +214,7 @@ proptest! {
         let is_stopped = image.error().is_some();
         let bytes = tape.reel().bytes.clone();
         check(bytes, &life, taken.len() as u64, taken.len() as u64 + 1, true);
-        // Superblocks that may be half written end it; anything else waits for room.
+        // A possibly torn superblock ends the run; other writes wait for space.
         tape.reel().room = None;
         if !is_stopped {
             for &step in &life[taken.len()..] {
@@ -268,7 +268,7 @@ fn a_record_that_is_missing_is_damage_where_it_was_synced_and_torn_where_it_was_
 
 #[test]
 fn a_page_of_the_journal_that_the_machine_lost_before_others_is_torn() {
-    // Of what was not synced the machine wrote the last sector and not those before: stale ones are there instead.
+    // The host wrote the last unsynced sector but not those before it, which are stale.
     let tape = Arc::new(Tape::default());
     let image = create(&tape).expect("created");
     let mut toy = Toy::new(&image);
@@ -286,7 +286,7 @@ fn a_page_of_the_journal_that_the_machine_lost_before_others_is_torn() {
 
 #[test]
 fn bytes_that_look_like_a_record_are_none() {
-    // A program stores what was a journal elsewhere: the same bytes, in another place.
+    // A program stores the content of a journal: the same bytes at another offset.
     let tape = Arc::new(Tape::default());
     let image = create(&tape).expect("created");
     image.append(b"abc").expect("nothing fails");
@@ -306,7 +306,8 @@ fn bytes_that_look_like_a_record_are_none() {
 
 #[test]
 fn a_torn_record_is_not_made_whole_by_another_one_in_its_place() {
-    // A program writes again what it wrote before the first power loss; at the second one the head of that is lost.
+    // A program repeats the write from before the first power loss; the second power loss loses the head of
+    // the record.
     const SECTOR: usize = 512;
     let tape = Arc::new(Tape::default());
     create(&tape).expect("created").append(&[7; 900]).expect("nothing fails");
@@ -339,9 +340,9 @@ fn after_any_failed_write_or_sync_nothing_is_written_and_what_was_acknowledged_i
             continue;
         };
         let mut toy = Toy::new(&image);
-        // A page of the last step is told to whoever asks.
+        // A failed write of a page in the last step is reported by `error`.
         let Some(error) = run(&tape, &image, &mut toy, steps, 9).err().or_else(|| image.error()) else {
-            assert!(tape.reel().operations < failing, "operation {failing} failed and nobody was told");
+            assert!(tape.reel().operations < failing, "operation {failing} failed and was not reported");
             break;
         };
         assert!(matches!(error.problem, Problem::Io { .. }), "operation {failing}: {error}");

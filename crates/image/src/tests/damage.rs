@@ -1,11 +1,11 @@
-//! Whatever byte of an image changes is told, never given as it is, and the rest is saved into a copy.
+//! A changed byte of an image is reported and never returned, and the intact rest is copied.
 
 use super::Folder;
 use super::crashes::Tape;
 use super::toy::{GEOMETRY, IDENTITY, PAGE, Step, Toy, history};
-use crate::check::look;
+use crate::check::inspect;
 use crate::repair::mend;
-use crate::{Image, ImageError, Opened, Plan, Problem, check, repair};
+use crate::{Image, ImageError, NewImage, Opened, Problem, check, repair};
 use nacre_kernel::{Random, Streams};
 use nacre_media::store::Store;
 use std::ops::ControlFlow;
@@ -15,10 +15,10 @@ use std::sync::Arc;
 /// A journal for 200 steps.
 const JOURNAL_BYTES: u64 = 16 << 10;
 
-/// Where the journal begins.
+/// Offset of the journal.
 const JOURNAL: usize = 128 << 10;
 
-/// To the end.
+/// A watch that never stops the work.
 fn on() -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
@@ -36,7 +36,7 @@ fn steps(random: &mut Random, count: u64) -> Vec<Step> {
     (0..count).map(step).collect()
 }
 
-/// An image of `steps`, with a checkpoint behind the first `kept` of them, all of it synced.
+/// A synced image of `steps`, with a checkpoint after the first `kept` of them.
 fn image(steps: &[Step], kept: usize) -> Vec<u8> {
     let tape = Arc::new(Tape::default());
     let image = Image::create_on(tape.clone(), Path::new("tape"), IDENTITY, GEOMETRY, JOURNAL_BYTES).unwrap();
@@ -59,7 +59,8 @@ fn a_changed_bit_is_told_or_does_not_matter() {
         let count = 60 + random.below(60);
         let steps = steps(&mut random, count);
         let mut bytes = image(&steps, 30 + random.below(30) as usize);
-        // A byte that means something: where nothing was ever written nothing is lost. Every other one behind the journal.
+        // A byte that was written, since damage elsewhere loses nothing; in every second case after the
+        // journal.
         let first = if case % 2 == 0 { 0 } else { (128 << 10) + JOURNAL_BYTES as usize };
         let set: Vec<usize> = (first..bytes.len()).filter(|&at| bytes[at] != 0).collect();
         let at = set[random.below(set.len() as u64) as usize];
@@ -79,8 +80,8 @@ fn a_changed_bit_is_told_or_does_not_matter() {
             told += 1;
             continue;
         }
-        // The second superblock stands in for the first, and so does the second copy of the checkpoint; a byte of a page
-        // that was programmed again is old. The mark behind the sync may be taken for a torn one: it has no step.
+        // The second copies of superblock and checkpoint replace the first ones; the byte of a page that was
+        // programmed again is old. The mark of the sync may be taken for a torn record: it has no step.
         assert_eq!(toy.done as usize, steps.len(), "case {case}: byte {at} took steps away in silence");
         assert!(&contents == expected.last().unwrap(), "case {case}: byte {at} changed bytes in silence");
         silent += 1;
@@ -94,14 +95,15 @@ fn a_changed_bit_in_the_last_record_before_a_flush_is_told() {
     for count in 1..40 {
         let steps = steps(&mut Streams::new(count).stream("flushed"), count);
         let good = image(&steps, usize::MAX);
-        // A record has 35 bytes. The last eight say where it ends when its head is not good, and are not looked at else.
+        // A record has 35 bytes. The last eight show where it ends if its head is invalid, and are not
+        // checked otherwise.
         let last = JOURNAL + 35 * (count as usize - 1);
         for at in last..last + 27 {
             let mut bytes = good.clone();
             bytes[at] ^= 1 << (at % 8);
             let error = open(bytes.clone()).map(drop).expect_err("it was on the disk").to_string();
             assert!(error.contains("it is damaged: its journal at byte"), "{error}");
-            let checked = look(&Tape::with(bytes), &mut on).unwrap().checked;
+            let checked = inspect(&Tape::with(bytes), &mut on).unwrap().checked;
             assert!(!checked.is_good() && checked.journal.damage.is_some(), "{checked:?}");
             assert_eq!(checked.journal.records, count - 1);
         }
@@ -115,7 +117,8 @@ fn a_record_that_was_not_flushed_may_be_taken_for_torn() {
     let mut toy = Toy::new(&image);
     (0..20).for_each(|number| toy.serve(&image, Step::Program(number, number)).unwrap());
     let mut bytes = tape.reel().bytes.clone();
-    // The fifteenth record lies across two sectors. Without its length nothing says where it ends, nor that it was synced.
+    // The fifteenth record is in two sectors. Without its length, neither its end nor that it was synced is
+    // known.
     bytes[JOURNAL + 14 * 35 + 4] ^= 1;
     let opened = open(bytes).unwrap();
     assert!(opened.torn && opened.records.count() == 14, "{} records", opened.records.count());
@@ -149,12 +152,12 @@ fn a_checkpoint_whose_copies_are_damaged_one_after_the_other_is_mended() {
         let mut bytes = bytes.clone();
         bytes[offset as usize + 5] ^= 1;
         let tape = Tape::with(bytes);
-        let looked = look(&tape, &mut on).unwrap();
+        let inspected = inspect(&tape, &mut on).unwrap();
         let expected = [number != 0, number != 1];
-        assert_eq!(looked.checked.checkpoint_copies, expected);
-        assert!(!looked.checked.is_good() && looked.checked.can_be_repaired());
-        mend(&tape, looked, &mut on).unwrap();
-        assert!(look(&tape, &mut on).unwrap().checked.is_good());
+        assert_eq!(inspected.checked.checkpoint_copies, expected);
+        assert!(!inspected.checked.is_good() && inspected.checked.can_be_repaired());
+        mend(&tape, inspected, &mut on).unwrap();
+        assert!(inspect(&tape, &mut on).unwrap().checked.is_good());
         let toy = Toy::recovered(&open(tape.reel().bytes.clone()).unwrap());
         assert!(&toy.contents() == history(&steps).last().unwrap());
     }
@@ -173,17 +176,17 @@ fn a_damaged_image_is_saved_into_a_copy_that_opens() {
         }
         let before = bytes.clone();
         let tape = Tape::with(bytes);
-        let Ok(looked) = look(&tape, &mut on) else {
+        let Ok(inspected) = inspect(&tape, &mut on) else {
             lost += 1;
             continue;
         };
-        assert!(tape.reel().bytes == before, "looking changes nothing");
-        if !looked.checked.can_be_repaired() {
+        assert!(tape.reel().bytes == before, "inspecting changes nothing");
+        if !inspected.checked.can_be_repaired() {
             lost += 1;
             continue;
         }
-        mend(&tape, looked, &mut on).unwrap();
-        let again = look(&tape, &mut on).unwrap();
+        mend(&tape, inspected, &mut on).unwrap();
+        let again = inspect(&tape, &mut on).unwrap();
         assert!(again.checked.is_good(), "case {case}: {:?}", again.checked);
         let opened = open(tape.reel().bytes.clone()).unwrap_or_else(|error| panic!("case {case}: {error}"));
         let toy = Toy::recovered(&opened);
@@ -211,8 +214,8 @@ fn damage_that_is_copied_and_written_over_in_part_stays_damage() {
     toy.serve(&opened.image, Step::Copy(1, 20)).unwrap();
     opened.image.checkpoint(&toy.state()).unwrap();
     let contents = toy.contents();
-    assert_eq!(contents[20], [0xFF; PAGE], "what is not what was written is not given");
-    let error = opened.image.error().expect("it is told").to_string();
+    assert_eq!(contents[20], [0xFF; PAGE], "damaged data is not returned");
+    let error = opened.image.error().expect("it is reported").to_string();
     assert!(error.contains("page 1 of the medium") && error.contains("nacre image repair"), "{error}");
     assert!(opened.image.append(b"more").is_err(), "nothing is written after it");
 }
@@ -235,14 +238,14 @@ fn a_copy_of_a_damaged_page_is_not_given_before_it_is_in_the_file() {
         opened.image.store().read(20, offset, &mut read[..length]);
         assert_eq!(read[..length], [0xFF; PAGE][..length], "bytes {offset} and so on");
     }
-    let error = opened.image.error().expect("it is told").to_string();
+    let error = opened.image.error().expect("it is reported").to_string();
     assert!(error.contains("page 20 of the medium"), "{error}");
 }
 
 #[test]
 fn without_checksums_pages_are_what_is_there() {
     let tape = Arc::new(Tape::default());
-    let plan = Plan { geometry: GEOMETRY, page_checksums: false };
+    let plan = NewImage { geometry: GEOMETRY, page_checksums: false };
     let image = Image::create_on(tape.clone(), Path::new("tape"), IDENTITY, plan, JOURNAL_BYTES).unwrap();
     let mut toy = Toy::new(&image);
     toy.serve(&image, Step::Program(1, 7)).unwrap();
@@ -250,14 +253,14 @@ fn without_checksums_pages_are_what_is_there() {
     let mut bytes = tape.reel().bytes.clone();
     let page = bytes.windows(PAGE).rposition(|bytes| bytes == [7; PAGE]).unwrap();
     bytes[page] = 6;
-    let looked = look(&Tape::with(bytes.clone()), &mut on).unwrap().checked;
-    assert!(looked.is_good() && !looked.pages.are_checked && looked.pages.programmed == 1);
+    let inspected = inspect(&Tape::with(bytes.clone()), &mut on).unwrap().checked;
+    assert!(inspected.is_good() && !inspected.pages.are_checked && inspected.pages.programmed == 1);
     let toy = Toy::recovered(&open(bytes).unwrap());
     assert_eq!(toy.contents()[1][0], 6);
 }
 
 #[test]
-fn a_file_is_looked_at_and_its_copy_repaired_and_nothing_is_written_over() {
+fn check_and_repair_do_not_overwrite_files() {
     let folder = Folder::new();
     let (image, toy) = twenty_pages(&folder);
     let held = check(&folder.file(), &mut on).expect_err("it is open");
@@ -270,7 +273,7 @@ fn a_file_is_looked_at_and_its_copy_repaired_and_nothing_is_written_over() {
     let found = check(&folder.file(), &mut on).unwrap();
     assert!(!found.is_good(), "{found:?}");
     let out = folder.0.join("copy");
-    // One of the two copies of the state is cut off.
+    // One of the two copies of the state is missing.
     assert!(found.can_be_repaired(), "{found:?}");
     assert_eq!(repair(&folder.file(), &out, &mut on).unwrap(), found);
     assert!(check(&out, &mut on).unwrap().is_good());
@@ -280,7 +283,7 @@ fn a_file_is_looked_at_and_its_copy_repaired_and_nothing_is_written_over() {
     assert_eq!(check(&folder.file(), &mut on).unwrap(), found, "the image is as it was");
 }
 
-/// An image with a checkpoint behind twenty programs.
+/// An image with a checkpoint after twenty programs.
 fn twenty_pages(folder: &Folder) -> (Image, Toy) {
     let image = Image::create(&folder.file(), IDENTITY, GEOMETRY).unwrap();
     let mut toy = Toy::new(&image);
@@ -317,11 +320,11 @@ fn what_is_ended_leaves_the_image_and_no_copy() {
 }
 
 #[test]
-fn what_has_come_to_the_place_of_a_copy_meanwhile_stays() {
+fn a_file_that_replaces_an_unfinished_copy_is_not_removed() {
     let folder = Folder::new();
     let (image, toy) = twenty_pages(&folder);
     let out = folder.0.join("copy");
-    // Somebody moves what was begun away, puts his own link there, and the copy ends.
+    // Another process moves the unfinished copy and creates a link of the same name, and the copy is stopped.
     let mut takes_its_place = || {
         std::fs::rename(&out, folder.0.join("moved")).unwrap();
         std::os::unix::fs::symlink("mine", &out).unwrap();
@@ -333,7 +336,7 @@ fn what_has_come_to_the_place_of_a_copy_meanwhile_stays() {
     drop((image, toy));
     let mut asked = 0;
     let mut later = || {
-        // The first looks are those of the check, before there is a copy.
+        // The first calls are from the check, before there is a copy.
         asked += 1;
         if out.exists() { takes_its_place() } else { ControlFlow::Continue(()) }
     };
@@ -343,21 +346,21 @@ fn what_has_come_to_the_place_of_a_copy_meanwhile_stays() {
 }
 
 #[test]
-fn an_image_that_is_not_wanted_goes_and_nothing_else_of_its_name() {
+fn discard_removes_the_image_and_no_other_file_of_its_name() {
     let folder = Folder::new();
     let (first, second) = (folder.0.join("first"), folder.0.join("second"));
     let image = Image::create(&first, IDENTITY, GEOMETRY).unwrap();
     std::fs::rename(&first, &second).unwrap();
     std::os::unix::fs::symlink(&second, &first).unwrap();
     image.discard();
-    assert!(first.is_symlink() && second.exists(), "a link to it is somebody's, too");
+    assert!(first.is_symlink() && second.exists(), "a link to it was created by another process, too");
     std::fs::remove_file(&first).unwrap();
     std::fs::rename(&second, &first).unwrap();
     image.discard();
     assert!(!first.exists());
 }
 
-/// Ends the work when it is asked once more than `left` times.
+/// Stops the work when it is called more than `left` times.
 fn ending(left: &mut i32) -> ControlFlow<()> {
     *left -= 1;
     if *left < 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

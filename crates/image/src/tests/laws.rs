@@ -1,4 +1,4 @@
-//! Properties: any steps with checkpoints and reopenings anywhere, any damage, any use of room.
+//! Properties for random steps, checkpoints, reopenings, damage, and use of space.
 
 use super::crashes::Tape;
 use super::toy::{GEOMETRY, IDENTITY, Step, Toy, history, step};
@@ -8,16 +8,16 @@ use proptest::prelude::*;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What happens between steps.
+/// An action of a test.
 #[derive(Clone, Copy, Debug)]
-enum Turn {
+enum Action {
     Step(Step),
     Checkpoint,
     Reopen,
 }
 
-fn turn() -> impl Strategy<Value = Turn> {
-    prop_oneof![12 => step().prop_map(Turn::Step), 1 => Just(Turn::Checkpoint), 1 => Just(Turn::Reopen)]
+fn action() -> impl Strategy<Value = Action> {
+    prop_oneof![12 => step().prop_map(Action::Step), 1 => Just(Action::Checkpoint), 1 => Just(Action::Reopen)]
 }
 
 fn open(bytes: Vec<u8>) -> Result<(Image, Toy, Arc<Tape>), crate::ImageError> {
@@ -34,14 +34,14 @@ fn create() -> (Image, Toy, Arc<Tape>) {
     (image, toy, tape)
 }
 
-/// The file after `turns`.
-fn play(turns: &[Turn]) -> Vec<u8> {
+/// The file after the actions `actions`.
+fn play(actions: &[Action]) -> Vec<u8> {
     let (mut image, mut toy, mut tape) = create();
-    for turn in turns {
-        match turn {
-            Turn::Step(step) => toy.serve(&image, *step).expect("served"),
-            Turn::Checkpoint => image.checkpoint(&toy.state()).expect("checkpoint"),
-            Turn::Reopen => {
+    for action in actions {
+        match action {
+            Action::Step(step) => toy.serve(&image, *step).expect("served"),
+            Action::Checkpoint => image.checkpoint(&toy.state()).expect("checkpoint"),
+            Action::Reopen => {
                 let bytes = tape.reel().bytes.clone();
                 (image, toy, tape) = open(bytes).expect("opened");
             }
@@ -51,33 +51,33 @@ fn play(turns: &[Turn]) -> Vec<u8> {
     reel.bytes.clone()
 }
 
-fn steps(turns: &[Turn]) -> Vec<Step> {
-    let step = |turn: &Turn| if let Turn::Step(step) = turn { Some(*step) } else { None };
-    turns.iter().filter_map(step).collect()
+fn steps(actions: &[Action]) -> Vec<Step> {
+    let step = |action: &Action| if let Action::Step(step) = action { Some(*step) } else { None };
+    actions.iter().filter_map(step).collect()
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_device_in_an_image_is_the_device_in_memory(turns in proptest::collection::vec(turn(), 0..300)) {
-        let (_, toy, _) = open(play(&turns)).expect("opened");
-        let history = history(&steps(&turns));
+    fn a_device_in_an_image_is_the_device_in_memory(actions in proptest::collection::vec(action(), 0..300)) {
+        let (_, toy, _) = open(play(&actions)).expect("opened");
+        let history = history(&steps(&actions));
         prop_assert_eq!(toy.done as usize + 1, history.len());
         prop_assert_eq!(&toy.contents(), history.last().expect("the beginning is there"));
     }
 
     #[test]
     fn a_changed_byte_is_refused_or_cuts_the_journal_off(
-        turns in proptest::collection::vec(turn(), 1..100),
+        actions in proptest::collection::vec(action(), 1..100),
         place in any::<proptest::sample::Index>(),
         flip in 1..=255u8,
     ) {
-        let mut bytes = play(&turns);
-        // Superblocks, journal and whatever is not a page of the toy: pages have no checksums.
+        let mut bytes = play(&actions);
+        // Superblocks, journal and everything except pages of the toy device, which have no checksums.
         let checked: Vec<usize> = (0..400).chain((64 << 10)..(64 << 10) + 400).chain(128 << 10..132 << 10).collect();
         bytes[checked[place.index(checked.len())]] ^= flip;
-        // One copy of the superblock is enough, so only records that were on the disk are missed.
+        // One copy of the superblock suffices, so only damaged records are missing.
         let (_, toy, _) = match open(bytes) {
             Ok(opened) => opened,
             Err(error) => {
@@ -86,17 +86,17 @@ proptest! {
                 return Ok(());
             }
         };
-        let history = history(&steps(&turns));
+        let history = history(&steps(&actions));
         prop_assert_eq!(&toy.contents(), &history[toy.done as usize]);
     }
 
     #[test]
     fn room_is_given_out_once_and_taken_back(
-        turns in proptest::collection::vec((any::<bool>(), 1..40_000u64, any::<proptest::sample::Index>()), 0..60),
+        actions in proptest::collection::vec((any::<bool>(), 1..40_000u64, any::<proptest::sample::Index>()), 0..60),
     ) {
         let mut space = Space::from(8192);
         let mut used: Vec<(u64, u64)> = Vec::new();
-        for (take, bytes, which) in turns {
+        for (take, bytes, which) in actions {
             if take || used.is_empty() {
                 let offset = space.take(bytes);
                 prop_assert!(offset >= 8192 && offset.is_multiple_of(4096), "{}", offset);
@@ -116,7 +116,8 @@ proptest! {
 
 #[test]
 fn a_file_does_not_grow_for_ever() {
-    // Blocks are erased and programmed again, with checkpoints: twice the toy, and two checkpoints, are enough.
+    // Blocks are erased and programmed again, with checkpoints: the file needs at most twice the toy device
+    // and two checkpoints.
     let (image, mut toy, tape) = create();
     for round in 0..1000u32 {
         let block = (round % 5) as u8 * 8;

@@ -1,9 +1,9 @@
-//! A toy device on images in files, and on a file that records, fails and loses its power.
+//! A toy device on images in files, and on a simulated file with failures and power losses.
 
 mod crashes;
 mod damage;
+mod errors;
 mod laws;
-mod mistakes;
 mod raw_crashes;
 mod round_trips;
 mod toy;
@@ -11,7 +11,7 @@ mod toy;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Its own folder for a test, gone afterwards.
+/// A folder for one test, removed afterwards.
 struct Folder(PathBuf);
 
 impl Folder {

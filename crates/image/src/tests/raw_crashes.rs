@@ -1,5 +1,5 @@
-//! Raw bytes under a host that loses its power: what was synced is there, and of the rest each byte is as it was at
-//! some moment since.
+//! Raw bytes over power losses of the host: synced bytes are restored, and each other byte has one of its
+//! values since the sync.
 
 use super::crashes::{Replay, Tape};
 use crate::{Geometry, Image, Raw};
@@ -11,7 +11,7 @@ const BYTES: u64 = 16 << 10;
 const JOURNAL_BYTES: u64 = 2048;
 const IDENTITY: &str = "device = none";
 
-/// What a byte may be after a power loss: it was so at the last sync, or since.
+/// Allowed values of each byte after a power loss: those at the last sync and since.
 type Legal = Vec<Vec<u8>>;
 
 fn open(bytes: Vec<u8>) -> (Arc<Tape>, Image, Raw, Vec<u8>) {
@@ -23,7 +23,7 @@ fn open(bytes: Vec<u8>) -> (Arc<Tape>, Image, Raw, Vec<u8>) {
     (tape, opened.image, raw, found)
 }
 
-/// A write, a zeroed or trimmed range, or a record of what fails. What the bytes are then.
+/// Performs a random write, zeroing or trim, or appends a record; `now` is the resulting content.
 fn change(raw: &Raw, image: &Image, random: &mut Random, now: &mut [u8]) {
     let (from, length) = (random.below(BYTES - 3000), 1 + random.below(3000));
     let range = from as usize..(from + length) as usize;
@@ -69,7 +69,7 @@ fn power_failures_one_after_the_other_take_nothing_from_raw_bytes_that_was_synce
                 }
                 moments.push((tape.reel().events.len(), legal.clone()));
             }
-            // The power fails behind one of them.
+            // Power fails after one of them.
             let (events, legal) = &moments[random.below(moments.len() as u64) as usize];
             let mut replay = Replay::on(&file, 0);
             tape.reel().events[..*events].iter().for_each(|event| replay.follow(event));

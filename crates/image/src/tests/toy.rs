@@ -1,4 +1,4 @@
-//! The smallest device: pages that are programmed and erased, and a count of what it did.
+//! A toy device: pages that are programmed and erased, and a count of its steps.
 
 use crate::{Geometry, Image, ImageError, ImageStore, Opened};
 use nacre_kernel::state::{StateReader, StateWriter};
@@ -14,17 +14,17 @@ pub(super) const IDENTITY: &str = "device = toy\npages = 40";
 /// Every page.
 pub(super) type Contents = Vec<[u8; PAGE]>;
 
-/// What can be asked of the toy.
+/// An operation of the toy device.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Step {
-    /// Programs a page whether it is erased or not.
+    /// Programs a page, whether it is erased or not.
     Program(u8, u8),
     Copy(u8, u8),
     /// Erases whole extents or parts of them.
     Erase(u8, u8),
 }
 
-/// Any step; erase blocks of the toy begin at multiples of 8.
+/// A random step; erase blocks of the toy device start at multiples of 8.
 pub(super) fn step() -> impl Strategy<Value = Step> {
     let page = 0..PAGES as u8;
     prop_oneof![
@@ -53,7 +53,7 @@ impl Step {
         }
     }
 
-    /// The naive model: what the step makes of the pages.
+    /// Applies the step to a naive model of the pages.
     pub(super) fn on(self, contents: &mut Contents) {
         match self {
             Step::Program(page, byte) => contents[usize::from(page)] = [byte; PAGE],
@@ -76,10 +76,10 @@ pub(super) fn history(steps: &[Step]) -> Vec<Contents> {
     history
 }
 
-/// The device.
+/// The toy device.
 pub(super) struct Toy {
     store: ImageStore,
-    /// Steps in its life.
+    /// Number of steps since it was new.
     pub(super) done: u64,
 }
 
@@ -88,7 +88,7 @@ impl Toy {
         Toy { store: image.store(), done: 0 }
     }
 
-    /// The device in an image, as after the last record.
+    /// The device in an image, after replaying all records.
     pub(super) fn recovered(opened: &Opened) -> Toy {
         let mut toy = Toy::new(&opened.image);
         if let Some(state) = &opened.state {
@@ -115,7 +115,7 @@ impl Toy {
         state.finish()
     }
 
-    /// Takes the step and keeps it, with a checkpoint when one is due.
+    /// Performs and journals the step, with a checkpoint if one is due.
     pub(super) fn serve(&mut self, image: &Image, step: Step) -> Result<(), ImageError> {
         if image.wants_checkpoint() {
             image.checkpoint(&self.state())?;
@@ -131,7 +131,7 @@ impl Toy {
         }
     }
 
-    /// Takes the step when it is kept, so that one that could not be kept was not taken.
+    /// Performs the step after it was journaled, so that a step that cannot be journaled is not performed.
     pub(super) fn serve_ahead(&mut self, image: &Image, step: Step) -> Result<(), ImageError> {
         if image.wants_checkpoint() {
             image.checkpoint(&self.state())?;

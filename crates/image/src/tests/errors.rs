@@ -1,11 +1,11 @@
-//! Whatever is wrong with an image is reported with place, value and remedy, and the file is left as it was.
+//! Errors of an image are reported with location, value and remedy, and the file does not change.
 
 use super::Folder;
 use super::toy::{GEOMETRY, IDENTITY, Step, Toy};
 use crate::{Geometry, Image, Problem};
 use std::path::Path;
 
-/// Where the first checkpoint of the toy is: after the journal.
+/// Offset of the toy device's first checkpoint, after the journal.
 const AFTER_JOURNAL: u64 = (128 << 10) + (128 << 20);
 
 /// An image with a checkpoint and a record, closed.
@@ -23,7 +23,7 @@ fn change(path: &Path, offset: u64, bytes: &[u8]) {
     file.write_all_at(bytes, offset).expect("it can be written");
 }
 
-/// What opening says behind the path. Checks that it leaves the beginning of the file as it was.
+/// The message of opening an image, after the path. Checks that the beginning of the file does not change.
 fn message(path: &Path) -> String {
     message_for(path, IDENTITY, GEOMETRY)
 }
@@ -43,7 +43,7 @@ fn message_for(path: &Path, identity: &str, geometry: Geometry) -> String {
 }
 
 #[test]
-fn a_missing_image_and_one_in_the_way_are_told_apart() {
+fn a_missing_and_an_existing_image_have_different_errors() {
     let folder = Folder::new();
     assert_eq!(message(&folder.file()), "there is no image; create it first, or check the path");
     image(&folder);
@@ -100,7 +100,7 @@ fn an_image_is_opened_through_a_link_but_never_made_through_one() {
     let open = |path: &Path| {
         Image::open_or_create(path, IDENTITY, GEOMETRY).map(drop).map_err(|error| error.problem)
     };
-    // To an empty file, and to nothing.
+    // A link to an empty file, and a dangling one.
     for target in [&empty, &folder.0.join("nothing")] {
         std::os::unix::fs::symlink(target, &link).expect("linked");
         assert_eq!(open(&link), Err(Problem::Linked), "{target:?}");
@@ -197,7 +197,8 @@ fn a_file_cut_within_its_last_page_is_found() {
     let folder = Folder::new();
     let image = Image::create(&folder.file(), IDENTITY, GEOMETRY).expect("created");
     let mut toy = Toy::new(&image);
-    // Two copies of the first checkpoint, the extent, two of the second one; those of the third are where the first was.
+    // Two copies of the first checkpoint, the extent, two copies of the second one; those of the third one
+    // replace the first.
     image.checkpoint(&toy.state()).expect("checkpoint");
     toy.serve(&image, Step::Program(1, 1)).expect("served");
     image.checkpoint(&toy.state()).expect("checkpoint");
@@ -218,7 +219,7 @@ fn a_file_cut_within_its_last_page_is_found() {
 fn a_checkpoint_with_a_changed_byte_in_both_copies_is_refused_and_one_is_enough() {
     let folder = Folder::new();
     image(&folder);
-    // The toy's one extent is the first thing after the journal, the copies of the checkpoint come next.
+    // The only extent of the toy device follows the journal, and the copies of the checkpoint come next.
     let at = AFTER_JOURNAL + 4096;
     change(&folder.file(), at + 9, &[0xA5]);
     assert!(Image::open(&folder.file(), IDENTITY, GEOMETRY).is_ok(), "the second copy is whole");
