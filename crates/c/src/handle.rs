@@ -1,4 +1,4 @@
-//! The memory behind a handle: what it is asked, and its last error.
+//! The memory behind a handle, with its last error.
 
 use nacre_files::ScenarioFiles;
 use nacre_kernel::ErrorCode;
@@ -12,12 +12,12 @@ use std::path::Path;
 /// A memory that a C program uses.
 #[derive(Debug)]
 pub struct Handle {
-    /// None after a failed assertion in it.
+    /// `None` after a failed assertion.
     memory: Option<Memory>,
     error: Failure,
 }
 
-/// An error, as C programs get it.
+/// An error for C programs.
 #[derive(Debug, Default)]
 pub(crate) struct Failure {
     pub(crate) text: CString,
@@ -42,18 +42,18 @@ impl From<MemoryError> for Failure {
     }
 }
 
-/// The text without bytes that would end it early.
+/// The text as a C string: zero bytes, which would end it, become spaces.
 pub(crate) fn c_text(text: &str) -> CString {
     CString::new(text.replace('\0', " ")).expect("no byte is zero")
 }
 
-/// What `work` returns; a failed assertion in it is an error.
+/// Runs `work`; converts a failed assertion into an error.
 fn guarded<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|cause| Err(Failure::of_panic(&*cause)))
 }
 
 impl Handle {
-    /// Opens the memory of a scenario with settings `path=value`, with its bytes in `image` or in memory.
+    /// Opens the memory of a scenario with settings `path=value`, with its data in `image` or in RAM.
     ///
     /// Errors: a setting without `=`, and those of [`Memory::open`] and [`Memory::open_image`].
     pub(crate) fn open(scenario: &str, settings: &[&str], image: Option<&str>) -> Result<Handle, Failure> {
@@ -78,8 +78,8 @@ impl Handle {
         guarded(|| Ok(memory.close()?))
     }
 
-    /// What `work` returns. `None` after an error, which the handle then has; after a failed assertion it has no memory
-    /// any more.
+    /// Runs `work` and returns its result. `None` after an error, which is stored in the handle. After a
+    /// failed assertion the memory is dropped.
     pub(crate) fn run<T>(&mut self, work: impl FnOnce(&mut Memory) -> Result<T, MemoryError>) -> Option<T> {
         let mut memory = self.memory.take()?;
         let (done, memory) = match guarded(|| Ok(work(&mut memory))) {
@@ -90,7 +90,7 @@ impl Handle {
         done.map_err(|failure| self.error = failure).ok()
     }
 
-    /// What `read` finds; 0 after a failed assertion.
+    /// Returns the result of `read`; 0 after a failed assertion.
     pub(crate) fn number(&self, read: impl FnOnce(&Memory) -> u64) -> u64 {
         self.memory.as_ref().map_or(0, read)
     }
@@ -100,7 +100,7 @@ impl Handle {
         &self.error.text
     }
 
-    /// Its code.
+    /// Code of the last error.
     pub(crate) fn error_code(&self) -> &CStr {
         &self.error.code
     }
@@ -114,7 +114,8 @@ fn assignment(setting: &str) -> Result<(String, String), Failure> {
     Ok((path.trim().into(), value.trim().into()))
 }
 
-/// Text of a scenario, and the files that it may name: those in its folder, or in the working directory for a built-in one.
+/// Text of a scenario, and its files, which are in its folder, or in the working directory for a built-in
+/// scenario.
 fn scenario_of(name: &str) -> Result<(String, ScenarioFiles), Failure> {
     if let Some(shipped) = catalog::scenarios().into_iter().find(|shipped| shipped.name == name) {
         return Ok((shipped.text.into(), ScenarioFiles::new(".", None)));

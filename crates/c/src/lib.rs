@@ -1,7 +1,7 @@
-//! The C interface: a simulated memory, stepped by loads and stores of a C program. `include/nacre.h` documents it.
+//! The C interface: a simulated memory for loads and stores of C programs. `include/nacre.h` documents it.
 //!
-//! Functions here convert pointers; [`Handle`] does the work. A failed assertion never unwinds into C: it is an error
-//! with the code `bug`, and the memory cannot be used after it.
+//! The functions convert pointers and call [`Handle`]. A failed assertion never unwinds into C: it becomes an
+//! error with the code `bug`, after which the memory cannot be used.
 
 #![expect(
     unsafe_code,
@@ -34,8 +34,8 @@ pub extern "C" fn nacre_version() -> *const c_char {
 /// Opens the memory of a scenario; null if it cannot be opened.
 ///
 /// # Safety
-/// `scenario` and `image` are texts that end with a zero byte, `settings` is an array of such texts that ends with null;
-/// the last two may be null. `error` is null or can be written.
+/// `scenario` and `image` are texts that end with a zero byte, `settings` is an array of such texts that ends
+/// with null; the last two may be null. `error` is null or can be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nacre_open(
     scenario: *const c_char,
@@ -45,7 +45,7 @@ pub unsafe extern "C" fn nacre_open(
 ) -> *mut Handle {
     // SAFETY: as the caller guarantees.
     let (scenario, image) = unsafe { (text(scenario), text(image)) };
-    // SAFETY: the array has a further element until one is null.
+    // SAFETY: the array ends with the first null element.
     let setting = |number| unsafe { text(*settings.add(number)) };
     let overrides: Vec<String> = match settings.is_null() {
         true => Vec::new(),
@@ -94,7 +94,7 @@ pub unsafe extern "C" fn nacre_load(
     into: *mut c_void,
     size: usize,
 ) -> c_int {
-    // SAFETY: as the caller guarantees; what was read has `size` bytes.
+    // SAFETY: as the caller guarantees; the data read has `size` bytes.
     unsafe {
         run(memory, |memory| {
             let bytes = memory.read(address, size as u64)?;
@@ -124,7 +124,7 @@ pub unsafe extern "C" fn nacre_store(
     unsafe { run(memory, |memory| memory.write(address, bytes)) }
 }
 
-/// Functions that ask a memory for one thing.
+/// Functions that perform an operation without arguments.
 macro_rules! operations {
     ($($name:ident: $what:literal = $operation:expr;)+) => { $(
         #[doc = $what]
@@ -158,7 +158,7 @@ pub unsafe extern "C" fn nacre_idle(memory: *mut Handle, picoseconds: u64) -> c_
     unsafe { run(memory, |memory| memory.idle(Time::from_ps(picoseconds))) }
 }
 
-/// Functions that return a number of a memory.
+/// Functions that return a number.
 macro_rules! numbers {
     ($($name:ident: $what:literal = $number:expr;)+) => { $(
         #[doc = $what]
@@ -216,7 +216,7 @@ pub unsafe extern "C" fn nacre_error_code(memory: *const Handle) -> *const c_cha
 /// Frees a text.
 ///
 /// # Safety
-/// `text` is null or from a function here that says so, and was not freed.
+/// `text` is null or from a function whose documentation refers to `nacre_free`, and was not freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nacre_free(text: *mut c_char) {
     if !text.is_null() {
@@ -225,7 +225,7 @@ pub unsafe extern "C" fn nacre_free(text: *mut c_char) {
     }
 }
 
-/// Has the memory behind `handle` do `work`; its error stays in the handle.
+/// Runs `work` on the memory of `handle`, which stores an error.
 ///
 /// # Safety
 /// `handle` is null or open, and no other call uses it.
@@ -245,7 +245,7 @@ unsafe fn text(pointer: *const c_char) -> Option<String> {
     text.map(|text| text.to_string_lossy().into_owned())
 }
 
-/// Gives `text` to the caller, who frees it, if `place` is not null.
+/// Writes `text` to `place`, if it is not null; the caller frees it.
 ///
 /// # Safety
 /// `place` is null or can be written.

@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 /// The folder of this crate.
 const CRATE: &str = env!("CARGO_MANIFEST_DIR");
 
-/// A folder for one test, which cargo keeps.
+/// A folder for one test, in the target folder.
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = fs::remove_dir_all(&folder);
@@ -17,7 +17,7 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// Where cargo puts the library, next to this test.
+/// The folder of the library, which is next to this test.
 fn libraries() -> PathBuf {
     let test = std::env::current_exe().expect("a test has a path");
     test.parent().expect("it is in a folder").to_path_buf()
@@ -48,7 +48,7 @@ fn ran(program: &Path, arguments: &[&Path]) -> (Output, String) {
     (done, text)
 }
 
-/// The C program in `text` in a file of its own.
+/// Writes the C program in `text` to a file.
 fn written(folder: &Path, text: &str) -> PathBuf {
     let source = folder.join("program.c");
     fs::write(&source, text).expect("it can be written");
@@ -73,11 +73,11 @@ fn the_example_counts_over_power_losses_and_in_an_image() {
     assert!(first.status.success(), "{}", String::from_utf8_lossy(&first.stderr));
     let page = fs::read_to_string(Path::new(CRATE).join("../../docs/how-to/c-program.md")).expect("the page");
     assert!(page.contains(&text), "docs/how-to/c-program.md has another output than\n{text}");
-    // Its image keeps what it counted: three more each time.
+    // Its image keeps the counter, which increases by three in each run.
     let image = folder.join("counter.nacre");
-    for counted in [3, 6] {
+    for count in [3, 6] {
         let (_, text) = ran(&program, &[&image]);
-        assert!(text.contains(&format!("counter {counted}, ")), "{text}");
+        assert!(text.contains(&format!("counter {count}, ")), "{text}");
     }
 }
 
@@ -95,7 +95,7 @@ fn every_function_of_the_header_is_in_the_library_and_the_other_way_round() {
     let header = fs::read_to_string(Path::new(CRATE).join("include/nacre.h")).expect("the header");
     let declared = functions(&header);
     let folder = folder("symbols");
-    // A program that links only if the library has all of them.
+    // A program that links only if the library has all functions.
     let uses: String = declared.iter().map(|name| format!("    (void (*)(void)){name},\n")).collect();
     let text = format!(
         "#include \"nacre.h\"\ntypedef void (*any)(void);\nany const all[] = {{\n{uses}}};\n\

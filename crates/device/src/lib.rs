@@ -1,4 +1,4 @@
-//! The family of devices: contexts for building them.
+//! The family of devices, and the context for building them.
 //!
 //! Devices that turn a medium into storage are in `nacre-controller`, composite devices in `nacre-hierarchy`;
 //! both belong to the same family. A room is built from its slot through a [`Builder`], so that no room ever
@@ -63,8 +63,8 @@ pub trait Builder {
     /// the caller limits it.
     fn take_memory(&mut self, path: &str, bytes: u64) -> Result<(), Problems>;
 
-    /// As before, for tables that take `at_once` bytes now, and `in_all` when every part of the device has
-    /// been accessed.
+    /// Like [`Builder::take_memory`], for tables that take `at_once` bytes now, and `in_all` after every part
+    /// of the device was accessed.
     fn take_memory_as_touched(&mut self, path: &str, at_once: u64, in_all: u64) -> Result<(), Problems>;
 
     /// The user's policy of `family` with this name. Errors: there is none.

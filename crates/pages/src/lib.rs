@@ -1,15 +1,12 @@
 //! Memory in large pages, if the system supports them.
 //!
-//! The tables of a large cache or drive are read at random. In pages of 4 KiB nearly every access then looks
-//! its
-//! page up in memory, too; in pages of 2 MiB hardly any does. Linux gives large pages to whom asks for them,
-//! as
-//! most systems are set (`transparent_hugepage` is `madvise`), so an allocator asks: this one, which programs
-//! and
-//! extension modules name as theirs. It changes no result, and the core knows nothing of it.
+//! The tables of a large cache or drive are accessed at random. With pages of 4 KiB, nearly every access also
+//! reads a page-table entry from memory; with pages of 2 MiB, hardly any does. On most systems, Linux
+//! provides large pages only on request (`transparent_hugepage` is `madvise`). This allocator requests them;
+//! programs and extension modules select it. It does not change results, and the core does not depend on it.
 //!
-//! `unsafe` code is in this crate and in the C interface alone: an allocator has no other way. It hands every call to the system's own
-//! allocator and only gives advice about the memory that comes back.
+//! Only this crate and the C interface have `unsafe` code, which an allocator requires. It passes every call
+//! to the system allocator and only adds advice about the returned memory.
 
 #![expect(unsafe_code, reason = "the trait of allocators and the call that gives advice are unsafe")]
 
@@ -19,7 +16,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 const PAGE: usize = 2 << 20;
 /// Memory of this size always contains a whole large page.
 const LARGE: usize = 2 * PAGE;
-/// Zeroed memory may never be touched: above this size it uses small pages, so that only touched pages count.
+/// Above this size, zeroed memory uses small pages, since most of it may never be touched.
 const ZEROED_MAX: usize = 64 << 20;
 
 /// The system allocator, which requests huge pages for large allocations.
@@ -65,23 +62,23 @@ unsafe impl GlobalAlloc for LargePages {
     }
 }
 
-/// From now on what is freed goes back to the system, but for little.
+/// Makes the system allocator return nearly all freed memory to the operating system from now on.
 ///
-/// The allocator of glibc asks the system for large blocks one by one and gives them back at once, but each that is
-/// freed raises what counts as large, up to 32 MiB. What is smaller lies in one of up to eight arenas for each
-/// processor, and each of them may keep twice as much. So a server whose clients need a few MiB for a moment keeps
-/// hundreds. With numbers of our own nothing is raised.
+/// The allocator of glibc maps large blocks one by one and unmaps them when they are freed, but each freed
+/// one raises the threshold for large blocks, up to 32 MiB. Smaller blocks are in one of up to eight arenas
+/// for each processor, and each arena may keep twice the threshold. So a server whose clients need a few MiB
+/// for a moment would keep hundreds of MiB. Fixed thresholds are not raised.
 pub fn keep_little() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
         unsafe extern "C" {
             fn mallopt(parameter: i32, value: i32) -> i32;
         }
-        /// `M_MMAP_THRESHOLD` and `M_TRIM_THRESHOLD` of glibc's `malloc.h`, with our bytes.
+        /// `M_MMAP_THRESHOLD` and `M_TRIM_THRESHOLD` of glibc's `malloc.h`, with their values in bytes.
         const NUMBERS: [(i32, i32); 2] = [(-3, 1 << 20), (-1, 2 << 20)];
         for (parameter, value) in NUMBERS {
-            // SAFETY: it sets a number of the allocator, which takes its own lock. If it refuses, it only
-            // keeps more memory.
+            // SAFETY: it sets a parameter of the allocator, under the lock of the allocator. If it fails, the
+            // allocator only keeps more memory.
             let _ = unsafe { mallopt(parameter, value) };
         }
     }
@@ -134,8 +131,8 @@ mod tests {
     fn memory_of_every_size_can_be_used_and_grown() {
         for size in [1, 4096, LARGE - 1, LARGE, 3 * LARGE + 5, ZEROED_MAX + 1] {
             let layout = Layout::from_size_align(size, 16).unwrap();
-            // SAFETY: the size is not zero, every byte written or read lies within it, and each memory is given back
-            // with its layout.
+            // SAFETY: the size is not zero, every accessed byte is within it, and all memory is freed with
+            // its layout.
             unsafe {
                 let zeroed = LargePages.alloc_zeroed(layout);
                 assert_eq!((zeroed.read(), zeroed.add(size - 1).read()), (0, 0));

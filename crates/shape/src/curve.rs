@@ -12,7 +12,7 @@ pub struct Hits {
 }
 
 impl Hits {
-    /// Sum of both.
+    /// Hits of reads and writes.
     pub fn all(self) -> f64 {
         self.reads + self.writes
     }
@@ -36,7 +36,7 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// A curve of `accesses` with the hits that each size of `added` brings, in the order of sizes.
+    /// A curve of `accesses`. `added` has the additional hits at each size, in ascending order.
     pub(crate) fn new(accesses: Hits, smallest: u64, added: impl Iterator<Item = (u64, Hits)>) -> Curve {
         let mut sum = Hits::default();
         let step = |(size, more): (u64, Hits)| {

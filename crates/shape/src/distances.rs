@@ -1,15 +1,14 @@
 //! LRU stack distances in one pass.
 //!
-//! The stack distance of an access is the number of distinct blocks accessed since the block's last access,
-//! itself included: an LRU cache hits exactly when it has space for as many (R. Mattson et al.,
-//! Evaluation techniques for storage hierarchies, IBM Systems Journal 9(2), 1970). Every access takes the
-//! next
-//! place of a row, a block's latest place is marked, and the marks behind it are counted (B. Bennett,
-//! V. Kruskal, LRU stack processing, IBM J. R&D 19(4), 1975). When the row is full, the marked places move
-//! together in their order.
+//! The stack distance of an access is the number of distinct blocks accessed since the last access to the
+//! block, including itself: an LRU cache hits if and only if it has at least as many blocks (R. Mattson et
+//! al., Evaluation techniques for storage hierarchies, IBM Systems Journal 9(2), 1970). Every access takes
+//! the next position of a row, the latest position of each block is marked, and the marks after it are
+//! counted (B. Bennett, V. Kruskal, LRU stack processing, IBM J. R&D 19(4), 1975). When the row is full,
+//! marked positions are compacted.
 //!
-//! A block takes 4 bytes for its latest place, its share of the table of regions (16 B for at most
-//! 16 blocks, twice) and of the row, 1.5 bits for each of at most 8 places.
+//! A block takes 4 bytes for its latest position, its share of the table of regions (16 B for at most 16
+//! blocks, twice), and its share of the row, 1.5 bits for each of at most 8 positions.
 
 use crate::index::Index;
 use crate::marks::Marks;
@@ -164,7 +163,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The distances by the definition: a list of blocks, the latest first.
+    /// The distances by definition: a list of blocks, the latest first.
     fn brute_force(blocks: &[(u32, u64)]) -> Vec<u32> {
         let mut stack: Vec<(u32, u64)> = Vec::new();
         let touch = |block: &(u32, u64)| {
@@ -199,10 +198,11 @@ mod tests {
 
     #[test]
     fn the_order_survives_when_the_row_is_full() {
-        // 300 blocks in a row of 2^16: it is moved together after 65,536 accesses, and again.
+        // 300 blocks in a row of 2^16, which is compacted after 65,536 accesses, and again.
         let blocks: Vec<(u32, u64)> = (0..200_000u64).map(|i| (0, i * i % 300)).collect();
         assert_eq!(in_one_pass(&mut Distances::dense(), &blocks), brute_force(&blocks));
-        // 100,000 blocks in a circle, so that the row has to grow: each lies at the bottom when it comes.
+        // 100,000 blocks in a cycle, so that the row has to grow: each is at the bottom of the stack when it
+        // is accessed.
         let mut distances = Distances::dense();
         let circle: Vec<(u32, u64)> = (0..450_000u64).map(|i| (0, i % 100_000)).collect();
         let found = in_one_pass(&mut distances, &circle);

@@ -9,7 +9,7 @@ use std::ops::Range;
 /// Requests whose memory is prefetched together.
 const GROUP: usize = 32;
 
-/// Follows every access to every block.
+/// Tracks every access to every block.
 #[derive(Clone, Debug)]
 pub struct ExactCurve {
     block_bytes: u64,

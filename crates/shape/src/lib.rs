@@ -1,16 +1,16 @@
-//! What a trace looks like: miss-ratio curves, popularity, reuse, rhythm, each from one pass.
+//! Statistics of traces: miss-ratio curves, popularity, reuse, and rhythm, each from one pass.
 //!
-//! Everything here takes requests in batches and keeps memory for what was touched, never for the length of a
-//! trace. Reads and writes are cut into blocks and counted apart; trims and flushes touch nothing.
+//! All statistics take requests in batches. Memory depends on the footprint, not on the length of a trace.
+//! Reads and writes are split into blocks and counted separately; trims and flushes are ignored.
 //!
 //! | module | holds |
 //! |---|---|
 //! | [`distances`] | the LRU stack distance of every access, in one pass |
-//! | [`curve`] | what a cache of any size, or two of them, would hit |
+//! | [`curve`] | hits of one or two caches of any size |
 //! | [`exact`] | the curve of all accesses |
-//! | [`fit`] | a workload with the shape of a trace and none of its addresses, and how well it fits |
-//! | [`miniature`] | what caches of any policy miss at a few sizes, simulated whole or in miniature |
-//! | [`profile`] | everything else: popularity, sizes, runs, gaps, rhythm, growth, reuse, working sets |
+//! | [`fit`] | a workload with the statistics of a trace but without its addresses, and its accuracy |
+//! | [`miniature`] | miss ratios of any policy at a few sizes, simulated in full size or in miniature |
+//! | [`profile`] | all other statistics: popularity, sizes, runs, gaps, rhythm, growth, reuse, working sets |
 //! | [`sampled`] | the curve of a sample of the blocks, with its uncertainty (SHARDS) |
 
 pub mod curve;

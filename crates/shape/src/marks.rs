@@ -1,13 +1,10 @@
 //! A row of marks that counts the marks after a position.
 //!
-//! Bits in words, and above them numbers in a tree of fan-out 16: each says how many marks lie before its
-//! part of
-//! the row, within the sixteen parts it belongs to. Marks are set at the end of the row alone, so setting one
-//! changes no number; a query reads one number on each of a few levels; and taking a mark away lowers the
-//! numbers
-//! behind it in its sixteen, without a branch that depends on the data. For 32 million places the bits take 4
-//! MiB and
-//! the numbers 2.1 MiB, which stays in the processor's caches where one number a place would not.
+//! A bitmap, and above it a tree of counts with fan-out 16: each count is the number of marks before its part
+//! of the row, within its group of sixteen parts. Marks are set only at the end of the row, so setting one
+//! changes no count. A query reads one count on each of a few levels. Removing a mark decrements the later
+//! counts in its groups, without a data-dependent branch. For 32 million positions, the bitmap takes 4 MiB
+//! and the counts 2.1 MiB, which fits into processor caches, unlike one number per position.
 
 use prefetch_index::prefetch_index;
 
@@ -147,7 +144,7 @@ mod tests {
     use super::*;
     use nacre_kernel::Streams;
 
-    /// Rows of one level to five, empty and partly full, filled to their end while marks are taken away.
+    /// Rows of one to five levels, empty and partly full, filled to their end while marks are removed.
     #[test]
     fn what_lies_before_and_behind_a_place_is_counted_at_every_size() {
         for (places, marked) in

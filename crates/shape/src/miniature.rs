@@ -1,26 +1,17 @@
 //! Miss ratios of caches with any policy at a few sizes, all from one pass.
 //!
-//! An LRU cache tells all sizes at once by its stack; other policies do not, and are simulated at each size.
-//! With a
-//! sample, caches are simulated in miniature (C. Waldspurger et al., Cache modeling and optimization using
-//! miniature
-//! simulations, USENIX ATC 2017): of each block all accesses are followed or none, by a hash of it, and a
-//! cache has
-//! the share R of its blocks that the sample has of all. As in [`SampledCurve`](crate::SampledCurve), a miss
-//! stands
-//! for 1/R misses, and what is left of all accesses are hits.
+//! The stack of an LRU cache gives hits for all sizes at once. Other policies are simulated at each size.
+//! With a sample, caches are simulated in miniature (C. Waldspurger et al., Cache modeling and optimization
+//! using miniature simulations, USENIX ATC 2017): a hash selects blocks, all accesses to selected blocks are
+//! tracked, and the size of a cache is scaled by the share R of selected blocks. As in
+//! [`SampledCurve`](crate::SampledCurve), a miss counts as 1/R misses, and all other accesses are hits.
 //!
-//! **Error.** Each of eight further bits of the hash cuts the sample into two halves, each with a cache of
-//! half the size
-//! next to the one of the whole. A half of a sample is as far from the whole as the whole is from the truth,
-//! as in
-//! [`SampledCurve`](crate::SampledCurve): the root of the mean square of the sixteen differences, times
-//! Student's t for
-//! eight degrees of freedom, is the 95 % half-width of what chance does in choosing blocks. Smaller parts
-//! would not do
-//! where the curve is steep. What a policy does otherwise in a cache of few blocks is in it as far as half a
-//! cache
-//! shows; a cache has [`BLOCKS_MIN`] blocks at least.
+//! **Error.** Each of eight further bits of the hash divides the sample into two halves, each simulated with
+//! a cache of half the size. The differences between halves and the whole sample have the variance of the
+//! sampling error, as in [`SampledCurve`](crate::SampledCurve). The root of the mean square of the sixteen
+//! differences, times Student's t for eight degrees of freedom, is the 95 % half-width of the sampling error.
+//! Smaller parts would not work where the curve is steep. Effects of small caches on a policy are included as
+//! far as they show in half a cache; a cache has at least [`BLOCKS_MIN`] blocks.
 
 use crate::index::hash;
 use nacre_kernel::{Op, Request};
@@ -29,10 +20,10 @@ use nacre_kernel::{Op, Request};
 const CUTS: usize = 8;
 /// Student's t: 95 % two-sided, with as many degrees of freedom as divisions.
 const STUDENT_T: f64 = 2.306;
-/// Fewest blocks of a cache in miniature.
+/// Minimum number of blocks of a cache in miniature.
 pub const BLOCKS_MIN: u64 = 64;
 
-/// A cache of blocks, of whatever policy.
+/// A cache of blocks with any policy.
 pub trait Cache: Send {
     /// Accesses `blocks` one after the other, and records hits; misses are inserted.
     fn replay(&mut self, blocks: &[u64], hits: &mut [bool]);
@@ -87,7 +78,7 @@ impl Followed {
         self.whole.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no simulations.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -104,7 +95,7 @@ pub struct Follower {
 }
 
 impl Follower {
-    /// Follows `share` of the blocks of `block_bytes`, a power of two; the seed picks them.
+    /// Tracks a `share` of the blocks of `block_bytes`, a power of two; the seed selects them.
     pub fn new(block_bytes: u64, share: f64, seed: u64) -> Follower {
         assert!(block_bytes.is_power_of_two() && share > 0.0 && share <= 1.0, "{share} of {block_bytes} B");
         let threshold = if share == 1.0 { u64::MAX } else { (share * (1u128 << 64) as f64) as u64 };
@@ -133,7 +124,8 @@ impl Follower {
                 self.all.add(is_write, bytes);
                 let hashed = hash(request.volume, block ^ self.salt);
                 if hashed <= self.threshold {
-                    // The hash is a bijection of the number within a volume, and as good a name as any.
+                    // The hash is a bijection of the block number within a volume, so it identifies the
+                    // block.
                     to.whole.push(hashed, bytes, is_write);
                     for (cut, halves) in to.halves.chunks_mut(2).enumerate() {
                         halves[(hashed >> 8 >> cut) as usize & 1].push(hashed, bytes, is_write);
@@ -190,7 +182,7 @@ impl Simulation {
         }
     }
 
-    /// Missed share of all accesses: of the amounts that `of` selects.
+    /// Miss ratio of the amounts that `of` selects.
     pub fn ratio(&self, all: Amounts, of: impl Fn(Amounts) -> f64) -> Ratio {
         let total = of(all);
         if total == 0.0 {

@@ -1,31 +1,24 @@
 //! The miss-ratio curve of a sample of the blocks, with its confidence interval.
 //!
 //! SHARDS (C. Waldspurger et al., Efficient MRC construction with SHARDS, FAST 2015): a block belongs to the
-//! sample when a hash of it lies below a threshold, so of each block all accesses are followed or none, and a
-//! stack distance in the sample is the share R of the distance among all. A block is followed with
-//! probability R,
-//! so its misses count 1/R each; what is left of all accesses, whose number is known exactly, are hits. (That
-//! is the paper's correction of the sample's size, which matters where a few blocks are very hot.)
+//! sample if its hash is below a threshold. All accesses to sampled blocks are tracked, and a stack distance
+//! in the sample is the share R of the distance in the trace. A block is sampled with probability R, so its
+//! misses count 1/R each; all other accesses, whose number is known exactly, are hits. (This is the paper's
+//! correction of the sample size, which matters if a few blocks are very hot.)
 //!
-//! The rate is fixed, or the number of blocks is: then the threshold falls whenever the sample grows past it,
-//! the blocks above leave, and what was counted keeps the weight it had. The same happens where requests are
-//! so
-//! long that following them would take for ever: on average, [`PER_REQUEST`] blocks of a request are
-//! followed.
+//! Either the rate or the number of blocks is fixed. With a fixed number of blocks, the threshold is lowered
+//! whenever the sample exceeds it, blocks above it are dropped, and earlier counts keep their weights. The
+//! threshold is also lowered if requests are very long: on average, at most [`PER_REQUEST`] blocks of a
+//! request are tracked.
 //!
-//! **Uncertainty.** Each of eight further bits of the same hash cuts the sample into two halves, and each
-//! half gives a
-//! curve at half the rate. A half of a sample is as far from the whole as the whole is from the truth: the
-//! variance of an
-//! estimate from n blocks is v / n, that of its half 2 v / n, and the covariance of the two v / n, so that
-//! the difference
-//! has v / n too (P. McCarthy, Pseudo-replication: half samples, 1969). The root of the mean square of the
-//! sixteen
-//! differences, times Student's t for eight degrees of freedom, is the 95 % half-width. Smaller parts would
-//! not do: where
-//! the curve is steep, an error of the distance moves the estimate along the step, and the distances of a
-//! sixteenth of the
-//! blocks are four times as far off, beyond the step, whose height then bounds what they show.
+//! **Uncertainty.** Each of eight further bits of the same hash divides the sample into two halves, and each
+//! half gives a curve at half the rate. The variance of an estimate from n blocks is v / n, that of its half
+//! 2 v / n, and their covariance v / n, so the difference between a half and the whole sample also has the
+//! variance v / n (P. McCarthy, Pseudo-replication: half samples, 1969). The root of the mean square of the
+//! sixteen differences, times Student's t for eight degrees of freedom, is the 95 % half-width. Smaller parts
+//! would not work where the curve is steep: there, an error of the distance moves the estimate along the
+//! step. The distances of 1/16 of the blocks have four times the error, which reaches beyond the step, whose
+//! height then limits the differences.
 
 use crate::curve::{Curve, Hits};
 use crate::distances::{Distances, Touched};
@@ -37,7 +30,7 @@ use std::collections::BinaryHeap;
 const CUTS: usize = 8;
 /// Student's t: 95 % two-sided, with as many degrees of freedom as divisions.
 const STUDENT_T: f64 = 2.306;
-/// A smaller sample of blocks is meaningless.
+/// Minimum number of blocks of a meaningful sample.
 const BLOCKS_MIN: usize = 64;
 /// Sizes below this number of sampled blocks are not distinguished.
 const SMALLEST: f64 = 10.0;
@@ -55,12 +48,12 @@ pub enum Rate {
     Blocks(u32),
 }
 
-/// Follows the blocks of a sample.
+/// Tracks the blocks of a sample.
 #[derive(Clone, Debug)]
 pub struct SampledCurve {
     block_bytes: u64,
     salt: u64,
-    /// A block is followed if its hash is not above this.
+    /// A block is tracked if its hash is at most this.
     threshold: u64,
     most: Option<u32>,
     /// Accesses that may be tracked before the sample is halved.
@@ -81,21 +74,22 @@ type Held = (u64, u32, u64);
 pub struct Estimate {
     /// The curve of the whole sample.
     pub curve: Curve,
-    /// The share of blocks that is followed at the end.
+    /// Share of blocks that are tracked at the end.
     pub rate: f64,
-    /// Blocks followed at the end.
+    /// Blocks tracked at the end.
     pub blocks: u64,
     halves: Vec<Curve>,
 }
 
 impl Estimate {
-    /// The 95 % half-width of the miss ratio from [`Curve::miss_ratio`]; `None` if that is.
+    /// The 95 % half-width of the miss ratio from [`Curve::miss_ratio`]; `None` if there is no miss ratio.
     pub fn half_width(&self, blocks: u64, op: Option<Op>) -> Option<f64> {
         if self.halves.is_empty() {
             return self.curve.miss_ratio(blocks, op).map(|_| 0.0);
         }
-        // Distances are counts of sampled blocks: binomial, with this standard error. Where the curve has a step that
-        // near, the halves may all lie on one side of it; so the widest of the bars within one error holds.
+        // Distances are counts of sampled blocks: binomial, with this standard error. If the curve has a step
+        // within one standard error, the halves may all be on one side of it, so the largest half-width
+        // within one error is used.
         let error = (blocks as f64 * (1.0 - self.rate) / self.rate).sqrt() as u64;
         let around = [blocks.saturating_sub(error).max(self.curve.smallest()), blocks, blocks + error];
         let widths: Option<Vec<f64>> = around.iter().map(|&blocks| self.half_width_at(blocks, op)).collect();
@@ -138,7 +132,7 @@ impl SampledCurve {
         }
     }
 
-    /// As before, without the halves for its uncertainty: 1/9 of the work.
+    /// Like [`SampledCurve::new`], without the halves for its uncertainty: 1/9 of the work.
     pub(crate) fn without_bars(block_bytes: u64, rate: Rate, seed: u64) -> SampledCurve {
         SampledCurve { halves: Vec::new(), ..SampledCurve::new(block_bytes, rate, seed) }
     }
@@ -170,7 +164,7 @@ impl SampledCurve {
         }
     }
 
-    /// The share of blocks that is followed now.
+    /// Current share of tracked blocks.
     pub fn rate(&self) -> f64 {
         if self.threshold == u64::MAX { 1.0 } else { self.threshold as f64 / (1u128 << 64) as f64 }
     }
@@ -250,7 +244,7 @@ impl SampledCurve {
 
 /// The halves of the block with this hash, one of each division.
 fn halves_of(halves: &mut [Sample], hashed: u64) -> impl Iterator<Item = &mut Sample> {
-    // The threshold compares the upper bits; these lie far below any threshold that leaves blocks.
+    // The threshold compares the upper bits; these bits are far below any useful threshold.
     let sides = hashed >> 8;
     halves.chunks_exact_mut(2).enumerate().map(move |(cut, pair)| &mut pair[(sides >> cut) as usize & 1])
 }
@@ -285,14 +279,15 @@ impl Sample {
         touched
     }
 
-    /// The curve: of `accesses`, those that do not miss are hits.
+    /// The curve, in which all `accesses` that do not miss are hits.
     fn curve(&self, accesses: Hits, smallest: u64) -> Curve {
         let mut all = self.misses;
         for count in &self.counts {
             all.reads += count.reads;
             all.writes += count.writes;
         }
-        // What the sample has too many or too few accesses of are hits at any size.
+        // The difference between the expected and the actual number of accesses in the sample counts as hits
+        // at any size.
         let excess = Hits { reads: accesses.reads - all.reads, writes: accesses.writes - all.writes };
         let cells = self.counts.iter().enumerate().filter(|(_, count)| count.all() > 0.0);
         let steps = cells.map(|(cell, &count)| (end_of(cell), count));
@@ -331,7 +326,8 @@ mod tests {
         }
     }
 
-    /// Thirty requests of 4 GiB, which are 31 million blocks: what is followed is bounded, and what is found holds.
+    /// Thirty requests of 4 GiB, i.e. 31 million blocks: the number of tracked blocks is limited, and the
+    /// result is correct.
     #[test]
     fn following_long_requests_is_bounded() {
         for same in [true, false] {
@@ -347,7 +343,8 @@ mod tests {
             for number in 0..30 {
                 sampled.add_each(&[read(number)], |_, _, _, _| followed += 1);
             }
-            // Halved until a request has no more than its part: from 4,096 of 2^20 blocks to some 1,024.
+            // The sample is halved until a request has at most its share: from 4,096 of 2^20 blocks to about
+            // 1,024.
             assert!(followed <= 4096 + 30 * PER_REQUEST + 4 * 4096 / 4, "{followed} accesses");
             assert!(sampled.numbers() <= 4097, "{} numbers for 4,096 blocks", sampled.numbers());
             let blocks = f64::from((u32::MAX - 4095) / 4096) * if same { 1.0 } else { 30.0 };
@@ -379,7 +376,7 @@ mod tests {
         assert_eq!(estimate.blocks, sampled.held.len() as u64);
         let expected = 500.0 / 20_000.0;
         assert!((estimate.rate / expected - 1.0).abs() < 0.2, "{}", estimate.rate);
-        // A circle of 20,000: nothing hits below, two of three rounds hit above.
+        // A cycle of 20,000 blocks: nothing hits below this size, and two of three rounds hit above it.
         assert!(estimate.curve.miss_ratio(15_000, None).unwrap() > 0.9);
         let above = estimate.curve.miss_ratio(25_000, None).unwrap();
         assert!((above - 1.0 / 3.0).abs() < 0.1, "{above}");

@@ -1,4 +1,4 @@
-//! Curves against simulated caches, and samples against the whole.
+//! Curves compared with simulated caches, and samples compared with all accesses.
 
 use nacre_config::{FieldType, Node, Origin, Reader, Slot, Value};
 use nacre_hierarchy::replacement::{Context, ROOMS, Replacement, ReplacementFamily};
@@ -42,7 +42,7 @@ fn exact(requests: &[Request]) -> Curve {
     curve.curve()
 }
 
-/// Requests of up to eight blocks: reads, writes, and some that touch nothing.
+/// Requests of up to eight blocks: reads, writes, and some without blocks.
 fn mixed(blocks: u64, count: usize, random: &mut Random) -> Vec<Request> {
     let ranks = Ranks::new(blocks, 0.8);
     let request = |_| {
@@ -105,7 +105,7 @@ fn the_sizes_of_a_curve_are_sixteen_for_each_doubling_and_end_where_it_ends() {
     assert_eq!(curve.hits(curve.largest()), curve.hits(u64::MAX));
 }
 
-/// How often the estimate lies within its half-width, of all seeds and sizes.
+/// Number of estimates within their half-width, and number of estimates, over all seeds and sizes.
 fn covered(requests: &[Request], rate: Rate, sizes: &[u64]) -> (usize, usize) {
     let curve = exact(requests);
     let (mut within, mut all) = (0, 0);
@@ -128,7 +128,8 @@ fn covered(requests: &[Request], rate: Rate, sizes: &[u64]) -> (usize, usize) {
     (within, all)
 }
 
-/// Rounds over blocks in an order that wanders: reuse lies close to a few distances, and the curve has steps there.
+/// Rounds over blocks in a slowly changing order: reuse is close to a few distances, at which the curve has
+/// steps.
 fn rounds(blocks: u64, rounds: u64) -> Vec<Request> {
     let mut random = Streams::new(11).stream("rounds");
     let wander = |(_, block): (u64, u64), random: &mut Random| (block + random.below(blocks / 8)) % blocks;
@@ -142,7 +143,7 @@ fn rounds(blocks: u64, rounds: u64) -> Vec<Request> {
         .collect()
 }
 
-/// On the steps an error of the distance moves the estimate up or down all of a step.
+/// At a step, an error of the distance moves the estimate by the whole step.
 #[test]
 fn the_bars_hold_where_the_curve_is_steep() {
     let requests = rounds(30_000, 8);

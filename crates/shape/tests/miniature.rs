@@ -1,4 +1,5 @@
-//! Caches of any policy: whole, they are the caches themselves; in miniature, the error they state holds.
+//! Caches of any policy: full-size simulations equal the caches, and errors of miniature ones are within the
+//! reported half-widths.
 
 use nacre_kernel::{Op, Random, Request, Streams, Time};
 use nacre_machine::policies::{Replacement, cache};
@@ -16,7 +17,7 @@ impl Cache for Policy {
 
 const POLICIES: [&str; 5] = ["lru", "arc", "s3_fifo", "sieve", "{ kind = \"two_q\" }"];
 
-/// Zipf requests over 4,096 places of 16 KiB, some of them short, a quarter of them writes.
+/// Zipf requests over 4,096 addresses of 16 KiB, some of them short, 25 % of them writes.
 fn requests(count: usize) -> Vec<Request> {
     let mut random = Streams::new(3).stream("requests");
     let ranks = Ranks::new(4096, 0.8);
@@ -92,8 +93,8 @@ fn lru_misses_what_its_stack_says() {
 
 #[test]
 fn the_error_of_a_miniature_holds_the_whole_as_often_as_it_says() {
-    // 16 Ki blocks, a tenth of them followed. Of 60 intervals at 95 %, 49 are five standard errors below the mean; a
-    // cache of few blocks may add to it, and places of four blocks, which are asked for together, do not.
+    // 16 Ki blocks, 10 % of them tracked. With 60 intervals at 95 %, 49 are five standard errors below the
+    // mean. Small caches may add errors; requests of four adjacent blocks do not.
     let requests = requests(30_000);
     let (mut held, mut apart) = (0, 0.0);
     for policy in ["lru", "arc", "s3_fifo", "sieve"] {

@@ -8,7 +8,7 @@ const REQUESTS: &str = "requests over time";
 /// The curves of arrival times.
 pub(super) const OF_TIME: [&str; 2] = [GAPS, REQUESTS];
 
-/// The largest distance between two curves, of the shares they run from 0 to 1 over.
+/// The largest distance between two cumulative curves.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Closeness {
     /// Name of the curve.
@@ -89,8 +89,8 @@ fn cumulated(amounts: Vec<f64>) -> Vec<f64> {
     amounts.into_iter().map(share).collect()
 }
 
-/// Largest difference of the cumulative amounts over 64 equal parts of the time, each timeline with its own
-/// duration.
+/// Largest difference of the cumulative amounts at 64 equal parts of the time, with the duration of each
+/// timeline.
 fn drift(a: &Timeline, of_a: Vec<f64>, b: &Timeline, of_b: Vec<f64>) -> f64 {
     let span = |timeline: &Timeline| timeline.start_s.len() as f64 * timeline.width_s;
     let duration = span(a).max(span(b));

@@ -1,11 +1,9 @@
 //! A workload with the statistics of a trace, without its addresses.
 //!
-//! One pass counts, for every operation and size of request, how often it comes, how much of it is new, and
-//! how
-//! deep in the LRU stack the rest lies. Those become the classes of a `shaped` workload; arrivals become a
-//! `rhythm`. What comes out depends on runs and on growth in ways that no formula says, so `follow`, and
-//! whether
-//! to follow the growth of the footprint, are found by trying.
+//! One pass counts, for every operation and request size, its frequency, its share of first accesses, and its
+//! LRU stack distances. They become the classes of a `shaped` workload; arrivals become a `rhythm`. The
+//! effects of runs and of the footprint's growth have no closed form, so `follow`, and whether to model the
+//! growth, are selected by trials.
 
 mod closeness;
 mod workload;
@@ -19,17 +17,17 @@ use nacre_kernel::{Op, Request};
 use rustc_hash::FxHashMap;
 use workload::Settings;
 
-/// Sizes of requests that are distinguished while counting.
+/// Maximum number of request sizes that are distinguished while counting.
 const KEYS_MAX: usize = 4096;
 /// Approximate number of gaps in the moving average of gaps.
 const GAPS_AROUND: f64 = 500.0;
 /// Resolution of gaps, as parts of the mean.
 const GAP_UNIT: f64 = 1e6;
-/// Requests of a trial at most.
+/// Maximum requests of a trial.
 const TRIAL: u64 = 150_000;
 /// Trials for `follow`, with the growth of the footprint and without.
 const TRIALS: usize = 3;
-/// Rhythms that are tried.
+/// Number of rhythms in trials.
 const RHYTHMS: usize = 3;
 
 /// Maximum requests that [`Fit::fit`] generates for a trace of this many reads and writes.
@@ -56,7 +54,7 @@ pub struct Fit {
     counted: u64,
 }
 
-/// Requests that are alike.
+/// A class of similar requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Key {
     is_write: bool,
@@ -73,7 +71,7 @@ impl Key {
     }
 }
 
-/// Steps of the growth of the footprint.
+/// Number of steps of the footprint's growth.
 const GROWTH_STEPS: usize = 64;
 
 /// New blocks over the course of the requests.
@@ -81,7 +79,7 @@ const GROWTH_STEPS: usize = 64;
 struct Growth {
     /// Requests of a step.
     width: u64,
-    /// Accesses, and those that were the first to their block.
+    /// Accesses, and first accesses to a block.
     steps: Vec<[f64; 2]>,
 }
 
@@ -107,7 +105,7 @@ impl Growth {
         let odds = |all: f64, new: f64| new / (all - new).max(1.0);
         let whole = self.steps.iter().fold([0.0; 2], |sum, step| [sum[0] + step[0], sum[1] + step[1]]);
         let overall = odds(whole[0], whole[1]);
-        // All new, or nearly all: nothing to adjust.
+        // All, or nearly all, accesses are first ones: nothing to adjust.
         if whole[1] == 0.0 || whole[0] - whole[1] < 0.02 * whole[0] {
             return Vec::new();
         }
@@ -161,7 +159,7 @@ impl Fit {
         for request in batch.iter().filter(|request| matches!(request.op, Op::Read | Op::Write)) {
             if let Some(latest) = self.latest {
                 let gap = (request.arrival - latest).as_ps() as f64;
-                // Gaps over the mean of those around them: how the rate changes is the rhythm's part.
+                // Gaps relative to their moving average: the rhythm models changes of the rate.
                 self.mean_gap += (gap - self.mean_gap) / GAPS_AROUND.min(self.gaps_seen + 1.0);
                 self.gaps_seen += 1.0;
                 self.plain_gaps.add(gap as u64, 1.0);
@@ -215,7 +213,7 @@ impl Fit {
         let wanted = trace.runs.sequential_share;
         let (growth, follow) = (std::mem::take(&mut settings.growth), settings.follow);
         let mut best = (f64::INFINITY, Vec::new(), follow);
-        // A trial that ends before the trace has other misses; then only runs are compared.
+        // A trial that is shorter than the trace has other misses, so only runs are compared.
         let is_whole = settings.requests <= TRIAL;
         for growth in if is_whole { vec![growth, Vec::new()] } else { vec![growth] } {
             settings.growth.clone_from(&growth);

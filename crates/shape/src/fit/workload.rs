@@ -59,7 +59,7 @@ impl Settings {
             footprint: (blocks as u64 * fit.block_bytes).next_multiple_of(mib),
             follow: trace.runs.sequential_share.min(0.99),
             growth: fit.growth.odds(),
-            // Requests with a tracked block represent all.
+            // Requests with a tracked block represent all requests.
             growth_step: (fit.growth.width as f64 * requests as f64 / fit.counted.max(1) as f64 + 0.5) as u64,
             classes,
             rhythms: rhythms(fit, trace, requests),
@@ -123,17 +123,17 @@ impl Settings {
 }
 
 /// Offset of a request in its first block, so that it touches as many blocks as in the trace: one more than
-/// necessary, if it crossed a border.
+/// its size requires, if it is not aligned.
 fn offset(key: Key, block_bytes: u64) -> Option<u64> {
     let bytes = u64::from(key.bytes);
     let needed = bytes.div_ceil(block_bytes);
     let rest = bytes - (needed - 1) * block_bytes;
-    // Enough to reach into one more block, and in whole sectors where that is possible.
+    // Large enough to reach into one more block, and in whole sectors if possible.
     (key.blocks > needed).then(|| (block_bytes - rest + 512).min(block_bytes - 1))
 }
 
 /// The classes with most accesses; others are added to the one of their operation with the most similar size.
-#[expect(clippy::iter_over_hash_type, reason = "the classes are sorted before anybody sees them")]
+#[expect(clippy::iter_over_hash_type, reason = "the classes are sorted before they are used")]
 fn classes(fit: &Fit) -> Vec<(Key, Counted)> {
     let mut all = Vec::with_capacity(fit.classes.len());
     for (&key, counted) in &fit.classes {
@@ -153,15 +153,16 @@ fn classes(fit: &Fit) -> Vec<(Key, Counted)> {
     all
 }
 
-/// Candidate rhythms: gaps relative to the moving average, with rate changes in the weights, and with their
-/// longest gaps uniform or as sampled; and raw gaps, if they change faster than any average follows.
+/// Candidate rhythms. Two have gaps relative to the moving average, with rate changes in the weights, and
+/// with their longest gaps uniform or sampled. One has raw gaps, for rates that change faster than any
+/// average.
 fn rhythms(fit: &Fit, trace: &Description, requests: u64) -> Vec<Rhythm> {
     let plain = (fit.plain_gaps.sum() / fit.plain_gaps.count().max(1.0)).max(1.0);
     let ways = [(&fit.gaps, GAP_UNIT, false), (&fit.gaps, GAP_UNIT, true), (&fit.plain_gaps, plain, true)];
     ways.into_iter().filter_map(|(gaps, unit, tail)| rhythm(gaps, unit, tail, trace, requests)).collect()
 }
 
-/// The rhythm of a trace whose `gaps` are counted in multiples of a `unit`.
+/// The rhythm of a trace with `gaps` in multiples of `unit`.
 fn rhythm(gaps: &Cells, unit: f64, has_tail: bool, trace: &Description, requests: u64) -> Option<Rhythm> {
     let duration_s = trace.duration_s?;
     let timeline = trace.hours.as_ref().filter(|_| duration_s > DAY_S).or(trace.timeline.as_ref())?;
@@ -170,7 +171,7 @@ fn rhythm(gaps: &Cells, unit: f64, has_tail: bool, trace: &Description, requests
     let mut weights = vec![0.0; steps];
     let amounts = timeline.reads.iter().zip(&timeline.writes).map(|(reads, writes)| (reads + writes) as f64);
     for (start_s, amount) in timeline.start_s.iter().zip(amounts) {
-        // A row may span several steps: what it holds is spread evenly over them.
+        // A row may span several steps: its amounts are distributed uniformly over them.
         let end_s = (start_s + timeline.width_s).min(duration_s).max(start_s + timeline.width_s * 1e-6);
         let [from, to] = [*start_s, end_s].map(|at| at / span_s * steps as f64);
         let mut at = from;

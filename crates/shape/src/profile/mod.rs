@@ -33,7 +33,7 @@ const WINDOWS: [f64; 18] = [
 ];
 const PS_PER_S: f64 = 1e12;
 
-/// Reads a trace batch by batch.
+/// Computes statistics of a trace, batch by batch.
 #[derive(Clone, Debug)]
 pub struct Profile {
     block_bytes: u64,
@@ -181,7 +181,7 @@ impl Profile {
             }
             let block = &mut followed[number];
             if touched.distance == 0 {
-                // The number may have been that of a block that is followed no more.
+                // The number may have been that of a block that is no longer tracked.
                 *block = Block::default();
                 rhythm.grow(request.arrival, 1.0 / rate);
             } else {

@@ -7,16 +7,16 @@ use serde::Serialize;
 
 /// Maximum tracked extents; beyond it, half of them, by hash, are dropped.
 const EXTENTS_MAX: usize = 1 << 20;
-/// Points of a curve for each tenfold of ranks.
+/// Points of a curve per decade of ranks.
 const POINTS: f64 = 16.0;
 /// Minimum accesses of a block for a reliable rank.
 const ACCESSES_MIN: f64 = 16.0;
 /// Maximum distance between a fitted law and the curve of the trace.
 const LAW_DISTANCE: f64 = 0.1;
-/// Tenfolds of ranks that must be trusted to speak of a law.
+/// Minimum number of decades of reliable ranks for a law.
 const DECADES_MIN: f64 = 1.0;
 
-/// Share of accesses to the hottest items, by their number: the CDF of I/O over capacity. Columns of one
+/// Share of accesses to the hottest items, by their number: the CDF of I/O over capacity. Columns of equal
 /// length.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Popularity {
@@ -78,7 +78,8 @@ impl Popularity {
             .zip(&self.last)
             .take_while(|&(_, &last)| last >= ACCESSES_MIN)
             .map(|(rank, &last)| (libm::log10(rank), libm::log10(last)))
-            // The first ranks lie closer than points of a curve do, and their chance matters most.
+            // The first ranks are closer together than the points of a curve, and their random errors matter
+            // most.
             .filter(|&(rank, _)| rank >= 1.0)
             .collect();
         if points.last()?.0 - points.first()?.0 < DECADES_MIN {
@@ -98,8 +99,8 @@ impl Popularity {
 
     /// Maximum distance of the curve from that of a Zipf distribution over as many items.
     fn distance_to_zipf(&self, theta: f64) -> f64 {
-        // The sum of rank^-theta up to a rank, by its integral from the middle before the first to the middle
-        // behind the last, the first term alone being exact.
+        // The sum of rank^-theta up to a rank: the first term is exact, and the others are an integral from
+        // 1/2 before the first to 1/2 after the last rank.
         let sum = |rank: f64| {
             let [from, to] = [1.5, rank + 0.5];
             1.0 + if (theta - 1.0).abs() < 1e-9 {
