@@ -1,4 +1,4 @@
-//! What the fuzz targets of the trace parsers share; [`nbd`] is what those of the NBD server do.
+//! Checks of the fuzz targets for trace parsers, and, in [`nbd`], for the NBD server.
 //!
 //! `cargo +nightly fuzz run trace_msr` runs one; `cargo fuzz list` names them.
 
@@ -10,8 +10,8 @@ pub mod nbd;
 
 pub use libfuzzer_sys::fuzz_target;
 
-/// Feeds `data` to the parser called `kind` (or to whichever it seems made for), leniently and
-/// strictly, and checks what must hold for every input.
+/// Feeds `data` to the parser called `kind` (by default, the detected one), leniently and strictly, and
+/// checks the properties that hold for every input.
 pub fn parse(kind: Option<&str>, data: &[u8]) {
     let lenient = read(kind, data, false, 61);
     let strict = read(kind, data, true, 4096);
@@ -38,8 +38,8 @@ fn read(kind: Option<&str>, data: &[u8], strict: bool, buffer: usize) -> Option<
     Some(requests)
 }
 
-/// `data` with the checksums of a `nacre` trace made right as far as its lengths make sense, so that
-/// what lies behind them is reached.
+/// Corrects the checksums of a `nacre` trace in `data`, as far as its lengths are valid, so that the code
+/// after the checksum tests is reached.
 pub fn mend_nacre(data: &[u8]) -> Vec<u8> {
     let mut bytes = data.to_vec();
     let word = |bytes: &[u8], at: usize| {

@@ -1,10 +1,10 @@
-//! What a client of the NBD server may send, and what must hold whatever it is.
+//! Arbitrary data from a client of the NBD server, and the properties that must hold.
 
 use nacre_nbd::{
     BlockSizes, Command, Export, HEADER_BYTES, Negotiation, Progress, Reply, Request, Session, Tls,
 };
 
-/// Longest read that is answered here, lest the fuzzer measures memory.
+/// Maximum size of a read, so that the fuzzer does not spend its time on memory copies.
 const READ_MAX: u32 = 1 << 16;
 
 fn exports() -> [Export; 2] {
@@ -20,14 +20,14 @@ fn exports() -> [Export; 2] {
     [export("disk", 1 << 20, false), export("", u64::MAX, true)]
 }
 
-/// Lets a client that sends `data` negotiate: as a whole, and byte by byte with the same answers. What is left when
-/// it has chosen are requests.
+/// Negotiates with a client that sends `data`, as a whole and byte by byte, which must give the same answers.
+/// The data after the negotiation are requests.
 pub fn negotiate(data: &[u8]) {
     let Some((&first, data)) = data.split_first() else { return };
     let tls = [Tls::Off, Tls::Required, Tls::On][usize::from(first) % 3];
     let whole = answers(data, data.len(), tls);
     let bytes = answers(data, 1, tls);
-    assert!(whole == bytes, "how bytes are split changes no answer");
+    assert!(whole == bytes, "splitting the data does not change the answers");
     if let (Some(session), _, at) = whole {
         serve(&session, &data[at..]);
     }
@@ -47,13 +47,13 @@ fn answers(data: &[u8], step: usize, mut tls: Tls) -> (Option<Session>, Vec<u8>,
                 at += bytes;
             }
             Ok(Progress::StartTls(bytes)) => {
-                assert_eq!(tls, Tls::Required, "encryption begins once, where it is asked for");
+                assert_eq!(tls, Tls::Required, "encryption starts once, if it is required");
                 tls = Tls::On;
                 at += bytes;
                 negotiation = negotiation.encrypted();
             }
             Ok(Progress::Chosen(bytes, session)) => {
-                assert!(tls != Tls::Required, "nobody chooses unencrypted");
+                assert!(tls != Tls::Required, "no client chooses an export without encryption");
                 assert!(!session.allocation || session.structured);
                 return (Some(session), out, at + bytes);
             }
@@ -61,8 +61,8 @@ fn answers(data: &[u8], step: usize, mut tls: Tls) -> (Option<Session>, Vec<u8>,
     }
 }
 
-/// Lets a client that has chosen send `data`: requests are refused or lie within the export, and every answer
-/// carries its request's cookie.
+/// Serves requests in `data` after the negotiation: they are rejected or within the export, and every reply
+/// has the cookie of its request.
 pub fn requests(data: &[u8]) {
     let Some((&first, data)) = data.split_first() else { return };
     let structured = first & 1 != 0;

@@ -1,4 +1,4 @@
-//! `crash`: drawn stacks lose their power, and images of them their host, on all cores.
+//! `crash`: power-loss tests of random stacks, and crash tests of their images, on all cores.
 
 use nacre_config::Families;
 use nacre_machine::crash::{Drawn, Fault as MediumFault, Nothing, Report, crash, drawn};
@@ -12,13 +12,13 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
-/// Power losses of each stack.
+/// Number of power losses of each stack.
 const POINTS: u64 = 2_000;
-/// One stack in so many is also put into an image, which loses its host so often.
+/// One stack in this many is also tested in an image, with this many host crashes.
 const IMAGES: u64 = 8;
 const POINTS_OF_IMAGE: u64 = 100;
 
-/// What was done so far.
+/// Results so far.
 #[derive(Default)]
 struct Done {
     by_kind: BTreeMap<String, OfKind>,
@@ -28,20 +28,20 @@ struct Done {
     images: Crashed,
 }
 
-/// Points by what they had.
+/// Test points by fault and component.
 #[derive(Default)]
 struct Points {
-    /// With this fault of the medium, or with none.
+    /// Points with each fault of the medium, or with none.
     of_medium: BTreeMap<&'static str, u64>,
-    /// In stacks with such a fault of a device `faulty`, and with such a component.
+    /// Points in stacks with each fault of a device `faulty`, and with each component.
     of_devices: BTreeMap<&'static str, u64>,
     of_components: BTreeMap<&'static str, u64>,
-    /// With a fault of either.
+    /// Points with a fault of either kind.
     faulty: u64,
 }
 
 impl Points {
-    /// Adds those of the stack that `text` describes.
+    /// Adds the points of the stack described by `text`.
     fn add(&mut self, text: &str, report: &Report) {
         let rooms = Rooms::new();
         let (_, stack) = text.split_once("[stack]").expect("a scenario has a stack");
@@ -71,14 +71,15 @@ struct OfKind {
     seconds: f64,
 }
 
-/// `crash SEED STACKS`, or `crash SEED for SECONDS`: stacks from the seed on. A seed may be the name of a commit.
+/// `crash SEED STACKS`, or `crash SEED for SECONDS`: stacks with seeds from SEED on. SEED may be a commit
+/// hash.
 pub(crate) fn command(arguments: &[String]) -> ExitCode {
     let Some((seed, stacks, seconds)) = parsed(arguments) else {
         println!("xtask: usage: crash SEED STACKS, or crash SEED for SECONDS");
         return ExitCode::from(2);
     };
     println!("stacks that are drawn from seed {seed} on");
-    // What an assertion of a device says is part of a finding.
+    // The message of a failed assertion is part of the finding.
     set_hook(Box::new(|_| {}));
     let (next, failed) = (AtomicU64::new(0), AtomicBool::new(false));
     let done: Mutex<Done> = Mutex::default();
@@ -154,7 +155,7 @@ fn print(done: &Done) {
 fn parsed(arguments: &[String]) -> Option<(u64, u64, f64)> {
     let [seed, rest @ ..] = arguments else { return None };
     let seed = match seed.len() {
-        // Of a commit's forty digits so many that `nacre crash` takes the seed, too.
+        // A commit hash: as many digits as fit into a seed of `nacre crash`.
         40 => u64::from_str_radix(seed.get(..15)?, 16).ok()?,
         _ => seed.parse().ok()?,
     };
@@ -165,7 +166,7 @@ fn parsed(arguments: &[String]) -> Option<(u64, u64, f64)> {
     }
 }
 
-/// Crashes the stack of one seed until `go` ends it; `false` where it broke a promise.
+/// Tests the stack of one seed until `go` stops it; `false` if it violated a guarantee.
 fn one(seed: u64, go: impl Fn() -> ControlFlow<()>, done: &Mutex<Done>) -> bool {
     let drawn = drawn(seed, POINTS);
     let began = Instant::now();
@@ -176,7 +177,7 @@ fn one(seed: u64, go: impl Fn() -> ControlFlow<()>, done: &Mutex<Done>) -> bool 
         let crashed = crash_image(&drawn.checked, &Nothing, POINTS_OF_IMAGE, seed, Fault::None);
         crashed.expect("what carries bytes can be kept")
     });
-    let mut done = done.lock().expect("nobody panics with the lock");
+    let mut done = done.lock().expect("no thread panics while it holds the lock");
     let Done { by_kind, branches, faults, points, images } = &mut *done;
     points.add(&drawn.text, &report);
     let own = by_kind.entry(drawn.checked.scenario.stack.kind().to_string()).or_default();

@@ -1,11 +1,11 @@
-//! The house's own commands: `cargo run -p xtask -- WORD`.
+//! Development commands of the project: `cargo run -p xtask -- WORD`.
 //!
 //! | word | does |
 //! |---|---|
-//! | `gen` | writes what is generated from the rooms: schemas, Python classes, the model reference |
-//! | `gen --check` | fails where a generated file is stale |
-//! | `crash SEED STACKS` | drawn stacks lose their power, on all cores; `for SECONDS` instead of a number |
-//! | `tidy` | checks the tree against the rules of CONTRIBUTING.md that no compiler knows |
+//! | `gen` | writes the files generated from rooms: schemas, Python classes, the model reference |
+//! | `gen --check` | fails if a generated file is stale |
+//! | `crash SEED STACKS` | power-loss tests of random stacks, on all cores; `for SECONDS` instead of a number |
+//! | `tidy` | checks rules of CONTRIBUTING.md that no compiler checks |
 
 #![expect(
     clippy::print_stdout,

@@ -1,4 +1,4 @@
-//! Writes what is generated from the rooms' tables, or checks that it is fresh.
+//! Writes the files that are generated from the tables of rooms, or checks that they are current.
 
 mod codes;
 mod models;
@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{fs, io};
 
-/// Folders that hold nothing but generated files: whatever else lies there is stale.
+/// Folders with only generated files: other files in them are stale.
 const OWNED_FOLDERS: [&str; 2] = ["schema", "docs/models"];
 
-/// Runs `gen` or `gen --check` and prints what it did.
+/// Runs `gen` or `gen --check`, and prints changed or stale files.
 pub(crate) fn command(root: &Path, check: bool) -> ExitCode {
     let files = generated();
     let result = if check { stale(root, &files) } else { write(root, &files) };
@@ -61,7 +61,7 @@ fn pretty(value: &serde_json::Value) -> String {
     text
 }
 
-/// Files whose text differs from what would be written, and files that should not be there.
+/// Files whose text differs from the generated text, and files that should not exist.
 fn stale(root: &Path, files: &BTreeMap<PathBuf, String>) -> io::Result<Vec<PathBuf>> {
     let mut stale = leftovers(root, files)?;
     for (path, text) in files {

@@ -41,7 +41,7 @@ fn page(family: &FamilyDescriptor, descriptor: &Descriptor) -> String {
     let mut text = format!("# {}: `{}`\n\n", family.name, descriptor.kind);
     for line in descriptor.doc.lines().map_while(|line| line.strip_prefix("//!")) {
         let line = line.strip_prefix(' ').unwrap_or(line);
-        // Headings move one level down, below the page's own.
+        // Headings move one level down, below that of the page.
         if line.starts_with("# ") || line.starts_with("## ") {
             text.push('#');
         }
@@ -73,7 +73,7 @@ fn settings_with_kinds(field: &Field) -> Option<(&'static str, &'static [Kind])>
     kinds_within(std::slice::from_ref(field)).first().map(|(_, kinds)| (field.name, *kinds))
 }
 
-/// What a kind of `setting` is, and its settings.
+/// Describes a kind of `setting`, and its settings.
 fn kind_section(setting: &str, kind: &Kind, text: &mut String) {
     write!(text, "\n### `{setting} = \"{}\"`\n\n{}\n\n", kind.name, plain_links(kind.doc))
         .expect("writing to a string");
@@ -138,7 +138,8 @@ fn cell(text: &str) -> String {
     plain_links(&text.replace('\n', " ").replace('|', "\\|"))
 }
 
-/// Rust's links to items (``[`Item`]``, ``[`Item`](path)``) mean nothing outside rustdoc: keep the code.
+/// Replaces Rust links to items (``[`Item`]``, ``[`Item`](path)``), which do not work outside rustdoc, by
+/// code.
 fn plain_links(text: &str) -> String {
     let mut plain = String::new();
     let mut rest = text;

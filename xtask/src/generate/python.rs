@@ -5,7 +5,7 @@ use nacre_machine::rooms::{FamilyDescriptor, kinds};
 use nacre_machine::scenario::{RunConfig, Scenario};
 use std::fmt::Write as _;
 
-/// Words of Python that cannot name a field.
+/// Python keywords, which cannot name a field.
 pub(super) const KEYWORDS: &[&str] = &[
     "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif", "else",
     "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal", "not",

@@ -14,11 +14,11 @@ from typing import Any, ClassVar
 from nacre.base.view import View
 "#;
 
-/// What classes are called in Python where the schema has another name for them.
+/// Python names of classes that have other names in the schema.
 const NAMES: [(&str, &str); 3] =
     [("Latency", "LatencySummary"), ("Latencies", "Latency"), ("Spent", "Activity")];
 
-/// The text of `_record.py`: a class per table of the schema, those it needs before it.
+/// The text of `_record.py`: a class for each table of the schema, after the classes that it uses.
 pub(super) fn classes(schema: &Value) -> String {
     let mut writer = Writer { definitions: object(&schema["$defs"]), done: Vec::new(), text: HEAD.into() };
     writer.class("RecordFields", schema);
@@ -58,7 +58,7 @@ impl Writer<'_> {
             }
             self.text.push_str("    }\n");
         }
-        // A field that is a word of Python is reached by its key alone.
+        // A field whose name is a Python keyword is accessible only by its key.
         for (key, field) in fields.iter().filter(|(key, _)| !KEYWORDS.contains(&key.as_str())) {
             writeln!(self.text, "    {key}: {}", python_type(field)).expect("writing to a string");
             writeln!(self.text, "    \"\"\"{}\"\"\"", doc(field)).expect("writing to a string");
@@ -77,7 +77,7 @@ fn doc(schema: &Value) -> String {
     text.split("\n\n").next().unwrap_or_default().replace('\n', " ").replace('\\', "\\\\")
 }
 
-/// The definition that a field, or an item of it, is made of. What is reached by a key of its own is a plain table.
+/// The definition of a field or of its items; `None` for a table with arbitrary keys.
 fn reference(field: &Value) -> Option<&str> {
     let own = field["$ref"].as_str().or_else(|| field["items"]["$ref"].as_str());
     let either = || field["anyOf"].as_array()?.iter().find_map(|either| either["$ref"].as_str());

@@ -1,4 +1,4 @@
-//! Just enough of Rust's grammar to see which modules a file names.
+//! A minimal parser of Rust, which finds the modules that a file names.
 
 use std::iter::Peekable;
 use std::str::CharIndices;
@@ -6,14 +6,14 @@ use std::str::CharIndices;
 /// A path in code, such as `super::lru::Lru`, and its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Named {
-    /// From 1.
+    /// Line number, from 1.
     pub(crate) line: usize,
     /// Its parts.
     pub(crate) parts: Vec<String>,
 }
 
-/// Every path of two parts or more that `source` names outside comments and strings, groups spread out:
-/// `use a::{b, c::d}` names `a::b` and `a::c::d`.
+/// Every path with at least two parts in `source`, outside comments and strings. Groups are expanded: `use
+/// a::{b, c::d}` names `a::b` and `a::c::d`.
 pub(crate) fn paths(source: &str) -> Vec<Named> {
     let tokens = tokens(source);
     let mut found = Vec::new();
@@ -166,7 +166,7 @@ fn skip_raw_string(letters: &mut Letters<'_>) {
     }
 }
 
-/// Skips `'x'` and `'\n'`; leaves a lifetime such as `'a` to be read as a word.
+/// Skips `'x'` and `'\n'`; a lifetime such as `'a` is read as a word.
 fn skip_letter_literal(rest: &str, letters: &mut Letters<'_>) {
     let mut after = rest.chars().skip(1);
     match (after.next(), after.next()) {

@@ -1,4 +1,4 @@
-//! Modules that stand next to each other import one way.
+//! Sibling modules do not import each other.
 
 use super::Problem;
 use super::code;
@@ -6,14 +6,14 @@ use super::rooms::{absolute, module};
 use super::tree::{File, Tree};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What one module says of another: where it stands.
+/// An import of a module: file and line.
 type Edge<'a> = (&'a File, usize);
 
-/// Who names whom among the modules of one folder.
+/// Imports among the modules of one folder: importing module, imported module.
 type Siblings<'a> = BTreeMap<String, BTreeMap<String, Edge<'a>>>;
 
-/// Modules of one folder that import each other, in one step or several. A folder's own `mod.rs` stands outside: it
-/// lists what is below it and says what all of it shares.
+/// Modules of one folder that import each other, directly or indirectly. The `mod.rs` of the folder is
+/// exempt: it lists the modules and has their shared code.
 pub(crate) fn check(tree: &Tree) -> Vec<Problem> {
     let files: Vec<(&File, Vec<String>)> =
         tree.files.iter().filter_map(|file| Some((file, module_under_the_rule(file)?))).collect();
@@ -35,20 +35,20 @@ pub(crate) fn check(tree: &Tree) -> Vec<Problem> {
 
 fn module_under_the_rule(file: &File) -> Option<Vec<String>> {
     let module = module(&file.path)?;
-    // What a derive writes names the crate that hands the derive on.
+    // Code from a derive macro names the crate that re-exports the macro.
     let is_derive = module[0].ends_with("_derive");
-    // What is compiled for tests alone.
+    // Modules that are compiled only for tests.
     let is_test = |part: &String| ["tests", "testing", "workbench", "crashes"].contains(&part.as_str());
     (!is_derive && !module.iter().any(is_test)).then_some(module)
 }
 
-/// The text before the tests that stand in the file itself.
+/// The text before the unit tests in the file.
 fn without_tests(text: &str) -> &str {
     text.split("#[cfg(test)]\nmod tests {").next().expect("a text has a beginning")
 }
 
-/// The module that `parts`, written in module `from`, name something of. What a folder's `mod.rs` hands on belongs to
-/// the module it took it from.
+/// The module of the item that `parts`, used in module `from`, names. An item that `mod.rs` re-exports
+/// belongs to its original module.
 fn target(modules: &BTreeMap<&[String], &File>, from: &[String], parts: &[String]) -> Option<Vec<String>> {
     let child = [from, &parts[..1]].concat();
     let whole = match modules.contains_key(child.as_slice()) {
@@ -68,7 +68,7 @@ fn target(modules: &BTreeMap<&[String], &File>, from: &[String], parts: &[String
     Some(handed_on.unwrap_or_else(|| module.to_vec()))
 }
 
-/// A problem for every circle among `siblings`: each is reported at the module that comes first in the alphabet.
+/// A problem for every cycle among `siblings`, reported at its alphabetically first module.
 fn circles(siblings: &Siblings<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut reported: BTreeSet<&str> = BTreeSet::new();
@@ -88,7 +88,7 @@ fn circles(siblings: &Siblings<'_>) -> Vec<Problem> {
     problems
 }
 
-/// The shortest way from `start` back to it.
+/// The shortest import cycle through `start`.
 fn circle<'a>(siblings: &'a Siblings<'_>, start: &'a str) -> Option<Vec<&'a str>> {
     let mut ways: Vec<Vec<&str>> = vec![vec![start]];
     let mut seen: BTreeSet<&str> = BTreeSet::new();

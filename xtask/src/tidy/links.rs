@@ -1,9 +1,9 @@
-//! Links of documents lead somewhere.
+//! Links in documents have existing targets.
 
 use super::Problem;
 use super::tree::Tree;
 
-/// Markdown links and images whose file is not there.
+/// Markdown links and images whose file does not exist.
 pub(crate) fn check(tree: &Tree) -> Vec<Problem> {
     let mut problems = Vec::new();
     for file in tree.files.iter().filter(|file| file.is(&["md"])) {
@@ -26,7 +26,7 @@ pub(crate) fn check(tree: &Tree) -> Vec<Problem> {
     problems
 }
 
-/// What the links of one line point at: `[text](target)` and `src="target"`, code spans left out.
+/// Link targets of one line: `[text](target)` and `src="target"`, outside code spans.
 fn targets(line: &str) -> impl Iterator<Item = String> {
     let prose: String = line.split('`').step_by(2).collect();
     let links = ends(&prose, "](", ')');

@@ -1,4 +1,4 @@
-//! Rules about the whole tree that no compiler checks. They run as a test, so `make test` keeps them.
+//! Rules about the whole tree that no compiler checks. They run as a test in `make test`.
 
 mod code;
 mod imports;
@@ -17,14 +17,14 @@ use std::path::Path;
 use std::process::ExitCode;
 use tree::Tree;
 
-/// A broken rule and where.
+/// A violated rule, with its location.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Problem {
     /// Path from the root, with `/`.
     file: String,
-    /// From 1.
+    /// Line number, from 1.
     line: usize,
-    /// What is wrong and what to do.
+    /// Description and remedy.
     text: String,
 }
 
@@ -40,7 +40,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Prints every broken rule; fails when there is one.
+/// Prints every violated rule; fails if there is one.
 pub(crate) fn command(root: &Path) -> ExitCode {
     let tree = Tree::read(root);
     for near in sizes::near(&tree) {
@@ -61,7 +61,7 @@ pub(crate) fn command(root: &Path) -> ExitCode {
     if problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Every broken rule, in the order of the files.
+/// Every violated rule, in the order of the files.
 fn problems(tree: &Tree) -> Vec<Problem> {
     let rules = [
         sizes::check,

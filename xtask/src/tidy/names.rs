@@ -1,9 +1,9 @@
-//! Names of files and folders that say what is inside.
+//! Descriptive names of files and folders.
 
 use super::Problem;
 use super::tree::Tree;
 
-/// Words that say nothing, and what to write instead.
+/// Meaningless words in names, and what to do instead.
 const BANNED: [(&str, &str); 9] = [
     ("util", "name what it does"),
     ("utils", "name what it does"),

@@ -1,14 +1,14 @@
-//! Nothing that is true on one machine only.
+//! No absolute paths of one computer.
 
 use super::Problem;
 use super::tree::Tree;
 
-/// Folders at the root of somebody's machine.
-const SOMEBODYS: [&str; 5] = ["home", "root", "work", "Users", "mnt"];
+/// Folders at the root of a developer's computer.
+const ROOT_FOLDERS: [&str; 5] = ["home", "root", "work", "Users", "mnt"];
 
-/// Absolute paths of somebody's machine, in any text file.
+/// Absolute paths in such folders, in any text file.
 pub(crate) fn check(tree: &Tree) -> Vec<Problem> {
-    let folders = SOMEBODYS.map(|folder| format!("/{folder}/"));
+    let folders = ROOT_FOLDERS.map(|folder| format!("/{folder}/"));
     let mut problems = Vec::new();
     for file in &tree.files {
         for (number, line) in file.lines() {
@@ -24,7 +24,8 @@ pub(crate) fn check(tree: &Tree) -> Vec<Problem> {
     problems
 }
 
-/// Whether `folder` starts a path in `line`: nothing that belongs to a path or a host name stands before it.
+/// Whether an absolute path in `line` starts with `folder`, i.e. no part of a path or of a host name precedes
+/// it.
 fn has_absolute(line: &str, folder: &str) -> bool {
     let inside = |letter: char| letter.is_ascii_alphanumeric() || "._-~*)}".contains(letter);
     line.match_indices(folder).any(|(at, _)| !line[..at].ends_with(inside))

@@ -1,13 +1,13 @@
-//! Rooms: complete, listed by their family, and strangers to one another.
+//! Rooms are complete, are listed in their family, and do not name each other.
 
 use super::Problem;
 use super::code;
 use super::tree::{File, Tree};
 
-/// The headings every room's documentation has; the model reference is made of them.
+/// Required headings in the documentation of a room, from which the model reference is generated.
 const HEADINGS: [&str; 4] = ["Model", "Not modeled", "Sources", "Checks"];
 
-/// The constants that make a module folder a room, and what stands before its kind in them.
+/// The constants that declare a module folder as a room, and the text before its kind in them.
 const CONSTANTS: [(&str, &str); 2] = [("ROOM", "Descriptor::of"), ("FORMAT", "kind:")];
 
 /// A module folder that declares one of these constants.
@@ -16,9 +16,9 @@ struct Room<'a> {
     file: &'a File,
     /// The constant.
     constant: &'static str,
-    /// What stands before its kind.
+    /// Text before its kind.
     before_kind: &'static str,
-    /// The module it is, from the name of its crate on.
+    /// Its module path, starting with the crate.
     module: Vec<String>,
 }
 
@@ -46,7 +46,7 @@ fn room(file: &File) -> Option<Room<'_>> {
     Some(Room { file, constant, before_kind, module: module(&file.path)? })
 }
 
-/// The module a file of a crate is: `crates/hierarchy/src/replacement/lru/tests.rs` is
+/// The module of a file: `crates/hierarchy/src/replacement/lru/tests.rs` is
 /// `nacre_hierarchy::replacement::lru::tests`.
 pub(super) fn module(path: &str) -> Option<Vec<String>> {
     let (name, inside) = path.strip_prefix("crates/")?.strip_suffix(".rs")?.split_once("/src/")?;
@@ -74,7 +74,7 @@ fn missing_tests(tree: &Tree, room: &Room<'_>) -> Option<Problem> {
     (!tested).then(|| Problem::new(&room.file.path, 1, "a room without tests"))
 }
 
-/// The family is the module above: it has `<room>::ROOM` in its table.
+/// The error of a room that is missing in the table of its family, the parent module, as `<room>::ROOM`.
 fn missing_in_table(tree: &Tree, room: &Room<'_>) -> Option<Problem> {
     let (family_folder, kind) = room.file.folder().rsplit_once('/').expect("a room is in a folder of src");
     let family = ["mod.rs", "lib.rs"].iter().find_map(|name| tree.file(&format!("{family_folder}/{name}")));
@@ -86,7 +86,7 @@ fn missing_in_table(tree: &Tree, room: &Room<'_>) -> Option<Problem> {
     })
 }
 
-/// A room's name in documents is equal to its folder.
+/// The error of a room whose name differs from that of its folder.
 fn other_kind(room: &Room<'_>) -> Option<Problem> {
     let (_, descriptor) = room.file.text.split_once(room.before_kind)?;
     let kind = descriptor.split('"').nth(1)?;
@@ -121,14 +121,14 @@ fn names_another(tree: &Tree, room: &Room<'_>, rooms: &[Room<'_>]) -> Vec<Proble
     problems
 }
 
-/// The Rust files of a room, each with the module it is.
+/// The Rust files of a room, each with its module.
 fn files_of<'a>(tree: &'a Tree, room: &Room<'_>) -> impl Iterator<Item = (&'a File, Vec<String>)> {
     let folder = format!("{}/", room.file.folder());
     let inside = tree.files.iter().filter(move |file| file.path.starts_with(&folder));
     inside.filter_map(|file| Some((file, module(&file.path)?)))
 }
 
-/// What `parts`, written in `module`, point at.
+/// The absolute path of `parts` as used in `module`.
 pub(super) fn absolute(module: &[String], parts: &[String]) -> Vec<String> {
     let ups = parts.iter().take_while(|part| *part == "super").count();
     let (start, rest) = match parts[0].as_str() {

@@ -1,9 +1,9 @@
-//! Source text everybody can type, read and diff.
+//! Source text is ASCII, without trailing blanks.
 
 use super::Problem;
 use super::tree::Tree;
 
-/// Source that is not ASCII, and lines that end in blanks.
+/// Source that is not ASCII, and lines with trailing blanks.
 pub(crate) fn check(tree: &Tree) -> Vec<Problem> {
     let mut problems = Vec::new();
     for file in tree.files.iter().filter(|file| file.is(&["rs", "py", "pyi", "toml"])) {

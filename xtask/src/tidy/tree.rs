@@ -1,9 +1,9 @@
-//! The text files of the working tree, read once and shared by all rules.
+//! The text files of the working tree, read once for all rules.
 
 use std::fs;
 use std::path::Path;
 
-/// Folders that hold nothing anybody wrote.
+/// Folders with generated files.
 const MADE: [&str; 7] = ["target", "dist", "out", "__pycache__", "node_modules", "corpus", "artifacts"];
 
 /// A text file.
@@ -31,7 +31,7 @@ impl File {
     }
 }
 
-/// What somebody wrote: no hidden folders but `.ci`, nothing made by a tool.
+/// The written files of the tree: no hidden folders except `.ci`, and no generated ones.
 pub(crate) struct Tree {
     /// Text files, ordered by path.
     pub(crate) files: Vec<File>,

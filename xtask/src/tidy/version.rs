@@ -1,4 +1,4 @@
-//! One version for the Rust core and the Python front.
+//! The Rust crates and the Python package have the same version.
 
 use super::Problem;
 use super::tree::Tree;
