@@ -1,4 +1,4 @@
-//! Media: what stores bits, with physical constraints that no controller can avoid.
+//! Media: components that store bits, with physical constraints that no controller can avoid.
 
 pub mod charge;
 pub mod disk;

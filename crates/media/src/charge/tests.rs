@@ -1,4 +1,4 @@
-//! Energies are known together or not at all, and what was counted is what is charged.
+//! Energies are all known or all unknown, and every counted operation is charged.
 
 use super::{Charges, Energies, check_energies};
 use nacre_config::{Descriptor, Families, Reader};
@@ -19,7 +19,7 @@ impl Families for NoFamilies {
     }
 }
 
-fn mistakes(read: Option<f64>, program: Option<f64>, idle: Option<f64>) -> String {
+fn problems(read: Option<f64>, program: Option<f64>, idle: Option<f64>) -> String {
     let mut reader = Reader::new(&NoFamilies);
     let energies = [("read_energy", read.map(Energy)), ("program_energy", program.map(Energy))];
     check_energies(&mut reader, &energies, idle.map(Power));
@@ -28,21 +28,21 @@ fn mistakes(read: Option<f64>, program: Option<f64>, idle: Option<f64>) -> Strin
 
 #[test]
 fn energies_are_given_together_or_not_at_all() {
-    assert_eq!(mistakes(None, None, None), "");
-    assert_eq!(mistakes(Some(1e-6), Some(2e-6), None), "");
-    assert_eq!(mistakes(Some(1e-6), Some(2e-6), Some(1.0)), "");
+    assert_eq!(problems(None, None, None), "");
+    assert_eq!(problems(Some(1e-6), Some(2e-6), None), "");
+    assert_eq!(problems(Some(1e-6), Some(2e-6), Some(1.0)), "");
     let lacks = |name: &str, given: &str| {
         format!("{name}: energy also needs {given}; also set {given}, or no energy and no idle_power")
     };
     assert_eq!(
-        mistakes(Some(1e-6), None, None).replace(", given 0.000001 J", ""),
+        problems(Some(1e-6), None, None).replace(", given 0.000001 J", ""),
         lacks("read_energy", "program_energy")
     );
     assert_eq!(
-        mistakes(None, Some(1e-6), None).replace(", given 0.000001 J", ""),
+        problems(None, Some(1e-6), None).replace(", given 0.000001 J", ""),
         lacks("program_energy", "read_energy")
     );
-    let idle = mistakes(None, None, Some(1.0)).replace(", given 1 W", "");
+    let idle = problems(None, None, Some(1.0)).replace(", given 1 W", "");
     assert_eq!(idle, lacks("idle_power", "read_energy, program_energy"));
 }
 

@@ -19,7 +19,7 @@ pub struct Layout {
     whole_ps: f64,
     /// q.
     fall: f64,
-    /// Rotations that one position of the arm holds: the number of surfaces.
+    /// Tracks per arm position: the number of surfaces.
     heads: u64,
     cylinders: u64,
 }
@@ -82,7 +82,7 @@ impl Layout {
     #[inline]
     pub fn wait(&self, now: Time, angle: Time) -> Time {
         let turned = self.angle(now);
-        // Which of them is further is unpredictable: avoid a branch.
+        // The result is unpredictable: avoid a branch.
         let passed = select_unpredictable(angle >= turned, Time::ZERO, self.rotation);
         angle + passed - turned
     }

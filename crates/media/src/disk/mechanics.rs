@@ -80,7 +80,7 @@ const WHOLE_DISK_MOST: Time = Time::from_s(200 * 86_400);
 fn check(config: &Mechanics, reader: &mut Reader<'_>) {
     if let Err(unfit) = SeekCurve::fit(config.seek_times()) {
         let remedy = format!(
-            "with these track-to-track and full-stroke seeks it lies between {} and {}",
+            "with these track-to-track and full-stroke seeks, use a value from {} to {}",
             unfit.least_average, unfit.most_average
         );
         let given = config.average_seek.to_string();

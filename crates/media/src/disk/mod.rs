@@ -84,7 +84,7 @@ pub struct Target {
 }
 
 impl Arm {
-    /// The position of the arm, counted in cylinders.
+    /// The cylinder that the arm is at.
     #[inline]
     #[must_use]
     pub fn cylinder(&self) -> u64 {
@@ -93,7 +93,7 @@ impl Arm {
 }
 
 impl Target {
-    /// The position of the arm for its first sector, counted in cylinders.
+    /// The cylinder of its first sector.
     #[inline]
     #[must_use]
     pub fn cylinder(&self) -> u64 {

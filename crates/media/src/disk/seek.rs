@@ -2,7 +2,7 @@
 
 use nacre_kernel::Time;
 
-/// The three seek times a datasheet states, settling included.
+/// The three seek times of a data sheet, including settling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeekTimes {
     /// To the next track.
@@ -16,8 +16,8 @@ pub struct SeekTimes {
 /// Seek time by distance: `s + b sqrt(x)` up to a distance `k`, and beyond it the tangent of that curve, `s +
 /// b (sqrt(k) + (x - k) / (2 sqrt(k)))`. Distance `x` is a share of the full stroke.
 ///
-/// An arm accelerates half way and brakes the other half on short seeks, which takes the square root of
-/// the distance, and coasts at its top speed on long ones (Ruemmler and Wilkes 1994).
+/// On short seeks an arm accelerates half the way and brakes the other half, so the time grows with the
+/// square root of the distance. On long seeks it coasts at its top speed (Ruemmler and Wilkes 1994).
 ///
 /// The three parameters follow from the three times T1, Ta, Tf:
 /// - `s = T1`: one track is a vanishing share of the stroke;
@@ -35,7 +35,7 @@ pub struct SeekCurve {
     knee: f64,
 }
 
-/// Three seek times that no such curve can have.
+/// Error: three seek times that no such curve has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unfit {
     /// The smallest average that fits the other two.

@@ -8,7 +8,7 @@ use nacre_kernel::state::Value;
 /// Marks a closed row.
 const CLOSED: u32 = u32::MAX;
 
-/// A bank: its open row, and from when on commands to it are allowed.
+/// A bank: its open row, and the earliest clocks of commands.
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) struct Bank {
     /// Earliest clocks by kind of command.

@@ -50,7 +50,7 @@ pub struct Channel {
     part: Part,
     #[state(skip = "from the configuration")]
     shifts: Shifts,
-    /// By the kind that comes first.
+    /// Constraints by the earlier kind.
     #[state(skip = "from the configuration")]
     holds: [Holds; KINDS],
     ranks: Vec<Earliest>,
@@ -58,7 +58,7 @@ pub struct Channel {
     banks: Vec<Bank>,
     /// The last read and the last write.
     latest: [Latest; 2],
-    /// For each rank.
+    /// Openings of rows, per rank.
     opened: Vec<Opened>,
     moved: Moved,
     slots: Slots,

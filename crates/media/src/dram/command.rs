@@ -1,4 +1,4 @@
-//! Commands, and their targets.
+//! Commands and their locations.
 
 use super::kind::Kind;
 use nacre_kernel::state::Value;

@@ -1,4 +1,4 @@
-//! Constraints by commands: tables of first clocks.
+//! Constraints that a command sets on later commands: tables of earliest clocks.
 
 use super::kind::Kind::{self, Activate};
 use super::rules::{Rule, Scope};
@@ -6,12 +6,12 @@ use super::rules::{Rule, Scope};
 /// Kinds of commands.
 pub(super) const KINDS: usize = 5;
 
-/// The first clock that the constraints leave for a command of each kind.
+/// Earliest clock for a command of each kind.
 pub(super) type Earliest = [i64; KINDS];
-/// Earlier than any constraint reaches.
+/// A clock that no constraint reaches.
 pub(super) const NEVER_BINDS: i64 = i64::MIN / 2;
 
-/// Constraints by a command of one kind.
+/// Constraints that a command of one kind sets on later commands.
 #[derive(Clone, Debug)]
 pub(super) struct Holds {
     pub(super) bank: Held,

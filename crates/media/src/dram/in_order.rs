@@ -17,7 +17,7 @@ pub struct InOrder {
     part: Part,
     #[state(skip = "from the configuration")]
     shifts: Shifts,
-    /// By the kind that comes first.
+    /// Constraints by the earlier kind.
     #[state(skip = "from the configuration")]
     holds: [Holds; KINDS],
     /// Clocks between two bursts, by the number of alternating groups minus one.
@@ -46,7 +46,7 @@ struct Bursts {
 #[derive(Clone, Copy, Debug, Value)]
 struct Rank {
     earliest: Earliest,
-    /// When the last four rows were opened, the oldest first.
+    /// Clocks at which the last four rows were opened, oldest first.
     opened: [i64; 4],
 }
 

@@ -3,7 +3,7 @@
 use super::holds::NEVER_BINDS;
 use nacre_kernel::state::Value;
 
-/// The latest one, and the latest in another rank than its own.
+/// The latest command, and the latest one in another rank.
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) struct Latest {
     rank: usize,
@@ -15,7 +15,7 @@ impl Latest {
     /// There was none.
     pub(super) const NONE: Latest = Latest { rank: 0, clock: NEVER_BINDS, before: NEVER_BINDS };
 
-    /// The last one that was not in `rank`.
+    /// The latest command outside `rank`.
     #[inline]
     pub(super) fn in_others(&self, rank: usize) -> i64 {
         if self.rank == rank { self.before } else { self.clock }

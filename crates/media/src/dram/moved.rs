@@ -41,7 +41,7 @@ impl Train {
         (self.is_write, self.rank, self.group) == (other.is_write, other.rank, other.group)
     }
 
-    /// The same train at `clock`.
+    /// This train moved to `clock`.
     #[inline]
     pub(super) fn at(self, clock: i64) -> Train {
         Train { first: clock, last: clock + self.last - self.first, ..self }
@@ -94,12 +94,12 @@ impl Holds {
         let shortest = |earlier: usize, later: usize| {
             by_scope.iter().map(|scope| scope[earlier][later]).min().expect("there are scopes")
         };
-        let beside = |kind: usize| {
+        let around = |kind: usize| {
             (0..2).map(|other| shortest(other, kind)).min().expect("there are two")
                 + (0..2).map(|other| shortest(kind, other)).min().expect("there are two")
         };
         let within = part.access_to_access.min(part.burst / 2 + part.rank_to_rank);
-        Holds { by_scope, reach, room: beside(0).min(beside(1)), room_within: 2 * within.cast_signed() }
+        Holds { by_scope, reach, room: around(0).min(around(1)), room_within: 2 * within.cast_signed() }
     }
 
     /// Clocks from the last command of `earlier` to the first of `later`.

@@ -23,7 +23,7 @@ pub(super) struct Opened {
     filled_from: i64,
 }
 
-/// Clocks between openings: of two banks, of two of a group, and of five.
+/// Minimum clocks between openings: in two groups, in one group, and from a row to the fifth after it.
 #[derive(Clone, Copy, Debug)]
 struct Spans {
     far: i64,
@@ -48,7 +48,7 @@ impl Opened {
         };
         let far = clocks(Scope::Rank, 1);
         let near = clocks(Scope::Group, 1).max(far);
-        // With one group of banks all are of it.
+        // With one group, all banks are in it.
         let far = if groups == 1 { near } else { far };
         Opened {
             spans: Spans { far, near, window: clocks(Scope::Rank, WINDOW) },
@@ -90,7 +90,7 @@ impl Opened {
     fn has_room(&self, next: usize) -> bool {
         let Spans { far, window, .. } = self.spans;
         let clock = |number: usize| self.log[number].clock;
-        // Of five that follow each other with one between, one, two or three come before it.
+        // A window of five openings that includes the new one has one, two, or three of them before it.
         (next == 0 || clock(next) - clock(next - 1) >= 2 * far)
             && (1..WINDOW).all(|before| {
                 let fifth = next + WINDOW - 1 - before;

@@ -138,13 +138,13 @@ impl Part {
 fn check(part: &Part, reader: &mut Reader<'_>) {
     let rows = part.row.0 * u64::from(part.banks_in_all());
     if !part.row.0.is_power_of_two() || !part.chip.0.is_multiple_of(rows) {
-        let problem = "banks do not consist of whole rows of a power of two of bytes";
-        reader.conflict("row", &part.row.to_string(), problem, "give the size of a row of one chip");
+        let problem = "the row size is not a power of two, or no divisor of the bank size";
+        reader.conflict("row", &part.row.to_string(), problem, "use the row size of one chip");
     }
     match (part.refresh_every, part.refresh) {
         (Some(every), Some(refresh)) if every <= refresh => {
-            let remedy = format!("a refresh is to take less than refresh_every, {every}");
-            reader.conflict("refresh", &refresh.to_string(), "refreshing would take all the time", &remedy);
+            let remedy = format!("use less than refresh_every, {every}");
+            reader.conflict("refresh", &refresh.to_string(), "refreshes would take all of the time", &remedy);
         }
         (Some(every), None) => {
             let problem = "refresh is missing";
@@ -157,7 +157,7 @@ fn check(part: &Part, reader: &mut Reader<'_>) {
         _ => {}
     }
     if let (Some(energy), None, None) = (part.refresh_energy, part.refresh_every, part.refresh) {
-        let remedy = "give refresh_every and refresh too, or leave refresh_energy out";
+        let remedy = "set refresh_every and refresh, too, or remove refresh_energy";
         reader.conflict("refresh_energy", &energy.to_string(), "the part is never refreshed", remedy);
     }
     let energies = [

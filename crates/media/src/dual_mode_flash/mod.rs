@@ -88,10 +88,10 @@ pub struct DualModeFlash<S> {
 /// One erase block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Value)]
 struct Block {
-    /// The page that is programmed next, counted in MLC mode.
+    /// The next page to program, as a page number in MLC mode.
     next: u32,
     erases: u32,
-    /// Share of bit errors in each mode of a slot of median strength.
+    /// Bit error rate in each mode of a slot of median strength.
     rates: [f64; 2],
 }
 

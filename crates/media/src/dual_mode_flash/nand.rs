@@ -10,7 +10,7 @@ use nacre_kernel::{Power, Ratio, Time};
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Nand {
-    /// How long operations take in SLC.
+    /// Operation times in SLC mode.
     #[config(flatten)]
     #[config(with(read(
         name = "slc_read",
@@ -35,7 +35,7 @@ pub struct Nand {
         source = "paper: roberts-2009 section II.A"
     )))]
     pub slc: Timing<Time>,
-    /// How long operations take in MLC.
+    /// Operation times in MLC mode.
     #[config(flatten)]
     #[config(with(read(
         name = "mlc_read",

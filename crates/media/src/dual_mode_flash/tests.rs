@@ -42,8 +42,8 @@ fn a_page_is_programmed_once() {
     });
 }
 
-/// Mean and variance of a Poisson distribution are what the law says, in both modes: at twice the cycles of MLC
-/// eight times its rate, at a fifth of those of SLC a 125th.
+/// In both modes, mean and variance follow a Poisson distribution with the rate of the law: 8 times the rate
+/// at twice the MLC endurance, 1/125 of it at 20 % of the SLC endurance.
 #[test]
 fn wrong_bits_follow_the_law() {
     let mut flash = flash(AGING);
@@ -54,7 +54,7 @@ fn wrong_bits_follow_the_law() {
             let page = match flash.next(0) {
                 Some(_) => flash.program(0, mode, BITS, Time::ZERO),
                 None => {
-                    // A new block of the same age: rates are set by hand.
+                    // A new block of the same age: its rates are set here.
                     flash.blocks[0].next = 0;
                     flash.program(0, mode, BITS, Time::ZERO)
                 }
@@ -71,7 +71,7 @@ fn wrong_bits_follow_the_law() {
     }
 }
 
-/// A day of lying at a drift of one adds as many bit errors as there were.
+/// With a drift of one per day, a day of retention doubles the number of bit errors.
 #[test]
 fn bits_go_wrong_while_a_page_lies() {
     let mut flash = flash(Aging { drift: 1.0, errors: ErrorLaw { bit_error_rate: 1e-3, ..ERRORS }, ..AGING });

@@ -62,7 +62,7 @@ pub struct Aging {
 }
 
 impl Aging {
-    /// Share of bit errors of a slot of median strength after `erases`, in each mode.
+    /// Bit error rate of a slot of median strength after `erases`, in each mode.
     pub fn rates(&self, erases: u32) -> [f64; 2] {
         [Mode::Slc, Mode::Mlc].map(|mode| self.rate_at(mode, f64::from(erases)))
     }
@@ -113,7 +113,8 @@ pub(crate) fn invert(bytes: &mut [u8], bits: u32, count: u32, key: u64) {
         return;
     }
     let bits = u64::from(bits).min(8 * bytes.len() as u64);
-    // An arithmetic sequence modulo a number of bits: different as long as its step has no divisor with it.
+    // An arithmetic sequence modulo the number of bits has no repeats if its step has no common divisor with
+    // it.
     let mut word = key.wrapping_add(0x9E37_79B9_7F4A_7C15);
     word = (word ^ word >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     word = (word ^ word >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);

@@ -65,7 +65,7 @@ impl OperationEnergy {
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Nand {
-    /// How long its operations take.
+    /// Operation times.
     #[config(flatten)]
     #[config(with(read(doc = "Time to read a page, by its position among the pages of a word line.")))]
     #[config(with(program(
@@ -108,7 +108,7 @@ impl Nand {
         &self.timing.program_erase.program
     }
 
-    /// Erasing a block.
+    /// Time to erase a block.
     #[must_use]
     pub fn erase(&self) -> Time {
         self.timing.program_erase.erase

@@ -1,4 +1,4 @@
-//! Data that is written in place, for cells that need no erase.
+//! Data written in place, for cells that need no erase.
 
 use super::Store;
 
@@ -18,7 +18,7 @@ impl<S: Store> InPlace<S> {
         InPlace { store, page }
     }
 
-    /// Copies the bytes from `address` on into `into`.
+    /// Copies bytes from `address` into `into`.
     pub fn read(&self, address: u64, into: &mut [u8]) {
         for (page, offset, range) in pieces(address, into.len(), self.page.len()) {
             let into = &mut into[range];
@@ -27,7 +27,7 @@ impl<S: Store> InPlace<S> {
         }
     }
 
-    /// Replaces the bytes from `address` on.
+    /// Replaces the bytes from `address`.
     pub fn write(&mut self, address: u64, bytes: &[u8]) {
         for (page, offset, range) in pieces(address, bytes.len(), self.page.len()) {
             let bytes = &bytes[range];

@@ -53,7 +53,7 @@ impl WornCells {
         }
     }
 
-    /// Counts a write of `row`; `bits` of it are used.
+    /// Counts a write of `row`, `bits` of which are used.
     #[inline]
     pub fn program(&mut self, row: u32, bits: u32) {
         let row = row as usize;

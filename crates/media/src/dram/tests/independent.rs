@@ -1,18 +1,18 @@
-//! The constraints once more, as conditions on pairs of commands, and a channel that is held against them.
+//! The constraints as conditions on pairs of commands: an independent model to compare the channel with.
 
 use super::super::Kind::{Activate, Precharge, Read, Refresh, Write};
 use super::super::*;
 use super::{at, ddr3, ddr4, random_command, st_ddr3};
 use nacre_kernel::{Streams, Time};
 
-/// Clocks of `time` by trying them: the first whose length, and 26 thousandths of a clock for DDR4, cover it.
+/// Clocks of `time` by trial: the first number that covers it, for DDR4 within 26 thousandths of a clock.
 fn rounded(part: &Part, time: Time) -> u64 {
     let (time, clock) = (time.as_ps() as f64, part.clock.as_ps() as f64);
     let short = if part.rounding == Rounding::Ddr4 { 0.026 } else { 0.0 };
     (0..).find(|&clocks| (clocks as f64 + short) * clock >= time - 1e-6).expect("there is one")
 }
 
-/// The same constraints once more, as conditions on a pair of commands: clocks that the later one has to keep.
+/// Minimum clocks from `earlier` to `later`.
 fn between(part: &Part, earlier: Command, later: Command) -> u64 {
     let clocks = |time: Time| rounded(part, time);
     let near = |time: Option<Time>, far: u64| time.map_or(far, clocks).max(far);
@@ -55,8 +55,8 @@ fn between(part: &Part, earlier: Command, later: Command) -> u64 {
     rows.max(bursts)
 }
 
-/// Whether `command` may be given at `clock`: no pair of commands forbids it, whichever of both comes first, nor five
-/// rows opened within tFAW; accesses to a bank keep their order, and refreshes theirs within the rank.
+/// Whether `command` is possible at `clock`: no pair of commands in either order forbids it, nor five rows
+/// opened within tFAW. Accesses of a bank keep their order, and so do refreshes of a rank.
 fn is_legal(part: &Part, given: &[(Command, u64)], command: Command, clock: u64) -> bool {
     let place = command.place;
     let pairs = given.iter().all(|&(other, at)| {
@@ -82,7 +82,8 @@ fn slow_earliest(part: &Part, given: &[(Command, u64)], command: Command, from: 
     (from..).find(|&clock| is_legal(part, given, command, clock)).expect("there is an end to what was given")
 }
 
-/// Some are asked for long before the newest one: they find a place between others where the constraints leave one.
+/// Some commands are requested long before the newest one, and are inserted between others if the constraints
+/// allow it.
 #[test]
 fn random_commands_are_ready_when_no_pair_of_commands_forbids_it() {
     let mut random = Streams::new(1).stream("commands");
@@ -98,7 +99,7 @@ fn random_commands_are_ready_when_no_pair_of_commands_forbids_it() {
             if is_idle {
                 continue;
             }
-            // Nothing reaches so far back.
+            // No constraint reaches further back.
             let recent = &given[given.len().saturating_sub(120)..];
             assert_eq!(earliest, slow_earliest(&part, recent, command, from), "{command:?} from {from}");
             channel.issue(command, earliest);
@@ -117,7 +118,8 @@ fn random_commands_are_ready_when_no_pair_of_commands_forbids_it() {
     assert!(data_before > 60 && rows_before > 25, "{data_before} of data, {rows_before} of rows");
 }
 
-/// No pair of commands forbids what goes before the closing of its row, and every command keeps its clock.
+/// No pair of commands forbids an access inserted before its row closes, and all other commands keep their
+/// clocks.
 #[test]
 fn what_goes_before_the_closing_of_its_row_keeps_all_constraints() {
     let mut random = Streams::new(3).stream("passing");
@@ -125,7 +127,7 @@ fn what_goes_before_the_closing_of_its_row_keeps_all_constraints() {
     for part in [ddr3(), ddr4(), st_ddr3()] {
         let mut channel = Channel::new(part.clone(), 2);
         let (mut given, mut newest): (Vec<(Command, u64)>, u64) = (Vec::new(), 0);
-        // Of each bank that is closed by a command: the row, and from when to when it was open.
+        // For each bank that was closed by a command: the row, and the clocks between which it was open.
         let mut rows: Vec<(Command, u64, u64)> = Vec::new();
         while given.len() < 1500 {
             let mut command = random_command(&part, &mut random);
