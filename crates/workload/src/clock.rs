@@ -21,7 +21,7 @@ pub struct Clock {
 enum Pace {
     Open,
     Serial {
-        /// When the last request completed; [`Time::MAX`] while one is outstanding.
+        /// Completion time of the last request; [`Time::MAX`] while one is outstanding.
         done: Time,
     },
     Closed(Closed),
@@ -157,7 +157,7 @@ mod tests {
         assert_eq!(clock.last(), Time::from_ns(1_000));
     }
 
-    /// Against slots that are each looked at: the one that is ready first is taken, whichever that is.
+    /// Compared with a search of all slots: the slot that is ready first is used.
     #[test]
     fn in_a_closed_loop_the_slot_that_is_ready_first_is_taken_next() {
         let request = arriving(Time::ZERO);
@@ -165,7 +165,7 @@ mod tests {
         for depth in 1..70_u32 {
             let (origin, think) = (Time::from_ns(random.below(10)), Time::from_ns(random.below(3)));
             let mut clock = Clock::new(Pacing::Closed { queue_depth: depth, think }, origin);
-            // When each slot is ready, and when those that are not complete.
+            // Ready times of the free slots, and completion times of the others.
             let (mut ready, mut outstanding) = (vec![Some(origin); depth as usize], BinaryHeap::new());
             for _ in 0..500 {
                 let first =

@@ -1,9 +1,9 @@
-//! Workloads: who asks storage for what, and when.
+//! Workloads: generators of storage requests and their times.
 //!
-//! A [`Workload`] is a lazy sequence of requests. A *pattern* says which addresses are touched and how,
-//! an *arrival* process says when, and a trace says both.
+//! A [`Workload`] is a lazy sequence of requests. A *pattern* determines addresses and operations, an
+//! *arrival* process determines times, and a trace has both.
 //!
-//! | module | holds |
+//! | module | content |
 //! |---|---|
 //! | [`synthetic`] | patterns, and workloads made of one pattern and one arrival process |
 //! | [`arrival`] | arrival processes: open loops, closed loops, recorded times |
@@ -11,10 +11,10 @@
 //! | [`kv`] | a transactional key-value store |
 //! | [`dbt2`] | the transactions of TPC-C as page requests |
 //! | [`specweb`] | the files of a web server |
-//! | [`server`] | clients that ask again when they have their answers, and processors they share |
+//! | [`server`] | clients that continue after each reply, and their shared processors |
 //! | [`replay`] | workloads that replay a trace |
 //! | [`tenants`] | several workloads at once, each with its own addresses and times |
-//! | [`trace`] | recorded requests, in every published format we know |
+//! | [`trace`] | recorded requests, in published formats |
 
 pub mod arrival;
 mod clock;
@@ -63,9 +63,8 @@ pub trait Workload: State + Send {
         keep_writes(batch, limit, |batch| self.fill(batch, limit))
     }
 
-    /// The same writes as [`Workload::fill_writes`], at most `limit` of them: consecutive writes to one
-    /// address may be merged into a burst. Appends at most as many as `bursts` has space for, and at least
-    /// one.
+    /// As [`Workload::fill_writes`], with at most `limit` writes: consecutive writes to one address may be
+    /// merged into a burst. Appends at most as many as `bursts` has space for, and at least one.
     fn fill_bursts(&mut self, bursts: &mut Vec<Burst>, limit: u64) -> Result<(), WorkloadError> {
         single_writes(bursts, limit, |batch, count| self.fill_writes(batch, count))
     }
@@ -94,8 +93,8 @@ pub trait Workload: State + Send {
     /// Total number of requests, if known; `u64::MAX` if it never ends by itself.
     fn expected(&self) -> Option<u64>;
 
-    /// End of the address range that it may access, if known in advance. A trace knows it after it has been
-    /// read.
+    /// End of the address range that it may access, if known in advance. For a trace, it is known after it
+    /// has been read.
     fn reach(&self) -> Option<u64>;
 
     /// Addresses that it may access, if known in advance: all up to [`Workload::reach`], unless it omits some

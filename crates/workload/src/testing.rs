@@ -1,4 +1,4 @@
-//! What the tests of all rooms share: building from a document, draining, and statistics.
+//! Shared test code: building from a document, reading all requests, and statistics.
 
 mod host;
 
@@ -16,17 +16,17 @@ use nacre_kernel::state;
 use nacre_kernel::{Random, Request, Streams, Time};
 use std::io::Cursor;
 
-/// Files as a trace workload finds them: names and contents.
+/// Files for trace workloads: names and contents.
 pub(crate) type Files = &'static [(&'static str, &'static [u8])];
 
-/// A scenario that is a workload and nothing else.
+/// A scenario with a workload only.
 #[derive(Clone, Debug, Configuration)]
 struct Scenario {
-    /// Who asks.
+    /// The workload.
     workload: Slot<WorkloadFamily>,
 }
 
-/// Builds workloads under a seed, over files in memory.
+/// Builds workloads from a seed and files in memory.
 struct Builder {
     streams: Streams,
     files: Files,
@@ -94,12 +94,12 @@ impl WorkloadBuilder for Builder {
     }
 }
 
-/// The workload that `settings`, the lines of the table `[workload]`, ask for, under `seed`.
+/// The workload with these `settings`, the lines of the table `[workload]`, and this `seed`.
 pub(crate) fn workload(settings: &str, seed: u64) -> Result<Box<dyn Workload>, Problems> {
     workload_over(&[], settings, seed)
 }
 
-/// The same, over `files`.
+/// As before, with `files`.
 pub(crate) fn workload_over(files: Files, settings: &str, seed: u64) -> Result<Box<dyn Workload>, Problems> {
     let node = Node::parse_toml(&format!("[workload]\n{settings}"), "test.toml")?;
     let mut reader = Reader::new(&Known);
@@ -110,7 +110,7 @@ pub(crate) fn workload_over(files: Files, settings: &str, seed: u64) -> Result<B
     (room_of(WORKLOADS, slot).build)(slot, &mut Builder { streams: Streams::new(seed), files })
 }
 
-/// All requests of a workload, asked for `limit` at a time.
+/// All requests of a workload, read `limit` at a time.
 pub(crate) fn drain(workload: &mut dyn Workload, limit: usize) -> Result<Vec<Request>, WorkloadError> {
     let (mut all, mut batch) = (Vec::new(), Vec::new());
     loop {
@@ -124,7 +124,7 @@ pub(crate) fn drain(workload: &mut dyn Workload, limit: usize) -> Result<Vec<Req
     }
 }
 
-/// All requests of the workload that `settings` ask for under seed 1.
+/// All requests of the workload with these `settings` and seed 1.
 pub(crate) fn requests(settings: &str) -> Vec<Request> {
     let mut workload = workload(settings, 1).unwrap_or_else(|problems| panic!("{problems}"));
     drain(&mut *workload, 1000).expect("no error while running")
@@ -138,9 +138,9 @@ pub(crate) fn problems(settings: &str) -> Vec<String> {
     }
 }
 
-/// Asserts that `settings` give the same requests in batches of any size, the same again under the
-/// same seed, and others under another seed; that arrivals never decrease; and that a workload restored at any
-/// place gives those that are left.
+/// Checks that `settings` generate the same requests in batches of any size and with the same seed, and
+/// others with another seed; that arrivals never decrease; and that a workload restored at any position
+/// generates the remaining requests.
 pub(crate) fn check_repeatable(settings: &str) {
     let run = |seed: u64, limit: usize| {
         let mut workload = workload(settings, seed).unwrap_or_else(|problems| panic!("{problems}"));
@@ -155,8 +155,8 @@ pub(crate) fn check_repeatable(settings: &str) {
     check_restored(&[], settings, &first);
 }
 
-/// Asserts that a workload restored at any place of `all` gives those that are left, and that a state cut short is
-/// refused.
+/// Checks that a workload restored at any position of `all` generates the remaining requests, and that a
+/// truncated state is rejected.
 pub(crate) fn check_restored(files: Files, settings: &str, all: &[Request]) {
     let new = || workload_over(files, settings, 1).unwrap_or_else(|problems| panic!("{problems}"));
     let mut random = Streams::new(5).stream("restored");
@@ -178,8 +178,8 @@ pub(crate) fn check_restored(files: Files, settings: &str, all: &[Request]) {
     }
 }
 
-/// Asserts that `counts` fit `expected` counts by Pearson's chi-square: within 5 standard deviations
-/// of its mean, on both sides, since counts that are too even are as wrong as uneven ones.
+/// Checks that `counts` fit the `expected` counts by Pearson's chi-square: within 5 standard deviations of
+/// its mean, on both sides, since counts that are too even are wrong, too.
 pub(crate) fn check_chi_square(counts: &[u64], expected: &[f64]) {
     assert_eq!(counts.len(), expected.len());
     assert!(expected.iter().all(|&expected| expected >= 5.0), "too few draws for a chi-square test");
@@ -194,7 +194,7 @@ fn squared(number: f64) -> f64 {
     number * number
 }
 
-/// Asserts that `hits` of `draws` fit a probability of `share`: within 5 standard deviations.
+/// Checks that `hits` out of `draws` fit a probability of `share`, within 5 standard deviations.
 pub(crate) fn check_share(hits: usize, draws: usize, share: f64) {
     let deviation = (draws as f64 * share * (1.0 - share)).sqrt();
     let off = (hits as f64 - draws as f64 * share).abs();

@@ -1,4 +1,4 @@
-//! Which client of a workload continues when.
+//! The order in which clients of a workload continue.
 
 use nacre_kernel::Time;
 use nacre_kernel::state::State;
@@ -29,7 +29,7 @@ impl Turns {
         self.count += 1;
     }
 
-    /// The wait of `client` ends at `at`.
+    /// Ends the wait of `client` at `at`.
     #[inline]
     pub(crate) fn wake(&mut self, client: u32, at: Time) {
         self.ready.push(Reverse((at, self.waits[client as usize], client)));

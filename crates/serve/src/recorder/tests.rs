@@ -136,7 +136,7 @@ struct Full;
 impl TraceWriter for Full {
     fn write(&mut self, _: &[Request]) -> Result<(), TraceError> {
         let full = std::io::ErrorKind::StorageFull.into();
-        let place = nacre_workload::trace::Place::Byte(0);
+        let place = nacre_workload::trace::Location::Byte(0);
         Err(TraceError::Io { source_name: "io.nacre".into(), place, error: full })
     }
 

@@ -28,7 +28,7 @@ pub enum Pacing {
         /// Time between a completion and the next request of the same client.
         think: Time,
     },
-    /// The workload decides, as its requests complete: it is [`Interactive`](crate::Interactive), so its
+    /// The workload decides, as its requests complete: it is [`Interactive`](crate::Interactive), and its
     /// actions may depend on the speed of the device.
     CompletionDriven,
 }

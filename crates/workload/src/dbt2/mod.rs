@@ -36,7 +36,7 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
-use crate::server::{Clients, Script, Server, Step};
+use crate::server::{Clients, Script, Server, ServiceStep};
 use crate::{Workload, WorkloadFamily};
 use nacre_config::{Configuration, Descriptor, Reader, Room};
 use nacre_kernel::state::State;
@@ -147,7 +147,7 @@ struct Transactions {
     changed: u64,
 }
 
-/// Which table of `appended`.
+/// Indexes of tables in `appended`.
 const ORDERS: usize = 0;
 const NEW_ORDERS: usize = 1;
 const LINES: usize = 2;
@@ -165,36 +165,36 @@ impl Transactions {
     }
 
     /// Reads row `row` of `table` through its index.
-    fn look_up(&mut self, table: Table, row: u64, steps: &mut Vec<Step>) {
+    fn look_up(&mut self, table: Table, row: u64, steps: &mut Vec<ServiceStep>) {
         let page = self.config.page.0 as u32;
-        steps.push(Step::Work(self.config.operation));
-        steps.push(Step::Read(self.database.leaf_of(table, row), page));
-        steps.push(Step::Read(self.database.page_of(table, row), page));
+        steps.push(ServiceStep::Work(self.config.operation));
+        steps.push(ServiceStep::Read(self.database.leaf_of(table, row), page));
+        steps.push(ServiceStep::Read(self.database.page_of(table, row), page));
     }
 
     /// Reads row `row` of `table` through its index, and changes it.
-    fn change(&mut self, table: Table, row: u64, steps: &mut Vec<Step>) {
+    fn change(&mut self, table: Table, row: u64, steps: &mut Vec<ServiceStep>) {
         self.look_up(table, row, steps);
-        steps.push(Step::Write(self.database.page_of(table, row), self.config.page.0 as u32));
+        steps.push(ServiceStep::Write(self.database.page_of(table, row), self.config.page.0 as u32));
         self.changed += 1;
     }
 
     /// Appends a row to a table that grows.
-    fn append(&mut self, which: usize, steps: &mut Vec<Step>) {
+    fn append(&mut self, which: usize, steps: &mut Vec<ServiceStep>) {
         let table = [Table::Orders, Table::NewOrders, Table::OrderLines, Table::History][which];
         let row = self.appended[which] % self.database.rows(table);
         self.appended[which] += 1;
-        steps.push(Step::Work(self.config.operation));
+        steps.push(ServiceStep::Work(self.config.operation));
         let (page, bytes) = (self.database.page_of(table, row), self.config.page.0 as u32);
         if !self.database.begins_page(table, row) {
-            steps.push(Step::Read(page, bytes));
+            steps.push(ServiceStep::Read(page, bytes));
         }
-        steps.push(Step::Write(page, bytes));
+        steps.push(ServiceStep::Write(page, bytes));
         self.changed += 1;
     }
 
-    fn commit(&mut self, steps: &mut Vec<Step>) {
-        steps.push(Step::Work(self.config.commit));
+    fn commit(&mut self, steps: &mut Vec<ServiceStep>) {
+        steps.push(ServiceStep::Work(self.config.commit));
         let block = self.config.log_block.0;
         let (from, to) = (self.logged, self.logged + self.changed * LOG_ROW);
         self.logged = to;
@@ -202,7 +202,7 @@ impl Transactions {
             let first = from / block * block % self.config.log.0;
             let bytes = (to.div_ceil(block) - from / block) * block;
             let bytes = bytes.min(self.config.log.0 - first);
-            steps.push(Step::Write(self.database.log() + first, bytes as u32));
+            steps.push(ServiceStep::Write(self.database.log() + first, bytes as u32));
         }
         self.changed = 0;
     }
@@ -213,7 +213,7 @@ impl Transactions {
     }
 
     /// Finds a customer, by number or by name; returns its row.
-    fn find_customer(&mut self, warehouse: u64, steps: &mut Vec<Step>) -> u64 {
+    fn find_customer(&mut self, warehouse: u64, steps: &mut Vec<ServiceStep>) -> u64 {
         let customer = self.customer(warehouse);
         if self.random.chance(0.6) {
             // Three of the district have the name, on average (clause 4.3.3.1: 3,000 of 1,000 names).
@@ -226,7 +226,7 @@ impl Transactions {
         customer
     }
 
-    fn new_order(&mut self, warehouse: u64, steps: &mut Vec<Step>) {
+    fn new_order(&mut self, warehouse: u64, steps: &mut Vec<ServiceStep>) {
         self.look_up(Table::Warehouses, warehouse, steps);
         let customer = self.customer(warehouse);
         self.change(Table::Districts, customer / CUSTOMERS, steps);
@@ -243,7 +243,7 @@ impl Transactions {
         }
     }
 
-    fn payment(&mut self, warehouse: u64, steps: &mut Vec<Step>) {
+    fn payment(&mut self, warehouse: u64, steps: &mut Vec<ServiceStep>) {
         self.change(Table::Warehouses, warehouse, steps);
         let customer = self.find_customer(warehouse, steps);
         self.change(Table::Districts, customer / CUSTOMERS, steps);
@@ -257,17 +257,17 @@ impl Transactions {
         (self.appended[which] + rows - 1 - back % rows) % rows
     }
 
-    fn order_status(&mut self, warehouse: u64, steps: &mut Vec<Step>) {
+    fn order_status(&mut self, warehouse: u64, steps: &mut Vec<ServiceStep>) {
         let customer = self.find_customer(warehouse, steps);
         self.look_up(Table::Customers, customer, steps);
-        // A customer orders as often as any other of 30,000 of each warehouse: its last order lies anywhere.
+        // Every customer of a warehouse orders equally often: the last order is at a random position.
         let orders = self.database.rows(Table::Orders);
         let order = self.random.below(orders);
         self.look_up(Table::Orders, order, steps);
         self.look_up(Table::OrderLines, order * 10, steps);
     }
 
-    fn delivery(&mut self, steps: &mut Vec<Step>) {
+    fn delivery(&mut self, steps: &mut Vec<ServiceStep>) {
         // The oldest new orders: 900 of a district wait (clause 4.3.3.1).
         let waiting = 900 * DISTRICTS * self.config.warehouses;
         for district in 0..DISTRICTS {
@@ -281,7 +281,7 @@ impl Transactions {
         }
     }
 
-    fn stock_level(&mut self, warehouse: u64, steps: &mut Vec<Step>) {
+    fn stock_level(&mut self, warehouse: u64, steps: &mut Vec<ServiceStep>) {
         let district = warehouse * DISTRICTS + self.random.below(DISTRICTS);
         self.look_up(Table::Districts, district, steps);
         // 20 orders of one district, of ten lines each, are spread over those of all districts.
@@ -298,7 +298,7 @@ impl Transactions {
 }
 
 impl Script for Transactions {
-    fn next(&mut self, steps: &mut Vec<Step>) {
+    fn next(&mut self, steps: &mut Vec<ServiceStep>) {
         let warehouse = self.random.below(self.config.warehouses);
         match self.random.below(100) {
             0..45 => self.new_order(warehouse, steps),

@@ -52,7 +52,7 @@ impl Database {
         let mut end = 0;
         let tables = TABLES.iter().enumerate().map(|(number, &(rows, bytes))| {
             let rows = if number == Table::Items as usize { rows } else { rows * warehouses };
-            // A row that is larger than a page is as large as one.
+            // A row larger than a page counts as one page.
             let of_page = (page / bytes).max(1);
             let start = end;
             let index = start + rows.div_ceil(of_page) * page;

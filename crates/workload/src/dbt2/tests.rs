@@ -1,6 +1,6 @@
 use super::tables::Table;
 use super::{Config, Transactions};
-use crate::server::{Script, Server, Step};
+use crate::server::{Script, Server, ServiceStep};
 use crate::testing::check_chi_square;
 use nacre_kernel::{Bytes, Streams, Time};
 
@@ -19,7 +19,8 @@ fn script(warehouses: u64) -> Transactions {
     Transactions::new(config, Streams::new(1).stream("dbt2"))
 }
 
-/// Rows of a warehouse are 74 MB by the tables' sizes; pages do not fill, and indices take a quarter more.
+/// By the sizes of the tables, the rows of a warehouse take 74 MB. Partly filled pages and the indices add
+/// about 25 %.
 #[test]
 fn a_warehouse_takes_about_a_hundred_megabytes() {
     let size = script(20).reach() as f64 - 8e6 - (48 << 20) as f64;
@@ -27,8 +28,8 @@ fn a_warehouse_takes_about_a_hundred_megabytes() {
     assert!((80.0..100.0).contains(&each), "{each} MB");
 }
 
-/// Of the five transactions with their shares: rows looked up, rows changed and appended, derived from the text
-/// of the standard. A new order has 10 items on average.
+/// Rows looked up, changed, and appended by the five transactions in their shares, derived from the text of
+/// the standard. A new order has 10 items on average.
 #[test]
 fn a_transaction_reads_and_writes_what_the_standard_says() {
     let (mut script, mut steps) = (script(4), Vec::new());
@@ -38,27 +39,29 @@ fn a_transaction_reads_and_writes_what_the_standard_says() {
     let (mut reads, mut writes) = (0, 0);
     for step in &steps {
         let (count, address, bytes) = match *step {
-            Step::Read(address, bytes) => (&mut reads, address, bytes),
-            Step::Write(address, bytes) => (&mut writes, address, bytes),
-            Step::Work(_) => continue,
+            ServiceStep::Read(address, bytes) => (&mut reads, address, bytes),
+            ServiceStep::Write(address, bytes) => (&mut writes, address, bytes),
+            ServiceStep::Work(_) => continue,
         };
         *count += 1;
         assert!(address + u64::from(bytes) <= end);
     }
-    // Looked up: (new order 3 + 2 x 10, payment 3 + 2 x 0.6, status 3 + 2 x 0.6, delivery 40, stock level 1 + 220);
-    // two reads each. Appended: new order 2 + 10, payment 1, each read nearly always. Status: customer, order, line.
+    // Looked up: (new order 3 + 2 x 10, payment 3 + 2 x 0.6, status 3 + 2 x 0.6, delivery 40, stock level 1 +
+    // 220), with two reads each. Appended: new order 2 + 10, payment 1, nearly always with a read. Status:
+    // customer, order, line.
     let looked_up = 0.45 * 23.0 + 0.43 * 4.2 + 0.04 * 4.2 + 0.04 * 40.0 + 0.04 * 221.0;
     let appended = 0.45 * 12.0 + 0.43;
     let expected = 2.0 * looked_up + appended;
     let found = f64::from(reads) / f64::from(count);
     assert!((found / expected - 1.0).abs() < 0.03, "{found} reads, expected {expected}");
-    // Changed: new order 11, payment 3, delivery 40; and a log write of each but status and stock level.
+    // Changed: new order 11, payment 3, delivery 40; and a log write by each except status and stock level.
     let changed = 0.45 * 11.0 + 0.43 * 3.0 + 0.04 * 40.0 + appended + 0.92;
     let found = f64::from(writes) / f64::from(count);
     assert!((found / changed - 1.0).abs() < 0.03, "{found} writes, expected {changed}");
 }
 
-/// NURand over 256 numbers with A = 15: every number's probability is that of (x | y) + 7, counted exactly.
+/// NURand over 256 numbers with A = 15: the probability of each number is that of (x | y) + 7, counted
+/// exactly.
 #[test]
 fn nurand_is_distributed_as_the_standard_says() {
     let mut script = script(1);
@@ -82,12 +85,12 @@ fn nurand_is_distributed_as_the_standard_says() {
             assert_eq!(seen, 0);
         }
     }
-    // Six standard deviations of its own distribution.
+    // Six standard deviations of the chi-square distribution.
     assert!(chi_square < degrees + 6.0 * (2.0_f64 * degrees).sqrt(), "{chi_square} with {degrees}");
 }
 
-/// The five transactions come by their shares, distinguished by what they append and how much they look up; new orders have 5
-/// to 15 items alike, and 60 % of payments look at three customers.
+/// The shares of the five transactions, distinguished by their appends and lookups. All sizes of new orders
+/// from 5 to 15 items are equally likely, and 60 % of payments look up three customers.
 #[test]
 fn transactions_and_their_parts_come_by_their_shares() {
     let mut script = script(4);
@@ -97,9 +100,10 @@ fn transactions_and_their_parts_come_by_their_shares() {
         script.next(&mut steps);
         let customers =
             script.database.page_of(Table::Customers, 0)..script.database.leaf_of(Table::Customers, 0);
-        let looked_up = |step: &&Step| matches!(step, Step::Read(at, _) if customers.contains(at));
+        let looked_up =
+            |step: &&ServiceStep| matches!(step, ServiceStep::Read(at, _) if customers.contains(at));
         let lines = script.appended[super::LINES] - appended[super::LINES];
-        let reads = steps.iter().filter(|step| matches!(step, Step::Read(..))).count();
+        let reads = steps.iter().filter(|step| matches!(step, ServiceStep::Read(..))).count();
         let kind = match reads {
             _ if lines > 0 => 0,
             _ if script.appended[super::HISTORY] > appended[super::HISTORY] => 1,

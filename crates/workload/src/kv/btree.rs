@@ -1,6 +1,6 @@
 //! The B+tree: pairs in leaves, separators above them, pages that split when full.
 
-use super::method::{Method, Step};
+use super::method::{Method, SearchStep};
 use super::pages::{Entry, NONE, Pages};
 use nacre_kernel::state::State;
 
@@ -87,14 +87,14 @@ impl Method for Btree {
     }
 
     #[inline]
-    fn step(&self, page: u32, key: u32) -> Step {
+    fn step(&self, page: u32, key: u32) -> SearchStep {
         let entries = self.pages.entries(page);
         if self.pages.level(page) > 0 {
-            return Step::Go(entries[Btree::child(entries, key)].value);
+            return SearchStep::Go(entries[Btree::child(entries, key)].value);
         }
         match entries.binary_search_by_key(&key, |entry| entry.key) {
-            Ok(at) => Step::Found(at),
-            Err(_) => Step::Missing,
+            Ok(at) => SearchStep::Found(at),
+            Err(_) => SearchStep::Missing,
         }
     }
 
@@ -129,7 +129,7 @@ impl Method for Btree {
             }
             let (page, at) = self.way.pop().expect("it was pushed");
             entry = self.split(page, at, entry);
-            // The pointer to the new page is inserted after the one that led here.
+            // Insert the pointer to the new page after the pointer followed to this page.
             if let Some(above) = self.way.last_mut() {
                 above.1 += 1;
             }

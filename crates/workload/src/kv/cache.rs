@@ -109,14 +109,14 @@ impl Cache {
         (lsn > 0).then_some(lsn)
     }
 
-    /// `page` was changed by the record that ends at `lsn`.
+    /// Records that `page` was changed by the record that ends at `lsn`.
     #[inline]
     pub(super) fn changed(&mut self, page: u32, lsn: u64) {
         debug_assert!(self.slots[page as usize].newer != ABSENT && lsn > 0);
         self.slots[page as usize].lsn = lsn;
     }
 
-    /// `page` was written.
+    /// Records that `page` was written.
     #[inline]
     pub(super) fn written(&mut self, page: u32) {
         self.slots[page as usize].lsn = 0;

@@ -1,6 +1,6 @@
 //! Clients: threads that run transactions, and threads that write pages for checkpoints.
 
-use super::searches::Way;
+use super::searches::SearchPath;
 use nacre_kernel::state::Value;
 
 /// A thread.
@@ -8,7 +8,7 @@ use nacre_kernel::state::Value;
 pub(super) struct Client {
     pub(super) stage: Stage,
     pub(super) keys: [u32; 2],
-    pub(super) ways: [Way; 2],
+    pub(super) ways: [SearchPath; 2],
     pub(super) values: [u32; 2],
     /// Whether it has read the current page of its search, and not used it yet.
     pub(super) has_read: bool,

@@ -3,7 +3,7 @@
 //! Litwin 1980 in the form of Seltzer and Yigit 1991: bucket `h & high` if it exists, else `h & low`; buckets
 //! of one doubling are contiguous, with overflow pages in between.
 
-use super::method::{Method, Step};
+use super::method::{Method, SearchStep};
 use super::pages::{Entry, NONE, Pages};
 use nacre_kernel::state::State;
 
@@ -69,7 +69,7 @@ impl Hash {
         self.highest += 1;
         let added = self.highest;
         if added > self.high {
-            // The first of a doubling: room for all of it, side by side.
+            // The first bucket of a doubling: allocate adjacent space for all of them.
             let doubling = u32::BITS - added.leading_zeros();
             self.spares[doubling as usize] = self.pages.extend(added) - added;
             (self.low, self.high) = (self.high, self.high << 1 | 1);
@@ -122,14 +122,14 @@ impl Method for Hash {
     }
 
     #[inline]
-    fn step(&self, page: u32, key: u32) -> Step {
+    fn step(&self, page: u32, key: u32) -> SearchStep {
         if page == META {
-            return Step::Go(self.page(self.bucket(key)));
+            return SearchStep::Go(self.page(self.bucket(key)));
         }
         match self.pages.entries(page).iter().position(|pair| pair.key == key) {
-            Some(at) => Step::Found(at),
-            None if self.pages.next(page) == NONE => Step::Missing,
-            None => Step::Go(self.pages.next(page)),
+            Some(at) => SearchStep::Found(at),
+            None if self.pages.next(page) == NONE => SearchStep::Missing,
+            None => SearchStep::Go(self.pages.next(page)),
         }
     }
 
@@ -163,7 +163,7 @@ impl Method for Hash {
     }
 }
 
-/// The hash of a key: the finaliser of MurmurHash3, a bijection, so that only buckets collide.
+/// The hash of a key: the finalizer of MurmurHash3, a bijection, so that only buckets collide.
 #[inline]
 pub(super) fn spread(key: u32) -> u32 {
     let key = (key ^ key >> 16).wrapping_mul(0x85eb_ca6b);

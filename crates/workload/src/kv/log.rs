@@ -124,7 +124,7 @@ impl Log {
     /// Handles completion of the leader's write or flush: returns its next request, if any.
     #[inline]
     pub(super) fn go_on(&mut self) -> Option<Request> {
-        let work = self.work.take().expect("somebody leads");
+        let work = self.work.take().expect("a client leads");
         if work.flushes {
             self.durable = work.to;
             return None;

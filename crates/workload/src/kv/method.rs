@@ -5,7 +5,7 @@ use nacre_kernel::state::State;
 
 /// Next step of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum SearchStep {
     /// Continue at another page.
     Go(u32),
     /// The pair is at this position.
@@ -20,7 +20,7 @@ pub(super) trait Method: State + Send {
     fn first(&self) -> u32;
 
     /// Searches `page`, the current page, for `key`.
-    fn step(&self, page: u32, key: u32) -> Step;
+    fn step(&self, page: u32, key: u32) -> SearchStep;
 
     /// Index of the page on the path to a pair that a transaction locks.
     fn lock_step(&self, way: &[u32]) -> usize;
@@ -40,9 +40,9 @@ pub(super) trait Method: State + Send {
         let mut page = self.first();
         loop {
             match self.step(page, key) {
-                Step::Go(next) => page = next,
-                Step::Found(at) => return Some((page, at)),
-                Step::Missing => return None,
+                SearchStep::Go(next) => page = next,
+                SearchStep::Found(at) => return Some((page, at)),
+                SearchStep::Missing => return None,
             }
         }
     }

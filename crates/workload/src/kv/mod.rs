@@ -241,11 +241,11 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
         AccessMethod::Hash => bucket_pairs(*page, *key, *value),
     };
     if least < 2 {
-        let problem = format!("a page has no room for two keys of {key} with values of {value}");
+        let problem = format!("a page has no space for two keys of {key} with values of {value}");
         reader.conflict("page", &page.to_string(), &problem, "use larger pages, or smaller keys and values");
     }
     if cache < page {
-        let problem = format!("it does not hold a page of {page}");
+        let problem = format!("it is smaller than a page of {page}");
         reader.conflict("cache", &cache.to_string(), &problem, &format!("use {page} or more"));
     }
     if log_block.0.is_power_of_two() && !log.0.is_multiple_of(log_block.0) {
@@ -256,7 +256,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     let at_once = log_reserve(config) + log_block.0;
     if at_once > log.0 / 2 {
         let problem = format!(
-            "transactions under way may make {} of records, and half of it is for them",
+            "records of transactions in progress may need {}, which must be at most half of the log",
             Bytes(at_once)
         );
         reader.conflict("log", &log.to_string(), &problem, "use a larger log, or fewer threads");

@@ -3,7 +3,7 @@
 //! The structure does not change during a run, so paths can be computed in advance. Many searches descend in
 //! parallel, one level at a time, so that the processor's cache misses overlap.
 
-use super::method::{Method, Step};
+use super::method::{Method, SearchStep};
 use nacre_kernel::Random;
 use nacre_kernel::state::{State, Value};
 
@@ -29,7 +29,7 @@ pub(super) struct Searches {
 
 /// The path to one key.
 #[derive(Clone, Debug, Default, Value)]
-pub(super) struct Way {
+pub(super) struct SearchPath {
     pub(super) pages: Vec<u32>,
     /// Position of the pair in the last page.
     pub(super) at: usize,
@@ -44,7 +44,12 @@ impl Searches {
 
     /// The next key for which `is_free` holds; writes the path to it.
     #[inline]
-    pub(super) fn next(&mut self, method: &impl Method, way: &mut Way, is_free: impl Fn(u32) -> bool) -> u32 {
+    pub(super) fn next(
+        &mut self,
+        method: &impl Method,
+        way: &mut SearchPath,
+        is_free: impl Fn(u32) -> bool,
+    ) -> u32 {
         loop {
             if self.next == AHEAD {
                 self.search(method);
@@ -78,12 +83,12 @@ impl Searches {
                     continue;
                 }
                 match method.step(*page, self.keys[search]) {
-                    Step::Go(next) => *page = next,
-                    Step::Found(at) => {
+                    SearchStep::Go(next) => *page = next,
+                    SearchStep::Found(at) => {
                         (self.lengths[search], self.places[search]) = (level, at);
                         under_way -= 1;
                     }
-                    Step::Missing => panic!("key {} was loaded", self.keys[search]),
+                    SearchStep::Missing => panic!("key {} was loaded", self.keys[search]),
                 }
             }
         }

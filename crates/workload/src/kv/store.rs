@@ -1,6 +1,6 @@
 //! Simulation of the store: clients run in simulated time, and submit requests to the device.
 //!
-//! A client that needs what has no known end waits in a list, and what completes wakes those who wait for it.
+//! A client that waits for an event at an unknown time is in a list, and the event resumes it.
 
 use super::Config;
 use super::cache::Cache;
@@ -10,7 +10,7 @@ use super::layout::{log_reserve, pages_start, update_bytes};
 use super::locks::Locks;
 use super::log::{Force, Log, request};
 use super::method::Method;
-use super::searches::{Searches, Way};
+use super::searches::{SearchPath, Searches};
 use super::waiting::Waiting;
 use crate::WorkloadError;
 use crate::interactive::{Interactive, Issued};
@@ -63,7 +63,7 @@ struct Sizes {
     commit: Time,
 }
 
-/// How a client continues.
+/// Continuation of a client.
 enum Turn {
     /// Immediately.
     On,
@@ -80,7 +80,7 @@ enum Until {
     Time(Time),
     /// When the page is not being read, written, or pinned.
     Page(u32),
-    /// The leader of the log has continued.
+    /// When the leader of the log has continued.
     Log,
     /// When the page writes outstanding at the start of the checkpoint have ended.
     Settled,
@@ -284,7 +284,7 @@ impl<M: Method> Store<M> {
     fn visit(&mut self, client: u32, operation: usize, step: usize) -> Turn {
         let thread = &mut self.clients[client as usize];
         let place = operation % 2;
-        let Way { pages, at } = &thread.ways[place];
+        let SearchPath { pages, at } = &thread.ways[place];
         if step + 1 < pages.len() {
             thread.stage = Stage::Search { operation, step: step + 1 };
             return Turn::On;
@@ -317,7 +317,7 @@ impl<M: Method> Store<M> {
         Turn::On
     }
 
-    /// The commit is durable: others may have the pages.
+    /// Ends a transaction after its commit is durable, and releases its pages.
     fn end_transaction(&mut self, client: u32) -> Turn {
         let thread = &mut self.clients[client as usize];
         (thread.stage, thread.began) = (Stage::Begin, None);
@@ -356,7 +356,7 @@ impl<M: Method> Store<M> {
             if self.checkpoint.busy > 0 {
                 return Turn::Wait(Until::Woken);
             }
-            // Still under way, as long as this one is at it.
+            // Still in progress as long as this client is writing.
             self.checkpoint.busy = 1;
             self.clients[client as usize].stage = Stage::Settle;
             return Turn::On;
@@ -412,7 +412,7 @@ impl<M: Method> Store<M> {
         }
     }
 
-    /// The processor is at work for `time`.
+    /// Uses the processor for `time`.
     #[inline]
     fn after(&self, time: Time) -> Turn {
         if time.is_zero() { Turn::On } else { Turn::Wait(Until::Time(self.now + time)) }
@@ -424,7 +424,7 @@ impl<M: Method> Store<M> {
     }
 }
 
-/// The tag of a request is its client.
+/// The tag of a request is the number of its client.
 impl<M: Method> Interactive for Store<M> {
     #[inline]
     fn next_event(&self) -> Time {
@@ -459,6 +459,6 @@ impl<M: Method> Interactive for Store<M> {
 
 /// The page that a transaction locks for the pair at the end of the path `way`.
 #[inline]
-fn locked(method: &impl Method, way: &Way) -> u32 {
+fn locked(method: &impl Method, way: &SearchPath) -> u32 {
     way.pages[method.lock_step(&way.pages)]
 }

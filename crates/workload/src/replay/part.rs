@@ -45,7 +45,7 @@ pub enum By {
 fn check(part: &Part, reader: &mut Reader<'_>) {
     if part.number >= part.parts {
         let problem = "there is no such part; they are counted from 0";
-        reader.conflict("number", &part.number.to_string(), problem, "give a number below parts");
+        reader.conflict("number", &part.number.to_string(), problem, "use a number below parts");
     }
     if !part.extent.0.is_power_of_two() {
         let remedy = "use 4 KiB, 64 KiB, 1 MiB, ...";
@@ -119,8 +119,8 @@ mod tests {
     }
 
     proptest! {
-        /// In whatever way a trace is split, every byte of a request is in one part, flushes are in one part, and
-        /// counting beforehand agrees.
+        /// Every byte of a request is in exactly one part, flushes are in one part, and the counts in advance
+        /// agree, for any kind of split.
         #[test]
         fn every_byte_is_in_exactly_one_part(
             by in prop::sample::select(vec![By::Volume, By::Hash]),

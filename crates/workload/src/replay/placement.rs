@@ -157,10 +157,10 @@ mod tests {
     #[test]
     fn a_request_is_cut_where_its_extents_lie_apart_only() {
         let mut compact = Compact::default();
-        // Three new extents lie side by side: one piece.
+        // Three new extents are adjacent: one piece.
         assert_eq!(placed(&mut compact, &request(0, 10 * MIB + 100, 2 << 20)), [(100, 2 << 20)]);
         assert_eq!(placed(&mut compact, &request(0, 13 * MIB - 50, 100)), [(3 * MIB - 50, 100)]);
-        // Extent 9 comes fifth, and extent 10 is the first.
+        // Extent 9 is the fifth, and extent 10 the first.
         assert_eq!(placed(&mut compact, &request(0, 10 * MIB - 50, 100)), [(5 * MIB - 50, 50), (0, 50)]);
     }
 
@@ -172,7 +172,8 @@ mod tests {
             let mut compact = Compact::default();
             let mut places: BTreeMap<(u32, u64), u64> = BTreeMap::new();
             for (volume, address, bytes) in requests {
-                // The oracle walks in steps of 1 byte around seams and ends, and skips between.
+                // The reference uses steps of 1 byte near extent boundaries and ends, and larger steps
+                // between.
                 let end = address + u64::from(bytes);
                 let mut expected = Vec::new();
                 let mut at = address;
@@ -187,7 +188,7 @@ mod tests {
                 prop_assert_eq!(pieces.iter().map(|piece| u64::from(piece.1)).sum::<u64>(), u64::from(bytes));
                 let lies_in_a_piece = |at: &u64| pieces.iter().any(|&(from, bytes)| (from..from + u64::from(bytes)).contains(at));
                 prop_assert!(expected.iter().all(lies_in_a_piece));
-                // Pieces are as long as they can be.
+                // Pieces are as long as possible.
                 prop_assert!(pieces.windows(2).all(|pair| pair[0].0 + u64::from(pair[0].1) != pair[1].0));
             }
             prop_assert_eq!(compact.extents(), places.len() as u64);

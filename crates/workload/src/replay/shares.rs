@@ -15,7 +15,7 @@ const BATCH: usize = 4096;
 pub struct Share {
     /// Requests, or pieces of requests.
     pub requests: u64,
-    /// Those among the first requests of the whole trace.
+    /// Requests among the first requests of the whole trace.
     pub first: u64,
     /// Writes among the first writes of the whole trace.
     pub first_writes: u64,
@@ -58,7 +58,7 @@ pub fn shares(
     }
     let config: Config = slot.config(builder.families());
     let (path, mut reader) = config.open(slot.path(), builder)?;
-    // Volumes are counted one by one, and put together when all are known.
+    // Count volumes separately, and combine them when all are known.
     let dealt = if by == By::Volume { u32::MAX } else { parts.unwrap_or(1) };
     let extent = config.part.as_ref().map_or(Bytes(1 << 20), |part| part.extent);
     let mut counting = Counting {

@@ -31,7 +31,7 @@ pub struct Server {
 
 /// A step of serving a client's request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
-pub(crate) enum Step {
+pub(crate) enum ServiceStep {
     /// A processor works for this time.
     Work(Time),
     /// Reads this many bytes at an address.
@@ -43,7 +43,7 @@ pub(crate) enum Step {
 /// A script of client requests.
 pub(crate) trait Script: State + Send {
     /// Appends the steps of the next question.
-    fn next(&mut self, steps: &mut Vec<Step>);
+    fn next(&mut self, steps: &mut Vec<ServiceStep>);
 
     /// End of the address range.
     fn reach(&self) -> u64;
@@ -63,7 +63,7 @@ pub(crate) struct Clients<S> {
     limit: Option<u64>,
     /// Remaining steps of each client, the next one last.
     #[state(varies)]
-    left: Vec<Vec<Step>>,
+    left: Vec<Vec<ServiceStep>>,
     /// Clients that use or wait for a processor, with their times.
     processors: Servers<(u32, Time)>,
     turns: Turns,
@@ -118,13 +118,13 @@ impl<S: Script> Clients<S> {
                 }
                 None
             }
-            Some(Step::Work(time)) => {
+            Some(ServiceStep::Work(time)) => {
                 self.turns.wait(client);
                 self.processors.arrive(now, (client, time), |job, _| job.1);
                 None
             }
-            Some(Step::Read(address, bytes)) => request(Op::Read, address, bytes),
-            Some(Step::Write(address, bytes)) => request(Op::Write, address, bytes),
+            Some(ServiceStep::Read(address, bytes)) => request(Op::Read, address, bytes),
+            Some(ServiceStep::Write(address, bytes)) => request(Op::Write, address, bytes),
         }
     }
 }

@@ -19,13 +19,13 @@
 //! memory. roberts-2009 runs it and gives no settings.
 //!
 //! # Checks
-//! How often every file is requested, by chi-square; the mean size of a reply against the sum over files;
-//! addresses in bounds; files do not overlap.
+//! Request counts of all files, by chi-square; the mean size of a reply against the sum over files; addresses
+//! in bounds; files do not overlap.
 
 #[cfg(test)]
 mod tests;
 
-use crate::server::{Clients, Script, Server, Step};
+use crate::server::{Clients, Script, Server, ServiceStep};
 use crate::synthetic::ranks::Ranks;
 use crate::{Workload, WorkloadFamily};
 use nacre_config::{Configuration, Descriptor, Room};
@@ -166,25 +166,25 @@ impl Files {
 }
 
 impl Script for Files {
-    fn next(&mut self, steps: &mut Vec<Step>) {
+    fn next(&mut self, steps: &mut Vec<ServiceStep>) {
         let directory = self.order[self.ranks.sample(&mut self.random) as usize];
         let class = self.pick(CLASSES.iter().map(|class| class.0));
         let number = self.pick(POPULARITY.into_iter());
         let start = u64::from(directory) * self.directory + self.starts[class][number];
         let bytes = size(class, number);
-        steps.push(Step::Work(self.config.request));
+        steps.push(ServiceStep::Work(self.config.request));
         let each = self.config.read.0;
         let mut at = 0;
         while at < bytes {
             let count = each.min(bytes - at);
-            steps.push(Step::Read(start + at, count.next_multiple_of(512) as u32));
+            steps.push(ServiceStep::Read(start + at, count.next_multiple_of(512) as u32));
             at += count;
         }
         let time = self.config.send.as_ps() as u128 * u128::from(bytes) / u128::from(SENT);
-        steps.push(Step::Work(Time::from_ps(time as u64)));
+        steps.push(ServiceStep::Work(Time::from_ps(time as u64)));
         if self.random.chance(self.config.logged.0) {
             let (log, room) = self.log();
-            steps.push(Step::Write(log + self.logged % room, BLOCK as u32));
+            steps.push(ServiceStep::Write(log + self.logged % room, BLOCK as u32));
             self.logged += BLOCK;
         }
     }

@@ -1,5 +1,5 @@
 use super::{CLASSES, Config, Files, POPULARITY, size};
-use crate::server::{Script, Server, Step};
+use crate::server::{Script, Server, ServiceStep};
 use crate::testing::check_chi_square;
 use nacre_kernel::{Bytes, Ratio, Streams, Time};
 
@@ -39,15 +39,15 @@ fn shares_and_sizes_are_those_of_the_benchmark() {
         files.next(&mut steps);
         for step in &steps {
             match *step {
-                Step::Read(address, size) => {
+                ServiceStep::Read(address, size) => {
                     assert!(address + u64::from(size) <= end);
                     bytes += f64::from(size);
                 }
-                Step::Write(address, size) => {
+                ServiceStep::Write(address, size) => {
                     assert!(address + u64::from(size) <= end);
                     writes += 1;
                 }
-                Step::Work(_) => {}
+                ServiceStep::Work(_) => {}
             }
         }
     }
@@ -61,7 +61,7 @@ fn shares_and_sizes_are_those_of_the_benchmark() {
     assert!((f64::from(writes) / f64::from(count) - 0.05).abs() < 0.003, "{writes} writes");
 }
 
-/// Every file is asked for as often as its directory by Zipf's law, its class and its number in the class say.
+/// Each file is requested according to Zipf's law of its directory, its class, and its number in the class.
 #[test]
 fn every_file_is_asked_for_by_its_shares() {
     let mut files = files();
@@ -72,7 +72,8 @@ fn every_file_is_asked_for_by_its_shares() {
     for _ in 0..answers {
         steps.clear();
         files.next(&mut steps);
-        let first = steps.iter().find_map(|step| if let Step::Read(at, _) = step { Some(*at) } else { None });
+        let first =
+            steps.iter().find_map(|step| if let ServiceStep::Read(at, _) = step { Some(*at) } else { None });
         let (place, within) = (first.unwrap() / files.directory, first.unwrap() % files.directory);
         let file =
             files.starts.as_flattened().iter().position(|&start| start == within).expect("a file begins");
@@ -83,7 +84,7 @@ fn every_file_is_asked_for_by_its_shares() {
         let (rank, class, number) = (at / 36 + 1, at % 36 / 9, at % 9);
         answers as f64 / rank as f64 / harmonic * CLASSES[class].0 * POPULARITY[number]
     };
-    // Files of the rarest class are counted together, so that none is expected fewer than five times.
+    // Files of the rarest class are combined, so that every expected count is at least five.
     let (mut seen, mut wanted, mut rare) = (Vec::new(), Vec::new(), (0, 0.0));
     for (at, &count) in counts.iter().enumerate() {
         if expected(at) < 5.0 {

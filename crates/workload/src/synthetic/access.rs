@@ -62,7 +62,7 @@ fn check(access: &Access, reader: &mut Reader<'_>) {
         reader.conflict(
             "start",
             &start.to_string(),
-            "the footprint would reach past 8192 PiB, where addresses end",
+            "the footprint ends past 8192 PiB, the end of addresses",
             "start earlier",
         );
     }
@@ -71,8 +71,8 @@ fn check(access: &Access, reader: &mut Reader<'_>) {
         reader.conflict(
             "trim_share",
             &percent(trim_share.0),
-            &format!("reads and trims together are {} of all requests", percent(sum)),
-            "lower read_share or trim_share; what they leave of 100 % are writes",
+            &format!("reads and trims add up to {} of all requests", percent(sum)),
+            "lower read_share or trim_share; the rest of the requests are writes",
         );
     }
 }

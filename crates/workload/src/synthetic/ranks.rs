@@ -1,17 +1,17 @@
 //! Zipf distribution: the item of rank k is accessed in proportion to k^-theta.
 //!
-//! Sampled exactly, by rejection from a staircase. The ranks are cut into steps: the first ones alone,
-//! later ones in runs of 1/32 of their rank. A step is drawn in proportion to its length times the weight
-//! of its first rank (by an alias table: M. Vose, A linear algorithm for generating random numbers with a
-//! given distribution, IEEE TSE 17(9), 1991), a rank evenly within it, and the rank is kept with
-//! probability (k / first)^-theta. That is at least (32/33)^theta, so that a power is rarely computed:
-//! rejection-inversion (Hoermann and Derflinger 1996) needs a logarithm and an exponential each time and
-//! takes four times as long. The table has 32 steps for each doubling of the items.
+//! Sampled exactly, by rejection from a staircase. The ranks are divided into steps: single ranks at the
+//! start, later runs of 1/32 of their first rank. A step is sampled in proportion to its length times the
+//! weight of its first rank, with an alias table (M. Vose, A linear algorithm for generating random numbers
+//! with a given distribution, IEEE TSE 17(9), 1991). Within it a rank is sampled uniformly, and accepted with
+//! probability (k / first)^-theta. That is at least (32/33)^theta, so a power is rarely computed.
+//! Rejection-inversion (Hoermann and Derflinger 1996) needs a logarithm and an exponential for each sample
+//! and takes four times as long. The table has 32 steps per doubling of the items.
 
 use nacre_kernel::Random;
 use std::hint::select_unpredictable;
 
-/// A step is its first rank divided by this long.
+/// Length of a step: its first rank divided by this.
 const STEPS_PER_RANK: u64 = 32;
 
 /// Zipf's law over a number of items.
@@ -19,7 +19,7 @@ const STEPS_PER_RANK: u64 = 32;
 pub struct Ranks {
     theta: f64,
     alias: Vec<Alias>,
-    steps: Vec<Step>,
+    steps: Vec<Stair>,
 }
 
 /// An entry of the alias table: samples below `threshold` select this step, others step `other`.
@@ -31,7 +31,7 @@ struct Alias {
 
 /// Ranks `first .. first + length`, counted from one.
 #[derive(Clone, Copy, Debug)]
-struct Step {
+struct Stair {
     first: u64,
     length: u64,
     /// Weight of the last rank, relative to the first.
@@ -48,10 +48,10 @@ impl Ranks {
         while first <= items {
             let length = (first / STEPS_PER_RANK).max(1).min(items - first + 1);
             let last = first + length - 1;
-            steps.push(Step { first, length, least: relative_weight(last, first, theta) });
+            steps.push(Stair { first, length, least: relative_weight(last, first, theta) });
             first += length;
         }
-        let weight = |step: &Step| step.length as f64 * libm::pow(step.first as f64, -theta);
+        let weight = |step: &Stair| step.length as f64 * libm::pow(step.first as f64, -theta);
         let alias = alias_table(&steps.iter().map(weight).collect::<Vec<f64>>());
         Ranks { theta, alias, steps }
     }

@@ -1,9 +1,9 @@
 //! A permutation of block numbers, which scatters hot blocks.
 //!
-//! Rounds of an odd multiplication and a shifted exclusive or, each a bijection of w-bit numbers
-//! (the finaliser of MurmurHash3 has this form), with keys from the seed. Where the number of blocks is
-//! no power of two, numbers that fall outside go round again (cycle walking: J. Black, P. Rogaway,
-//! Ciphers with arbitrary finite domains, CT-RSA 2002), fewer than two rounds on average.
+//! Rounds of an odd multiplication and a shifted exclusive or, each a bijection of w-bit numbers (the form of
+//! MurmurHash3's finalizer), with keys from the seed. If the number of blocks is not a power of two, numbers
+//! out of range are permuted again (cycle walking: J. Black, P. Rogaway, Ciphers with arbitrary finite
+//! domains, CT-RSA 2002), fewer than two rounds on average.
 
 use nacre_kernel::Random;
 

@@ -100,20 +100,20 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
         && config.places.is_none()
     {
         let given = format!("{:?}", config.tenant[place].priority).to_lowercase();
-        let remedy = "give places, such as the queue depth of the drive, or remove it";
+        let remedy = "set places, e.g. to the queue depth of the drive, or remove it";
         let problem = "without places, no request waits, so priority has no effect";
         reader.conflict(&format!("tenant[{place}].priority"), &given, problem, remedy);
     }
     if let (Some(Weights { high, medium, low }), None) = (config.weights, config.places) {
         let given = format!("high {high}, medium {medium}, low {low}");
-        let remedy = "give places, such as the queue depth of the drive, or leave weights out";
-        let problem = "without places nothing waits that takes turns";
+        let remedy = "set places, e.g. to the queue depth of the drive, or remove weights";
+        let problem = "without places, no request waits, so weights have no effect";
         reader.conflict("weights", &given, problem, remedy);
     }
     for (place, tenant) in config.tenant.iter().enumerate() {
         if config.tenant[..place].iter().any(|other| other.name == tenant.name) {
             let (path, given) = (format!("tenant[{place}].name"), format!("{:?}", tenant.name));
-            reader.conflict(&path, &given, "another tenant has this name", "give each its own");
+            reader.conflict(&path, &given, "another tenant has this name", "use different names");
         }
     }
 }
@@ -165,9 +165,14 @@ fn build(
 ) -> Result<(Box<dyn Workload>, u64), Problems> {
     let workload = builder.workload(&config.workload)?;
     if !workload.tenants().is_empty() {
-        let problem =
-            Problem::new(ErrorCode::NotSupported, config.workload.path(), None, "a tenant has no tenants");
-        return Err(problem.remedy("give its tenants next to it").into());
+        let problem = Problem::new(
+            ErrorCode::NotSupported,
+            config.workload.path(),
+            None,
+            "a tenant cannot have \
+                                                                                 tenants",
+        );
+        return Err(problem.remedy("add its tenants to the outer list").into());
     }
     let path = format!("{path}.capacity");
     let capacity = match (config.capacity, workload.reach()) {
@@ -192,9 +197,9 @@ fn build(
 #[derive(State)]
 struct Tenants {
     tenants: Vec<Tenant>,
-    /// Who goes first, where requests wait for places.
+    /// Selects the next tenant, if requests wait for `places`.
     arbiter: Option<Arbiter>,
-    /// Requests under way; the tag of each is its number here.
+    /// Requests in progress; the tag of each is its key here.
     outstanding: Slab<Outstanding>,
     /// Time of the last call.
     now: Time,

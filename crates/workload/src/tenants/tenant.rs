@@ -42,7 +42,7 @@ pub(super) struct Tenant {
     pub(super) weight: u32,
     #[state(skip = "from the configuration")]
     pub(super) priority: Priority,
-    /// The place of its capacity in the scenario.
+    /// Scenario path of its capacity.
     #[state(skip = "from the configuration")]
     path: String,
     /// Its first byte, and its size.
@@ -110,7 +110,7 @@ impl Tenant {
         match &self.source {
             Source::Paced { clock, read, has_ended } => match read.last() {
                 Some(request) => clock.due(request),
-                // Not read yet: the first step does.
+                // Not read yet: the first step reads it.
                 None if !has_ended => Time::ZERO,
                 None => Time::MAX,
             },
@@ -196,7 +196,7 @@ impl Tenant {
         self.start.saturating_add(self.capacity)
     }
 
-    /// Global addresses of a range of its own.
+    /// Global addresses of a range of the tenant.
     pub(super) fn placed(&self, own: Range<u64>) -> Range<u64> {
         self.start.saturating_add(own.start)..self.start.saturating_add(own.end)
     }

@@ -13,14 +13,14 @@ const TWO: &str = "kind = \"tenants\"\n\
     workload = { kind = \"uniform\", requests = 60, footprint = \"1 MiB\", read_share = \"50 %\", \
     arrival = { kind = \"closed\", queue_depth = 4, think = \"2 us\" } }\n";
 
-/// The requests of `settings` on a device that takes `latency` for each.
+/// The requests of `settings` on a device with this `latency`.
 fn served(settings: &str, latency: Time) -> Vec<Request> {
     let mut asked = workload(settings, 1).unwrap();
     serve(asked.interactive().unwrap(), |_| latency)
 }
 
-/// Saves the workload of `settings` after 137 requests; panics unless the restored one asks for the same requests as the
-/// one that was not interrupted. Returns how many there are in all.
+/// Saves the workload of `settings` after 137 requests. Panics unless the restored workload continues with
+/// the same requests as the uninterrupted one. Returns their total number.
 fn continues_from_its_state(settings: &str) -> usize {
     let mut asked = workload(settings, 1).unwrap();
     let mut host = Host::default();
@@ -56,7 +56,7 @@ fn every_request_lies_in_its_tenants_part_and_times_never_decrease() {
         let end = request.address + u64::from(request.bytes);
         match request.volume {
             0 => assert!(end <= 3 << 20),
-            // Of its 8 MiB from the third on, the workload touches the first.
+            // The tenant has 8 MiB from the third MiB, and its workload uses the first.
             _ => assert!(request.address >= 3 << 20 && end <= 4 << 20, "{request:?}"),
         }
     }
@@ -68,11 +68,11 @@ fn a_closed_loop_keeps_its_queue_depth_and_thinks() {
     let latency = Time::from_us(10);
     let all = served(TWO, latency);
     let of_search: Vec<Time> = all.iter().filter(|r| r.volume == 1).map(|r| r.arrival).collect();
-    // Four at once, and each again 12 us later: 15 rounds.
+    // Four at once, again every 12 us: 15 rounds.
     let expected: Vec<Time> = (0..60).map(|number| Time::from_us(12) * (number / 4)).collect();
     assert_eq!(of_search, expected);
     let of_log: Vec<Time> = all.iter().filter(|r| r.volume == 0).map(|r| r.arrival).collect();
-    assert_eq!(of_log.last(), Some(&Time::from_us(39)), "an open loop waits for nobody");
+    assert_eq!(of_log.last(), Some(&Time::from_us(39)), "an open loop never waits");
 }
 
 #[test]
@@ -86,7 +86,8 @@ fn a_request_nobody_says_the_end_of_is_done_at_once_however_many_are_asked_for()
     assert_eq!(asked.notes().records, 100);
 }
 
-/// To ask a workload that only reads for a write takes millions of its requests: once, and not for every write of the others.
+/// Finding out that a read-only workload has no writes takes millions of its requests: this is done only
+/// once.
 #[test]
 fn a_tenant_that_only_reads_is_asked_for_writes_once() {
     let reads = TWO.replace("requests = 60", "requests = 1000000000").replace("50 %", "100 %");
@@ -159,7 +160,7 @@ fn tenants_that_cannot_be_are_refused() {
 
 const STORE: &str = "kind = \"kv\", keys = 2000, transactions = 300, cache = \"64 KiB\", threads = 5";
 
-/// On a device where nobody waits for others.
+/// On a device without queueing.
 #[test]
 fn a_tenant_that_is_told_of_completions_asks_for_the_same_whoever_asks_beside_it() {
     let store =
@@ -180,7 +181,7 @@ fn a_tenant_that_is_told_of_completions_asks_for_the_same_whoever_asks_beside_it
     assert!(requests(&store) == of_store(requests(&both)));
 }
 
-/// A store next to an open loop, in two places, saved and restored at every event.
+/// A store and an open loop with two slots, saved and restored at every event.
 #[test]
 fn it_goes_on_from_its_state_at_every_event() {
     let store = STORE.replace("300", "60");

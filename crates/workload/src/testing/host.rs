@@ -1,22 +1,23 @@
-//! A host and a device of given latencies, for workloads that are notified of completions.
+//! A host and a device with given latencies, for workloads with completion events.
 
 use crate::{Interactive, Issued};
 use nacre_kernel::event::Agenda;
 use nacre_kernel::{Request, Status, Time};
 
-/// Serves an interactive workload in event order, on a device that takes a given time for each request.
+/// Runs an interactive workload in event order, on a device with a given latency for each request.
 #[derive(Clone, Default)]
 pub(crate) struct Host {
-    /// Of what happens at one instant on both sides, whether completions come first.
+    /// Whether completions precede steps of the workload at the same time.
     pub(crate) completions_first: bool,
     pub(crate) now: Time,
     outstanding: Agenda<u32>,
-    /// All requests, in the order in which they were issued.
+    /// All requests, in issue order.
     pub(crate) issued: Vec<Issued>,
 }
 
 impl Host {
-    /// The workload's next step, or all completions of the next instant that has any; false at the end.
+    /// Processes the workload's next step, or all completions at the next time that has any; false at the
+    /// end.
     pub(crate) fn advance(
         &mut self,
         workload: &mut dyn Interactive,
@@ -45,13 +46,13 @@ impl Host {
         true
     }
 
-    /// How many requests are outstanding.
+    /// Number of outstanding requests.
     pub(crate) fn outstanding(&self) -> usize {
         self.outstanding.len()
     }
 }
 
-/// All requests of an interactive workload on a device that takes `latency` for each.
+/// All requests of an interactive workload on a device with this `latency`.
 pub(crate) fn serve(
     workload: &mut dyn Interactive,
     mut latency: impl FnMut(&Request) -> Time,

@@ -123,7 +123,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
         } else {
             format!("use at most {most} branches, or fewer accounts for each teller")
         };
-        let problem = format!("there would be {accounts} accounts, and at most {RECORDS_MAX} are allowed");
+        let problem = format!("there would be {accounts} accounts; the limit is {RECORDS_MAX}");
         reader.conflict("branches", &branches.to_string(), &problem, &remedy);
     }
 }

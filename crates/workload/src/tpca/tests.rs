@@ -18,7 +18,7 @@ fn build(settings: &str) -> Box<dyn Workload> {
     workload(settings, 1).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
-/// The requests of each transaction, which ends with its third write.
+/// The requests of each transaction; the third write ends it.
 fn transactions(requests: &[Request]) -> Vec<&[Request]> {
     let mut writes = 0;
     let ends = |request: &Request| {
@@ -28,7 +28,7 @@ fn transactions(requests: &[Request]) -> Vec<&[Request]> {
     requests.split_inclusive(ends).collect()
 }
 
-/// The account, teller and branch a transaction changes, with the paper's sizes.
+/// The account, teller, and branch that a transaction changes, with the paper's sizes.
 fn changed(transaction: &[Request]) -> [u64; 3] {
     let tellers = NODE_BYTES + 100 * RECORDS[0];
     let accounts = tellers + 100 * RECORDS[1];
@@ -92,19 +92,19 @@ fn every_access_lies_where_the_layout_says() {
 fn a_transaction_takes_as_many_accesses_as_binary_searches_do() {
     let requests = requests(PAPER);
     let transactions = transactions(&requests);
-    // A node of m pointers takes a header, floor or ceil log2(m) keys and a pointer: 7 words where m is 32.
+    // A node of m pointers takes a header, floor or ceil log2(m) keys, and a pointer: 7 words if m is 32.
     // Branches: a root of 5 pointers, a last leaf of 27. Tellers: a root of 2, last nodes of 17 and of 14.
-    // Accounts: a root of 15, last nodes of 26, 1 and 23, full leaves. Records: 8 reads and 3 writes.
+    // Accounts: a root of 15, last nodes of 26, 1, and 23, full leaves. Records: 8 reads and 3 writes.
     let least = (4 + 6) + (3 + 6 + 5) + (5 + 6 + 2 + 6 + 7) + 11;
     let most = (5 + 7) + (3 + 7 + 7) + (6 + 7 + 7 + 7 + 7) + 11;
     for transaction in &transactions {
         let writes = transaction.iter().filter(|request| request.op == Op::Write).count();
         assert!(writes == 3 && (least..=most).contains(&transaction.len()), "{} accesses", transaction.len());
     }
-    // The account's part: a root of 15 pointers, 4 keys but 3 to the last one, which leads to the node of 26:
-    // 819,936 accounts. There 4 keys, not 5, to 5 full pointers of 32,768 accounts and to the last one. That
-    // one leads 736 accounts to the node of 1, without a key, and on to the node of 23, with 4 or 5.
-    // Else 7 words in a node, then 3 reads and 1 write.
+    // Part of the account: a root of 15 pointers, with 4 keys, but 3 for the last pointer, which leads to the
+    // node of 26 with 819,936 accounts. There 4 keys instead of 5 for 5 full pointers of 32,768 accounts, and
+    // for the last one. That one leads 736 accounts to the node of 1, without a key, and then to the node of
+    // 23, with 4 or 5. Otherwise 7 words per node, then 3 reads and 1 write.
     let mean = |part: &dyn Fn(&[Request]) -> usize| {
         transactions.iter().map(|transaction| part(transaction) as f64).sum::<f64>() / 20_000.0
     };
@@ -112,25 +112,25 @@ fn a_transaction_takes_as_many_accesses_as_binary_searches_do() {
     let got = mean(&|transaction| {
         transaction.iter().position(|request| request.op == Op::Write).expect("three writes") + 1
     });
-    // The deviation of one is at most the sum of its parts', 0.36: 5 deviations of the mean are 0.013.
+    // The deviation of one is at most the sum of its parts, 0.36: 5 deviations of the mean are 0.013.
     assert!((got - account).abs() < 0.013, "{got} accesses for the account, expected {account}");
-    // The teller's part: in the node of 17 one key less to 14 leaves of 32 tellers and to the last one of 14,
-    // in that one a key less to 12 tellers and two less to 2.
+    // Part of the teller: in the node of 17, one key less for 14 leaves of 32 tellers and for the last one of
+    // 14; in that one, a key less for 12 tellers and two less for 2.
     let teller = 3.0 + 7.0 + 7.0 + 4.0 - (14.0 * 32.0 + 14.0 + 12.0 + 2.0 * 2.0) / 1_550.0;
-    // The branch's part: a root of 5 with 3 keys to 2 leaves of 32 branches, 2 to the others; in the leaf of
-    // 27 a key less to 5.
+    // Part of the branch: a root of 5, with 3 keys for 2 leaves of 32 branches and 2 for the others; in the
+    // leaf of 27, a key less for 5.
     let branch = 4.0 + 2.0 * 32.0 / 155.0 + 7.0 - 5.0 / 155.0 + 3.0;
     let (got, expected) = (mean(&<[Request]>::len), account + teller + branch);
-    // The parts depend on each other; the sum of their deviations is at most 1.6.
+    // The parts are correlated; the sum of their deviations is at most 1.6.
     assert!((got - expected).abs() < 0.057, "{got} accesses, expected {expected}");
     assert!((expected - 73.0).abs() < 0.05, "{expected}: 70 reads and 3 writes, as the room's doc says");
 }
 
-/// A database in a real memory: the 32 bit words of every node and record, written by its own oracle.
+/// A database image in memory: the 32-bit words of every node and record, written by an independent oracle.
 struct Image {
     words: Vec<u32>,
     fanout: usize,
-    /// Addresses of each table's levels, from the root down.
+    /// Addresses of each table's levels, from the root.
     levels: [Vec<usize>; 3],
     /// Addresses of each table's records.
     records: [usize; 3],
@@ -152,7 +152,7 @@ impl Image {
                 let entries = count.div_ceil(span);
                 let numbers: Vec<usize> = (0..entries).collect();
                 for pointers in numbers.chunks(fanout) {
-                    // The smallest ids below all pointers but the first, and the numbers of what they lead to.
+                    // The smallest ids below all pointers except the first, and the numbers of their targets.
                     let mut node = vec![u32::MAX; 2 * fanout];
                     node[0] = pointers.len() as u32;
                     for (slot, &number) in pointers.iter().enumerate() {
@@ -177,14 +177,14 @@ impl Image {
         image
     }
 
-    /// Takes the next access, a read of `address`, and returns what is there.
+    /// Checks that the next access is a read of `address`, and returns its content.
     fn read(&self, accesses: &mut std::slice::Iter<'_, Request>, address: usize) -> u32 {
         let access = accesses.next().expect("an access");
         assert_eq!((access.op, access.address), (Op::Read, address as u64));
         self.words[address / 4]
     }
 
-    /// Runs the search for `id` and the update of what it finds, and returns who keeps it.
+    /// Runs the search for `id` and the update of its record, and returns the owner.
     fn visit(&self, accesses: &mut std::slice::Iter<'_, Request>, table: usize, id: u32) -> u32 {
         let mut number = 0;
         for level in &self.levels[table] {
@@ -234,7 +234,8 @@ fn searches_are_those_of_a_program_that_runs_on_the_database() {
             image.visit(&mut accesses, 0, branch);
             assert_eq!(accesses.next(), None, "nothing is left over");
         }
-        // Of 450 accounts 450 e^(-2000/450) = 5.3 are never drawn, of 3165 1682 with a deviation below 28.
+        // 450 e^(-2000/450) = 5.3 of 450 accounts are never selected, and 1682 of 3165, with a standard
+        // deviation below 28.
         let unseen = seen.iter().filter(|seen| !**seen).count();
         assert!(unseen <= if counts[2] == 3165 { 1_822 } else { 20 }, "{unseen} accounts never drawn");
     }
@@ -281,7 +282,7 @@ fn transactions_arrive_as_a_poisson_process_and_are_served_one_access_at_a_time(
     let requests = requests(PAPER);
     let firsts: Vec<Request> = transactions(&requests).iter().map(|transaction| transaction[0]).collect();
     let (mean, squared_variation) = gap_moments(&firsts);
-    // 5 deviations: the mean is off by 1/sqrt(n) = 0.7 %, the squared variation by sqrt(8/n) = 2 %.
+    // 5 standard errors: the mean has 1/sqrt(n) = 0.7 %, the squared variation sqrt(8/n) = 2 %.
     assert!((mean / 100e-6 - 1.0).abs() < 0.035, "mean gap {mean}");
     assert!((squared_variation - 1.0).abs() < 0.1, "squared coefficient of variation {squared_variation}");
     let windows = 2.0 / 1e-3;
@@ -365,7 +366,8 @@ fn times_past_the_end_of_simulated_time_are_the_users_mistake() {
     let mut workload = build(&PAPER.replace("10 kHz", "1 /h"));
     let error = drain(&mut *workload, 1_000).unwrap_err();
     let WorkloadError::TooLong { path, request } = &error else { panic!("{error}") };
-    // 213.5 days of one transaction an hour: 5,124 of 61 to 74 requests, give or take 5 standard deviations.
+    // 213.5 days of one transaction per hour: 5,124 transactions of 61 to 74 requests, within 5 standard
+    // deviations.
     assert!(path == "workload.rate" && (4_766 * 61..5_482 * 74).contains(request), "{error}");
 }
 
@@ -386,8 +388,9 @@ fn mistakes_name_the_setting_and_a_remedy() {
     let many = problems(&PAPER.replace("20_000", "20_000\nbranches = 42_950"));
     assert_eq!(
         many,
-        ["workload.branches (test.toml:5): there would be 4295000000 accounts, and at most 4294967296 are \
-          allowed, given 42950; use at most 42949 branches, or fewer accounts for each teller"]
+        [
+            "workload.branches (test.toml:5): there would be 4295000000 accounts; the limit is 4294967296, given 42950; use at most 42949 branches, or fewer accounts for each teller"
+        ]
     );
     let wide = problems(&format!("{PAPER}tellers_per_branch = 1_000_000\naccounts_per_teller = 5_000\n"));
     assert!(wide[0].ends_with("lower tellers_per_branch or accounts_per_teller"), "{wide:?}");

@@ -44,7 +44,7 @@ struct Cut {
 /// Transactions whose last request was returned.
 #[derive(Debug, Default, State)]
 struct Ended {
-    /// Those that ended before the latest batch.
+    /// Transactions that ended before the latest batch.
     before: u64,
     /// Number of requests returned at the end of each of the others.
     #[state(varies)]

@@ -1,7 +1,7 @@
 //! Decoding of formats: splits a source into lines or records and counts bad ones with their location.
 
 use super::clock::Clock;
-use super::error::{Fault, Place, TraceError};
+use super::error::{Fault, Location, TraceError};
 use super::source::{Head, Source, is_comment, is_names};
 use super::tally::Log;
 use super::volumes::Volumes;
@@ -84,7 +84,7 @@ impl<F: LineFormat> Lines<F> {
             Err(fault) => {
                 let good = log.good;
                 log.good += (out.len() - start) as u64;
-                log.bad(Place::Line(self.line), fault, line)?;
+                log.bad(Location::Line(self.line), fault, line)?;
                 log.good = good;
             }
         }
@@ -222,7 +222,7 @@ impl<F: RecordFormat<N>, const N: usize> Records<F, N> {
             Err(fault) => {
                 let good = log.good;
                 log.good += (out.len() - start) as u64;
-                log.bad(Place::Byte(offset), fault, record)?;
+                log.bad(Location::Byte(offset), fault, record)?;
                 log.good = good;
             }
         }
@@ -250,7 +250,7 @@ impl<F: RecordFormat<N>, const N: usize> Decoder for Records<F, N> {
                     log.good += (out.len() - start) as u64;
                     if got > 0 {
                         let fault = Fault("the file ends within a record");
-                        log.bad(Place::Byte(offset), fault, &record[..got])?;
+                        log.bad(Location::Byte(offset), fault, &record[..got])?;
                     }
                     return Ok(false);
                 }

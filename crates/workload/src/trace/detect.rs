@@ -1,4 +1,4 @@
-//! Which format a file is of, by its content.
+//! Detects the format of a file from its content.
 
 use super::error::{TraceError, excerpt};
 use super::source::Head;

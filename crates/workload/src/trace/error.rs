@@ -50,13 +50,13 @@ pub enum TraceError {
         /// Remedy.
         remedy: String,
     },
-    /// A record breaks the format, and bad records are fatal.
+    /// A malformed record while bad records are fatal.
     BadRecord {
         /// The file.
         source_name: String,
         /// Location in the file.
-        place: Place,
-        /// What was found, and what is expected.
+        place: Location,
+        /// Actual and expected content.
         problem: String,
     },
     /// Most of the records do not match the format, or none does.
@@ -83,17 +83,17 @@ pub enum TraceError {
     CannotHold {
         /// The kind that is written.
         format: &'static str,
-        /// What cannot be represented.
+        /// The information that cannot be represented.
         what: String,
         /// Remedy.
         remedy: String,
     },
-    /// Reading or writing failed underneath.
+    /// An I/O error of the operating system.
     Io {
         /// The file.
         source_name: String,
         /// Location in the file.
-        place: Place,
+        place: Location,
         /// Error of the operating system.
         error: std::io::Error,
     },
@@ -119,7 +119,7 @@ impl TraceError {
     /// Data for programs.
     pub fn data(&self) -> ErrorData {
         match self {
-            TraceError::BadRecord { place: Place::Line(line), .. } => vec![("line", (*line).into())],
+            TraceError::BadRecord { place: Location::Line(line), .. } => vec![("line", (*line).into())],
             TraceError::Io { error, .. } => error_code::errno(error),
             _ => ErrorData::new(),
         }
@@ -144,7 +144,7 @@ impl TraceError {
                 format!("{source_name} does not look like {format}: {found}")
             }
             TraceError::TimeUnit { given, problem, .. } => format!("time unit {given}: {problem}"),
-            TraceError::CannotHold { format, what, .. } => format!("{format} cannot hold {what}"),
+            TraceError::CannotHold { format, what, .. } => format!("{format} cannot represent {what}"),
             TraceError::Io { source_name, place, error } => format!("{source_name}, {place}: {error}"),
         }
     }
@@ -153,14 +153,14 @@ impl TraceError {
     pub fn remedy(&self) -> String {
         match self {
             TraceError::Unrecognized { known, .. } => format!(
-                "name its format, one of {known}; or write it as nacre_csv, whose first line is \
-                 timestamp_us,op,offset,length and whose next is such as 0,read,4096,512"
+                "set its format, one of {known}; or convert it to nacre_csv, with the first line \
+                 timestamp_us,op,offset,length and lines such as 0,read,4096,512"
             ),
-            TraceError::Ambiguous { .. } => "name the right format".into(),
+            TraceError::Ambiguous { .. } => "set the correct format".into(),
             TraceError::Packed { remedy, .. } => (*remedy).into(),
             TraceError::NoSuchFormat { known, .. } => format!("the formats are {known}"),
             TraceError::BadRecord { .. } => {
-                "read without strict (strict = false, or no --strict) to count bad records and read on".into()
+                "disable strict (strict = false, or no --strict) to skip and count bad records".into()
             }
             TraceError::Option { remedy, .. }
             | TraceError::WrongFormat { remedy, .. }
@@ -184,18 +184,18 @@ impl std::error::Error for TraceError {}
 
 /// Location in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Location {
     /// A line number, counted from one.
     Line(u64),
     /// A byte offset, counted from zero.
     Byte(u64),
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::Line(number) => write!(f, "line {number}"),
-            Place::Byte(offset) => write!(f, "byte {offset}"),
+            Location::Line(number) => write!(f, "line {number}"),
+            Location::Byte(offset) => write!(f, "byte {offset}"),
         }
     }
 }
@@ -217,7 +217,7 @@ impl Fault {
     /// An address that no device has.
     pub const TOO_FAR: Fault = Fault("the request ends beyond 4 EiB");
     /// More volumes than [`super::volumes::MAX_VOLUMES`].
-    pub const TOO_MANY_VOLUMES: Fault = Fault("it is on yet another volume, past 1048576 of them");
+    pub const TOO_MANY_VOLUMES: Fault = Fault("it has more than 1048576 volumes");
 }
 
 /// The beginning of `bytes` as text for a message: at most 80 characters, control characters escaped.

@@ -143,7 +143,7 @@ impl<'a> Fields<'a> {
 #[inline]
 fn run(text: &[u8], mut value: u64) -> (u64, usize) {
     let mut digits = 0;
-    // Eight bytes at a time, so that fields of changing length cost no mispredicted branch each.
+    // Eight bytes at a time, so that fields of varying length cause no branch mispredictions.
     while let Some(bytes) = text[digits..].first_chunk::<8>() {
         let (eight, count) = up_to_eight_digits(u64::from_le_bytes(*bytes));
         value = value.wrapping_mul(POWERS_OF_TEN[count]).wrapping_add(eight);
@@ -168,10 +168,10 @@ fn run(text: &[u8], mut value: u64) -> (u64, usize) {
 #[inline]
 fn up_to_eight_digits(text: u64) -> (u64, usize) {
     let digits = text ^ 0x3030_3030_3030_3030;
-    // Adding 0x76 sets the top bit of every byte above 9; carries reach only bytes behind the first of these.
+    // Adding 0x76 sets the top bit of every byte above 9; carries affect only bytes after the first of these.
     let others = (digits.wrapping_add(0x7676_7676_7676_7676) | digits) & 0x8080_8080_8080_8080;
     let count = others.trailing_zeros() as usize / 8;
-    // The digits move to the top, where the zeros that follow them in are leading ones.
+    // Move the digits to the top, so that the zeros shifted in are leading ones.
     let aligned = digits.checked_shl(64 - 8 * count as u32).unwrap_or(0);
     let pairs = aligned.wrapping_mul(10).wrapping_add(aligned >> 8);
     let high = (pairs & 0x0000_00ff_0000_00ff).wrapping_mul(0x000f_4240_0000_0064);

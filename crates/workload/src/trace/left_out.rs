@@ -23,7 +23,7 @@ impl LeftOut {
     pub(super) fn note(&self, what: &str) -> Option<String> {
         let total: u64 = self.0.values().sum();
         let each: Vec<_> = self.0.iter().map(|(name, count)| format!("{name} {count}")).collect();
-        (total > 0).then(|| format!("{what}, left out: {total} ({})", each.join(", ")))
+        (total > 0).then(|| format!("{what}, skipped: {total} ({})", each.join(", ")))
     }
 }
 
@@ -40,7 +40,7 @@ mod tests {
             left.add("op00".into());
         }
         let note = left.note("operations").expect("some were left out");
-        assert!(note.starts_with("operations, left out: 74 (op00 38, op01 1, "), "{note}");
+        assert!(note.starts_with("operations, skipped: 74 (op00 38, op01 1, "), "{note}");
         assert!(note.contains("others 5"), "{note}");
     }
 }

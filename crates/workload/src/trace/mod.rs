@@ -1,18 +1,16 @@
-//! Traces of real systems, read from many published formats.
+//! Traces of real systems in many published formats.
 //!
-//! A reader takes [`Source`]s, which somebody else has opened and decompressed, and hands out
-//! [`Request`]s in the order of time, the first at zero. It never guesses in silence: what it leaves out,
-//! moves or cannot know is in its [`Tally`].
+//! A reader takes opened and decompressed [`Source`]s, and returns [`Request`]s in time order, the first at
+//! zero. It reports every guess: skipped, moved, and unknown data is in its [`Tally`].
 //!
-//! Each format is a room with one line in [`FORMATS`]. A room says how well the head of a file fits it,
+//! Each format is a module with one line in [`FORMATS`]. It rates how well it matches the head of a file,
 //! decodes it, and may write it.
 //!
-//! **Order.** Formats do not promise that time never runs backwards. Requests at most 4096 places away
-//! from where their time puts them are moved there; those further away arrive with the request before
-//! them. Both are counted.
+//! **Order.** Times may decrease in many formats. Requests at most 4096 positions away from their position in
+//! time order are moved there; others arrive with the previous request. Both are counted.
 //!
-//! **Volumes.** Every device, LUN, ASU or file that a format names becomes a dense
-//! [`Request::volume`], in order of first appearance; the names are in [`Tally::volumes`].
+//! **Volumes.** Every device, LUN, ASU, or file of a format gets a dense [`Request::volume`], in order of
+//! first appearance; the names are in [`Tally::volumes`].
 
 pub mod alibaba;
 pub mod arc;
@@ -57,7 +55,7 @@ mod testing;
 mod tests;
 
 pub use detect::{detect, format_named};
-pub use error::{Fault, Place, TraceError};
+pub use error::{Fault, Location, TraceError};
 pub use open::open;
 pub use options::{Action, Options, TimeUnit};
 pub use plausible::{Implausible, implausible_span};

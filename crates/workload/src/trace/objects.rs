@@ -50,12 +50,12 @@ impl Objects {
             && size != distance
         {
             notes.push(format!(
-                "all objects have {size} B: if their ids count blocks of this size, neighbors lie {distance} B apart \
-                 here and {size} B apart there; give page = {size}"
+                "all objects have {size} B: if their ids are numbers of blocks of this size, neighbors are \
+                 {distance} B apart instead of {size} B; then set page = {size}"
             ));
         }
         if self.wrapped > 0 {
-            notes.push("some object ids are too large to be places and lost their upper bits".into());
+            notes.push("some object ids are too large for addresses and lost their upper bits".into());
         }
         notes
     }

@@ -21,7 +21,7 @@ pub fn open(sources: Vec<Source>, options: &Options) -> Result<Box<dyn TraceRead
     check(format, &sources, options)?;
     let (action, mut notes) = choose_action(format, &mut sources, options)?;
     if let Some(unit) = options.time_unit {
-        notes.push(format!("times are counted in {}, as asked for", unit.name()));
+        notes.push(format!("times are in {}, as selected", unit.name()));
     }
     let unit = options.time_unit.or(format.time_unit).unwrap_or(TimeUnit::Ns);
     if let (None, Some(other)) = (options.time_unit, format.unit_unsaid) {
@@ -45,7 +45,7 @@ fn choose(sources: &mut [Source], options: &Options) -> Result<&'static Format, 
     if sources.is_empty() || sources.len() > MOST_SOURCES {
         return Err(TraceError::Option {
             option: "files".into(),
-            problem: format!("a trace lies in 1 to {MOST_SOURCES} files, not {}", sources.len()),
+            problem: format!("a trace has 1 to {MOST_SOURCES} files, not {}", sources.len()),
             remedy: "name the files of one trace".into(),
         });
     }
@@ -115,11 +115,11 @@ fn choose_action(
         return Ok((Action::Queue, Vec::new()));
     };
     if let Some(action) = options.action {
-        return Ok((action, vec![format!("requests are the {} events, as asked for", action.letter())]));
+        return Ok((action, vec![format!("requests are the {} events, as selected", action.letter())]));
     }
     for source in sources {
         if has_queue(source.head()?) {
-            let note = "requests are the Q (queued) events; action D takes those issued to the driver";
+            let note = "requests are the Q (queued) events; action D selects those issued to the driver";
             return Ok((Action::Queue, vec![note.into()]));
         }
     }

@@ -83,8 +83,8 @@ mod tests {
 
     #[test]
     fn a_trace_of_seconds_read_as_nanoseconds_is_impossible_and_s_is_named() {
-        // A million requests in an hour, whose seconds are taken for nanoseconds: 3.6 ps apart.
-        // Seconds would make that 3.6 ms, milliseconds 3.6 us; microseconds 3.6 ns, which no system shows.
+        // A million requests in an hour, with seconds read as nanoseconds: 3.6 ps apart. Seconds would make
+        // that 3.6 ms, milliseconds 3.6 us; microseconds 3.6 ns, which no system shows.
         let found = implausible_span(TimeUnit::Ns, 3600 * 1000, 1_000_000).unwrap();
         assert!(found.impossible);
         assert_eq!(found.units, [TimeUnit::Ms, TimeUnit::S]);
@@ -92,8 +92,8 @@ mod tests {
 
     #[test]
     fn nanoseconds_read_as_milliseconds_span_years() {
-        // 10,000 requests in 259.6 s of nanoseconds, each taken for a millisecond: 8.2 years.
-        // 26 ms apart in nanoseconds; 2.6 s apart in steps of 100 ns, rarer than TYPICAL.
+        // 10,000 requests in 259.6 s, with nanoseconds read as milliseconds: 8.2 years. 26 ms apart in
+        // nanoseconds; 2.6 s apart in steps of 100 ns, rarer than TYPICAL.
         let found = implausible_span(TimeUnit::Ms, 259_600_000 * SECOND, 10_000).unwrap();
         assert!(found.impossible);
         assert_eq!(found.problem, "10000 requests would span 8.232 years, one every 7.212 h on average");
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn an_odd_rate_is_a_warning_and_a_usual_one_is_none() {
-        // 6,999 requests in 0.136 s, taken for milliseconds: 37.8 hours.
+        // 6,999 requests in 0.136 s, with nanoseconds read as milliseconds: 37.8 hours.
         let odd = implausible_span(TimeUnit::Ms, 136_000 * SECOND, 6_999).unwrap();
         assert!(!odd.impossible);
         assert!(odd.units.contains(&TimeUnit::Ns));

@@ -179,8 +179,8 @@ impl Reader {
             } else {
                 let own = request.volume as usize;
                 for name in &feed.decoder.volumes()[feed.volumes.len()..] {
-                    // The number of volumes is bounded within each feed; past the bound in all of them
-                    // together the last volume would be shared, so the reader fails instead.
+                    // The number of volumes is limited in each feed. If all feeds together exceed the limit,
+                    // several volumes would share the last number, so the reader fails instead.
                     match self.volumes.named(name.as_bytes()) {
                         Ok(volume) => feed.volumes.push(volume),
                         Err(fault) => return Err(too_many(self.format, fault.0)),

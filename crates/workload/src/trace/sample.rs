@@ -19,7 +19,7 @@ enum Kind {
     First { left: u64 },
 }
 
-/// The hashes of blocks are compared below this.
+/// Range of block hashes for the comparison.
 const HASH_RANGE: u64 = 1 << 32;
 
 impl Sampler {
@@ -31,7 +31,7 @@ impl Sampler {
             return Err(TraceError::Option {
                 option: format!("block of {block_bytes} B"),
                 problem: "it is not a power of two from 512 to 2^30".into(),
-                remedy: "use 4096 unless you know better".into(),
+                remedy: "use 4096 in most cases".into(),
             });
         }
         let threshold = (fraction * HASH_RANGE as f64 + 0.5) as u64;
@@ -81,7 +81,7 @@ fn check(fraction: f64) -> Result<(), TraceError> {
     Err(TraceError::Option {
         option: format!("fraction {fraction}"),
         problem: "it is not above 0 and at most 1".into(),
-        remedy: "use 0.01 for one in a hundred".into(),
+        remedy: "use e.g. 0.01 for 1 %".into(),
     })
 }
 
@@ -113,7 +113,7 @@ pub(crate) fn cut(
     }
 }
 
-/// The finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
+/// The finalizer of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
 pub(crate) fn mix(value: u64) -> u64 {
     let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

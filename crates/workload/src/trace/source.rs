@@ -1,6 +1,6 @@
 //! One input of a reader: a name for messages and a decompressed stream of bytes.
 
-use super::error::{Place, TraceError};
+use super::error::{Location, TraceError};
 use std::io::{BufRead, ErrorKind};
 
 /// Bytes at the start of an input that determine its format.
@@ -113,16 +113,16 @@ fn fill<'a>(
             Ok(_) => break,
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => {
-                let (source_name, place) = (name.to_string(), Place::Byte(offset));
+                let (source_name, place) = (name.to_string(), Location::Byte(offset));
                 return Err(TraceError::Io { source_name, place, error });
             }
         }
     }
-    // A second call hands out the buffer that is already filled: the borrow checker cannot see that the
-    // loop above ends with it.
+    // A second call returns the buffer that is already filled: the borrow checker cannot see that the loop
+    // above ends with it.
     stream.fill_buf().map_err(|error| TraceError::Io {
         source_name: name.to_string(),
-        place: Place::Byte(offset),
+        place: Location::Byte(offset),
         error,
     })
 }

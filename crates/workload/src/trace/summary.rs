@@ -1,8 +1,8 @@
 //! Summary of a trace in one pass: counts, sizes, footprint, sequentiality, and anomalies.
 //!
-//! The footprint is exact. Blocks of 4 KiB are kept as bits, 64 to a word, in a hash table of the words
-//! touched: 28 bytes a word, so half a byte a block where a trace is dense and 28 where no two blocks
-//! lie within 256 KiB. Memory grows with the footprint and never with the length of a trace.
+//! The footprint is exact. Blocks of 4 KiB are bits, 64 per word, in a hash table of the accessed words with
+//! 28 bytes per word: 0.5 bytes per block for a dense trace, 28 if no two blocks are within 256 KiB. Memory
+//! grows with the footprint, not with the length of a trace.
 
 use super::plausible::implausible_span;
 use super::tally::Tally;
@@ -46,7 +46,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// A summary of nothing.
+    /// An empty summary.
     pub fn new() -> Summary {
         Summary::default()
     }
@@ -84,7 +84,7 @@ impl Summary {
             if let Some(before) = self.latest_volume {
                 self.volumes.insert(before, self.latest_end);
             }
-            // No address lies as high as this end, so the first request of a volume follows nothing.
+            // No address is as high as this end, so the first request of a volume is not sequential.
             self.latest_end = *self.volumes.entry(request.volume).or_insert(u64::MAX);
             self.latest_volume = Some(request.volume);
         }
@@ -158,19 +158,20 @@ impl Summary {
             warnings.push(format!("in {}, {}; {}", unit.name(), found.problem, found.remedy()));
         }
         if tally.bad_records > 0 {
-            warnings.push(format!("bad records, left out: {}", tally.bad_records));
+            warnings.push(format!("bad records, skipped: {}", tally.bad_records));
         }
         if tally.out_of_order > 0 {
             let much = share(tally.out_of_order, self.records()) > MUCH_DISORDER;
             warnings.push(format!(
-                "{} requests lie before an earlier one in time and were put into order{}",
+                "{} requests were recorded out of order and were sorted{}",
                 tally.out_of_order,
                 if much { "; that is more than 1 %, so check that the file is one recording" } else { "" }
             ));
         }
         if tally.held_back > 0 {
             warnings.push(format!(
-                "{} requests lie more than 4096 places from where their time puts them; they arrive with the request before them",
+                "{} requests are more than 4096 positions out of order; each arrives with the previous \
+                 request",
                 tally.held_back
             ));
         }
@@ -225,7 +226,7 @@ mod tests {
     #[test]
     fn a_wrong_unit_is_warned_of_and_the_right_one_named() {
         let mut summary = Summary::new();
-        // 1000 requests, one every 20 s: 20,000 ns apart, taken for milliseconds.
+        // 1000 requests, one every 20 s: 20,000 ns apart, read as milliseconds.
         for i in 0..1000 {
             summary.add(&[at(i * 20_000, Op::Read, 0, 0, 4096)]);
         }

@@ -1,6 +1,6 @@
 //! Counts of a reader: records, bad ones, and skipped ones.
 
-use super::error::{Fault, Place, TraceError, excerpt};
+use super::error::{Fault, Location, TraceError, excerpt};
 use super::options::TimeUnit;
 
 /// Maximum bad records that are kept with location and reason; others are only counted.
@@ -15,7 +15,7 @@ pub struct BadRecord {
     /// The file it is in.
     pub source_name: String,
     /// Location in the file.
-    pub place: Place,
+    pub place: Location,
     /// Actual and expected content.
     pub reason: String,
 }
@@ -87,7 +87,7 @@ impl Log {
     ///
     /// Fails if bad records are fatal, or if most of the file so far is bad.
     #[cold]
-    pub fn bad(&mut self, place: Place, fault: Fault, found: &[u8]) -> Result<(), TraceError> {
+    pub fn bad(&mut self, place: Location, fault: Fault, found: &[u8]) -> Result<(), TraceError> {
         if let (Fault::TOO_LATE, Some(unit)) = (fault, self.unit_given) {
             return Err(self.wrong_unit(place, unit));
         }
@@ -101,7 +101,7 @@ impl Log {
 
     /// Records `count` bad records at one location.
     #[cold]
-    pub fn bad_because(&mut self, place: Place, count: u64, reason: String) -> Result<(), TraceError> {
+    pub fn bad_because(&mut self, place: Location, count: u64, reason: String) -> Result<(), TraceError> {
         if self.strict {
             let source_name = self.source_name.clone();
             return Err(TraceError::BadRecord { source_name, place, problem: reason });
@@ -125,13 +125,13 @@ impl Log {
         Ok(())
     }
 
-    fn wrong_unit(&self, place: Place, unit: TimeUnit) -> TraceError {
+    fn wrong_unit(&self, place: Location, unit: TimeUnit) -> TraceError {
         let shorter: Vec<&str> =
             TimeUnit::ALL.iter().take_while(|&&other| other != unit).map(|other| other.name()).collect();
         TraceError::TimeUnit {
             given: unit.name(),
             problem: format!(
-                "the record at {place} of {} would lie more than 120 days after the first",
+                "the record at {place} of {} would be more than 120 days after the first",
                 self.source_name
             ),
             remedy: match shorter.is_empty() {
@@ -151,7 +151,7 @@ impl Log {
             source_name: self.source_name.clone(),
             format: self.format,
             found,
-            remedy: "check that the file is whole, or name its format".into(),
+            remedy: "check that the file is complete, or set its format".into(),
         }
     }
 }

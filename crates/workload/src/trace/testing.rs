@@ -1,16 +1,16 @@
-//! What the tests of traces share.
+//! Shared code of trace tests.
 
 use super::{Options, Source, Tally, TraceError, WriteOptions, Written, create, open};
 use nacre_kernel::{Op, Request, Time};
 use std::io::{BufReader, Cursor, Write};
 use std::sync::{Arc, Mutex};
 
-/// A source over `bytes` that hands them out `buffer` bytes at a time.
+/// A source over `bytes` that returns `buffer` bytes at a time.
 pub(super) fn source(name: &str, bytes: &[u8], buffer: usize) -> Source {
     Source::new(name, Box::new(BufReader::with_capacity(buffer, Cursor::new(bytes.to_vec()))))
 }
 
-/// Everything in `inputs`, read in odd portions, with the tally.
+/// All requests of `inputs`, read in irregular portions, with the tally.
 pub(super) fn read_several(inputs: &[&[u8]], options: &Options) -> Result<(Vec<Request>, Tally), TraceError> {
     let names = ["a.trace", "b.trace", "c.trace"];
     let sources = inputs.iter().zip(names).map(|(bytes, name)| source(name, bytes, 4096)).collect();
@@ -20,17 +20,17 @@ pub(super) fn read_several(inputs: &[&[u8]], options: &Options) -> Result<(Vec<R
     Ok((requests, reader.tally().clone()))
 }
 
-/// Everything in `bytes`, read as `kind`.
+/// All requests of `bytes`, read as `kind`.
 pub(super) fn read_as(kind: &str, bytes: &[u8]) -> Result<(Vec<Request>, Tally), TraceError> {
     read_several(&[bytes], &of_kind(kind))
 }
 
-/// The options that name only a format.
+/// Options that select only a format.
 pub(super) fn of_kind(kind: &str) -> Options {
     Options { format: Some(kind.into()), ..Options::default() }
 }
 
-/// The same with bad records fatal.
+/// As before, with bad records fatal.
 pub(super) fn strictly(kind: &str) -> Options {
     Options { strict: true, ..of_kind(kind) }
 }
@@ -40,7 +40,7 @@ pub(super) fn request(ps: u64, op: Op, volume: u32, address: u64, bytes: u32) ->
     Request { arrival: Time::from_ps(ps), address, bytes, volume, op }
 }
 
-/// What a writer of `kind` makes of `requests`.
+/// The output of a writer of `kind` for `requests`.
 pub(super) fn written(
     kind: &str,
     requests: &[Request],
@@ -55,12 +55,12 @@ pub(super) fn written(
     Ok((store.bytes(), written))
 }
 
-/// A file in memory that outlives its writer.
+/// A file in memory, which survives its writer.
 #[derive(Clone, Default)]
 pub(super) struct Store(Arc<Mutex<Vec<u8>>>);
 
 impl Store {
-    /// What has been written.
+    /// The written bytes.
     pub(super) fn bytes(&self) -> Vec<u8> {
         self.0.lock().unwrap().clone()
     }
@@ -76,7 +76,7 @@ impl Write for Store {
     }
 }
 
-/// The published trace called `name`, from the folder `NACRE_SAMPLES`. Tests that need it are ignored unless asked for.
+/// The published trace `name` in the folder `NACRE_SAMPLES`. Tests that need it are ignored by default.
 #[expect(clippy::disallowed_methods, reason = "the samples are not part of the project")]
 pub(super) fn sample(name: &str) -> Vec<u8> {
     let folder = std::env::var_os("NACRE_SAMPLES").expect("NACRE_SAMPLES names the folder of the samples");

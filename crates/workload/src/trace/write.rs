@@ -1,15 +1,15 @@
 //! Writing traces: information that a format cannot represent is counted or rejected.
 
 use super::detect::format_named;
-use super::error::{Place, TraceError};
+use super::error::{Location, TraceError};
 use nacre_kernel::{Op, Request, Time};
 use std::io::Write;
 
 /// Options for writing a trace.
 #[derive(Clone, Debug, Default)]
 pub struct WriteOptions {
-    /// Whether a request that the format cannot represent exactly is an error. Otherwise it is counted in
-    /// [`Written`].
+    /// Whether a request that the format cannot represent exactly is an error. Otherwise [`Written`] counts
+    /// it.
     pub strict: bool,
     /// Origin of the trace, for formats that store it.
     pub provenance: String,
@@ -48,10 +48,10 @@ impl Written {
     /// One sentence per kind of lost information.
     pub fn notes(&self) -> Vec<String> {
         [
-            (self.dropped_trims, "trims were left out"),
-            (self.dropped_flushes, "flushes were left out"),
+            (self.dropped_trims, "trims were skipped"),
+            (self.dropped_flushes, "flushes were skipped"),
             (self.rounded_times, "arrivals were rounded to the unit of the format"),
-            (self.widened, "requests were widened to whole sectors"),
+            (self.widened, "requests were extended to whole sectors"),
         ]
         .into_iter()
         .filter(|&(count, _)| count > 0)
@@ -147,7 +147,7 @@ impl<E: Encoder> Encoded<E> {
             return Err(TraceError::CannotHold {
                 format: limits.kind,
                 what: format!("more than one volume (request {})", self.written.records + 1),
-                remedy: "sample one volume first, or write nacre, which keeps them apart".into(),
+                remedy: "sample one volume first, or write nacre, which stores volumes".into(),
             });
         }
         let dropped = match request.op {
@@ -190,7 +190,7 @@ impl<E: Encoder> Encoded<E> {
         Err(TraceError::CannotHold {
             format: E::LIMITS.kind,
             what: format!("{} (request {})", what(), self.written.records + 1),
-            remedy: "write without strict to have such losses counted, or write nacre".into(),
+            remedy: "disable strict to count such losses, or write nacre".into(),
         })
     }
 }
@@ -244,7 +244,7 @@ impl Sink {
     }
 
     fn failed(&self, error: std::io::Error) -> TraceError {
-        TraceError::Io { source_name: "output".into(), place: Place::Byte(self.bytes), error }
+        TraceError::Io { source_name: "output".into(), place: Location::Byte(self.bytes), error }
     }
 }
 

@@ -12,8 +12,8 @@
 //! fio: the fio manual, `iodepth`.
 //!
 //! # Checks
-//! Arrivals are zero; queue depth and think time reach the driver, which alone decides. The tests of the driver
-//! check the laws of closed loops.
+//! Arrivals are zero; queue depth and think time reach the driver, which determines the rate. The tests of
+//! the driver check the laws of closed loops.
 
 use super::{Arrival, ArrivalFamily, Pacing};
 use crate::error::WorkloadError;

@@ -20,13 +20,13 @@ fn gaps_are_equal_and_the_first_request_is_at_zero() {
 #[test]
 fn a_gap_that_is_no_whole_number_of_picoseconds_does_not_drift() {
     let mut periodic = Periodic::new(Rate(3e6), "arrival");
-    // A third of a microsecond, a billion times.
+    // 1/3 us, a billion times.
     periodic.next = periodic.gap * 1_000_000_000;
     let mut request = [Request { arrival: Time::ZERO, address: 0, bytes: 1, volume: 0, op: Op::Read }];
     periodic.stamp(&mut request).unwrap();
     let exact = Time::from_s(1_000) / 3;
     let off = request[0].arrival.saturating_sub(exact).max(exact.saturating_sub(request[0].arrival));
-    // Half a unit of the fraction each: 1e9 / 2^33 = 0.12 ps, and half a picosecond for rounding.
+    // Half a unit of the fraction per gap: 1e9 / 2^33 = 0.12 ps, and 0.5 ps of rounding.
     assert!(off <= Time::from_ps(1), "{off}");
 }
 

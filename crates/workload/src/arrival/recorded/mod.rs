@@ -24,7 +24,7 @@ use nacre_kernel::{Request, Time};
 /// The times of the trace.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
-    /// How many times faster than recorded: 10 replays an hour in six minutes.
+    /// Speedup relative to the recorded times: 10 replays an hour in six minutes.
     #[config(default = 1.0, min = 0.000001, max = 1000000.0, source = "assumed: as recorded")]
     pub scale: f64,
 }
@@ -58,7 +58,7 @@ impl Arrival for Recorded {
             return Ok(());
         }
         for request in requests {
-            // A time past the end saturates at `Time::MAX`, which the clock refuses.
+            // A time past the end saturates at `Time::MAX`, which the clock rejects.
             let scaled = (request.arrival.as_ps() as f64 / self.scale + 0.5) as u64;
             request.arrival = self.clock.at(Time::from_ps(scaled))?;
         }

@@ -43,21 +43,20 @@ pub struct Config {
 fn check(config: &Config, reader: &mut Reader<'_>) {
     if config.weights.iter().any(|weight| *weight < 0.0) || config.weights.iter().all(|weight| *weight == 0.0)
     {
-        let problem = "a weight lies below zero, or all are zero";
-        reader.conflict("weights", "", problem, "give numbers in proportion to the rates");
+        let problem = "a weight is negative, or all are zero";
+        reader.conflict("weights", "", problem, "use numbers proportional to the rates");
     }
     if let Some(tail) = &config.tail {
         let last = config.gaps.as_ref().and_then(|gaps| gaps.last().copied());
         if tail.len() < 2 || tail[0] < 0.0 || !tail.is_sorted() || last.is_none() {
-            let problem =
-                "they are not two or more gaps that rise, or there are no gaps that they are the tail of";
-            reader.conflict("tail", "", problem, "sort them, and give gaps too, or leave them out");
+            let problem = "they are not two or more increasing gaps, or `gaps` is missing";
+            reader.conflict("tail", "", problem, "sort them and set `gaps`, too, or remove them");
         }
     }
     let Some(gaps) = &config.gaps else { return };
     if gaps.len() < 2 || gaps[0] < 0.0 || !gaps.is_sorted() || gaps[gaps.len() - 1] == 0.0 {
-        let problem = "they are not two or more gaps that rise from zero or more";
-        reader.conflict("gaps", "", problem, "sort them, or leave them out for Poisson arrivals");
+        let problem = "they are not two or more increasing, non-negative gaps";
+        reader.conflict("gaps", "", problem, "sort them, or remove them for Poisson arrivals");
     }
 }
 
@@ -102,7 +101,7 @@ impl Rhythm {
         let mean = config.weights.iter().sum::<f64>() / config.weights.len() as f64;
         let gaps = config.gaps.as_deref().unwrap_or(&[]);
         let tail = config.tail.as_deref().unwrap_or(&[]);
-        // Every step is as probable as another, and so is the tail as the step whose place it takes.
+        // All steps are equally probable, and so is the tail that replaces the last step.
         let steps = gaps.len().saturating_sub(1).max(1) as f64;
         let even = if tail.is_empty() { gaps } else { &gaps[..gaps.len() - 1] };
         let of_gaps = (sum_of_steps(even) + if tail.is_empty() { 0.0 } else { mean_of(tail) }) / steps;

@@ -12,17 +12,17 @@ use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Bytes, Random, Request, Streams, Time};
 use std::collections::BTreeMap;
 
-/// What the records of a log say.
+/// The records of a log.
 #[derive(Debug, Default, State)]
 pub(super) struct Journal {
     #[state(varies)]
     records: Vec<Record>,
-    /// The number of each client's transaction under way.
+    /// The number of each client's open transaction.
     under_way: BTreeMap<u32, u32>,
     transactions: u32,
 }
 
-/// A record and where it ends.
+/// A record, and its end position.
 #[derive(Clone, Copy, Debug, Value)]
 struct Record {
     end: u64,
@@ -37,7 +37,7 @@ enum Says {
 }
 
 impl Journal {
-    /// `client` puts the second of `values` instead of the first.
+    /// Records that `client` replaces the first of `values` by the second.
     pub(super) fn update(&mut self, end: u64, client: u32, place: (u32, usize), key: u32, values: [u32; 2]) {
         let next = self.transactions;
         let transaction = *self.under_way.entry(client).or_insert(next);
@@ -55,8 +55,7 @@ impl Journal {
     }
 }
 
-/// A small store: 200 pairs on pages of 512 B, one thread, no processor time, a cache and a log that hold
-/// everything.
+/// A small store: 200 pairs on pages of 512 B, one thread, no CPU time, and cache and log for everything.
 fn small(method: AccessMethod) -> Config {
     Config {
         transactions: Some(100),
@@ -91,12 +90,12 @@ fn btree(config: &Config) -> Store<super::btree::Btree> {
     Store::new(btree_of(config, random("load")), config, random("keys"))
 }
 
-/// All requests on a device that takes `latency` for each.
+/// All requests on a device with this `latency`.
 fn run<M: Method>(store: &mut Store<M>, latency: impl Fn(&Request) -> Time) -> Vec<Request> {
     serve(store, latency)
 }
 
-/// All requests on a device that takes no time.
+/// All requests on a device with zero latency.
 fn alone<M: Method>(mut store: Store<M>) -> Vec<Request> {
     run(&mut store, |_| Time::ZERO)
 }

@@ -1,4 +1,4 @@
-//! Power fails at any moment: what the device holds and the log says gives back what was committed.
+//! Recovery after a power loss at any time: stored pages and log restore the committed data.
 
 use super::{Journal, Record, Says, btree, hash, small};
 use crate::kv::method::Method;
@@ -11,22 +11,22 @@ use std::collections::BTreeSet;
 
 type Contents = Vec<Vec<(u32, u32)>>;
 
-/// A request, what it carried, and what was over when it was done.
+/// A request, its content, and the state after its completion.
 struct Event {
     request: Request,
     done: Time,
-    /// Of a page's write, the page and its pairs.
+    /// Page and pairs of a page write.
     page: Option<(usize, Vec<(u32, u32)>)>,
-    /// Of a log's write, where the log ended.
+    /// End of the log, for a log write.
     appended: u64,
-    /// Transactions that have ended by then; none if none ends with this request.
+    /// Number of ended transactions; none if no transaction ends with this request.
     ended: Option<u64>,
 }
 
-/// A device after a power failure.
+/// A device after a power loss.
 struct Device {
     pages: Contents,
-    /// Of each byte of the log's region, its place in the log and one more; zero if there is nothing.
+    /// For each byte of the log region, its log position plus one; zero if it was never written.
     log: Vec<u64>,
 }
 
@@ -36,7 +36,7 @@ fn contents(method: &impl Method) -> Contents {
     (0..pages.count()).map(page).collect()
 }
 
-/// Runs everything on a device whose latencies are drawn.
+/// Runs the store on a device with random latencies.
 fn events<M: Method>(store: &mut Store<M>, config: &Config, random: &mut Random) -> Vec<Event> {
     let mut events: Vec<Event> = Vec::new();
     let mut outstanding: Agenda<(u32, usize)> = Agenda::new();
@@ -51,7 +51,7 @@ fn events<M: Method>(store: &mut Store<M>, config: &Config, random: &mut Random)
         if due == Time::MAX {
             return events;
         }
-        // One by one: what each carries is what is there when it is issued.
+        // One at a time: the content of a request is the state at its issue.
         while let Some(Issued { request, tag, .. }) = store.next(due) {
             let done = due + Time::from_ns(1 + random.below(1_000));
             let page = (request.op == Op::Write && request.address >= config.log.0).then(|| {
@@ -66,8 +66,8 @@ fn events<M: Method>(store: &mut Store<M>, config: &Config, random: &mut Random)
 }
 
 impl Device {
-    /// What a device that began with `pages` holds when power fails at `at`: all that was done before a flush
-    /// that is done, and of the rest what chance has it.
+    /// Content of a device with initial `pages` after a power loss at `at`: everything completed before a
+    /// completed flush, and a random part of the rest.
     fn after(pages: &Contents, config: &Config, events: &[Event], at: Time, random: &mut Random) -> Device {
         let mut device = Device { pages: pages.clone(), log: vec![0; config.log.0 as usize] };
         let flushed = events
@@ -110,10 +110,10 @@ impl Device {
         (from..records[number].end).all(|byte| self.log[(byte % self.log.len() as u64) as usize] == byte + 1)
     }
 
-    /// Repeats what the log says and takes back what was not committed; returns the records it knows of.
+    /// Redoes the log and undoes uncommitted changes; returns the records it used.
     fn recover<'a>(&mut self, journal: &'a Journal) -> &'a [Record] {
         let records = &journal.records[..];
-        // From the last checkpoint whose records are all there, mark included; else from the beginning.
+        // From the last checkpoint with complete records and mark; otherwise from the start.
         let from = |record: &Record| match record.says {
             Says::Mark { start } => Some(records.partition_point(|record| record.end <= start)),
             _ => None,
@@ -170,7 +170,7 @@ fn check<M: Method>(mut store: Store<M>, config: &Config) {
             "{acknowledged:?} transactions had ended, {} are back: {config:?}",
             committed.len()
         );
-        // The plain map: every key holds its number, then what committed transactions put there.
+        // The plain map: each key has its number as value, then those of committed transactions.
         let mut map: Vec<u32> = (0..config.keys as u32).collect();
         for record in records {
             if let Says::Update { transaction, key, values, .. } = record.says
@@ -200,7 +200,7 @@ fn a_power_failure_at_any_moment_loses_no_transaction_that_ended_and_no_half_of_
                     cache: Bytes(512 * pages),
                     checkpoint,
                     writers,
-                    // Room for 108 transactions: it goes round twice.
+                    // A log for 108 transactions, so that it wraps around twice.
                     log: Bytes(64 << 10),
                     transactions: Some(250),
                     ..small(method)

@@ -1,16 +1,16 @@
-//! One thread against a plain program that does the same, request for request, and by hand.
+//! One thread compared with a simple program, request by request, and with results by hand.
 
 use super::{alone, btree, hash, random, run, small};
-use crate::kv::method::{Method, Step};
+use crate::kv::method::{Method, SearchStep};
 use crate::kv::store::Store;
 use crate::kv::{AccessMethod, Config, btree_of, hash_of};
 use nacre_kernel::{Bytes, Op, Request, Time};
 
-/// A store as one would write it down: transactions one after the other, the cache a list, the log three numbers.
+/// A simple store: serial transactions, a list as cache, and three numbers as log.
 struct Plain<M> {
     method: M,
     config: Config,
-    /// Pages in memory, the one used longest ago first, with the ends of their latest records.
+    /// Cached pages, least recently used first, with the ends of their latest records.
     held: Vec<(u32, u64)>,
     appended: u64,
     written: u64,
@@ -35,7 +35,7 @@ impl<M: Method> Plain<M> {
             .collect();
         for pair in pairs {
             let [mut a, mut b] = pair.map(|key| key as u32);
-            // In the order of the pages that are locked: the second on a way in a table, the last in a tree.
+            // In the order of the locked pages: the second of a path in a table, the last in a tree.
             if self.locked(a) > self.locked(b) {
                 (a, b) = (b, a);
             }
@@ -53,7 +53,7 @@ impl<M: Method> Plain<M> {
         loop {
             way.push(page);
             match self.method.step(page, key) {
-                Step::Go(next) => page = next,
+                SearchStep::Go(next) => page = next,
                 _ if self.config.method == AccessMethod::Hash => return way[1],
                 _ => return page,
             }
@@ -69,7 +69,7 @@ impl<M: Method> Plain<M> {
         self.push(op, self.config.log.0 + u64::from(page) * bytes, bytes);
     }
 
-    /// Makes the log durable as far as `lsn`.
+    /// Makes the log durable up to `lsn`.
     fn force(&mut self, lsn: u64) {
         if lsn <= self.durable {
             return;
@@ -109,8 +109,8 @@ impl<M: Method> Plain<M> {
             };
             self.held.push(found);
             match self.method.step(page, key) {
-                Step::Go(next) => page = next,
-                Step::Found(at) => {
+                SearchStep::Go(next) => page = next,
+                SearchStep::Found(at) => {
                     let value = self.method.pages().entries(page)[at].value;
                     if let Some(put) = put {
                         self.method.pages_mut().set(page, at, put);
@@ -119,7 +119,7 @@ impl<M: Method> Plain<M> {
                     }
                     return value;
                 }
-                Step::Missing => panic!("key {key} is there"),
+                SearchStep::Missing => panic!("key {key} is there"),
             }
         }
     }
@@ -161,7 +161,7 @@ fn a_thread_does_what_a_plain_program_does() {
     }
 }
 
-/// What each request is: a read or write of a page, a write of the log, a flush.
+/// The kind of each request: page read or write, log write, flush.
 fn shape(requests: &[Request], config: &Config) -> String {
     let letter = |request: &Request| match request.op {
         Op::Read => 'r',
@@ -175,9 +175,10 @@ fn shape(requests: &[Request], config: &Config) -> String {
 
 #[test]
 fn with_one_page_of_cache_every_step_of_a_search_is_a_read() {
-    // One pair for each bucket and room for 15: no overflow. Two gets, two puts, each of the table's page and the bucket's. The
-    // first change leaves before its commit: log and flush go before its page. The second one is written in
-    // the next transaction, when its record is durable since the commit.
+    // One pair per bucket with space for 15: no overflow. Two gets and two puts, each reading the table's
+    // page and the bucket's. The first changed page is evicted before the commit: log write and flush precede
+    // it. The second one is written in the next transaction, when its record is durable because of the
+    // commit.
     let config = Config { cache: Bytes(512), fill: Some(1), value: Bytes(10), ..small(AccessMethod::Hash) };
     let table = hash_of(&config, random("load"));
     assert!((0..200).all(|key| table.page(table.bucket(key)) == table.find(key).expect("it is there").0));
@@ -186,7 +187,8 @@ fn with_one_page_of_cache_every_step_of_a_search_is_a_read() {
         ["rrrrrrlfwrrlf", &"wrrrrrrlfwrrlf".repeat(99)].concat()
     );
 
-    // Pages of 512 B: 3 pairs on a leaf, 16 pointers on an inner page: 67 leaves, 5 pages above, the root.
+    // Pages of 512 B: 3 pairs on a leaf and 16 pointers on an inner page, so 67 leaves, 5 pages above, and
+    // the root.
     let config = Config { cache: Bytes(512), ..small(AccessMethod::Btree) };
     assert_eq!(btree_of(&config, random("load")).levels(), 3);
     let transaction = ["rrr", "rrr", "rrr", "lfw", "rrr", "lf"].concat();
@@ -210,7 +212,7 @@ fn with_everything_in_memory_a_transaction_is_one_log_write_and_one_flush() {
         assert_eq!(reads.len(), pages.len(), "a page is read once");
         let others: Vec<Request> = requests.into_iter().filter(|request| request.op != Op::Read).collect();
         assert_eq!(shape(&others, &config), "lf".repeat(3_000));
-        // Two updates of 68 + 200 B and a commit of 68 B: 604 B further in a log of blocks of 512 B.
+        // Two updates of 68 + 200 B and a commit of 68 B: 604 B more in a log with blocks of 512 B.
         for (number, pair) in others.chunks(2).enumerate() {
             let (from, to) = (604 * number as u64 / 512, (604 * (number as u64 + 1)).div_ceil(512));
             assert_eq!((pair[0].address, pair[0].bytes), (from * 512, (to - from) as u32 * 512));
@@ -220,14 +222,14 @@ fn with_everything_in_memory_a_transaction_is_one_log_write_and_one_flush() {
 
 #[test]
 fn a_checkpoint_writes_dirty_pages_and_marks_the_log() {
-    // One thread; the processor's time after every commit is longer than the checkpoint.
+    // One thread, whose CPU time after every commit is longer than the checkpoint.
     let config = Config { checkpoint: Some(1), operation: Time::from_ms(1), ..small(AccessMethod::Btree) };
     let requests: Vec<Request> = run(&mut btree(&config), |_| Time::from_us(1))
         .into_iter()
         .filter(|request| request.op != Op::Read)
         .collect();
     let shape = shape(&requests, &config);
-    // Commit; one page or two, the lower number first; the pages' flush; the mark and its flush.
+    // Commit; one or two pages, lower number first; flush of the pages; mark and its flush.
     let (one, two) = ("lfwflf", "lfwwflf");
     let (mut rest, mut ones, mut twos) = (&shape[..], 0, 0);
     while !rest.is_empty() {
@@ -238,7 +240,7 @@ fn a_checkpoint_writes_dirty_pages_and_marks_the_log() {
         }
     }
     assert_eq!(ones + twos, 100);
-    // Two different keys of 200 are on one leaf of three with a chance of about 1 %.
+    // Two different keys of 200 are on the same leaf of three with a probability of about 1 %.
     assert!(twos >= 90, "{twos} of 100 change two pages");
     let addresses = |pair: &[Request]| pair[0].address < pair[1].address;
     let mut writes = requests
@@ -249,10 +251,10 @@ fn a_checkpoint_writes_dirty_pages_and_marks_the_log() {
 
 #[test]
 fn checkpoints_keep_the_log_within_its_region() {
-    // 64 KiB are 108 transactions: one begins when half of that is needed, and ends before the rest is full.
+    // 64 KiB hold 108 transactions: a checkpoint starts at half of that, and ends before the rest is full.
     let config = Config { transactions: Some(2_000), log: Bytes(64 << 10), ..small(AccessMethod::Btree) };
     let requests = run(&mut btree(&config), |_| Time::from_us(1));
-    // Of flushes, each transaction has one; the others belong to checkpoints, two each.
+    // Each transaction has one flush; the others belong to checkpoints, two each.
     let flushes = requests.iter().filter(|request| request.op == Op::Flush).count();
     let checkpoints = (flushes - 2_000) / 2;
     assert!((2_000 / 108..=2_000 / 54).contains(&checkpoints), "{checkpoints} checkpoints");

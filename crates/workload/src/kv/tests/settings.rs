@@ -1,4 +1,4 @@
-//! The room as users meet it.
+//! Settings, errors, and requests of the workload.
 
 use crate::testing::{Host, check_repeatable, problems, requests, serve, workload};
 use crate::{Pacing, Units, Workload};
@@ -18,7 +18,7 @@ fn the_same_seed_gives_the_same_requests_however_many_are_asked_for() {
     check_repeatable(BTREE);
 }
 
-/// All requests on a device that takes `latency` for each.
+/// All requests on a device with this `latency`.
 fn requests_over(settings: &str, latency: Time) -> Vec<Request> {
     serve(build(settings).interactive().expect("it is notified of completions"), |_| latency)
 }
@@ -28,10 +28,10 @@ fn what_it_asks_for_depends_on_when_it_is_told_that_a_request_is_done() {
     let [fast, slow] = [1, 100].map(|us| requests_over(HASH, Time::from_us(us)));
     let flushes =
         |requests: &[Request]| requests.iter().filter(|request| request.op == Op::Flush).count() as f64;
-    // Four threads: on a slow device more of them wait for the same flush.
+    // Four threads: on a slow device, more of them share a flush.
     assert!(flushes(&slow) < flushes(&fast), "{} and {}", flushes(&slow), flushes(&fast));
     assert!(fast.is_sorted_by_key(|request| request.arrival));
-    // A request it is not told about is done at once.
+    // Requests without completion events complete at once.
     assert_eq!(requests(HASH), requests_over(HASH, Time::ZERO));
     assert_eq!(build(HASH).pacing(), Pacing::CompletionDriven);
 }
@@ -56,17 +56,17 @@ fn transactions_are_counted_at_the_flush_that_ends_them() {
 
 #[test]
 fn its_reach_covers_everything_it_touches() {
-    // 2,000 pairs at 31 to a leaf are 65 leaves; with the root and page 0 that is 67 pages.
+    // 2,000 pairs at 31 per leaf take 65 leaves: 67 pages with the root and page 0.
     let sorted = BTREE.replace("random", "sorted").replace("64 KiB", "4 KiB");
     assert_eq!(build(&sorted).reach(), Some((10 << 20) + 67 * 4096));
     let end = |settings: &str| {
         requests(settings).iter().map(|request| request.address + u64::from(request.bytes)).max()
     };
     assert_eq!(end(&sorted), build(&sorted).reach(), "1,000 transactions touch the last leaf");
-    // A hash table may have pages behind the last one in use: the rest of a doubling.
+    // A hash table may have unused pages at its end, allocated with a doubling.
     let hash = HASH.replace("64 KiB", "4 KiB");
     assert!(end(&hash) > Some((10 << 20) + 63 * 4096) && end(&hash) <= build(&hash).reach());
-    // Pages begin at whole pages, wherever the log ends.
+    // Pages are aligned to their size, wherever the log ends.
     let odd = format!("{HASH}page = \"64 KiB\"\nlog = \"100 KiB\"\ncache = \"64 KiB\"\n");
     let odd = odd.replacen("cache = \"64 KiB\"\n", "", 1);
     let reach = build(&odd).reach().expect("known at once");
@@ -89,7 +89,7 @@ fn the_writes_alone_are_those_among_the_requests_and_have_no_end() {
         let times: Vec<Time> = all.iter().map(|request| request.arrival).collect();
         assert!(times.iter().all(|time| time.is_zero()), "without times");
         let untimed = |request: &Request| Request { arrival: Time::ZERO, ..*request };
-        // The last threads of a run that ends have their turns sooner.
+        // The order of the last threads changes when a run ends.
         let same = writes.iter().map(untimed).take(writes.len() - 50).zip(&all).all(|(a, b)| a == *b);
         assert!(same, "in batches of {limit}");
     }
@@ -125,13 +125,15 @@ fn mistakes_name_the_setting_and_a_remedy() {
     assert_eq!(
         with("value = \"2 KiB\""),
         [
-            "workload.page (default): a page has no room for two keys of 16 B with values of 2 KiB, given 4 KiB; \
+            "workload.page (default): a page has no space for two keys of 16 B with values of 2 KiB, given 4 KiB; \
           use larger pages, or smaller keys and values"
         ]
     );
     assert_eq!(
         with("page = \"64 KiB\"\ncache = \"32 KiB\""),
-        ["workload.cache (test.toml:4): it does not hold a page of 64 KiB, given 32 KiB; use 64 KiB or more"]
+        [
+            "workload.cache (test.toml:4): it is smaller than a page of 64 KiB, given 32 KiB; use 64 KiB or more"
+        ]
     );
     assert_eq!(
         with("log = \"65 KiB\""),
@@ -140,8 +142,7 @@ fn mistakes_name_the_setting_and_a_remedy() {
     assert_eq!(
         with("log = \"64 KiB\"\nthreads = 128"),
         [
-            "workload.log (test.toml:3): transactions under way may make 81476 B of records, and half of it is for \
-          them, given 64 KiB; \
+            "workload.log (test.toml:3): records of transactions in progress may need 81476 B, which must be at most half of the log, given 64 KiB; \
           use a larger log, or fewer threads"
         ]
     );

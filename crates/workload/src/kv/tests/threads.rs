@@ -1,4 +1,4 @@
-//! Several threads in simulated time: what waits for what, and how many transactions that makes.
+//! Several threads in simulated time: waits, and the resulting throughput.
 
 use super::{btree, hash, run, small};
 use crate::Interactive;
@@ -10,7 +10,7 @@ use nacre_kernel::{Bytes, Op, Request, Status, Streams, Time};
 
 const WRITE: Time = Time::from_us(100);
 
-/// Writes take 100 us, reads 10 us, flushes nothing.
+/// Writes take 100 us, reads 10 us, and flushes no time.
 fn device(request: &Request) -> Time {
     match request.op {
         Op::Write => WRITE,
@@ -19,7 +19,7 @@ fn device(request: &Request) -> Time {
     }
 }
 
-/// Transactions a second where only log writes take the device's time.
+/// Transactions per second if only log writes take time on the device.
 fn rate(config: &Config) -> f64 {
     let requests = run(&mut hash(config), |request| if request.op == Op::Write { WRITE } else { Time::ZERO });
     let end = requests.last().expect("requests").arrival;
@@ -28,9 +28,10 @@ fn rate(config: &Config) -> f64 {
 
 #[test]
 fn one_log_write_commits_half_of_the_threads() {
-    // Only commits take time, and pages are too many for locks to matter. While a flush is under way the others append theirs and
-    // wait; then one of them writes all of those. The threads of the flush before have begun again, but the
-    // processor's time makes them a little too late for it. So two groups take turns: T threads, T/2 a write.
+    // Only commits take time, and there are too many pages for lock contention. During a flush the other
+    // threads append commits and wait; then one of them writes all of these. The threads of the previous
+    // flush have restarted, but their CPU time makes them slightly too late for it. So two groups alternate:
+    // with T threads, each write has T/2 commits.
     for threads in [2, 4, 8, 16] {
         let config = Config {
             threads,
@@ -55,7 +56,7 @@ fn one_thread_takes_the_sum_of_its_parts() {
         commit: Time::from_us(13),
         ..small(AccessMethod::Hash)
     };
-    // Four operations, a commit, a log write.
+    // Four operations, a commit, and a log write.
     let expected = 1.0 / (4.0 * 5e-6 + 13e-6 + 100e-6);
     assert!((rate(&config) / expected - 1.0).abs() < 1e-3, "{} of {expected}", rate(&config));
 }
@@ -70,13 +71,14 @@ fn a_thread_asks_for_a_page_when_it_has_the_one_before() {
     };
     let times: Vec<u64> =
         run(&mut btree(&config), device).iter().map(|request| request.arrival.as_ps() / 1_000_000).collect();
-    // Two gets and a put of three pages each, 3 us of the processor before each; the second put finds one dirty
-    // page in its way: log write, flush, page write; then its three pages, and the commit's log write and flush.
+    // Two gets and a put read three pages each, with 3 us of CPU time before each page. The second put must
+    // evict a dirty page: log write, flush, page write. Then it reads its three pages, and the commit writes
+    // and flushes the log.
     let expected = [3, 13, 23, 36, 46, 56, 69, 79, 89, 102, 202, 202, 302, 312, 322, 332, 432];
     assert_eq!(times, expected);
 }
 
-/// Counts of page reads and writes, and pages left dirty.
+/// Numbers of page reads, page writes, and dirty pages at the end.
 fn traffic<M: Method>(mut store: Store<M>, config: &Config) -> (u64, u64, u64) {
     let (mut reads, mut writes) = (0, 0);
     for request in run(&mut store, device) {
@@ -104,15 +106,16 @@ fn uniform(threads: u32) -> Config {
 
 #[test]
 fn a_cache_hits_as_often_as_it_holds_pages() {
-    // 31 pairs on a leaf: 646 leaves, all equally likely but the last; 5 inner pages and the root stay. A page
-    // used last at a time drawn at random is among the 194 other pages with that chance, whatever the order.
+    // 31 pairs per leaf: 646 leaves, all equally likely except the last; 5 inner pages and the root stay
+    // cached. A leaf used at a random earlier time is among the 194 other cached pages with that probability,
+    // for any order.
     for threads in [1, 4] {
         let config = uniform(threads);
         let (reads, ..) = traffic(btree(&config), &config);
         let cold = 200.0;
         let missed = (reads as f64 - cold) / (2.0 * 20_000.0 - cold);
         let expected = 1.0 - 194.0 / 646.0;
-        // 5 deviations of 40,000 draws are 1.1 %.
+        // 5 standard deviations of 40,000 samples are 1.1 %.
         assert!((missed - expected).abs() < 0.012, "{missed} missed, expected {expected}");
     }
 }
@@ -128,8 +131,8 @@ fn every_page_that_was_read_is_changed_and_written_once_before_it_leaves() {
 
 #[test]
 fn a_thread_waits_for_the_page_that_another_one_changes() {
-    // Two leaves for all keys: nearly every transaction needs both, so only one at a time gets on, and what
-    // threads add is nothing.
+    // Two leaves for all keys: nearly every transaction locks both, so only one runs at a time, and more
+    // threads do not increase the throughput.
     let few = |threads| Config {
         keys: 6,
         threads,
@@ -139,14 +142,14 @@ fn a_thread_waits_for_the_page_that_another_one_changes() {
     };
     let time =
         |threads| run(&mut btree(&few(threads)), device).last().expect("requests").arrival.as_secs_f64();
-    // A fifth of pairs of keys lies on each of the leaves: two such transactions may run at once.
+    // 20 % of the pairs of keys are on each leaf alone: two such transactions may run concurrently.
     let (one, eight) = (time(1), time(8));
     assert!((one / (2_000.0 * 101e-6) - 1.0).abs() < 0.01, "{one} s");
     assert!(eight > 0.75 * one && eight < one, "{eight} s with eight threads, {one} s with one");
 }
 
-/// Three threads need the root: one reads it and two wait, for as long as that takes. Then each continues, in the order in
-/// which they came, and nobody reads the root again.
+/// Three threads need the root: one reads it, and two wait for that read. Then each continues, in arrival
+/// order, without another read of the root.
 #[test]
 fn threads_wait_for_a_page_that_another_one_reads() {
     for latency in [1, 10, 5_000].map(Time::from_us) {
@@ -164,7 +167,7 @@ fn threads_wait_for_a_page_that_another_one_reads() {
         let leaves = &issued[1..];
         assert!(leaves[0].tag == 0 && leaves.is_sorted_by_key(|leaf| leaf.tag), "{leaves:?}");
         assert!(leaves.iter().all(|leaf| leaf.request.arrival == latency && leaf.request.address != address));
-        // Two leaves: the third thread finds the one it needs being read, or locked.
+        // Two leaves: the third thread finds its leaf being read, or locked.
         assert!(leaves.len() <= 2);
         leaves.iter().for_each(|leaf| store.complete(latency + latency, leaf.tag, Status::Done));
         let rest = run(&mut store, |_| latency);
@@ -173,8 +176,8 @@ fn threads_wait_for_a_page_that_another_one_reads() {
     }
 }
 
-/// The cache has one page, so a page leaves only when the thread that read it has used it. All come to an end, whatever
-/// the order in which reads and writes complete, and whichever side goes first at an instant.
+/// The cache has one page, so a page is evicted only after the thread that read it has used it. All threads
+/// end, for any completion order, and for any order of simultaneous events.
 #[test]
 fn threads_share_a_cache_of_one_page() {
     for (threads, completions_first) in [(2, false), (2, true), (3, true), (8, false), (8, true)] {
@@ -189,10 +192,10 @@ fn threads_share_a_cache_of_one_page() {
         let mut random = Streams::new(u64::from(threads)).stream("latencies");
         let (mut store, mut host) = (btree(&config), Host::default());
         host.completions_first = completions_first;
-        // Whole microseconds, so that much happens at one instant; some latencies are zero.
+        // Whole microseconds cause many simultaneous events; some latencies are zero.
         while host.advance(&mut store, |_| Time::from_us(random.below(12))) {}
         assert_eq!((store.ended(), host.outstanding()), (100, 0));
-        // A search of three pages reads two at least.
+        // A search of three pages reads at least two.
         assert!(host.issued.iter().filter(|issued| issued.request.op == Op::Read).count() >= 400);
     }
 }

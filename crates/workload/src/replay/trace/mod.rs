@@ -379,13 +379,13 @@ impl Workload for Replay {
         let mut notes = remarks(tally);
         if let Some(compact) = &self.compact {
             let extents = compact.extents();
-            notes.push(format!("placed side by side: {extents} extents, {}", Bytes(extents * EXTENT_BYTES)));
+            notes.push(format!("compact placement: {extents} extents, {}", Bytes(extents * EXTENT_BYTES)));
             let cut = self.given + self.waiting.len() as u64 - self.own;
             if cut > 0 {
-                notes.push(format!("requests cut where extents lie apart: {cut} cuts"));
+                notes.push(format!("requests split at the boundaries of extents: {cut}"));
             }
         } else if tally.volumes.len() > 1 && self.part.as_ref().is_none_or(|part| part.parts == 1) {
-            notes.push("volumes lie 16 TiB apart; placement = \"compact\" puts them side by side".into());
+            notes.push("volumes are 16 TiB apart; placement = \"compact\" makes them adjacent".into());
         }
         Notes { kind: "trace", records: self.given, bad_records: tally.bad_records, notes }
     }
@@ -402,9 +402,12 @@ fn remarks(tally: &Tally) -> Vec<String> {
         notes.push(format!("volumes: {}", tally.volumes.len()));
     }
     let counts = [
-        ("whole records that are no requests (headers, comments, other events), passed over", tally.skipped),
-        ("requests recorded after later ones", tally.out_of_order),
-        ("of them too late to be put in order, which arrive with the request before them", tally.held_back),
+        ("complete records that are not requests (headers, comments, other events), skipped", tally.skipped),
+        ("requests recorded out of order", tally.out_of_order),
+        (
+            "out-of-order requests that could not be sorted; each arrives with the previous request",
+            tally.held_back,
+        ),
     ];
     let counted = counts.into_iter().filter(|&(_, count)| count > 0);
     notes.extend(counted.map(|(what, count)| format!("{what}: {count}")));

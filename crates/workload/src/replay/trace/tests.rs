@@ -76,14 +76,14 @@ fn the_notes_tell_what_was_read_and_how() {
     let found = notes("file = \"bad.csv\"");
     assert_eq!((found.kind, found.records, found.bad_records), ("trace", 3, 1));
     assert_eq!(found.notes[0], "read as nacre_csv, times in us");
-    assert!(found.notes.contains(&"requests recorded after later ones: 1".to_string()), "{found:?}");
+    assert!(found.notes.contains(&"requests recorded out of order: 1".to_string()), "{found:?}");
     assert!(found.notes.iter().any(|note| note.starts_with("bad record at bad.csv, line 3: ")), "{found:?}");
     let found = notes("file = \"two.csv\"\nplacement = \"compact\"");
     assert_eq!(found.records, 5);
     for expected in [
         "volumes: 2",
-        "placed side by side: 3 extents, 3 MiB",
-        "requests cut where extents lie apart: 1 cuts",
+        "compact placement: 3 extents, 3 MiB",
+        "requests split at the boundaries of extents: 1",
     ] {
         assert!(found.notes.contains(&expected.to_string()), "{expected}: {found:?}");
     }
@@ -100,7 +100,7 @@ fn a_bad_record_ends_a_strict_replay() {
     let error = error("file = \"bad.csv\"\nstrict = true");
     assert_eq!(error.path(), "workload.file");
     assert!(error.problem().starts_with("bad.csv, line 3: "), "{error}");
-    let remedy = "read without strict (strict = false, or no --strict) to count bad records and read on";
+    let remedy = "disable strict (strict = false, or no --strict) to skip and count bad records";
     assert_eq!(error.remedy(), remedy);
     assert_eq!(error.to_string(), format!("workload.file: {}; {remedy}", error.problem()));
 }

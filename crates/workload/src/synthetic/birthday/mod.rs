@@ -58,7 +58,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
         reader.conflict("footprint", &footprint.to_string(), &problem, &format!("use {}", Bytes(below)));
     }
     if start.0.checked_add(footprint.0).is_none_or(|end| end > END_MAX) {
-        let problem = "the footprint would reach past 8192 PiB, where addresses end";
+        let problem = "the footprint ends past 8192 PiB, the end of addresses";
         reader.conflict("start", &start.to_string(), problem, "start earlier");
     }
     if !writes.is_multiple_of(*burst) {
@@ -93,7 +93,7 @@ fn pattern(
     path: &str,
     builder: &mut dyn WorkloadBuilder,
 ) -> Result<Box<dyn Pattern>, Problems> {
-    // An address alone has all its turns in one.
+    // A single address has all its writes in one turn.
     let burst = if config.lines == 1 { config.writes } else { config.burst };
     Ok(Box::new(Birthday {
         area: Area::new(config.start, config.footprint, config.request),

@@ -34,7 +34,7 @@ pub struct Config {
 
 fn check(config: &Config, reader: &mut Reader<'_>) {
     if config.address.0.checked_add(config.request.0).is_none_or(|end| end > END_MAX) {
-        let problem = "the write would reach past 8192 PiB, where addresses end";
+        let problem = "the write ends past 8192 PiB, the end of addresses";
         reader.conflict("address", &config.address.to_string(), problem, "use a lower address");
     }
 }

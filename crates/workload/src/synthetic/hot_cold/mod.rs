@@ -55,8 +55,8 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
             reader.conflict(
                 field,
                 &format!("\"{locality}\""),
-                &format!("of {blocks} blocks, {} would be hot", locality.hot_blocks(blocks)),
-                "make the footprint larger, so that there are hot blocks and cold ones",
+                &format!("{} of {blocks} blocks would be hot", locality.hot_blocks(blocks)),
+                "use a larger footprint, so that there are both hot and cold blocks",
             );
         }
     }

@@ -75,8 +75,7 @@ fn mistakes_say_how_locality_is_written() {
         assert_eq!(problems(&format!("{SETTINGS}\nlocality = \"{given}\"")), [expected]);
     }
     let settings = SETTINGS.replace("1000 KiB", "4 KiB");
-    let expected = "workload.locality: of 4 blocks, 0 would be hot, given \"10/90\"; make the footprint larger, so \
-                    that there are hot blocks and cold ones";
+    let expected = "workload.locality: 0 of 4 blocks would be hot, given \"10/90\"; use a larger footprint, so that there are both hot and cold blocks";
     assert_eq!(problems(&settings), [expected.replace("locality:", "locality (default):")]);
 }
 
@@ -87,7 +86,7 @@ fn the_published_pattern_and_the_reader_agree() {
     let mut runner = TestRunner::deterministic();
     runner
         .run(&written, |text| {
-            // Beyond 19 digits the reader gives up.
+            // Numbers of more than 19 digits are rejected.
             let digits = text.split('/').map(|part| part.bytes().filter(u8::is_ascii_digit).count());
             prop_assert!(digits.max() > Some(19) || Locality::parse(&text).is_some(), "{text:?}");
             Ok(())

@@ -95,7 +95,7 @@ fn pattern(
     }))
 }
 
-/// Positions are counted in requests.
+/// Positions are in requests.
 #[derive(State)]
 #[state(after = "Log::check_restored")]
 struct Log {
@@ -147,7 +147,7 @@ impl Log {
     /// A random request in the log's data: written in this round, and in the zones after the current one.
     fn held(&mut self) -> Option<u64> {
         let is_begun = self.is_reset || !self.position.is_multiple_of(self.zone);
-        // Up to here the last round's are gone.
+        // The previous round's requests are trimmed up to here.
         let gone = if is_begun { self.position / self.zone * self.zone + self.zone } else { self.position };
         let older = if self.has_wrapped { self.area.blocks() - gone } else { 0 };
         let held = self.position + older;

@@ -53,20 +53,20 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
         (_, Some(second)) => reader.conflict(
             &format!("part[{second}].share"),
             "",
-            "two parts leave out their share",
-            "give all shares but one",
+            "two parts have no share",
+            "set all shares except one",
         ),
         (Some(_), None) if sum > 1.0 + SHARE_TOLERANCE => reader.conflict(
             &last,
             "",
-            &format!("the shares given add up to {}", percent(sum)),
-            "lower them; the part without a share takes what is left of 100 %",
+            &format!("the shares add up to {}", percent(sum)),
+            "lower them; the part without a share gets the rest",
         ),
         (None, None) if (sum - 1.0).abs() > SHARE_TOLERANCE => reader.conflict(
             &last,
             "",
             &format!("the shares add up to {}", percent(sum)),
-            "make it 100 %, or leave out one share, which then takes the rest",
+            "make it 100 %, or remove one share, which then gets the rest",
         ),
         _ => {}
     }

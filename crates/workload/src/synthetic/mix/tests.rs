@@ -83,16 +83,14 @@ fn shares_that_do_not_add_up_are_refused() {
     for (shares, expected) in [
         (
             ["70 %", "20 %"],
-            "workload.part[1].share (test.toml:8): the shares add up to 90 %; make it 100 %, or leave out one share, \
-             which then takes the rest",
+            "workload.part[1].share (test.toml:8): the shares add up to 90 %; make it 100 %, or remove one share, which then gets the rest",
         ),
-        (["", ""], "workload.part[1].share: two parts leave out their share; give all shares but one"),
+        (["", ""], "workload.part[1].share: two parts have no share; set all shares except one"),
     ] {
         assert_eq!(problems(&mix(&[(shares[0], ZIPF), (shares[1], LOG)])), [expected]);
     }
     let three = mix(&[("70 %", ZIPF), ("", LOG), ("70 %", LOG)]);
-    let expected = "workload.part[2].share (test.toml:10): the shares given add up to 140 %; lower them; the part \
-                    without a share takes what is left of 100 %";
+    let expected = "workload.part[2].share (test.toml:10): the shares add up to 140 %; lower them; the part without a share gets the rest";
     assert_eq!(problems(&three), [expected]);
 }
 

@@ -35,12 +35,12 @@ pub struct Config {
     /// size. Absent means no gap.
     #[config(min = "1 B")]
     pub stride: Option<Bytes>,
-    /// Where a stream continues at the end of its region.
+    /// Next position of a stream at the end of its region.
     #[config(default = "restart", source = "assumed: a log or a scan that is repeated")]
     pub wrap: Wrap,
 }
 
-/// Where a stream continues at the end of its region.
+/// Next position of a stream at the end of its region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Wrap {
     /// At the start of its region.
@@ -55,8 +55,8 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
         reader.conflict(
             "streams",
             &config.streams.to_string(),
-            &format!("{blocks} requests fill the footprint, which is not the same number for each stream"),
-            "change streams or footprint, so that the one divides the other",
+            &format!("the footprint has {blocks} requests, which is not a multiple of the number of streams"),
+            "change streams or footprint",
         );
     }
     if let Some(stride) = config.stride.filter(|stride| !stride.0.is_multiple_of(config.access.request.0)) {
@@ -109,7 +109,7 @@ fn pattern(
     }))
 }
 
-/// Streams alternate, so all are at the same position of their regions. Positions are counted in blocks.
+/// Streams alternate, so all are at the same position of their regions. Positions are in blocks.
 #[derive(State)]
 #[state(after = "Sequential::check_restored")]
 struct Sequential {
@@ -157,7 +157,7 @@ impl Sequential {
 
     fn start_over(&mut self) -> u64 {
         if self.wrap == Wrap::Shift {
-            // Past a stride the walk would touch what it touched before.
+            // After a full stride, the positions repeat.
             self.began = (self.began + 1) % self.stride.min(self.region);
         }
         self.began

@@ -52,8 +52,7 @@ fn regions_and_strides_that_do_not_fit_are_refused() {
     assert_eq!(
         problems(&settings.replace("stop", "shift")),
         [
-            "workload.streams (test.toml:5): 10 requests fill the footprint, which is not the same number for each \
-             stream, given 4; change streams or footprint, so that the one divides the other",
+            "the footprint has workload.streams (test.toml:5): 10 requests, which is not a multiple of the number of streams, given 4; change streams or footprint",
             "workload.stride (test.toml:6): it is not a whole number of requests of 4 KiB, given 6 KiB; use a \
              multiple of request",
         ]

@@ -115,19 +115,25 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     if let Some(growth) = &config.growth
         && (growth.iter().any(|weight| *weight < 0.0) || growth.iter().all(|weight| *weight == 0.0))
     {
-        let problem = "odds lie below zero, or all are zero";
-        reader.conflict("growth", "", problem, "use 1 for the odds of `first`, 2 for twice as much");
+        let problem = "odds are negative, or all are zero";
+        reader.conflict("growth", "", problem, "use 1 for the odds of `first`, 2 for twice these odds");
     }
     if !config.block.0.is_power_of_two() {
         reader.conflict("block", &config.block.to_string(), "it is not a power of two", "use 4 KiB");
     }
     if config.start.0.checked_add(config.footprint.0).is_none_or(|end| end > END_MAX) {
-        let problem = "the footprint would reach past 8192 PiB, where addresses end";
+        let problem = "the footprint ends past 8192 PiB, the end of addresses";
         reader.conflict("start", &config.start.to_string(), problem, "start earlier");
     }
     if config.footprint.0 / config.block.0.max(1) > OBJECTS_MAX {
         let problem = "it holds more than 2^28 blocks";
-        reader.conflict("footprint", &config.footprint.to_string(), problem, "use a larger block or less");
+        reader.conflict(
+            "footprint",
+            &config.footprint.to_string(),
+            problem,
+            "use larger blocks, or a \
+                                                                              smaller footprint",
+        );
     }
     for (place, class) in config.group.iter().enumerate() {
         check_class(place, class, config, reader);
@@ -141,12 +147,12 @@ fn check_class(place: usize, class: &Class, config: &Config, reader: &mut Reader
         reader.conflict(&path, "", "the distances fall", "sort them");
     }
     if distances.len() < 2 && class.first.0 < 1.0 {
-        let problem = "not all touch something new, and there are no two distances";
-        let remedy = "give the smallest and the largest distance, or first = \"100 %\"";
+        let problem = "not all requests access new objects, and there are fewer than two distances";
+        let remedy = "set the smallest and the largest distance, or first = \"100 %\"";
         reader.conflict(&format!("group[{place}].distance"), "", problem, remedy);
     }
     if class.offset.0 >= config.block.0 {
-        let problem = "a request would begin behind its first block";
+        let problem = "a request would start after its first block";
         reader.conflict(&format!("group[{place}].offset"), &class.offset.to_string(), problem, "lower it");
     }
     if class.bytes.0 + class.offset.0 + config.block.0 > config.footprint.0 {
@@ -299,7 +305,7 @@ impl Shaped {
         let first = match place {
             Some(place) => self.stack.renew(group, place, blocks),
             None => {
-                // What follows nothing shares no block with its neighbor.
+                // A request that does not follow another one shares no block with its neighbor.
                 let apart = u32::from(self.kinds[kind].shared && followed.is_none());
                 let first = self.space.take(&mut run, blocks + apart) + u64::from(apart);
                 self.stack.push(group, first, blocks);
@@ -330,7 +336,7 @@ impl Shaped {
         let at = self.random.unit() * (distances.len() - 1) as f64;
         let (low, share) = (at as usize, at - libm::floor(at));
         let distance = distances[low] + (distances[low + 1] - distances[low]) * share;
-        // The object's own blocks count to its distance.
+        // The distance includes the object's own blocks.
         let behind = (distance - f64::from(*blocks)).max(0.0) + 0.5;
         self.stack.at_depth(*group, behind as u64)
     }

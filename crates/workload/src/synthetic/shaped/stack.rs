@@ -1,12 +1,9 @@
 //! An LRU stack of objects of several sizes, searchable by depth.
 //!
-//! Every touch takes the next place of a row; a place holds an object while that is its latest. A Fenwick
-//! tree
-//! (P. Fenwick, A new data structure for cumulative frequency tables, Software: Practice and Experience
-//! 24(3),
-//! 1994) adds up the blocks of the objects by place, and an ordered set for each size finds the nearest place
-//! of
-//! that size. When the row is full, objects move together in their order.
+//! Each access takes the next position of a row; a position holds an object while it is the object's latest.
+//! A Fenwick tree (P. Fenwick, A new data structure for cumulative frequency tables, Software: Practice and
+//! Experience 24(3), 1994) sums the blocks of the objects by position, and an ordered set for each size finds
+//! the nearest position of that size. When the row is full, objects are compacted in order.
 
 use nacre_kernel::state::State;
 use std::collections::BTreeSet;
@@ -17,7 +14,7 @@ const PLACES_MIN: usize = 1 << 12;
 /// Maximum distance in blocks between consecutive objects of a run, because of other runs in between.
 const BETWEEN_MAX: u64 = 256;
 
-/// The objects, the latest touched at the end of the row.
+/// The objects; the latest accessed is at the end of the row.
 #[derive(State)]
 #[state(after = "Stack::check_restored")]
 pub(super) struct Stack {
@@ -73,7 +70,7 @@ impl Stack {
         (between <= BETWEEN_MAX).then_some(next)
     }
 
-    /// The object of `group` touched longest ago.
+    /// The least recently accessed object of `group`.
     pub(super) fn oldest(&self, group: usize) -> Option<u32> {
         self.groups[group].first().copied()
     }

@@ -1,7 +1,7 @@
 use crate::testing::{check_repeatable, check_share, problems, requests};
 use nacre_kernel::{Op, Request};
 
-/// Settings with these classes and this much following.
+/// Settings with these classes and this `follow`.
 fn settings(requests: u64, follow: &str, classes: &str) -> String {
     format!(
         "kind = \"shaped\"\nrequests = {requests}\nfootprint = \"1 GiB\"\nfollow = \"{follow}\"\ngroup = [{classes}]"
@@ -12,7 +12,7 @@ const MIX: &str = "{ share = \"60 %\", op = \"read\", bytes = \"4 KiB\", first =
      distance = [\"4 KiB\", \"400 KiB\"] }, { share = \"40 %\", op = \"write\", bytes = \"16 KiB\", \
      first = \"50 %\", distance = [\"64 KiB\", \"8 MiB\"] }";
 
-/// By brute force, in blocks of 4 KiB: the stack distance of the first block of each request, zero if new.
+/// By brute force, in blocks of 4 KiB: the stack distance of the first block of each request; zero if new.
 fn distances(requests: &[Request]) -> Vec<usize> {
     let mut stack: Vec<u64> = Vec::new();
     let mut found = Vec::new();
@@ -53,7 +53,7 @@ fn a_distance_comes_out_as_it_was_asked_for() {
     let class = "{ share = \"100 %\", op = \"read\", bytes = \"4 KiB\", first = \"10 %\", \
                  distance = [\"400 KiB\", \"400 KiB\"] }";
     let found = distances(&requests(&settings(20_000, "0 %", class)));
-    // Until there are a hundred blocks, the deepest has to do.
+    // Skip the start: with fewer than a hundred blocks, the deepest one is used.
     let settled = &found[3000..];
     assert!(settled.iter().all(|&distance| distance == 0 || distance == 100), "{settled:?}");
     check_share(settled.iter().filter(|&&distance| distance == 0).count(), settled.len(), 0.1);
@@ -69,7 +69,8 @@ fn distances_spread_evenly_between_the_points_for_any_size() {
             .map(|(&distance, _)| distance)
     };
     let mean = |op| of(op).sum::<usize>() as f64 / of(op).count() as f64;
-    // Evenly from 1 to 100 blocks and from 16 to 2048; the nearest object may lie a little off.
+    // Uniform from 1 to 100 blocks and from 16 to 2048; the nearest object may be at a slightly different
+    // depth.
     assert!((mean(Op::Read) / 50.5 - 1.0).abs() < 0.05, "{}", mean(Op::Read));
     assert!((mean(Op::Write) / 1032.0 - 1.0).abs() < 0.05, "{}", mean(Op::Write));
 }
@@ -81,13 +82,13 @@ fn runs_are_as_long_as_following_says_and_repeat_as_runs() {
     let requests = requests(&settings(15_000, "75 %", class));
     let follows = requests.windows(2).filter(|pair| pair[0].address + 8192 == pair[1].address).count();
     let share = follows as f64 / requests.len() as f64;
-    // What follows a repeated request is its neighbor unless a run ended there before.
+    // The request after a repeated one accesses its neighbor unless a run ended there.
     assert!((0.3..0.78).contains(&share), "{share}");
     let found = distances(&requests);
     let both_new = || (1..requests.len()).filter(|&at| found[at] == 0 && found[at - 1] == 0);
-    let beside = both_new().filter(|&at| requests[at - 1].address + 8192 == requests[at].address).count();
-    // Two new ones in a row: followed with 75 %, or by chance with 25 % x 30 %; a strip holds 128.
-    check_share(beside, both_new().count(), 0.75 / (0.75 + 0.25 * 0.3) * 127.0 / 128.0 + 0.005);
+    let adjacent = both_new().filter(|&at| requests[at - 1].address + 8192 == requests[at].address).count();
+    // Two consecutive new objects: by following (75 %), or by chance (25 % x 30 %); a strip has 128.
+    check_share(adjacent, both_new().count(), 0.75 / (0.75 + 0.25 * 0.3) * 127.0 / 128.0 + 0.005);
     let new = found.iter().filter(|&&distance| distance == 0).count() as f64 / found.len() as f64;
     assert!((new - 0.3).abs() < 0.03, "following leaves the share of new objects as it is: {new}");
 }
@@ -112,7 +113,7 @@ fn growth_moves_what_is_new_to_where_it_was() {
     let found = distances(&requests(&settings));
     let new: Vec<usize> =
         found.chunks(10_000).map(|step| step.iter().filter(|&&distance| distance == 0).count()).collect();
-    // Three times the odds of 20 %, which are 1 to 4, are 3 to 4.
+    // Odds three times those of 20 %, 1:4, are 3:4.
     check_share(new[0], 10_000, 3.0 / 7.0);
     check_share(new[1], 10_000, 0.2);
     assert_eq!(new[2..], [0, 0]);
@@ -142,8 +143,8 @@ fn every_mistake_is_named() {
     for expected in [
         "the shares of the classes add up to 70 %",
         "the distances fall",
-        "a request would begin behind its first block",
-        "not all touch something new",
+        "a request would start after its first block",
+        "not all requests access new objects",
         "a request does not fit the footprint",
     ] {
         assert!(found.contains(expected), "{expected}: {found}");

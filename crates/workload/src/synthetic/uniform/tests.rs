@@ -70,10 +70,9 @@ fn impossible_settings_are_reported_together() {
             "workload.requests (test.toml:1): it is missing; give a whole number",
             "workload.footprint (test.toml:4): it is not a whole number of requests of 4 KiB, given 9 KiB; use 8 KiB, \
              or another size of request",
-            "workload.start (test.toml:7): the footprint would reach past 8192 PiB, where addresses end, given 8192 PiB; \
+            "workload.start (test.toml:7): the footprint ends past 8192 PiB, the end of addresses, given 8192 PiB; \
              start earlier",
-            "workload.trim_share (test.toml:6): reads and trims together are 110 % of all requests, given 40 %; lower \
-             read_share or trim_share; what they leave of 100 % are writes",
+            "workload.trim_share (test.toml:6): reads and trims add up to 110 % of all requests, given 40 %; lower read_share or trim_share; the rest of the requests are writes",
         ]
     );
 }

@@ -64,7 +64,7 @@ fn a_trillion_items_keep_the_law_at_both_ends() {
 #[test]
 fn an_lru_cache_hits_as_often_as_ches_approximation_says() {
     let settings = format!("{SETTINGS}\ntheta = 0.8");
-    // Blocks by their last use; the block used longest ago leaves.
+    // Blocks by their last use; the least recently used one is evicted.
     let (mut last_use, mut by_use) = (BTreeMap::new(), BTreeMap::new());
     let (mut hits, mut counted) = (0u32, 0u32);
     for (now, request) in requests(&settings).iter().enumerate() {
@@ -80,7 +80,7 @@ fn an_lru_cache_hits_as_often_as_ches_approximation_says() {
         hits += u32::from(now >= 20_000 && before.is_some());
     }
     let ratio = f64::from(hits) / f64::from(counted);
-    // Che: sum of 1 - exp(-p T) = C; hit = sum of p (1 - exp(-p T)). 180,000 draws: 5 * 0.12 %.
+    // Che: sum of 1 - exp(-p T) = C; hit ratio = sum of p (1 - exp(-p T)). 180,000 samples: 5 * 0.12 %.
     assert!((ratio - 0.4367).abs() < 0.006, "hit ratio {ratio}");
 }
 

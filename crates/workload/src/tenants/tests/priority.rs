@@ -1,9 +1,9 @@
-//! Classes of tenants that wait for places: the law of priority without preemption.
+//! Priority classes of tenants that wait for slots: the law of non-preemptive priority.
 
 use super::*;
 use nacre_kernel::Streams;
 
-/// What a tenant waited, on average, and how many requests of it there were.
+/// Mean wait of a tenant, and its number of requests.
 #[derive(Clone, Copy, Default)]
 struct Waited {
     requests: f64,
@@ -16,7 +16,7 @@ impl Waited {
     }
 }
 
-/// Tenants with these arrivals and priorities, `requests` of each, that share so many places.
+/// Tenants with these arrivals and priorities, `requests` each, that share this number of slots.
 fn tenants(places: u32, requests: u64, of: &[(&str, &str)]) -> String {
     let tenant = |(number, (arrival, priority)): (usize, &(&str, &str))| {
         format!(
@@ -28,7 +28,7 @@ fn tenants(places: u32, requests: u64, of: &[(&str, &str)]) -> String {
     format!("kind = \"tenants\"\nplaces = {places}\n{tenants}")
 }
 
-/// What each of so many tenants waited until the first one has no more, where a request of each takes `service`.
+/// Waits of `count` tenants until the first one has ended, with `service` as time of a tenant's request.
 fn waits(settings: &str, count: usize, mut service: impl FnMut(usize) -> Time) -> Vec<Waited> {
     let mut asked = workload(settings, 1).unwrap();
     let (mut host, mut all) = (Host::default(), vec![Waited::default(); count]);
@@ -50,8 +50,8 @@ fn close(what: &str, measured: f64, law: f64, tolerance: f64) {
     assert!((measured / law - 1.0).abs() < tolerance, "{what}: {measured}, by the law {law}");
 }
 
-/// Cobham 1954: class k waits R / ((1 - s_(k-1)) (1 - s_k)), where s_k is the load of it and all before it, and R half the sum
-/// of rates times mean squares of services.
+/// Cobham 1954: class k waits R / ((1 - s_(k-1)) (1 - s_k)), where s_k is the load of this class and all
+/// before it, and R is half the sum of rates times mean squares of service times.
 #[test]
 fn each_class_waits_as_the_law_of_priority_without_preemption_says() {
     let services = [50e-6, 100e-6, 200e-6];
@@ -80,7 +80,7 @@ fn each_class_waits_as_the_law_of_priority_without_preemption_says() {
 #[test]
 fn with_several_places_all_together_wait_as_long_as_without_classes() {
     let service = Time::from_us(100);
-    // 4 places at a load of 0.9.
+    // 4 slots at a load of 0.9.
     let of = |high, low| {
         [("kind = \"poisson\", rate = \"9 kHz\"", high), ("kind = \"poisson\", rate = \"27 kHz\"", low)]
     };
@@ -90,7 +90,7 @@ fn with_several_places_all_together_wait_as_long_as_without_classes() {
     };
     let (alike, ..) = sum(&tenants(4, 100_000, &of("medium", "medium")));
     let (apart, urgent, low) = sum(&tenants(4, 100_000, &of("urgent", "low")));
-    // The last few requests may be others.
+    // The last few requests may differ.
     close("all waits", apart, alike, 1e-3);
     assert!(urgent < 0.3 * low, "urgent requests wait {urgent} s, low ones {low} s");
 }
@@ -101,7 +101,7 @@ fn of_one_class_each_tenant_gets_its_turn_however_much_it_asks_for() {
         [("kind = \"closed\", queue_depth = 64", "high"), ("kind = \"closed\", queue_depth = 4", "high")];
     let found = waits(&tenants(4, 10_000, &of), 2, |_| Time::from_us(100));
     close("requests done", found[0].requests, found[1].requests, 0.001);
-    // A third one that is lower gets nothing as long as these ask.
+    // A third, lower tenant gets no slot as long as these have requests.
     let of = [of[0], of[1], ("kind = \"closed\", queue_depth = 4", "medium")];
     let found = waits(&tenants(4, 10_000, &of), 3, |_| Time::from_us(100));
     assert_eq!(found[2].requests, 0.0);
@@ -133,12 +133,12 @@ fn a_class_without_places_is_refused() {
     assert_eq!(
         refused,
         ["workload.tenant[1].priority (test.toml:9): without places, no request waits, so priority has \
-             no effect, given high; give places, such as the queue depth of the drive, or remove it"]
+             no effect, given high; set places, e.g. to the queue depth of the drive, or remove it"]
     );
 }
 
-/// By hand: one place, a closed loop that is low, and an urgent request every 100 us. A completion that comes before the next
-/// arrival gives the place to whoever waits then; one that comes later gives it to the urgent request.
+/// By hand: one slot, a closed loop with low priority, and an urgent request every 100 us. A completion
+/// before the next arrival gives the slot to the waiting request; a later one gives it to the urgent request.
 #[test]
 fn a_place_goes_to_whoever_waits_when_a_request_completes() {
     let of =
@@ -154,13 +154,13 @@ fn a_place_goes_to_whoever_waits_when_a_request_completes() {
         .map(|issued| (issued.request.volume, us(issued.request.arrival), us(issued.waited)))
         .collect();
     let expected = [
-        // Both come at 0.
+        // Both arrive at 0.
         (1, 0, 0),
         (0, 30, 30),
-        // It completes at 35, long before the next arrival.
+        // It completes at 35 us, long before the next arrival.
         (0, 35, 0),
         (0, 85, 0),
-        // The arrival of 100 and the loop's next request wait for 125.
+        // The arrival at 100 us and the loop's next request wait until 125 us.
         (1, 125, 25),
         (0, 135, 10),
         (1, 200, 0),

@@ -1,11 +1,12 @@
-//! Classes of tenants that take turns by weight: weighted round robin with an urgent class.
+//! Classes of tenants with weights: weighted round robin with an urgent class.
 
 use super::*;
 use nacre_kernel::Streams;
 
 const CLASSES: [&str; 4] = ["urgent", "high", "medium", "low"];
 
-/// Tenants with these arrivals and classes that share so many places, with weights of the three lower classes.
+/// Tenants with these arrivals and classes that share this number of slots, with the weights of the three
+/// lower classes.
 fn tenants(places: u32, weights: [u32; 3], requests: u64, of: &[(&str, &str)]) -> String {
     let tenant = |(number, (arrival, class)): (usize, &(&str, &str))| {
         format!(
@@ -20,7 +21,7 @@ fn tenants(places: u32, weights: [u32; 3], requests: u64, of: &[(&str, &str)]) -
     )
 }
 
-/// The tenants of the first `count` requests that are issued.
+/// The tenants of the first `count` issued requests.
 fn issued(settings: &str, count: usize, mut service: impl FnMut() -> Time) -> Vec<u32> {
     let mut asked = workload(settings, 1).unwrap();
     let mut host = Host::default();
@@ -32,7 +33,8 @@ fn issued(settings: &str, count: usize, mut service: impl FnMut() -> Time) -> Ve
 
 const CLOSED: &str = "kind = \"closed\", queue_depth = 16";
 
-/// Classes that always ask are issued by their weights, round after round; two tenants of one class share its turns.
+/// Classes that always have requests are served by their weights in every round; two tenants of one class
+/// share its slots.
 #[test]
 fn classes_that_always_ask_get_their_weights() {
     let of = [(CLOSED, "low"), (CLOSED, "high"), (CLOSED, "medium"), (CLOSED, "medium")];
@@ -55,8 +57,8 @@ fn classes_that_always_ask_get_their_weights() {
     }
 }
 
-/// A turn written out: as many entries of each class as its weight says. The next entry whose class waits is served; entries
-/// before it are passed over.
+/// A round as a list: each class has as many entries as its weight. The next entry whose class has a request
+/// is served; entries before it are skipped.
 struct Turns {
     entries: Vec<usize>,
     at: usize,
@@ -70,7 +72,7 @@ impl Turns {
                 self.at = (self.at + 1) % self.entries.len();
                 return class;
             }
-            // The rest of its turn is lost.
+            // The class loses the rest of its turn.
             while self.entries[self.at] == class {
                 self.at = (self.at + 1) % self.entries.len();
             }
@@ -78,7 +80,7 @@ impl Turns {
     }
 }
 
-/// One place and requests that come at times drawn beforehand: who is served when, by lists alone.
+/// One slot and requests with arrivals known in advance: the service order by lists alone.
 #[test]
 fn every_choice_is_that_of_turns_written_out() {
     let weights = [3, 2, 1];
@@ -87,7 +89,7 @@ fn every_choice_is_that_of_turns_written_out() {
         let rate = format!("kind = \"poisson\", rate = \"{} Hz\"", load / 4.0 * 10_000.0);
         let of = classes.map(|class| (&rate[..], CLASSES[class]));
         let settings = tenants(1, weights, 2_000, &of);
-        // The arrivals, as each tenant has them when nothing waits.
+        // The arrivals of each tenant without waits.
         let mut free = workload(&settings.replace("places = 1", "places = 1000000"), 1).unwrap();
         let mut host = Host::default();
         while host.advance(free.interactive().unwrap(), |_| Time::from_ps(1)) {}
@@ -135,5 +137,8 @@ fn weights_without_places_are_refused() {
     let settings = tenants(1, [1, 1, 1], 10, &[(CLOSED, "medium")]).replace("places = 1\n", "");
     let refused = problems(&settings);
     assert!(refused.len() == 1 && refused[0].contains("workload.weights"), "{refused:?}");
-    assert!(refused[0].contains("without places nothing waits that takes turns"), "{refused:?}");
+    assert!(
+        refused[0].contains("without places, no request waits, so weights have no effect"),
+        "{refused:?}"
+    );
 }

@@ -1,4 +1,4 @@
-//! Lines by hand.
+//! Lines written by hand.
 
 use crate::trace::testing::{read_several, request};
 use crate::trace::{Action, Options};
@@ -54,14 +54,14 @@ fn the_chosen_action_is_the_one_that_counts() {
     assert_eq!(
         issued.1.notes,
         [
-            "requests are the D events, as asked for",
-            "events of the chosen action that are no requests, left out: 1 (N (no operation) 1)"
+            "requests are the D events, as selected",
+            "events of the chosen action that are no requests, skipped: 1 (N (no operation) 1)"
         ]
     );
     assert_eq!(read_several(&[TRACE], &of(Some(Action::Complete))).unwrap().0, issued.0);
 }
 
-/// What Linux prints of a zoned drive: appends, and commands that manage zones.
+/// Linux output for a zoned drive: zone appends and zone management.
 const ZONED: &[u8] = b"259,4    2        1     0.000000000  3100  Q  ZAS 524288 + 8 [zfs]
 259,4    2        2     0.000100000  3100  Q  ZA 524296 + 16 [zfs]
 259,4    2        3     0.000150000  3100  Q FZAFS 524312 + 8 [zfs]
@@ -88,7 +88,7 @@ fn zone_appends_are_writes_and_zone_management_is_noted() {
         ]
     );
     assert_eq!((tally.skipped, tally.bad_records), (6, 0));
-    let note = "events of the chosen action that are no requests, left out: 6 (ZC (zone close) 1, \
+    let note = "events of the chosen action that are no requests, skipped: 6 (ZC (zone close) 1, \
                 ZF (zone finish) 1, ZO (zone open) 1, ZR (zone reset) 2, ZRA (all zones reset) 1)";
     assert!(tally.notes.iter().any(|found| found == note), "{:?}", tally.notes);
 }

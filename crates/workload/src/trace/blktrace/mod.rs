@@ -24,7 +24,7 @@
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::Decoder;
-use crate::trace::error::{Fault, Place, TraceError};
+use crate::trace::error::{Fault, Location, TraceError};
 use crate::trace::fields::{flush, request, sectors};
 use crate::trace::left_out::LeftOut;
 use crate::trace::source::Source;
@@ -161,7 +161,7 @@ impl Decoder for Reader {
             };
             if let Some(fault) = fault {
                 log.good += (out.len() - start) as u64;
-                log.bad(Place::Byte(offset), fault, &record[..got])?;
+                log.bad(Location::Byte(offset), fault, &record[..got])?;
                 return Ok(false);
             }
             match self.record(&record) {
@@ -170,7 +170,7 @@ impl Decoder for Reader {
                 Err(fault) => {
                     let good = log.good;
                     log.good += (out.len() - start) as u64;
-                    log.bad(Place::Byte(offset), fault, &record)?;
+                    log.bad(Location::Byte(offset), fault, &record)?;
                     log.good = good;
                 }
             }

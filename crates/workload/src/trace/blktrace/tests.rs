@@ -2,7 +2,7 @@
 
 use super::{DISCARD, FLUSH, NOTIFY, PASS_THROUGH, WRITE};
 use crate::trace::testing::{read_several, request};
-use crate::trace::{Options, Place, TraceError};
+use crate::trace::{Location, Options, TraceError};
 use nacre_kernel::Op;
 
 const READ: u32 = 1 << 16;
@@ -52,7 +52,7 @@ fn zone_appends_are_writes_and_zone_management_is_noted() {
     .concat();
     let (requests, tally) = read_several(&[&zoned], &Options { strict: true, ..Options::default() }).unwrap();
     assert_eq!(requests.len(), 2);
-    let note = "events of the chosen action that are no requests, left out: 1 (writes without bytes 1)";
+    let note = "events of the chosen action that are no requests, skipped: 1 (writes without bytes 1)";
     assert!(tally.notes.iter().any(|found| found == note), "{:?}", tally.notes);
 }
 
@@ -71,8 +71,7 @@ fn the_files_of_two_processors_are_merged_by_time() {
             request(10_500_000, Op::Read, 0, 0, 512),
         ]
     );
-    let note = "events of the chosen action that are no requests, left out: 1 \
-                (commands that pass through to the device 1)";
+    let note = "events of the chosen action that are no requests, skipped: 1 (commands that pass through to the device 1)";
     assert!(tally.notes.iter().any(|found| found == note), "{:?}", tally.notes);
     assert_eq!((tally.skipped, tally.out_of_order), (3, 0));
     assert_eq!(tally.volumes, ["259,5"]);
@@ -92,12 +91,12 @@ fn damage_is_named_with_its_byte_and_ends_the_reading() {
     bytes[third] = 0;
     let (requests, tally) = read_several(&[&bytes], &Options::default()).unwrap();
     assert_eq!(requests.len(), 1);
-    assert_eq!(tally.first_bad[0].place, Place::Byte(third as u64));
+    assert_eq!(tally.first_bad[0].place, Location::Byte(third as u64));
     bytes[third] = 7;
     bytes.truncate(third + 50);
     let issued = Options { action: Some(crate::trace::Action::Queue), ..Options::default() };
     let (requests, tally) = read_several(&[&bytes], &issued).unwrap();
     assert_eq!((requests.len(), tally.bad_records), (1, 1));
     let error = read_several(&[&bytes], &Options { strict: true, ..issued }).unwrap_err();
-    assert!(matches!(error, TraceError::BadRecord { place: Place::Byte(105), .. }), "{error}");
+    assert!(matches!(error, TraceError::BadRecord { place: Location::Byte(105), .. }), "{error}");
 }

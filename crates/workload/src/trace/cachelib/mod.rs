@@ -45,7 +45,8 @@ pub static FORMAT: Format = Format {
 
 /// Spacing of blocks.
 const PLACE_BYTES: u64 = 16 << 20;
-/// The most different blocks, a bound on memory: 5 GiB of table. A week of Tectonic has some millions.
+/// Maximum number of different blocks, a bound on memory: 5 GiB of table. A week of Tectonic has some
+/// millions.
 const MOST_BLOCKS: usize = 1 << 26;
 
 const NAMES: [&[u8]; 6] = [b"op_time", b"block_id", b"io_size", b"io_offset", b"op_name", b"op_count"];
@@ -101,7 +102,7 @@ impl LineFormat for CacheLib {
         let time = Fields(time).number_blank().filter(|_| found == values.len());
         let Some(time) = time else {
             let fault = Fault(
-                "the line has not the fields of the header, with a whole number of seconds for the time",
+                "the line does not have the fields of the header, with a whole number of seconds as time",
             );
             self.columns = columns(line).ok_or(fault)?;
             return Ok(None);
@@ -121,7 +122,7 @@ impl LineFormat for CacheLib {
         let place = match self.blocks.get(block) {
             Some(&place) => place,
             None if self.blocks.len() >= MOST_BLOCKS => {
-                return Err(Fault("it is on yet another block, past 67108864 of them"));
+                return Err(Fault("it has more than 67108864 different blocks"));
             }
             None => self.blocks.len() as u32,
         };
@@ -144,7 +145,7 @@ impl LineFormat for CacheLib {
             vec!["block n of the trace, in order of first appearance, begins at byte n * 16 MiB".into()];
         if self.repeated > 0 {
             notes.push(format!(
-                "{} lines stand for more than one operation and are read as one",
+                "{} lines represent more than one operation, but each is one request",
                 self.repeated
             ));
         }

@@ -1,4 +1,4 @@
-//! Lines by hand.
+//! Lines written by hand.
 
 use crate::trace::Options;
 use crate::trace::testing::{read_as, read_several, request};
@@ -24,7 +24,7 @@ fn each_block_has_its_own_16_mib() {
                 request(1_000_000_000_000, Op::Read, 0, 512, 4096),
             ]
         );
-        assert_eq!(tally.notes[1], "1 lines stand for more than one operation and are read as one");
+        assert_eq!(tally.notes[1], "1 lines represent more than one operation, but each is one request");
     }
 }
 

@@ -42,7 +42,7 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Decoder>, TraceError> {
     Ok(Box::new(Lines::new(DiskSim::new(options.unit.picoseconds()))))
 }
 
-/// Times without any decimal point are those of SSDsim.
+/// Times without any decimal point indicate SSDsim.
 fn score(head: Head<'_>) -> u8 {
     let share = share_of_lines(head, DiskSim::new(TimeUnit::Ms.picoseconds()));
     let decimal = head.lines().take(100).any(|line| Fields(line).word().contains(&b'.'));

@@ -95,11 +95,12 @@ impl LineFormat for Iolog {
             b"trim" => Op::Trim,
             _ => {
                 return Err(Fault(
-                    "the action is none of read, write, trim, sync, datasync, wait (version 2), add, open, close",
+                    "the action is none of read, write, trim, sync, datasync, wait (version 2), add, open, \
+                     close",
                 ));
             }
         };
-        let (offset, length) = extent.ok_or(Fault("the action has no offset and length"))?;
+        let (offset, length) = extent.ok_or(Fault("the action lacks offset and length"))?;
         request(&mut self.clock, ps, op, volumes.named(file)?, offset, length).map(Some)
     }
 
@@ -111,7 +112,7 @@ impl LineFormat for Iolog {
         if self.version != Some(Version::Two) {
             return Vec::new();
         }
-        vec!["version 2 has no times: requests arrive at zero, or after the waits before them".into()]
+        vec!["version 2 has no times: requests arrive at zero, or after the preceding waits".into()]
     }
 }
 

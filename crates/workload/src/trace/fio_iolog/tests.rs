@@ -1,4 +1,4 @@
-//! Logs by hand.
+//! Logs written by hand.
 
 use crate::trace::testing::{read_as, read_several, request};
 use crate::trace::{Options, TimeUnit, TraceError};
@@ -39,7 +39,7 @@ fn version_2_has_no_times_but_waits() {
     );
     assert_eq!(
         tally.notes,
-        ["version 2 has no times: requests arrive at zero, or after the waits before them"]
+        ["version 2 has no times: requests arrive at zero, or after the preceding waits"]
     );
 }
 

@@ -1,4 +1,4 @@
-//! Lines by hand.
+//! Lines written by hand.
 
 use crate::trace::Options;
 use crate::trace::testing::{of_kind, read_several, request};

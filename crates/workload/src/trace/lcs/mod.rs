@@ -9,10 +9,10 @@
 //! - Version 3 has sizes of 64 bits, and `u32 ttl` after the tenant.
 //! - Versions 4 to 8 are version 3 with another 1, 2, 4, 8, and 16 features of 32 bits.
 //!
-//! get, gets, and read are reads, delete is a trim, and the other operations are writes. libCacheSim writes `nop`
-//! if the original trace has no operations. It is a read, as in libCacheSim's caches, and is counted in a note.
-//! An object id is opaque and becomes an address, as in `oracle_general`: object `i` starts at `i * 4096` bytes,
-//! or `i` times the distance given by the user.
+//! get, gets, and read are reads, delete is a trim, and the other operations are writes. libCacheSim writes
+//! `nop` if the original trace has no operations. It is a read, as in libCacheSim's caches, and a note gives
+//! their number. An object id is opaque and becomes an address, as in `oracle_general`: object `i` starts at
+//! `i * 4096` bytes, or `i` times the distance given by the user.
 //!
 //! # Not modeled
 //! Statistics, `next_access`, lifetimes, features, and tenants: an id is the same object for all tenants. The

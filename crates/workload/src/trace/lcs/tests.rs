@@ -1,4 +1,4 @@
-//! Headers and records by hand.
+//! Headers and records written by hand.
 
 use crate::trace::Options;
 use crate::trace::testing::{of_kind, read_several, request};
@@ -12,7 +12,7 @@ fn header(version: u64) -> Vec<u8> {
     header
 }
 
-/// A record of a version: its clock, id, size and operation.
+/// A record of a version with clock, id, size, and operation.
 fn record(version: u64, clock: u32, id: u64, size: u64, op: u8) -> Vec<u8> {
     let mut record = [&clock.to_le_bytes()[..], &id.to_le_bytes()].concat();
     let width = if version < 3 { 4 } else { 8 };

@@ -1,4 +1,4 @@
-//! Lines by hand.
+//! Lines written by hand.
 
 use crate::trace::testing::{read_several, request, strictly};
 use crate::trace::{Options, TraceError};
@@ -57,6 +57,6 @@ fn a_bad_line_is_named_with_what_is_wrong() {
     assert_eq!(
         error.to_string(),
         "a.trace, line 4: the type is neither Read nor Write: \"128166372013061630,hm,0,Trim,0,512,0\"; \
-         read without strict (strict = false, or no --strict) to count bad records and read on"
+         disable strict (strict = false, or no --strict) to skip and count bad records"
     );
 }

@@ -6,7 +6,7 @@ pub(super) const PADDING: usize = 8;
 /// Wider values are stored in 64 bits, so that one unaligned load reaches every value.
 const WIDEST_PACKED: u8 = 56;
 
-/// The units of arrivals that are tried, in picoseconds, longest first: s, ms, us, 100 ns, ns.
+/// Units tried for arrivals, in picoseconds, longest first: s, ms, us, 100 ns, ns.
 pub(super) const DECIMAL_UNITS: [u64; 5] = [1_000_000_000_000, 1_000_000_000, 1_000_000, 100_000, 1_000];
 
 /// Encoding of a value.
@@ -71,7 +71,7 @@ fn width_of(all: u64) -> u8 {
     if width > WIDEST_PACKED { 64 } else { width }
 }
 
-/// The layout that stores `values` as offsets from the least, in units of a power of two.
+/// The layout that stores `values` as offsets from the smallest, in units of a power of two.
 pub(super) fn offsets(values: &[u64]) -> Layout {
     let base = values.iter().copied().min().unwrap_or(0);
     let all = values.iter().fold(0, |all, &value| all | (value - base));

@@ -47,23 +47,23 @@ const MAGIC: [u8; 8] = *b"\x89NCR\r\n\x1a\n";
 const VERSION: u16 = 1;
 /// Bytes of a file header before the provenance.
 const HEADER: usize = 32;
-/// The most bytes of provenance.
+/// Maximum bytes of provenance.
 const LONGEST_PROVENANCE: usize = 64 << 10;
 /// The first bytes of a block.
 const BLOCK_MARK: [u8; 4] = *b"BLCK";
 /// The first bytes of the trailer.
 const TRAILER_MARK: [u8; 4] = *b"DONE";
-/// The most requests in a block.
+/// Maximum requests in a block.
 const BLOCK_RECORDS: usize = 65_536;
 /// The columns of a request: arrival, address, bytes, volume, operation.
 const COLUMNS: usize = 5;
 /// Bytes of a block before its payload.
 const BLOCK_HEADER: usize = 16 + COLUMNS * column::Layout::BYTES + 8;
-/// The most bytes a payload may have.
+/// Maximum bytes of a payload.
 const LONGEST_PAYLOAD: usize = COLUMNS * BLOCK_RECORDS * 8 + column::PADDING;
 /// Bytes of a trailer before the names.
 const TRAILER: usize = 16;
-/// The most bytes of names.
+/// Maximum bytes of names.
 const LONGEST_NAMES: usize = 64 << 20;
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::trace::clock::Clock;
 use crate::trace::decode::Decoder;
-use crate::trace::error::{Fault, Place, TraceError};
+use crate::trace::error::{Fault, Location, TraceError};
 use crate::trace::fields::{flush, request};
 use crate::trace::source::Source;
 use crate::trace::tally::Log;
@@ -83,7 +83,7 @@ impl Reader {
         let (provenance, check) = rest.split_at(rest.len() - 4);
         header.extend_from_slice(provenance);
         if length > LONGEST_PROVENANCE || got < rest.len() || crc32fast::hash(&header) != word(check, 0) {
-            return Err(wrong("its header is damaged", "fetch or convert it again"));
+            return Err(wrong("its header is damaged", "download or convert it again"));
         }
         if !provenance.is_empty() {
             self.notes.push(format!("made from {}", String::from_utf8_lossy(provenance)));
@@ -102,29 +102,30 @@ impl Reader {
         let got = got + if got == TRAILER { source.take(&mut header[TRAILER..])? } else { 0 };
         if got < BLOCK_HEADER {
             let reason = format!(
-                "the file ends {got} bytes into what should be a block or the trailer; it was cut off after {} requests",
+                "the file ends {got} bytes after the start of a block or the trailer; it was truncated \
+                 after {} requests",
                 self.seen
             );
-            log.bad_because(Place::Byte(offset), 1, reason)?;
+            log.bad_because(Location::Byte(offset), 1, reason)?;
             return Ok(Next::End);
         }
         let (count, size) = (word(&header, 4) as usize, word(&header, 8) as usize);
         let Some(columns) = columns(&header, count, size) else {
             let reason = "the header of a block is damaged; what follows cannot be read".into();
-            log.bad_because(Place::Byte(offset), 1, reason)?;
+            log.bad_because(Location::Byte(offset), 1, reason)?;
             return Ok(Next::End);
         };
         self.block.payload.resize(size, 0);
         let got = source.take(&mut self.block.payload)?;
         if got < size {
             let reason = format!("the file ends within a block of {count} requests");
-            log.bad_because(Place::Byte(offset), count as u64, reason)?;
+            log.bad_because(Location::Byte(offset), count as u64, reason)?;
             return Ok(Next::End);
         }
         self.seen += count as u64;
         if crc32fast::hash(&self.block.payload) != word(&header, 12) {
             let reason = format!("a block of {count} requests is damaged: its checksum differs");
-            log.bad_because(Place::Byte(offset), count as u64, reason)?;
+            log.bad_because(Location::Byte(offset), count as u64, reason)?;
             return Ok(Next::Damaged);
         }
         self.block = Block { offset, left: count, columns, payload: std::mem::take(&mut self.block.payload) };
@@ -141,7 +142,7 @@ impl Reader {
         let (length, records) = (word(start, 4) as usize, long(start, 8));
         let mut trailer = start.to_vec();
         let mut whole = length <= LONGEST_NAMES;
-        // In steps, so that a damaged length cannot ask for more memory than the file has bytes.
+        // In steps, so that a damaged length cannot allocate more memory than the file has bytes.
         while whole && trailer.len() < TRAILER + length + 4 {
             let begin = trailer.len();
             trailer.resize((begin + (64 << 10)).min(TRAILER + length + 4), 0);
@@ -159,7 +160,7 @@ impl Reader {
             None
         };
         if let Some(reason) = reason {
-            log.bad_because(Place::Byte(offset), 1, reason)?;
+            log.bad_because(Location::Byte(offset), 1, reason)?;
         }
         Ok(Next::End)
     }
@@ -189,7 +190,7 @@ impl Reader {
                     let good = log.good;
                     log.good += (out.len() - before) as u64;
                     let reason = format!("a request in this block: {}", fault.0);
-                    log.bad_because(Place::Byte(self.block.offset), 1, reason)?;
+                    log.bad_because(Location::Byte(self.block.offset), 1, reason)?;
                     log.good = good;
                 }
             }

@@ -1,8 +1,8 @@
-//! A file assembled from the documented layout, and everything that can happen to one.
+//! A file built from the documented layout, and every kind of damage.
 
 use super::column::{Kind, Layout};
 use crate::trace::testing::{of_kind, read_as, read_several, request, strictly, written};
-use crate::trace::{Options, Place, TraceError, WriteOptions, create};
+use crate::trace::{Location, Options, TraceError, WriteOptions, create};
 use nacre_kernel::{Op, Request};
 use proptest::prelude::*;
 
@@ -73,7 +73,7 @@ fn what_is_written_has_that_layout_too() {
     writer.name_volumes(&["sda".to_string()]);
     writer.finish().unwrap();
     let mut expected = by_hand();
-    // A writer of a stream does not know the count when it writes the header.
+    // A writer to a stream does not know the count when it writes the header.
     expected[16..24].copy_from_slice(&u64::MAX.to_le_bytes());
     let check = crc32fast::hash(&expected[..34]);
     expected[34..38].copy_from_slice(&check.to_le_bytes());
@@ -126,7 +126,7 @@ fn a_damaged_block_is_left_out_and_named_and_the_rest_is_read() {
     bytes[second + 1000] ^= 1;
     let (read, tally) = read_as("nacre", &bytes).unwrap();
     assert_eq!(tally.bad_records, 65_536);
-    assert_eq!(tally.first_bad[0].place, Place::Byte(second as u64));
+    assert_eq!(tally.first_bad[0].place, Location::Byte(second as u64));
     let mut expected = requests;
     expected.drain(65_536..131_072);
     assert_eq!(read, expected);

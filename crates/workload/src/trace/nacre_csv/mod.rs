@@ -89,8 +89,10 @@ impl LineFormat for Csv {
             true => Some(()).filter(|()| fields.byte(b',')).and_then(|()| fields.number()),
         };
         let volume = volume.filter(|_| fields.is_done());
-        let volume = volume
-            .ok_or(Fault("the line does not end with the volume, or the length where the header has none"))?;
+        let volume = volume.ok_or(Fault(
+            "the line does not end with the volume, or with the length if the header has no \
+                          volume",
+        ))?;
         let volume = if with_volume { volumes.numbered(volume)? } else { 0 };
         if op == Op::Flush {
             return Ok(Some(flush(self.clock.place(time)?, volume)));

@@ -1,4 +1,4 @@
-//! Lines by hand.
+//! Lines written by hand.
 
 use crate::trace::testing::{read_as, read_several, request, written};
 use crate::trace::{Options, TraceError, WriteOptions};

@@ -64,7 +64,7 @@ fn score(head: Head<'_>) -> u8 {
         good += usize::from(forwards && to_come && is_access(next) && size > 0 && size < 1 << 31);
         before = Some(clock);
     }
-    // Text and zeros may pass for a record or two; the share counts the more the more there are.
+    // Text and zeros may look like a record or two; with more records, the share has more weight.
     let share = (good * 90).checked_div(records.len()).unwrap_or(0) as u8;
     if head.is_text() { 0 } else { share }
 }

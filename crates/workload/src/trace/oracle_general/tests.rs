@@ -1,7 +1,7 @@
-//! Records by hand.
+//! Records written by hand.
 
 use crate::trace::testing::{of_kind, read_several, request};
-use crate::trace::{Options, Place};
+use crate::trace::{Location, Options};
 use nacre_kernel::Op;
 
 fn record(clock: u32, id: u64, size: u32, next: i64) -> Vec<u8> {
@@ -55,6 +55,6 @@ fn an_object_of_no_bytes_and_a_cut_record_are_bad() {
     bytes.pop();
     let (requests, tally) = read_several(&[&bytes], &of_kind("oracle_general")).unwrap();
     assert_eq!(requests.len(), 3);
-    let places: Vec<Place> = tally.first_bad.iter().map(|bad| bad.place).collect();
-    assert_eq!(places, [Place::Byte(72), Place::Byte(96)]);
+    let places: Vec<Location> = tally.first_bad.iter().map(|bad| bad.place).collect();
+    assert_eq!(places, [Location::Byte(72), Location::Byte(96)]);
 }

@@ -1,4 +1,4 @@
-//! Lines by hand.
+//! Lines written by hand.
 
 use crate::trace::Options;
 use crate::trace::testing::{read_several, request};

@@ -28,11 +28,12 @@ use nacre_kernel::{Op, Request};
 /// The entry of this format in the table.
 pub static FORMAT: Format = Format {
     kind: "ssdsim",
-    summary: "SSDsim and MQSim ASCII: time, device, LBA, sectors, 1 read 0 write 2 trim; ns, or 100 ns if you say so",
+    summary: "SSDsim and MQSim ASCII: time, device, LBA, sectors, 1 read 0 write 2 trim; ns, or optionally \
+              100 ns",
     extensions: &["trace", "ascii"],
     time_unit: Some(TimeUnit::Ns),
     unit_varies: true,
-    unit_unsaid: Some("traces derived from those of MSR count 100 ns"),
+    unit_unsaid: Some("traces derived from MSR's have units of 100 ns"),
     several: Several::One,
     queued: None,
     page_bytes: None,

@@ -1,4 +1,4 @@
-//! Lines by hand.
+//! Lines written by hand.
 
 use crate::trace::testing::{read_as, read_several, request, strictly};
 use crate::trace::{Options, TimeUnit, TraceError};
@@ -38,22 +38,23 @@ fn an_unknown_operation_is_bad() {
 
 #[test]
 fn a_unit_that_makes_a_trace_last_for_years_is_refused_with_a_plausible_one() {
-    // A request every 26 ms for 260 s in nanoseconds; as milliseconds the second lies 303 days after the first.
+    // A request every 26 ms for 260 s, in nanoseconds; read as milliseconds, the second one is 303 days after
+    // the first.
     let lines: String = (0..10_000u64).map(|i| format!("{} 0 0 8 1\n", i * 26_214_000)).collect();
     let options = Options { time_unit: Some(TimeUnit::Ms), ..Options::default() };
     let error = read_several(&[lines.as_bytes()], &options).unwrap_err();
     assert!(matches!(error, TraceError::TimeUnit { .. }));
     assert_eq!(
         error.to_string(),
-        "time unit ms: the record at line 397 of a.trace would lie more than 120 days after the first; \
+        "time unit ms: the record at line 397 of a.trace would be more than 120 days after the first; \
          ns or 100ns or us would be plausible"
     );
 }
 
 #[test]
 fn a_unit_that_makes_a_trace_impossibly_dense_is_refused_with_a_plausible_one() {
-    // One request every 100 ms, counted in milliseconds and taken for nanoseconds: 100 ns apart is
-    // odd but possible; ten of them each millisecond are 0.1 ns apart.
+    // One request every 100 ms, written in milliseconds and read as nanoseconds: 100 ns apart is unusual but
+    // possible; ten of them per millisecond are 0.1 ns apart.
     let lines: String = (0..10_000u64).map(|i| format!("{} 0 0 8 1\n", i / 10)).collect();
     let options = Options { time_unit: Some(TimeUnit::Ns), ..Options::default() };
     let error = read_several(&[lines.as_bytes()], &options).unwrap_err().to_string();
@@ -64,10 +65,10 @@ fn a_unit_that_makes_a_trace_impossibly_dense_is_refused_with_a_plausible_one() 
 #[test]
 fn the_unit_that_was_taken_is_named_unless_the_user_gave_it() {
     let (_, tally) = read_as("ssdsim", TRACE).unwrap();
-    let note = "times are taken to be ns, which the file does not say; traces derived from those of MSR count 100 ns: \
+    let note = "times are taken to be ns, which the file does not say; traces derived from MSR's have units of 100 ns: \
                 give time_unit";
     assert_eq!(tally.notes, [note]);
     let options = Options { time_unit: Some(TimeUnit::Ns), ..strictly("ssdsim") };
     let (_, tally) = read_several(&[TRACE], &options).unwrap();
-    assert_eq!(tally.notes, ["times are counted in ns, as asked for"]);
+    assert_eq!(tally.notes, ["times are in ns, as selected"]);
 }

@@ -1,4 +1,4 @@
-//! Lines by hand.
+//! Lines written by hand.
 
 use crate::trace::Options;
 use crate::trace::testing::{read_several, request};
@@ -16,7 +16,7 @@ fn lines_are_read_with_and_without_the_header() {
         let (requests, tally) =
             read_several(&[trace], &Options { strict: true, ..Options::default() }).unwrap();
         assert_eq!((tally.format, tally.skipped), ("systor", skipped), "a line has no type");
-        assert_eq!(tally.notes, ["lines that are no requests, left out: 1 (lines without a type 1)"]);
+        assert_eq!(tally.notes, ["lines that are no requests, skipped: 1 (lines without a type 1)"]);
         assert_eq!(
             requests,
             [

@@ -1,4 +1,4 @@
-//! Formats are found by content.
+//! Formats are detected from content.
 
 use super::small::{file, kinds};
 use crate::trace::testing::read_several;
@@ -45,7 +45,7 @@ fn what_is_no_trace_is_refused_with_all_formats_and_the_option() {
         let error = read_several(&[bytes], &Options::default()).unwrap_err();
         assert!(matches!(error, TraceError::Unrecognized { .. }), "{error}");
         let text = error.to_string();
-        assert!(text.contains("name its format") && kinds().all(|kind| text.contains(kind)), "{text}");
+        assert!(text.contains("set its format") && kinds().all(|kind| text.contains(kind)), "{text}");
     }
 }
 

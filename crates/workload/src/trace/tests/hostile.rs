@@ -1,4 +1,4 @@
-//! Bytes that nobody meant to be a trace.
+//! Invalid and malicious input.
 
 use super::small::{file, kinds};
 use crate::trace::testing::{of_kind, read_several, source, strictly};
@@ -6,7 +6,7 @@ use crate::trace::{Options, Summary, open};
 use nacre_kernel::{Op, Request};
 use proptest::prelude::*;
 
-/// Reads `bytes` in whatever way, and checks what must hold for every outcome.
+/// Reads `bytes` with `options`, and checks invariants of every outcome.
 fn read_any(bytes: &[u8], options: &Options, buffer: usize) -> Option<Vec<Request>> {
     let mut reader = open(vec![source("x", bytes, buffer)], options).ok()?;
     let mut requests = Vec::new();
@@ -45,7 +45,7 @@ fn a_file_cut_anywhere_never_panics_and_never_gives_more() {
         for length in (0..bytes.len()).step_by(3) {
             if let Some(requests) = read_any(&bytes[..length], &of_kind(kind), 64) {
                 assert!(requests.len() <= whole.len(), "{kind} cut to {length}");
-                // The last line may have been cut within a number, which nothing can tell.
+                // The last line may have been truncated within a number, which is undetectable.
                 let changed = requests.iter().filter(|request| !whole.contains(request)).count();
                 let shifted = requests.first().map(|request| request.address) != Some(whole[0].address);
                 assert!(changed <= 1 || shifted, "{kind} cut to {length}");

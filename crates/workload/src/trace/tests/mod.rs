@@ -1,4 +1,4 @@
-//! Tests across rooms.
+//! Tests of several formats.
 
 mod detection;
 mod hostile;

@@ -1,4 +1,4 @@
-//! Time that runs backwards, and how reading is cut into portions.
+//! Times out of order, and reading in portions of any size.
 
 use crate::trace::testing::{of_kind, read_as, read_several, source};
 use crate::trace::{Options, TimeUnit, open};
@@ -79,5 +79,5 @@ fn an_unusual_unit_is_read_and_noted() {
     let options = Options { time_unit: Some(TimeUnit::Us), ..of_kind("spc") };
     let (requests, tally) = read_several(&[b"0,0,512,r,10.5\n0,0,512,r,11.75\n"], &options).unwrap();
     assert_eq!(requests[1].arrival.as_ps(), 1_250_000);
-    assert_eq!(tally.notes, ["times are counted in us, as asked for"]);
+    assert_eq!(tally.notes, ["times are in us, as selected"]);
 }

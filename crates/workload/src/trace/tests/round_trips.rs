@@ -1,4 +1,4 @@
-//! From any writable format to any other and back.
+//! Conversion from any writable format to any other and back.
 
 use super::small::plain;
 use crate::trace::testing::{read_several, request, sample, strictly, written};
@@ -59,9 +59,13 @@ fn what_a_format_cannot_hold_is_counted_or_refused_with_its_name() {
         .into_iter()
         .map(|kind| written(kind, &requests, &strict()).unwrap_err().to_string())
         .collect();
-    assert!(refused[0].starts_with("ssdsim cannot hold address 100 and size 700 exactly (request 1)"));
-    assert!(refused[1].starts_with("msr cannot hold a trim (request 2)"), "{}", refused[1]);
-    assert!(refused[2].starts_with("spc cannot hold address 100 and size 700 exactly"), "{}", refused[2]);
+    assert!(refused[0].starts_with("ssdsim cannot represent address 100 and size 700 exactly (request 1)"));
+    assert!(refused[1].starts_with("msr cannot represent a trim (request 2)"), "{}", refused[1]);
+    assert!(
+        refused[2].starts_with("spc cannot represent address 100 and size 700 exactly"),
+        "{}",
+        refused[2]
+    );
 }
 
 #[test]
@@ -83,7 +87,7 @@ fn any_trace() -> impl Strategy<Value = Vec<Request>> {
             .enumerate()
             .map(|(index, (step, op, volume, address, bytes))| {
                 now += if index == 0 { 0 } else { step };
-                // Volumes are numbered in order of first appearance, as a reader numbers them.
+                // Volumes are numbered in order of first appearance, as by a reader.
                 let volume = seen.iter().position(|&v| v == volume).unwrap_or_else(|| {
                     seen.push(volume);
                     seen.len() - 1

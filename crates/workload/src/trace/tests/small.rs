@@ -1,10 +1,10 @@
-//! A small valid file of every format, for checks that hold for all of them.
+//! A small valid file of every format, for tests of all formats.
 
 use crate::trace::testing::{request, written};
 use crate::trace::{FORMATS, WriteOptions};
 use nacre_kernel::{Op, Request};
 
-/// Requests that every format with a time, sectors and one volume holds exactly.
+/// Requests that every format with time, sectors, and one volume represents exactly.
 pub(super) fn plain() -> Vec<Request> {
     (0..40u64)
         .map(|i| {
@@ -14,7 +14,7 @@ pub(super) fn plain() -> Vec<Request> {
         .collect()
 }
 
-/// A file of the format called `kind` with 40 requests.
+/// A file in format `kind` with 40 requests.
 pub(super) fn file(kind: &str) -> Vec<u8> {
     if FORMATS.iter().any(|format| format.kind == kind && format.create.is_some()) {
         return written(kind, &plain(), &WriteOptions::default()).unwrap().0;
@@ -86,7 +86,7 @@ pub(super) fn file(kind: &str) -> Vec<u8> {
     out
 }
 
-/// The kind of every format.
+/// The names of all formats.
 pub(super) fn kinds() -> impl Iterator<Item = &'static str> {
     FORMATS.iter().map(|format| format.kind)
 }

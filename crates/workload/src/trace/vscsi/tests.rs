@@ -1,7 +1,7 @@
 //! Records built from the layout.
 
 use crate::trace::testing::{read_as, read_several, request, strictly, written};
-use crate::trace::{Options, Place, TraceError, WriteOptions};
+use crate::trace::{Location, Options, TraceError, WriteOptions};
 use nacre_kernel::Op;
 
 fn one(bytes: u32, command: u16, lbn: u64, us: u64) -> Vec<u8> {
@@ -55,7 +55,7 @@ fn both_versions_give_the_same_requests() {
         assert_eq!((tally.format, tally.skipped), ("vscsi", 1), "UNMAP does not say what it unmaps");
         assert_eq!(
             tally.notes,
-            ["SCSI commands that do not read, write or flush, left out: 1 (0x42 1)"],
+            ["SCSI commands that do not read, write or flush, skipped: 1 (0x42 1)"],
             "what is left out is named"
         );
     }
@@ -67,10 +67,10 @@ fn a_file_cut_within_a_record_is_read_up_to_there() {
     bytes.truncate(50);
     let (requests, tally) = read_as("vscsi", &bytes).unwrap();
     assert_eq!(requests.len(), 1);
-    assert_eq!(tally.first_bad[0].place, Place::Byte(32));
+    assert_eq!(tally.first_bad[0].place, Location::Byte(32));
     assert!(tally.first_bad[0].reason.starts_with("the file ends within a record"));
     let error = read_several(&[&bytes], &strictly("vscsi")).unwrap_err();
-    assert!(matches!(error, TraceError::BadRecord { place: Place::Byte(32), .. }), "{error}");
+    assert!(matches!(error, TraceError::BadRecord { place: Location::Byte(32), .. }), "{error}");
 }
 
 #[test]
@@ -97,8 +97,8 @@ fn a_second_volume_or_a_trim_cannot_be_written() {
     assert!(matches!(error, TraceError::CannotHold { .. }), "{error}");
     let (bytes, done) = written("vscsi", &[request(0, Op::Trim, 0, 0, 512)], &options).unwrap();
     assert_eq!((bytes.len(), done.records, done.dropped_trims), (0, 0, 1));
-    assert_eq!(done.notes(), ["1 trims were left out"]);
+    assert_eq!(done.notes(), ["1 trims were skipped"]);
     let strict = WriteOptions { strict: true, ..options };
     let error = written("vscsi", &[request(0, Op::Trim, 0, 0, 512)], &strict).unwrap_err();
-    assert!(error.to_string().starts_with("vscsi cannot hold a trim (request 1)"), "{error}");
+    assert!(error.to_string().starts_with("vscsi cannot represent a trim (request 1)"), "{error}");
 }
