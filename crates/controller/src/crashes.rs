@@ -1,4 +1,4 @@
-//! Power-loss tests of every device of this crate with data.
+//! Power-loss tests of every device with data in this crate.
 
 use crate::workbench::workbench;
 use nacre_crash::exhaustive::exhaust;
@@ -6,7 +6,7 @@ use nacre_crash::sequence::Action;
 use nacre_testkit::crashing::Described;
 use nacre_testkit::keeps_its_bytes;
 
-/// Power losses of each device.
+/// Power losses per device.
 const POINTS: u64 = 4_000;
 
 #[track_caller]
@@ -53,7 +53,7 @@ fn an_envy_keeps_its_bytes() {
     );
 }
 
-/// Every sequence of these requests on a tiny device, with a power loss at every time of every step.
+/// Runs every sequence of these requests on a tiny device, with a power loss at every time of every step.
 #[track_caller]
 #[expect(clippy::print_stdout, reason = "with --nocapture it says how much was tried")]
 fn exhausted(toml: &str, block_bytes: usize, actions: &[Action], length: usize) {

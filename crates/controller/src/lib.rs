@@ -1,7 +1,7 @@
-//! Controllers: what turns media into devices.
+//! Controllers: the devices built from media.
 //!
-//! Every device is a room of [`DeviceFamily`]; composite devices (caches, tiers) belong to the same
-//! family and live in `nacre-hierarchy`.
+//! Every device is a module of [`DeviceFamily`]; composite devices (caches, tiers) are in the same family and
+//! in the crate `nacre-hierarchy`.
 
 pub mod cleaning;
 #[cfg(test)]

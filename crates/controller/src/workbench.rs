@@ -1,4 +1,4 @@
-//! The workbench of this crate's tests.
+//! Test workbench of this crate.
 
 use crate::DEVICES;
 use crate::cleaning::{self, CleaningFamily};
@@ -13,7 +13,7 @@ use nacre_kernel::{Bytes, Request, Span, Status, Time};
 pub(crate) use nacre_testkit::Workbench;
 use nacre_testkit::workbench::Rooms;
 
-/// The document around the code under test.
+/// A document with a code.
 #[derive(Debug, Configuration)]
 struct Coded {
     /// The code.
@@ -24,12 +24,12 @@ static TABLES: [&nacre_config::Table<nacre_device::DeviceFamily>; 1] = [DEVICES]
 
 static ROOMS: Rooms = Rooms { devices: &TABLES, others };
 
-/// The rooms of this crate.
+/// The components of this crate.
 pub(crate) fn rooms() -> &'static dyn nacre_config::Families {
     &ROOMS
 }
 
-/// The rooms of this crate, and one seed.
+/// A workbench with the components of this crate and this seed.
 pub(crate) fn workbench(seed: u64) -> Workbench {
     Workbench::new(ROOMS, seed)
 }

@@ -1,14 +1,14 @@
-//! Cleaning policies: which segment to clean, and where its valid pages go. One room per policy.
+//! Cleaning policies: which segment to clean, and where its valid pages go. One module per policy.
 //!
-//! An array of segments (erase blocks) stands in *places*, numbered from zero; one or more erased segments
-//! stand by. Adjoining places form *partitions*. Each partition has one *active* segment that takes the
-//! pages the write buffer drains into the partition. When it is full, the policy names a victim in the same
-//! partition. The mechanism, which is the device's, copies the victim's live pages in their order to the
-//! head of an erased segment; that segment takes the victim's place and is the active one from then on, and
-//! the victim is erased and stands by.
+//! Segments (erase blocks) with data have *positions*, numbered from zero; one or more erased segments are
+//! spares. Adjacent positions form *partitions*. Each partition has one *active* segment, which receives the
+//! pages that the write buffer drains into the partition. When it is full, the policy selects a victim in the
+//! same partition. The mechanism, which is the device's, copies the valid pages of the victim in order to the
+//! head of an erased segment. That segment takes over the position of the victim and becomes the active one,
+//! and the victim is erased and becomes a spare.
 //!
-//! A policy sees a read-only [`View`] and returns a [`Decision`]; it cannot move a page itself. So every
-//! policy, also one written by a user, runs on the one mechanism.
+//! A policy sees a read-only [`View`] and returns a [`Decision`]; it cannot move a page itself. So all
+//! policies, including those of users, share one mechanism.
 
 mod redistribution;
 
@@ -69,7 +69,7 @@ pub fn build(
     (room_of(ROOMS, slot).build)(slot, &mut Context { segments, builder })
 }
 
-/// What a device's builder offers to its policy.
+/// Context of a policy, from the device's builder.
 struct Context<'a> {
     segments: u32,
     builder: &'a mut dyn Builder,
@@ -188,7 +188,7 @@ pub fn decide(cleaner: &mut dyn Cleaner, view: &View<'_>, partition: usize) -> D
     decision
 }
 
-/// Read-only view of the array for a policy.
+/// A read-only view of the array, for a policy.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
     /// Pages of one segment.
@@ -283,7 +283,7 @@ impl View<'_> {
     }
 }
 
-/// Partitions are of equal size, that is, their size divides the segments.
+/// Checks that partitions have equal size: their size divides the number of segments.
 fn check_partitions(size: u32, segments: u32, path: &str) -> Result<(), Problems> {
     if segments.is_multiple_of(size) {
         return Ok(());

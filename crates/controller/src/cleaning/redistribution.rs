@@ -1,26 +1,26 @@
-//! Redistribution of locality gathering: how many valid pages of a victim move to the neighboring partitions.
+//! Redistribution of locality gathering: numbers of valid pages of a victim that move to the neighboring
+//! partitions.
 //!
-//! Two flows are added for each of the two neighbors.
+//! The number for each of the two neighbors is the sum of two flows.
 //!
-//! *Balance.* wu-1994 section 4.3 aims at the same product of cleaning frequency and cleaning cost
-//! everywhere: who is above the average gives pages away, who is below fills up. With `w` pages drained into
-//! a partition, `l` live in it and `f` free or invalid, a segment is cleaned in proportion to `w / f` at the
-//! cost `l / f`; so the products `w l / f^2` are equal when `f` is in proportion to `sqrt(w l)`. For sorted
-//! data this is nearly the optimum, `w / f^2` equal. Ours is the way there: pages can only step to a
-//! neighbor,
-//! so what crosses the boundary behind a partition is all that it and those before it have too many.
-//! Each cleaning moves a share of that.
+//! *Balance.* wu-1994 section 4.3 aims at an equal product of cleaning frequency and cleaning cost
+//! everywhere: partitions above the average give pages away, and those below receive pages. With `w` pages
+//! drained into a partition, `l` valid pages, and `f` free or invalid ones, a segment is cleaned at a
+//! frequency proportional to `w / f` with the cost `l / f`. The products `w l / f^2` are therefore equal if
+//! `f` is proportional to `sqrt(w l)`. For sorted data this is close to the optimum, equal `w / f^2`. The
+//! method is ours: pages can move only to a neighbor, so the pages that should cross the boundary after a
+//! partition are the excess of this partition and all before it. Each cleaning moves a share of them.
 //!
-//! *Exchange.* The paper leaves open what sorts pages once the products are equal. A page that is pushed out
-//! is programmed once, as it would be anyway, so every cleaning sends a few pages both ways: the end of the
-//! victim, which was written last, towards place 0, and its head the other way. As many pages per unit of
-//! time go in each direction: the colder side of a boundary sets the pace. It costs something all the same,
-//! since a partition holds the exchanged pages on top of its own when it is cleaned; the setting `exchange`
-//! is so small
-//! that locality gathering under uniform writes stays within 5 % of u / (1 - u).
+//! *Exchange.* The paper does not describe how pages are sorted once the products are equal. A page that
+//! moves to a neighbor is programmed once, as it would be in any case. So every cleaning sends a few pages
+//! both ways: the end of the victim, which was written last, toward position 0, and its head the other way.
+//! The numbers of pages per unit of time are equal in both directions: the colder side of a boundary
+//! determines them. This is not free, since a partition has the exchanged pages in addition to its pages when
+//! it is cleaned. The setting `exchange` is so small that the cost of locality gathering under uniform writes
+//! stays within 5 % of u / (1 - u).
 //!
-//! A neighbor keeps half of the free pages it should have in the end: without this limit pages pile up
-//! where hot places meet cold ones, and cold segments are cleaned at a cost of 50.
+//! A neighbor keeps half of its target number of free pages. Without this limit, pages accumulate between hot
+//! and cold positions, and cold segments are cleaned at a cost of 50.
 
 use super::{Partition, View};
 use nacre_config::Configuration;

@@ -1,4 +1,4 @@
-//! The policies next to each other, on one mechanism.
+//! Tests of all policies with one mechanism.
 
 use super::trial::{Trial, policy};
 use super::workbench::{Array, Writes};
@@ -6,7 +6,7 @@ use super::{Cleaner, Decision, Partition, Place, Unfit, View, laws};
 use nacre_kernel::state::State;
 use nacre_testkit::assert_close;
 
-/// Cleans the active segment where every place is a partition, and moves nothing.
+/// Cleans the active segment of partitions of one position, and moves nothing.
 #[derive(State)]
 struct InPlace;
 
@@ -20,8 +20,8 @@ impl Cleaner for InPlace {
     }
 }
 
-/// A victim lies in the partition and has a page that is not live, whoever chose it: eNVy, the flash drive and policies in
-/// Python ask this one rule.
+/// A victim is in the partition and has an invalid page. eNVy, the flash drive, and policies in Python check
+/// this with the same function.
 #[test]
 fn a_victim_is_in_its_partition_and_cleaning_it_gains_something() {
     let place = |programmed, live| Place { programmed, live, ..Place::default() };
@@ -96,7 +96,7 @@ fn every_policy_keeps_every_page_at_every_utilization() {
     }
 }
 
-/// Every room but those that somebody else brings.
+/// Every policy except external ones.
 #[test]
 fn a_restored_policy_decides_as_the_saved_one() {
     for room in super::ROOMS.iter().filter(|room| room.descriptor.kind != "external") {

@@ -5,7 +5,7 @@ use super::{Cleaner, CleaningFamily};
 use crate::workbench::workbench;
 use nacre_config::{Configuration, Problems, Slot};
 
-/// The document around a policy.
+/// A document with a policy.
 #[derive(Debug, Configuration)]
 struct Document {
     /// The policy.
@@ -33,7 +33,7 @@ pub(crate) struct Trial {
 }
 
 impl Trial {
-    /// Uniform writes at 80 %, which settle soon.
+    /// Uniform writes at 80 % utilization, which reach a steady state early.
     pub(crate) fn of(policy: &'static str) -> Trial {
         Trial { policy, segments: 128, pages: 256, live: 0.8, hot: 0.5, scattered: false, warm_up: 8.0 }
     }

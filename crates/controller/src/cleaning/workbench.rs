@@ -1,5 +1,5 @@
-//! The cleaning mechanism without time: a naive page table under any policy, to test policies with and to
-//! compare the device's mechanism with.
+//! The cleaning mechanism without time: a simple page table for any policy, to test policies, and to compare
+//! the device's mechanism with.
 
 use super::{Cleaner, Decision, Partition, Place, View};
 use nacre_kernel::{Random, Streams};
@@ -23,7 +23,7 @@ pub(crate) struct Array {
     places: Vec<Place>,
     partitions: Vec<Partition>,
     drained: u64,
-    /// Pages the cleaner programmed.
+    /// Pages that cleaning programmed.
     copied: u64,
 }
 
@@ -74,7 +74,7 @@ impl Array {
         }
     }
 
-    /// The logical page `page` is written and drained.
+    /// Writes and drains logical page `page`.
     pub(crate) fn write(&mut self, page: u32, cleaner: &mut dyn Cleaner) {
         let old = self.table[page as usize];
         let place = self.place_of[(old / self.pages) as usize];
@@ -153,7 +153,10 @@ impl Array {
         let view = self.view();
         let gains =
             view.invalid(victim) > 0 || view.places_of(partition).all(|place| view.invalid(place) == 0);
-        assert!(gains && view.places_of(partition).contains(&victim), "{victim} is no victim of {partition}");
+        assert!(
+            gains && view.places_of(partition).contains(&victim),
+            "{victim} is not a victim in {partition}"
+        );
         let segment = self.segment_at[victim];
         let first = (segment * self.pages) as usize;
         let pages = &self.content[first..first + self.pages as usize];

@@ -1,8 +1,8 @@
-//! Error-correcting codes: data stored next to a page to detect and correct bit errors. One room per code.
+//! Error-correcting codes: additional data in the spare bytes of a page to detect and correct bit errors. One
+//! module per code.
 //!
-//! A page is one codeword or several, each with its part of the spare bytes. A device without data asks for
-//! the result of decoding a codeword with a number of bit errors; one with data has pages encoded and
-//! decoded.
+//! A page is one codeword or several, each with its part of the spare bytes. A device without data queries
+//! the result of decoding a codeword with a number of bit errors; one with data encodes and decodes pages.
 
 pub mod bch;
 pub mod crc32;
@@ -27,7 +27,7 @@ impl Family for EccFamily {
     type Context<'a> = Page<'a>;
 }
 
-/// The page that a code is for.
+/// The page of a code.
 #[derive(Clone, Copy)]
 pub struct Page<'a> {
     /// All rooms, to read the slot's configuration with.
@@ -61,7 +61,7 @@ pub trait Ecc: Send + Sync {
     /// Result of decoding one codeword with this number of bit errors.
     fn decoding(&self, errors: u32) -> Decoding;
 
-    /// The most bit errors of a codeword that are corrected.
+    /// Maximum number of bit errors that are corrected in a codeword.
     fn corrects(&self) -> u32;
 
     /// The code for pages of the same size that corrects `bits` bit errors per codeword; `None` if there is
@@ -76,7 +76,7 @@ pub trait Ecc: Send + Sync {
     fn page_failure(&self, bit_error_rate: f64) -> f64 {
         let layout = self.layout();
         let codeword = binomial_tail(layout.codeword_bits, bit_error_rate, u64::from(self.corrects()));
-        // 1 - (1 - p)^n, exact for small p too.
+        // 1 - (1 - p)^n, accurate for small p, too.
         -libm::expm1(f64::from(layout.codewords) * libm::log1p(-codeword))
     }
 }
@@ -127,7 +127,7 @@ pub enum Verdict {
 
 /// Encodes and decodes the bytes of a page.
 pub trait Codec: Send + Sync {
-    /// Writes the spare bytes of `page`. Errors: a length is not the code's.
+    /// Writes the spare bytes of `page`. Errors: wrong length of page or spare bytes.
     fn encode(&self, page: &[u8], spare: &mut [u8]) -> Result<(), Misfit>;
 
     /// Corrects bit errors of `page` and `spare`. If one codeword is uncorrectable, the others are still
@@ -140,7 +140,7 @@ pub trait Codec: Send + Sync {
 pub struct Misfit(pub String);
 
 impl Misfit {
-    /// `None` if data and spare bytes have the lengths that the code needs.
+    /// Checks the lengths of data and spare bytes; `None` if they are correct.
     fn of_lengths(what: impl std::fmt::Display, given: [usize; 2], wanted: [usize; 2]) -> Option<Misfit> {
         let text = || {
             let [data, spare] = given;

@@ -1,9 +1,9 @@
-//! The family: the law that pages fail by.
+//! Failure probability of pages.
 
 use super::*;
 use crate::workbench::ecc;
 
-/// Sums of all terms, added up one by one with exact binomial coefficients.
+/// Sum of all terms with exact binomial coefficients.
 fn slow_tail(trials: u64, p: f64, most: u64) -> f64 {
     let mut term = libm::pow(1.0 - p, trials as f64);
     let mut below = 0.0;
@@ -28,7 +28,7 @@ fn a_binomial_tail_is_the_sum_of_its_terms() {
 
 #[test]
 fn a_binomial_tail_keeps_its_precision_where_it_is_tiny() {
-    // The first term is all there is to see: C(1000, 5) 1e-50.
+    // Only the first term matters: C(1000, 5) 1e-50.
     let first = 1000.0 * 999.0 * 998.0 * 997.0 * 996.0 / 120.0 * 1e-50;
     assert!((binomial_tail(1000, 1e-10, 4) / first - 1.0).abs() < 1e-6);
 }

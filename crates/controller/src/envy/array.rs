@@ -1,7 +1,7 @@
 //! The flash array: positions of segments, their valid pages, and relocation.
 //!
 //! It has no notion of time. A *segment* is an erase block over all chips of a bank. Segments have positions,
-//! and positions form partitions, as [`crate::cleaning`] describes; erased segments are spares.
+//! and positions form partitions: see [`crate::cleaning`]. Erased segments are spares.
 
 use super::geometry::Geometry;
 use super::page_table::{Location, PageTable};
@@ -258,7 +258,7 @@ impl<S: Store> Array<S> {
     #[inline]
     pub(super) fn disown(&mut self, page: u32) {
         let segment = self.flash.block_of(page) as usize;
-        let owners = self.owners[segment].as_mut().expect("a live page has an owner");
+        let owners = self.owners[segment].as_mut().expect("a valid page has an owner");
         let index = page as usize & (self.geometry.pages_per_segment as usize - 1);
         debug_assert!(owners.live[index / 64] >> (index % 64) & 1 == 1, "page {page} was live");
         owners.live[index / 64] &= !(1 << (index % 64));
@@ -314,13 +314,13 @@ impl<S: Store> Array<S> {
         for (segment, owners) in self.owners.iter().enumerate() {
             let live =
                 owners.as_ref().map_or(0, |owners| owners.live.iter().map(|word| word.count_ones()).sum());
-            assert_eq!(live, self.live[segment], "live pages of segment {segment}");
+            assert_eq!(live, self.live[segment], "valid pages of segment {segment}");
             if live > 0 {
                 by_place[self.place_of[segment] as usize] += live;
             }
         }
         for (place, state) in self.places.iter().enumerate() {
-            assert_eq!(state.live, by_place[place], "live pages in place {place}");
+            assert_eq!(state.live, by_place[place], "valid pages in place {place}");
             let segment = self.order[place] as usize;
             assert_eq!(state.programmed, self.flash.blocks()[segment].programmed, "place {place}");
             assert_eq!(self.place_of[segment] as usize, place, "the segment in place {place}");
@@ -328,7 +328,7 @@ impl<S: Store> Array<S> {
         for (index, partition) in self.partitions.iter().enumerate() {
             let places = partition.first..partition.first + partition.count;
             let live: u64 = self.places[places.clone()].iter().map(|place| u64::from(place.live)).sum();
-            assert_eq!(live, partition.live, "live pages in partition {index}");
+            assert_eq!(live, partition.live, "valid pages in partition {index}");
             assert!(places.contains(&partition.active), "the active segment of partition {index}");
         }
         let (mut mapped, mut shadowed) = (0_u64, 0_u64);
@@ -345,7 +345,7 @@ impl<S: Store> Array<S> {
             }
         }
         let live: u64 = self.live.iter().map(|&live| u64::from(live)).sum();
-        assert_eq!(live, mapped + shadowed, "every live page is mapped or a shadow");
+        assert_eq!(live, mapped + shadowed, "every valid page is mapped or a shadow");
         for &segment in &self.standby {
             assert_eq!(self.flash.blocks()[segment as usize].programmed, 0, "segment {segment} stands by");
         }

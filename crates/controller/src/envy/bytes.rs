@@ -1,4 +1,4 @@
-//! The bytes of the device.
+//! Data of the device.
 
 use super::model::Envy;
 use super::page_table::Location;
@@ -23,7 +23,7 @@ impl<S: Store> Envy<S> {
         self.buffer.bytes_mut(slot)[offset..offset + new.len()].copy_from_slice(new);
     }
 
-    /// The newest version of `bytes` from `address` of the host on.
+    /// The current data of `bytes` bytes from host address `address`.
     pub(super) fn read_newest(&self, address: u64, bytes: usize) -> Payload {
         let mut into = vec![0; bytes];
         let mut at = 0;

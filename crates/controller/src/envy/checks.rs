@@ -31,7 +31,7 @@ pub(super) fn check(config: &Config, reader: &mut Reader<'_>) {
     if let Some(preload) = config.preload
         && preload.0 > geometry.capacity()
     {
-        let remedy = format!("the host sees {}; give at most that", Bytes(geometry.capacity()));
+        let remedy = format!("use at most {}, the usable capacity", Bytes(geometry.capacity()));
         reader.conflict("preload", &preload.to_string(), "it exceeds the usable capacity", &remedy);
     }
     if config.concurrency > config.banks {
@@ -61,7 +61,7 @@ fn multiple(reader: &mut Reader<'_>, field: &str, bytes: Bytes, page: Bytes) -> 
             ("it is not a whole number of pages", format!("give a multiple of the page, {page}"))
         } else {
             let above = bytes.0.max(page.0).next_power_of_two();
-            ("it does not hold a power of two of pages", format!("the next allowed is {}", Bytes(above)))
+            ("its number of pages is not a power of two", format!("the next allowed is {}", Bytes(above)))
         };
         reader.conflict(field, &bytes.to_string(), problem, &remedy);
     }
@@ -89,7 +89,7 @@ fn spares_leave_data(reader: &mut Reader<'_>, config: &Config) -> bool {
     fits
 }
 
-/// Flash pages and slots of the buffer are distinguished by four bytes.
+/// Flash pages and slots of the buffer must fit in entries of four bytes.
 fn check_places(reader: &mut Reader<'_>, config: &Config, geometry: &Geometry) {
     let places = geometry.flash_pages() + u64::from(config.buffer_pages());
     if places > PageTable::PLACES_MAX {
@@ -105,15 +105,21 @@ fn check_utilization(reader: &mut Reader<'_>, config: &Config, geometry: &Geomet
     let given = percent(config.utilization.0);
     if geometry.logical_pages > most {
         let share = (most as f64 / geometry.data_pages() as f64 * 1e4).floor() / 1e4;
-        let problem = "cleaning needs a page in every segment that is not live";
+        let problem = "cleaning needs an invalid page in every segment";
         let remedy = format!("with these segments the largest allowed is {}", percent(share));
         reader.conflict("utilization", &given, problem, &remedy);
     } else if geometry.logical_pages == 0 {
-        reader.conflict("utilization", &given, "the host would not see a single page", "give a larger share");
+        reader.conflict(
+            "utilization",
+            &given,
+            "the usable capacity is less than one page",
+            "give a larger \
+                                                                                             share",
+        );
     }
 }
 
-/// A share as users write it.
+/// A share in percent, as in settings.
 fn percent(share: f64) -> String {
     format!("{} %", (share * 1e6).round() / 1e4)
 }

@@ -41,7 +41,7 @@ impl PageTable {
         self.decode(self.entries[lpn as usize])
     }
 
-    /// Page `lpn` is at `location` from now on.
+    /// Maps page `lpn` to `location`.
     #[inline]
     pub(super) fn set(&mut self, lpn: u32, location: Location) {
         let entry = match location {

@@ -12,7 +12,7 @@ use nacre_kernel::{Recovery, Time};
 use nacre_media::store::Store;
 
 impl<S: Store> Envy<S> {
-    /// Power fails at `at`.
+    /// Cuts power at `at`.
     pub(super) fn lose_power(&mut self, at: Time) {
         self.has_failed = true;
         self.translation.clear();
@@ -83,7 +83,7 @@ impl Background {
         let relocation = &mut self.task_mut(segment).relocation;
         relocation.copied -= 1;
         let taken = relocation.takes.iter_mut().find(|taken| {
-            // One that takes pages from nowhere has the first position.
+            // A source that has given no page has the first position.
             taken.place == place && (taken.from_end || taken.cursor > 0)
         });
         taken.expect("a page came from there").left += 1;

@@ -6,7 +6,7 @@ use crate::cleaning::{self, Decision, Partition, View};
 use nacre_kernel::state::Value;
 use nacre_media::store::Store;
 
-/// Why pages move.
+/// Reason for moving pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(super) enum Cause {
     /// To reclaim invalid pages.
@@ -226,7 +226,7 @@ impl<S: Store> Array<S> {
         }
         let place = relocation.place as usize;
         let to = self.order[place] as usize;
-        let mut source = self.owners[from].take().expect("it has live pages");
+        let mut source = self.owners[from].take().expect("it has valid pages");
         let mut target = self.take_owners(to as u32);
         let first_source = (from as u32) << self.geometry.page_shift();
         let first_target = (to as u32) << self.geometry.page_shift();
@@ -252,7 +252,7 @@ impl<S: Store> Array<S> {
                 copied += 1;
                 relocation.cursor = index as u32 + 1;
             }
-            debug_assert!(before != 0 || copied < limit, "live pages are counted");
+            debug_assert!(before != 0 || copied < limit, "valid pages are counted");
             source.live[word] = bits;
             word += 1;
         }
@@ -322,7 +322,7 @@ impl<S: Store> Array<S> {
     #[inline]
     pub(super) fn point_to(&mut self, lpn: u32, from: u32, to: u32) {
         if !self.shadows.is_empty() && self.table.get(lpn) != Location::Flash(from) {
-            let shadow = self.shadows.get_mut(&lpn).expect("a live page is mapped or a shadow");
+            let shadow = self.shadows.get_mut(&lpn).expect("a valid page is mapped or a shadow");
             debug_assert_eq!(*shadow, Location::Flash(from), "the shadow of page {lpn}");
             *shadow = Location::Flash(to);
             return;
@@ -338,7 +338,7 @@ impl<S: Store> Array<S> {
 
     /// Records the erase of `segment`, whose valid pages have all moved.
     pub(super) fn erased(&mut self, segment: u32) {
-        assert_eq!(self.live[segment as usize], 0, "an erase would lose live pages of segment {segment}");
+        assert_eq!(self.live[segment as usize], 0, "an erase would lose valid pages of segment {segment}");
         self.flash.erase(segment);
         if let Some(mut owners) = self.owners[segment as usize].take() {
             owners.live.fill(0);

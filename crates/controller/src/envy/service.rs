@@ -10,7 +10,7 @@ use nacre_kernel::{Activity, Op, Request, Status, Time};
 use nacre_media::store::Store;
 
 impl<S: Store> Envy<S> {
-    /// A request arrives at `now`.
+    /// Receives a request at `now`.
     #[inline]
     pub(super) fn accept(&mut self, now: Time, id: RequestId, request: &Request, data: Payload) {
         self.check_power();
@@ -22,7 +22,7 @@ impl<S: Store> Envy<S> {
         }
     }
 
-    /// The first of the requests is served from `now` on, or when the controller is ready.
+    /// Starts to serve the first request at `now`, or when the controller is ready.
     #[inline]
     fn begin(&mut self, now: Time) {
         let start = now.max(self.free_at);

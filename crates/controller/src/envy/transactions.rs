@@ -1,11 +1,11 @@
 //! Transactions: the old version of a page is kept until the commit.
 //!
-//! The versions an open transaction writes stay in the write buffer. The version before, the *shadow*, stays
-//! where it is: in flash, where the cleaner moves it like live data, or in a slot of the buffer
-//! (wu-1994 section 6). So a page in flash has a slot in the buffer, and a page in the buffer has two.
+//! The versions written by an open transaction stay in the write buffer. The previous version, the *shadow*,
+//! stays where it is: in flash, where cleaning moves it like a valid page, or in a slot of the buffer
+//! (wu-1994 section 6). So a changed page takes one slot of the buffer if its shadow is in flash, and two if
+//! it is in the buffer.
 //!
-//! A transaction begins and ends while no request is outstanding: who asks for that waits for all requests
-//! first.
+//! A transaction begins and ends while no request is outstanding: the caller waits for all requests first.
 
 use super::model::Envy;
 use super::page_table::Location;
@@ -71,7 +71,7 @@ impl<S: Store> Envy<S> {
             let state = match self.buffer.slot(slot).state {
                 SlotState::Dirty => SlotState::Shadow,
                 SlotState::Draining => SlotState::Superseded,
-                state => unreachable!("the newest version of page {lpn} is {state:?}"),
+                state => unreachable!("the current version of page {lpn} is {state:?}"),
             };
             self.buffer.set_state(slot, state);
         }

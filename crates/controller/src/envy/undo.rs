@@ -1,12 +1,9 @@
 //! Restarts a relocation that has no erased pages left after power losses.
 //!
-//! Every power loss wastes the page that was being programmed, and the segment that takes the pages of
-//! another may have
-//! none to spare: in an exchange it takes those of a segment that is full. What it was to hold is all there
-//! still, since the
-//! segment that is left is erased last. So where no other segment has an erased page either, the table points
-//! there again,
-//! and the segment that was to take the pages is erased before they are copied once more.
+//! Every power loss wastes the page that was being programmed. A segment that receives the pages of a full
+//! segment, e.g. in an exchange, may therefore run out of pages. Its data still exists, since the source is
+//! erased last. If no other segment has an erased page either, the table points to the source again, and the
+//! destination is erased before the pages are copied again.
 
 use super::array::Array;
 use super::relocation::Relocation;

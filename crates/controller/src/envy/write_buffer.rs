@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 pub(super) enum SlotState {
     /// Nothing.
     Free,
-    /// The newest version of a page.
+    /// The current version of a page.
     Dirty,
     /// The current version of a page, being written to flash.
     Draining,
@@ -45,7 +45,7 @@ pub(super) struct WriteBuffer {
     slots: Vec<Slot>,
     #[state(varies)]
     free: Vec<u32>,
-    /// From the tail, which is drained first, to the head.
+    /// Slots from the tail, which is drained first, to the head.
     queue: VecDeque<u32>,
     #[state(skip = "they follow from the slots")]
     counts: [u32; SlotState::COUNT],
@@ -230,7 +230,7 @@ impl WriteBuffer {
         if found != expected && found > 0 && expected > 0 {
             return Err(format!("{found} bytes in slots for {expected}"));
         }
-        // Data written while none is stored is zero.
+        // Data is zero if it was written without being stored.
         self.bytes.resize(expected, 0);
         self.counts = [0; SlotState::COUNT];
         self.slots.iter().for_each(|slot| self.counts[slot.state as usize] += 1);

@@ -1,4 +1,4 @@
-//! Accesses: what the arm does for a request, what it reads ahead, and what that takes.
+//! Accesses of the arm, read-ahead, and their times.
 
 use super::arm::{Busy, Waiting};
 use super::buffer::ReadAhead;
@@ -10,7 +10,7 @@ use nacre_media::disk::Access;
 use nacre_media::store::Store;
 
 impl<S: Store> Hdd<S> {
-    /// The arm is free at `now` and chooses a request.
+    /// Selects a request and starts its access; the arm is free at `now`.
     pub(super) fn begin_access(&mut self, now: Time) {
         let chosen = self.arm.choose(now, &self.disk);
         let end = chosen.address + u64::from(chosen.bytes);
@@ -33,7 +33,7 @@ impl<S: Store> Hdd<S> {
         self.arm.begin(Busy { until, number, is_write, begun: now, spin_up, access });
     }
 
-    /// The access ends that the arm performs.
+    /// Ends the access in progress.
     pub(super) fn end_access(&mut self, at: Time, completions: &mut Completions) {
         let busy = self.arm.busy().expect("an access ends");
         self.arm.free(at);
@@ -52,8 +52,8 @@ impl<S: Store> Hdd<S> {
         self.read_ahead = (depth > 0).then(|| ReadAhead::new(self.disk.layout(), end, at, depth));
     }
 
-    /// Serves a read whose bytes are in the buffer at `ready`; the last ones cross the interface then. The arm is not free
-    /// before the platter has given them.
+    /// Serves a read whose data is in the buffer at `ready`; its last bytes cross the interface then. The arm
+    /// stays busy until they have left the platter.
     fn read_buffered(&mut self, now: Time, chosen: &Waiting, ready: Time) {
         let (address, end) = (chosen.address, chosen.address + u64::from(chosen.bytes));
         let link = self.interface.time_for(end - address);
@@ -77,8 +77,8 @@ impl<S: Store> Hdd<S> {
         }
     }
 
-    /// Charges a transfer that the drive made by itself at some time up to `until`: what of it fits in between then and the
-    /// arm's last access. The rest was before measuring began.
+    /// Charges a read-ahead that ended by `until`: as much of it as fits between the arm's last access and
+    /// `until`. The rest was before the start of measurement.
     fn charge_read_ahead(&mut self, until: Time, transfer: Time, end: u64) {
         let from = self.charged_to.max(self.counts.since.unwrap_or_default());
         let transfer = transfer.min(until.saturating_sub(from));
@@ -86,7 +86,7 @@ impl<S: Store> Hdd<S> {
         self.disk.perform(Access { seek: Time::ZERO, rotate: Time::ZERO, transfer }, end);
     }
 
-    /// How long the platters take to come up to speed for an access at `start`, if they stand then.
+    /// Time to spin up for an access at `start`; zero if the platters are spinning then.
     fn spin_up(&mut self, start: Time) -> Time {
         let Some(standby) = &self.config.standby else { return Time::ZERO };
         let stood_from = self.arm.free_since() + standby.after;
@@ -99,14 +99,15 @@ impl<S: Store> Hdd<S> {
         standby.spin_up
     }
 
-    /// Power fails at `at`: what the arm has not done it does not do, and nothing waits for it.
+    /// Handles a power failure at `at`: the rest of the access in progress is not performed, and waiting
+    /// requests are dropped.
     pub(super) fn cut_access(&mut self, at: Time) {
         if let Some(Busy { number, begun, spin_up, access, .. }) = self.arm.busy() {
             let spun = begun + spin_up;
             if at < spun {
                 self.counts.spin_ups_cut += spun - begun.max(at);
             }
-            // Reading ahead was charged for itself.
+            // Read-ahead is charged separately.
             let parts = [
                 (Activity::Seek, access.seek),
                 (Activity::Rotate, access.rotate),
@@ -123,7 +124,7 @@ impl<S: Store> Hdd<S> {
         self.arm.free(at);
     }
 
-    /// The ledger of the arm, with what the platters took to come up to speed.
+    /// The ledger of the arm, including spin-ups.
     pub(super) fn arm_ledger(&self) -> Ledger {
         let mut ledger = self.disk.ledger().clone();
         let ups = self.counts.spin_ups;
@@ -136,7 +137,7 @@ impl<S: Store> Hdd<S> {
         ledger
     }
 
-    /// What flows whether or not it works.
+    /// Idle energy over `elapsed`.
     pub(super) fn idle_energy(&self, elapsed: Time) -> Option<Energy> {
         self.config.idle_energy(elapsed, self.counts.standing.min(elapsed))
     }

@@ -1,4 +1,4 @@
-//! The arm: one access at a time, and the requests that wait for it.
+//! The arm: one access at a time, and waiting requests.
 
 use super::Config;
 use super::scheduling::{Candidate, Scheduler};
@@ -12,18 +12,18 @@ use std::collections::VecDeque;
 pub(super) struct Arm {
     #[state(skip = "from the configuration")]
     scheduler: Scheduler,
-    /// Requests that wait, the oldest first.
+    /// Waiting requests, oldest first.
     #[state(varies)]
     waiting: VecDeque<Waiting>,
     #[state(varies)]
     busy: Option<Busy>,
-    /// Since when it is free, or when it was last.
+    /// Time since it is free, or start of the last free period.
     free_since: Time,
-    /// When it takes the next request, if it is free and one waits.
+    /// Time of the next selection, if it is free and a request waits.
     decides_at: Time,
 }
 
-/// A request that waits.
+/// A waiting request.
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) struct Waiting {
     pub(super) number: u32,
@@ -34,14 +34,14 @@ pub(super) struct Waiting {
     pub(super) target: Target,
 }
 
-/// What the arm does.
+/// The access in progress.
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) struct Busy {
     pub(super) until: Time,
-    /// The request that it serves; none while bytes come in that are read ahead.
+    /// The served request; none during read-ahead.
     pub(super) number: Option<u32>,
     pub(super) is_write: bool,
-    /// When it began, spinning up included.
+    /// Start, including a spin-up.
     pub(super) begun: Time,
     pub(super) spin_up: Time,
     pub(super) access: Access,
@@ -59,7 +59,7 @@ impl Arm {
         }
     }
 
-    /// A request comes to the arm at `now`.
+    /// Adds a request at `now`.
     pub(super) fn join(&mut self, now: Time, disk: &Disk, number: u32, request: &Request) {
         let is_write = request.op == Op::Write;
         let target = disk.target(request.address, u64::from(request.bytes), is_write);
@@ -70,7 +70,7 @@ impl Arm {
         }
     }
 
-    /// Withdraws a request that waits; whether it did.
+    /// Withdraws a waiting request; returns whether it was waiting.
     pub(super) fn withdraw(&mut self, number: u32) -> bool {
         let Some(place) = self.waiting.iter().position(|waiting| waiting.number == number) else {
             return false;
@@ -82,58 +82,58 @@ impl Arm {
         true
     }
 
-    /// When the access ends that it performs.
+    /// End of the access in progress.
     #[inline]
     pub(super) fn ends_at(&self) -> Time {
         self.busy.map_or(Time::MAX, |busy| busy.until)
     }
 
-    /// When it chooses the next request.
+    /// Time of the next selection.
     #[inline]
     pub(super) fn decides_at(&self) -> Time {
         self.decides_at
     }
 
-    /// When something happens to it.
+    /// Time of its next event.
     pub(super) fn next_event(&self) -> Time {
         self.ends_at().min(self.decides_at)
     }
 
-    /// The write whose bytes pass under the head at `at`.
+    /// The write whose data passes under the head at `at`.
     pub(super) fn writing(&self, at: Time) -> Option<u32> {
         let busy = self.busy.filter(|busy| busy.is_write && busy.until - busy.access.transfer < at)?;
         busy.number
     }
 
-    /// What it does.
+    /// The access in progress.
     pub(super) fn busy(&self) -> Option<Busy> {
         self.busy
     }
 
-    /// Since when it is free, or when it was last.
+    /// Time since it is free, or start of the last free period.
     pub(super) fn free_since(&self) -> Time {
         self.free_since
     }
 
-    /// It begins an access.
+    /// Starts an access.
     pub(super) fn begin(&mut self, busy: Busy) {
         self.busy = Some(busy);
         self.decides_at = Time::MAX;
     }
 
-    /// Nothing waits for it any more.
+    /// Drops the waiting requests.
     pub(super) fn forget_waiting(&mut self) {
         self.waiting.clear();
     }
 
-    /// It is free at `at`.
+    /// Frees the arm at `at`.
     pub(super) fn free(&mut self, at: Time) {
         self.busy = None;
         self.free_since = at;
         self.decides_at = if self.waiting.is_empty() { Time::MAX } else { at };
     }
 
-    /// The request to serve at `now`: it waits no more.
+    /// Removes and returns the request to serve at `now`.
     pub(super) fn choose(&mut self, now: Time, disk: &Disk) -> Waiting {
         let candidates = self.waiting.iter().map(|waiting| Candidate {
             target: &waiting.target,

@@ -1,37 +1,37 @@
-//! The buffer of a drive: what was read ahead.
+//! The read-ahead buffer of a drive.
 
 use nacre_kernel::Time;
 use nacre_kernel::state::Value;
 use nacre_media::disk::Layout;
 
-/// One stretch of the disk that the drive reads ahead of the host.
+/// A contiguous range that the drive reads ahead of the host.
 ///
-/// From `anchor` on, which passed the head at `anchor_at`, bytes come in at the rate of the platter until
-/// the buffer is full at `limit`; there the drive pauses until the host has taken something.
+/// From `anchor`, which passed the head at `anchor_at`, data arrives at the platter's rate until the buffer
+/// is full at `limit`. The drive then pauses until the host reads some of it.
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) struct ReadAhead {
     from: u64,
     anchor: u64,
     anchor_at: Time,
     limit: u64,
-    /// Bytes it may be ahead.
+    /// Maximum bytes ahead.
     depth: u64,
 }
 
 impl ReadAhead {
-    /// Begins at `end`, where a read ended at `now`.
+    /// Starts at `end`, where a read ended at `now`.
     pub(super) fn new(layout: &Layout, end: u64, now: Time, depth: u64) -> ReadAhead {
         let limit = (end + depth).min(layout.capacity().0);
         ReadAhead { from: end, anchor: end, anchor_at: now, limit, depth }
     }
 
-    /// When the bytes up to `end` are in the buffer, if a read from `address` to `end` finds all of them
-    /// there or on their way.
+    /// Time at which the data up to `end` is in the buffer, if all data of a read from `address` to `end` is
+    /// there or arriving.
     pub(super) fn ready(&self, layout: &Layout, address: u64, end: u64) -> Option<Time> {
         (address >= self.from && end <= self.limit).then(|| self.passed(layout, end))
     }
 
-    /// The host took the bytes up to `end` at `now`: there is room to continue.
+    /// Records that the host read the data up to `end` at `now`, which frees space.
     pub(super) fn take(&mut self, layout: &Layout, now: Time, end: u64) {
         if self.passed(layout, self.limit) <= now {
             let turns = layout.turns_at(self.limit);
@@ -41,8 +41,8 @@ impl ReadAhead {
         self.limit = (end + self.depth).min(layout.capacity().0);
     }
 
-    /// When the head passed, or will pass, the last byte before `address`; what lies before the anchor
-    /// came in before the last pause.
+    /// Time at which the last byte before `address` passes the head. Data before the anchor arrived before
+    /// the last pause.
     fn passed(&self, layout: &Layout, address: u64) -> Time {
         if address <= self.anchor {
             return Time::ZERO;

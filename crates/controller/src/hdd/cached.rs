@@ -5,20 +5,20 @@ use nacre_kernel::event::Payload;
 use nacre_kernel::state::State;
 use std::collections::VecDeque;
 
-/// Writes in the cache and those that wait for room, by the numbers of their requests.
+/// Writes in the cache, and writes that wait for space, by request number.
 #[derive(Debug, State)]
 pub(super) struct Cached {
     #[state(same)]
     capacity: u64,
-    /// Bytes of writes that have room, their data there or on its way.
+    /// Bytes of writes with space; their data is in the cache or being transferred.
     used: u64,
-    /// Acknowledged writes, the oldest first.
+    /// Acknowledged writes, oldest first.
     #[state(varies)]
     acknowledged: VecDeque<u32>,
-    /// Writes that wait for room, the oldest first.
+    /// Writes that wait for space, oldest first.
     #[state(varies)]
     waiting: VecDeque<u32>,
-    /// Bytes whose data is on its way into the cache.
+    /// Bytes being transferred into the cache.
     crossing: u64,
 }
 
@@ -32,29 +32,29 @@ impl Cached {
         self.capacity > 0 && bytes <= self.capacity
     }
 
-    /// Whether there is room for `bytes` and no earlier write waits for it.
+    /// Whether there is space for `bytes` and no earlier write waits for space.
     pub(super) fn has_room(&self, bytes: u64) -> bool {
         self.waiting.is_empty() && self.used + bytes <= self.capacity
     }
 
-    /// A write waits for room.
+    /// Adds a write that waits for space.
     pub(super) fn wait(&mut self, number: u32) {
         self.waiting.push_back(number);
     }
 
-    /// A write gets room for `bytes`.
+    /// Allocates space for `bytes`.
     pub(super) fn take(&mut self, bytes: u64) {
         self.used += bytes;
         self.crossing += bytes;
     }
 
-    /// The data of write `number` is in the cache, and the host is told so.
+    /// Acknowledges write `number`, whose data is in the cache.
     pub(super) fn accept(&mut self, number: u32, bytes: u64) {
         self.crossing -= bytes;
         self.acknowledged.push_back(number);
     }
 
-    /// Write `number` is on the platter. Whether it was in the cache, which has room for others then.
+    /// Frees the space of write `number`, which is on the platter; returns whether it was in the cache.
     pub(super) fn land(&mut self, number: u32, bytes: u64) -> bool {
         let Some(place) = self.acknowledged.iter().position(|&held| held == number) else { return false };
         self.acknowledged.remove(place);
@@ -62,7 +62,7 @@ impl Cached {
         true
     }
 
-    /// The write that waits longest, if there is room for it now: it waits no more.
+    /// Removes and returns the first waiting write, if there is space for it.
     pub(super) fn next_that_fits(&mut self, bytes_of: impl Fn(u32) -> u64) -> Option<u32> {
         let &first = self.waiting.front()?;
         if self.used + bytes_of(first) > self.capacity {
@@ -76,18 +76,18 @@ impl Cached {
         self.acknowledged.contains(&number)
     }
 
-    /// Acknowledged writes, the oldest first.
+    /// Acknowledged writes, oldest first.
     pub(super) fn acknowledged(&self) -> impl Iterator<Item = u32> + '_ {
         self.acknowledged.iter().copied()
     }
 
-    /// Withdraws a write that waits for room; whether it did.
+    /// Withdraws a write that waits for space; returns whether it was waiting.
     pub(super) fn withdraw(&mut self, number: u32) -> bool {
         let place = self.waiting.iter().position(|&waits| waits == number);
         place.is_some_and(|place| self.waiting.remove(place).is_some())
     }
 
-    /// What a read gets that finds `read` on the platter: newer bytes are in the cache.
+    /// Data of a read with `read` on the platter: newer data is in the cache.
     pub(super) fn over<'a>(
         &self,
         read: Payload,

@@ -1,4 +1,4 @@
-//! The device behind `hdd`: requests come in, and what they wait for is an event.
+//! The `hdd` device: requests arrive, and every wait is an event.
 
 use super::Config;
 use super::arm::Arm;
@@ -35,7 +35,7 @@ pub(super) struct Hdd<S> {
     pub(super) cached: Cached,
     /// Flushes wait for earlier writes.
     pub(super) writes: Barriers<u32>,
-    /// The time of the arm is charged up to here.
+    /// Time up to which the arm is charged.
     pub(super) charged_to: Time,
     #[state(skip = "the owner of the bytes keeps them next to the state")]
     pub(super) bytes: Landed<S>,
@@ -46,23 +46,22 @@ pub(super) struct Hdd<S> {
 /// Bytes that a power loss leaves old or new.
 const SECTOR: u32 = 512;
 
-/// What was done since measuring began, in addition to the mechanics.
+/// Counters since measurement started, in addition to the mechanics.
 #[derive(Default, Value)]
 pub(super) struct Counts {
-    /// When the first request came.
+    /// Arrival of the first request.
     pub(super) since: Option<Time>,
     host: HostCounts,
     pub(super) read_ahead_hits: u64,
     cached_writes: u64,
-    /// Times that the platters came up to speed, how long they had stood, and the time of spin-ups that a power loss cut
-    /// off.
+    /// Spin-ups, their total standby time, and the part of spin-up times cut off by power losses.
     pub(super) spin_ups: u64,
     pub(super) standing: Time,
     pub(super) spin_ups_cut: Time,
 }
 
 impl<S: Store> Hdd<S> {
-    /// A drive at rest.
+    /// An idle drive.
     pub(super) fn new(id: ComponentId, path: String, config: Config, store: S) -> Hdd<S> {
         Hdd {
             id,
@@ -83,7 +82,7 @@ impl<S: Store> Hdd<S> {
         }
     }
 
-    /// A write comes: into the cache if it fits there at all, or to the arm.
+    /// Receives a write: it goes to the cache if it fits there at all, else to the arm.
     fn accept_write(&mut self, now: Time, number: u32) {
         self.active[number].ticket = self.writes.begin();
         let request = self.active[number].request;
@@ -96,7 +95,7 @@ impl<S: Store> Hdd<S> {
         }
     }
 
-    /// There is room for a write, whose data crosses the interface into the cache.
+    /// Starts the transfer of a write into the cache, which has space for it.
     fn fill_cache(&mut self, now: Time, number: u32) {
         let bytes = u64::from(self.active[number].request.bytes);
         self.cached.take(bytes);
@@ -130,7 +129,7 @@ impl<S: Store> Hdd<S> {
         }
     }
 
-    /// The request `number` completes at `at`.
+    /// Completes request `number` at `at`.
     pub(super) fn complete(&mut self, at: Time, number: u32, completions: &mut Completions) {
         let Active { id, arrived, request, spans, .. } = &self.active[number];
         let Spans { spin_up, seek, rotate, transfer, link } = *spans;
@@ -153,7 +152,7 @@ impl<S: Store> Hdd<S> {
         }
     }
 
-    /// A write is on the platter.
+    /// Completes a write on the platter.
     pub(super) fn land(&mut self, at: Time, number: u32) {
         let Active { request, data, ticket, .. } = &mut self.active[number];
         let (request, data, ticket) = (*request, std::mem::take(data), *ticket);
@@ -208,7 +207,7 @@ impl<S: Store> Device for Hdd<S> {
     }
 
     fn cancel(&mut self, now: Time, id: RequestId) -> Canceled {
-        // An acknowledged write has completed, and what its submitter called it may be in use again.
+        // An acknowledged write has completed, and its identifier may be reused.
         let is_it = |&(number, active): &(u32, &Active)| active.id == id && !self.cached.holds(number);
         let Some((number, active)) = self.active.iter().find(is_it) else { return Canceled::TooLate };
         let (op, ticket) = (active.request.op, active.ticket);
@@ -242,7 +241,7 @@ impl<S: Store> Device for Hdd<S> {
             } else if ends <= decides {
                 self.end_access(ends, completions);
             } else if completions.len() > before {
-                // Whoever waited for a completion may submit something before the arm chooses.
+                // Submitters that waited for a completion may submit before the arm selects.
                 return;
             } else {
                 self.begin_access(decides);
@@ -308,7 +307,7 @@ impl<S: Store> Device for Hdd<S> {
 
     fn power_fail(&mut self, at: Time, chance: &mut Random) {
         let mut lost = Recovery::default();
-        // An access in progress is torn; of acknowledged writes, what is not on the platter is lost.
+        // An access in progress is torn; acknowledged writes that are not on the platter are lost.
         if let Some(number) = self.arm.writing(at) {
             let Active { request, data, .. } = &self.active[number];
             let landed = self.bytes.tear(request.address, data, chance);

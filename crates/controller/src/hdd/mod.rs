@@ -128,12 +128,12 @@ pub struct Config {
 }
 
 impl Config {
-    /// Its part of a whole drive, where that is known.
+    /// Its share of a whole drive, if known.
     fn share(&self) -> Option<f64> {
         self.drive.map(|drive| self.mechanics.capacity.0 as f64 / drive.0 as f64)
     }
 
-    /// What flows over `elapsed` whether or not it works, of which its platters stood for `standing`.
+    /// Idle energy over `elapsed`, with the platters stopped for `standing`.
     fn idle_energy(&self, elapsed: Time, standing: Time) -> Option<Energy> {
         let idle = self.mechanics.idle_power?;
         let standby = self.standby.as_ref().and_then(|standby| standby.power).unwrap_or(idle);
@@ -157,12 +157,12 @@ pub struct Standby {
     pub spin_up_energy: Option<Energy>,
 }
 
-/// What the drive takes while its platters turn, stand and begin to turn is known together or not at all.
+/// Checks that the powers while spinning and in standby and the energy to spin up are all given, or none.
 fn check(config: &Config, reader: &mut Reader<'_>) {
     let Mechanics { idle_power, seek_power, active_power, .. } = config.mechanics;
     let turning = [("idle_power", idle_power), ("seek_power", seek_power), ("active_power", active_power)];
     let given = turning.iter().filter(|(_, power)| power.is_some()).count();
-    // What is missing among those of the drive that turns was reported.
+    // Missing powers of the spinning drive were already reported.
     let (Some(standby), true) = (&config.standby, given == 0 || given == turning.len()) else { return };
     let turning = turning.map(|(name, power)| (name, power.map(|power| power.to_string())));
     let standing = [

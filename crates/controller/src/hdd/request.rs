@@ -1,23 +1,23 @@
-//! Requests in progress, and what happens to them in addition to accesses of the arm.
+//! Requests in progress, and their events other than accesses of the arm.
 
 use nacre_kernel::event::{Payload, RequestId, Ticket};
 use nacre_kernel::state::Value;
 use nacre_kernel::{Request, Time};
 use nacre_media::disk::Access;
 
-/// A request in progress. Of a cached write that has been acknowledged the data stays until it is on the platter.
+/// A request in progress. The data of an acknowledged write in the cache is kept until it is on the platter.
 #[derive(Clone, Debug, Default, Value)]
 pub(super) struct Active {
     pub(super) id: RequestId,
     pub(super) arrived: Time,
     pub(super) request: Request,
     pub(super) data: Payload,
-    /// When a write was accepted, relative to flushes.
+    /// Order of a write relative to flushes.
     pub(super) ticket: Ticket,
     pub(super) spans: Spans,
 }
 
-/// Where the time of a request went.
+/// Latency breakdown of a request.
 #[derive(Clone, Copy, Debug, Default, Value)]
 pub(super) struct Spans {
     pub(super) spin_up: Time,
@@ -27,21 +27,21 @@ pub(super) struct Spans {
     pub(super) link: Time,
 }
 
-/// What happens in addition to the end of an access.
+/// Events other than the end of an access.
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) enum Event {
-    /// The data of a read that was read ahead may cross the interface.
+    /// The data of a read is in the buffer and may cross the interface.
     Buffered(u32),
-    /// It is across.
+    /// The data has crossed the interface.
     Sent(u32),
     /// The data of a write is in the cache.
     Accepted(u32),
-    /// A trim or a flush is done.
+    /// A trim or a flush is complete.
     Ended(u32),
 }
 
 impl Spans {
-    /// The parts of an access.
+    /// Latency breakdown of an access.
     pub(super) fn of(access: &Access, spin_up: Time) -> Spans {
         let Access { seek, rotate, transfer } = *access;
         Spans { spin_up, seek, rotate, transfer, link: Time::ZERO }

@@ -1,14 +1,14 @@
-//! Which waiting request the arm serves next.
+//! Selects the next request for the arm.
 
 use super::Scheduling;
 use nacre_kernel::Time;
 use nacre_media::disk::{Arm, Disk, Target};
 
-/// A request that waits for the arm.
+/// A waiting request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Candidate<'a> {
     pub(super) target: &'a Target,
-    /// When it came.
+    /// Arrival time.
     pub(super) since: Time,
     pub(super) address: u64,
     pub(super) bytes: u64,
@@ -16,7 +16,7 @@ pub(super) struct Candidate<'a> {
 }
 
 impl Candidate<'_> {
-    /// Whether this one has to stay behind `earlier`: they touch the same bytes, and one of them writes.
+    /// Whether this request must stay after `earlier`: both touch the same bytes, and one of them writes.
     fn depends_on(&self, earlier: &Candidate<'_>) -> bool {
         (self.is_write || earlier.is_write)
             && self.address < earlier.address + earlier.bytes
@@ -24,8 +24,8 @@ impl Candidate<'_> {
     }
 }
 
-/// How a drive chooses: the policy, how many of the oldest requests its firmware looks at, and the age at which a
-/// request goes first.
+/// The scheduling policy, the number of oldest requests it considers, and the age at which a request gets
+/// priority.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scheduler {
     pub(super) policy: Scheduling,
@@ -34,10 +34,10 @@ pub(super) struct Scheduler {
 }
 
 impl Scheduler {
-    /// The place of the request to serve at `now` among those that `wait`, the oldest first; there is one at least.
+    /// Position of the request to serve at `now` in `wait`, oldest first, which is not empty.
     ///
-    /// Of equal candidates the oldest is taken. A request that touches bytes which an older waiting one writes, or writes
-    /// bytes which an older one touches, never overtakes it.
+    /// Among equal candidates, the oldest is selected. A request never overtakes an older one if both touch
+    /// the same bytes and one of them writes.
     pub(super) fn choose<'a>(
         &self,
         now: Time,
@@ -64,7 +64,8 @@ impl Scheduler {
         first_dependence(best, &all)
     }
 
-    /// What the policy minimizes: cylinders to move over, or picoseconds until the first sector is under the head.
+    /// The cost that the policy minimizes: cylinders to move, or picoseconds until the first sector is under
+    /// the head.
     #[inline(always)]
     fn cost(&self, now: Time, disk: &Disk, arm: &Arm, target: &Target) -> u64 {
         match self.policy {
@@ -78,7 +79,8 @@ impl Scheduler {
     }
 }
 
-/// The oldest request that the one at `place` has to stay behind, directly or by way of others; itself if there is none.
+/// The oldest request that the one at `place` must stay after, directly or through others; itself if there is
+/// none.
 fn first_dependence<'a>(place: usize, all: &(impl ExactSizeIterator<Item = Candidate<'a>> + Clone)) -> usize {
     let mut place = place;
     loop {

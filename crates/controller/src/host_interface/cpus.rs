@@ -1,10 +1,10 @@
-//! CPUs.
+//! CPUs of the host.
 
 use nacre_kernel::event::Servers;
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, Ledger, Resource, Time};
 
-/// CPUs that work on jobs in order of arrival, and their busy time. `J` names a job.
+/// CPUs that process jobs in order of arrival, and their busy time. `J` identifies a job.
 #[derive(Clone, Debug, State)]
 #[state(bound = "J: Value")]
 pub struct Cpus<J> {
@@ -20,7 +20,7 @@ struct Job<J> {
 }
 
 impl<J> Cpus<J> {
-    /// `count` idle ones; at least one.
+    /// `count` idle CPUs; at least one.
     pub fn new(count: u32) -> Cpus<J> {
         Cpus { servers: Servers::new(count), busy: Ledger::default() }
     }
@@ -38,7 +38,7 @@ impl<J> Cpus<J> {
         self.servers.next()
     }
 
-    /// Takes the job that ends next, and the time it took, if it ends before `until`.
+    /// Removes and returns the next job to end before `until`, with its duration.
     #[inline]
     pub fn end_before(&mut self, until: Time) -> Option<(Time, J, Time)> {
         let busy = &mut self.busy;
@@ -46,14 +46,14 @@ impl<J> Cpus<J> {
         Some((at, job.name, job.time))
     }
 
-    /// Power fails at `at`: no job is worked on any more.
+    /// Handles a power failure at `at`: all jobs are dropped.
     pub fn power_fail(&mut self, at: Time) {
         let left: u64 = self.servers.serving().map(|(end, _)| end.saturating_sub(at).as_ps()).sum();
         self.busy.give_back(Activity::Software, Time::from_ps(left));
         self.servers.clear();
     }
 
-    /// Forgets their busy time.
+    /// Clears busy times.
     pub fn restart_ledger(&mut self) {
         self.busy = Ledger::default();
     }

@@ -1,4 +1,4 @@
-//! A PCI Express link with its two directions.
+//! A PCI Express link with both directions.
 
 use nacre_config::{Configuration, Reader};
 use nacre_kernel::event::Link;
@@ -76,9 +76,10 @@ impl ExpressConfig {
 
 /// A PCI Express link.
 ///
-/// Transfers cross in the order in which they are ready. A packet without data goes between those of a transfer that is
-/// under way; the time of such packets is taken from the link behind the next transfer. Packets of transfers wait for
-/// credits if these are limited. Since transfers keep their order, when a packet crosses is known when its transfer is ready.
+/// Transfers cross in the order in which they are ready. A packet without data is sent between the packets of
+/// a transfer in progress; its time delays the next transfer. Packets of transfers wait for credits if these
+/// are limited. Since transfers keep their order, the time at which a packet crosses is known when its
+/// transfer is ready.
 #[derive(State)]
 pub(super) struct Express {
     #[state(skip = "from the configuration")]
@@ -86,20 +87,20 @@ pub(super) struct Express {
     #[state(skip = "from the configuration")]
     pub(super) flight: Time,
     links: [Link; 2],
-    /// What packets without data took, and is not yet taken from the link, each way.
+    /// Time of packets without data that was not yet charged to the link, by direction.
     owed: [Time; 2],
-    /// Credits for transfers, each way, if they are limited.
+    /// Credits for transfers, by direction, if limited.
     credits: Option<[Credits; 2]>,
 }
 
-/// Room at the far end of one direction.
+/// Buffer space at the receiving end of one direction.
 #[derive(Clone, Debug, State)]
 struct Credits {
-    /// In bytes of packets.
+    /// Total bytes of packets.
     #[state(same)]
     all: u64,
     free: u64,
-    /// When more comes back, and how much.
+    /// Times and amounts of returning credits.
     #[state(varies)]
     returning: VecDeque<(Time, u64)>,
 }
@@ -109,7 +110,7 @@ impl Credits {
         Credits { all, free: all, returning: VecDeque::new() }
     }
 
-    /// When there is room for `bytes`, from `at` on; they take it.
+    /// Allocates space for `bytes`; returns the time at which it is available, not before `at`.
     fn take(&mut self, at: Time, bytes: u64) -> Time {
         let mut since = at;
         while self.free < bytes {
@@ -121,7 +122,7 @@ impl Credits {
     }
 }
 
-/// Which way.
+/// Direction of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Direction {
     ToDevice,
@@ -136,8 +137,9 @@ impl Express {
         Express { pcie, flight: config.flight, links: [link(), link()], owed: [Time::ZERO; 2], credits }
     }
 
-    /// A transfer of `bytes` of packets is ready at `at`, behind all earlier ones: when the last of them has left, and how
-    /// long they take on an idle link. They are at the other end a flight later.
+    /// Sends a transfer of `bytes` of packets that is ready at `at`, after all earlier ones. Returns the time
+    /// at which its last packet has left, and its transfer time on an idle link. It arrives one flight time
+    /// later.
     #[inline]
     pub(super) fn send(&mut self, direction: Direction, at: Time, bytes: u64) -> (Time, Time) {
         if self.credits.is_some() {
@@ -149,7 +151,7 @@ impl Express {
         (link.cross(at, time + owed) - owed, time)
     }
 
-    /// The same, packet by packet.
+    /// As before, packet by packet.
     fn send_with_credits(&mut self, direction: Direction, at: Time, bytes: u64) -> (Time, Time) {
         let packet = self.pcie.write_bytes(u64::from(self.pcie.payload));
         let link = &mut self.links[direction as usize];
@@ -161,14 +163,14 @@ impl Express {
             let owed = std::mem::take(&mut self.owed[direction as usize]);
             let time = link.time_for(size);
             gone = link.cross(begin, time + owed) - owed;
-            // Room is free as the packet arrives, and the sender knows of it a flight later.
+            // Space is free when the packet arrives, and the sender knows one flight time later.
             credits.returning.push_back((gone + self.flight * 2, size));
             (left, alone) = (left - size, alone + time);
         }
         (gone, alone)
     }
 
-    /// A packet of `bytes` leaves: how long it takes. It is at the other end a flight later.
+    /// Sends a packet of `bytes`; returns its transfer time. It arrives one flight time later.
     #[inline]
     pub(super) fn post(&mut self, direction: Direction, bytes: u64) -> Time {
         let time = self.links[direction as usize].time_for(bytes);
@@ -176,7 +178,7 @@ impl Express {
         time
     }
 
-    /// A packet leaves that takes `time`.
+    /// Sends a packet that takes `time`.
     #[inline]
     pub(super) fn post_for(&mut self, direction: Direction, time: Time) {
         self.owed[direction as usize] += time;
@@ -190,7 +192,7 @@ impl Express {
         }
     }
 
-    /// Forgets busy times. What is owed to the link is still owed.
+    /// Clears busy times. Uncharged time of packets remains.
     pub(super) fn restart_ledger(&mut self) {
         self.links.iter_mut().for_each(Link::restart_ledger);
     }

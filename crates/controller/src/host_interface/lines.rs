@@ -1,4 +1,4 @@
-//! Loads and stores: a request is lines that one CPU reads or writes.
+//! Loads and stores: one CPU reads or writes the lines of a request.
 
 use super::express::{Direction, Express, ExpressConfig};
 use super::rules::Rules;
@@ -9,63 +9,63 @@ use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, Op, Request, Resource, Stage, Time};
 use std::collections::VecDeque;
 
-/// Loads and stores of the host's CPUs. Each line has an event when a CPU has issued it, one when it reaches the device, and
-/// one when its answer is back.
+/// Loads and stores of the host's CPUs. Each line has three events: it is issued by a CPU, it reaches the
+/// device, and its reply reaches the CPU.
 #[derive(State)]
 pub(super) struct Lines {
     #[state(skip = "from the configuration")]
     rules: Rules,
     express: Express,
     cpus: Cpus<Job>,
-    /// By number of the request.
+    /// By request number.
     #[state(varies)]
     programs: Vec<Program>,
     agenda: Agenda<Event>,
-    #[state(skip = "set by whoever asks")]
+    #[state(skip = "set by `detail`")]
     is_detailed: bool,
 }
 
-/// What a CPU does.
+/// Work of a CPU.
 #[derive(Clone, Copy, Debug, Value)]
 enum Job {
-    /// Works on a request before its first line.
+    /// Starts a request, before its first line.
     Begin(u32),
     /// Issues a line.
     Issue(u32),
 }
 
-/// What happens to the lines of a request.
+/// Events of the lines of a request.
 #[derive(Clone, Debug, Value)]
 enum Event {
-    /// The next line of a part is at the device.
+    /// The next line of a part has reached the device.
     Arrived(Part),
-    /// The answer to a line is back, with what went before it.
+    /// The reply to a line has reached the CPU, with the time spent before.
     Back(Part, Spent),
-    /// What was read behind the last store is at the device, which had served all at the time given.
+    /// The load after the last store has reached the device, which had served all stores at this time.
     Fenced(u32, Time),
     Ended(u32, Spent),
 }
 
-/// The program that issued a request, and how far it is.
+/// The program that issued a request, and its progress.
 #[derive(Clone, Debug, Default, Value)]
 struct Program {
     op: Op,
-    /// Bytes whose lines are not issued yet.
+    /// Bytes of lines not issued yet.
     unissued: u64,
-    /// Parts that still have lines to be issued, in order.
+    /// Parts with lines to issue, in order.
     wanted: VecDeque<Wanted>,
     is_issuing: bool,
-    /// Lines that hold one of those that may be under way.
+    /// Outstanding lines.
     under_way: u32,
-    /// Up to the line that was issued last, or is being issued.
+    /// Time spent up to the last issued line, or the line being issued.
     issued: Spent,
-    /// Parts with lines that are issued and not yet answered.
+    /// Parts with issued lines without a reply.
     open: Vec<Open>,
-    /// When a load behind the last store is at the device.
+    /// Time at which the load after the last store reaches the device.
     fenced: Time,
 }
 
-/// A part with lines to be issued.
+/// A part with lines to issue.
 #[derive(Clone, Copy, Debug, Default, Value)]
 struct Wanted {
     piece: u32,
@@ -73,20 +73,20 @@ struct Wanted {
     left: u64,
 }
 
-/// A part with lines under way.
+/// A part with outstanding lines.
 #[derive(Clone, Debug, Default, Value)]
 struct Open {
     piece: u32,
     lines: u64,
     arrived: u64,
     back: u64,
-    /// Lines on their way to the device, the oldest first.
+    /// Lines on their way to the device, oldest first.
     coming: VecDeque<Spent>,
-    /// Lines that are there and not answered, since when, the oldest first.
+    /// Lines at the device without a reply, with their arrival times, oldest first.
     there: VecDeque<(Time, Spent)>,
-    /// What was spent when the part was brought.
+    /// Time spent until the part was brought.
     brought: Spent,
-    /// When the device had served it.
+    /// Time at which the device had served it.
     served: Option<Time>,
 }
 
@@ -102,7 +102,7 @@ impl Lines {
         }
     }
 
-    /// `bytes` of packets cross from `at` on: when they are there, and how long they take on an idle link.
+    /// Sends `bytes` of packets at `at`; returns their arrival time, and their time on an idle link.
     fn cross(&mut self, direction: Direction, at: Time, bytes: u64) -> (Time, Time) {
         let (left, time) = self.express.send(direction, at, bytes);
         (left + self.express.flight, time + self.express.flight)
@@ -114,12 +114,12 @@ impl Lines {
         }
     }
 
-    /// Whether each line holds its place among those under way until it is answered.
+    /// Whether each line is outstanding until its reply.
     fn is_answered(&self, op: Op) -> bool {
         op == Op::Read || self.rules.is_answered
     }
 
-    /// The CPU of request `number` turns to its next line, if it may; the line waited for what took `before`.
+    /// Issues the next line of request `number`, if possible; the line waited for the time spent `before`.
     fn issue(&mut self, now: Time, number: u32, before: impl FnOnce(&Program) -> Spent) {
         let program = &mut self.programs[number as usize];
         let is_full = program.under_way == self.rules.outstanding;
@@ -138,7 +138,7 @@ impl Lines {
         }
     }
 
-    /// A line of request `number` is issued.
+    /// Handles the issue of a line of request `number`.
     fn issued(&mut self, now: Time, number: u32) {
         let program = &mut self.programs[number as usize];
         let mut spent = std::mem::take(&mut program.issued);
@@ -167,7 +167,8 @@ impl Lines {
         self.issue(now, number, |program| program.issued.clone());
     }
 
-    /// A load follows the last store of request `number`, if nothing else tells the program that all have arrived.
+    /// Issues a load after the last store of request `number`, if nothing else confirms the arrival of all
+    /// stores.
     fn fence(&mut self, now: Time, number: u32) {
         let op = self.programs[number as usize].op;
         if op == Op::Flush || op == Op::Write && !self.rules.is_answered {
@@ -176,17 +177,17 @@ impl Lines {
         }
     }
 
-    /// The answer to the load behind the last store leaves for the host at `now`; the device had served all at `served`.
+    /// Replies at `now` to the load after the last store; the device had served all stores at `served`.
     fn answer_fence(&mut self, now: Time, number: u32, served: Time) {
         let (there, answer) = self.cross(Direction::ToHost, now, self.rules.read.up);
-        // What the load takes beyond the last of what it follows.
+        // Time of the load beyond the end of what it follows.
         let link = now - served + answer;
         let mut spent = Spent { link, ..Spent::default() };
         self.lap(&mut spent.laps, Stage::Fence, Link, there, link);
         self.agenda.schedule(there, Event::Ended(number, spent));
     }
 
-    /// A line of `part` is at the device.
+    /// Handles the arrival of a line of `part` at the device.
     fn arrived(&mut self, at: Time, part: Part) -> Option<Arrival> {
         let op = self.programs[part.request as usize].op;
         let is_answered = self.is_answered(op);
@@ -197,7 +198,7 @@ impl Lines {
             Op::Read => open.arrived == 1,
             _ => open.arrived == open.lines,
         };
-        // Of a write the last line is answered when the device has served all of it.
+        // The last line of a write gets its reply when the device has served the whole write.
         let waits = match op {
             Op::Read => open.served.is_none(),
             _ => open.arrived == open.lines,
@@ -214,7 +215,7 @@ impl Lines {
         arrival
     }
 
-    /// A line that reached the device at `there` is answered.
+    /// Replies to a line that reached the device at `there`.
     fn answer_line(&mut self, now: Time, part: Part, op: Op, there: Time, mut spent: Spent) {
         let crossing = if op == Op::Read { self.rules.read } else { self.rules.write };
         let (back, link) = self.cross(Direction::ToHost, now, crossing.up);
@@ -224,7 +225,7 @@ impl Lines {
         self.agenda.schedule(back, Event::Back(part, spent));
     }
 
-    /// The answer to a line is back.
+    /// Handles the reply to a line.
     fn back(&mut self, at: Time, part: Part, spent: Spent) -> Option<Arrival> {
         let program = &mut self.programs[part.request as usize];
         program.under_way -= 1;
@@ -233,7 +234,8 @@ impl Lines {
         let arrival = (open.back == open.lines).then(|| {
             let open = program.close(part.piece);
             let since = open.served.expect("the last line is answered when the part is served");
-            // The last line may have been issued behind an answer that had crossed less than what brought the part.
+            // The last line may have been issued after a reply that had spent less time on the link than the
+            // lines that brought the part.
             let link = spent.link.saturating_sub(open.brought.link).min(at - since);
             let software = spent.software.saturating_sub(open.brought.software).min(at - since - link);
             let laps = spent.laps.last().copied().into_iter().collect();
@@ -310,7 +312,7 @@ impl HostPort for Lines {
             program.close(part.piece);
             return Some(Spent::nothing());
         }
-        // It may be read before all of its lines are asked for.
+        // A read may be served before all of its lines are requested.
         let open = program.open_or_new(part.piece, bytes.div_ceil(self.rules.line));
         open.served = Some(now);
         for (there, spent) in std::mem::take(&mut open.there) {

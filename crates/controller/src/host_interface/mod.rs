@@ -1,12 +1,14 @@
-//! How a host reaches a device, one room per interface. The device owns a [`HostPort`] and processes its events among its
-//! own.
+//! Paths of requests between host and device, one module per interface. The device owns a [`HostPort`] and
+//! processes its events together with its own.
 //!
-//! A request goes through four legs. It begins: the host's software works on it, and the device learns of it. Each part of
-//! it is brought: the data of a write comes; a read is asked for. Each part is answered: what was read goes back. It ends:
-//! the program that issued it continues. Between the last two of a part the device serves it.
+//! A request has four legs. *Begun*: the host's software has worked on it, and the device receives it.
+//! *Brought*, for each part: the data of a write has arrived, or the read was requested. *Answered*, for each
+//! part: the data of a read was returned. *Ended*: the program that issued it continues. The device serves a
+//! part between its second and third leg.
 //!
-//! The device starts a leg at the moment it is due. If the leg takes no time, the call returns it. Otherwise it comes out of
-//! [`HostPort::pop_before`]. Only what can be contended is an event; the rest is summed up.
+//! The device starts a leg at its time. If the leg takes no time, the call returns its result. Otherwise
+//! [`HostPort::pop_before`] returns it later. Only contended steps are events; the durations of the others
+//! are added up.
 
 mod cpus;
 pub mod cxl_mem;
@@ -61,18 +63,18 @@ pub fn build(
     (room_of(ROOMS, slot).build)(slot, &mut Host { families })
 }
 
-/// Names a part of a request, as the device does.
+/// Identifies a part of a request, like the device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub struct Part {
-    /// The request: its entry in the device's [`Slab`](nacre_kernel::event::Slab), since a port keeps what it knows of it
-    /// by this number.
+    /// Key of the request in the device's [`Slab`](nacre_kernel::event::Slab): the port stores its state of
+    /// the request by this number.
     pub request: u32,
     /// Number of the part, unique among the parts of a request in progress.
     pub piece: u32,
 }
 
 impl Part {
-    /// All of a request, or the first part of it.
+    /// The whole request, or its first part.
     pub fn whole(request: u32) -> Part {
         Part { request, piece: 0 }
     }
@@ -81,20 +83,21 @@ impl Part {
 /// A leg of a request between host and device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub enum Leg {
-    /// The device knows of the request.
+    /// The device has received the request.
     Begun,
-    /// The device can serve the part, and has its data if it is a write.
+    /// The device can serve the part, and has its data for a write.
     Brought,
-    /// The data of the part has left for the host if it is a read; for loads and stores it is back.
+    /// The data of the part has left for the host, for a read; for loads and stores the last reply has
+    /// reached the CPU.
     Answered,
     /// The program that issued the request continues.
     Ended,
 }
 
-/// A stage that is over: what is before its own time is waiting for it.
+/// A completed stage; time before its own duration is waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub struct Lap {
-    /// Stage of the request.
+    /// Stage of the request path.
     pub stage: Stage,
     /// Activity.
     pub activity: Activity,
@@ -104,7 +107,7 @@ pub struct Lap {
     pub alone: Time,
 }
 
-/// A leg that is over.
+/// A completed leg.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Arrival {
     /// Time of the event.
@@ -113,7 +116,7 @@ pub struct Arrival {
     pub part: Part,
     /// The leg of the request path.
     pub leg: Leg,
-    /// Time spent since its start.
+    /// Time spent since the start of the leg.
     pub spent: Spent,
 }
 
@@ -124,9 +127,9 @@ pub struct Spent {
     pub software: Time,
     /// Time on the link.
     pub link: Time,
-    /// The device served earlier parts of the request that this one waited for.
+    /// Time in which the device served earlier parts of the request, which this one waited for.
     pub device: Time,
-    /// The stages, if requested ([`HostPort::detail`]).
+    /// The stages, if enabled ([`HostPort::detail`]).
     pub laps: Vec<Lap>,
 }
 
@@ -136,7 +139,7 @@ impl Spent {
         Spent::default()
     }
 
-    /// This, and then `next`.
+    /// Adds the time spent in `next`, which follows.
     pub fn add(&mut self, next: &Spent) {
         self.software += next.software;
         self.link += next.link;
@@ -145,7 +148,7 @@ impl Spent {
     }
 }
 
-/// The spans of a request whose stages are `laps`, from `now` until `done`: they sum to the time between.
+/// Spans of a request with the stages `laps`, from `now` until `done`; they sum to that duration.
 pub fn stage_spans(id: ComponentId, laps: &[Lap], now: Time, done: Time) -> Vec<Span> {
     let mut spans = Vec::new();
     let mut push = |activity, stage, time: Time| {
@@ -166,50 +169,53 @@ pub fn stage_spans(id: ComponentId, laps: &[Lap], now: Time, done: Time) -> Vec<
     spans
 }
 
-/// How a host reaches a device. Calls come in time order. Each leg is started once; it is returned if it is over at once, and
-/// comes out of [`HostPort::pop_before`] otherwise.
+/// Path of requests between host and device. Calls are in time order. Each leg is started once. The call
+/// returns its result if it takes no time; otherwise [`HostPort::pop_before`] returns it later.
 pub trait HostPort: State + Send {
-    /// The most bytes that the host sends, or asks for, at one time. A part may be larger: the port cuts it up. A device that
-    /// serves small parts while others are still coming makes parts of this size.
+    /// Maximum bytes that the host sends or requests at a time. A larger part is divided by the port. A
+    /// device that serves parts while later ones are still arriving uses parts of this size.
     fn piece(&self) -> u64;
 
-    /// Whether the device gets commands, on which its processors work. Loads and stores need none.
+    /// Whether the device receives commands, which take time of its processors. Loads and stores have none.
     fn has_commands(&self) -> bool;
 
-    /// The host issues `request`, called `number`, at `now`. `work` is CPU time of the host in addition to the driver's.
+    /// Issues `request`, with the number `number`, at `now`. `work` is CPU time of the host in addition to
+    /// the driver's.
     fn submit(&mut self, now: Time, number: u32, request: &Request, work: Time) -> Option<Spent>;
 
-    /// The device wants `part` of `bytes` from `now` on. Its time, and that of its laps, is counted since the request began.
+    /// Starts to bring `part` of `bytes` at `now`. The returned time and laps count from the start of the
+    /// request.
     fn bring(&mut self, now: Time, part: Part, op: Op, bytes: u64) -> Option<Spent>;
 
-    /// The device has served `part`, which was brought.
+    /// Starts the reply to `part`, which the device has served.
     fn answer(&mut self, now: Time, part: Part, op: Op, bytes: u64) -> Option<Spent>;
 
-    /// All parts of `request` are answered.
+    /// Ends `request`, all of whose parts are answered.
     fn end(&mut self, now: Time, request: u32, op: Op) -> Option<Spent>;
 
-    /// The device's own stages of `part`, before it answers; needed only if they are asked for.
+    /// Reports the device's stages of `part`, before its reply; needed only if stages are enabled.
     fn note(&mut self, _part: Part, _laps: &[Lap]) {}
 
-    /// Whether [`Spent::laps`] are asked for; they are not at first.
+    /// Enables [`Spent::laps`]; disabled by default.
     fn detail(&mut self, is_detailed: bool);
 
-    /// When its next event is due; [`Time::MAX`] if none is.
+    /// Time of its next event; [`Time::MAX`] if there is none.
     fn next(&self) -> Time;
 
-    /// Processes events before `until`, in time order, up to the first that completes a leg; `None` if none of them does.
-    /// The device lets it not run past its own next event.
+    /// Processes events before `until`, in time order, up to the first that completes a leg; `None` if none
+    /// does. The device never runs it past the device's own next event.
     fn pop_before(&mut self, until: Time) -> Option<Arrival>;
 
-    /// Power fails at `at`: nothing is under way, and what was not done by then takes no time.
+    /// Handles a power failure at `at`: everything in progress is dropped, and only time until then is
+    /// charged.
     fn power_fail(&mut self, at: Time);
 
-    /// Forgets busy times.
+    /// Clears busy times.
     fn restart_ledger(&mut self);
 
-    /// What it works with.
+    /// Its resources.
     fn resources(&self) -> Vec<Resource>;
 
-    /// Panics if its accounting does not balance.
+    /// Panics if its accounting is inconsistent.
     fn check_invariants(&self);
 }

@@ -1,4 +1,4 @@
-//! A driver, its CPUs, and a link for each direction that carries data and nothing else.
+//! A driver, its CPUs, and a link per direction that carries only data.
 
 use super::{Arrival, Cpus, HostPort, Lap, Leg, Part, Spent};
 use nacre_kernel::event::Link;
@@ -6,8 +6,8 @@ use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, Bandwidth, Op, Request, Resource, Stage, Time};
 use std::collections::VecDeque;
 
-/// A driver, its CPUs, and links that carry data and nothing else. Ends take no time. A request costs at most two events: the
-/// end of the driver's work, and that of its transfer.
+/// A driver, its CPUs, and links that carry only data. The end of a request takes no time. A request has at
+/// most two events: the end of the driver's work, and that of its transfer.
 #[derive(State)]
 pub struct Plain {
     #[state(skip = "from the configuration")]
@@ -17,23 +17,23 @@ pub struct Plain {
     to_host: Link,
     #[state(skip = "from the configuration")]
     piece: u64,
-    /// Names of the links, from the host and to it.
+    /// Names of the links, from the host and to the host.
     #[state(skip = "names")]
     links: [&'static str; 2],
-    /// Transfers from the host, and to it. They end in the order in which they began.
+    /// Transfers from the host and to the host, in the order of their ends.
     #[state(varies)]
     transfers: [VecDeque<Transfer>; 2],
-    #[state(skip = "set by whoever asks")]
+    #[state(skip = "set by `detail`")]
     is_detailed: bool,
 }
 
-/// Data that crosses a link.
+/// Data on a link.
 #[derive(Clone, Copy, Debug, Value)]
 struct Transfer {
-    /// When the last byte is across.
+    /// Arrival of the last byte.
     at: Time,
     part: Part,
-    /// On the link.
+    /// Transfer time on the link.
     time: Time,
 }
 
@@ -53,12 +53,12 @@ impl Plain {
         }
     }
 
-    /// The same, whose parts cross in pieces of at most `piece` bytes.
+    /// As before, with transfers of at most `piece` bytes.
     pub(super) fn in_pieces(self, piece: u64) -> Plain {
         Plain { piece, ..self }
     }
 
-    /// When the first transfer in one direction is across.
+    /// End of the first transfer in one direction.
     #[inline]
     fn next_across(&self, direction: usize) -> Time {
         self.transfers[direction].front().map_or(Time::MAX, |transfer| transfer.at)
@@ -96,7 +96,7 @@ impl HostPort for Plain {
         let time = self.from_host.time_for(bytes);
         let at = self.from_host.cross(now, time);
         if at == now {
-            // A link that takes no time, as tests of a device alone have it, is no event.
+            // A link without transfer time, as in tests of a device alone, needs no event.
             return Some(Spent::nothing());
         }
         self.transfers[0].push_back(Transfer { at, part, time });
@@ -111,7 +111,7 @@ impl HostPort for Plain {
         let time = self.to_host.time_for(bytes);
         let at = self.to_host.cross(now, time);
         if at == now {
-            // A link that takes no time, as tests of a device alone have it, is no event.
+            // A link without transfer time, as in tests of a device alone, needs no event.
             return Some(Spent::nothing());
         }
         self.transfers[1].push_back(Transfer { at, part, time });

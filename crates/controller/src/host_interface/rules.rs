@@ -1,25 +1,25 @@
-//! How cache lines and stores cross a link.
+//! Link traffic of cache lines and stores.
 
 use nacre_kernel::Time;
 
-/// What crosses the link for a line, each way.
+/// Bytes on the link for a line, by direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Crossing {
     pub(super) down: u64,
     pub(super) up: u64,
 }
 
-/// How lines go to and fro.
+/// Rules for the lines of an interface.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
     /// Bytes of a line.
     pub(super) line: u64,
     /// CPU time per line.
     pub(super) issue: Time,
-    /// Lines of a request under way; of writes only where each is answered.
+    /// Maximum outstanding lines of a request; for writes only if each gets a reply.
     pub(super) outstanding: u32,
     pub(super) read: Crossing,
     pub(super) write: Crossing,
-    /// Whether the CPU is answered for a line that it writes; otherwise it reads something after the last.
+    /// Whether each written line gets a reply; otherwise the CPU reads from the device after the last one.
     pub(super) is_answered: bool,
 }

@@ -1,25 +1,25 @@
-//! What all interfaces have in common, and what tests of each share: a device that serves at once.
+//! Tests of all interfaces, and shared code: a device that serves requests in zero time.
 
 use super::{HostInterfaceFamily, HostPort, Leg, Part, Spent, build};
 use crate::workbench::{rooms, workbench};
 use nacre_config::{Configuration, Slot};
 use nacre_kernel::{Op, Pcie, Request, Time};
 
-/// The document around the interface under test.
+/// A document with an interface.
 #[derive(Debug, Configuration)]
 struct Document {
     /// The interface.
     host: Slot<HostInterfaceFamily>,
 }
 
-/// The port of the interface that the inside of a TOML table describes.
+/// The port of an interface, from the content of a TOML table.
 pub(crate) fn built(toml: &str) -> Box<dyn HostPort> {
     let document: Result<Document, _> = workbench(1).read(&format!("[host]\n{toml}"));
     let document = document.unwrap_or_else(|problems| panic!("{toml}: {problems}"));
     build(&document.host, rooms()).unwrap_or_else(|problems| panic!("{toml}: {problems}"))
 }
 
-/// A request to a device that takes as long for each part.
+/// A request to a device with the same service time for each part.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Issued {
     pub(crate) at: Time,
@@ -27,8 +27,8 @@ pub(crate) struct Issued {
     pub(crate) bytes: u64,
 }
 
-/// When each request ends before a device that serves all parts at once, and where its time went: parts of `piece` bytes, or
-/// of the size that the interface asks for.
+/// End and latency breakdown of each request on a device that serves parts in zero time. Parts have `piece`
+/// bytes, or the size that the interface requires.
 pub(crate) fn served_at_once(
     port: &mut dyn HostPort,
     requests: &[Issued],
@@ -138,7 +138,7 @@ pub(super) fn ns(bytes: u64) -> f64 {
     bytes as f64 / LINK.raw().0 * 1e9
 }
 
-/// Software and link are all that a request alone takes.
+/// Software and link are the whole latency of a single request.
 #[test]
 fn the_time_of_a_request_alone_is_all_accounted_for() {
     for toml in ["kind = \"nvme\"", "kind = \"memory_window\"", "kind = \"cxl_mem\"\nlines = 1"] {
@@ -148,15 +148,15 @@ fn the_time_of_a_request_alone_is_all_accounted_for() {
             let served = served_at_once(&mut *built(toml), &together(1, op, bytes), None);
             let (ended, Spent { software, link, .. }) = &served[0];
             let waited = *ended - *software - *link;
-            // Stores that are posted wait for each other on the link.
+            // Posted stores wait for each other on the link.
             let is_posted = toml.contains("window") && op == Op::Write && bytes > 64;
             assert!(waited.is_zero() || is_posted, "{toml}, {op:?} of {bytes}: {waited} of {ended}");
         }
     }
 }
 
-/// A device that serves requests as a whole learns of a read with its first line and of a write with its last, and one that
-/// serves at once ends them when one that serves line by line does.
+/// A device that serves whole requests receives a read with its first line and a write with its last. If it
+/// serves in zero time, requests end at the same time as on a device that serves line by line.
 #[test]
 fn requests_served_as_a_whole_cross_line_by_line_too() {
     for toml in [
@@ -179,7 +179,7 @@ const ALL: [&str; 4] = [
     "kind = \"cxl_mem\"\ncpus = 1",
 ];
 
-/// After a power loss nothing is under way, and a request takes what it took at first.
+/// After a power loss no request is outstanding, and the next one takes as long as the first.
 #[test]
 fn nothing_is_under_way_after_a_power_loss() {
     for toml in ALL {
@@ -203,7 +203,7 @@ fn nothing_is_under_way_after_a_power_loss() {
     }
 }
 
-/// Whatever is served, software and link take no more than the time of a request, and its stages sum to it.
+/// Software and link time do not exceed the latency of a request, and its stages sum to it.
 #[test]
 fn looking_closely_changes_nothing() {
     for toml in ALL {

@@ -1,14 +1,14 @@
-//! Latency distributions: how long a device that is known only by its latencies takes.
+//! Latency distributions of devices that are known only by their latencies.
 //!
-//! Each is a room of [`LatencyFamily`]. A duration alone is a constant latency: `read = "6.7 us"` is
-//! short for `read = { kind = "constant", latency = "6.7 us" }`.
+//! Each is a module of [`LatencyFamily`]. A duration alone is a constant latency: `read = "6.7 us"` is short
+//! for `read = { kind = "constant", latency = "6.7 us" }`.
 //!
-//! | room | is |
+//! | module | distribution |
 //! |---|---|
-//! | [`constant`] | always the same |
-//! | [`exponential`] | memoryless, given its mean |
-//! | [`lognormal`] | long-tailed, given its mean and standard deviation |
-//! | [`quantiles`] | given by points of its cumulative distribution |
+//! | [`constant`] | constant |
+//! | [`exponential`] | memoryless, with a given mean |
+//! | [`lognormal`] | long-tailed, with a given mean and standard deviation |
+//! | [`quantiles`] | points of the cumulative distribution |
 //! | [`fio_json`] | measured with fio, from its JSON output |
 //! | [`latency_log`] | measured with fio, from its log of every request |
 

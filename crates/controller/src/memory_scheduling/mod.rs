@@ -1,5 +1,4 @@
-//! Memory scheduling: which access is served first, and how far ahead rows are opened. One room per
-//! scheduler.
+//! Memory scheduling: the order of accesses, and how far ahead rows are opened. One module per scheduler.
 
 pub mod fcfs;
 pub mod fr_fcfs;

@@ -11,19 +11,19 @@ use nacre_kernel::{Energy, Power, Random, Time};
 #[state(after = "Backup::check")]
 pub(super) struct Backup {
     #[state(skip = "from the configuration")]
-    plan: Plan,
+    plan: DumpCost,
     /// A bit for each page of flash: whether the memory differs from it.
     changed: Vec<u64>,
-    /// A bit for each page ever saved: the others hold nothing that can be lost.
+    /// A bit for each page that was ever saved: the others have no data to lose.
     held: Vec<u64>,
-    /// Charge of the capacitor at `since`, from when it is charged.
+    /// Charge of the capacitor at `since`, and when it started charging.
     charge: Energy,
     since: Time,
 }
 
 /// Sizes, times, and energies of a dump.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Plan {
+pub(super) struct DumpCost {
     is_volatile: bool,
     /// Pages of flash for the memory, and the shift of their size in bytes.
     pub(super) pages: u64,
@@ -55,13 +55,13 @@ pub(super) struct Dumped {
     pub(super) end: u64,
 }
 
-impl Plan {
-    pub(super) fn new(config: &Config, ecc: &dyn Ecc) -> Plan {
+impl DumpCost {
+    pub(super) fn new(config: &Config, ecc: &dyn Ecc) -> DumpCost {
         let layout = ecc.layout();
         let bytes = config.flash_page.0 + layout.spare_bytes;
         let rate = config.flash_error_rate.0;
         let decoding = decoding(ecc, rate) * u64::from(layout.codewords);
-        Plan {
+        DumpCost {
             is_volatile: config.volatile,
             pages: config.capacity() / config.flash_page.0,
             page_shift: config.flash_page.0.trailing_zeros(),
@@ -100,7 +100,7 @@ impl Plan {
 
     /// Pages, at most `most`, that `energy` saves.
     pub(super) fn saved_by(&self, energy: Energy, most: u64) -> u64 {
-        // Float rounding must not lose a page of a capacitor for an exact number of pages.
+        // Floating-point rounding must not lose a page if the capacitor has exactly the energy for it.
         let seconds = energy.0 / self.power.0 * (1.0 + 1e-12) - self.setup.as_secs_f64();
         let pages = seconds / self.save.as_secs_f64();
         if pages <= 0.0 { 0 } else { most.min(pages as u64) }
@@ -128,7 +128,7 @@ fn decoding(ecc: &dyn Ecc, rate: f64) -> Time {
 
 impl Backup {
     pub(super) fn new(config: &Config, ecc: &dyn Ecc) -> Backup {
-        let plan = Plan::new(config, ecc);
+        let plan = DumpCost::new(config, ecc);
         let words = if plan.is_volatile { plan.pages.div_ceil(64) } else { 0 };
         let charge = plan.stored.unwrap_or_default();
         let changed = vec![0; words as usize];
@@ -136,16 +136,19 @@ impl Backup {
     }
 
     /// Whether a power loss may lose data of the card in `config`. Errors: its capacitor is too small for a
-    /// dump, which the settings do not allow; or its error correction is impossible for the flash.
+    /// dump, and the settings do not allow that; or its error correction does not fit the flash pages.
     pub(super) fn may_lose(config: &Config, families: &dyn Families) -> Result<bool, Problems> {
         let code = ecc::build(&config.flash_ecc, ecc::Page { families, bytes: config.flash_page })?;
-        let plan = Plan::new(config, &*code);
+        let plan = DumpCost::new(config, &*code);
         match plan.stored {
             Some(stored) if !plan.is_enough() && !config.may_lose_writes => {
                 let needed = plan.energy(plan.pages);
-                let problem = format!("after its hours of service a dump needs {needed}");
+                let problem = format!(
+                    "it is not enough for a dump: after capacitor_hours, a dump needs \
+                                       {needed}"
+                );
                 let remedy =
-                    "give a larger capacitor, faster flash, or may_lose_writes = true to see what is lost";
+                    "use a larger capacitor, faster flash, or may_lose_writes = true to measure the loss";
                 Err(Problem::new(ErrorCode::ConflictingSettings, "capacitor", None, &problem)
                     .given(stored.to_string())
                     .remedy(remedy)
@@ -155,7 +158,7 @@ impl Backup {
         }
     }
 
-    pub(super) fn plan(&self) -> &Plan {
+    pub(super) fn plan(&self) -> &DumpCost {
         &self.plan
     }
 
@@ -169,7 +172,7 @@ impl Backup {
         self.plan.is_volatile && self.plan.unreadable > 0.0
     }
 
-    /// Unreadable pages among all that were ever written, selected at random and independently.
+    /// Random unreadable pages among all that were ever written, independently.
     pub(super) fn misread(&mut self, chance: &mut Random) -> Vec<u64> {
         if !self.misreads() {
             return Vec::new();
@@ -180,7 +183,7 @@ impl Backup {
         (0..self.plan.pages).filter(is_held).filter(|_| chance.chance(share)).collect()
     }
 
-    /// The host wrote `bytes` from `address` on.
+    /// The host wrote `bytes` bytes from `address`.
     #[inline]
     pub(super) fn change(&mut self, address: u64, bytes: u64) {
         if self.plan.is_volatile && bytes > 0 {
@@ -208,7 +211,7 @@ impl Backup {
 
     /// Result of the dump after a power failure at `at`. [`Backup::dumped`] follows.
     pub(super) fn dump(&self, at: Time) -> Dumped {
-        let Plan { pages, dump, .. } = self.plan;
+        let DumpCost { pages, dump, .. } = self.plan;
         let changed = self.changed();
         let charge = self.charge(at);
         let wanted = match dump {
@@ -226,7 +229,7 @@ impl Backup {
             }
         };
         let lost = (end..pages).filter(|&page| self.is_changed(page)).count() as u64;
-        // Only a card that may lose data keeps the earlier content of the flash next to its memory.
+        // Only a card that may lose data stores the earlier content of the flash next to its memory.
         assert!(lost == 0 || self.loses(), "a dump that was to save everything loses {lost} pages");
         let time = if wanted == 0 { Time::ZERO } else { self.plan.time(saved) };
         Dumped { time, saved, lost, end }
@@ -239,7 +242,7 @@ impl Backup {
             let used = self.plan.power.over(dumped.time);
             self.charge = Energy((charge.0 - used.0).max(0.0));
         }
-        // Until it is charged again, which requires power.
+        // It has no charge until power returns.
         self.since = Time::MAX;
     }
 

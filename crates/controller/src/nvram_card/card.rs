@@ -52,7 +52,7 @@ pub(super) struct Card<S> {
     /// Result of the last power loss.
     pub(super) interrupted: Recovery,
     pub(super) host: HostCounts,
-    #[state(skip = "set by whoever asks")]
+    #[state(skip = "set by `detail`")]
     pub(super) is_detailed: bool,
 }
 
@@ -85,7 +85,7 @@ pub(super) enum Event {
     Served(u32),
     /// The data of a piece is durable.
     Landed(u32),
-    /// A flush waits for no write any more.
+    /// A flush has no more writes to wait for.
     Flushed(u32),
     /// The request completes immediately for the host.
     Over(u32),
@@ -186,7 +186,8 @@ impl<S: Store> Card<S> {
                 self.unreadable.remove(range);
                 self.end(now, number);
             }
-            // Volatile memory is saved as it is: only rows that are durable when they are closed are waited for.
+            // Volatile memory is saved in any state; only rows that become durable when they are closed are
+            // waited for.
             Op::Flush if !self.config.volatile => {
                 if self.writes.wait(number).is_some() {
                     self.end(now, number);
@@ -199,7 +200,7 @@ impl<S: Store> Card<S> {
     fn bring_pieces(&mut self, now: Time, number: u32, request: &Request) {
         let size = self.port.piece();
         let (mut address, end) = (request.address, request.address + u64::from(request.bytes));
-        // All are known before the first is served.
+        // All parts are known before the first is served.
         let count = (end - 1) / size - address / size + 1;
         let active = &mut self.active[number];
         (active.left, active.unlanded) = (count as u32, count as u32);
@@ -271,7 +272,7 @@ impl<S: Store> Card<S> {
         }
     }
 
-    /// Makes the data of a piece durable.
+    /// Marks the data of a piece as durable.
     fn land(&mut self, now: Time, number: u32) {
         self.change(number);
         let piece = &mut self.pieces[number];
@@ -290,7 +291,7 @@ impl<S: Store> Card<S> {
         }
     }
 
-    /// The memory has the bytes of a piece.
+    /// Applies the data of a piece to the memory.
     fn change(&mut self, number: u32) {
         let Piece { address, bytes, .. } = self.pieces[number];
         self.backup.change(address, bytes);

@@ -210,24 +210,24 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
         reader.conflict("interleave", &Bytes(span).to_string(), &problem, &format!("use {}", Bytes(row)));
     }
     if !config.flash_page.0.is_power_of_two() || !config.capacity().is_multiple_of(config.flash_page.0) {
-        let problem = "the memory is not a whole number of such pages";
+        let problem = "the memory size is not a multiple of it";
         reader.conflict("flash_page", &config.flash_page.to_string(), problem, "use \"16 KiB\"");
     }
     if !config.volatile && part.refresh_every.is_some() {
-        let problem = "memory that is refreshed loses its content without power";
-        reader.conflict("volatile", "false", problem, "use true, or leave refresh_every and refresh out");
+        let problem = "memory with refresh loses its content without power";
+        reader.conflict("volatile", "false", problem, "use true, or remove refresh_every and refresh");
     }
     if !config.volatile && config.rows == RowPolicy::Open {
-        let problem = "writes are durable only when their rows are closed, and these stay open";
+        let problem = "writes are durable only when their rows are closed, but these rows stay open";
         reader.conflict("rows", "open", problem, "use \"open_for_reads\" or \"closed\"");
     }
     if config.written == Written::Closed && config.rows == RowPolicy::Open {
-        let problem = "rows that are written stay open, so that no write would be done";
+        let problem = "written rows stay open, so no write would complete";
         reader.conflict("written", "closed", problem, "use \"in_row\", or rows = \"open_for_reads\"");
     }
     if !config.volatile && config.capacitor.is_some() {
         let given = config.capacitor.map_or_else(String::new, |held| held.to_string());
-        let problem = "memory that keeps its content needs none";
+        let problem = "non-volatile memory needs none";
         reader.conflict("capacitor", &given, problem, "remove it, or use volatile = true");
     }
 }

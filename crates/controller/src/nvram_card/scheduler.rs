@@ -10,15 +10,12 @@ use std::collections::VecDeque;
 
 /// A channel and its queue. Every decision is made at its clock.
 ///
-/// It sees the oldest accesses, as many as its queue has places. The command that is allowed first is given;
-/// of several at
-/// the same clock a refresh that is due goes first, then the read or write of the oldest access whose rows
-/// are open, then the
-/// command that opens or closes a row for the oldest access. A row is not closed while an access that is seen
-/// wants it and
-/// has all its rows open, nor while an older one wants it: two that had a row of the other's open would wait
-/// for each other.
-/// The bursts of one access follow each other, and it leaves its place with the last of them.
+/// It sees the oldest accesses, up to the size of its queue. The command with the earliest possible clock is
+/// issued. Among several at the same clock, the order is: a due refresh, the read or write of the oldest
+/// access whose rows are open, then the command that opens or closes a row for the oldest access. A row is
+/// not closed while a visible access with all its rows open needs it, nor while an older access does:
+/// otherwise two accesses, each with one row of the other open, would wait for each other. The bursts of an
+/// access are consecutive, and the last one frees its queue slot.
 #[derive(Debug, State)]
 pub(super) struct Scheduler {
     channel: InOrder,
@@ -33,7 +30,7 @@ pub(super) struct Scheduler {
     interval: u64,
     /// Time of the next refresh of each rank.
     due: Vec<u64>,
-    /// Accesses that wait, the oldest first.
+    /// Waiting accesses, oldest first.
     #[state(varies)]
     waiting: VecDeque<Waiting>,
     /// Earliest clock for the next command.
@@ -43,7 +40,7 @@ pub(super) struct Scheduler {
     /// The next command, unless an earlier access arrives.
     #[state(varies)]
     next: Option<Next>,
-    /// Data transfers that may be in progress, the oldest first.
+    /// Data transfers that may be in progress, oldest first.
     #[state(varies)]
     moving: VecDeque<Moving>,
     /// Banks with an open row that is needed, as bits.
@@ -63,7 +60,7 @@ pub(super) struct Scheduler {
 struct Waiting {
     access: Access,
     is_write: bool,
-    /// The piece of a request that it is of.
+    /// The piece of a request that it belongs to.
     piece: u32,
     /// When it entered the scheduler's window.
     seen: Option<u64>,
@@ -384,7 +381,7 @@ impl Scheduler {
             let place = Place { rank, bank: 0, row: 0 };
             self.channel.give(Kind::Refresh, place, self.channel.allowed(Kind::Refresh, place, due));
             due += self.interval;
-            // Of commands that nothing waited for, only the last one matters.
+            // Only the last refresh of an idle rank matters.
             let unseen = to.saturating_sub(due) / self.interval;
             if unseen > 1 {
                 self.channel.count_refreshes(unseen - 1);

@@ -1,8 +1,8 @@
-//! Wear leveling for media with in-place writes: one room per scheme.
+//! Wear leveling for media with in-place writes: one module per scheme.
 //!
-//! A controller has logical rows, numbered from zero, and slightly more physical ones. A scheme maps the
-//! first to the second and changes the mapping as rows are written. It moves no data itself: it returns the
-//! rows to copy, and the device copies them, with the time and wear that this costs.
+//! A controller has logical rows, numbered from zero, and slightly more physical ones. A scheme maps logical
+//! to physical rows and changes the mapping as rows are written. It moves no data itself: it returns the rows
+//! to copy, and the device copies them, with the time and wear that this costs.
 
 pub mod none;
 pub mod start_gap;
@@ -37,7 +37,7 @@ pub trait WearLevelingContext {
     fn random(&self, name: &str) -> Random;
 }
 
-/// The rows that a scheme is for.
+/// The rows covered by a scheme.
 #[derive(Clone, Copy, Debug)]
 pub struct Region {
     /// Index of the part within the device.
@@ -57,7 +57,7 @@ pub fn build(
     (room_of(ROOMS, slot).build)(slot, &mut Context { region, builder })
 }
 
-/// Physical rows that the scheme in `slot` needs for the rows of `region`. Errors: as of [`build`].
+/// Physical rows that the scheme in `slot` needs for the rows of `region`. Errors: those of [`build`].
 pub fn physical_rows(
     slot: &Slot<WearLevelingFamily>,
     region: Region,
@@ -67,7 +67,7 @@ pub fn physical_rows(
     Ok(built.physical_rows())
 }
 
-/// Context for capacity checks only: any random numbers serve.
+/// Context for capacity checks only: random numbers are arbitrary.
 struct Question<'a> {
     region: Region,
     families: &'a dyn Families,
@@ -91,7 +91,7 @@ impl WearLevelingContext for Question<'_> {
     }
 }
 
-/// What a device's builder offers to its scheme.
+/// Context of a scheme, from the device's builder.
 struct Context<'a> {
     region: Region,
     builder: &'a mut dyn Builder,
@@ -159,9 +159,9 @@ pub struct Written {
     pub moves: u64,
     /// Physical destination of the first copy.
     pub to: u64,
-    /// Number of writes before the first copy, and then between copies.
+    /// Number of writes before the first copy.
     pub first: u64,
-    /// See `first`.
+    /// Number of writes between later copies.
     pub every: u64,
 }
 

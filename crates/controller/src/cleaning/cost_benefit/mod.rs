@@ -54,8 +54,8 @@ impl Cleaner for CostBenefit {
     }
 }
 
-/// (1 - u) age / (1 + u): benefit-cost ratio, with free space times its age over the cost to read a segment
-/// and write its valid share u.
+/// Benefit-cost ratio (1 - u) age / (1 + u): free space times its age, over the cost to read a segment and
+/// write its valid share u.
 fn benefit_to_cost(view: &View<'_>, place: usize) -> f64 {
     let live = f64::from(view.places[place].live) / f64::from(view.pages_per_segment);
     let age = view.drained.saturating_sub(view.places[place].written_at);

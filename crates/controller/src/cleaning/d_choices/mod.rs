@@ -1,9 +1,10 @@
 //! d choices: sample d segments, and clean the one with the most invalid pages.
 //!
 //! # Model
-//! All segment positions are one partition. Of d positions sampled at random, with replacement, the one with the
-//! most invalid pages is cleaned. d = 1 is random cleaning. Large d approaches greedy, which has to examine every
-//! segment. If none of the d has an invalid page, the next position with one is cleaned.
+//! All segment positions are one partition. The policy samples d positions at random, with replacement, and
+//! cleans the one with the most invalid pages. d = 1 is random cleaning. Large d approaches greedy, which has
+//! to examine every segment. If no sampled position has an invalid page, the next position with one is
+//! cleaned.
 //!
 //! # Not modeled
 //! Nothing is left out.

@@ -5,14 +5,14 @@ use nacre_device::Builder;
 use nacre_kernel::Random;
 use nacre_kernel::state::State;
 
-/// The document around a policy.
+/// A document with a policy.
 #[derive(Debug, Configuration)]
 struct Document {
     /// The policy.
     cleaning: Slot<CleaningFamily>,
 }
 
-/// Knows one policy, `third`.
+/// A caller that provides one policy, `third`.
 struct Caller(Workbench);
 
 impl CleaningContext for Caller {
@@ -31,7 +31,9 @@ impl CleaningContext for Caller {
     fn external(&mut self, path: &str, name: &str) -> Result<Box<dyn Cleaner>, Problems> {
         match name {
             "third" => Ok(Box::new(Third)),
-            _ => Err(Problem::new(ErrorCode::NoFunction, path, None, "nobody brought it").given(name).into()),
+            _ => Err(Problem::new(ErrorCode::NoFunction, path, None, "it is not registered")
+                .given(name)
+                .into()),
         }
     }
 }
@@ -61,5 +63,5 @@ fn the_callers_function_decides() {
 #[test]
 fn a_name_nobody_brought_is_the_users_mistake() {
     let problems = built("fourth").err().unwrap().to_string();
-    assert_eq!(problems, "cleaning.function: nobody brought it, given fourth");
+    assert_eq!(problems, "cleaning.function: it is not registered, given fourth");
 }

@@ -120,7 +120,7 @@ impl Cleaner for Hybrid {
 }
 
 impl Hybrid {
-    /// The young segment to clean instead of the oldest, if one is due.
+    /// The young segment to clean instead of the oldest, if it is time for one.
     fn young(&mut self, view: &View<'_>, partition: usize, oldest: usize) -> Option<usize> {
         let count = view.partitions[partition].count as u32;
         // The first partition has no predecessor, and two positions have no young segment.

@@ -23,9 +23,9 @@
 //! costs a hundred times as much.
 //!
 //! With one segment per partition, this is the locality gathering of the paper; with sixteen, its hybrid. No
-//! value is fitted: every quantity is counted. The paper says only *closer* about `step`, which is assumed to be
-//! half of the distance. `locality_gathering` and `hybrid` have the same aim and their own method with fitted
-//! settings. Where they cost less, the difference is due to these settings.
+//! value is fitted: every quantity is counted. The paper says only *closer* about `step`, which is assumed to
+//! be half of the distance. `locality_gathering` and `hybrid` have the same aim and their own method with
+//! fitted settings. If they cost less, the difference is due to these settings.
 //!
 //! # Not modeled
 //! - The paper also raises the utilization of a segment below the average. Without `raises`, only neighbors above
@@ -95,7 +95,7 @@ pub const ROOM: Room<CleaningFamily> = Room {
 struct ProductAverage {
     #[state(skip = "from the configuration")]
     config: Config,
-    /// For each partition; empty before the first cleaning.
+    /// By partition; empty before the first cleaning.
     #[state(varies)]
     partitions: Vec<Cleaned>,
 }
@@ -133,8 +133,8 @@ impl Cleaner for ProductAverage {
 }
 
 impl ProductAverage {
-    /// Share of the excess of the victim's valid pages over the number for the average product: it gives up
-    /// that many or, if negative, takes them in.
+    /// Excess of the victim's valid pages over the number for the average product, times the step: it gives
+    /// away this number of pages or, if negative, takes them in.
     fn excess(&mut self, view: &View<'_>, partition: usize, victim: usize) -> f64 {
         self.partitions.resize(view.partitions.len(), Cleaned::default());
         let before = self.partitions[partition].at.replace(view.drained);

@@ -8,7 +8,7 @@ fn cost(policy: &'static str, hot: f64, scattered: bool) -> f64 {
     Trial { hot, scattered, warm_up: 80.0, ..Trial::of(policy) }.cost()
 }
 
-/// As it is, and taking pages in.
+/// Without and with `raises`.
 const POLICIES: [&str; 2] = ["\"product_average\"", "{ kind = \"product_average\", raises = true }"];
 
 #[test]
@@ -25,7 +25,8 @@ fn high_locality_costs_less_and_never_below_perfect_sorting() {
     {
         let costs = [0.5, 0.1, 0.05].map(|hot| (hot, cost(policy, hot, scattered)));
         assert!(costs.is_sorted_by(|a, b| a.1 > b.1), "{policy}, scattered {scattered}: {costs:?}");
-        // Even writes leave nothing to sort: utilizations that vary a little cost a little less than equal ones there.
+        // Uniform writes leave nothing to sort; small variations of the utilizations reduce the cost
+        // slightly.
         for (hot, cost) in costs.into_iter().skip(1) {
             assert!(cost >= laws::sorted(0.8, hot), "{cost} at {hot}, scattered {scattered}");
         }
@@ -43,14 +44,14 @@ fn partitions_of_sixteen_are_near_greedy_for_uniform_writes_and_better_at_high_l
     }
 }
 
-/// The policy for partitions of one segment.
+/// The policy with partitions of one segment.
 fn by_step(step: f64, raises: bool) -> ProductAverage {
     let config = Config { segments_per_partition: 1, step: Ratio(step), raises };
     ProductAverage { config, partitions: Vec::new() }
 }
 
-/// Three segments of 100 pages of which `partition` was cleaned after 400 drained pages, and then after `elapsed`
-/// more, when the segment was `live`.
+/// Three segments of 100 pages. `partition` was cleaned after 400 drained pages, and is cleaned again after
+/// `elapsed` more, with `live` valid pages.
 fn decide(policy: &mut ProductAverage, partition: usize, elapsed: u64, live: u32) -> Decision {
     let partitions =
         [0, 1, 2].map(|first| Partition { first, count: 1, active: first, ..Partition::default() });
@@ -66,12 +67,12 @@ fn decide(policy: &mut ProductAverage, partition: usize, elapsed: u64, live: u32
 #[test]
 fn a_segment_above_the_average_gives_what_brings_its_product_down_to_it() {
     let mut policy = by_step(1.0, false);
-    // Half live, once in 100 pages: the product 1 / 100, which is the average as well.
+    // 1/2 valid, once in 100 pages: the product 1 / 100, which is also the average.
     assert_eq!(decide(&mut policy, 0, 100, 50), Decision::clean(0));
-    // 4/5 live, once in 100 pages: 4 / 100. The average is 5 / 200, so a cost of 5/2 is allowed, that is
-    // 100 * 5/7 = 71.4 live pages of 80.
+    // 4/5 valid, once in 100 pages: 4 / 100. The average is 5 / 200, so a cost of 5/2 is allowed, that is 100
+    // * 5/7 = 71.4 valid pages of 80.
     assert_eq!(decide(&mut policy, 1, 100, 80), Decision { to_lower: 4, to_higher: 4, ..Decision::clean(1) });
-    // 4/5 live, once in 400 pages: 4 / 400, below the average of 6 / 300.
+    // 4/5 valid, once in 400 pages: 4 / 400, below the average of 6 / 300.
     assert_eq!(decide(&mut policy, 2, 400, 80), Decision::clean(2));
 }
 
@@ -79,11 +80,11 @@ fn a_segment_above_the_average_gives_what_brings_its_product_down_to_it() {
 fn one_that_raises_gives_or_takes_what_brings_its_product_to_the_average() {
     let mut policy = by_step(1.0, true);
     assert_eq!(decide(&mut policy, 0, 100, 50), Decision::clean(0));
-    // 4/5 live, once in 100 pages: 4 / 100, with 1/5 of a page written to it for each. The average is 1/40, and so is
-    // (100 - f) / f^2 / 5 at f = 24.6: it has 4.6 live pages too many.
+    // 4/5 valid, once in 100 pages: 4 / 100, with 1/5 of a page written to it for each. The average is 1/40,
+    // which (100 - f) / f^2 / 5 has at f = 24.6: an excess of 4.6 valid pages.
     assert_eq!(decide(&mut policy, 1, 100, 80), Decision { to_lower: 2, to_higher: 2, ..Decision::clean(1) });
-    // 4/5 live, once in 400 pages: 1 / 100, with 1/20 of a page written to it for each. The average is 1/50, and so is
-    // (100 - f) / f^2 / 20 at f = 14.6: it takes 5 pages in, all from the only neighbor.
+    // 4/5 valid, once in 400 pages: 1 / 100, with 1/20 of a page written to it for each. The average is 1/50,
+    // which (100 - f) / f^2 / 20 has at f = 14.6: it takes 5 pages in, all from its only neighbor.
     assert_eq!(decide(&mut policy, 2, 400, 80), Decision { from_lower: 5, ..Decision::clean(2) });
 }
 
@@ -91,7 +92,7 @@ fn one_that_raises_gives_or_takes_what_brings_its_product_to_the_average() {
 fn one_cleaning_goes_its_step_of_the_way_to_the_average() {
     let mut policy = by_step(0.5, false);
     decide(&mut policy, 0, 100, 50);
-    // Of the 8.6 pages above the average half.
+    // Half of the excess of 8.6 pages.
     assert_eq!(decide(&mut policy, 1, 100, 80), Decision { to_lower: 2, to_higher: 2, ..Decision::clean(1) });
 }
 
@@ -99,6 +100,6 @@ fn one_cleaning_goes_its_step_of_the_way_to_the_average() {
 fn the_last_segment_gives_all_to_the_one_before() {
     let mut policy = by_step(1.0, false);
     decide(&mut policy, 0, 100, 50);
-    // 4 / 100; the average is 5 / 200, and 8.6 of its 80 live pages are too many.
+    // 4 / 100; the average is 5 / 200, an excess of 8.6 valid pages out of 80.
     assert_eq!(decide(&mut policy, 2, 100, 80), Decision { to_lower: 8, ..Decision::clean(2) });
 }

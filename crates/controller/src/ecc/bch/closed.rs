@@ -1,8 +1,8 @@
 //! Roots of polynomials of degree four and less, by tables and a few operations.
 //!
-//! `y^2 + y` is linear over GF(2), so that a solution of `y^2 + y = c` is a sum of parts for the bits of `c`.
-//! Every cubic comes down to `y^3 + y = d`, for which there is a table by `d`, and every polynomial of degree four
-//! to a cubic and quadratics. All that is wanted here is polynomials with as many roots as their degree.
+//! `y^2 + y` is linear over GF(2), so a solution of `y^2 + y = c` is a sum of terms for the bits of `c`.
+//! Every cubic reduces to `y^3 + y = d`, which has a table indexed by `d`, and every quartic to a cubic and
+//! quadratics. Only polynomials with as many roots as their degree are solved.
 
 use super::field::Field;
 
@@ -11,7 +11,7 @@ pub(super) const CLOSED: usize = 4;
 
 /// Solves polynomials of degree up to [`CLOSED`].
 pub(super) struct Closed {
-    /// Parts of a solution of `y^2 + y = c` by the lower and the upper byte of `c`, where there is a solution.
+    /// Terms of a solution of `y^2 + y = c` for the lower and the upper byte of `c`, if there is a solution.
     halves: [[u16; 256]; 2],
     /// A solution of `y^3 + y = d`, indexed by `d`, if there are three; else zero.
     cubes: Box<[u16]>,
@@ -23,7 +23,7 @@ impl Closed {
         let elements = field.order() as usize + 1;
         let mut solutions = vec![[0u16; 3]; elements];
         let mut found = vec![0u8; elements];
-        // By `c`, one of the solutions of `y^2 + y = c`; by even `y` alone, since the other one is `y + 1`.
+        // One solution of `y^2 + y = c`, indexed by `c`; only even `y`, since the other solution is `y + 1`.
         let mut squares = vec![None; elements];
         for y in 0..=field.order() as u16 {
             let square = field.square(y);
@@ -81,7 +81,7 @@ impl Closed {
     #[inline]
     fn of_depressed(&self, field: &Field, p: u16, q: u16) -> Option<u16> {
         if q == 0 {
-            // Zero is a root, and the others are equal.
+            // Zero is a root, and the other two are equal.
             return None;
         }
         if p == 0 {

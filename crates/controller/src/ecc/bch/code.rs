@@ -18,7 +18,7 @@ const WORD: usize = 8;
 /// Field elements per word.
 const PACKED: usize = 4;
 
-/// An encoder and decoder.
+/// A BCH encoder and decoder.
 pub(super) struct Code {
     field: Field,
     closed: Closed,
@@ -51,8 +51,8 @@ impl Code {
         Ok(Code::over(field, t, data_bytes, head_bytes))
     }
 
-    /// The same code over a `field` that is large enough for the codeword and for `t` minimal polynomials of
-    /// full degree.
+    /// A code over a `field` that is large enough for the codeword and for `t` minimal polynomials of full
+    /// degree.
     pub(super) fn over(field: Field, t: u32, data_bytes: usize, head_bytes: usize) -> Code {
         let minimal: Vec<u32> = (0..t).map(|number| field.minimal(2 * number + 1)).collect();
         assert!(minimal.iter().all(|polynomial| polynomial.ilog2() == field.m()), "of full degree");

@@ -4,7 +4,8 @@
 /// of another program only if it uses the same polynomials.
 const PRIMITIVE: [(u32, u32); 4] = [(13, 0x201b), (14, 0x402b), (15, 0x8003), (16, 0x1_002d)];
 
-/// The field with 2^m elements. An element is the polynomial its bits spell; `a` is the class of `x`.
+/// The field with 2^m elements. The bits of an element are the coefficients of a polynomial; `a` is the class
+/// of `x`.
 pub(super) struct Field {
     m: u32,
     polynomial: u32,
@@ -48,7 +49,7 @@ impl Field {
         self.m
     }
 
-    /// Elements that are not zero.
+    /// Number of nonzero elements.
     #[inline]
     pub(super) fn order(&self) -> u32 {
         (1 << self.m) - 1

@@ -44,7 +44,7 @@ use nacre_config::{Configuration, Descriptor, ErrorCode, Problem, Problems, Read
 use nacre_kernel::{Bytes, Energy, Time};
 use nacre_media::charge::check_work;
 
-/// The most bits a code corrects.
+/// Maximum number of bit errors that a code corrects.
 const STRENGTH_MAX: usize = 40;
 /// Codeword size to which decoding times and energies refer.
 const REFERENCE: u64 = 2048;

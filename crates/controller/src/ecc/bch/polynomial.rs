@@ -6,7 +6,7 @@ pub(super) const WIDE_WORDS: usize = 10;
 /// A polynomial modulo another of degree `r`, with `x^(r - 1)` at the upper end of the first word.
 pub(super) type Wide = [u64; WIDE_WORDS];
 
-/// A polynomial that others are reduced by.
+/// A modulus for the reduction of other polynomials.
 pub(super) struct Modulus {
     /// Coefficients of a monic polynomial below the highest.
     low: Wide,

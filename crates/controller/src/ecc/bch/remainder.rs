@@ -1,15 +1,11 @@
-//! Remainder of a message divided by the generator: the only work that touches every byte of a page.
+//! Remainder of a message divided by the generator: the only work that depends on every byte of a page.
 //!
-//! The generator is a product of minimal polynomials. Divided are instead products `M` of as many of them as
-//! a
-//! word has room for. What a message leaves times `x^64`, divided by a polynomial of degree 64, is a CRC: `M`
-//! times
-//! a power `x^k` makes it one, and the CRC's upper bits are what the message leaves times `x^(64 - k)`,
-//! divided by
-//! `M`. `crc-fast` computes it by the processor's carry-less multiplication, or by tables where there is
-//! none.
-//! What the products leave determines what the generator leaves, by the Chinese remainder theorem, and
-//! linearly.
+//! The generator is a product of minimal polynomials. The message is divided by products `M` of several of
+//! them instead, up to one word. The remainder of a message times `x^64` by a polynomial of degree 64 is a
+//! CRC. `M` is multiplied by a power `x^k` to reach degree 64, and the upper bits of the CRC are the
+//! remainder of the message times `x^(64 - k)` by `M`. `crc-fast` computes it with the processor's carry-less
+//! multiplication, or with tables. By the Chinese remainder theorem, the remainders by the products determine
+//! the remainder by the generator, through a linear map.
 
 use super::polynomial::{LinearMap, Modulus, WIDE_WORDS, Wide};
 use crc_fast::{CrcParams, Digest};
@@ -63,8 +59,9 @@ impl Division {
     }
 }
 
-/// The images of the bits of one checksum, that of division by `modulus`: what is zero modulo each of the `other`
-/// minimal polynomials and, modulo this one, the bit times `x^(r - d)`, for degrees `r` of the generator and `d`.
+/// Images of the bits of one checksum, that of division by `modulus`. Each image is zero modulo the `others`,
+/// and modulo `modulus` it is the bit times `x^(r - d)`, where `r` is the degree of the generator and `d`
+/// that of `modulus`.
 fn images(modulus: &Modulus, others: &[u32], m: u32, generator: &Modulus) -> [Wide; WORD as usize] {
     let product = |modulus: &Modulus| {
         others.iter().fold(modulus.one(), |product, &other| modulus.times_factor(&product, other))

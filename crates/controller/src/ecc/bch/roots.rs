@@ -1,8 +1,9 @@
 //! All roots of a polynomial with distinct roots in the field: Berlekamp's trace algorithm.
 //!
 //! The trace of `b x`, which is `b x + (b x)^2 + (b x)^4 + ...`, is zero for half of the elements `x` and one
-//! for the others. What a polynomial has in common with it is the half of its roots with trace zero; another
-//! `b` divides them differently. Parts of degree [`CLOSED`] and less are solved by themselves.
+//! for the others. The greatest common divisor of a polynomial and the trace has the roots with trace zero,
+//! half of them on average; another `b` divides them differently. Factors of degree [`CLOSED`] or less are
+//! solved in closed form.
 
 use super::STRENGTH_MAX;
 use super::closed::{CLOSED, Closed};

@@ -25,7 +25,7 @@ mod tests;
 /// Bytes of the checksum.
 const SPARE: usize = 4;
 
-/// Noticing bit errors by CRC-32.
+/// Error detection by CRC-32.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
     /// Time to compute or check the checksum of a page, in addition to its transfer.

@@ -79,8 +79,8 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     if config.senses == 0 {
         check_without_senses(config, reader);
     } else if config.soft < config.hard {
-        let problem = format!("hard decisions put {} right, soft ones cannot be weaker", config.hard.0);
-        reader.conflict("soft", &config.soft.0.to_string(), &problem, "give at least the share of `hard`");
+        let problem = format!("soft decisions are weaker than hard ones, which correct {}", config.hard.0);
+        reader.conflict("soft", &config.soft.0.to_string(), &problem, "use at least the value of `hard`");
     }
     let energies = [("decode_energy", config.decode_energy), ("encode_energy", config.encode_energy)];
     check_work(reader, &energies);
@@ -88,8 +88,8 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
 
 /// A code without read retries has hard decisions only: settings for soft decisions would be ignored.
 fn check_without_senses(config: &Config, reader: &mut Reader<'_>) {
-    const PROBLEM: &str = "without further senses there are hard decisions alone";
-    const REMEDY: &str = "remove it, or give senses of at least 1";
+    const PROBLEM: &str = "without read retries there are only hard decisions";
+    const REMEDY: &str = "remove it, or set senses to at least 1";
     let Config { hard, soft, soft_decode, .. } = *config;
     let is_given = (soft.0 - SOFT).abs() > 1e-9 && soft != hard;
     if is_given {

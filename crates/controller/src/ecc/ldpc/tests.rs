@@ -19,7 +19,7 @@ fn ldpc() -> Ldpc {
     }
 }
 
-/// 2,500 B are 20,000 bits: 80 wrong ones by hard decisions, and 40 more with each of three senses.
+/// 2,500 B are 20,000 bits: hard decisions correct 80 bit errors, and each of three read retries 40 more.
 #[test]
 fn each_sense_puts_an_equal_number_of_bits_more_right() {
     let code = ldpc();
@@ -50,9 +50,10 @@ fn soft_decisions_without_further_senses_are_refused() {
     for (settings, setting) in [("soft = \"2 %\"", "ecc.soft"), ("soft_decode = \"7 us\"", "ecc.soft_decode")]
     {
         let refused = code(settings).err().expect(settings).to_string();
-        assert!(refused.contains(setting) && refused.contains("hard decisions alone"), "{refused}");
+        assert!(refused.contains(setting) && refused.contains("only hard decisions"), "{refused}");
     }
-    // What stands at its default, or says the same as `hard`, contradicts nothing; hard decisions may be stronger than it.
+    // Settings for soft decisions do not conflict if they are at their defaults or equal `hard`; hard
+    // decisions may be stronger.
     for settings in ["", "soft = \"1.1 %\"", "hard = \"1 %\"\nsoft = \"1 %\"", "hard = \"2 %\""] {
         let code = code(settings).unwrap_or_else(|problems| panic!("{settings}: {problems}"));
         assert_eq!(code.decoding(1).senses, 0);

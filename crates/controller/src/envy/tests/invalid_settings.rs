@@ -1,8 +1,8 @@
-//! Settings that no array can have.
+//! Settings that are impossible for an array.
 
 use crate::workbench::workbench;
 
-/// The problems of a device with these settings, one to a line.
+/// The errors of a device with these settings, one per line.
 fn problems(settings: &str) -> String {
     let built = workbench(1).build(&format!("kind = \"envy\"\n{settings}"));
     built.err().unwrap_or_else(|| panic!("{settings} was taken")).to_string()
@@ -13,7 +13,7 @@ fn a_mistake_names_place_value_and_remedy() {
     for (settings, expected) in [
         (
             "utilization = \"100 %\"",
-            "device.utilization (test.toml:3): cleaning needs a page in every segment that is not live, given \
+            "device.utilization (test.toml:3): cleaning needs an invalid page in every segment, given \
              100 %; with these segments the largest allowed is 99.99 %",
         ),
         (
@@ -23,7 +23,7 @@ fn a_mistake_names_place_value_and_remedy() {
         ),
         (
             "segment = \"12 MiB\"",
-            "device.segment (test.toml:3): it does not hold a power of two of pages, given 12 MiB; the next \
+            "device.segment (test.toml:3): its number of pages is not a power of two, given 12 MiB; the next \
              allowed is 16 MiB",
         ),
         (

@@ -7,7 +7,7 @@ use nacre_kernel::{Activity, Op, Request, Span, Streams, Time, Wear};
 use nacre_media::store::Nothing;
 use nacre_testkit::{conformance, durability};
 
-/// 128 segments of 1024 pages: the segment's share of the array is that of the paper.
+/// 128 segments of 1024 pages: a segment has the same share of the array as in the paper.
 const ARRAY: &str = "kind = \"envy\"\nsegment = \"256 KiB\"\nbuffer = \"4 KiB\"\nwear_swap_gap = 0\n";
 const PAGE: u64 = 256;
 
@@ -15,7 +15,7 @@ fn write(page: u64) -> Request {
     Request { arrival: Time::ZERO, address: page * PAGE, bytes: 4, volume: 0, op: Op::Write }
 }
 
-/// Every word, program and erase since measuring began takes its energy once, by its cause.
+/// Every word, program, and erase since measurement started is charged its energy once, by its cause.
 #[test]
 fn energy_follows_from_counts() {
     let settings = "kind = \"envy\"\nsegment = \"16 KiB\"\nsegments = 16\nbuffer = \"4 KiB\"\nwear_swap_gap = 3\ncleaning = \"greedy\"\n\
@@ -29,7 +29,7 @@ fn energy_follows_from_counts() {
             device.restart_ledger(now);
         }
         for number in 0..6000 {
-            // A read of three words for each write of one; most writes hit a few pages.
+            // A read of three words for each write of one word; most writes hit a few pages.
             let page = if number % 50 == 0 { random.below(pages) } else { random.below(40) };
             now = ask(&mut *device, now, &write(page), Payload::NONE).done;
             let read = Request { op: Op::Read, bytes: 10, ..write(page) };
@@ -51,7 +51,8 @@ fn energy_follows_from_counts() {
     }
 }
 
-/// Wear of `turnovers` times as many writes as there are pages, drawn by `page`, after as many before.
+/// Wear by `turnovers` times the number of pages in writes, with pages chosen by `page`, after as many writes
+/// before.
 fn worn(settings: &str, turnovers: u64, mut page: impl FnMut(u64) -> u64) -> Wear {
     let mut device = workbench(1).build(&format!("{ARRAY}{settings}")).unwrap();
     let pages = device.capacity().unwrap().0 / PAGE;
@@ -78,8 +79,8 @@ fn assert_close(value: f64, law: f64, tolerance: f64, what: &str) {
     assert!(error <= tolerance, "{what}: {value:e}, the law gives {law:e}");
 }
 
-/// Where every segment is its own partition, a segment is always cleaned at the utilization of the
-/// whole, u, and u / (1 - u) pages are copied for each page gained (wu-1994 figure 6).
+/// If every segment is a partition, segments are always cleaned at the utilization of the array, u, and u /
+/// (1 - u) pages are copied for each page gained (wu-1994 figure 6).
 #[test]
 fn a_segment_cleaned_at_utilization_u_costs_u_over_1_minus_u() {
     for u in [0.3, 0.5, 0.7, 0.8, 0.9] {
@@ -100,7 +101,7 @@ fn a_segment_cleaned_at_utilization_u_costs_u_over_1_minus_u() {
     }
 }
 
-/// Desnoyers 2012: FIFO cleans at utilization v = exp(-(1-v)/u) under uniform writes, greedy at the same in
+/// Desnoyers 2012: under uniform writes, FIFO cleans at utilization v = exp(-(1-v)/u), and so does greedy in
 /// the limit of large segments; the cost is v / (1 - v).
 fn fifo_law(u: f64) -> f64 {
     let v = (0..500).fold(0.5, |v, _| libm::exp(-(1.0 - v) / u));
@@ -118,8 +119,8 @@ fn fifo_and_greedy_cost_what_the_closed_form_says() {
     }
 }
 
-/// checks.md's law for hot and cold data in one FIFO: c = sum r_i / (exp(a_i) - 1) with
-/// a_i = (1 - v) r_i / (f_i u) and v = c / (1 + c).
+/// Law for hot and cold data in one FIFO: c = sum r_i / (exp(a_i) - 1) with a_i = (1 - v) r_i / (f_i u) and v
+/// = c / (1 + c).
 fn mixed_law(u: f64, hot_data: f64, hot_writes: f64) -> f64 {
     let classes = [(hot_data, hot_writes), (1.0 - hot_data, 1.0 - hot_writes)];
     (0..2000).fold(1.0, |c, _| {
@@ -134,7 +135,7 @@ fn hot_and_cold_data_mixed_in_fifo_cost_what_the_closed_form_says() {
     for (hot_data, hot_writes, law) in [(0.2, 0.8, 2.034), (0.1, 0.9, 2.533), (0.05, 0.95, 3.074)] {
         let mut random = Streams::new(3).stream("hot and cold");
         let wear = worn("cleaning = \"fifo\"\n", 12, |pages| {
-            // Hot pages lie scattered: every so-manieth page.
+            // Hot pages are evenly spaced, `step` pages apart.
             let step = (1.0_f64 / hot_data).round() as u64;
             let hot = random.below(pages / step) * step;
             if random.chance(hot_writes) {
@@ -179,7 +180,7 @@ fn accesses_take_the_times_of_the_parts_they_use() {
     let mut envy = device("", Nothing, FewestLive(None));
     let ns = Time::from_ns;
     let mut now = Time::ZERO;
-    // Reads of one page: a miss in the memory management unit, then none; a long read is many words.
+    // Reads of one page: a miss in the memory management unit, then hits; a long read is many words.
     for (op, bytes, takes) in [
         (Op::Read, 4, ns(320)),
         (Op::Read, 4, ns(160)),
@@ -191,11 +192,12 @@ fn accesses_take_the_times_of_the_parts_they_use() {
         assert_eq!(done - now, takes, "{op:?} of {bytes} bytes");
         now = done;
     }
-    // Two pages, neither of them known.
+    // Two pages, both misses.
     assert_eq!(asked(&mut envy, now, Op::Read, PAGE * 40 - 4, 8).done - now, ns(640));
 }
 
-/// Two pages of buffer: the third page waits until the controller dared to continue and the first is drained.
+/// Two pages of buffer: the third page waits until the controller resumes programs and the first page is
+/// drained.
 #[test]
 fn a_write_that_finds_the_buffer_full_waits_for_one_program() {
     let settings = TINY.replace("buffer = \"32 B\"", "buffer = \"16 B\"").replace("50 %", "100 %");
@@ -222,13 +224,13 @@ fn a_page_of_several_transfers_takes_as_many_cycles_and_programs() {
     assert_eq!(on(&spans, Activity::Drain), Time::from_us(16));
 }
 
-/// A program continues only in the quiet that is left when the controller has waited.
+/// A program continues only in the idle time after `resume_after`.
 #[test]
 fn a_program_that_is_suspended_takes_its_time_of_quiet() {
     let settings = format!("{}resume_after = \"2 us\"\n", TINY.replace("50 %", "0 %"));
     let mut envy = device(&settings, Nothing, FewestLive(None));
     let mut now = asked(&mut envy, Time::ZERO, Op::Write, 0, 4).done;
-    // 3 us of quiet, of which 1 us is used: after the fourth time the page is drained, and not before.
+    // 3 us of idle time, of which 1 us is used: the page is drained after the fourth time.
     for time in 1..=4 {
         assert_eq!(envy.report(now).wear.unwrap().host, 0, "before pause {time}");
         now += Time::from_us(3);
@@ -237,7 +239,7 @@ fn a_program_that_is_suspended_takes_its_time_of_quiet() {
     assert_eq!(envy.report(now).wear.unwrap().host, 1);
 }
 
-/// Where nothing has to be cleaned, k programs at a time drain a page every 4 us / k (wu-1994 section 6).
+/// Without cleaning, k concurrent programs drain a page every 4 us / k (wu-1994 section 6).
 #[test]
 fn concurrent_programs_drain_in_proportion() {
     for (concurrency, most_us, least_us) in [(1, 4.04, 3.96), (4, 1.1, 0.96), (8, 0.7, 0.48)] {
@@ -258,7 +260,7 @@ fn concurrent_programs_drain_in_proportion() {
     }
 }
 
-/// A 1 TiB array, of which one percent is written, holds tables for that one percent alone.
+/// The tables of a 1 TiB array with one percent written have the size for that one percent.
 #[test]
 fn memory_follows_what_was_touched_and_not_the_capacity() {
     let settings = "segments = 65536\npage = \"4 KiB\"\npreload = \"0 B\"\nbanks = 64\n";
@@ -273,11 +275,13 @@ fn memory_follows_what_was_touched_and_not_the_capacity() {
     }
     envy.check_invariants();
     let per_page = envy.array.table_bytes() as f64 / touched as f64;
-    // Four bytes in the page table, four and a bit for the owner; places and segments are 2 MiB more.
+    // Four bytes in the page table, and slightly more than four for the owner; positions and segments take
+    // another 2 MiB.
     assert!(per_page < 16.0, "{per_page:.2} bytes for each page that was touched");
 }
 
-/// Wear spreads: with swaps no segment is far ahead of another, though only a part of the data is written.
+/// Wear leveling: with swaps, the erases of segments differ little, although only part of the data is
+/// written.
 #[test]
 fn wear_swaps_bound_the_spread_of_erases() {
     let spread = |gap: u32| {
@@ -297,7 +301,7 @@ fn wear_swaps_bound_the_spread_of_erases() {
     let (with, leveled) = spread(20);
     assert_eq!(none, 0);
     assert!(leveled > 0, "data was exchanged");
-    // Twice the gap: a segment that caught up stands back until it is a gap ahead again.
+    // Twice the gap: a segment that has caught up is not swapped until it is ahead by the gap again.
     assert!(with <= 60, "a spread of {with} erases");
     assert!(without > 10 * with, "a spread of {without} without swaps, {with} with them");
 }

@@ -1,15 +1,16 @@
-//! Power losses while segments are relocated that have no page to spare.
+//! Power losses during relocation of segments without spare pages.
 
 use super::memory::{Pair, Step};
 use crate::envy::background::Operation;
 use nacre_kernel::event::Device;
 use nacre_kernel::{Streams, Time};
 
-/// Four segments of four pages, one of them standing by; nine pages of twelve may live, so that segments are full.
+/// Four segments of four pages, one of them a spare; nine of twelve pages may be valid, so that segments are
+/// full.
 const FULL: &str = "segments = 4\nsegment = \"32 B\"\npage = \"8 B\"\nbuffer = \"32 B\"\nbanks = 4\n\
     utilization = \"75 %\"\nthreshold = \"0 %\"\nwear_swap_gap = 1\nerase = \"20 us\"\n";
 
-/// Writes until `is_reached`, or for so many steps; whether it was reached.
+/// Writes until `is_reached`, up to a limit; returns whether it was reached.
 fn write_until(pair: &mut Pair, seed: u64, is_reached: impl Fn(&Pair) -> bool) -> bool {
     let mut random = Streams::new(seed).stream("pages");
     (0..2000).any(|number| {
@@ -22,8 +23,8 @@ fn write_until(pair: &mut Pair, seed: u64, is_reached: impl Fn(&Pair) -> bool) -
     })
 }
 
-/// Whether the first page is being copied of a segment with `live` pages that live, and `erased` pages at most are left,
-/// in addition to those it moves to, that can be programmed.
+/// Whether the first page of a segment with `live` valid pages is being copied, and at most `erased` pages
+/// remain in addition to its destinations.
 fn is_full(pair: &Pair, live: u32, erased: u32) -> bool {
     let array = &pair.envy.array;
     let pages = array.geometry.pages_per_segment;
@@ -36,7 +37,7 @@ fn is_full(pair: &Pair, live: u32, erased: u32) -> bool {
     relocations.any(|at| array.live[at.from as usize] == live && is_new(at.place) && left(at.place) <= erased)
 }
 
-/// Whether a segment is being erased for a relocation that is begun anew.
+/// Whether a segment is being erased to restart a relocation.
 fn is_begun_anew(pair: &Pair) -> bool {
     let mut running = pair.envy.background.running.iter();
     running.any(|running| match running.operation {
@@ -45,10 +46,11 @@ fn is_begun_anew(pair: &Pair) -> bool {
     })
 }
 
-/// What cleanings are told to have copied is what was copied for them: a copy that was cut was not, and its repetition was.
+/// The copies reported for cleanings were completed for them: an interrupted copy does not count, and its
+/// repetition does.
 #[test]
 fn a_copy_that_a_loss_of_power_cuts_is_counted_once() {
-    // Segments with room for programs that are cut, of which there is one in a cleaning.
+    // Segments have space for interrupted programs; there is one in a cleaning.
     let settings = FULL.replace("\"32 B\"\npage", "\"64 B\"\npage").replace("75 %", "50 %");
     let settings = settings.replace("wear_swap_gap = 1\n", "wear_swap_gap = 1000000\n");
     for concurrency in [1, 2] {
@@ -78,12 +80,14 @@ fn a_copy_that_a_loss_of_power_cuts_is_counted_once() {
     }
 }
 
-/// Every sequence of programs that are done, programs and erases that a power loss cuts, and erases that are done.
+/// All sequences of completed programs, programs and erases interrupted by power losses, and completed
+/// erases.
 #[test]
 fn losses_of_power_while_full_segments_move_lose_no_page() {
     let cut = [Step::Idle(Time::from_us(8)), Step::PowerFails];
     let parts: [&[Step]; 3] = [&cut, &[Step::Idle(Time::from_us(10))], &[Step::Idle(Time::from_us(30))]];
-    // What is exchanged may be full, and a partition of one segment cleans it as soon as one page of three is in the buffer.
+    // The exchanged segments may be full. A partition of one segment cleans it as soon as one page of three
+    // is in the buffer.
     for (swaps, live, erased, concurrency, partition) in
         [(true, 4, 2, 1, None), (true, 4, 2, 2, None), (false, 2, 0, 1, Some(1)), (false, 2, 0, 2, Some(1))]
     {

@@ -1,4 +1,4 @@
-//! The device against a naive memory: the same operations, the same bytes.
+//! The device compared with a plain memory: the same operations, and the same data.
 
 use super::{TINY, device};
 use crate::cleaning::{Cleaner, Decision, View};
@@ -11,10 +11,10 @@ use nacre_kernel::state::{State, StateReader, StateWriter};
 use nacre_kernel::{Op, Random, Refused, Request, Streams, Time, Transactions};
 use nacre_testkit::Kept;
 
-/// What is done to the device and to the naive memory.
+/// An operation on the device and on the plain memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Step {
-    /// Writes so many bytes from this page and offset on.
+    /// Writes `bytes` bytes from this page and offset.
     Write {
         page: u64,
         offset: u64,
@@ -28,7 +28,8 @@ pub(super) enum Step {
     Restart,
 }
 
-/// Cleans the segment with the fewest live pages, and moves `pages` pages to and from each neighboring partition.
+/// Cleans the segment with the fewest valid pages, and moves `pages` pages to and from each neighboring
+/// partition.
 #[derive(Clone, State)]
 struct Exchanging {
     #[state(same)]
@@ -50,7 +51,7 @@ impl Cleaner for Exchanging {
     }
 }
 
-/// A device, and a naive memory that has to hold the same.
+/// A device, and a plain memory with the expected data.
 pub(super) struct Pair {
     pub(super) envy: Envy<Kept>,
     settings: String,
@@ -58,9 +59,9 @@ pub(super) struct Pair {
     cleaner: Exchanging,
     pub(super) now: Time,
     bytes: Vec<u8>,
-    /// The naive memory as it was when the open transaction began.
+    /// Content of the plain memory at the start of the open transaction.
     before: Option<Vec<u8>>,
-    /// Every write writes other bytes.
+    /// Every write has different data.
     stamp: u8,
 }
 
@@ -145,7 +146,7 @@ impl Pair {
         (answer.done, answer.data)
     }
 
-    /// The process ends, and another one continues with the saved state.
+    /// Ends the process; another one continues with the saved state.
     fn restart(&mut self) {
         let mut writer = StateWriter::new();
         self.envy.save(&mut writer);
@@ -164,14 +165,14 @@ impl Pair {
     }
 }
 
-/// Every sequence of four or five steps, from a state in which segments are full and the buffer holds pages.
+/// All sequences of four or five steps, starting with full segments and pages in the buffer.
 #[test]
 fn every_short_sequence_on_a_small_array_leaves_the_bytes_of_a_naive_memory() {
     let steps = [
         Step::Write { page: 0, offset: 2, bytes: 4 },
         Step::Write { page: 9, offset: 4, bytes: 12 },
         Step::Write { page: 17, offset: 0, bytes: 8 },
-        // Long enough to program a page or two, but not to erase.
+        // Enough to program one or two pages, but not to erase.
         Step::Idle(Time::from_us(9)),
         Step::Idle(Time::from_ms(60)),
         Step::PowerFails,
@@ -195,7 +196,7 @@ fn every_short_sequence_on_a_small_array_leaves_the_bytes_of_a_naive_memory() {
     }
 }
 
-/// Long sequences with every step there is, on arrays of several shapes.
+/// Long sequences of all kinds of steps, on arrays of several shapes.
 #[test]
 fn long_random_sequences_leave_the_bytes_of_a_naive_memory() {
     let shapes = [
@@ -231,7 +232,7 @@ fn long_random_sequences_leave_the_bytes_of_a_naive_memory() {
                 (seen.cleanings + cleanings, seen.swaps + swaps, seen.lost + lost);
         }
     }
-    // What the sequences are to try did happen, each many times.
+    // Coverage: every kind of event occurred many times.
     assert!(seen.cleanings > 1000 && seen.swaps > 100 && seen.lost > 100, "{seen:?}");
     assert!(moved_in > 1000, "{moved_in} pages went to other partitions");
 }
@@ -246,7 +247,7 @@ fn random_step(random: &mut Random, pages: u64) -> Step {
         5 => Step::Idle(Time::from_ms(random.below(200))),
         6..=12 => Step::Idle(Time::from_ns(random.below(20_000))),
         _ => {
-            // Half of the writes go to an eighth of the pages.
+            // Half of the writes go to 1/8 of the pages.
             let pages = if random.chance(0.5) { pages.div_ceil(8) } else { pages };
             let page = random.below(pages);
             Step::Write { page, offset: random.below(8), bytes: 1 + random.below(20) }
@@ -258,7 +259,7 @@ fn random_step(random: &mut Random, pages: u64) -> Step {
 fn a_transaction_that_does_not_fit_is_refused_and_nothing_has_changed() {
     let mut pair = Pair::new(TINY, None);
     pair.step(Step::Begin);
-    // Two slots of four are for transactions; pages never written need one each.
+    // Transactions may use two slots of four; pages never written need one each.
     pair.step(Step::Write { page: 0, offset: 0, bytes: 16 });
     let refused = Transactions::check(&pair.envy, 16, 8);
     assert_eq!(refused, Err(Refused::TransactionTooLarge { pages: 1 }));
@@ -268,7 +269,7 @@ fn a_transaction_that_does_not_fit_is_refused_and_nothing_has_changed() {
     assert!(pair.bytes.iter().all(|&byte| byte == 0), "nothing was written");
 }
 
-/// Slots of a transaction that was taken back stand in the queue between those of others.
+/// Released slots of a rolled-back transaction are between those of others in the queue.
 #[test]
 fn slots_that_hold_nothing_any_more_are_room_for_a_transaction() {
     let write = |page| Step::Write { page, offset: 0, bytes: 8 };
@@ -278,7 +279,7 @@ fn slots_that_hold_nothing_any_more_are_room_for_a_transaction() {
     {
         pair.step(step);
     }
-    // The last dirty page is drained for the second of these versions; released slots stand before it.
+    // The last dirty page is drained for the second of these versions; released slots precede it.
     for step in [Step::Begin, write(1), Step::Abort, Step::Begin, write(1)] {
         pair.step(step);
     }

@@ -11,20 +11,20 @@ use nacre_kernel::state::State;
 use nacre_kernel::{ComponentId, Op, Request, Time};
 use nacre_media::store::Store;
 
+mod invalid_settings;
 mod laws;
 mod losses;
 mod memory;
-mod mistakes;
 mod oracle;
 
-/// The document around a configuration.
+/// A document with a configuration.
 #[derive(Debug, Configuration)]
 struct Document {
     /// The device's settings.
     device: Config,
 }
 
-/// A device with these settings, over `store`, cleaned by `cleaner`.
+/// A device with these settings, `store`, and `cleaner`.
 fn device<S: Store>(settings: &str, store: S, cleaner: impl Cleaner + 'static) -> Envy<S> {
     let text = format!("[device]\ncleaning = \"greedy\"\n{settings}");
     let document: Document = workbench(1).read(&text).unwrap_or_else(|problems| panic!("{problems}"));
@@ -38,7 +38,7 @@ fn asked<S: Store>(envy: &mut Envy<S>, now: Time, op: Op, address: u64, bytes: u
     ask(envy, now, &Request { arrival: now, address, bytes, volume: 0, op }, Payload::NONE)
 }
 
-/// Cleans what has the fewest live pages, in partitions of so many segments.
+/// Cleans the segment with the fewest valid pages, in partitions of this number of segments.
 #[derive(State)]
 struct FewestLive(#[state(same)] Option<u32>);
 
@@ -53,6 +53,6 @@ impl Cleaner for FewestLive {
     }
 }
 
-/// Four segments of eight pages of eight bytes, one of them standing by; four pages of write buffer.
+/// Four segments of eight pages of eight bytes, one of them a spare; a write buffer of four pages.
 const TINY: &str = "segments = 4\nsegment = \"64 B\"\npage = \"8 B\"\nbuffer = \"32 B\"\nbanks = 4\n\
     utilization = \"87.5 %\"\nthreshold = \"50 %\"\nmmu_entries = 2\n";

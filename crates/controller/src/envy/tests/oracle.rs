@@ -1,4 +1,5 @@
-//! Completion times against an independent simulation: one server, a buffer that is drained page by page, no cleaning.
+//! Completion times compared with an independent simulation: one server, a buffer that is drained page by
+//! page, no cleaning.
 
 use super::{FewestLive, device};
 use nacre_kernel::{Op, Random, Request, Streams, Time};
@@ -18,13 +19,13 @@ const fn ns(count: u64) -> Time {
     Time::from_ps(count * 1000)
 }
 
-/// The rules of the device, told from one request to the next.
+/// The rules of the device, applied request by request.
 #[derive(Default)]
 struct Naive {
     free_at: Time,
-    /// Pages whose mapping is at hand, the one used last at the end.
+    /// Pages with a cached mapping, most recently used last.
     known: Vec<u64>,
-    /// Pages in the buffer, the oldest first, and what is left of the program of another.
+    /// Pages in the buffer, oldest first, and the remaining time of a program in progress.
     dirty: VecDeque<u64>,
     program: Option<Time>,
 }
@@ -34,7 +35,7 @@ impl Naive {
         SLOTS - self.dirty.len() - usize::from(self.program.is_some())
     }
 
-    /// Programs go on for `time`.
+    /// Programs continue for `time`.
     fn drain(&mut self, mut time: Time) {
         loop {
             if self.program.is_none() && self.dirty.len() > THRESHOLD {

@@ -1,4 +1,4 @@
-//! The drive against an event simulation of the same arm, request by request.
+//! The drive compared with an event simulation of the same arm, request by request.
 
 use super::{BLOCK, BLOCKS, DRIVE};
 use crate::hdd::Config;
@@ -15,7 +15,7 @@ const POLICIES: [(&str, Policy); 3] = [
     ("shortest_access", Policy::ShortestAccess),
 ];
 
-/// Requests of up to 64 KiB that do not overlap: drawn all over the disk, or nine of ten from a tenth of it.
+/// Requests of up to 64 KiB without overlap: uniform over the disk, or 90 % of them to 10 % of it.
 fn requests(count: u64, is_skewed: bool, random: &mut Random) -> Vec<Request> {
     const SLOT: u64 = 16;
     let slots = BLOCKS / SLOT;
@@ -32,7 +32,7 @@ fn requests(count: u64, is_skewed: bool, random: &mut Random) -> Vec<Request> {
     (0..count).map(|_| draw()).collect()
 }
 
-/// What the drive and the event simulation make of the same requests.
+/// Results of the drive and of the event simulation for the same requests.
 fn both(options: &str, firmware: Firmware, requests: &[Request], load: Load<'_>) -> [Vec<Visit>; 2] {
     let toml = format!("{DRIVE}write_settle = \"0.4 ms\"\n{options}");
     let mut drive = workbench(1).build(&toml).expect("the test's drive is legal");
@@ -77,7 +77,7 @@ fn every_request_of_an_open_loop_is_done_when_an_event_simulation_says() {
     }
 }
 
-/// An age limit ends the longest waits and costs throughput.
+/// An age limit shortens the longest waits and reduces throughput.
 #[test]
 fn a_request_that_is_too_old_goes_first() {
     let mut random = Streams::new(13).stream("requests");
@@ -96,7 +96,7 @@ fn a_request_that_is_too_old_goes_first() {
     assert!(end(&limited) > end(&free), "the arm moves further");
 }
 
-/// What touches the same bytes stays in order whatever the arm prefers.
+/// Requests to the same bytes stay in order, whatever the policy prefers.
 #[test]
 fn a_request_never_overtakes_one_that_it_depends_on() {
     let mut drive = workbench(1)

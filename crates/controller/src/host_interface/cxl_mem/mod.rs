@@ -29,7 +29,7 @@ use nacre_kernel::Time;
 #[cfg(test)]
 mod tests;
 
-/// CXL.mem: the device is memory of the host's, cache line by cache line.
+/// CXL.mem: the device is host memory, accessed by cache lines.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
     /// Generation of PCI Express whose lanes it uses.
@@ -72,7 +72,7 @@ pub const ROOM: Room<HostInterfaceFamily> = Room {
 };
 
 impl Config {
-    /// The link that it uses.
+    /// Settings of the link.
     fn express(&self) -> ExpressConfig {
         ExpressConfig {
             generation: self.generation,
@@ -87,7 +87,7 @@ impl Config {
 
 /// Bytes of a cache line.
 const LINE: u64 = 64;
-/// Bytes that cross for a slot: a quarter of a flit of 68 B.
+/// Bytes per slot on the link: a quarter of a flit of 68 B.
 const SLOT: u64 = 17;
 
 fn rules(config: &Config) -> Rules {

@@ -21,7 +21,7 @@ use nacre_kernel::{Bandwidth, Time};
 #[cfg(test)]
 mod tests;
 
-/// A driver, its CPUs, and a link that carries data and nothing else.
+/// A driver, its CPUs, and a link that carries only data.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
     /// CPU time of the driver per request.

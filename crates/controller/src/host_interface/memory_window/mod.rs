@@ -34,7 +34,7 @@ use nacre_kernel::Time;
 #[cfg(test)]
 mod tests;
 
-/// A memory window: loads and stores of the host's CPUs through a base address register.
+/// A memory window: loads and stores of host CPUs through a base address register (BAR).
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
     /// The link.

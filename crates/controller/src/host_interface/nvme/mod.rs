@@ -57,7 +57,7 @@ pub enum Notice {
     Polling,
 }
 
-/// NVMe: queue pairs in the host's memory, behind PCI Express.
+/// NVMe: queue pairs in host memory, over PCI Express.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
     /// The link.

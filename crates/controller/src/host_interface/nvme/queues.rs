@@ -1,4 +1,4 @@
-//! NVMe: commands in queue pairs, data fetched from and written to the host's memory.
+//! NVMe: commands in queue pairs; data read from and written to host memory.
 
 use super::super::express::{Direction, Express, ExpressConfig};
 use super::super::{Arrival, Cpus, HostPort, Lap, Leg, Part, Spent};
@@ -10,10 +10,10 @@ use nacre_kernel::{Activity, Op, Request, Resource, Stage, Time};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// NVMe: queue pairs in the host's memory, behind PCI Express.
+/// NVMe: queue pairs in host memory, over PCI Express.
 ///
-/// A pair has one fetch of a command under way, each of which takes the same time, so the fetches of a pair need no events:
-/// they follow each other in the order of their doorbells.
+/// A pair fetches one command at a time, and all fetches take the same time. The fetches of a pair therefore
+/// need no events: they follow each other in the order of their doorbells.
 #[derive(State)]
 pub(super) struct Nvme {
     #[state(skip = "from the configuration")]
@@ -25,61 +25,61 @@ pub(super) struct Nvme {
     pairs: Vec<Pair>,
     /// The pair of the next command.
     turn: usize,
-    /// By number of the request.
+    /// By request number.
     #[state(varies)]
     commands: Vec<Command>,
-    /// When the reads of data that are under way end, if their number is limited.
+    /// End times of the data reads in progress, if their number is limited.
     tags: BinaryHeap<Reverse<Time>>,
     agenda: Agenda<Event>,
-    #[state(skip = "set by whoever asks")]
+    #[state(skip = "set by `detail`")]
     is_detailed: bool,
 }
 
 /// A submission queue and its completion queue.
 #[derive(Debug, Default, State)]
 struct Pair {
-    /// When its last fetch ends.
+    /// End of its last fetch.
     fetched: Time,
-    /// Commands under way, and those that wait until there are fewer than `queue_depth`.
+    /// Number of outstanding commands, and commands that wait because of `queue_depth`.
     under_way: u32,
     #[state(varies)]
     waiting: VecDeque<u32>,
-    /// The time that the last interrupt waited for completions: its beginning and its end.
+    /// Start and end of the coalescing time of the last interrupt.
     window: (Time, Time),
 }
 
-/// A command that is under way.
+/// An outstanding command.
 #[derive(Clone, Debug, Default, Value)]
 struct Command {
     pair: u32,
     /// CPU time for its submission.
     submission: Time,
     laps: Vec<Lap>,
-    /// The time of its completion and its interrupt on the link.
+    /// Time on the link of its completion and its interrupt.
     notice: Time,
 }
 
-/// What a CPU does for a command.
+/// Work of a CPU for a command.
 #[derive(Clone, Copy, Debug, Value)]
 enum Job {
     Submit(u32),
     Reap(u32),
 }
 
-/// What comes next for a command.
+/// Next event of a command.
 #[derive(Clone, Debug, Value)]
 enum Event {
     Over(Part, Leg, Spent),
-    /// The host learns of the completion, for which a CPU works so long.
+    /// The host is notified of the completion, which takes this CPU time.
     Noticed(u32, Time),
 }
 
-/// What packets of one size take on the link: every command has them.
+/// Times on the link of packets with fixed sizes.
 #[derive(Clone, Copy, Debug)]
 struct Packets {
     /// A doorbell, or the message of an interrupt.
     register: Time,
-    /// The request for a command, and its answer.
+    /// The read request for a command.
     request: Time,
     command: Time,
     completion: Time,
@@ -98,7 +98,7 @@ impl Packets {
     }
 }
 
-/// Adds stages, if they are asked for.
+/// Adds stages, if enabled.
 struct Stages<'a>(Option<&'a mut Vec<Lap>>);
 
 impl Stages<'_> {
@@ -126,7 +126,7 @@ impl Nvme {
         }
     }
 
-    /// Command `number` has a place in its pair.
+    /// Starts command `number`, which has a slot in its pair.
     fn start(&mut self, now: Time, number: u32) {
         let command = &mut self.commands[number as usize];
         Stages(self.is_detailed.then_some(&mut command.laps)).note(Stage::QueuePair, Queue, now, Time::ZERO);
@@ -134,7 +134,7 @@ impl Nvme {
         if work.is_zero() { self.ring(now, number) } else { self.cpus.arrive(now, Job::Submit(number), work) }
     }
 
-    /// The driver has built command `number` and rings the doorbell; the device fetches it.
+    /// Rings the doorbell for command `number`, which the driver has built; the device fetches it.
     fn ring(&mut self, now: Time, number: u32) {
         let (flight, memory) = (self.express.flight, self.config.host_memory);
         let Packets { register, request, command: size, .. } = self.packets;
@@ -164,12 +164,12 @@ impl Nvme {
         self.agenda.schedule(there, Event::Over(Part::whole(number), Leg::Begun, spent));
     }
 
-    /// The device reads `bytes` of data from the host's memory: when they are there, and the time on the link. The host
-    /// answers in the order in which it is asked.
+    /// Reads `bytes` of data from host memory; returns their arrival time, and the time on the link. The host
+    /// replies in order.
     fn fetch(&mut self, now: Time, bytes: u64, laps: &mut Vec<Lap>) -> (Time, Time) {
         let (flight, memory) = (self.express.flight, self.config.host_memory);
         let pcie = self.express.pcie;
-        // A piece is asked for before its data crosses; later pieces are asked for meanwhile.
+        // Each piece is requested before its data crosses; later pieces are requested meanwhile.
         let asking = self.express.post(Direction::ToHost, pcie.read_request_bytes(bytes.min(PIECE)));
         self.express.post(Direction::ToHost, pcie.read_request_bytes(bytes.saturating_sub(PIECE)));
         let found = now + asking + flight + memory;
@@ -181,7 +181,7 @@ impl Nvme {
         (left + flight, asking + flight + memory + answer + flight)
     }
 
-    /// The same with so many `tags`, one for each read request under way.
+    /// As before, with a limit of `tags` outstanding read requests.
     fn fetch_with_tags(&mut self, now: Time, bytes: u64, tags: u32, laps: &mut Vec<Lap>) -> (Time, Time) {
         let (flight, memory) = (self.express.flight, self.config.host_memory);
         let pcie = self.express.pcie;
@@ -203,7 +203,7 @@ impl Nvme {
         (there, link)
     }
 
-    /// When the interrupt is sent that stands for a completion of `pair` at `at`, and whether it is sent for this one.
+    /// Time of the interrupt for a completion of `pair` at `at`, and whether it is sent for this one.
     fn interrupted(&mut self, pair: u32, at: Time) -> (Time, bool) {
         let window = &mut self.pairs[pair as usize].window;
         let (begin, end) = *window;
@@ -214,7 +214,7 @@ impl Nvme {
         (window.1, true)
     }
 
-    /// The host has taken the completion of `number`: its pair has a place for another command.
+    /// Handles the end of command `number`: its pair has a free slot.
     fn ended(&mut self, at: Time, number: u32, software: Time) -> Arrival {
         self.express.post_for(Direction::ToDevice, self.packets.register);
         let command = &mut self.commands[number as usize];
@@ -241,7 +241,7 @@ impl Nvme {
     }
 }
 
-/// Bytes that the device asks for before their data crosses: a page.
+/// Bytes requested before their data crosses: a page.
 const PIECE: u64 = 4096;
 
 impl HostPort for Nvme {
@@ -299,7 +299,7 @@ impl HostPort for Nvme {
     }
 
     fn end(&mut self, now: Time, request: u32, _op: Op) -> Option<Spent> {
-        // All that goes to the host is posted: one packet follows the other.
+        // Everything sent to the host is posted: packets follow each other.
         let (Packets { register, completion, .. }, flight) = (self.packets, self.express.flight);
         self.express.post_for(Direction::ToHost, completion);
         let told = now + completion;

@@ -20,7 +20,7 @@ use nacre_config::{Configuration, Descriptor, Reader, Room};
 use nacre_kernel::state::State;
 use nacre_kernel::{Random, Time};
 
-/// A memoryless latency.
+/// A memoryless latency, with a minimum.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {

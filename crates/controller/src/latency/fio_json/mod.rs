@@ -57,10 +57,10 @@ pub const ROOM: Room<LatencyFamily> = Room {
         let path = format!("{}.file", slot.path());
         let text = builder.text_file(&path, &config.file)?;
         let (job, direction) = (config.job.as_deref(), config.direction);
-        let pieces = parse::pieces(&text, job, direction, config.depth).map_err(|mistake| {
-            Problem::new(ErrorCode::InvalidContent, &path, None, mistake.problem)
+        let pieces = parse::pieces(&text, job, direction, config.depth).map_err(|error| {
+            Problem::new(ErrorCode::InvalidContent, &path, None, error.problem)
                 .given(&config.file)
-                .remedy(mistake.remedy)
+                .remedy(error.remedy)
         })?;
         let content = crc32fast::hash(text.as_bytes());
         Ok(Box::new(FioJson { inverse: Inverse::new(&pieces), content, random: builder.random(slot.path()) }))

@@ -1,4 +1,4 @@
-//! fio's JSON: from text to the pieces of a distribution.
+//! Parses fio's JSON into the pieces of a distribution.
 
 use crate::latency::Direction;
 use crate::latency::inverse::Piece;
@@ -7,13 +7,13 @@ use serde_json::{Deserializer, Map, Value};
 
 /// Error in a file, with a remedy.
 #[derive(Debug, PartialEq)]
-pub(super) struct Mistake {
+pub(super) struct FormatError {
     pub(super) problem: String,
     pub(super) remedy: String,
 }
 
-fn mistake(problem: impl Into<String>, remedy: impl Into<String>) -> Mistake {
-    Mistake { problem: problem.into(), remedy: remedy.into() }
+fn format_error(problem: impl Into<String>, remedy: impl Into<String>) -> FormatError {
+    FormatError { problem: problem.into(), remedy: remedy.into() }
 }
 
 /// The latency distribution of one job and direction.
@@ -26,7 +26,7 @@ pub(super) fn pieces(
     job: Option<&str>,
     direction: Direction,
     depth: u32,
-) -> Result<Vec<Piece>, Mistake> {
+) -> Result<Vec<Piece>, FormatError> {
     let document = document(text)?;
     let job = find_job(&document, job)?;
     check_depth(&document, job, depth)?;
@@ -36,7 +36,7 @@ pub(super) fn pieces(
     }
     match clat["percentile"].as_object().filter(|percentiles| !percentiles.is_empty()) {
         Some(percentiles) => from_percentiles(clat, percentiles),
-        None => Err(mistake(
+        None => Err(format_error(
             format!("it holds no completion latencies of {}s", direction.name()),
             "run fio 3.0 or newer with --output-format=json+, and check `direction` and `job`",
         )),
@@ -44,15 +44,18 @@ pub(super) fn pieces(
 }
 
 /// The JSON document in a text with other lines before and after it.
-fn document(text: &str) -> Result<Value, Mistake> {
+fn document(text: &str) -> Result<Value, FormatError> {
     let wrong = |error: serde_json::Error| {
-        mistake(format!("it is not fio's JSON: {error}"), "run fio with --output-format=json+ --output=FILE")
+        format_error(
+            format!("it is not fio's JSON: {error}"),
+            "run fio with --output-format=json+ --output=FILE",
+        )
     };
     let mut values = Deserializer::from_str(from_brace(text)).into_iter::<Value>();
     let first = values.next().unwrap_or_else(|| serde_json::from_str("")).map_err(wrong)?;
     let behind = &from_brace(text)[values.byte_offset()..];
     if !from_brace(behind).is_empty() {
-        return Err(mistake(
+        return Err(format_error(
             "it holds several JSON documents, of several runs or from status-interval",
             "give a file with the output of one run",
         ));
@@ -77,7 +80,7 @@ const RARELY: f64 = 1.0;
 
 /// Checks the queue depth: with more than `depth` requests outstanding, the measured latencies include
 /// queueing.
-fn check_depth(document: &Value, job: &Value, depth: u32) -> Result<(), Mistake> {
+fn check_depth(document: &Value, job: &Value, depth: u32) -> Result<(), FormatError> {
     let jobs = option(document, job, "numjobs").unwrap_or(1);
     let levels = job["iodepth_level"].as_object();
     let deepest = levels.map(|levels| {
@@ -96,12 +99,11 @@ fn check_depth(document: &Value, job: &Value, depth: u32) -> Result<(), Mistake>
     if outstanding <= u64::from(depth) {
         return Ok(());
     }
-    Err(mistake(
+    Err(format_error(
+        format!("{outstanding} requests were outstanding, so the latencies include queueing"),
         format!(
-            "{outstanding} requests were outstanding, and their latencies contain their waiting for each other"
-        ),
-        format!(
-            "measure with iodepth=1 and numjobs=1; or set depth = {outstanding}, for a device whose parallelism is at \
+            "measure with iodepth=1 and numjobs=1; or set depth = {outstanding}, for a device whose \
+             parallelism is at \
              least that"
         ),
     ))
@@ -113,29 +115,28 @@ fn option(document: &Value, job: &Value, name: &str) -> Option<u64> {
     given.into_iter().find_map(|value| value.as_u64().or_else(|| value.as_str()?.trim().parse().ok()))
 }
 
-fn find_job<'d>(document: &'d Value, wanted: Option<&str>) -> Result<&'d Value, Mistake> {
+fn find_job<'d>(document: &'d Value, wanted: Option<&str>) -> Result<&'d Value, FormatError> {
     let jobs = document["jobs"].as_array().filter(|jobs| !jobs.is_empty());
     let jobs =
-        jobs.ok_or_else(|| mistake("it holds no `jobs`", "give the JSON file of a finished fio run"))?;
+        jobs.ok_or_else(|| format_error("it holds no `jobs`", "give the JSON file of a finished fio run"))?;
     let name = |job: &Value| job["jobname"].as_str().unwrap_or_default().to_string();
     let names = || jobs.iter().map(name).collect::<Vec<_>>().join(", ");
     match wanted {
-        Some(wanted) => jobs
-            .iter()
-            .find(|job| name(job) == wanted)
-            .ok_or_else(|| mistake(format!("it holds no job \"{wanted}\""), format!("known: {}", names()))),
+        Some(wanted) => jobs.iter().find(|job| name(job) == wanted).ok_or_else(|| {
+            format_error(format!("it holds no job \"{wanted}\""), format!("known: {}", names()))
+        }),
         None if jobs.len() == 1 => Ok(&jobs[0]),
-        None => Err(mistake("it holds several jobs", format!("name one with `job`: {}", names()))),
+        None => Err(format_error("it holds several jobs", format!("name one with `job`: {}", names()))),
     }
 }
 
 /// `{ "<latency in ns>": <count>, ... }`
-fn from_bins(bins: &Map<String, Value>) -> Result<Vec<Piece>, Mistake> {
+fn from_bins(bins: &Map<String, Value>) -> Result<Vec<Piece>, FormatError> {
     let mut pieces = Vec::with_capacity(bins.len());
     for (latency, count) in bins {
         let (Ok(ns), Some(count)) = (latency.parse::<u64>(), count.as_u64()) else {
-            let problem = format!("bin \"{latency}\": {count} is not nanoseconds and a count");
-            return Err(mistake(problem, "give the file as fio wrote it"));
+            let problem = format!("bin \"{latency}\": {count}: expected nanoseconds and a count");
+            return Err(format_error(problem, "give the file as fio wrote it"));
         };
         let latency = time_of_ns(ns as f64)?;
         pieces.push(Piece { share: count as f64, from: latency, to: latency });
@@ -145,19 +146,20 @@ fn from_bins(bins: &Map<String, Value>) -> Result<Vec<Piece>, Mistake> {
 }
 
 /// `{ "99.000000": <latency in ns>, ... }`, next to `min` and `max`.
-fn from_percentiles(clat: &Value, percentiles: &Map<String, Value>) -> Result<Vec<Piece>, Mistake> {
+fn from_percentiles(clat: &Value, percentiles: &Map<String, Value>) -> Result<Vec<Piece>, FormatError> {
     let mut points = vec![(0.0, clat["min"].as_f64()), (100.0, clat["max"].as_f64())];
     for (percent, latency) in percentiles {
         let percent = percent.parse::<f64>().ok().filter(|percent| (0.0..=100.0).contains(percent));
         let problem =
-            || mistake("a percentile is not a number from 0 to 100", "give the file as fio wrote it");
+            || format_error("a percentile is not a number from 0 to 100", "give the file as fio wrote it");
         points.push((percent.ok_or_else(problem)?, latency.as_f64()));
     }
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut pieces = Vec::with_capacity(points.len());
     let (mut below, mut from) = (0.0, None);
     for (percent, ns) in points {
-        let missing = || mistake("`clat_ns` lacks a number", "`min`, `max` and each percentile need one");
+        let missing =
+            || format_error("`clat_ns` lacks a number", "`min`, `max` and each percentile need one");
         let to = time_of_ns(ns.ok_or_else(missing)?)?;
         if let Some(from) = from {
             // A percentile is the middle of a bin and may exceed the exact maximum.
@@ -168,15 +170,15 @@ fn from_percentiles(clat: &Value, percentiles: &Map<String, Value>) -> Result<Ve
     require_some(pieces)
 }
 
-fn time_of_ns(ns: f64) -> Result<Time, Mistake> {
+fn time_of_ns(ns: f64) -> Result<Time, FormatError> {
     let fits = (0.0..1e16).contains(&ns);
     fits.then(|| Time::from_secs_f64(ns / 1e9))
-        .ok_or_else(|| mistake(format!("{ns} ns is not a latency"), "give the file as fio wrote it"))
+        .ok_or_else(|| format_error(format!("{ns} ns is not a latency"), "give the file as fio wrote it"))
 }
 
-fn require_some(pieces: Vec<Piece>) -> Result<Vec<Piece>, Mistake> {
+fn require_some(pieces: Vec<Piece>) -> Result<Vec<Piece>, FormatError> {
     if pieces.iter().any(|piece| piece.share > 0.0) {
         return Ok(pieces);
     }
-    Err(mistake("its histogram is empty", "check `direction` and `job`"))
+    Err(format_error("its histogram is empty", "check `direction` and `job`"))
 }

@@ -33,8 +33,8 @@ fn notes_around_the_document_are_skipped_and_a_second_document_is_refused() {
         format!("fio: job {{randread}} uses ${{BS}}\n{BINS}\n\nfio: terminating on signal 2\nfio: {{x}}\n");
     assert_eq!(pieces(&noted, None, Direction::Read, 1), expected);
     let twice = format!("{BINS}\n{BINS}");
-    let mistake = pieces(&twice, None, Direction::Read, 1).expect_err("which of them?");
-    assert!(mistake.problem.starts_with("it holds several JSON documents"), "{mistake:?}");
+    let error = pieces(&twice, None, Direction::Read, 1).expect_err("which of them?");
+    assert!(error.problem.starts_with("it holds several JSON documents"), "{error:?}");
     let cut = &BINS[..BINS.len() - 3];
     assert!(pieces(cut, None, Direction::Read, 1).is_err(), "a document that is cut off is none");
 }
@@ -63,8 +63,8 @@ fn draws_follow_the_counts_of_the_file() {
 #[test]
 fn a_wrong_file_is_refused_with_a_remedy() {
     let refused = |text: &str, job, direction| {
-        let mistake = pieces(text, job, direction, 1).expect_err("it is refused");
-        format!("{}; {}", mistake.problem, mistake.remedy)
+        let error = pieces(text, job, direction, 1).expect_err("it is refused");
+        format!("{}; {}", error.problem, error.remedy)
     };
     assert!(refused("clat (nsec): min=1", None, Direction::Read).starts_with("it is not fio's JSON"));
     assert_eq!(
@@ -110,14 +110,14 @@ fn latencies_of_requests_that_waited_for_each_other_are_refused() {
     assert!(pieces(&deep, None, Direction::Read, 31).is_err());
     assert!(pieces(&deep, None, Direction::Read, 32).is_ok(), "the user says so");
     for (options, global, levels, outstanding) in [
-        // Without levels the options count, those of all jobs too.
+        // Without levels, the options count, including the global ones.
         (iodepth(32), String::new(), "", 32),
         (String::new(), iodepth(8), "", 8),
-        // A synchronous engine never had more than one.
+        // A synchronous engine has at most one outstanding request.
         (iodepth(32), String::new(), alone, 1),
-        // Jobs of one kind that run side by side and are reported as one.
+        // Parallel jobs of one kind, reported as one.
         (format!("{}, \"numjobs\": \"4\"", iodepth(1)), String::new(), alone, 4),
-        // A depth of 48 is in the level from 32 on, and one of 100 in the last.
+        // A depth of 48 is in the level that starts at 32, and one of 100 in the last.
         (iodepth(48), String::new(), r#""iodepth_level": { "1": 0.1, "32": 99.9, ">=64": 0.0 },"#, 48),
         (iodepth(100), String::new(), r#""iodepth_level": { "1": 0.1, "32": 0.0, ">=64": 99.9 },"#, 100),
         (String::new(), String::new(), at_32, 32),

@@ -58,19 +58,19 @@ pub const ROOM: Room<LatencyFamily> = Room {
         let config: Config = slot.config(builder.families());
         let path = format!("{}.file", slot.path());
         if let Some(holds) = parse::other_log(&config.file) {
-            let problem = format!("its name is that of a log of {holds}");
+            let problem = format!("by its name, it is a log of {holds}");
             let problem = Problem::new(ErrorCode::InvalidContent, &path, None, problem);
             return Err(problem.given(&config.file).remedy("use the *_clat or *_lat log").into());
         }
         let text = builder.text_file(&path, &config.file)?;
-        let latencies = parse::latencies(&text, &config).map_err(|mistake| {
+        let latencies = parse::latencies(&text, &config).map_err(|error| {
             let mut problem =
-                Problem::new(ErrorCode::InvalidContent, &path, None, mistake.problem).given(&config.file);
-            if let Some(line) = mistake.line {
+                Problem::new(ErrorCode::InvalidContent, &path, None, error.problem).given(&config.file);
+            if let Some(line) = error.line {
                 problem = problem.data("line", line as u64);
             }
-            problem.place = mistake.line.map_or_else(String::new, |line| format!("{}:{line}", config.file));
-            problem.remedy(mistake.remedy)
+            problem.place = error.line.map_or_else(String::new, |line| format!("{}:{line}", config.file));
+            problem.remedy(error.remedy)
         })?;
         let content = crc32fast::hash(text.as_bytes());
         Ok(Box::new(Logged { latencies, content, random: builder.random(slot.path()) }))

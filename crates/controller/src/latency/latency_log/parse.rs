@@ -1,4 +1,4 @@
-//! fio's latency log: from text to latencies.
+//! Parses the latencies of fio's latency log.
 
 use super::Config;
 use crate::latency::Direction;
@@ -9,17 +9,17 @@ const LATENCIES_MAX: usize = 1 << 26;
 
 /// Error in a file, with location and remedy.
 #[derive(Debug, PartialEq)]
-pub(super) struct Mistake {
+pub(super) struct FormatError {
     pub(super) line: Option<usize>,
     pub(super) problem: String,
     pub(super) remedy: String,
 }
 
 /// The latencies of the lines selected by `config`. Empty lines are skipped.
-pub(super) fn latencies(text: &str, config: &Config) -> Result<Vec<Time>, Mistake> {
+pub(super) fn latencies(text: &str, config: &Config) -> Result<Vec<Time>, FormatError> {
     let mut latencies = Vec::new();
     for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let entry = Entry::parse(line).ok_or_else(|| Mistake {
+        let entry = Entry::parse(line).ok_or_else(|| FormatError {
             line: Some(index + 1),
             problem: format!(
                 "\"{}\" is not a line of a latency log",
@@ -33,24 +33,24 @@ pub(super) fn latencies(text: &str, config: &Config) -> Result<Vec<Time>, Mistak
             continue;
         }
         if entry.block == 0 {
-            return Err(Mistake {
+            return Err(FormatError {
                 line: Some(index + 1),
                 problem:
-                    "a line with block size 0 is the mean or the maximum of a window (log_avg_msec), not a \
-                          request"
+                    "a line with block size 0 is the mean or maximum of a time window (log_avg_msec), not \
+                     a request"
                         .into(),
                 remedy: "log again without log_avg_msec, or use fio's json+ output (fio_json)".into(),
             });
         }
         let ps = entry.latency.checked_mul(config.count.as_ps()).filter(|_| latencies.len() < LATENCIES_MAX);
-        latencies.push(Time::from_ps(ps.ok_or_else(|| Mistake {
+        latencies.push(Time::from_ps(ps.ok_or_else(|| FormatError {
             line: Some(index + 1),
             problem: format!("it holds a latency past 213 days, or more than {LATENCIES_MAX} latencies"),
             remedy: "check `count`, or shorten the log".into(),
         })?));
     }
     if latencies.is_empty() {
-        return Err(Mistake {
+        return Err(FormatError {
             line: None,
             problem: format!("it holds no latency of a {} that is asked for", config.direction.name()),
             remedy: "check `direction` and `block`".into(),

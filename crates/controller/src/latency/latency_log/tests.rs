@@ -45,7 +45,7 @@ fn a_wrong_log_is_refused_with_its_line() {
 
 #[test]
 fn means_of_windows_are_not_latencies_of_requests() {
-    // What fio 3.33 writes with log_avg_msec=1000: block size 0, and an offset of 0.
+    // Output of fio 3.33 with log_avg_msec=1000: block size 0, and offset 0.
     let averaged = "1000, 100000, 0, 0, 0, 0\n2000, 100000, 0, 0, 0, 0\n3000, 10000000, 0, 0, 0, 0\n";
     let refused = |direction: &str| {
         let mut bench = workbench(5).file("x_clat.1.log", averaged);
@@ -55,8 +55,7 @@ fn means_of_windows_are_not_latencies_of_requests() {
     };
     assert_eq!(
         refused("read"),
-        "latency.file (x_clat.1.log:1): a line with block size 0 is the mean or the maximum of a window \
-         (log_avg_msec), not a request, given x_clat.1.log; log again without log_avg_msec, or use fio's json+ \
+        "latency.file (x_clat.1.log:1): a line with block size 0 is the mean or maximum of a time window (log_avg_msec), not a request, given x_clat.1.log; log again without log_avg_msec, or use fio's json+ \
          output (fio_json)"
     );
     assert!(refused("write").contains("it holds no latency of a write"), "no line of it is asked for");
@@ -73,6 +72,6 @@ fn logs_of_other_quantities_are_refused_by_their_names() {
         let mut bench = workbench(5).file(file, LOG);
         let value = format!("{{ kind = \"latency_log\", file = \"{file}\", direction = \"read\" }}");
         let problem = latency(&mut bench, &value).err().expect("it is refused").to_string();
-        assert!(problem.contains(&format!("its name is that of a log of {holds}")), "{problem}");
+        assert!(problem.contains(&format!("by its name, it is a log of {holds}")), "{problem}");
     }
 }

@@ -47,7 +47,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     let (first, last) = (points.first().map_or(1.0, |p| p.share.0), points.last().map_or(0.0, |p| p.share.0));
     if first != 0.0 || last != 1.0 {
         let given = format!("{first} to {last}");
-        reader.conflict("points", &given, "they do not span all requests", "go from share 0 to share 1");
+        reader.conflict("points", &given, "they do not cover all requests", "use shares from 0 to 1");
     }
     for pair in points.windows(2) {
         let given = format!("{} after {}", pair[1].share, pair[0].share);
@@ -65,7 +65,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
                 "points",
                 &given,
                 "their latencies fall",
-                "a larger share takes at least as long",
+                "latencies must not decrease with the share",
             );
         }
     }

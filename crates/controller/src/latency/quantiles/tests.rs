@@ -25,7 +25,7 @@ fn points_out_of_order_are_refused() {
     let high = "{ share = 1, latency = \"9 us\" }";
     assert_eq!(
         points(low),
-        "latency.points: they do not span all requests, given 0 to 0; go from share 0 to share 1"
+        "latency.points: they do not cover all requests, given 0 to 0; use shares from 0 to 1"
     );
     let repeated = points(&format!("{low}, {low}, {high}"));
     assert!(repeated.contains("their shares do not rise"), "{repeated}");

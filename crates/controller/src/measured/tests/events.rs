@@ -1,4 +1,5 @@
-//! The event-driven device against event simulations of a queue, request by request, and against closed forms.
+//! The event-driven device compared with event simulations of a queue, request by request, and with closed
+//! forms.
 
 use crate::workbench::workbench;
 use nacre_kernel::event::{Canceled, Completions, Device, Payload, RequestId};
@@ -16,7 +17,7 @@ fn request(op: Op, bytes: u32) -> Request {
     Request { arrival: Time::ZERO, address: 0, bytes, volume: 0, op }
 }
 
-/// The latencies that a device of one server gives one request after the other: what it draws.
+/// The sampled latencies of a device with one server, one request at a time.
 fn drawn(toml: &str, requests: &[Request]) -> Vec<Time> {
     let seen = visits(&mut *device(toml), requests, Load::Closed { clients: 1 });
     seen.iter().map(|visit| visit.latency()).collect()
@@ -54,7 +55,7 @@ fn every_request_completes_when_a_queue_of_its_latencies_says() {
     }
 }
 
-/// Waits of M/D/1 and M/M/c, within 2 %.
+/// Mean waits of M/D/1 and M/M/c, within 2 %.
 #[test]
 fn poisson_arrivals_wait_as_closed_forms_say() {
     let mut random = Streams::new(6).stream("arrivals");
@@ -85,7 +86,7 @@ fn a_shared_link_delays_only_while_it_is_busy() {
     for op in [Op::Read, Op::Write] {
         let seen = visits(&mut *device(toml), &[request(op, 4096); 4], Load::Closed { clients: 4 });
         let latencies: Vec<Time> = seen.iter().map(|visit| visit.latency()).collect();
-        // The first transfer is in the latency; each of the others takes one microsecond of link.
+        // The first transfer is part of the latency; each of the others takes one microsecond of link time.
         assert_eq!(latencies, [10, 11, 12, 13].map(Time::from_us), "{op:?}");
     }
     let toml = "read = \"10 us\"\nwrite = \"10 us\"\nparallelism = 32\nbandwidth = \"1 GB/s\"";

@@ -1,11 +1,11 @@
-//! Completion times against an independent simulation of the memory controller, clock by clock.
+//! Completion times compared with an independent simulation of the memory controller, clock by clock.
 
 use super::*;
 use nacre_testkit::oracle::dram_channel::{Access, Controller, Timing, serve};
 use nacre_testkit::oracle::{Load, Summary, Visit};
 use nacre_testkit::visits;
 
-/// DDR3-1600 (11-11-11) of 4 Gb chips, without refreshing.
+/// DDR3-1600 (11-11-11) of 4 Gb chips, without refresh.
 const DDR3_1600: &str = "kind = \"nvram_card\"\nchip = \"512 MiB\"\nrow = \"1 KiB\"\nclock = \"1.25 ns\"\n\
     read_latency = 11\nwrite_latency = 8\nactivate_to_access = \"13.75 ns\"\nprecharge = \"13.75 ns\"\n\
     row_open = \"35 ns\"\nrow_cycle = \"48.75 ns\"\nactivate_to_activate = \"6.25 ns\"\n\
@@ -21,7 +21,7 @@ fn controller(queue: usize, closes_rows: bool) -> Controller {
     Controller { clock, timing: TIMING, banks: BANKS as usize, closes_rows, queue, writes: None }
 }
 
-/// Accesses to banks at random: with a chance of `hits` to the row that was asked for last in that bank.
+/// Random accesses to banks; with probability `hits`, to the row last requested in that bank.
 fn accesses(count: u64, hits: f64, reads: f64) -> Vec<Access> {
     let mut random = Streams::new(3).stream("accesses");
     let mut rows = [0; BANKS as usize];
@@ -36,7 +36,7 @@ fn accesses(count: u64, hits: f64, reads: f64) -> Vec<Access> {
         .collect()
 }
 
-/// The same bursts as requests: rows of 8 KiB lie in one bank after the other.
+/// These bursts as requests: consecutive rows of 8 KiB are in consecutive banks.
 fn requests(accesses: &[Access]) -> Vec<Request> {
     let request = |access: &Access| {
         let address = (access.row * BANKS + access.bank as u64) << 13;
@@ -56,7 +56,7 @@ fn on_card(queue: usize, closes_rows: bool, requests: &[Request], load: Load<'_>
     visits(&mut *built(&toml), requests, load)
 }
 
-/// Every completion is that of the simulation, to the picosecond.
+/// Checks that every completion equals that of the simulation, to the picosecond.
 #[track_caller]
 fn agree(what: &str, queue: usize, closes_rows: bool, accesses: &[Access], load: Load<'_>) {
     let right = serve(&controller(queue, closes_rows), accesses, load);

@@ -1,4 +1,4 @@
-//! Power losses: what a dump takes, and what it saves.
+//! Power losses: time, energy, and result of a dump.
 
 use super::*;
 use crate::crashes::crash;
@@ -30,7 +30,7 @@ fn with_bytes(toml: &str) -> Box<dyn Device> {
     built.unwrap_or_else(|problems| panic!("{toml}: {problems}"))
 }
 
-/// The power fails at `at` and comes back a second later.
+/// Power fails at `at` and returns one second later.
 fn fail(device: &mut dyn Device, at: Time) -> Recovery {
     device.run(at, &mut Completions::new());
     device.power_fail(at, &mut Streams::new(1).stream("chance"));
@@ -59,21 +59,21 @@ fn a_dump_takes_its_pages_and_the_capacitor_what_it_needs() {
     let mut device = with_bytes(&small("capacitor = \"2 J\"\n"));
     let at = write(&mut *device, Time::ZERO, 12_288, 1) + Time::from_us(1);
     let recovery = fail(&mut *device, at);
-    // Dumped while the power was away. Then 100 ms and 64 MiB at 1.6 GB/s, or 1.6877 J at 5 W: 337.5 ms.
+    // The dump ended while power was off. Then 100 ms and 64 MiB at 1.6 GB/s, or 1.6877 J at 5 W: 337.5 ms.
     let dump = 1e-3 + 4096.0 * 16_384.0 / 400e6;
     let back = (at + Time::from_s(1)).as_secs_f64();
     let ready = recovery.done.as_secs_f64() - back;
     assert!((ready - 10.0 * dump / 5.0).abs() < 1e-6, "ready after {ready} s");
     assert_eq!((recovery.programs_finished, recovery.programs_lost, recovery.bytes_lost), (4096, 0, 0));
     assert_eq!(read(&mut *device, recovery.done, 12_288), 1);
-    // What is as the flash has it needs no dump.
+    // Data that equals the flash needs no dump.
     let again = fail(&mut *device, recovery.done + Time::from_s(1));
     assert_eq!(again.programs_finished, 0);
 }
 
 #[test]
 fn a_capacitor_that_is_too_small_saves_what_comes_first() {
-    // Half of the pages of what a dump of everything needs.
+    // Energy for half of the pages of a full dump.
     let settings = "capacitor = \"848.862 mJ\"\nmay_lose_writes = true\n";
     let mut device = with_bytes(&small(settings));
     assert_eq!(device.capabilities().persistence, Persistence::WithStoredEnergy);
@@ -86,7 +86,7 @@ fn a_capacitor_that_is_too_small_saves_what_comes_first() {
     assert_eq!(recovery.bytes_lost, 2 * 16_384);
     let found = [0, 16, 33, 48].map(|mib| read(&mut *device, recovery.done, mib << 20));
     assert_eq!(found, [1, 2, 0, 0]);
-    // With only what changed in it there is room for everything.
+    // With only the changed pages, the energy is sufficient for all of them.
     let mut device = with_bytes(&small(&format!("{settings}dump = \"changed\"\n")));
     for (address, stamp) in [(0, 1), (48 << 20, 4)] {
         at = write(&mut *device, at, address, stamp);
@@ -102,7 +102,7 @@ fn a_capacitor_that_is_not_charged_again_saves_what_it_can() {
     let at = write(&mut *device, Time::ZERO, 48 << 20, 1) + Time::from_us(1);
     let recovery = fail(&mut *device, at);
     assert_eq!(recovery.bytes_lost, 0);
-    // 142 ms after the power came back it holds 0.71 J of the 1.69 J: the first 1,700 pages of 4,096.
+    // 142 ms after power returned it has 0.71 J of the 1.69 J: enough for the first 1,700 pages of 4,096.
     let at = write(&mut *device, recovery.done, 48 << 20, 2);
     let recovery = fail(&mut *device, at);
     assert!((1690..1720).contains(&recovery.programs_finished), "{recovery:?}");
@@ -112,13 +112,13 @@ fn a_capacitor_that_is_not_charged_again_saves_what_it_can() {
 #[test]
 fn a_capacitor_grows_old() {
     let card = |hours| small(&format!("capacitor = \"2 J\"\ncapacitor_hours = {hours}\n"));
-    // 0.35 % of 2 J in 1,000 hours: down to the 1.6877 J after 44,600 hours.
+    // 0.35 % of 2 J in 1,000 hours: 1.6877 J remain after 44,600 hours.
     assert!(workbench(1).build(&card(44_000)).is_ok());
     let problems = workbench(1).build(&card(45_000)).err().expect("it is too old");
     assert!(problems.to_string().contains("capacitor"), "{problems}");
 }
 
-/// The row is closed when tRTP or tWR is over, and safe when tRP is.
+/// The row is closed after tRTP or tWR, and the data is safe after tRP.
 #[test]
 fn a_write_to_mram_is_safe_when_its_row_is_closed() {
     let closing_ns = 15.0 + 67.536;
@@ -166,23 +166,23 @@ fn error_correction_takes_its_share_of_the_dump_and_what_it_cannot_put_right_is_
     let seconds = 1e-3 + 4096.0 * (16_384.0 + spare) / 400e6;
     assert!((column(code, "dump.s") - seconds).abs() < 1e-6, "{} s", column(code, "dump.s"));
     assert!((column(code, "dump.needs_j") - 10.0 * seconds).abs() < 1e-5);
-    // Eight codewords of 30 us each go slower than the flash, which reads a page in 10 us.
+    // Eight codewords of 30 us each are slower than the flash, which reads a page in 10 us.
     let restored = 4096.0 * 8.0 * 30e-6;
     assert!((column(code, "dump.restores_s") - restored).abs() < 1e-3 * restored);
     assert_eq!(column(code, "dump.unreadable_pages"), 0.0);
-    // Of n bits with probability p each, three or more are wrong: n^3 p^3 / 6 where np is small.
+    // Three or more of n bits with error probability p: n^3 p^3 / 6 for small np.
     let rate = 1e-6;
     let n = 2048.0 * 8.0 + bits;
     let expected = 4096.0 * 8.0 * libm::pow(n * rate, 3.0) / 6.0;
     let found = column(&format!("flash_error_rate = \"0.0001 %\"\n{code}"), "dump.unreadable_pages");
     assert!((found / expected - 1.0).abs() < 0.02, "{found} pages, expected {expected}");
-    // Without a code every page with a bit error is lost.
+    // Without a code, every page with a bit error is lost.
     let found = column("flash_error_rate = \"0.0001 %\"\n", "dump.unreadable_pages");
     let expected = 4096.0 * (1.0 - libm::exp(-16_384.0 * 8.0 * rate));
     assert!((found / expected - 1.0).abs() < 1e-4, "{found} pages, expected {expected}");
 }
 
-/// Of n pages, each lost with probability p, n p are on average, and their variance is n p (1 - p).
+/// With n pages, each lost with probability p, n p are lost on average, with variance n p (1 - p).
 #[test]
 fn pages_that_cannot_be_read_back_are_drawn_told_and_not_read() {
     const PAGES: u64 = 4096;
@@ -208,7 +208,7 @@ fn pages_that_cannot_be_read_back_are_drawn_told_and_not_read() {
         let recovery = device.recover(now + Time::from_s(1));
         now = recovery.done;
         let lost = lost_pages(&*device) - before;
-        assert_eq!(recovery.bytes_lost, lost * 16_384, "what is lost is told");
+        assert_eq!(recovery.bytes_lost, lost * 16_384, "losses are reported");
         let mut unread = 0;
         for page in 0..PAGES {
             let read = page_of(&mut *device, now, Op::Read, page);
@@ -222,14 +222,14 @@ fn pages_that_cannot_be_read_back_are_drawn_told_and_not_read() {
     let variance = losses.iter().map(|lost| (lost - mean) * (lost - mean)).sum::<f64>() / (ROUNDS - 1) as f64;
     let expected = PAGES as f64 * p;
     let expected_variance = expected * (1.0 - p);
-    // Four times what mean and variance of so many rounds are known to.
+    // Four standard errors of mean and variance over these rounds.
     let of_mean = (expected_variance / ROUNDS as f64).sqrt();
     assert!((mean - expected).abs() < 4.0 * of_mean, "{mean} pages of {expected}");
     let of_variance = expected_variance * (2.0 / (ROUNDS - 1) as f64).sqrt();
     assert!((variance - expected_variance).abs() < 4.0 * of_variance, "{variance} of {expected_variance}");
 }
 
-/// What the host never wrote holds nothing that can be lost, and what is written anew is read again.
+/// Pages that the host never wrote have no data to lose, and rewritten pages are readable again.
 #[test]
 fn only_pages_that_were_written_are_lost_and_only_until_they_are_written_again() {
     let mut device = with_bytes(&small("flash_error_rate = \"10 %\"\n"));
@@ -249,8 +249,8 @@ fn only_pages_that_were_written_are_lost_and_only_until_they_are_written_again()
     assert_eq!(status(&mut *device, 500, 12_288), Status::MediaError);
 }
 
-/// A write that a power loss undoes leaves what it was to replace lost, which is not read as it was before. Each page is
-/// lost with a chance of one half, so that it is not always lost anew.
+/// If a power loss undoes a write that replaces lost data, that data stays lost, and reads do not return its
+/// earlier content. Each page is lost with a probability of 1/2, so that it is not always lost again.
 #[test]
 fn what_is_lost_stays_lost_where_the_write_that_was_to_replace_it_is_undone() {
     let mut tried = 0;
@@ -273,7 +273,7 @@ fn what_is_lost_stays_lost_where_the_write_that_was_to_replace_it_is_undone() {
         let request = Request { arrival: second.done, address: 0, bytes: 4096, volume: 0, op: Op::Read };
         let read = ask(&mut *device, second.done, &request, Payload::NONE);
         assert_eq!(read.status, Status::MediaError);
-        assert_eq!(second.bytes_lost, 0, "it was told before");
+        assert_eq!(second.bytes_lost, 0, "it was reported before");
         tried += 1;
     }
     assert!(tried > 3, "{tried} of 16");

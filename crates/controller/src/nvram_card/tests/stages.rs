@@ -1,10 +1,10 @@
-//! Where every nanosecond of a request went, for somebody who looks closely.
+//! Detailed latency breakdowns of requests.
 
 use super::*;
 use nacre_kernel::{Activity, Stage};
 use nacre_testkit::assert_close;
 
-/// A request of a new card: when it is done, and where its time went.
+/// The latency breakdown of a request to a new card.
 fn told(toml: &str, now: Time, request: (Op, u64, u32), is_detailed: bool) -> Vec<Span> {
     let (op, address, bytes) = request;
     let request = Request { arrival: now, address, bytes, volume: 0, op };
@@ -16,7 +16,7 @@ fn told(toml: &str, now: Time, request: (Op, u64, u32), is_detailed: bool) -> Ve
     answer.spans
 }
 
-/// The time of each stage, with its waiting, in the order of the way.
+/// Time of each stage, including waits, in path order.
 fn stages(spans: &[Span]) -> Vec<(Stage, f64)> {
     let mut found: Vec<(Stage, f64)> = Vec::new();
     for span in spans {
@@ -28,7 +28,7 @@ fn stages(spans: &[Span]) -> Vec<(Stage, f64)> {
     found
 }
 
-/// Completion, time since arrival, and spans of each of many requests.
+/// Completion, latency, and spans of each request.
 fn many(toml: &str, requests: &[Request], is_detailed: bool) -> Vec<(Time, Time, Vec<Span>)> {
     let mut device = built(toml);
     device.detail(is_detailed);
@@ -56,7 +56,8 @@ fn many(toml: &str, requests: &[Request], is_detailed: bool) -> Vec<(Time, Time,
     seen.into_iter().map(|seen| seen.expect("every request completes")).collect()
 }
 
-/// Many at a time, of all sizes: the parts add up to the last picosecond, and looking changes nothing.
+/// Concurrent requests of all sizes: stages sum to the latency exactly, and enabling them changes no
+/// completion.
 #[test]
 fn stages_add_up_to_the_latency_and_change_nothing() {
     let mut random = Streams::new(9).stream("stages");
@@ -93,7 +94,7 @@ fn stages_add_up_to_the_latency_and_change_nothing() {
     }
 }
 
-/// A read and a write alone: every stage of the way, and of each activity what the plain breakdown says.
+/// A single read and write: all stages of the path, with the same sum per activity as the plain breakdown.
 #[test]
 fn a_request_alone_goes_through_every_stage() {
     let host = "[device.host]\nkind = \"nvme\"\n";
@@ -126,7 +127,7 @@ fn a_request_alone_goes_through_every_stage() {
             };
             assert_eq!(of(&close), of(&plain), "{op:?}: {activity:?}");
         }
-        // tRCD of seven clocks, CL of seven or CWL of six, 64 bursts of four.
+        // tRCD of seven clocks, CL of seven or CWL of six, and 64 bursts of four clocks.
         let ns = |stage| found.iter().find(|(other, _)| *other == stage).map_or(0.0, |(_, ns)| *ns);
         let latency = if op == Op::Read { 7.0 } else { 6.0 };
         assert_close("row activate", ns(Stage::Activate), 7.0 * 1.875, 1e-9);
@@ -135,8 +136,8 @@ fn a_request_alone_goes_through_every_stage() {
     }
 }
 
-/// A line by load or store: its way down, the memory, and its way back; 32 lines that wait for each other have 32 times
-/// that, and what the memory and the link take of one is notified of each.
+/// A line by load or store: to the device, the memory, and back. 32 lines that wait for each other take 32
+/// times that, and each reports its time in the memory and on the link.
 #[test]
 fn loads_and_stores_tell_their_stages_too() {
     let memory = [Stage::Activate, Stage::Column, Stage::DataBus];
@@ -175,7 +176,7 @@ fn loads_and_stores_tell_their_stages_too() {
     }
 }
 
-/// The first refresh is due at 7.8 us and takes 110 ns: a read that comes 40 ns later waits for the rest.
+/// The first refresh is due at 7.8 us and takes 110 ns: a read that arrives 40 ns later waits for the rest.
 #[test]
 fn a_wait_for_a_refresh_is_told() {
     let at = (Op::Read, 8192, 4096);

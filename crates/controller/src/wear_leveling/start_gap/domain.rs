@@ -10,7 +10,7 @@ pub(super) struct Domain {
     pub(super) gap: u64,
     /// Writes since the last move of the gap.
     pub(super) writes: u64,
-    /// Writes between two moves, as it is now.
+    /// Current number of writes between two moves.
     pub(super) interval: u64,
 }
 

@@ -115,7 +115,7 @@ fn uneven(path: &str, rows: u64, domains: u32) -> Problem {
         ErrorCode::ConflictingSettings,
         path,
         None,
-        format!("the {rows} rows of a controller do not divide into so many"),
+        format!("the {rows} rows of a controller do not divide into this number of domains"),
     )
     .given(domains.to_string())
     .remedy(format!("use {below}{nearest}, the nearest that divide them"))

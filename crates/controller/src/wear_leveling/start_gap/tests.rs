@@ -10,7 +10,7 @@ fn start_gap(rows: u64, interval: u32, domains: u32, randomize: bool) -> StartGa
     configured(rows, &adaptation)
 }
 
-/// With an interval that follows: a stay may cost a quarter of the endurance.
+/// Adaptive start-gap: a stay may cost 1/4 of the endurance.
 fn adapting(rows: u64, interval: u32, domains: u32, window: u32) -> StartGap {
     let (adapt, watched, stay_share) = (true, 4, Ratio(0.25));
     configured(rows, &Config { adapt, window, watched, stay_share, interval, domains, randomize: false })
@@ -21,7 +21,7 @@ fn configured(rows: u64, config: &Config) -> StartGap {
     StartGap::new(rows, ENDURANCE, config, scatter)
 }
 
-/// Every row has its own place, and the way back is exact.
+/// Checks that rows have different physical rows, and that the inverse is exact.
 fn assert_bijection(leveller: &StartGap, rows: u64) {
     let mut taken = vec![false; leveller.physical_rows() as usize];
     for row in 0..rows {
@@ -41,7 +41,7 @@ fn data_that_is_moved_as_told_is_where_the_mapping_says_at_every_step() {
             let mut leveller = start_gap(rows, 1, domains, randomize);
             let mut data = vec![None; leveller.physical_rows() as usize];
             (0..rows).for_each(|row| data[leveller.physical(row) as usize] = Some(row));
-            // Twice all the way round, in every domain.
+            // Two full rotations, in every domain.
             for step in 0..2 * (rows + 1) * (rows + 1) * u64::from(domains) {
                 let Move { from, to } = leveller.written(step % rows).expect("each write moves the gap");
                 data[to as usize] = data[from as usize];
@@ -58,8 +58,8 @@ fn data_that_is_moved_as_told_is_where_the_mapping_says_at_every_step() {
     }
 }
 
-/// The gap moves one of N rows at a time, each in its turn, so each moves once in N moves; the first stay
-/// begins in the middle. The line vulnerability factor of akel-2011 section 3.3 is this product.
+/// The gap moves one of N rows at a time, each in turn, so each row moves once in N moves; the first stay
+/// starts in the middle. This product is the line vulnerability factor of akel-2011 section 3.3.
 #[test]
 fn a_row_stays_in_one_place_for_rows_times_the_interval_writes() {
     let (rows, interval) = (13, 7);
@@ -76,7 +76,7 @@ fn a_row_stays_in_one_place_for_rows_times_the_interval_writes() {
     assert_eq!(stays[1..], [rows * u64::from(interval); 5]);
 }
 
-/// Once in N + 1 moves each place is the gap, and `start` has grown by one.
+/// Each physical row is the gap once in N + 1 moves, and `start` has then increased by one.
 #[test]
 fn the_gap_is_back_at_a_place_after_one_row_more_times_the_interval_writes() {
     let (rows, interval) = (13, 7);
@@ -107,7 +107,7 @@ fn the_rows_of_an_onyx_bank_have_all_moved_after_32_million_writes() {
     assert_eq!(rows * 128, 33_554_432);
 }
 
-/// A domain counts its own writes: hammering one leaves the others still.
+/// Domains count writes separately: hammering one does not move the others.
 #[test]
 fn domains_rotate_on_their_own() {
     let mut leveller = start_gap(12, 2, 3, false);
@@ -129,11 +129,11 @@ fn the_network_permutes_any_number_of_rows_and_scatters_neighbors() {
     }
     let network = Feistel::new(1 << 18, &mut Streams::new(2).stream("keys"));
     let together = (0..1 << 14).filter(|&row| network.forth(row).abs_diff(network.forth(row + 1)) < 1 << 13);
-    // Two random numbers are so close with probability 1/16; five standard deviations.
+    // Two random numbers are this close with probability 1/16; five standard deviations.
     assert!((together.count() as f64 - 1024.0).abs() < 5.0 * 31.0, "neighbors are far apart");
 }
 
-/// One after the other, and as many at a time as there may be.
+/// One write at a time, compared with as many as possible at a time.
 #[test]
 fn many_writes_at_once_are_the_same_as_one_after_the_other() {
     let mut random = Streams::new(4).stream("bursts");
@@ -151,7 +151,7 @@ fn many_writes_at_once_are_the_same_as_one_after_the_other() {
         };
         let (mut at_once, mut one_by_one) = (make(), make());
         if let (Some(one), Some(other)) = (&mut at_once.adaptation, &mut one_by_one.adaptation) {
-            // Small domains would never be in danger.
+            // Small domains would never need adaptation.
             (one.stay_per_row, other.stay_per_row) = (1.7, 1.7);
         }
         for _ in 0..400 {
@@ -175,7 +175,8 @@ fn many_writes_at_once_are_the_same_as_one_after_the_other() {
     }
 }
 
-/// 4096 rows may take 250,000 writes in one place: an interval of 61 for a row that gets all, 122 for half.
+/// With 4096 rows, a row may receive 250,000 writes in one location: an interval of 61 if it gets all writes,
+/// and of 122 for half of them.
 #[test]
 fn the_interval_follows_the_share_of_the_row_written_most_and_goes_back() {
     let intervals =
@@ -200,7 +201,7 @@ fn the_interval_follows_the_share_of_the_row_written_most_and_goes_back() {
     assert_eq!(seen, [244, 488, 976, 1000, 1000], "even writes: it doubles until it is what it was");
 }
 
-/// A share above one in five cannot hide from four counters.
+/// Four counters detect every row with a share above 1/5.
 #[test]
 fn a_row_with_many_writes_is_found_among_others() {
     let mut watch = Watch::new(4);
@@ -232,9 +233,9 @@ fn registers_are_saved_and_restored_and_foreign_ones_are_refused() {
     assert!(state::restored(&mut adapting(32, 9, 4, 50), &bytes).is_err(), "fewer rows");
 }
 
-/// qureshi-2009: start-gap behind a Feistel network gives 97 % of the ideal life under uneven writes. Nine in
-/// ten go to a tenth of the rows, side by side. Before the first row is worn out the gap goes round four times, so a
-/// place is visited by all rows, hot and cold, in turn.
+/// qureshi-2009: start-gap with a Feistel network reaches 97 % of the ideal lifetime under uneven writes. 90
+/// % of the writes go to 10 % of the rows, which are adjacent. The gap passes through the array four times
+/// before the first row is worn out, so hot and cold rows take turns in every location.
 #[test]
 fn scattered_rows_reach_97_percent_of_the_ideal_life_under_uneven_writes() {
     let life = |randomize, rows: u64, interval: u32, endurance: u32| {
@@ -258,7 +259,7 @@ fn scattered_rows_reach_97_percent_of_the_ideal_life_under_uneven_writes() {
     };
     let ideal = life(true, 256, 100, 51_200 * 2);
     assert!(ideal > 0.97, "{ideal}");
-    // Where the gap gets round only an eighth of the array the same writes leave neighbors of hot rows hot.
+    // If the gap passes through only 1/8 of the array, these writes wear the neighbors of hot rows, too.
     let (scattered, side_by_side) = (life(true, 2048, 16, 4096), life(false, 2048, 16, 4096));
     assert!(side_by_side < 0.25 && scattered > 2.0 * side_by_side, "{scattered} and {side_by_side}");
 }

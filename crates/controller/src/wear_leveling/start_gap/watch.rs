@@ -1,9 +1,9 @@
-//! Which rows of a domain are written most, in little memory.
+//! Detects the most-written rows of a domain with little memory.
 
 use nacre_kernel::state::State;
 
-/// Counters of the most written rows in one window (Misra and Gries 1982): a row with more than `1 /
-/// (counters + 1)` of the writes has one, and the count is too low by at most that share.
+/// Counters of the most-written rows in one window (Misra and Gries 1982): every row with more than `1 /
+/// (counters + 1)` of the writes has a counter, whose value is too low by at most that share.
 #[derive(Clone, Debug, State)]
 pub(super) struct Watch {
     rows: Vec<u64>,
@@ -37,7 +37,7 @@ impl Watch {
         let least = self.counts.iter().copied().min().unwrap_or(0).min(times);
         self.counts.iter_mut().for_each(|count| *count -= least);
         if times > least {
-            // One of them is free now.
+            // At least one of them is free now.
             let free = self.counts.iter().position(|&count| count == 0).expect("the least was taken away");
             (self.rows[free], self.counts[free]) = (row, times - least);
         }

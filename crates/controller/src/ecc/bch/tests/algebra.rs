@@ -1,4 +1,4 @@
-//! Fields and roots by themselves.
+//! Field arithmetic and roots of polynomials.
 
 use super::super::STRENGTH_MAX;
 use super::super::closed::Closed;
@@ -36,7 +36,8 @@ fn distinct(field: &Field, count: usize, random: &mut Random) -> Vec<u16> {
     elements
 }
 
-/// Every polynomial of degree four and less over small fields, of even and of odd degree, by trying every element.
+/// All polynomials of degree four and less over small fields, of even and of odd degree, compared with a test
+/// of every element.
 #[test]
 fn small_polynomials_have_all_their_roots_found_or_too_few() {
     for (m, polynomial, highest) in [(4, 0x13, 4), (5, 0x25, 3)] {
@@ -46,7 +47,8 @@ fn small_polynomials_have_all_their_roots_found_or_too_few() {
             for number in 0u32..1 << (m * degree) {
                 let low: Vec<u16> =
                     (0..degree).map(|at| (number >> (m * at)) as u16 & field.order() as u16).collect();
-                // Zero is no place of a codeword: a polynomial of places has a last coefficient.
+                // Zero is not a position in a codeword: the polynomial of positions has a nonzero last
+                // coefficient.
                 if low[0] == 0 {
                     continue;
                 }
@@ -90,7 +92,7 @@ fn a_double_root_or_a_part_without_roots_is_noticed() {
         let mut repeated = distinct(&field, degree, &mut random);
         repeated[degree - 1] = repeated[0];
         assert!(!roots(&field, &closed, &with_roots(&field, &repeated), &mut Vec::new()), "degree {degree}");
-        // `x^2 + x + 1` has its roots in fields of even degree only.
+        // `x^2 + x + 1` has roots only in fields of even degree.
         let rest = with_roots(&field, &distinct(&field, degree - 2, &mut random));
         let mut product = vec![0; degree + 1];
         for (at, &coefficient) in rest.iter().chain(&[1]).enumerate() {

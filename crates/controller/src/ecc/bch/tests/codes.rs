@@ -1,4 +1,4 @@
-//! Whole codewords: what is corrected, what is noticed, and what comes out as something else.
+//! Whole codewords: corrected, detected, and undetected bit errors.
 
 use super::super::super::Verdict;
 use super::super::code::Code;
@@ -42,7 +42,7 @@ fn a_wrong_bit_is_put_right_wherever_it_is() {
     }
 }
 
-/// A burst is as good as any pattern of so many bits.
+/// A burst is corrected like any pattern with the same number of bits.
 #[test]
 fn wrong_bits_side_by_side_are_put_right() {
     let code = Code::new(13, 8, 512, 0).unwrap();
@@ -53,9 +53,10 @@ fn wrong_bits_side_by_side_are_put_right() {
     }
 }
 
-/// Of patterns of `t + 1` bit errors those come out as another codeword that lie within `t` of one. There are about
-/// `C(n, 2t + 1) / 2^(m t)` codewords of weight `2t + 1`, each within `t` of `C(2t + 1, t)` such patterns, and
-/// `C(n, t + 1)` patterns: a share of `C(n - t - 1, t) / 2^(m t)`. At full length that is nearly `1/t!`.
+/// Patterns of `t + 1` bit errors within distance `t` of another codeword are decoded to that codeword. There
+/// are about `C(n, 2t + 1) / 2^(m t)` codewords of weight `2t + 1`, each within `t` of `C(2t + 1, t)` such
+/// patterns, and `C(n, t + 1)` patterns: a share of `C(n - t - 1, t) / 2^(m t)`. At full length that is
+/// nearly `1/t!`.
 #[test]
 fn one_wrong_bit_too_many_comes_out_as_another_codeword_as_often_as_the_theory_says() {
     const PATTERNS: u32 = 4000;
@@ -90,7 +91,7 @@ fn one_wrong_bit_too_many_comes_out_as_another_codeword_as_often_as_the_theory_s
 
 #[test]
 fn many_wrong_bits_are_noticed_by_a_strong_code() {
-    // A share of C(n, t) / 2^(m t), below 1e-9 here, comes out as another codeword.
+    // A share of C(n, t) / 2^(m t), below 1e-9 here, decodes to another codeword.
     let code = Code::new(15, 12, 2048, 0).unwrap();
     let mut random = Streams::new(1).stream("many");
     let sent = codeword(&code, 2048, &mut random);

@@ -7,7 +7,7 @@ mod oracle;
 use super::code::Code;
 use nacre_kernel::Random;
 
-/// A codeword of random data, its head included.
+/// A codeword of random data, including its head.
 fn codeword(code: &Code, data_bytes: usize, random: &mut Random) -> [Vec<u8>; 2] {
     let bytes =
         |count: usize, random: &mut Random| (0..count).map(|_| random.bits() as u8).collect::<Vec<u8>>();
@@ -17,7 +17,7 @@ fn codeword(code: &Code, data_bytes: usize, random: &mut Random) -> [Vec<u8>; 2]
     [data, spare]
 }
 
-/// So many different places below `bits`.
+/// `count` different positions below `bits`.
 fn places(count: u32, bits: u32, random: &mut Random) -> Vec<usize> {
     let mut places = Vec::new();
     while places.len() < count as usize {
@@ -29,7 +29,7 @@ fn places(count: u32, bits: u32, random: &mut Random) -> Vec<usize> {
     places
 }
 
-/// The codeword with the bits at `places`, from the first of its data on, flipped.
+/// The codeword with the bits at `places` inverted, counted from the start of its data.
 fn flipped([data, spare]: &[Vec<u8>; 2], places: &[usize]) -> [Vec<u8>; 2] {
     let mut flipped = [data.clone(), spare.clone()];
     for &place in places {

@@ -1,4 +1,4 @@
-//! The room: what a scenario asks for, and what it says about pages.
+//! The code as a component: settings and layout of pages.
 
 use super::super::super::{Decoding, Ecc, Layout, Verdict};
 use super::places;
@@ -13,7 +13,7 @@ fn time(code: &dyn Ecc, errors: u32) -> Time {
     code.decoding(errors).work.time
 }
 
-/// roberts-2009: 30 us at t = 2 for 2 KiB, and twice that for twice the bits.
+/// roberts-2009: 30 us at t = 2 for 2 KiB, and twice that for twice the number of bits.
 #[test]
 fn decoding_takes_time_in_proportion_to_strength_and_data() {
     assert_eq!(time(&*ecc("t = 2", 2048), 2), Time::from_us(30));
@@ -64,7 +64,7 @@ fn the_share_of_pages_that_fail_is_a_binomial_tail() {
         let failure = ecc(&format!("t = {t}"), 2048).page_failure(1e-4);
         assert!((failure / expected - 1.0).abs() < 0.01, "t = {t}: {failure}");
     }
-    // Two codewords of half the data fail more rarely than one that has to take all bit errors.
+    // Two codewords with half of the data each fail less often than one for all bit errors.
     let [whole, halves] =
         ["t = 8", "t = 8\ncodeword = \"1 KiB\""].map(|toml| ecc(toml, 2048).page_failure(1e-4));
     assert!(halves < whole / 100.0, "{halves} and {whole}");
@@ -97,14 +97,14 @@ fn pages_of_several_codewords_are_put_right_each_by_itself() {
     let mut read_spare = spare.clone();
     assert_eq!(codec.decode(&mut read, &mut read_spare), Ok(Verdict::Corrected(12)));
     assert!(read == page && read_spare == spare);
-    // One codeword is lost, the other three are not.
+    // One codeword is lost, the other three are intact.
     (0..4).for_each(|codeword| read[512 * codeword + 7] ^= 0x15);
     read[9] ^= 1;
     assert_eq!(codec.decode(&mut read, &mut read_spare), Ok(Verdict::Uncorrectable));
     assert_eq!((read[7] ^ page[7], read[9] ^ page[9], read[512..] == page[512..]), (0x15, 1, true));
 }
 
-/// A third of patterns of three bit errors would come out as another codeword of t = 2.
+/// About a third of the patterns of three bit errors would decode to another codeword of t = 2.
 #[test]
 fn with_a_checksum_no_other_codeword_comes_out() {
     let code = ecc("t = 2\nm = 13\ncrc32 = true", 1000);

@@ -1,4 +1,4 @@
-//! The same codes once more, written down from their definition: slow, and without any of the tables.
+//! Independent implementation of the codes from their definition: slow, and without tables.
 
 use super::super::super::Verdict;
 use super::super::code::Code;
@@ -65,7 +65,7 @@ fn parity(message: &[u8], generator: &[u32]) -> Vec<u8> {
 #[test]
 fn parity_is_that_of_a_division_bit_by_bit() {
     let mut random = Streams::new(1).stream("parity");
-    // Codes of one word and of ten, of words that are full and not, and odd lengths.
+    // Codes with one and with ten words, with full and partial words, and odd lengths.
     let codes = [
         (13, 0x201b, 1, 1, 0),
         (13, 0x201b, 4, 17, 0),
@@ -96,7 +96,7 @@ fn number([data, spare]: &[Vec<u8>; 2], bits: u32) -> u32 {
     (bytes >> (8 * (data.len() + spare.len()) as u32 - bits)) as u32
 }
 
-/// Every pattern of at most `t + 2` bit errors, against a decoder that tries every codeword.
+/// All patterns of at most `t + 2` bit errors, compared with a decoder that tries every codeword.
 #[test]
 fn tiny_codes_decode_to_the_one_codeword_in_reach() {
     let mut random = Streams::new(1).stream("tiny");
