@@ -5,7 +5,7 @@
 pub(crate) enum Content {
     /// This word, repeated. Zero for blocks that were never written, or were trimmed.
     Word(u64),
-    /// A mixture, as a power loss may leave it.
+    /// A mixture of several contents, possible after a power loss.
     Mixed(Box<[u8]>),
 }
 
@@ -69,7 +69,7 @@ impl Content {
                 let (write, block) = ((origin >> 32) as u32, origin & 0xFFFF_FFFF);
                 match (1..=writes).contains(&write) {
                     true => format!("what write {write} put into block {block}"),
-                    false => "bytes that nobody wrote".into(),
+                    false => "bytes that were never written".into(),
                 }
             }
             Content::Mixed(_) => "a mixture".into(),
@@ -115,6 +115,6 @@ mod tests {
             let told = Content::found(&bytes).describe(u32::MAX);
             assert_eq!(told, format!("what write {write} put into block {block}"));
         }
-        assert_eq!(Content::of(9, 1).describe(8), "bytes that nobody wrote");
+        assert_eq!(Content::of(9, 1).describe(8), "bytes that were never written");
     }
 }

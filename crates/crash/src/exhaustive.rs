@@ -43,7 +43,7 @@ pub fn exhaust(stack: &mut dyn Stack, block_bytes: usize, actions: &[Action], le
     }
 }
 
-/// Loses the power after every step of `actions` from number `fresh` on.
+/// Cuts power after every step of `actions` from number `fresh` on.
 fn try_all(
     stack: &mut dyn Stack,
     block_bytes: usize,
@@ -58,7 +58,7 @@ fn try_all(
         for (number, &action) in actions.iter().enumerate() {
             let before = life.now;
             life.wait_for_all()?;
-            // Completions at one time come after requests at that time.
+            // Completions at a time follow requests at that time.
             let behind = Time::from_ps(u64::from(number > 0));
             trail.steps.push(Step { pause: life.now - before + behind, action });
             life.step(&Step { pause: behind, action })?;

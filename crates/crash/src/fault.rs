@@ -22,7 +22,7 @@ pub enum Fault {
     TornProgram,
     /// A program changes the page next to its own.
     MisdirectedProgram,
-    /// Bits of a page that was programmed often are read wrong.
+    /// Bits of a page that was programmed often are read incorrectly.
     BitRot,
     /// Some blocks of the medium ignore programs.
     StuckBlock,
@@ -43,7 +43,7 @@ pub struct Wrong {
 
 /// Guarantee of a device for a class of faults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Promise {
+pub enum Guarantee {
     /// No guaranteed data is lost.
     Survives,
     /// Losses are reported: recovery counts them, or the request fails.
@@ -120,36 +120,36 @@ impl Fault {
     }
 
     /// Guarantee of a device with these `capabilities` for it.
-    pub fn promised(self, capabilities: &Capabilities) -> Promise {
+    pub fn guarantee(self, capabilities: &Capabilities) -> Guarantee {
         let persistence = capabilities.persistence;
         match self {
-            Fault::PowerLoss => Promise::Survives,
+            Fault::PowerLoss => Guarantee::Survives,
             // A drive loses nothing; a cache above it loses dirty data.
-            Fault::EndOfLife => Promise::Detects,
-            Fault::SmallCapacitor | Fault::PairedPage if persistence.is_up_to_energy() => Promise::Detects,
-            Fault::SmallCapacitor | Fault::PairedPage => Promise::Absent,
+            Fault::EndOfLife => Guarantee::Detects,
+            Fault::SmallCapacitor | Fault::PairedPage if persistence.is_up_to_energy() => Guarantee::Detects,
+            Fault::SmallCapacitor | Fault::PairedPage => Guarantee::Absent,
             // Data covered by a failed flush may still be among the losses counted by recovery.
-            Fault::LyingFlush if persistence.needs_flush() => Promise::Detects,
-            Fault::LyingFlush => Promise::Survives,
+            Fault::LyingFlush if persistence.needs_flush() => Guarantee::Detects,
+            Fault::LyingFlush => Guarantee::Survives,
             // No device keeps a checksum next to the host's bytes.
             Fault::LostProgram
             | Fault::TornProgram
             | Fault::MisdirectedProgram
             | Fault::BitRot
             | Fault::StuckBlock
-            | Fault::DeviceFault => Promise::Blind,
+            | Fault::DeviceFault => Guarantee::Blind,
         }
     }
 }
 
-impl Promise {
+impl Guarantee {
     /// Its name.
     pub const fn name(self) -> &'static str {
         match self {
-            Promise::Survives => "survives",
-            Promise::Detects => "detects",
-            Promise::Blind => "no means of detection",
-            Promise::Absent => "cannot happen",
+            Guarantee::Survives => "survives",
+            Guarantee::Detects => "detects",
+            Guarantee::Blind => "no means of detection",
+            Guarantee::Absent => "cannot happen",
         }
     }
 }

@@ -1,27 +1,27 @@
-//! The crash simulator: loses a device's power anywhere, and says what it may have lost.
+//! The crash simulator: cuts power at any time and checks every durability guarantee.
 //!
-//! The third driver of the one model. A stack and a seed decide everything: a workload over a few places, moments
-//! at which the power is lost (between and inside the operations of the medium, and while the device recovers),
-//! and faults of the medium. After every loss each block that was ever written is read, and an auditor says from
-//! the number of the write what it may hold.
+//! It is the third driver of the same device models. A stack and a seed determine everything: a workload on a
+//! few locations, the times of power losses (between and inside operations of the medium, and during
+//! recovery), and faults of the medium. After every loss, all blocks that were ever written are read, and an
+//! auditor derives their possible contents from the writes.
 //!
-//! The device is saved after a step and restored after each power loss, so that hundreds of losses branch off
-//! one life; now and then one is not taken back. What breaks a promise is made shorter until no step can be left
-//! out, and is then a test: a few lines of text.
+//! The device is saved after a step and restored after each power loss, so that hundreds of losses start from
+//! the same state; sometimes the run continues after the loss. A sequence that violates a guarantee is
+//! shortened until no step can be removed. It is a few lines of text, and becomes a test.
 //!
-//! | module | holds |
+//! | module | content |
 //! |---|---|
-//! | [`run`] | lives, and the points at which each loses its power |
-//! | [`branches`] | many losses off one moment |
+//! | [`run`] | runs, and their power losses |
+//! | [`branches`] | many power losses from one state |
 //! | [`exhaustive`] | every sequence up to a length, with a power loss after every step |
-//! | [`life`] | one device from new on: steps, power losses, audits |
+//! | [`life`] | one device from new: steps, power losses, audits |
 //! | [`mod@sequence`] | steps as text |
-//! | [`mod@shrink`] | the fewest steps that lead to what was found |
-//! | [`auditor`] | what each byte may be |
-//! | [`fault`] | what can go wrong, and who promises to survive it |
-//! | [`media`] | bytes that outlive their device, go back, and go wrong on purpose |
-//! | [`medium_faults`] | how operations of a medium go wrong, here and in the image of a served device |
-//! | [`report`] | what was found |
+//! | [`mod@shrink`] | shortens the steps that reproduce a violation |
+//! | [`auditor`] | the possible contents of each byte |
+//! | [`fault`] | classes of faults, and the guarantees of devices |
+//! | [`media`] | stores that survive their device, can be rolled back, and inject faults |
+//! | [`medium_faults`] | faults of medium operations, here and in the image of a served device |
+//! | [`report`] | results |
 
 pub mod auditor;
 pub mod branches;
@@ -40,7 +40,7 @@ pub mod sequence;
 pub mod shrink;
 
 pub use auditor::{Auditor, Broken};
-pub use fault::{Fault, Promise, Wrong};
+pub use fault::{Fault, Guarantee, Wrong};
 pub use life::Stack;
 pub use media::{Kept, Media};
 pub use report::{Finding, Report, Tried};

@@ -58,7 +58,7 @@ impl MediumFaults {
             return false;
         }
         let strikes = match fault {
-            // The same blocks every time.
+            // Determined by the page, so that it never changes.
             Fault::StuckBlock => {
                 let block = page / PAGES_STUCK;
                 Streams::new(self.wrong.seed ^ block).stream("stuck").below(self.wrong.one_in) == 0
@@ -182,7 +182,8 @@ mod tests {
 
     const PAGES: u64 = 255;
 
-    /// What pages hold that were programmed with their numbers, once or `times` over.
+    /// The contents of pages that were programmed with their numbers `times` times, and the number of
+    /// injected faults.
     fn held(fault: Fault, times: u8) -> (Vec<[u8; 4]>, u64) {
         let shared = SharedFaults::default();
         let mut store = FaultyPages::new(Memory::new(4), PAGES, shared.clone());

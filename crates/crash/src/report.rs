@@ -1,7 +1,7 @@
 //! Results of power-loss tests.
 
 use crate::auditor::Audit;
-use crate::fault::{Fault, Promise};
+use crate::fault::{Fault, Guarantee};
 use crate::life::Survived;
 use crate::sequence::Sequence;
 use nacre_kernel::event::Device;
@@ -111,12 +111,12 @@ impl Report {
     }
 
     /// Guarantees of the device for every class of faults.
-    pub fn promises(&self) -> Vec<(Fault, Promise)> {
-        let promised = |fault: Fault| match fault == Fault::DeviceFault && !self.has_device_faults {
-            true => Promise::Absent,
-            false => fault.promised(&self.capabilities),
+    pub fn guarantees(&self) -> Vec<(Fault, Guarantee)> {
+        let guarantee = |fault: Fault| match fault == Fault::DeviceFault && !self.has_device_faults {
+            true => Guarantee::Absent,
+            false => fault.guarantee(&self.capabilities),
         };
-        Fault::ALL.into_iter().map(|fault| (fault, promised(fault))).collect()
+        Fault::ALL.into_iter().map(|fault| (fault, guarantee(fault))).collect()
     }
 
     /// Effects of the `faulty` devices of one run; `unread` blocks were not read because of them.

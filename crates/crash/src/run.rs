@@ -2,7 +2,7 @@
 
 use crate::auditor::Broken;
 use crate::draw::{Drawer, block_bytes};
-use crate::fault::{Fault, Promise};
+use crate::fault::{Fault, Guarantee};
 use crate::life::{Life, SHOWN_TO_WORK, Stack};
 use crate::media::Media;
 use crate::report::{Finding, Report};
@@ -44,7 +44,7 @@ const PRECONDITIONED_MAX: u64 = 4_000;
 const LARGE_CHECKED_EVERY: u64 = 20;
 /// Maximum power losses after one step.
 const BRANCHES_MAX: u64 = 16;
-/// Steps between two after which the power is lost, at most.
+/// Maximum number of steps from one power loss to the next.
 const APART_MAX: u64 = 8;
 /// State size in bytes above which a device is not saved at every step, since that would take longer than the
 /// tests: no power loss is undone, and only one in this many restart steps is performed.
@@ -150,8 +150,8 @@ fn live_from(
         report.faults.entry(Fault::DeviceFault).or_default().lost_unseen += 1;
         return None;
     }
-    let promise = fault.promised(&report.capabilities);
-    if promise == Promise::Blind {
+    let guarantee = fault.guarantee(&report.capabilities);
+    if guarantee == Guarantee::Blind {
         tried.lost_unseen += 1;
         return None;
     }
@@ -208,7 +208,7 @@ impl Course<'_, '_> {
         Ok(())
     }
 
-    /// Loses the power after this step, again and again.
+    /// Cuts power after this step, several times, each time from the same state.
     fn branches(&mut self) -> Result<(), Broken> {
         let count = self.drawer.random().below(BRANCHES_MAX);
         self.life.mark()?;
@@ -224,7 +224,7 @@ impl Course<'_, '_> {
         Ok(())
     }
 
-    /// Loses the power, and continues.
+    /// Cuts power and continues after recovery.
     fn lose(&mut self) -> Result<(), Broken> {
         let loss = self.drawer.loss(&self.life);
         let step = losing(loss);

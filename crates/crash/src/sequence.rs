@@ -1,6 +1,6 @@
-//! What is done to a device, step by step, as lines that people read and tests keep.
+//! Steps of a run as text, one line each, for people and tests.
 //!
-//! One line is one step, and each begins with how long after the step before it is asked for:
+//! Each line starts with the pause after the previous step:
 //!
 //! ```text
 //! 0 ps write 3 2
@@ -8,9 +8,10 @@
 //! 0 ps lose 3000000 ps chance 17 off 5000000 ps again 32768 off 0 ps
 //! ```
 //!
-//! Numbers behind `write`, `read` and `trim` are the first block and how many. A power loss comes so long after its step was asked for, with the draws of one
-//! chance; the power is off for a while, and may fail again after so many 65536ths of the recovery. Reads that
-//! come before the recovery has ended are `early`.
+//! `write`, `read`, and `trim` are followed by the first block and the number of blocks; `lose` by the time
+//! from its submission to the power loss, the seed of its random stream, and the time without power. With
+//! `again`, power fails again after this many 65536ths of the recovery. With `early`, reads arrive before the
+//! recovery ends.
 
 use nacre_kernel::Time;
 use std::fmt;
@@ -140,7 +141,9 @@ impl FromStr for Step {
 
     fn from_str(line: &str) -> Result<Step, String> {
         let mut words = line.split_whitespace();
-        read_step(&mut words).filter(|_| words.next().is_none()).ok_or_else(|| format!("{line:?} is no step"))
+        read_step(&mut words)
+            .filter(|_| words.next().is_none())
+            .ok_or_else(|| format!("{line:?} is not a step"))
     }
 }
 
@@ -221,6 +224,9 @@ mod tests {
         let steps = actions.into_iter().enumerate().map(step).collect();
         let sequence = Sequence { block_bytes: 512, preconditioned: 9, steps };
         assert_eq!(sequence.to_string().parse(), Ok(sequence.clone()));
-        assert_eq!("blocks 8\n0 ps write 3".parse::<Sequence>(), Err("\"0 ps write 3\" is no step".into()));
+        assert_eq!(
+            "blocks 8\n0 ps write 3".parse::<Sequence>(),
+            Err("\"0 ps write 3\" is not a step".into())
+        );
     }
 }

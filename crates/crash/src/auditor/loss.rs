@@ -97,7 +97,7 @@ impl Auditor {
         let mut before: Option<(u64, &Block, Option<usize>)> = None;
         for ((&number, block), found) in self.blocks.iter().zip(found.chunks(self.block_bytes)) {
             let is = if unread.contains(&number) { None } else { block.only(found) };
-            if let Some((other, beside, was)) = before
+            if let Some((other, neighbor, was)) = before
                 && other + 1 == number
                 && other * size / self.atomic_unit == number * size / self.atomic_unit
                 && let (Some(is), Some(was)) = (is, was)
@@ -107,8 +107,8 @@ impl Auditor {
                 for (index, version) in block.versions.iter().enumerate() {
                     let same = |own: &Version| own.began == version.began;
                     if version.kind == Kind::Write
-                        && let Some(own) = beside.versions.iter().position(same)
-                        && (is == index + 1 && beside.is_older(was, version.began)
+                        && let Some(own) = neighbor.versions.iter().position(same)
+                        && (is == index + 1 && neighbor.is_older(was, version.began)
                             || was == own + 1 && block.is_older(is, version.began))
                     {
                         let write = version.write;
@@ -125,7 +125,7 @@ impl Auditor {
         Ok(())
     }
 
-    /// Errors: a transaction with its commit in progress is only partly present.
+    /// Errors: a transaction whose commit was in progress is only partly present.
     fn check_commit(&self, at: Time, found: &[u8], unread: &BTreeSet<u64>) -> Result<(), Broken> {
         let Some(Commit { transaction, .. }) = self.committed.filter(|commit| commit.done > at) else {
             return Ok(());

@@ -1,4 +1,4 @@
-//! An auditor: possible contents of each byte of a device, from writes, completions, flushes, and commits.
+//! The auditor: possible contents of each byte of a device, from writes, completions, flushes, and commits.
 
 mod loss;
 #[cfg(test)]
@@ -20,7 +20,7 @@ pub struct Auditor {
     /// Bytes that a power loss leaves completely old or completely new.
     atomic_unit: u64,
     persistence: Persistence,
-    /// Whether data that recovery counts as lost may be lost.
+    /// Whether losses reported by recovery are allowed.
     forgives: bool,
     blocks: BTreeMap<u64, Block>,
     writes: u32,
@@ -40,8 +40,8 @@ const NEVER: Moment = Moment::MAX;
 
 #[derive(Clone, Debug)]
 struct Block {
-    /// Content before `base`. Kept if losses counted by recovery are allowed: recovery itself may have put
-    /// `base` where only stored energy keeps it, and the next power loss drops it.
+    /// Content before `base`. Kept if reported losses are allowed: recovery itself may have written `base`
+    /// under stored energy only, and the next power loss drops it.
     earlier: Vec<Content>,
     /// Content before `versions`.
     base: Content,
@@ -64,7 +64,7 @@ struct Version {
     safe: Time,
     /// Pages that the device counted as lost when a flush guaranteed it.
     lost_before: u64,
-    /// Its flush failed, or it was reported as lost: later flushes do not guarantee it.
+    /// Whether its flush failed, or it was reported as lost: later flushes do not guarantee it.
     is_given_up: bool,
     /// Its transaction; 0 is none.
     transaction: u32,
@@ -121,7 +121,7 @@ impl Auditor {
         }
     }
 
-    /// From the first write, data that recovery counts as lost may be lost, despite guarantees.
+    /// From the first write, losses that recovery reports are allowed, despite guarantees.
     pub fn forgive(&mut self) {
         self.forgives = true;
     }
@@ -136,7 +136,7 @@ impl Auditor {
         self.blocks.keys().copied()
     }
 
-    /// A request is submitted, or completes: this is when.
+    /// Returns the logical time of a submission or a completion, and advances it.
     pub fn moment(&mut self) -> Moment {
         self.moment += 1;
         self.moment
@@ -321,8 +321,8 @@ impl Auditor {
     /// Errors: the count is not above that when a flush guaranteed the block.
     pub fn check_unread(&self, number: u64, at: Time, lost_pages: u64) -> Result<(), Broken> {
         let versions = self.blocks.get(&number).map_or(&[][..], |block| &block.versions);
-        let mut promised = versions.iter().rev().filter(|of| of.kind == Kind::Write && of.safe <= at);
-        match promised.next().is_none_or(|promised| lost_pages > promised.lost_before) {
+        let mut guaranteed = versions.iter().rev().filter(|of| of.kind == Kind::Write && of.safe <= at);
+        match guaranteed.next().is_none_or(|guaranteed| lost_pages > guaranteed.lost_before) {
             true => Ok(()),
             false => Err(Broken(format!(
                 "block {number} cannot be read, which was flushed, and the device counts no page that it lost since"
@@ -389,7 +389,8 @@ impl Block {
         }
     }
 
-    /// Submission of the newest of the selected writes: earlier completed ones are overwritten.
+    /// Time at which the newest of the selected writes was submitted: writes that completed earlier are
+    /// overwritten.
     fn floor(&self, are: impl Fn(&Version) -> bool) -> Option<Moment> {
         let writes = self.versions.iter().filter(|version| version.kind == Kind::Write && are(version));
         writes.map(|version| version.began).max()
@@ -406,8 +407,8 @@ impl Block {
     }
 }
 
-/// Whether `found` is one of these, or has zeros from a later trim: the parts of a stack apply a trim
-/// independently, so a block may read partly as before.
+/// Whether `found` is one of these, or has zeros from a later trim: the components of a stack apply a trim
+/// independently, so a block may be trimmed in part.
 fn is_trimmed_in_part(found: &[u8], base: Option<&Content>, versions: &[&Version]) -> bool {
     let mut trims = versions.iter().filter(|version| version.kind == Kind::Trim);
     trims.any(|trim| {

@@ -21,7 +21,7 @@ pub(crate) struct Asked {
     lost_pages: u64,
 }
 
-/// Originator of a request.
+/// Source of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum By {
     /// A step.
@@ -53,7 +53,7 @@ impl Life<'_> {
         let Asking { op, blocks: (first, count), data } = asking;
         let size = self.auditor.block_bytes() as u64;
         let (address, bytes) = (first * size, (count * size) as u32);
-        // The same data is written through different placement handles, if there are several.
+        // Equal data is written through different placement handles, if there are several.
         let volume = (address / 4096) as u32 + bytes;
         let request = Request { arrival: at, address, bytes, volume, op };
         self.requests += 1;
@@ -131,7 +131,7 @@ impl Life<'_> {
             at = Some(completed.at);
             let found = self.outstanding.iter().position(|asked| asked.id == completed.id);
             let Some(index) = found else {
-                return Err(Broken(format!("something completes at {} that nobody waits for", completed.at)));
+                return Err(Broken(format!("something completes at {} without a request", completed.at)));
             };
             let asked = self.outstanding.remove(index);
             check(&asked.request, completed.at, completions.spans(completed))?;

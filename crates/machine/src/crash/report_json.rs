@@ -15,7 +15,7 @@ pub fn report_json(report: &Report) -> Value {
         Persistence::OnAcknowledgement => "on_acknowledgement",
     };
     let faults: Vec<Value> = report
-        .promises()
+        .guarantees()
         .into_iter()
         .map(|(fault, guarantee)| {
             let tried = report.faults.get(&fault).copied().unwrap_or_default();
