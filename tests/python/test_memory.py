@@ -149,9 +149,9 @@ def test_a_write_too_large_for_its_transaction_changes_nothing(image: Path) -> N
         assert mem[:] == bytes(range(CAPACITY))
         mem[5] = 99
     assert str(raised.value) == (
-        "the transaction is too large: one may surely change 1 pages of 16 bytes, since old"
-        " and new versions of them take half of the write buffer; the write was not performed;"
-        " commit earlier, or give a larger stack.buffer"
+        "the transaction is too large: one transaction can always change 1 pages of 16 bytes,"
+        " since their old and new versions take half of the write buffer; the write was not"
+        " performed; commit earlier, or use a larger stack.buffer"
     )
     assert isinstance(raised.value, nacre.errors.TransactionError)
     assert isinstance(raised.value, nacre.errors.Error)

@@ -16,7 +16,7 @@ pub enum MemoryError {
     #[error(transparent)]
     Image(#[from] ImageError),
     /// The content of the image cannot be replayed.
-    #[error("{path}: {part} is not of this device: {detail}; restore the image from a copy")]
+    #[error("{path}: {part} does not match this device: {detail}; restore the image from a copy")]
     Unfit {
         /// The image.
         path: String,
@@ -59,9 +59,9 @@ pub enum MemoryError {
     },
     /// Its zone rejects the write.
     #[error(
-        "address {address}, size {size}: the zone here takes whole units in order, from byte {write_pointer} to \
-         byte {end}, while fewer zones than stack.active_zones are written in part and erased blocks are left \
-         that are not worn out; write there, or use stack.kind = \"ssd\""
+        "address {address}, size {size}: the zone takes whole mapping units from its write pointer, byte \
+         {write_pointer}, to byte {end}, while fewer than stack.active_zones zones are active and usable \
+         erased blocks remain; write there, or use stack.kind = \"ssd\""
     )]
     ZoneRefused {
         /// First requested byte.
@@ -78,9 +78,9 @@ pub enum MemoryError {
     LostData,
     /// More pages than the device can keep old versions of.
     #[error(
-        "the transaction is too large: one may surely change {pages} pages of {page_bytes} bytes, since \
-         old and new versions of them take half of the write buffer; the write was not performed; commit \
-         earlier, or give a larger stack.buffer"
+        "the transaction is too large: one transaction can always change {pages} pages of {page_bytes} \
+         bytes, since their old and new versions take half of the write buffer; the write was not \
+         performed; commit earlier, or use a larger stack.buffer"
     )]
     TransactionTooLarge {
         /// Pages that one transaction can always change.
@@ -101,7 +101,7 @@ pub enum MemoryError {
         kind: &'static str,
     },
     /// The initial state is not the saved state of a run.
-    #[error("the state to begin with cannot be used: {0}")]
+    #[error("the initial state cannot be used: {0}")]
     NoState(String),
     /// The power is off.
     #[error("the power is off; call recover() first")]
@@ -110,7 +110,7 @@ pub enum MemoryError {
     #[error("the power is on; call power_fail() first")]
     HasPower,
     /// Simulated time has an end.
-    #[error("simulated time ends after 200 days, and it is {now} now; copy the bytes into a new memory")]
+    #[error("simulated time ends after 200 days, and is now at {now}; copy the data into a new memory")]
     EndOfTime {
         /// Current time.
         now: Time,

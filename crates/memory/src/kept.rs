@@ -1,13 +1,11 @@
 //! A device with data, and the image that stores data and state: the common part of memories and served
 //! devices.
 //!
-//! Whoever drives it says when each thing is asked. What changes something goes into the image's journal
-//! first and is
-//! done then, so a process may be killed at any moment and what could not be kept was not done. Reads change
-//! a device
-//! too (its arm, its caches): they are in the next record, and those after the last record are forgotten with
-//! their
-//! time. A checkpoint is made when playing the journal back would take long; the journal is empty after it.
+//! The driver supplies the time of each request. A step that changes something is appended to the image's
+//! journal before it is performed, so a process may be killed at any time, and a step that cannot be stored
+//! is not performed. Reads change a device, too (arm position, caches): they are stored with the next record,
+//! and those after the last record are forgotten, including their time. A checkpoint is written when replay
+//! would take long; it empties the journal.
 
 use crate::error::{MemoryError, NotTaken};
 use crate::harm::Harmed;
@@ -25,9 +23,9 @@ use std::ops::Range;
 
 /// Maximum bytes of one write request, also for zeros.
 pub const WRITE_MAX: usize = 32 << 20;
-/// Amount of replay work after which a checkpoint is due: the slowest devices take about two seconds for it.
+/// Amount of replay work that triggers a checkpoint: about two seconds on the slowest devices.
 const WORK_MAX: u64 = 400_000;
-/// A step is as much work as it has of these; the smallest pages of flash are as large.
+/// Bytes per unit of work of a step: the smallest flash page.
 const WORK_BYTES: u64 = 2 << 10;
 /// Bytes of reads that wait for a record.
 const READS_MAX: usize = 64 << 10;
@@ -282,7 +280,7 @@ impl Kept {
 
     /// Waits for the only outstanding request, and returns its data.
     fn wait_for(&mut self, id: RequestId) -> (Completion, Payload) {
-        assert!(self.outstanding() == 1, "somebody else waits for the device");
+        assert!(self.outstanding() == 1, "another request is outstanding");
         let mut completions = std::mem::take(&mut self.completions);
         self.run(Time::MAX, &mut completions);
         assert!(completions.len() == 1, "the device lost a request");
@@ -315,7 +313,7 @@ impl Kept {
         self.completions = completions;
         match fits {
             true => Ok(have_completed),
-            false => Err("comes behind the completion of a request, and none completes then"),
+            false => Err("follows the completion of a request, but none completes then"),
         }
     }
 
@@ -388,7 +386,7 @@ impl Kept {
         self.was_torn
     }
 
-    /// Steps since the last checkpoint: the maximum that opening the image replays now.
+    /// Steps since the last checkpoint: the maximum that opening the image would replay now.
     pub fn steps_since_checkpoint(&self) -> u64 {
         self.steps
     }

@@ -1,27 +1,22 @@
 //! A simulated memory for programs: its data, a virtual clock, and optionally an image file for both.
 //!
-//! Every operation begins when the one before is done, so time passes only in operations and in
+//! Every operation starts when the previous one completes, so time passes only in operations and in
 //! [`Memory::idle`].
 //!
 //! # With an image
-//! An operation that changes something is appended to the image's journal and then done by the device. So a
-//! process may
-//! be killed at any moment: opened again, the memory holds everything that was acknowledged. A transaction
-//! that was
-//! open then is taken back, as a power failure would; so it is by [`Memory::close`].
+//! An operation that changes something is appended to the image's journal before the device performs it. So a
+//! process may be killed at any time: when reopened, the memory holds everything that was acknowledged. An
+//! open transaction is then rolled back, as after a power loss; [`Memory::close`] also rolls it back.
 //!
-//! [`Kept`] is the device with its image, for whoever drives it: with the virtual clock of a [`Memory`], or
-//! with the
-//! wall clock as a server does. Both write the same images.
+//! [`Kept`] is the device with its image, without a clock. A [`Memory`] drives it by a virtual clock, and a
+//! server by the wall clock. Both write the same images.
 //!
-//! [`crash`] kills the process and takes the machine's power in the middle of operations on that file.
+//! [`crash`] kills the process, or cuts the machine's power, in the middle of file operations.
 //!
-//! # Playing a journal back
-//! A cleaning policy that is written in another language is not saved. The device that is restored may clean
-//! other
-//! segments than the one that was checkpointed, so a transaction that was accepted may find less room. The
-//! bytes do
-//! not depend on it: what was committed is written without a transaction then.
+//! # Journal replay
+//! A cleaning policy in another language is not saved. A restored device may therefore clean different
+//! segments than the checkpointed one, and an accepted transaction may find too little space. The data does
+//! not depend on that: the writes of a committed transaction are then replayed without a transaction.
 
 pub mod crash;
 mod error;

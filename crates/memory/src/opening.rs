@@ -34,9 +34,9 @@ impl Default for Access {
 }
 
 impl Kept {
-    /// The stack of `checked`; its bytes end with it.
+    /// The stack of `checked`; its data ends with it.
     ///
-    /// Errors: the stack carries no bytes or cannot be built.
+    /// Errors: the stack has no data or cannot be built.
     pub fn in_memory(checked: &Checked, files: &dyn Files) -> Result<Kept, MemoryError> {
         let layouts = store_layouts(checked, files).map_err(MemoryError::Scenario)?;
         let device = build_with_bytes(checked, files, stores::in_memory(&layouts));
@@ -82,8 +82,8 @@ impl Kept {
         Kept::of_image(checked, files, path, opened?)
     }
 
-    /// The same on a `disk`, where an image is created if it is empty, with a journal of so many bytes, and with checksums
-    /// of its pages or without.
+    /// As [`Kept::open`] on a `disk`: an empty one gets a new image with a journal of `journal_bytes` bytes,
+    /// with or without page checksums.
     ///
     /// Errors: those of [`Kept::open`].
     pub(crate) fn on_disk(
@@ -130,7 +130,7 @@ impl Kept {
             kept.restore(&state).map_err(|error| unfit("its checkpoint".into(), error.to_string()))?;
         }
         let replayed = replay(&mut kept, &records);
-        // Behind a damaged page, a device whose times depend on data does something else than the journal has.
+        // After a damaged page, a device whose timing depends on data may deviate from the journal.
         image.error().map_or(Ok(()), Err)?;
         replayed.map_err(|(record, detail)| unfit(format!("record {record} of its journal"), detail))?;
         kept.complete_all();

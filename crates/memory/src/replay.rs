@@ -6,21 +6,21 @@ use crate::step::{Step, When};
 use nacre_image::Records;
 use nacre_kernel::Refused;
 
-/// The number of a record, and its error.
-type Mistake = (usize, String);
+/// The number of an invalid record, and the reason.
+type ReplayError = (usize, String);
 
 /// Replays `records` on `kept` from its checkpoint. The error is the number of the record that this device
 /// could not have written, with the reason.
-pub(crate) fn replay(kept: &mut Kept, records: &Records) -> Result<(), Mistake> {
-    // After a transaction replayed without one, everything takes a different time.
+pub(crate) fn replay(kept: &mut Kept, records: &Records) -> Result<(), ReplayError> {
+    // After a transaction is replayed without one, later steps have different times.
     let mut is_moved = false;
     let mut rest = records.iter().enumerate();
     while let Some((number, mut record)) = rest.next() {
         while !record.is_empty() {
             let (when, step) = decode(number, &mut record)?;
             fits(kept, number, step)?;
-            // What a transaction was asked behind is done in another time by a device that does it another way: then
-            // something may be outstanding when it begins or ends.
+            // A device that cleans differently takes different times, so requests may be outstanding when a
+            // transaction begins or ends.
             is_moved |= matches!(step, Step::Begin | Step::Commit | Step::Abort) && kept.outstanding() > 0;
             let when = if is_moved { moved(kept, when) } else { when };
             let is_then = kept.bring_to(when);
@@ -52,7 +52,7 @@ fn finish<'a>(
     number: usize,
     first: (When, Step<'a>),
     rest: &mut impl Iterator<Item = (usize, &'a [u8])>,
-) -> Result<(), Mistake> {
+) -> Result<(), ReplayError> {
     let mut left = vec![(number, first)];
     let mut end = None;
     'records: for (number, mut record) in rest {
@@ -81,14 +81,14 @@ fn finish<'a>(
     Ok(())
 }
 
-/// Time of a step that was due at a time, if earlier steps took longer.
+/// The time of a step, later than recorded if earlier steps took longer.
 fn moved(kept: &mut Kept, when: When) -> When {
     kept.complete_all();
     when.at.max(kept.until()).into()
 }
 
 /// Whether the range of `step` is within the device.
-fn fits(kept: &Kept, number: usize, step: Step<'_>) -> Result<(), Mistake> {
+fn fits(kept: &Kept, number: usize, step: Step<'_>) -> Result<(), ReplayError> {
     let (address, bytes) = match step {
         Step::Read { address, bytes } | Step::Zero { address, bytes } | Step::Trim { address, bytes } => {
             (address, u64::from(bytes))
@@ -99,14 +99,14 @@ fn fits(kept: &Kept, number: usize, step: Step<'_>) -> Result<(), Mistake> {
     };
     match address.checked_add(bytes).is_some_and(|end| end <= kept.capacity()) {
         true => Ok(()),
-        false => Err((number, format!("{} lies beyond the end", step.name()))),
+        false => Err((number, format!("{} is past the end", step.name()))),
     }
 }
 
-fn refusal(number: usize, step: Step<'_>, refused: &NotTaken) -> Mistake {
+fn refusal(number: usize, step: Step<'_>, refused: &NotTaken) -> ReplayError {
     (number, format!("{} is refused: {refused:?}", step.name()))
 }
 
-fn decode<'a>(number: usize, record: &mut &'a [u8]) -> Result<(When, Step<'a>), Mistake> {
+fn decode<'a>(number: usize, record: &mut &'a [u8]) -> Result<(When, Step<'a>), ReplayError> {
     Step::decode(record).ok_or_else(|| (number, "it is not a record of a memory".into()))
 }

@@ -1,12 +1,10 @@
 //! Requests to a device, as records of its journal.
 //!
-//! A record: the reads since the record before, then at most one step that changes something. Each begins
-//! with what
-//! it is (one byte) and when it was asked, then its own fields. Where it was asked behind completions of its
-//! instant the
-//! highest bit of the first byte is set, and how often completions came out then follows the time. Numbers
-//! have seven bits to a byte, the lowest first;
-//! all bytes but the last have their highest bit set. The bytes of a write end a record.
+//! A record has the reads since the previous record, followed by at most one step that changes something.
+//! Each begins with its kind (one byte) and its time, followed by its fields. If it was submitted after
+//! completions at the same time, the highest bit of the kind is set, and their number follows the time.
+//! Numbers have seven bits per byte, lowest first; in all bytes but the last, the highest bit is set. The
+//! data of a write ends the record.
 
 use crate::harm::Harm;
 use nacre_kernel::Time;
@@ -29,28 +27,28 @@ impl From<Time> for When {
 /// A step of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step<'a> {
-    /// Bytes are read.
+    /// Read data.
     Read {
         /// First byte.
         address: u64,
         /// Number of bytes.
         bytes: u32,
     },
-    /// Bytes are written.
+    /// Write data.
     Write {
         /// First byte.
         address: u64,
         /// Data to write.
         bytes: &'a [u8],
     },
-    /// Zeroes are written.
+    /// Write zeros.
     Zero {
         /// First byte.
         address: u64,
         /// Number of bytes.
         bytes: u32,
     },
-    /// Bytes are no longer needed.
+    /// Trim data.
     Trim {
         /// First byte.
         address: u64,
@@ -65,7 +63,7 @@ pub enum Step<'a> {
     Commit,
     /// Roll it back.
     Abort,
-    /// The power fails.
+    /// Cut power.
     PowerFail,
     /// Restore power.
     Recover,

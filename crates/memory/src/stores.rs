@@ -1,4 +1,4 @@
-//! The stores of a stack: each device's own, in memory or next to each other in one image.
+//! The stores of a stack, one per device: in memory, or next to each other in one image.
 
 use nacre_crash::medium_faults::{FaultyPages, SharedFaults};
 use nacre_image::{Geometry, Image, ImageStore};
@@ -13,7 +13,7 @@ pub(crate) fn in_memory(layouts: &[(String, Layout)]) -> Vec<Box<dyn Pages>> {
 /// Geometry of an image for all of them.
 pub(crate) fn geometry(layouts: &[(String, Layout)]) -> Geometry {
     let layouts = layouts.iter().map(|(_, layout)| layout);
-    // Every size of a page is a power of two, so the smallest divides the others.
+    // Page sizes are powers of two, so the smallest divides the others.
     let page_bytes = layouts.clone().map(|layout| layout.page_bytes).min().unwrap_or(1);
     let in_pages = |layout: &Layout| u64::from(layout.page_bytes / page_bytes);
     let extents = layouts.clone().map(|layout| layout.pages_per_extent * in_pages(layout));

@@ -1,4 +1,4 @@
-//! A small memory against bytes in an array, over kills and reopenings; the records of the journal.
+//! A small memory compared with bytes in an array, over kills and reopenings; records of the journal.
 
 use crate::harm::Harm;
 use crate::kept::Kept;
@@ -41,7 +41,7 @@ impl Files for NoFiles {
     }
 }
 
-/// Its own folder for a test, gone afterwards.
+/// Temporary folder of one test, removed on drop.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -183,13 +183,13 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
     proptest::collection::vec(act, 0..250)
 }
 
-/// A memory and what it has to hold.
+/// A memory and its expected content.
 struct Pair {
     folder: Folder,
     settings: Vec<(&'static str, &'static str)>,
     memory: Memory,
     bytes: Vec<u8>,
-    /// As before the open transaction.
+    /// Content before the open transaction.
     before: Option<Vec<u8>>,
 }
 
@@ -306,7 +306,7 @@ fn a_killed_memory_goes_on_with_the_time_and_wear_it_had() {
 
 #[test]
 fn a_transaction_that_finds_less_room_when_played_back_ends_as_it_did() {
-    // Room for one page in a transaction; what follows changes three.
+    // A transaction has space for one page; the following ones change three.
     let small = [("stack.buffer", "\"32 B\""), ("stack.threshold", "\"50 %\"")];
     for (end, lasts) in [(Some(Step::Commit), true), (Some(Step::Abort), false), (None, false)] {
         let folder = Folder::new();
@@ -354,8 +354,7 @@ fn a_record_that_is_none_is_named() {
     opened.image.append(&[99, 0]).unwrap();
     drop(opened);
     let error = folder.open(&[]).unwrap_err().to_string();
-    let expected = "x.nacre: record 0 of its journal is not of this device: it is not a record of a memory; \
-                    restore the image from a copy";
+    let expected = "x.nacre: record 0 of its journal does not match this device: it is not a record of a memory; restore the image from a copy";
     assert!(error.ends_with(expected), "{error}");
 }
 
@@ -413,7 +412,7 @@ fn simulated_time_ends() {
     let mut memory = Memory::open(&checked(&[]), &NoFiles).unwrap();
     memory.idle(Time::from_s(200 * 86_400)).unwrap();
     let error = memory.idle(Time::from_ps(1)).unwrap_err().to_string();
-    assert!(error.starts_with("simulated time ends after 200 days, and it is 17280000 s now;"), "{error}");
+    assert!(error.starts_with("simulated time ends after 200 days, and is now at 17280000 s;"), "{error}");
     assert_eq!(memory.read(0, 1).unwrap(), [0]);
 }
 

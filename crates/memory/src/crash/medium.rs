@@ -1,4 +1,4 @@
-//! Faults of the disk below an image that crashes: whatever they destroy is reported.
+//! Faults of the disk below an image that crashes: the image reports everything they destroy.
 
 use super::{JOURNAL_BYTES, Life, read};
 use crate::error::MemoryError;
@@ -14,14 +14,15 @@ pub struct Reported {
     pub refused: u64,
     /// A read of a damaged page failed.
     pub unreadable: u64,
-    /// The last records seemed torn, and nothing in the file says that they were synced: a power loss took the mark.
+    /// The last records seemed torn, and the file has no mark that they were synced: a power loss destroyed
+    /// the mark.
     pub torn: u64,
-    /// The same, without a trace of the records.
+    /// As before, without a trace of the records.
     pub unmarked: u64,
-    /// Synced steps were lost, and it reported a torn record at most: a misdirected write lay over the end of the journal,
-    /// with everything in it that said so.
+    /// Synced steps were lost, and the image reported at most a torn record: a misdirected write overwrote
+    /// the end of the journal, including its marks.
     pub overwritten: u64,
-    /// Nothing was missing: the file has it twice, or replays it.
+    /// Nothing was missing: the file has the data twice, or replays it.
     pub unharmed: u64,
 }
 
@@ -41,7 +42,7 @@ impl Reported {
     }
 }
 
-/// Where the journal is.
+/// Range of the journal.
 const JOURNAL: Range<u64> = JOURNAL_START..JOURNAL_START + JOURNAL_BYTES;
 /// The parts of an image.
 const PARTS: [(&str, Range<u64>); 3] = [
@@ -51,17 +52,18 @@ const PARTS: [(&str, Range<u64>); 3] = [
 ];
 
 impl Life<'_> {
-    /// Gives the disk of `file`, which holds `bytes` after the crash, a random fault if it can have it.
+    /// Injects a random fault, if applicable, into the disk of `file`, which holds `bytes` after the crash.
     pub(super) fn harm(&mut self, file: &Followed, bytes: &mut Vec<u8>) -> Option<Harm> {
         let fault = MediumFault::ALL[self.random.below(MediumFault::ALL.len() as u64) as usize];
         let (_, part) = PARTS[self.random.below(PARTS.len() as u64) as usize].clone();
         file.harm(bytes, fault, part, &mut self.random)
     }
 
-    /// Whether the image that was `opened` reports what `harm` destroyed: without a report it holds what it held after `least`
-    /// steps or later, and it does not lose what a mark or a checkpoint says to be synced, the first `marked` steps.
+    /// Checks that the `opened` image reports what `harm` destroyed: without a report, it has the content
+    /// after `least` or more steps, and has not lost the first `marked` steps, which a mark or a checkpoint
+    /// lists as synced.
     ///
-    /// Errors: it returns something else and does not report it.
+    /// Errors: it returns other content without a report.
     pub(super) fn is_reported(
         &mut self,
         harm: &Harm,
@@ -112,7 +114,7 @@ impl Life<'_> {
     }
 }
 
-/// Whether it says that bytes of the file are not those that were written.
+/// Whether it reports that bytes of the file differ from those written.
 fn is_damage(problem: &Problem) -> bool {
     matches!(problem, Problem::Damaged { .. } | Problem::DamagedPage { .. })
 }

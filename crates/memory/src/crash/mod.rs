@@ -1,12 +1,13 @@
 //! Crash tests of images: a kill of the process, or a power loss of its machine, between and inside
 //! operations on the file.
 //!
-//! A device with bytes does steps over an image in memory. After a step the file is taken as it would have been left
-//! in the middle of that step's operations, and opened again: what the device holds then is what it held after some
-//! first steps, with every one that was acknowledged before a kill, and every one that was synced before a loss of
-//! power. Then it takes writes again, and keeps them over one more power loss. Now and then life continues behind.
+//! A device with data runs steps over an image in memory. After a step, the file is reset to a state in the
+//! middle of that step's operations, and reopened. The device then has the content after some number of
+//! steps. These include every step that was acknowledged before a kill, and every step that was synced before
+//! a power loss. The device then accepts writes, and keeps them over another power loss. Sometimes the run
+//! continues after the crash.
 //!
-//! At half of the crashes the disk below the file has a fault, too: the image must report what that destroyed.
+//! In half of the crashes the host disk also has a fault: the image must report what it destroyed.
 
 mod history;
 mod medium;
@@ -34,11 +35,11 @@ pub struct Crashed {
     pub kills: u64,
     /// Power losses.
     pub power_losses: u64,
-    /// Of both, those inside a write to the file.
+    /// Kills and power losses inside a write to the file.
     pub inside_writes: u64,
-    /// Of both, those after which the journal ended with a torn record.
+    /// Kills and power losses after which the journal ended with a torn record.
     pub torn_records: u64,
-    /// Of both, those that lost acknowledged but unsynced steps.
+    /// Kills and power losses that lost acknowledged but unsynced steps.
     pub unsynced_lost: u64,
     /// Steps of all runs.
     pub steps: u64,
@@ -48,9 +49,9 @@ pub struct Crashed {
     pub trims: u64,
     /// Transactions that ended.
     pub transactions: u64,
-    /// Of both, those whose disk had a fault, by fault and part of the file.
+    /// Kills and power losses with a fault of the disk, by fault and part of the file.
     pub disk_faults: BTreeMap<(&'static str, &'static str), Reported>,
-    /// What is wrong.
+    /// The first violation.
     pub finding: Option<String>,
 }
 
@@ -77,7 +78,7 @@ impl Crashed {
     }
 }
 
-/// Small, so that checkpoints are frequent.
+/// A small journal, so that checkpoints are frequent.
 const JOURNAL_BYTES: u64 = 32 << 10;
 /// Block size, and maximum blocks per write.
 const BLOCK: u64 = 512;
@@ -88,7 +89,8 @@ const PLACES: u64 = 24;
 const CRASHES_MAX: u64 = 6;
 /// Share of the crashes at which the disk has a fault.
 const HARMED: f64 = 0.5;
-/// One in so many crashes behind the last step is not taken back; of those that tear a record, one in so many.
+/// After one in this many crashes in the last step, the run continues; `STAYS_TORN` applies to crashes that
+/// tear a record.
 const STAYS: u64 = 8;
 const STAYS_TORN: u64 = 2;
 
@@ -120,11 +122,11 @@ struct Life<'a> {
     kept: Kept,
     history: History,
     blocks: u64,
-    /// Steps done, those of them that were synced, and those of which a synced mark or checkpoint says so.
+    /// Number of steps; of synced steps; and of steps covered by a synced mark or checkpoint.
     steps: u64,
     synced: u64,
     marked: u64,
-    /// The first block of the write that the last step was.
+    /// First block of the last step, if it was a write.
     wrote: Option<u64>,
     /// As before, for a step whose record was torn: a program writes it again.
     torn: Option<u64>,
@@ -182,8 +184,8 @@ impl<'a> Life<'a> {
         Ok(())
     }
 
-    /// A kill or a power loss in the middle of the last step; whether life continues behind it, which it may if it is the
-    /// last one.
+    /// Crashes in the middle of the last step. Returns whether the run continues after it, which is possible
+    /// only if this `is_last`.
     fn crash(&mut self, before: (u64, u64), is_last: bool) -> Result<bool, String> {
         let operations = self.tape.operations();
         let cut = self.random.below(operations as u64 + 1) as usize;
@@ -250,7 +252,7 @@ fn open(checked: &Checked, files: &dyn Files, tape: &Recorded, fault: Fault) -> 
     Kept::on_disk(checked, files, tape.file.clone(), JOURNAL_BYTES, has_checksums)
 }
 
-/// What is written and synced after a crash is there after a power loss.
+/// Checks that data written and synced after a crash survives a power loss.
 fn lives(life: &Life<'_>, mut kept: Kept, tape: &Recorded) -> Result<(), String> {
     let Some(&block) = life.history.blocks().first() else { return Ok(()) };
     let word = u64::MAX;

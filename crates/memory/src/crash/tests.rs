@@ -1,4 +1,4 @@
-//! Images of drawn stacks keep what was acknowledged and synced; files that lie are found out.
+//! Images of random stacks keep acknowledged and synced data; disks that lie are detected.
 
 use super::{Crashed, Fault, Reported, crash};
 use nacre_machine::crash::{Nothing, drawn};

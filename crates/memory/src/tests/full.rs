@@ -1,4 +1,4 @@
-//! A disk without room: what was trimmed makes some.
+//! A full disk: trims free space.
 
 use super::NoFiles;
 use super::small_disk::SmallDisk;
@@ -12,10 +12,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 const JOURNAL_BYTES: u64 = 1 << 20;
-/// A journal that no checkpoint is due for before the disk is full.
+/// A journal that needs no checkpoint before the disk is full.
 const LONG_JOURNAL_BYTES: u64 = 16 << 20;
 const WRITE_BYTES: u32 = 16 << 10;
-/// Bytes of pages that wait for room at most: those that are written together, and those of the last write.
+/// Maximum bytes of pages that wait for space: those written together, and those of the last write.
 const WAITING_BYTES: u32 = (256 << 10) + WRITE_BYTES;
 
 fn measured() -> Checked {
@@ -24,13 +24,13 @@ fn measured() -> Checked {
     check(&document).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
-/// Writes until there is no more room; how many bytes were written.
+/// Writes until the disk is full; returns the number of bytes written.
 fn filled(kept: &mut Kept, stamp: u8) -> u32 {
     let bytes = vec![stamp; WRITE_BYTES as usize];
     let places = (0..kept.capacity() as u32).step_by(WRITE_BYTES as usize);
     for address in places {
         let step = Step::Write { address: address.into(), bytes: &bytes };
-        // Writes are done before the next one, so that no power loss can take them back.
+        // Each write completes before the next one, so that a power loss cannot drop it.
         let done = kept
             .change(kept.until(), step)
             .and_then(|done| kept.change(done.completion.done, Step::Idle(Time::from_ms(1))));
@@ -86,7 +86,8 @@ fn a_part_that_is_trimmed_makes_room_on_a_full_disk() {
     }
 }
 
-/// Writes until there is no more room, at every moment the next that may be; how many bytes were written.
+/// Writes until the disk is full, submitting each write as early as possible; returns the number of bytes
+/// written.
 fn filled_at_once(kept: &mut Kept, stamp: u8, write: u32) -> u32 {
     let bytes = vec![stamp; write as usize];
     let mut places = (0..kept.capacity() as u32).step_by(write as usize);
@@ -116,10 +117,10 @@ fn what_landed_takes_no_room_from_a_part_that_is_trimmed() {
     }
 }
 
-/// What blocks of [`WRITE_BYTES`] may hold: each its last stamp, or after a trim zeroes too.
+/// Possible contents of blocks of [`WRITE_BYTES`]: the last stamp of each, or zeros after a trim.
 type Blocks = Vec<BTreeSet<u8>>;
 
-/// A device on a small disk, and what it may hold.
+/// A device on a small disk, and its possible contents.
 struct Life {
     checked: Checked,
     disk: Arc<SmallDisk>,
@@ -161,7 +162,7 @@ impl Life {
                 .change(self.kept.until(), step)
                 .and_then(|done| self.kept.change(done.completion.done, Step::Idle(Time::from_ms(1))));
             self.refused += u64::from(done.is_err());
-            // It may have been kept though what followed it was not.
+            // It may have been kept although later steps were not.
             self.synced[first].insert(stamp);
             match done {
                 Ok(_) => self.known[first] = BTreeSet::from([stamp]),
@@ -170,7 +171,7 @@ impl Life {
         }
     }
 
-    /// What the device holds that is found in `file`.
+    /// Checks that the device in `file` has one of the contents `may`.
     fn holds(&self, file: Vec<u8>, may: [&Blocks; 2], what: &str) {
         let disk = SmallDisk::with(file);
         let mut kept = Kept::on_disk(&self.checked, &NoFiles, disk, JOURNAL_BYTES, true)

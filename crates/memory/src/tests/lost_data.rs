@@ -1,4 +1,4 @@
-//! What a device loses is told, and never returned as if it were good.
+//! A device reports lost data, and never returns it.
 
 use super::{NoFiles, check};
 use crate::MemoryError;
@@ -6,11 +6,12 @@ use crate::memory::Memory;
 use nacre_kernel::Streams;
 use nacre_machine::Document;
 
-/// Pages that are written and read.
+/// Number of pages written and read.
 const PAGES: u64 = 200;
 const PAGE: u64 = 2048;
 
-/// A disk cache in flash with cells that are worn after some erases, and a controller that follows none of it.
+/// A disk cache in flash whose cells are worn out after some erases, below a controller that does not monitor
+/// wear.
 const WORN_CACHE: &str = "[stack]\nkind = \"flash_disk_cache\"\nblocks = 16\nslots = 8\nwrite_region = \"25 %\"\n\
     mlc_endurance = 20\nwear_gap = 4\nraises_strength = false\nlowers_density = false\npromotes = false\n\
     ecc = { kind = \"bch\", t = 2, crc32 = true }\n\
@@ -23,18 +24,22 @@ fn open(scenario: &str) -> Memory {
 }
 
 #[test]
-fn lost_data_is_told_and_never_returned() {
+fn lost_data_is_reported_and_never_returned() {
     let mut memory = open(WORN_CACHE);
     let mut random = Streams::new(1).stream("pages");
     let mut written = vec![Some(0_u8); PAGES as usize];
-    let mut told = 0;
+    let mut reported = 0;
     let (mut failed_reads, mut failed_writes, mut failed_flushes) = (0, 0, 0);
     for number in 0..20_000_u64 {
         if number % 100 == 0 {
             let lost = memory.statistics().counters["lost_pages"].as_u64().unwrap();
-            let is_told = memory.flush().is_err();
-            assert_eq!(is_told, lost > told, "{lost} pages are lost, and {told} of them were told");
-            (told, failed_flushes) = (lost, failed_flushes + u64::from(is_told));
+            let is_reported = memory.flush().is_err();
+            assert_eq!(
+                is_reported,
+                lost > reported,
+                "{lost} pages are lost, and {reported} of them were reported"
+            );
+            (reported, failed_flushes) = (lost, failed_flushes + u64::from(is_reported));
         }
         let page = random.below(PAGES);
         let (address, now) = (page * PAGE, &mut written[page as usize]);

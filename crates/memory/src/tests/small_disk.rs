@@ -1,4 +1,4 @@
-//! A disk that is soon full, and remembers what is done to it.
+//! A small disk that records its operations.
 
 use nacre_image::Disk;
 use nacre_image::tape::{Event, Tape};
@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 
 const BLOCK: u64 = 4096;
 
-/// A file of blocks, of which no more than `most` have room on the disk at a time.
+/// A sparse file of which at most `most` blocks fit on the disk.
 #[derive(Debug)]
 pub(super) struct SmallDisk {
     most: usize,
@@ -20,12 +20,12 @@ pub(super) struct SmallDisk {
 }
 
 impl SmallDisk {
-    /// An empty one.
+    /// An empty disk.
     pub(super) fn of(most: usize) -> Arc<SmallDisk> {
         SmallDisk::new(most, Vec::new())
     }
 
-    /// One that holds `bytes` and has room for more.
+    /// A disk with `bytes` and with free space.
     pub(super) fn with(bytes: Vec<u8>) -> Arc<SmallDisk> {
         SmallDisk::new(usize::MAX, bytes)
     }
@@ -35,12 +35,12 @@ impl SmallDisk {
         Arc::new(SmallDisk { most, file, blocks, holes: AtomicU64::new(0) })
     }
 
-    /// What was done to it since this was last asked.
+    /// Operations since the last call.
     pub(super) fn events(&self) -> Vec<Event<()>> {
         std::mem::take(&mut self.file.reel().events)
     }
 
-    /// How often blocks went back to the file system.
+    /// Number of blocks that were returned to the file system.
     pub(super) fn holes(&self) -> u64 {
         self.holes.load(Ordering::Relaxed)
     }

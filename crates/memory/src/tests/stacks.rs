@@ -1,4 +1,4 @@
-//! Any stack that carries bytes is a memory: what was flushed survives power losses, kills and both.
+//! Any stack with data is a memory: flushed data survives power losses, kills, and both.
 
 use super::{Folder, NoFiles};
 use crate::check;
@@ -17,7 +17,7 @@ fn stack(text: &str) -> Checked {
     check(&document).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
-/// An image of several devices with pages of several sizes.
+/// Stacks of several devices with pages of several sizes, in one image.
 fn stacks() -> Vec<Checked> {
     let inside = |slot: &str| slot.trim_matches(['{', '}', ' ']).replace(", ", "\n");
     let envy = "{ kind = \"envy\", segments = 8, segment = \"64 KiB\", page = \"64 B\", banks = 1, \
@@ -33,7 +33,7 @@ fn stacks() -> Vec<Checked> {
     ]
 }
 
-/// A memory in an image, and bytes in an array.
+/// A memory in an image, and the expected bytes.
 struct Pair {
     memory: Option<Memory>,
     bytes: Vec<u8>,
@@ -79,7 +79,7 @@ fn what_was_flushed_survives_losses_of_power_and_kills_in_every_stack() {
                     pair.memory().power_fail().unwrap();
                     pair.memory().recover().unwrap();
                 }
-                // A process that is killed takes nothing with it.
+                // A kill loses nothing.
                 1 => {
                     pair.memory = None;
                     pair.memory = Some(open());

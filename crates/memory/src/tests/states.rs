@@ -1,4 +1,5 @@
-//! A run without bytes continues as a memory with bytes, and a memory as a run: every device of the catalog, and stacks.
+//! A run without data continues as a memory with data, and a memory as a run: every device of the catalog,
+//! and stacks.
 
 use super::{Folder, NoFiles};
 use crate::kept::Kept;
@@ -12,7 +13,7 @@ use std::io::{self, BufRead};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-/// Bytes that the runs write in, and that are looked at.
+/// Bytes that the runs write, and that are compared.
 const FOOTPRINT: u64 = 1 << 20;
 const WORKLOAD: &str = "{ kind = \"uniform\", requests = 1_000, footprint = \"1 MiB\", read_share = \"30 %\", \
     request = \"4 KiB\", arrival = { kind = \"closed\" } }";
@@ -25,7 +26,7 @@ fn scenario(name: &str, text: &str, settings: &[(&str, &str)]) -> Checked {
         .unwrap_or_else(|problems| panic!("{name}: {problems}"))
 }
 
-/// Every device of the catalog, flash drives with fewer blocks: whole ones take gigabytes for their tables alone.
+/// Every device of the catalog, flash drives with fewer blocks: the tables of whole ones take gigabytes.
 fn presets() -> Vec<(&'static str, Checked)> {
     let devices = catalog::entries().into_iter().filter(|entry| entry.family == "device");
     let checked = devices.map(|entry| {
@@ -41,7 +42,7 @@ fn presets() -> Vec<(&'static str, Checked)> {
         if has("segments") {
             smaller.push(("stack.segments", "32"));
         }
-        // A latency alone has no end.
+        // A pure latency has no capacity.
         let kind = entry.settings.get("kind").and_then(|kind| kind.text());
         if matches!(kind, Some("measured" | "network")) && !has("capacity") {
             smaller.push(("stack.capacity", "1 GiB"));
@@ -79,7 +80,7 @@ fn any_request(random: &mut Random, arrival: Time) -> Request {
     Request { arrival, address, bytes, volume: 0, op }
 }
 
-/// The device with bytes and the one without answer alike from this state on.
+/// From this state, the devices with and without data reply alike.
 fn answers_alike(name: &str, checked: &Checked, saved: &SavedRun<'_>) {
     let mut without = build_alone(checked, &NoFiles).expect("it was built before");
     let layouts = store_layouts(checked, &NoFiles).expect("it was built before");
@@ -106,7 +107,7 @@ fn answers_alike(name: &str, checked: &Checked, saved: &SavedRun<'_>) {
     }
 }
 
-/// Gives the device a request; what completed before.
+/// Submits a request to the device; returns earlier completions.
 fn asked(device: &mut dyn Device, now: Time, id: u32, request: &Request, data: Payload) -> Vec<Completed> {
     let mut all = Vec::new();
     loop {
@@ -125,8 +126,8 @@ fn times(completed: &[Completed]) -> Vec<(Time, RequestId, bool)> {
     completed.iter().map(|of| (of.at, of.id, of.status == nacre_kernel::Status::Done)).collect()
 }
 
-/// A memory in an image begins with the state, keeps what is written over kills and power losses, and a run continues
-/// from it.
+/// A memory in an image starts from the state and keeps later writes over kills and power losses, and a run
+/// continues from it.
 fn goes_on_as_memory(name: &str, checked: &Checked, state: &[u8]) {
     let folder = Folder::new();
     let place = folder.0.join("x.nacre");
@@ -149,7 +150,7 @@ fn goes_on_as_memory(name: &str, checked: &Checked, state: &[u8]) {
             memory.power_fail().unwrap();
             memory.recover().unwrap();
         } else {
-            // A process that is killed takes nothing with it.
+            // A kill loses nothing.
             drop(memory);
             memory = Memory::open_image(checked, &NoFiles, &place, true).unwrap();
         }
@@ -173,7 +174,7 @@ fn every_state_of_a_run_is_one_of_a_memory_and_the_other_way_round() {
     }
 }
 
-/// When the image has come to its place somebody puts his own link there, and there is no memory any more.
+/// When the image appears under its name, another process replaces it by a link, and no memory remains.
 struct Meanwhile(PathBuf);
 
 impl Files for Meanwhile {
