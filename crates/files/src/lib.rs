@@ -93,7 +93,7 @@ fn located(error: &io::Error, path: &Path) -> io::Error {
     io::Error::new(error.kind(), format!("{error}, at {}", path.display()))
 }
 
-/// Opens `path` for reading, decompressing `.gz`, `.zst` and `.xz` by content. Bytes read are counted in
+/// Opens `path` for reading, decompressing `.gz`, `.zst` and `.xz` by content. Adds the bytes read to
 /// `share`.
 ///
 /// Errors: the file does not exist, is a directory, cannot be read, or its compressed content is damaged.

@@ -110,7 +110,7 @@ mod tests {
             StateFile::begin(&place).and_then(|file| file.finish(&state(byte))).unwrap();
             assert_eq!(read_state(&place).unwrap(), state(byte));
         }
-        // One that is begun and not finished leaves what was there.
+        // Dropping an unfinished state keeps the existing file.
         drop(StateFile::begin(&place).unwrap());
         assert_eq!(read_state(&place).unwrap(), state(2));
         fs::write(&other, "mine").unwrap();

@@ -1,4 +1,4 @@
-//! Files appear whole or not at all, and read back as they were written.
+//! Files appear whole or not at all, and read back as written.
 #![expect(clippy::disallowed_methods, reason = "these tests are about files")]
 
 use nacre_files::{Existing, ShareRead, StateFile, WholeFile, open, open_file};
@@ -51,7 +51,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// What is written to a place, or why it is not.
+/// The content of a file written to `place`, or the error.
 fn written(place: &Path, existing: Existing) -> std::io::Result<u64> {
     let mut file = WholeFile::begin(place, existing)?;
     file.write_all(b"new")?;
@@ -91,7 +91,7 @@ fn a_file_that_comes_while_another_is_written_stays() {
         assert_eq!(fs::read_to_string(&place).unwrap(), "meanwhile");
         fs::remove_file(&place).unwrap();
     }
-    // What was written is not lost by it.
+    // The written data is not lost.
     assert_eq!(names(&folder), ["file-2", "file-3"]);
     assert_eq!(fs::read_to_string(folder.join("file-3")).unwrap(), "new");
 }
@@ -118,7 +118,7 @@ fn a_file_that_is_in_use_is_never_replaced() {
     let place = folder.join("disk.img");
     fs::write(&place, "an image").unwrap();
     let begun = WholeFile::begin(&place, Existing::Replaced).unwrap();
-    // As a server opens its image, while the other one is written and before another is begun.
+    // A server opens its image while the new file is written.
     let image = fs::File::open(&place).unwrap();
     image.try_lock().unwrap();
     for refused in [begun.finish().unwrap_err(), written(&place, Existing::Replaced).unwrap_err()] {

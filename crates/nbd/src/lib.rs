@@ -9,7 +9,7 @@
 //!
 //! # Not modeled
 //! Oldstyle negotiation; extended headers; resizing; the `qemu:` contexts. The owner of the socket upgrades to
-//! TLS when [`Progress::StartTls`] requests it.
+//! TLS when [`Parsed::StartTls`] requests it.
 
 mod export;
 mod negotiation;
@@ -22,7 +22,7 @@ mod wire;
 mod tests;
 
 pub use export::{BlockSizes, Export};
-pub use negotiation::{Negotiation, Progress, Session, Tls};
+pub use negotiation::{Negotiation, Parsed, Session, Tls};
 pub use reply::{Extent, Reply};
 pub use request::{Command, HEADER_BYTES, Refusal, Request};
 pub use wire::Errno;
@@ -31,24 +31,24 @@ pub use wire::Errno;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Violation {
     /// Data other than an option during negotiation.
-    #[error("the client sent {0:#018x} where an option begins")]
+    #[error("the client sent {0:#018x}; expected an option")]
     NoOption(u64),
     /// The client does not support fixed newstyle, or has unknown flags.
-    #[error("the client's flags are {0:#010x}: fixed newstyle was offered")]
+    #[error("the client's flags are {0:#010x}; expected fixed newstyle")]
     ClientFlags(u32),
     /// An option longer than any valid one.
-    #[error("the client sent an option of {0} bytes: {max} are the most", max = options::BYTES_MAX)]
+    #[error("the client sent an option of {0} bytes; the limit is {max}", max = options::BYTES_MAX)]
     OptionTooLong(u32),
     /// `EXPORT_NAME` with an unknown export; this option has no error reply.
-    #[error("the client asked for an export that there is not, in a way that has no answer for it")]
+    #[error("the client requested an unknown export with NBD_OPT_EXPORT_NAME, which has no error reply")]
     NoExport,
     /// More options than a client has reason to send.
-    #[error("the client sent {max} options and chose no export", max = negotiation::OPTIONS_MAX)]
+    #[error("the client sent {max} options without selecting an export", max = negotiation::OPTIONS_MAX)]
     TooManyOptions,
     /// Data other than a request after negotiation.
-    #[error("the client sent {0:#010x} where a request begins")]
+    #[error("the client sent {0:#010x}; expected a request")]
     NoRequest(u32),
     /// A write longer than the server's maximum: its data cannot be skipped.
-    #[error("the client sent a write of {0} bytes, more than the {1} it was told")]
+    #[error("the client sent a write of {0} bytes, more than the announced {1}")]
     WriteTooLong(u32, u32),
 }

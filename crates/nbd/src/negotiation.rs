@@ -38,7 +38,7 @@ pub struct Negotiation<'a> {
 
 /// Result of parsing the data of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress {
+pub enum Parsed {
     /// More bytes are needed.
     More,
     /// This many bytes were parsed, and the reply is to be sent; more may remain.
@@ -93,11 +93,11 @@ impl<'a> Negotiation<'a> {
     /// Parses the next complete message at the head of `input` and appends the reply to `out`.
     ///
     /// Errors: the client must be disconnected.
-    pub fn step(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<Progress, Violation> {
+    pub fn step(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<Parsed, Violation> {
         if !self.greeted {
             return self.client_flags(input);
         }
-        let Some(frame) = Frame::parse(input)? else { return Ok(Progress::More) };
+        let Some(frame) = Frame::parse(input)? else { return Ok(Parsed::More) };
         self.options += 1;
         if self.options > OPTIONS_MAX {
             return Err(Violation::TooManyOptions);
@@ -108,19 +108,19 @@ impl<'a> Negotiation<'a> {
                 return Err(Violation::NoExport);
             }
             frame.reply(answer::ERROR_TLS_REQUIRED, &[b"encryption is required"], out);
-            return Ok(Progress::Took(bytes));
+            return Ok(Parsed::Took(bytes));
         }
         match frame.option {
             option::EXPORT_NAME => return self.export_name(frame, out),
             option::ABORT => {
                 frame.reply(answer::ACK, &[], out);
-                return Ok(Progress::Over(bytes));
+                return Ok(Parsed::Over(bytes));
             }
             option::LIST => self.list(frame, out),
             option::STARTTLS => return Ok(self.start_tls(frame, out)),
             option::INFO | option::GO => {
                 if let Some(session) = self.info(frame, out) {
-                    return Ok(Progress::Chosen(bytes, session));
+                    return Ok(Parsed::Chosen(bytes, session));
                 }
             }
             option::STRUCTURED_REPLY => {
@@ -128,28 +128,28 @@ impl<'a> Negotiation<'a> {
                     self.structured = true;
                     frame.reply(answer::ACK, &[], out);
                 } else {
-                    frame.reply(answer::ERROR_INVALID, &[b"it carries no data"], out);
+                    frame.reply(answer::ERROR_INVALID, &[b"it must not have data"], out);
                 }
             }
             option::LIST_META_CONTEXT | option::SET_META_CONTEXT => self.contexts(frame, out),
             _ => frame.reply(answer::ERROR_UNSUPPORTED, &[b"there is no such option here"], out),
         }
-        Ok(Progress::Took(bytes))
+        Ok(Parsed::Took(bytes))
     }
 
-    fn client_flags(&mut self, input: &[u8]) -> Result<Progress, Violation> {
-        let Some(flags) = Fields(input).u32() else { return Ok(Progress::More) };
+    fn client_flags(&mut self, input: &[u8]) -> Result<Parsed, Violation> {
+        let Some(flags) = Fields(input).u32() else { return Ok(Parsed::More) };
         let known = u32::from(handshake::FIXED_NEWSTYLE | handshake::NO_ZEROES);
         if flags & u32::from(handshake::FIXED_NEWSTYLE) == 0 || flags & !known != 0 {
             return Err(Violation::ClientFlags(flags));
         }
         self.greeted = true;
         self.no_zeroes = flags & u32::from(handshake::NO_ZEROES) != 0;
-        Ok(Progress::Took(4))
+        Ok(Parsed::Took(4))
     }
 
     /// The old way to select an export, which has no error reply.
-    fn export_name(&self, frame: Frame<'_>, out: &mut Vec<u8>) -> Result<Progress, Violation> {
+    fn export_name(&self, frame: Frame<'_>, out: &mut Vec<u8>) -> Result<Parsed, Violation> {
         let name = std::str::from_utf8(frame.data).ok();
         let export = name.and_then(|name| self.find(name)).ok_or(Violation::NoExport)?;
         out.extend(self.exports[export].bytes.to_be_bytes());
@@ -157,12 +157,12 @@ impl<'a> Negotiation<'a> {
         if !self.no_zeroes {
             out.extend([0; 124]);
         }
-        Ok(Progress::Chosen(frame.bytes(), self.session(export)))
+        Ok(Parsed::Chosen(frame.bytes(), self.session(export)))
     }
 
     fn list(&self, frame: Frame<'_>, out: &mut Vec<u8>) {
         if !frame.data.is_empty() {
-            return frame.reply(answer::ERROR_INVALID, &[b"it carries no data"], out);
+            return frame.reply(answer::ERROR_INVALID, &[b"it must not have data"], out);
         }
         for export in self.exports {
             let length = (export.name.len() as u32).to_be_bytes();
@@ -172,24 +172,24 @@ impl<'a> Negotiation<'a> {
         frame.reply(answer::ACK, &[], out);
     }
 
-    fn start_tls(&self, frame: Frame<'_>, out: &mut Vec<u8>) -> Progress {
+    fn start_tls(&self, frame: Frame<'_>, out: &mut Vec<u8>) -> Parsed {
         let bytes = frame.bytes();
         match self.tls {
             Tls::Required if frame.data.is_empty() => {
                 frame.reply(answer::ACK, &[], out);
-                return Progress::StartTls(bytes);
+                return Parsed::StartTls(bytes);
             }
-            Tls::Required => frame.reply(answer::ERROR_INVALID, &[b"it carries no data"], out),
+            Tls::Required => frame.reply(answer::ERROR_INVALID, &[b"it must not have data"], out),
             Tls::On => frame.reply(answer::ERROR_INVALID, &[b"the connection is encrypted"], out),
             Tls::Off => frame.reply(answer::ERROR_POLICY, &[b"there is no encryption here"], out),
         }
-        Progress::Took(bytes)
+        Parsed::Took(bytes)
     }
 
     /// Describes an export; `GO` also selects it.
     fn info(&mut self, frame: Frame<'_>, out: &mut Vec<u8>) -> Option<Session> {
         let Some((name, wanted)) = info(frame.data) else {
-            frame.reply(answer::ERROR_INVALID, &[b"its data is not whole"], out);
+            frame.reply(answer::ERROR_INVALID, &[b"its data is incomplete"], out);
             return None;
         };
         let Some(number) = self.find(name) else {
@@ -225,7 +225,7 @@ impl<'a> Negotiation<'a> {
             self.allocation = None;
         }
         let Some((name, queries)) = contexts(frame.data) else {
-            return frame.reply(answer::ERROR_INVALID, &[b"its data is not whole"], out);
+            return frame.reply(answer::ERROR_INVALID, &[b"its data is incomplete"], out);
         };
         if !self.structured {
             return frame.reply(answer::ERROR_INVALID, &[b"structured replies come first"], out);

@@ -10,7 +10,7 @@ pub const HEADER_BYTES: usize = 28;
 /// Command of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
-    /// Length in bytes.
+    /// Read data.
     Read,
     /// Write the data that follows.
     Write,
@@ -147,7 +147,7 @@ impl Session {
             Command::Unknown(_) => return refuse(Errno::Invalid, "there is no such command"),
             Command::Disconnect => return Ok(()),
             _ if request.flags & !command.flags() != 0 => {
-                return refuse(Errno::Invalid, "the command has no such flag");
+                return refuse(Errno::Invalid, "the command does not support this flag");
             }
             Command::Flush if request.offset != 0 || request.length != 0 => {
                 return refuse(Errno::Invalid, "a flush has neither offset nor length");
@@ -159,10 +159,10 @@ impl Session {
             return refuse(Errno::NotPermitted, "the export is read-only");
         }
         if command == Command::BlockStatus && !self.allocation {
-            return refuse(Errno::Invalid, "no context was negotiated");
+            return refuse(Errno::Invalid, "no metadata context was negotiated");
         }
         if request.in_one_chunk() && !self.structured {
-            return refuse(Errno::Invalid, "chunks were not negotiated");
+            return refuse(Errno::Invalid, "structured replies were not negotiated");
         }
         let past = request.offset.checked_add(u64::from(request.length)).is_none_or(|end| end > export.bytes);
         if past {
@@ -170,15 +170,15 @@ impl Session {
             return refuse(error, "it reaches past the end");
         }
         if request.length == 0 {
-            return refuse(Errno::Invalid, "it has no length");
+            return refuse(Errno::Invalid, "its length is zero");
         }
         let block = export.block;
         let aligned = request.offset.is_multiple_of(u64::from(block.minimum));
         if !aligned || !request.length.is_multiple_of(block.minimum) {
-            return refuse(Errno::Invalid, "it is not aligned to the smallest block");
+            return refuse(Errno::Invalid, "it is not aligned to the minimum block size");
         }
         if command == Command::Read && request.length > block.maximum {
-            return refuse(Errno::Overflow, "it is longer than the largest block");
+            return refuse(Errno::Overflow, "it is longer than the maximum block size");
         }
         Ok(())
     }

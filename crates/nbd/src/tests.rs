@@ -1,4 +1,4 @@
-//! What a client sees: messages put together by hand from the protocol's document, and garbage.
+//! Replies to messages written by hand from the protocol's document, and to garbage.
 
 use crate::*;
 use proptest::prelude::*;
@@ -30,12 +30,12 @@ fn named(name: &str, rest: &[u8]) -> Vec<u8> {
 
 const FLAGS: [u8; 4] = [0, 0, 0, 3];
 
-/// What becomes of a client that sends `input` and reads all answers.
-fn talk(exports: &[Export], tls: Tls, input: &[u8]) -> (Result<Progress, Violation>, Vec<u8>) {
+/// The result for a client that sends `input` and reads all replies.
+fn talk(exports: &[Export], tls: Tls, input: &[u8]) -> (Result<Parsed, Violation>, Vec<u8>) {
     let (mut negotiation, mut out, mut at) = (Negotiation::new(exports, tls), Vec::new(), 0);
     loop {
         match negotiation.step(&input[at..], &mut out) {
-            Ok(Progress::Took(bytes)) => at += bytes,
+            Ok(Parsed::Took(bytes)) => at += bytes,
             end => return (end, out),
         }
     }
@@ -67,7 +67,7 @@ fn go_tells_size_flags_and_block_sizes_and_chooses() {
     let go = option(7, &named("archive", &[0, 1, 0, 2]));
     let (end, out) = talk(&exports, Tls::Off, &[&FLAGS[..], &go].concat());
     let session = Session { export: 1, structured: false, allocation: false };
-    assert_eq!(end, Ok(Progress::Chosen(go.len(), session)));
+    assert_eq!(end, Ok(Parsed::Chosen(go.len(), session)));
     let replies = replies(&out);
     // Has flags, read-only, flush, FUA, DF, many connections, cache: bits 0, 1, 2, 3, 7, 8, 10.
     let flags: u16 = 1 | 2 | 4 | 8 | 128 | 256 | 1024;
@@ -84,7 +84,7 @@ fn info_tells_the_same_and_chooses_nothing_and_unknown_names_are_told_so() {
     let asked =
         [option(6, &named("", &[0, 0])), option(7, &named("none", &[0, 0])), option(99, b"?")].concat();
     let (end, out) = talk(&exports, Tls::Off, &[&FLAGS[..], &asked].concat());
-    assert_eq!(end, Ok(Progress::More));
+    assert_eq!(end, Ok(Parsed::More));
     let kinds: Vec<_> = replies(&out).into_iter().map(|(option, kind, _)| (option, kind)).collect();
     assert_eq!(kinds, [(6, 3), (6, 3), (6, 1), (7, 1 << 31 | 6), (99, 1 << 31 | 1)]);
 }
@@ -106,7 +106,7 @@ fn the_old_way_to_choose_pads_unless_told_not_to_and_drops_who_asks_for_what_is_
 fn all_exports_are_listed_with_what_they_are() {
     let exports = exports();
     let (end, out) = talk(&exports, Tls::Off, &[&FLAGS[..], &option(3, &[]), &option(2, &[])].concat());
-    assert_eq!(end, Ok(Progress::Over(16)));
+    assert_eq!(end, Ok(Parsed::Over(16)));
     let entry = |name: &str| named(name, format!("the {name}").as_bytes());
     let listed = [(3, 2, entry("disk")), (3, 2, entry("archive")), (3, 1, vec![]), (2, 1, vec![])];
     assert_eq!(replies(&out), listed);
@@ -119,14 +119,14 @@ fn allocation_is_negotiated_after_structured_replies_and_for_the_export_that_is_
         |name: &str| option(10, &named(name, &[&[0, 0, 0, 1][..], &named("base:allocation", &[])].concat()));
     let go = option(7, &named("disk", &[0, 0]));
     let (end, out) = talk(&exports, Tls::Off, &[&FLAGS[..], &set("disk"), &go].concat());
-    assert!(matches!(end, Ok(Progress::Chosen(_, session)) if !session.allocation && !session.structured));
+    assert!(matches!(end, Ok(Parsed::Chosen(_, session)) if !session.allocation && !session.structured));
     assert_eq!(replies(&out)[0].1, 1 << 31 | 3, "not before structured replies");
     let chunks = option(8, &[]);
     let (end, out) = talk(&exports, Tls::Off, &[&FLAGS[..], &chunks, &set("disk"), &go].concat());
-    assert!(matches!(end, Ok(Progress::Chosen(_, session)) if session.allocation && session.structured));
+    assert!(matches!(end, Ok(Parsed::Chosen(_, session)) if session.allocation && session.structured));
     assert_eq!(replies(&out)[1], (10, 4, [&[0, 0, 0, 1][..], b"base:allocation"].concat()));
     let (end, _) = talk(&exports, Tls::Off, &[&FLAGS[..], &chunks, &set("archive"), &go].concat());
-    assert!(matches!(end, Ok(Progress::Chosen(_, session)) if !session.allocation), "for another export");
+    assert!(matches!(end, Ok(Parsed::Chosen(_, session)) if !session.allocation), "for another export");
 }
 
 #[test]
@@ -134,14 +134,14 @@ fn where_encryption_is_required_nothing_else_is_answered_before_it() {
     let exports = exports();
     let go = option(7, &named("disk", &[0, 0]));
     let (end, out) = talk(&exports, Tls::Required, &[&FLAGS[..], &option(3, &[]), &go].concat());
-    assert_eq!(end, Ok(Progress::More));
+    assert_eq!(end, Ok(Parsed::More));
     assert!(replies(&out).iter().all(|(_, kind, _)| *kind == 1 << 31 | 5), "{:?}", replies(&out));
     let mut negotiation = Negotiation::new(&exports, Tls::Required);
     let mut out = Vec::new();
-    assert_eq!(negotiation.step(&FLAGS, &mut out), Ok(Progress::Took(4)));
-    assert_eq!(negotiation.step(&option(5, &[]), &mut out), Ok(Progress::StartTls(16)));
+    assert_eq!(negotiation.step(&FLAGS, &mut out), Ok(Parsed::Took(4)));
+    assert_eq!(negotiation.step(&option(5, &[]), &mut out), Ok(Parsed::StartTls(16)));
     let mut negotiation = negotiation.encrypted();
-    assert!(matches!(negotiation.step(&go, &mut out), Ok(Progress::Chosen(..))));
+    assert!(matches!(negotiation.step(&go, &mut out), Ok(Parsed::Chosen(..))));
     let (_, out) = talk(&exports, Tls::Off, &[&FLAGS[..], &option(5, &[])].concat());
     assert_eq!(replies(&out)[0].1, 1 << 31 | 2);
 }
@@ -237,7 +237,7 @@ fn answers_are_simple_or_in_chunks_as_negotiated() {
     assert_eq!(answer(&|reply| reply.extents(&extents)), chunk(5, &status));
 }
 
-/// Options that look like those of a client, and bytes that do not.
+/// Valid-looking options of a client, and random bytes.
 fn message() -> impl Strategy<Value = Vec<u8>> {
     let name = prop::sample::select(vec!["", "disk", "archive", "none", "base:allocation", "base:"]);
     let data = (name, prop::collection::vec(any::<u8>(), 0..12)).prop_map(|(name, rest)| named(name, &rest));
@@ -260,8 +260,8 @@ proptest! {
         let (mut at, mut upto, mut cuts) = (0, 0, cuts.iter().cycle());
         let end = loop {
             match negotiation.step(&input[at..upto], &mut out) {
-                Ok(Progress::Took(bytes)) => at += bytes,
-                Ok(Progress::More) if upto < input.len() => {
+                Ok(Parsed::Took(bytes)) => at += bytes,
+                Ok(Parsed::More) if upto < input.len() => {
                     upto = (upto + cuts.next().expect("it goes round")).min(input.len());
                 }
                 end => break end,
@@ -281,7 +281,7 @@ proptest! {
         header[16..21].fill(0);
         let request = Request::parse(&header).expect("the magic is there");
         for export in &exports {
-            // To end the connection needs no place.
+            // A disconnect request always passes.
             if request.command != Command::Disconnect && CHUNKS.check(&request, export).is_ok() {
                 prop_assert!(request.offset + u64::from(request.length) <= export.bytes);
             }

@@ -25,8 +25,8 @@ pub enum Timing {
 pub enum Since {
     /// Its arrival at the server: no reply is early, and the transport delay is added.
     Arrival,
-    /// Its sending, as estimated by the server: a client usually sees the modeled time. One with a shorter
-    /// transport delay sees less.
+    /// Its sending, as estimated by the server: a client usually sees the modeled time. A client with a
+    /// shorter transport delay sees less.
     Sending,
 }
 
@@ -54,8 +54,8 @@ pub struct HostRequest {
     pub forced: bool,
 }
 
-/// Request kinds with latency histograms, in their order. A forced write (FUA) also counts as a write; the
-/// flush after it does not count separately.
+/// Request kinds with latency histograms, in order. A forced write (FUA) also counts as a write; the flush
+/// after it does not count separately.
 pub const TIMED: [&str; 4] = ["read", "write", "flush", "forced_write"];
 
 /// One histogram of each kind of [`TIMED`].

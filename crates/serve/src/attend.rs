@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 /// Maximum concurrent callers; more are rejected.
 const CALLERS_MAX: usize = 16;
 /// Interval of checking for the end.
-const GLANCE: Duration = Duration::from_millis(50);
+const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 /// Timeout for a silent caller of the control socket.
 const CONTROL_PATIENCE: Duration = Duration::from_secs(300);
 /// Timeout for a request of a scraper.
@@ -31,12 +31,12 @@ pub(crate) fn attend(listener: &Listener, is_over: &AtomicBool, serve: impl Fn(&
             let socket = match listener.accept() {
                 Ok(Some(socket)) => socket,
                 Ok(None) => {
-                    let _ = listener.wait(GLANCE);
+                    let _ = listener.wait(CHECK_INTERVAL);
                     continue;
                 }
                 // The caller disconnected, or too many files are open: accepting would fail again at once.
                 Err(_) => {
-                    pause(GLANCE);
+                    pause(CHECK_INTERVAL);
                     continue;
                 }
             };
@@ -52,7 +52,7 @@ pub(crate) fn attend(listener: &Listener, is_over: &AtomicBool, serve: impl Fn(&
                 callers.leave(entry, Some(error.to_string()));
             }
         }
-        callers.send_home();
+        callers.stop_reading();
     });
 }
 
@@ -68,7 +68,7 @@ pub(crate) fn control(socket: &Socket, watch: &Watch<'_>) {
                 let refused = Refusal::new(ErrorCode::OverLimit, message);
                 return socket.write_all(&control::answer(Err(refused)));
             }
-            let answer = control::parse(&line).and_then(|command| watch.obey(command));
+            let answer = control::parse(&line).and_then(|command| watch.execute(command));
             socket.write_all(&control::answer(answer))?;
         }
         Ok(())

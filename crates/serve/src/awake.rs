@@ -1,12 +1,10 @@
 //! Keeps processors awake while a client waits for a modeled time.
 //!
-//! A processor with nothing to do sleeps, and takes its time to wake: tens of microseconds on a virtual
-//! machine, and
-//! never the same. A client that sleeps until its answer comes sees that as latency. Linux keeps all
-//! processors from
-//! sleeping deeper than a latency allows for as long as somebody holds `/dev/cpu_dma_latency` open (PM QoS;
-//! the kernel's
-//! documentation, "PM Quality Of Service Interface"). Only some users may; for others answers come later.
+//! An idle processor sleeps, and waking it takes tens of microseconds on a virtual machine, with much
+//! variation. A client that sleeps until its reply arrives sees this as latency. As long as a process holds
+//! `/dev/cpu_dma_latency` open, Linux lets no processor sleep deeper than the requested latency allows (PM
+//! QoS; kernel documentation, "PM Quality of Service interface"). Only some users may open it; for others
+//! replies arrive later.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};

@@ -9,11 +9,11 @@ use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 /// Time for the last replies at the end of the server, before clients are disconnected.
-const LAST_WORDS: Duration = Duration::from_millis(800);
+const LAST_REPLIES: Duration = Duration::from_millis(800);
 /// Time for the threads of disconnected clients to end. They wait only for the disk.
 const CUT_OFF: Duration = Duration::from_secs(5);
 /// Interval of checking whether the last clients have disconnected.
-const BLINK: Duration = Duration::from_millis(2);
+const CHECK_INTERVAL: Duration = Duration::from_millis(2);
 
 /// Connected clients.
 pub(crate) struct Clients {
@@ -103,7 +103,7 @@ impl Clients {
     /// A client was dropped.
     pub(crate) fn note(&self, why: String) {
         self.dropped.fetch_add(1, Ordering::Relaxed);
-        *self.last_drop.lock().expect("nobody panics with the lock") = Some(why);
+        *self.last_drop.lock().expect("the lock is not poisoned") = Some(why);
     }
 
     pub(crate) fn leave(&self, number: u64, why: Option<String>) {
@@ -135,17 +135,17 @@ impl Clients {
         let count = || self.present().len();
         let mut waited = Duration::ZERO;
         while count() > 0 && waited < patience {
-            pause(BLINK);
-            waited += BLINK;
+            pause(CHECK_INTERVAL);
+            waited += CHECK_INTERVAL;
         }
         count() == 0
     }
 
     /// Stops reading from all clients; those that do not accept the last replies in time are cut off.
-    pub(crate) fn send_home(&self) {
+    pub(crate) fn stop_reading(&self) {
         self.are_last.store(true, Ordering::Relaxed);
         self.present().values().for_each(|client| client.socket.end_reading());
-        self.are_gone(LAST_WORDS);
+        self.are_gone(LAST_REPLIES);
         self.cut();
     }
 
@@ -155,7 +155,7 @@ impl Clients {
             now: self.present().len() as u64,
             ever: self.came.load(Ordering::Relaxed),
             dropped: self.dropped.load(Ordering::Relaxed),
-            last_drop: self.last_drop.lock().expect("nobody panics with the lock").clone(),
+            last_drop: self.last_drop.lock().expect("the lock is not poisoned").clone(),
         }
     }
 
@@ -165,7 +165,7 @@ impl Clients {
     }
 
     fn present(&self) -> MutexGuard<'_, BTreeMap<u64, Present>> {
-        self.present.lock().expect("nobody panics with the lock")
+        self.present.lock().expect("the lock is not poisoned")
     }
 }
 

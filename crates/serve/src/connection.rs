@@ -4,61 +4,61 @@ use crate::awake::Hold;
 use crate::clients::Clients;
 use crate::dropped::{Dropped, PATIENCE};
 use crate::inbox::Inbox;
-use crate::linger::{Linger, Places};
+use crate::linger::{Linger, PollingSlots};
 use crate::model::{Early, Model};
 use crate::outbox::Outbox;
-use crate::room::{ALLOWED, Room};
 use crate::serving::{Body, Disk, answer_bytes};
+use crate::shared_memory::{ALLOWED, SharedMemory};
 use crate::stream::Stream;
 use crate::tls::Certificates;
 use crate::turnaround::Turnaround;
-use nacre_nbd::{BlockSizes, Command, Export, HEADER_BYTES, Negotiation, Progress, Request, Session, Tls};
+use nacre_nbd::{BlockSizes, Command, Export, HEADER_BYTES, Negotiation, Parsed, Request, Session, Tls};
 use std::io;
 use std::num::NonZeroU64;
 use std::time::{Duration, Instant};
 
 /// Interval at which a client's thread checks for the end while it waits for a reply time.
-const GLANCE: Duration = Duration::from_millis(20);
+const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 /// Silence of a client after which processors may sleep.
 const SILENCE: Duration = Duration::from_secs(1);
-/// Maximum replies and approximate bytes sent together: with more, the client would be idle meanwhile.
+/// Maximum replies and approximate bytes sent in one write: with more, the client would be idle meanwhile.
 const ANSWERS_TOGETHER: usize = 4;
 const TOGETHER: usize = 32 << 10;
 /// Buffer size that is kept after a long reply.
 const KEPT_BYTES: usize = 4 << 20;
 
 /// State of the server for connections.
-pub(crate) struct House<'a> {
+pub(crate) struct ServerContext<'a> {
     pub(crate) disks: &'a [Disk],
     pub(crate) exports: &'a [Export],
     pub(crate) certificates: Option<&'a Certificates>,
-    pub(crate) places: &'a Places,
-    pub(crate) room: &'a Room,
+    pub(crate) places: &'a PollingSlots,
+    pub(crate) shared: &'a SharedMemory,
 }
 
 /// Serves a client, number `number` in `clients`, until it disconnects or is cut off.
 pub(crate) fn talk(
     stream: &mut Stream,
-    house: &House<'_>,
+    context: &ServerContext<'_>,
     clients: &Clients,
     number: u64,
 ) -> Result<(), Dropped> {
     stream.socket().set_read_patience(Some(PATIENCE))?;
     stream.socket().set_write_patience(Some(PATIENCE))?;
-    let mut inbox = Inbox::new(house.room);
-    let chosen = negotiate(stream, &mut inbox, house.exports, house.certificates)?;
+    let mut inbox = Inbox::new(context.shared);
+    let chosen = negotiate(stream, &mut inbox, context.exports, context.certificates)?;
     let Some(session) = chosen else { return Ok(()) };
     clients.chose(number);
     stream.socket().set_write_patience(None)?;
-    let disk = &house.disks[session.export];
+    let disk = &context.disks[session.export];
     let mut line = Line {
         stream,
         inbox,
-        room: house.room,
+        shared: context.shared,
         disk,
         session,
         clients,
-        linger: Linger::new(house.places),
+        linger: Linger::new(context.places),
         hold: Hold::default(),
     };
     match &disk.body {
@@ -80,15 +80,15 @@ fn negotiate(
     negotiation.greet(&mut out);
     loop {
         let progress = negotiation.step(inbox.held(), &mut out)?;
-        if let Progress::Took(bytes) = progress {
+        if let Parsed::Took(bytes) = progress {
             inbox.take(bytes);
             continue;
         }
         stream.write_all(&out)?;
         out.clear();
         match progress {
-            Progress::Took(_) => {}
-            Progress::More => {
+            Parsed::Took(_) => {}
+            Parsed::More => {
                 let held = inbox.held().len();
                 if now() - began > PATIENCE {
                     return Err(Dropped::Undecided);
@@ -97,7 +97,7 @@ fn negotiate(
                     return if held == 0 { Ok(None) } else { Err(Dropped::HalfOpen) };
                 }
             }
-            Progress::StartTls(bytes) => {
+            Parsed::StartTls(bytes) => {
                 inbox.take(bytes);
                 // Data injected after the option must not count as sent by the client.
                 if !inbox.held().is_empty() {
@@ -107,11 +107,11 @@ fn negotiate(
                 stream.encrypt(certificates).map_err(Dropped::Encryption)?;
                 negotiation = negotiation.encrypted();
             }
-            Progress::Chosen(bytes, session) => {
+            Parsed::Chosen(bytes, session) => {
                 inbox.take(bytes);
                 return Ok(Some(session));
             }
-            Progress::Over(_) => return Ok(None),
+            Parsed::Over(_) => return Ok(None),
         }
     }
 }
@@ -125,7 +125,7 @@ fn unheard(error: io::Error) -> Dropped {
 struct Line<'a> {
     stream: &'a mut Stream,
     inbox: Inbox<'a>,
-    room: &'a Room,
+    shared: &'a SharedMemory,
     disk: &'a Disk,
     session: Session,
     clients: &'a Clients,
@@ -134,7 +134,7 @@ struct Line<'a> {
 }
 
 /// Content of the inbox.
-enum Found {
+enum Received {
     /// A complete request, with this many bytes of data.
     Request(Request, usize),
     /// A part of a message of at least this many bytes.
@@ -144,21 +144,21 @@ enum Found {
 }
 
 impl Line<'_> {
-    fn find(&self) -> Result<Found, Dropped> {
+    fn find(&self) -> Result<Received, Dropped> {
         let Some(header) = self.inbox.held().first_chunk::<HEADER_BYTES>() else {
-            return Ok(Found::Part(HEADER_BYTES));
+            return Ok(Received::Part(HEADER_BYTES));
         };
         let request = Request::parse(header)?;
         let BlockSizes { maximum, .. } = self.disk.export.block;
         let payload = request.payload(maximum)?;
         if request.command == Command::Disconnect {
-            return Ok(Found::Farewell);
+            return Ok(Received::Farewell);
         }
         let whole = HEADER_BYTES + payload;
         Ok(if self.inbox.held().len() < whole {
-            Found::Part(whole)
+            Received::Part(whole)
         } else {
-            Found::Request(request, payload)
+            Received::Request(request, payload)
         })
     }
 
@@ -192,8 +192,8 @@ impl Line<'_> {
         }
     }
 
-    /// Whether nobody will receive waiting replies: the client has closed the connection, or its side of it
-    /// without a disconnect request.
+    /// Whether waiting replies can no longer be received: the client has closed the connection, or its side
+    /// of it without a disconnect request.
     fn is_abandoned(&self, said_farewell: bool) -> bool {
         let socket = self.stream.socket();
         !self.clients.are_last() && if said_farewell { socket.is_closed() } else { socket.sends_no_more() }
@@ -202,11 +202,11 @@ impl Line<'_> {
     /// Replies immediately; requests that arrive together are answered together.
     fn at_once(&mut self) -> Result<(), Dropped> {
         let mut out = Vec::with_capacity(TOGETHER);
-        let mut share = self.room.share();
+        let mut share = self.shared.share();
         let mut answers = 0;
         loop {
             match self.find()? {
-                Found::Request(request, payload) => {
+                Received::Request(request, payload) => {
                     share.wait_for(out.capacity().max(out.len() + answer_bytes(&request)))?;
                     make_room(&mut out, &request)?;
                     let payload = &self.inbox.take(HEADER_BYTES + payload)[HEADER_BYTES..];
@@ -222,7 +222,7 @@ impl Line<'_> {
                         }
                     }
                 }
-                Found::Part(count) => {
+                Received::Part(count) => {
                     // If the next request has already arrived, its reply is sent together with waiting ones.
                     let is_short = count <= TOGETHER;
                     if answers > 0 && is_short && self.inbox.fill_now(self.stream, count)? == Some(true) {
@@ -235,7 +235,7 @@ impl Line<'_> {
                         return Ok(());
                     }
                 }
-                Found::Farewell => return Ok(self.stream.write_all(&out)?),
+                Received::Farewell => return Ok(self.stream.write_all(&out)?),
             }
         }
     }
@@ -245,7 +245,7 @@ impl Line<'_> {
     fn timed(&mut self, model: &Model) -> Result<(), Dropped> {
         self.hold = Hold::begin();
         sleep_exactly();
-        let mut outbox = Outbox::new(self.room);
+        let mut outbox = Outbox::new(self.shared);
         let talked = self.talk_timed(model, &mut outbox);
         outbox.leave(model);
         talked
@@ -270,32 +270,32 @@ impl Line<'_> {
             }
             let found = if is_leaving || outbox.is_full() { None } else { Some(self.find()?) };
             match found {
-                Some(Found::Request(request, _)) if !outbox.makes_room(2 * answer_bytes(&request)) => {
+                Some(Received::Request(request, _)) if !outbox.makes_room(2 * answer_bytes(&request)) => {
                     if self.is_abandoned(false) {
                         return Ok(());
                     }
                     match outbox.is_empty() {
                         true => outbox.rest_for_room(&mut hungry_since)?,
-                        false => outbox.rest(|time| pause(time.min(GLANCE)))?,
+                        false => outbox.rest(|time| pause(time.min(CHECK_INTERVAL)))?,
                     }
                 }
-                Some(Found::Request(request, payload)) => {
+                Some(Received::Request(request, payload)) => {
                     hungry_since = None;
                     if let Some(turnaround) = &mut turnaround {
                         turnaround.asked(now(), request.length, model.transport());
                     }
                     let early = turnaround.as_ref().map_or(Early::Not, |of| Early::By(of.beyond()));
                     let payload = &self.inbox.take(HEADER_BYTES + payload)[HEADER_BYTES..];
-                    let mut out = outbox.paper();
+                    let mut out = outbox.empty_buffer();
                     let served =
                         self.disk.serve(&self.session, (&request, payload), early, outages, &mut out);
                     outbox.put(out, served);
                 }
-                Some(Found::Farewell) => {
+                Some(Received::Farewell) => {
                     is_leaving = true;
                     outbox.probe(self.stream, &self.session)?;
                 }
-                Some(Found::Part(count)) => match self.inbox.fill_now(self.stream, count)? {
+                Some(Received::Part(count)) => match self.inbox.fill_now(self.stream, count)? {
                     Some(true) => {}
                     Some(false) if !self.inbox.held().is_empty() => return Err(Dropped::HalfOpen),
                     Some(false) if self.clients.are_last() => is_leaving = true,
@@ -305,10 +305,10 @@ impl Line<'_> {
                         is_leaving = !self.listen(count)?;
                         self.hold.again();
                     }
-                    None => outbox.rest(|time| self.stream.wait(time.min(GLANCE)))?,
+                    None => outbox.rest(|time| self.stream.wait(time.min(CHECK_INTERVAL)))?,
                 },
                 None if outbox.is_empty() || self.is_abandoned(is_leaving) => return Ok(()),
-                None => outbox.rest(|time| pause(time.min(GLANCE)))?,
+                None => outbox.rest(|time| pause(time.min(CHECK_INTERVAL)))?,
             }
         }
         Ok(())

@@ -1,23 +1,22 @@
-//! What a server is asked over its control socket: a line of JSON for each wish, and one for each answer.
+//! Commands to a server over its control socket: one line of JSON per command, and one per reply.
 //!
-//! | wish | answer |
+//! | command | reply |
 //! |---|---|
 //! | `{"command": "stats"}`, `"columns": true` for the tables of components | [`Statistics`](crate::statistics::Statistics) |
 //! | `{"command": "record", "path": "/a/trace.nacre"}`, `"force": true` to replace a file | `{"path": ...}` |
 //! | `{"command": "record-end"}` | [`Recorded`](crate::recorder::Recorded) |
-//! | `{"command": "power-fail"}`, `"again_permille": 300` for once more in the recovery | [`Outage`](crate::outage::Outage), after every client is gone |
+//! | `{"command": "power-fail"}`, `"again_permille": 300` for a second power loss during recovery | [`Outage`](crate::outage::Outage), after every client is disconnected |
 //! | `{"command": "media-error", "offset": 0, "length": 4096, "harm": "reads"}`, or `"writes"`, `"heal"` | `{}` |
-//! | `{"command": "step", "op": "write", "offset": 0, "length": 4096, "fill": 90}`, or `"read"`, `"trim"`, `"flush"` | [`ConsoleReply`](nacre_machine::console::ConsoleReply), when it is due |
+//! | `{"command": "step", "op": "write", "offset": 0, "length": 4096, "fill": 90}`, or `"read"`, `"trim"`, `"flush"` | [`ConsoleReply`](nacre_machine::console::ConsoleReply), at its completion time |
 //! | `{"command": "fault-add", "settings": "kind = \"stall\"\nduration = \"5 s\""}` | `{"number": ...}` |
 //! | `{"command": "fault-list"}` | `{"faults": [...]}`, each a [`ServedFault`](crate::served_fault::ServedFault) |
-//! | `{"command": "fault-clear", "number": 0}`; all, where none is named | `{"cleared": ...}`, how many |
-//! | `{"command": "medium-fault", "fault": "lost_program", "seed": 7}`; none, where none is named | `{"struck": ...}`, how often the one before did |
-//! | `{"command": "snapshot", "path": "/a/copy.img"}` | `{"bytes": ...}` on the disk |
+//! | `{"command": "fault-clear", "number": 0}`; default: all | `{"cleared": ...}`, number of faults |
+//! | `{"command": "medium-fault", "fault": "lost_program", "seed": 7}`; default: none | `{"struck": ...}`, number of operations the previous fault affected |
+//! | `{"command": "snapshot", "path": "/a/copy.img"}` | `{"bytes": ...}` on the host disk |
 //! | `{"command": "stop"}` | `{}`; then the server ends |
 //!
-//! An answer is `{"ok": ...}` or `{"error": "...", "code": "...", "data": {...}}`, with the code and the data of the
-//! kind of error. Where several devices are served, a wish names its own as
-//! `"export"`; without, it is the first.
+//! A reply is `{"ok": ...}` or `{"error": "...", "code": "...", "data": {...}}`, with the code and the data
+//! of the error. If several devices are served, `"export"` selects one; default: the first.
 
 use crate::recorder::RecordError;
 use nacre_image::ImageError;
@@ -28,7 +27,7 @@ use serde_json::{Map, Value, json};
 use std::io;
 use std::path::PathBuf;
 
-fn told(datum: Datum) -> Value {
+fn json(datum: Datum) -> Value {
     match datum {
         Datum::Integer(number) => {
             i64::try_from(number).map_or_else(|_| json!(number.to_string()), Value::from)
@@ -58,13 +57,13 @@ pub enum Command {
     Record {
         /// The export; default: the first.
         export: Option<String>,
-        /// The trace, from the root on: the server's folder is not its client's.
+        /// Absolute path of the trace: the server's working directory may differ from the client's.
         path: PathBuf,
         /// Whether it may replace an existing file.
         #[serde(default)]
         force: bool,
     },
-    /// The recording ends.
+    /// Stop recording.
     RecordEnd {
         /// The export; default: the first.
         export: Option<String>,
@@ -73,10 +72,10 @@ pub enum Command {
     PowerFail {
         /// The export; default: the first.
         export: Option<String>,
-        /// Power fails again at this point of the recovery, in thousandths of its duration.
+        /// Power fails again at this point of the recovery, in 1/1000 of its duration.
         again_permille: Option<u32>,
     },
-    /// Parts of the medium fail, or work again.
+    /// Inject or clear media errors.
     MediaError {
         /// The export; default: the first.
         export: Option<String>,
@@ -94,12 +93,12 @@ pub enum Command {
         /// Settings as a TOML table without header, as for faults of a `faulty` device.
         settings: String,
     },
-    /// The faults that were added.
+    /// List the added faults.
     FaultList {
         /// The export; default: the first.
         export: Option<String>,
     },
-    /// Faults end.
+    /// Clear faults.
     FaultClear {
         /// The export; default: the first.
         export: Option<String>,
@@ -116,11 +115,11 @@ pub enum Command {
         #[serde(default)]
         seed: u64,
     },
-    /// The image is copied as it is between two requests.
+    /// Copy the image between two requests.
     Snapshot {
         /// The export; default: the first.
         export: Option<String>,
-        /// The copy, from the root on.
+        /// Absolute path of the copy.
         path: PathBuf,
     },
     /// Submit one request; the reply has a latency breakdown.
@@ -138,7 +137,7 @@ pub enum Command {
         /// Value of every byte that a write stores.
         fill: Option<u8>,
     },
-    /// The server ends.
+    /// Stop the server.
     Stop {},
 }
 
@@ -241,17 +240,17 @@ impl From<io::Error> for Refusal {
 /// Parses one line, without its end. Errors: the reason.
 pub fn parse(line: &[u8]) -> Result<Command, Refusal> {
     let value: Value = serde_json::from_slice(line).map_err(|error| {
-        Refusal::new(ErrorCode::InvalidSyntax, format!("this is no line of JSON: {error}"))
+        Refusal::new(ErrorCode::InvalidSyntax, format!("this is not a line of JSON: {error}"))
     })?;
     if !value.get("command").is_some_and(Value::is_string) {
-        let message = "this names no command: write {\"command\": \"stats\"}";
+        let message = "there is no command; expected e.g. {\"command\": \"stats\"}";
         return Err(Refusal::new(ErrorCode::MissingSetting, message));
     }
     let command: Command = serde_json::from_value(value)
         .map_err(|error| Refusal::new(ErrorCode::InvalidValue, error.to_string()))?;
     match &command {
         Command::Record { path, .. } | Command::Snapshot { path, .. } if !path.is_absolute() => {
-            let message = format!("{}: name files from the root on, as /tmp/trace.nacre", path.display());
+            let message = format!("{}: use an absolute path, e.g. /tmp/trace.nacre", path.display());
             Err(Refusal::new(ErrorCode::InvalidValue, message))
         }
         _ => Ok(command),
@@ -264,7 +263,7 @@ pub fn answer(result: Result<Value, Refusal>) -> Vec<u8> {
         Ok(value) => json!({ "ok": value }),
         Err(Refusal { code, data, message }) => {
             let data: Map<String, Value> =
-                data.into_iter().map(|(key, datum)| (key.to_string(), told(datum))).collect();
+                data.into_iter().map(|(key, datum)| (key.to_string(), json(datum))).collect();
             json!({ "error": message, "code": code.name(), "data": data })
         }
     };

@@ -7,18 +7,18 @@ use std::time::Duration;
 /// Timeout until an export is selected, and between two bytes of one message.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Why a connection was ended by the server.
+/// Reason why the server ended a connection.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Dropped {
     #[error("{0}")]
     Violation(#[from] Violation),
     #[error("{0}")]
     Io(#[from] io::Error),
-    #[error("the client left in the middle of a message")]
+    #[error("the client disconnected in the middle of a message")]
     HalfOpen,
     #[error("the client stalled within a message for {PATIENCE:?}")]
     Slow,
-    #[error("the client did not choose an export within {PATIENCE:?}")]
+    #[error("the client did not select an export within {PATIENCE:?}")]
     Undecided,
     #[error("TLS handshake failed: {0}")]
     Encryption(io::Error),

@@ -13,7 +13,7 @@ impl Disk {
     /// present, absent, or torn. Connected clients get no more replies: the caller ends their connections.
     /// With `again`, power fails once more at that point of the recovery.
     ///
-    /// Errors: no device is modeled; it is served read-only; the image cannot be written.
+    /// Errors: no device is modeled; the device is read-only; the image cannot be written.
     pub(crate) fn power_fail(&self, again: Option<Permille>) -> io::Result<Outage> {
         self.check_writable()?;
         match &self.body {

@@ -31,8 +31,7 @@ impl Disk {
             None => None,
             Some(name) if known.contains(&name) => Fault::named(name).map(|fault| (fault, seed)),
             Some(name) => {
-                let message =
-                    format!("there is no fault of a medium {name:?}; there is {}", known.join(", "));
+                let message = format!("there is no medium fault {name:?}; known: {}", known.join(", "));
                 let data = vec![("known", known.as_slice().into())];
                 return Err(Refusal { data, ..Refusal::new(ErrorCode::UnknownName, message) });
             }

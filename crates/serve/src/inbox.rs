@@ -1,6 +1,6 @@
-//! Data of a client that was not parsed yet.
+//! Received data of a client that is not parsed yet.
 
-use crate::room::{ALLOWED, Room, Share};
+use crate::shared_memory::{ALLOWED, Share, SharedMemory};
 use crate::stream::Stream;
 use std::io;
 
@@ -22,8 +22,8 @@ pub(crate) struct Inbox<'a> {
 }
 
 impl<'a> Inbox<'a> {
-    pub(crate) fn new(room: &'a Room) -> Inbox<'a> {
-        Inbox { bytes: vec![0; READ_BYTES], share: room.share(), from: 0, to: 0 }
+    pub(crate) fn new(shared: &'a SharedMemory) -> Inbox<'a> {
+        Inbox { bytes: vec![0; READ_BYTES], share: shared.share(), from: 0, to: 0 }
     }
 
     /// Unread data.
@@ -43,7 +43,7 @@ impl<'a> Inbox<'a> {
     pub(crate) fn fill(&mut self, stream: &mut Stream, count: usize) -> io::Result<bool> {
         let mut began = None;
         while !self.make_room(count) {
-            // A disconnected client waits for no memory.
+            // A disconnected client does not wait for memory.
             if stream.socket().sends_no_more() {
                 return Ok(false);
             }
@@ -85,7 +85,7 @@ impl<'a> Inbox<'a> {
         }
         let wanted = count.min(AHEAD * self.to).next_multiple_of(READ_BYTES);
         if self.to == self.bytes.len() && self.to < count && self.share.hold(wanted) {
-            // The system has no memory either.
+            // If the system has no memory either, nothing changes.
             if self.bytes.try_reserve_exact(wanted - self.bytes.len()).is_ok() {
                 self.bytes.resize(wanted, 0);
             }
@@ -97,7 +97,7 @@ impl<'a> Inbox<'a> {
 #[cfg(test)]
 mod tests {
     use super::{Inbox, READ_BYTES};
-    use crate::room::{ROOM_BYTES, Room};
+    use crate::shared_memory::{SHARED_BYTES, SharedMemory};
     use crate::socket::Socket;
     use crate::stream::Stream;
     use std::io::Write;
@@ -108,8 +108,8 @@ mod tests {
     fn room_is_made_for_what_comes_and_not_for_what_is_announced() {
         let (mut client, server) = UnixStream::pair().unwrap();
         let mut stream = Stream::new(Socket::Unix(server));
-        let room = Room::of(ROOM_BYTES);
-        let mut inbox = Inbox::new(&room);
+        let shared = SharedMemory::of(SHARED_BYTES);
+        let mut inbox = Inbox::new(&shared);
         let count = (32 << 20) + 28;
         let message: Vec<u8> = (0..count).map(|at| (at % 251) as u8).collect();
         client.write_all(&message[..1000]).unwrap();
@@ -130,8 +130,8 @@ mod tests {
     fn a_long_message_that_comes_in_short_pieces_is_moved_a_few_times() {
         let (mut client, server) = UnixStream::pair().unwrap();
         let mut stream = Stream::new(Socket::Unix(server));
-        let room = Room::of(ROOM_BYTES);
-        let mut inbox = Inbox::new(&room);
+        let shared = SharedMemory::of(SHARED_BYTES);
+        let mut inbox = Inbox::new(&shared);
         let count = 32 << 20;
         let (piece, mut sizes) = ([7; 4096], std::collections::BTreeSet::new());
         while inbox.held().len() < count {
@@ -147,12 +147,12 @@ mod tests {
     #[test]
     #[expect(clippy::disallowed_methods, reason = "the client writes meanwhile")]
     fn a_message_waits_for_room_that_others_have() {
-        let room = Room::of(1 << 20);
-        let mut others = room.share();
+        let shared = SharedMemory::of(1 << 20);
+        let mut others = shared.share();
         assert!(others.hold(READ_BYTES + (1 << 20)));
         let (mut client, server) = UnixStream::pair().unwrap();
         let mut stream = Stream::new(Socket::Unix(server));
-        let mut inbox = Inbox::new(&room);
+        let mut inbox = Inbox::new(&shared);
         let count = READ_BYTES + 1000;
         std::thread::scope(|scope| {
             scope.spawn(move || client.write_all(&vec![7; count]).unwrap());

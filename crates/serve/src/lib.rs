@@ -6,16 +6,16 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | [`offer`] | what is to be served |
-//! | [`opening`] | from a scenario and an image to a served device |
+//! | [`offer`] | devices to serve |
+//! | [`opening`] | opens a served device from a scenario and an image |
 //! | [`model`] | the device, wall-clock time, and the deadline of each request |
 //! | [`failing`] | power losses, media errors, snapshots |
-//! | [`faulting`] | faults that are added while it is served |
+//! | [`faulting`] | faults added while the device is served |
 //! | [`outage`] | the effects of a power loss |
 //! | [`listen`] | addresses: a unix socket, or TCP |
 //! | [`tls`] | certificates, and the encryption of a connection |
 //! | [`transport`] | the transport delay between client and server, which may be subtracted |
-//! | [`server`] | connections from the first to the last |
+//! | [`server`] | accepts clients, one thread per connection |
 //! | [`control`] | commands to a running server, and their replies |
 //! | [`statistics`] | statistics of a server |
 //! | [`metrics`] | the statistics for Prometheus |
@@ -32,8 +32,8 @@
 //! - The process may be killed at any time. The image has all acknowledged requests and their effects on the
 //!   device: when it is served again, mapping, wear, and cache content are unchanged. Reads after the last write
 //!   are forgotten.
-//! - A power loss is that of the device: [`Device::power_fail`](nacre_kernel::event::Device::power_fail) at the
-//!   time of the request determines what is lost. Replies that were due later are not sent.
+//! - A power loss is the device's: [`Device::power_fail`](nacre_kernel::event::Device::power_fail) at the
+//!   time of the request determines the lost data. Replies with a later deadline are not sent.
 //! - A torn image continues from its last consistent state. A damaged image is reported and not modified.
 //! - An error of a client returns an error of the protocol or closes its connection. Other clients are not
 //!   affected.
@@ -70,8 +70,8 @@ mod inbox;
 mod linger;
 mod outbox;
 mod raw;
-mod room;
 mod serving;
+mod shared_memory;
 mod socket;
 mod stepping;
 mod stream;

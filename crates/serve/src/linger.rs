@@ -1,12 +1,9 @@
 //! Polls briefly for a client's next request before sleeping.
 //!
-//! To be woken takes longer than most requests do. A client that waits for each answer sends its next request
-//! at
-//! once, so where the last ones came soon the next is looked for without sleeping, [`LONGEST`] at most. Of
-//! all
-//! connections so many may do so at a time as leave one processor to the clients. Between two looks others
-//! may have
-//! the processor: where all are busy the client itself may be waiting for this one.
+//! Waking a sleeping thread takes longer than most requests. A client that waits for each reply sends its
+//! next request at once. If its last requests came soon, the server therefore polls for the next one before
+//! it sleeps, for at most [`LONGEST`]. The number of polling connections leaves one processor to the clients.
+//! Between two polls the thread yields: on a busy machine the client may need this processor.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -17,13 +14,13 @@ const LONGEST: Duration = Duration::from_micros(50);
 const TRUST_MAX: u32 = 16;
 
 /// Slots for polling connections.
-pub(crate) struct Places(AtomicUsize);
+pub(crate) struct PollingSlots(AtomicUsize);
 
-impl Places {
+impl PollingSlots {
     /// One slot less than there are processors.
-    pub(crate) fn new() -> Places {
+    pub(crate) fn new() -> PollingSlots {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        Places(AtomicUsize::new(processors - 1))
+        PollingSlots(AtomicUsize::new(processors - 1))
     }
 
     fn take(&self) -> bool {
@@ -37,13 +34,13 @@ impl Places {
 
 /// Polling state of one client.
 pub(crate) struct Linger<'a> {
-    places: &'a Places,
+    places: &'a PollingSlots,
     trust: u32,
     asleep_since: Option<Instant>,
 }
 
 impl<'a> Linger<'a> {
-    pub(crate) fn new(places: &'a Places) -> Linger<'a> {
+    pub(crate) fn new(places: &'a PollingSlots) -> Linger<'a> {
         Linger { places, trust: 0, asleep_since: None }
     }
 

@@ -12,7 +12,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Callers of a private socket that may wait to be met.
+/// Maximum unaccepted connections to a private socket.
 const BACKLOG: i32 = 16;
 
 /// Number and interval of attempts to lock the folder of a socket: a second in total.
@@ -236,8 +236,8 @@ fn is_of_this_machine(address: &SocketAddr) -> bool {
 
 /// Binds a unix socket. The stale socket of a killed server is removed.
 ///
-/// Servers that start in one folder do so one after the other: a bound socket that does not listen yet looks
-/// stale, and a stale one may be replaced by another server's before it is removed.
+/// Servers that start in the same folder lock it: a bound socket that does not listen yet looks stale, and a
+/// stale one may be replaced by another server's before it is removed.
 fn bind_unix(path: &Path, bind: impl Fn(&Path) -> io::Result<UnixListener>) -> io::Result<UnixListener> {
     let alone = alone_in_folder_of(path)?;
     match bind(path) {

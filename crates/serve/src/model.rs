@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 /// Simulated time a device may reach; [`Time`] itself ends a little later, so that no sum wraps.
 pub const HORIZON: Time = Time::from_s(200 * 86_400);
 
-/// A device that real programs wait for.
+/// A device served to real programs.
 pub struct Model {
     /// The scenario of its stack.
     checked: Checked,
@@ -34,7 +34,7 @@ pub struct Model {
     since: Since,
     transport: Transport,
     started: Instant,
-    /// The simulated time then.
+    /// The simulated time at that moment.
     begin: Time,
     /// Power losses so far. Clients connected before the last one get no more replies.
     outages: AtomicU64,
@@ -59,7 +59,7 @@ struct State {
     /// The latest time of a request or of running the device, which never decreases.
     now: Time,
     modeled: Timed,
-    /// Requests that are outstanding, by their number.
+    /// Outstanding requests by identifier.
     waiting: BTreeMap<u32, Waiting>,
     /// Replies that were not collected yet, by ticket.
     answers: BTreeMap<u64, Answer>,
@@ -67,11 +67,11 @@ struct State {
     completions: Completions,
     /// Whether latency breakdowns are recorded.
     is_detailed: bool,
-    /// Flushes that were acknowledged but not performed, if flushes lie.
+    /// Flushes that were acknowledged but not performed, if the drive ignores flushes.
     lies: Option<u64>,
 }
 
-/// A request that is outstanding.
+/// An outstanding request.
 struct Waiting {
     /// `None` if its client has disconnected.
     ticket: Option<u64>,
@@ -98,7 +98,7 @@ pub struct Latencies {
     pub wall: Timed,
     /// Replies that left more than 10 % of their latency, and more than 50 us, late.
     pub late: u64,
-    /// Answers.
+    /// Replies sent.
     pub answered: u64,
 }
 
@@ -400,7 +400,7 @@ impl Model {
     /// A reply was sent at `left`. The time to send it is part of the measured transport delay.
     pub fn answered(&self, asked: HostRequest, reply: TimedReply, left: Instant) {
         let wall = left - reply.sent;
-        let mut seen = self.seen.lock().expect("nobody panics with the lock");
+        let mut seen = self.seen.lock().expect("the lock is not poisoned");
         asked.record(Time::from_secs_f64(wall.as_secs_f64()), &mut seen.wall);
         let late = left.saturating_duration_since(reply.deadline);
         let wanted = reply.deadline - reply.sent;
@@ -416,7 +416,7 @@ impl Model {
     /// Modeled and measured latencies so far.
     pub fn latencies(&self) -> Latencies {
         let modeled = self.state().modeled.clone();
-        let seen = self.seen.lock().expect("nobody panics with the lock");
+        let seen = self.seen.lock().expect("the lock is not poisoned");
         Latencies { modeled, wall: seen.wall.clone(), late: seen.late, answered: seen.answered }
     }
 
@@ -436,7 +436,7 @@ impl Model {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().expect("a model that broke its own rules answers nobody")
+        self.state.lock().expect("the lock is not poisoned")
     }
 }
 
@@ -510,7 +510,7 @@ impl State {
         let mut completions = std::mem::take(&mut self.completions);
         completions.clear();
         self.layer.run(&mut self.under, until, &mut completions);
-        // Who was held back and is not taken now is told by the status.
+        // The status of the completion reports a rejection after a delay, too.
         self.under.refused = None;
         for index in 0..completions.len() {
             let (completed, spans) = completions.get(index);
@@ -563,7 +563,7 @@ impl State {
     /// Cuts power at `at`, up to which everything was processed, and restores it at once.
     fn lose_power(&mut self, at: Time) -> io::Result<Recovery> {
         let given = self.under.kept.give(at, Step::PowerFail).map_err(refusal)?;
-        assert!(matches!(given, Given::Done(_)), "a power loss is no request");
+        assert!(matches!(given, Given::Done(_)), "a power loss completes at once");
         self.layer.power_fail();
         self.under.forget();
         self.waiting.clear();
@@ -587,7 +587,7 @@ fn refusal(why: NotTaken) -> io::Error {
         NotTaken::Image(error) => io_error(error),
         NotTaken::CannotSave(error) => io::Error::other(error),
         NotTaken::Refused(_) | NotTaken::NoTransactions { .. } => {
-            unreachable!("what a client asks is no part of a transaction")
+            unreachable!("client requests are not part of a transaction")
         }
     }
 }

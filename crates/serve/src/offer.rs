@@ -49,7 +49,7 @@ pub enum ServeError {
     #[error(transparent)]
     Certificates(#[from] CertificateError),
     /// Two devices with one name.
-    #[error("two devices are named {0:?}; give each its own name, e.g. --export NAME=SCENARIO:IMAGE")]
+    #[error("two devices are named {0:?}; use different names, e.g. --export NAME=SCENARIO:IMAGE")]
     SameName(String),
     /// Error of the device and its image.
     #[error(transparent)]

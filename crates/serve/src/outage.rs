@@ -1,4 +1,4 @@
-//! Events of a served device: a power loss, and a failing image.
+//! Events of a served device: power loss, and failure of the image.
 
 use nacre_image::{ImageError, Problem};
 use nacre_kernel::Time;
@@ -21,7 +21,7 @@ pub struct Outage {
     pub ready_after: Time,
 }
 
-/// What a client is notified of an image that fails: a full disk, or an error.
+/// Converts an image error into the client's error: disk full, or I/O error.
 pub(crate) fn io_error(error: ImageError) -> io::Error {
     let kind = match error.problem {
         Problem::DiskFull { .. } => io::ErrorKind::StorageFull,

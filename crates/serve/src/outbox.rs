@@ -2,8 +2,8 @@
 
 use crate::asked::HostRequest;
 use crate::model::{Model, TimedReply};
-use crate::room::{ALLOWED, Room, Share};
 use crate::serving::{Disk, Pending, Served};
+use crate::shared_memory::{ALLOWED, Share, SharedMemory};
 use crate::stream::Stream;
 use nacre_kernel::Time;
 use nacre_nbd::Session;
@@ -24,9 +24,9 @@ const MAGIC_BYTES: usize = 4;
 const TOGETHER_BYTES: usize = 64 << 10;
 /// Maximum time between looks at the device while requests are outstanding: another client may have submitted
 /// something that completes a reply earlier.
-const GLANCE: Duration = Duration::from_millis(20);
+const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 /// Bytes of used buffers that are kept for the next replies.
-const PAPERS_BYTES: usize = ALLOWED / 2;
+const SPARE_BYTES: usize = ALLOWED / 2;
 
 /// Replies of one client, by the time at which they may leave.
 pub(crate) struct Outbox<'a> {
@@ -47,8 +47,8 @@ pub(crate) struct Outbox<'a> {
     /// Bytes of the next reply that have been sent by [`Outbox::probe`].
     ahead: usize,
     together: Vec<u8>,
-    papers: Vec<Vec<u8>>,
-    papers_bytes: usize,
+    spares: Vec<Vec<u8>>,
+    spare_bytes: usize,
 }
 
 /// A reply; the one that is due first compares as the greatest.
@@ -60,9 +60,9 @@ struct Answer {
 }
 
 impl<'a> Outbox<'a> {
-    pub(crate) fn new(room: &'a Room) -> Outbox<'a> {
+    pub(crate) fn new(shared: &'a SharedMemory) -> Outbox<'a> {
         Outbox {
-            share: room.share(),
+            share: shared.share(),
             answers: BinaryHeap::new(),
             bytes: 0,
             number: 0,
@@ -73,8 +73,8 @@ impl<'a> Outbox<'a> {
             looked_at: now(),
             ahead: 0,
             together: Vec::with_capacity(TOGETHER_BYTES),
-            papers: Vec::new(),
-            papers_bytes: 0,
+            spares: Vec::new(),
+            spare_bytes: 0,
         }
     }
 
@@ -89,10 +89,10 @@ impl<'a> Outbox<'a> {
     }
 
     /// An empty buffer for a reply.
-    pub(crate) fn paper(&mut self) -> Vec<u8> {
-        let paper = self.papers.pop().unwrap_or_default();
-        self.papers_bytes -= paper.capacity();
-        paper
+    pub(crate) fn empty_buffer(&mut self) -> Vec<u8> {
+        let buffer = self.spares.pop().unwrap_or_default();
+        self.spare_bytes -= buffer.capacity();
+        buffer
     }
 
     /// Adds a reply, or a request whose reply is not known yet.
@@ -103,7 +103,7 @@ impl<'a> Outbox<'a> {
             Served::Asked(pending) => {
                 self.keep(bytes);
                 self.reserved += pending.held_bytes();
-                // What a client wrote was in its inbox, which gives it back.
+                // Data of a write was in the inbox, which releases it.
                 self.share.hold_anyway(self.bytes + self.reserved);
                 self.pending.push(pending);
                 self.look_at = Some(self.looked_at);
@@ -129,7 +129,7 @@ impl<'a> Outbox<'a> {
             return Ok(());
         }
         let now = now();
-        let is_time = self.look_at.is_none_or(|at| at <= now) || now - self.looked_at >= GLANCE;
+        let is_time = self.look_at.is_none_or(|at| at <= now) || now - self.looked_at >= CHECK_INTERVAL;
         if !is_time {
             return Ok(());
         }
@@ -138,14 +138,14 @@ impl<'a> Outbox<'a> {
         let tickets = self.pending.iter().map(|pending| pending.ticket);
         self.looked_at = now;
         self.look_at = model.look(ahead, tickets, |place, answer| done.push((place, answer)));
-        // Those behind it keep their places.
+        // Remove from the end, so that earlier indexes stay valid.
         done.sort_by_key(|(place, _)| std::cmp::Reverse(*place));
         let mut done: Vec<_> =
             done.into_iter().map(|(place, answer)| (self.pending.remove(place), answer)).collect();
         done.sort_by_key(|(_, answer)| answer.said.done);
         for (pending, answer) in done {
             self.reserved -= pending.held_bytes();
-            let mut out = self.paper();
+            let mut out = self.empty_buffer();
             out.try_reserve_exact(pending.answer_bytes()).map_err(|_| io::ErrorKind::OutOfMemory)?;
             let served = disk.answer(session, &pending, &answer, outages, &mut out);
             self.put(out, served);
@@ -159,11 +159,11 @@ impl<'a> Outbox<'a> {
     }
 
     /// Keeps a buffer for the next reply, up to a limit.
-    fn keep(&mut self, mut paper: Vec<u8>) {
-        if self.papers_bytes + paper.capacity() <= PAPERS_BYTES {
-            paper.clear();
-            self.papers_bytes += paper.capacity();
-            self.papers.push(paper);
+    fn keep(&mut self, mut buffer: Vec<u8>) {
+        if self.spare_bytes + buffer.capacity() <= SPARE_BYTES {
+            buffer.clear();
+            self.spare_bytes += buffer.capacity();
+            self.spares.push(buffer);
         }
     }
 
@@ -232,7 +232,7 @@ impl<'a> Outbox<'a> {
     /// Sends due replies. A client that does not receive them keeps its share of the memory: it is released
     /// when the system has accepted the data.
     fn write_due(&mut self, stream: &mut Stream) -> io::Result<()> {
-        let Outbox { share, due, bytes, reserved, together, papers, papers_bytes, .. } = self;
+        let Outbox { share, due, bytes, reserved, together, spares, spare_bytes, .. } = self;
         let mut ahead = std::mem::take(&mut self.ahead);
         together.clear();
         for Answer { bytes: answer, .. } in due.iter_mut() {
@@ -245,14 +245,14 @@ impl<'a> Outbox<'a> {
                 true => stream.write_all(part)?,
                 false => together.extend_from_slice(part),
             }
-            let mut paper = std::mem::take(answer);
-            *bytes -= paper.capacity();
-            if *papers_bytes + paper.capacity() <= PAPERS_BYTES {
-                paper.clear();
-                *papers_bytes += paper.capacity();
-                papers.push(paper);
+            let mut buffer = std::mem::take(answer);
+            *bytes -= buffer.capacity();
+            if *spare_bytes + buffer.capacity() <= SPARE_BYTES {
+                buffer.clear();
+                *spare_bytes += buffer.capacity();
+                spares.push(buffer);
             } else {
-                drop(paper);
+                drop(buffer);
             }
             share.hold(*bytes + *reserved);
         }
@@ -264,7 +264,7 @@ impl<'a> Outbox<'a> {
     pub(crate) fn rest(&self, wait: impl FnOnce(Duration) -> io::Result<()>) -> io::Result<()> {
         let looks_at = self.look_at.filter(|_| !self.pending.is_empty());
         let next = self.answers.peek().map(|answer| answer.deadline).into_iter().chain(looks_at).min();
-        let Some(next) = next else { return wait(GLANCE) };
+        let Some(next) = next else { return wait(CHECK_INTERVAL) };
         match next.saturating_duration_since(now()).checked_sub(SPIN) {
             Some(time) if !time.is_zero() => wait(time),
             _ => {
@@ -304,8 +304,8 @@ impl Ord for Answer {
 #[cfg(test)]
 mod tests {
     use super::Outbox;
-    use crate::room::{ALLOWED, Room};
     use crate::serving::Served;
+    use crate::shared_memory::{ALLOWED, SharedMemory};
     use crate::socket::Socket;
     use crate::stream::Stream;
     use std::io::Read;
@@ -317,13 +317,13 @@ mod tests {
     #[test]
     #[expect(clippy::disallowed_methods, reason = "the client reads later")]
     fn an_answer_keeps_its_room_until_the_client_has_taken_it() {
-        let room = Room::of(LONG);
+        let shared = SharedMemory::of(LONG);
         let (mut client, server) = UnixStream::pair().unwrap();
         let mut stream = Stream::new(Socket::Unix(server));
-        let mut others = room.share();
+        let mut others = shared.share();
         std::thread::scope(|scope| {
             let sender = scope.spawn(|| {
-                let mut outbox = Outbox::new(&room);
+                let mut outbox = Outbox::new(&shared);
                 for _ in 0..2 {
                     assert!(outbox.makes_room(LONG / 2));
                     outbox.put(vec![7; LONG / 2], Served::AtOnce);
@@ -333,7 +333,7 @@ mod tests {
                 assert_eq!(outbox.bytes, 0);
                 outbox
             });
-            // The client has taken a part of the first answer: the second one is still there.
+            // The client has received a part of the first reply: the second one is still queued.
             client.read_exact(&mut vec![0; LONG / 4]).unwrap();
             std::thread::sleep(Duration::from_millis(20));
             assert!(!others.hold(ALLOWED + LONG / 2), "both answers are held");
@@ -346,16 +346,16 @@ mod tests {
 
     #[test]
     fn used_buffers_are_kept_up_to_a_bound() {
-        let room = Room::of(0);
+        let shared = SharedMemory::of(0);
         let (_client, server) = UnixStream::pair().unwrap();
         let mut stream = Stream::new(Socket::Unix(server));
-        let mut outbox = Outbox::new(&room);
-        for bytes in [1 << 10; 40].into_iter().chain([super::PAPERS_BYTES]) {
+        let mut outbox = Outbox::new(&shared);
+        for bytes in [1 << 10; 40].into_iter().chain([super::SPARE_BYTES]) {
             outbox.put(vec![7; bytes], Served::AtOnce);
         }
         outbox.take_due(super::now());
         outbox.write_due(&mut stream).unwrap();
-        assert_eq!((outbox.papers.len(), outbox.papers_bytes), (40, 40 << 10));
-        assert_eq!((outbox.paper().capacity(), outbox.papers_bytes), (1 << 10, 39 << 10));
+        assert_eq!((outbox.spares.len(), outbox.spare_bytes), (40, 40 << 10));
+        assert_eq!((outbox.empty_buffer().capacity(), outbox.spare_bytes), (1 << 10, 39 << 10));
     }
 }

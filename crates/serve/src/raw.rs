@@ -59,7 +59,7 @@ impl RawDisk {
                 Some((_, Step::Harm { harm, address, bytes })) => {
                     harmed.apply(harm, address..address.saturating_add(bytes));
                 }
-                _ => return Err(unfit("a record of its journal is none of raw bytes".into())),
+                _ => return Err(unfit("a record of its journal is not from a server with raw bytes".into())),
             }
         }
         Ok(RawDisk {
@@ -119,7 +119,7 @@ impl RawDisk {
 
     /// Copies the image to `to` while no request is served.
     pub(crate) fn copy_to(&self, to: &Path, watch: &mut Watch<'_>) -> Result<u64, ImageError> {
-        let _alone = self.gate.write().expect("nobody panics with the lock");
+        let _alone = self.gate.write().expect("the lock is not poisoned");
         self.image.copy_to(to, watch)
     }
 
@@ -137,6 +137,6 @@ impl RawDisk {
     }
 
     fn harmed(&self) -> std::sync::MutexGuard<'_, Harmed> {
-        self.harmed.lock().expect("nobody panics with the lock")
+        self.harmed.lock().expect("the lock is not poisoned")
     }
 }

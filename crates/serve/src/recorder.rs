@@ -1,8 +1,8 @@
 //! Records requests to a trace.
 //!
-//! A client's thread only puts its request into a list; a thread of the recording's own orders and writes
-//! them. The trace appears under its name when the recording is ended; one that fails leaves nothing and
-//! tells why, and the clients do not notice.
+//! A client's thread only appends its request to a list; the recording's own thread sorts and writes the
+//! requests. The trace appears under its name when the recording ends. A failed recording leaves no file and
+//! reports the reason, and clients are not affected.
 
 use crate::model::HostRequest;
 use crate::threads::afford;
@@ -53,14 +53,14 @@ pub struct Recorded {
     pub bytes: Option<u64>,
     /// Reason why there is no trace.
     pub error: Option<String>,
-    /// Faults that were added or cleared meanwhile, and first those that were there before.
+    /// Faults that were present at the start, followed by those added or cleared meanwhile.
     pub faults: Vec<RecordedFault>,
 }
 
-/// A fault that began or ended while requests were recorded.
+/// A fault that was added or cleared during the recording.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct RecordedFault {
-    /// When, in seconds of the arrivals in the trace.
+    /// Time in seconds, on the scale of the trace's arrivals.
     pub at_s: f64,
     /// Number of the fault.
     pub number: usize,
@@ -156,7 +156,7 @@ impl Recorder {
         })?;
         let options = WriteOptions { strict: true, provenance: provenance.into() };
         let writer = create("nacre", Box::new(file.clone()), &options);
-        let writer = writer.map_err(|error| refused(error.code(), error.data(), words(error)))?;
+        let writer = writer.map_err(|error| refused(error.code(), error.data(), description(error)))?;
         let begun = Recording::begin(path, dilation, file, writer);
         self.begin_with(begun.map_err(|error| {
             refused(ErrorCode::OutOfThreads, error_code::errno(&error), error.to_string())
@@ -181,7 +181,7 @@ impl Recorder {
         }
     }
 
-    /// These faults were there before the recording.
+    /// Records the faults that were present at the start.
     pub(crate) fn had_faults(&self, faults: impl Iterator<Item = (usize, String)>) {
         if let Some(recording) = &mut self.state().under_way {
             let before = faults.map(|(number, settings)| RecordedFault {
@@ -228,7 +228,7 @@ impl Recorder {
     }
 
     /// Status of the current or last recording; `None` if there was none.
-    pub(crate) fn told(&self) -> Option<Recorded> {
+    pub(crate) fn status(&self) -> Option<Recorded> {
         let mut state = self.state();
         if state.under_way.as_ref().is_some_and(|recording| recording.writer.is_finished()) {
             self.give_up(&mut state);
@@ -244,7 +244,7 @@ impl Recorder {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().expect("nobody panics with the lock")
+        self.state.lock().expect("the lock is not poisoned")
     }
 }
 
@@ -278,7 +278,7 @@ impl Recording {
         at.saturating_duration_since(self.from).as_secs_f64() / self.dilation
     }
 
-    /// False where the writer is gone, or so slow that there is no room for more.
+    /// Returns false if the writer has ended, or is so slow that the queue is full.
     fn add(&mut self, asked: HostRequest, arrived: Instant) -> bool {
         let arrival = Time::from_secs_f64(self.elapsed(arrived));
         let HostRequest { op, offset, bytes, forced } = asked;
@@ -314,7 +314,7 @@ impl Recording {
             return self.joined();
         }
         // Without a final message the writer leaves no file behind.
-        let error = Some("the disk does not keep up with the requests".into());
+        let error = Some("the disk is too slow for the requests".into());
         let Recording { path, requests, faults, .. } = self;
         Recorded { path, is_under_way: false, requests, bytes: None, error, faults }
     }
@@ -344,9 +344,9 @@ fn write(
             latest = latest.max(request.arrival);
             request.arrival = latest;
         }
-        writer.write(&batch).map_err(words)?;
+        writer.write(&batch).map_err(description)?;
         if is_last {
-            writer.finish().map_err(words)?;
+            writer.finish().map_err(description)?;
             return file.finish().map_err(|error| error.to_string());
         }
     }
@@ -359,7 +359,7 @@ fn now() -> Instant {
 }
 
 /// Error of the system, without the path of the trace.
-fn words(error: TraceError) -> String {
+fn description(error: TraceError) -> String {
     match error {
         TraceError::Io { error, .. } => error.to_string(),
         error => error.to_string(),

@@ -1,4 +1,4 @@
-//! Information on a fault that was added to a served device.
+//! Report of a fault that was added to a served device.
 
 use nacre_kernel::{FaultCounts, FaultReport};
 use serde::Serialize;

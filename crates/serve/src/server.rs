@@ -3,14 +3,14 @@
 use crate::attend::{attend, control, metrics};
 use crate::awake;
 use crate::clients::Clients;
-use crate::connection::{House, talk};
-use crate::linger::Places;
+use crate::connection::{ServerContext, talk};
+use crate::linger::PollingSlots;
 use crate::listen::{Address, Listener};
 use crate::model::Timing;
 use crate::offer::{Offer, ServeError};
 use crate::opening;
-use crate::room::{ROOM_BYTES, Room};
 use crate::serving::Disk;
+use crate::shared_memory::{SHARED_BYTES, SharedMemory};
 use crate::socket::{Socket, pause};
 use crate::statistics::{Denied, Life};
 use crate::stream::Stream;
@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 /// Maximum connected clients; more are rejected.
 const CLIENTS_MAX: usize = 256;
 /// Interval of checking for the end.
-const GLANCE: Duration = Duration::from_millis(50);
+const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 /// Stack of a client's thread; there may be many.
 const STACK_BYTES: usize = 512 << 10;
 
@@ -39,8 +39,8 @@ pub struct Server {
     exports: Vec<Export>,
     notices: Vec<String>,
     certificates: Option<Certificates>,
-    places: Places,
-    room: Room,
+    places: PollingSlots,
+    shared: SharedMemory,
     control: Option<Listener>,
     metrics: Option<Listener>,
 }
@@ -54,7 +54,7 @@ pub struct Terms {
     pub timing: Timing,
     /// Certificates; if given, every connection is encrypted.
     pub certificates: Option<Certificates>,
-    /// The socket over which it is watched and steered.
+    /// The control socket.
     pub control: Option<PathBuf>,
     /// Address of the metrics.
     pub metrics: Option<Address>,
@@ -100,12 +100,12 @@ impl Server {
             certificates,
             control,
             metrics,
-            places: Places::new(),
-            room: Room::of(ROOM_BYTES),
+            places: PollingSlots::new(),
+            shared: SharedMemory::of(SHARED_BYTES),
         })
     }
 
-    /// Notices for the user from opening.
+    /// Notes for the user from opening.
     pub fn notices(&self) -> &[String] {
         &self.notices
     }
@@ -153,7 +153,7 @@ impl Server {
                     })
                 }),
             ];
-            // A started thread still needs memory of its own.
+            // A new thread needs memory.
             for _ in begun.iter().flatten().filter(|begun| begun.is_ok()) {
                 let _ = here.recv();
             }
@@ -169,14 +169,14 @@ impl Server {
                 match self.listener.accept() {
                     Ok(Some(socket)) => self.welcome(socket, &clients, scope),
                     // A signal ends the wait early.
-                    Ok(None) => drop(self.listener.wait(GLANCE)),
+                    Ok(None) => drop(self.listener.wait(CHECK_INTERVAL)),
                     // The client disconnected, or too many files are open: others may still connect.
-                    Err(_) => pause(GLANCE),
+                    Err(_) => pause(CHECK_INTERVAL),
                 }
             }
             is_over.store(true, Ordering::Relaxed);
-            self.room.close();
-            clients.send_home();
+            self.shared.close();
+            clients.stop_reading();
         });
         let mut life = Life { denied, ..clients.life() };
         for disk in &self.disks {
@@ -201,14 +201,14 @@ impl Server {
         let Some(number) = clients.enter(&socket, Some(now())) else { return };
         let talk = move || {
             let mut stream = Stream::new(socket);
-            let house = House {
+            let context = ServerContext {
                 disks: &self.disks,
                 exports: &self.exports,
                 certificates: self.certificates.as_ref(),
                 places: &self.places,
-                room: &self.room,
+                shared: &self.shared,
             };
-            let ended = talk(&mut stream, &house, clients, number);
+            let ended = talk(&mut stream, &context, clients, number);
             stream.end();
             clients.leave(number, ended.map_err(|dropped| dropped.to_string()).err());
         };

@@ -127,7 +127,7 @@ impl Disk {
             }
         });
         served.unwrap_or_else(|failed| {
-            // A partial reply is dropped: an error is a reply of its own.
+            // Drop a partial reply: an error needs a separate reply.
             out.truncate(mark);
             self.tally.failed(request.command);
             Reply::new(session, request, out).failed(failed.refusal());
@@ -191,7 +191,7 @@ impl Disk {
     ) -> Result<Served, Failed> {
         let is_zeroing = request.command == Command::WriteZeroes;
         if is_zeroing && request.is_fast() {
-            return Err(Failed::Refused(not_fast("a modeled device zeroes no faster than it writes")));
+            return Err(Failed::Refused(not_fast("a modeled device zeroes as slowly as it writes")));
         }
         let Some(asked) = of_device(request) else {
             let reply = Reply::new(session, request, out);
@@ -244,14 +244,14 @@ impl Disk {
         payload: &[u8],
         out: &mut Vec<u8>,
     ) -> Result<(), Failed> {
-        let _held = raw.gate.read().expect("nobody panics with the lock");
+        let _held = raw.gate.read().expect("the lock is not poisoned");
         let Request { offset, length, .. } = *request;
         let (bytes, reply) = (u64::from(length), Reply::new(session, request, out));
         let range = offset..offset + bytes;
         let keeps_room = request.keeps_room();
         if request.command == Command::WriteZeroes && request.is_fast() && !raw.bytes.zeroes_fast(keeps_room)
         {
-            let why = "the file system of the image zeroes no faster than it writes";
+            let why = "the file system of the image zeroes as slowly as it writes";
             return Err(Failed::Refused(not_fast(why)));
         }
         raw.answered.fetch_add(1, Ordering::Relaxed);
@@ -333,7 +333,7 @@ impl Disk {
             stack,
             faults: self.faults(),
             unsafe_shutdowns,
-            recording: self.recorder.told(),
+            recording: self.recorder.status(),
         }
     }
 
@@ -456,7 +456,7 @@ fn not_fast(reason: &'static str) -> Refusal {
 fn refusal_of(error: &io::Error) -> Refusal {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            Refusal { error: Errno::NoSpace, reason: "the disk under the image is full" }
+            Refusal { error: Errno::NoSpace, reason: "the host disk is full" }
         }
         _ => Refusal { error: Errno::Io, reason: "the image cannot be read or written" },
     }

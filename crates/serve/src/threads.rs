@@ -1,10 +1,9 @@
 //! Starting threads, which the system may deny.
 //!
-//! A thread needs more than its stack: its thread-local data and what it allocates first come from the
-//! allocator, and
-//! where they do not come the whole process ends. A stack may be had without them, since the stacks of
-//! threads that
-//! have ended are kept for others. So memory is asked for first, and a thread begun only where there is some.
+//! A thread needs more than its stack: its thread-local data and first allocations come from the allocator,
+//! and if they fail, the whole process aborts. Success of the stack does not imply success of these, since
+//! the stacks of ended threads are reused. Therefore, memory is reserved first, and the thread starts only if
+//! that succeeds.
 
 use std::io;
 use std::thread::{Builder, Scope, ScopedJoinHandle};

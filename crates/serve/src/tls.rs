@@ -1,8 +1,8 @@
-//! Encryption: TLS with certificates, as the NBD protocol's `STARTTLS` asks for.
+//! Encryption: TLS with certificates, requested by the NBD protocol's `STARTTLS`.
 //!
-//! A folder of certificates is laid out as other NBD servers and clients have it: `server-cert.pem` with the chain,
-//! `server-key.pem`, and `ca-cert.pem`. Where `ca-cert.pem` is there, clients have to show a certificate of that
-//! authority. Keys shared beforehand (PSK) are not offered: the library has none.
+//! The folder of certificates has the layout of other NBD servers and clients: `server-cert.pem` with the
+//! chain, `server-key.pem`, and `ca-cert.pem`. If `ca-cert.pem` exists, clients need a certificate of that
+//! authority. Pre-shared keys (PSK) are not supported by the library.
 
 use crate::socket::Socket;
 use nacre_files::open_file;
@@ -43,8 +43,8 @@ impl Certificates {
         let secret =
             PrivateKeyDer::from_pem_slice(&contents(&key)?).map_err(|error| unusable(&key, &error))?;
         let authority = folder.join("ca-cert.pem");
-        // Of a link that leads nowhere, and of a file that cannot be read, reading says what is wrong: only where
-        // nobody has put anything there is everybody let in.
+        // For a dangling link or an unreadable file, reading returns the error. Clients without a certificate
+        // are accepted only if nothing exists here.
         let is_choosy = match authority.symlink_metadata() {
             Ok(_) => true,
             Err(error) if error.kind() == io::ErrorKind::NotFound => false,

@@ -1,29 +1,20 @@
 //! Transport delay between client and server, which adds to the latency of the device.
 //!
-//! When a timed server begins it plays both sides: one thread sends a request over a connected pair of
-//! sockets and
-//! sleeps until the answer is there, and another one answers [`WAIT`] later, waiting as a server waits. What
-//! the round
-//! trip takes longer than that, with small and with long answers, is what an answer leaves earlier than the
-//! model says,
-//! where that is wished.
-//! Without the wait the client would hardly be asleep, and a sleeper is woken later the longer it sleeps. The
-//! median
-//! of the round trips counts, but no more than half again the fastest of them, and never more than
-//! [`FASTEST_MAX`] and
-//! its half: what others take from a busy machine at this moment is not the way, and an answer should be late
-//! rather
-//! than early. So no answer to such a client is early by more than the [spread](Transport::spread), a third
-//! of the way
-//! at most.
-//! Clients that are further away, busier or slower than that see the difference; a device that is faster than
-//! the way
-//! cannot be emulated, only dilated.
+//! A timed server measures the delay when it starts. It plays both sides: one thread sends a request over a
+//! connected pair of sockets and sleeps until the reply arrives. Another thread replies [`WAIT`] later,
+//! waiting like a server. The rest of the round-trip time, for short and for long replies, is the transport
+//! delay. Replies leave earlier by this delay if that is requested. Without the wait the client would hardly
+//! sleep, and a longer sleep takes longer to end. The delay is the median of the round trips, but at most
+//! [`SPREAD_MAX`] times the fastest, which counts with at most [`FASTEST_MAX`]: interference of a busy
+//! machine is not transport, and a reply should be late rather than early. So no reply to such a client is
+//! early by more than the [spread](Transport::spread), at most a third of the delay. Clients that are more
+//! distant, busier, or slower see the difference. A device that is faster than the transport cannot be
+//! emulated, only dilated.
 
 #![expect(clippy::disallowed_types, reason = "sockets belong here")]
 
 use crate::awake::Awake;
-use crate::linger::{Linger, Places};
+use crate::linger::{Linger, PollingSlots};
 use crate::listen::Address;
 use crate::socket::{Socket, wait_for};
 use nacre_nbd::HEADER_BYTES;
@@ -81,7 +72,7 @@ impl Transport {
     }
 
     fn new(short: &Rounds, long: &Rounds) -> Transport {
-        // The fastest ones: what others took from long answers and not from short ones is no matter of their length.
+        // The fastest round trips: interference with long replies only does not depend on their length.
         let slope = long.fastest.saturating_sub(short.fastest).as_nanos() as f64 / (LONG - SHORT) as f64;
         let slope = slope.min(NANOSECONDS_PER_BYTE_MAX);
         let of_short = Duration::from_nanos((slope * SHORT as f64) as u64);
@@ -104,13 +95,13 @@ struct Rounds {
 #[expect(clippy::disallowed_methods, reason = "both ends are asked at once")]
 fn measure(address: &Address) -> io::Result<(Rounds, Rounds)> {
     let (client, server) = pair(address)?;
-    // Without it clients will find processors as they are found here.
+    // Without this, processors sleep here as they do for clients.
     let _awake = Awake::keep();
     std::thread::scope(|scope| {
         let echo = Builder::new().spawn_scoped(scope, move || answer(&server))?;
         let way = rounds(&client, SHORT).and_then(|short| Ok((short, rounds(&client, LONG)?)));
         client.end();
-        // Failures show in later operations.
+        // Later operations report failures.
         let _ = echo.join();
         way
     })
@@ -120,7 +111,7 @@ fn measure(address: &Address) -> io::Result<(Rounds, Rounds)> {
 fn answer(server: &Socket) -> io::Result<()> {
     let answer = vec![0; HEAD_BYTES + LONG];
     let mut request = [0; HEADER_BYTES];
-    let places = Places::new();
+    let places = PollingSlots::new();
     let mut linger = Linger::new(&places);
     loop {
         let came = match linger.look(|| server.read_now(&mut request))? {
@@ -198,7 +189,7 @@ mod tests {
     #[test]
     fn an_undisturbed_way_takes_what_it_usually_takes() {
         let way = Transport::new(&rounds(24, 30), &rounds(276, 300));
-        // 1 us for 1 KiB, of which 4 are in the short answers.
+        // 1 us for 1 KiB; the short replies have 4 KiB.
         assert_eq!(way.of(4 << 10), Duration::from_micros(30));
         assert_eq!(way.of(64 << 10), Duration::from_micros(90));
         assert_eq!(way.spread(), Duration::from_micros(6));
@@ -208,7 +199,7 @@ mod tests {
     fn what_others_take_of_a_busy_machine_is_not_the_way() {
         let way = Transport::new(&rounds(20, 4_000), &rounds(20, 12_000));
         assert_eq!((way.of(4 << 10), way.spread()), (Duration::from_micros(30), Duration::from_micros(10)));
-        // Not one round trip was undisturbed.
+        // Every round trip was disturbed.
         let way = Transport::new(&rounds(4_000, 9_000), &rounds(9_000, 12_000));
         assert_eq!((way.of(4 << 10), way.spread()), (Duration::from_micros(45), Duration::from_micros(15)));
         assert_eq!(way.of(1 << 20) - way.of(0), Duration::from_nanos(1 << 20));

@@ -1,30 +1,23 @@
 //! Time of one client from a reply to its next request.
 //!
-//! Of a client that asks for one thing at a time and continues at once this is all that it waits for besides
-//! the device:
-//! the answer's way, waking up, its library, the next request's way. [`Transport`] measures that with a
-//! client of its
-//! own before anybody comes; a real one's library is slower, one that never sleeps is faster, and a machine
-//! is not
-//! always the same. So what this client takes is what leaves the server earlier, once it is known and where
-//! the way is
-//! subtracted.
+//! A client with one request at a time that continues at once waits only for the device and for its
+//! turnaround: delivery of the reply, waking up, its library, and delivery of the next request. [`Transport`]
+//! measures that with the server's own client before others connect. The library of a real client is slower,
+//! a client that never sleeps is faster, and machines vary. If the transport delay is subtracted, replies
+//! therefore leave earlier by the turnaround of this client, once it is known.
 //!
-//! A client that computes between requests takes longer and should not be given that time. It often continues
-//! at once
-//! now and then, so the lower third of the last turnarounds counts, never more than the fastest of them and
-//! the
-//! [spread](Transport::spread) of the way. Where even the fastest took [`LONGER_MAX`] longer than the way,
-//! the client
-//! always computes or others have the machine, and what it takes besides is not known.
+//! A client that computes between requests takes longer, and this time should not be subtracted. It often
+//! continues at once now and then, so the lower third of the last turnarounds counts, limited to the fastest
+//! plus the [spread](Transport::spread) of the delay. If even the fastest took [`LONGER_MAX`] longer than the
+//! transport delay, the client always computes or the machine is busy, and its turnaround is unknown.
 
 use crate::transport::Transport;
 use std::time::{Duration, Instant};
 
-/// Turnarounds that are remembered.
+/// Turnarounds that are stored.
 const REMEMBERED: usize = 64;
 /// Turnarounds between adjustments, after the first ones.
-const GLANCE: usize = 16;
+const ADJUST_EVERY: usize = 16;
 /// Maximum excess over the measured transport delay that counts, as a share of it.
 const LONGER_MAX: f64 = 0.5;
 
@@ -60,7 +53,7 @@ impl Turnaround {
         let Some(answered) = self.answered.take() else { return };
         self.last[self.count % REMEMBERED] = nanoseconds(at - answered) - nanoseconds(transport.of(bytes));
         self.count += 1;
-        if self.count <= GLANCE || self.count.is_multiple_of(GLANCE) {
+        if self.count <= ADJUST_EVERY || self.count.is_multiple_of(ADJUST_EVERY) {
             let mut sorted = self.last;
             let known = &mut sorted[..self.count.min(REMEMBERED)];
             known.sort_unstable();
@@ -97,7 +90,7 @@ mod tests {
             client.answered(at);
             at += Duration::from_micros(turnaround);
             client.asked(at, 0, &way);
-            // A request that comes while another is under way says nothing.
+            // A request that arrives while another is outstanding has no turnaround.
             at += Duration::from_micros(500);
             client.asked(at, 0, &way);
         }
@@ -123,7 +116,7 @@ mod tests {
 
     #[test]
     fn no_answer_is_early_by_more_than_the_spread_of_the_way() {
-        // Slow ones are usual, and yet one in twenty took 15 us only.
+        // Most are slow, but one in twenty took only 15 us.
         let some = (0..100).map(|n| if n % 20 == 0 { 15 } else { 29 });
         assert_eq!(beyond(some), sooner(15 + 6 - 20));
     }

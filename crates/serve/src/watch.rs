@@ -1,4 +1,4 @@
-//! Operations on a running server: behind the control socket and the metrics.
+//! Operations on a running server, for the control socket and the metrics.
 
 use crate::clients::Clients;
 use crate::control::{Command, Refusal};
@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Interval of checking for the end while a reply waits for its time.
-const GLANCE: Duration = Duration::from_millis(50);
+const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// A running server, for monitoring and control.
 pub(crate) struct Watch<'a> {
@@ -30,7 +30,7 @@ pub(crate) struct Watch<'a> {
 
 impl Watch<'_> {
     /// Executes a command. Errors: the reason.
-    pub(crate) fn obey(&self, command: Command) -> Result<Value, Refusal> {
+    pub(crate) fn execute(&self, command: Command) -> Result<Value, Refusal> {
         match command {
             Command::Stats { columns } => Ok(self.statistics().json(columns)),
             Command::Record { export, path, force } => {
@@ -102,13 +102,14 @@ impl Watch<'_> {
         }))
     }
 
-    /// One request, with a reply when due. Errors: the reason; the power has failed before.
+    /// Performs one request and returns its reply at its completion time. Errors: the reason; the power has
+    /// failed before.
     fn step(&self, disk: &Disk, request: StepRequest) -> io::Result<Value> {
         let outages = disk.outages();
         let mut wait = |time: Duration| {
             let goes_on = !self.is_over.load(Ordering::Relaxed) && disk.outages() == outages;
             if goes_on && !time.is_zero() {
-                pause(time.min(GLANCE));
+                pause(time.min(CHECK_INTERVAL));
             }
             goes_on
         };

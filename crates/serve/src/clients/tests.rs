@@ -9,7 +9,7 @@ fn now() -> Instant {
     Instant::now()
 }
 
-/// A client's end of a connection and the server's.
+/// The client's and the server's end of a connection.
 fn connection() -> (UnixStream, Socket) {
     let (client, server) = UnixStream::pair().unwrap();
     (client, Socket::Unix(server))
@@ -36,11 +36,11 @@ fn who_does_not_choose_in_time_is_cut_off_whatever_it_does_meanwhile() {
     clients.cut_undecided(came + PATIENCE + Duration::from_millis(1));
     assert!(is_ended(&mut slow));
     assert!(!is_ended(&mut chosen) && !is_ended(&mut caller));
-    // Its thread may take the end for one in the middle of a message.
-    clients.leave(number, Some("the client left in the middle of a message".into()));
+    // Its thread may see the disconnection in the middle of a message.
+    clients.leave(number, Some("the client disconnected in the middle of a message".into()));
     let counted = clients.counted();
     assert_eq!((counted.now, counted.dropped), (2, 1));
-    assert_eq!(counted.last_drop.unwrap(), "the client did not choose an export within 30s");
+    assert_eq!(counted.last_drop.unwrap(), "the client did not select an export within 30s");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 use std::sync::Barrier;
 
-/// A folder of a test's own, removed at its end.
+/// Temporary folder of one test, removed on drop.
 struct Folder(PathBuf);
 
 impl Folder {

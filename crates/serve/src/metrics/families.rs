@@ -53,9 +53,9 @@ fn server(page: &mut Page, of: &Statistics) {
     page.sample("nacre_build_info", &[("version", env!("CARGO_PKG_VERSION"))], 1);
     page.family("nacre_up_seconds", GAUGE, "Uptime of the server.");
     page.sample("nacre_up_seconds", &[], of.up.as_secs_f64());
-    page.family("nacre_connections_open", GAUGE, "Clients there now.");
+    page.family("nacre_connections_open", GAUGE, "Connected clients.");
     page.sample("nacre_connections_open", &[], of.connections.now);
-    page.family("nacre_connections_total", COUNTER, "Clients that ever came.");
+    page.family("nacre_connections_total", COUNTER, "Total connections of clients.");
     page.sample("nacre_connections_total", &[], of.connections.ever);
     page.family(
         "nacre_connections_dropped_total",
@@ -160,7 +160,7 @@ fn devices(page: &mut Page, exports: &[ExportStatistics]) {
         }
     }
     let name = "nacre_events_total";
-    page.family(name, COUNTER, "What a component counts.");
+    page.family(name, COUNTER, "Counter of a component.");
     for (export, part) in parts(exports) {
         for (event, count) in &part.counters {
             let labels = [("export", export), ("component", &part.path), ("event", event)];
@@ -173,7 +173,7 @@ fn devices(page: &mut Page, exports: &[ExportStatistics]) {
 fn faults(page: &mut Page, exports: &[ExportStatistics]) {
     type Count = fn(&Counts) -> f64;
     let counts: [(&str, &str, Count); 4] = [
-        ("nacre_fault_requests_total", "Requests that a fault touched.", |of| of.touched as f64),
+        ("nacre_fault_requests_total", "Requests affected by a fault.", |of| of.touched as f64),
         ("nacre_fault_added_seconds_total", "Simulated time added to requests by a fault.", |of| of.added_s),
         ("nacre_fault_errors_total", "Requests failed by a fault.", |of| of.errors as f64),
         ("nacre_fault_silent_bytes_total", "Bytes silently corrupted by a fault.", |of| {
@@ -272,24 +272,24 @@ fn media(page: &mut Page, exports: &[ExportStatistics]) {
 fn health(page: &mut Page, exports: &[ExportStatistics]) {
     type Number = fn(&Health) -> Option<f64>;
     let families: [(&str, &str, &str, Number); 6] = [
-        ("nacre_spare_left_ratio", GAUGE, "Spare blocks left, by those of a new device.", |of| of.spare_left),
+        (
+            "nacre_spare_left_ratio",
+            GAUGE,
+            "Remaining spare blocks, divided by those of a new device.",
+            |of| of.spare_left,
+        ),
         (
             "nacre_endurance_used_ratio",
             GAUGE,
-            "Cycles of an average block or row in its whole life, by those it is made for.",
+            "Mean lifetime cycles of blocks or rows, divided by their rated cycles.",
             |of| of.used,
         ),
         ("nacre_worn_out", GAUGE, "Whether the medium is worn out.", |of| Some(f64::from(of.read_only))),
-        (
-            "nacre_media_errors_total",
-            COUNTER,
-            "Units or pages that could not be corrected or are lost.",
-            |of| Some(of.media_errors as f64),
-        ),
-        ("nacre_read_retries_total", COUNTER, "Reads repeated with other thresholds.", |of| {
-            of.retries.map(|retries| retries as f64)
+        ("nacre_media_errors_total", COUNTER, "Uncorrectable or lost mapping units or pages.", |of| {
+            Some(of.media_errors as f64)
         }),
-        ("nacre_failed_members", GAUGE, "Members that an array has removed because they failed.", |of| {
+        ("nacre_read_retries_total", COUNTER, "Read retries.", |of| of.retries.map(|retries| retries as f64)),
+        ("nacre_failed_members", GAUGE, "Array members removed after failures.", |of| {
             of.failed_members.map(|failed| failed as f64)
         }),
     ];
@@ -302,7 +302,7 @@ fn health(page: &mut Page, exports: &[ExportStatistics]) {
         }
     }
     let name = "nacre_unsafe_shutdowns_total";
-    page.family(name, COUNTER, "Power losses in the whole life of the device.");
+    page.family(name, COUNTER, "Power losses over the lifetime of the device.");
     for export in exports {
         page.sample(name, &[("export", &export.name)], export.unsafe_shutdowns);
     }

@@ -21,13 +21,13 @@ pub fn respond(
             .then(|| Some(page("431 Request Header Fields Too Large", PLAIN, "")));
     };
     if !is_ours(host(&head[..end])) {
-        return Some(Some(page("403 Forbidden", PLAIN, "the request names another host than this one\n")));
+        return Some(Some(page("403 Forbidden", PLAIN, "the request has a different host name\n")));
     }
     let path = target.split('?').next().unwrap_or(target);
     Some(Some(match (method, path) {
         ("GET", "/metrics") => page("200 OK", METRICS, &metrics()),
         ("GET", _) => page("404 Not Found", PLAIN, "the metrics are at /metrics\n"),
-        _ => page("405 Method Not Allowed\r\nAllow: GET", PLAIN, "the metrics are read with GET\n"),
+        _ => page("405 Method Not Allowed\r\nAllow: GET", PLAIN, "use GET for the metrics\n"),
     }))
 }
 

@@ -26,13 +26,13 @@ impl Model {
         Ok(number)
     }
 
-    /// Ends fault `number`, or all; those that were not over.
+    /// Ends fault `number`, or all. Returns the faults that were not over.
     #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
     pub(crate) fn clear_faults(&self, number: Option<usize>) -> Vec<usize> {
         self.clear_faults_at(self.simulated(Instant::now()), number)
     }
 
-    /// The same when it is `at`.
+    /// As before, at `at`.
     pub(crate) fn clear_faults_at(&self, at: Time, number: Option<usize>) -> Vec<usize> {
         let mut state = self.state();
         state.run_to(at);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// A folder of a test's own, removed at its end.
+/// Temporary folder of one test, removed on drop.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -44,7 +44,7 @@ fn asked(op: Op, offset: u64, bytes: u32) -> HostRequest {
     HostRequest { op, offset, bytes, forced: false }
 }
 
-/// What is noted so long after `from`.
+/// The instant `time` after `from`.
 fn after(from: Instant, time: Duration) -> Option<Instant> {
     Some(from + time)
 }
@@ -66,12 +66,12 @@ fn what_clients_ask_for_is_in_the_trace_in_time_of_the_device() {
     let forced = HostRequest { op: Op::Write, offset: 1 << 40, bytes: 512, forced: true };
     recorder.note(forced, after(from, Duration::from_millis(60)));
     recorder.note(asked(Op::Trim, 0, 1 << 30), after(from, Duration::from_millis(80)));
-    let told = recorder.told().unwrap();
-    assert_eq!((told.requests, told.is_under_way, told.bytes), (4, true, None));
+    let status = recorder.status().unwrap();
+    assert_eq!((status.requests, status.is_under_way, status.bytes), (4, true, None));
     let ended = recorder.end().unwrap();
     assert_eq!((ended.requests, ended.is_under_way, &ended.error), (4, false, &None));
     assert_eq!(ended.bytes, Some(std::fs::metadata(&path).unwrap().len()));
-    assert_eq!(recorder.told(), Some(ended));
+    assert_eq!(recorder.status(), Some(ended));
     let request = |arrival, op, address, bytes| Request { arrival, address, bytes, volume: 0, op };
     let expected = [
         request(Time::ZERO, Op::Read, 4096, 8192),
@@ -91,7 +91,7 @@ fn requests_that_come_out_of_order_are_put_into_it() {
     recorder.begin(&path, Existing::Kept, 1.0, "").unwrap();
     let from = start(&recorder);
     let count = 5 * BATCH as u64 + 17;
-    // Every group of 64 comes backwards, as threads would bring it at worst.
+    // Every group of 64 arrives in reverse order: the worst order that threads can cause.
     for number in 0..count {
         let place = (number / 64 * 64 + 63 - number % 64).min(count - 1);
         recorder.note(asked(Op::Write, place * 512, 512), after(from, Duration::from_micros(place)));
@@ -112,7 +112,7 @@ fn a_trace_appears_when_it_is_whole_and_never_before() {
     assert!(!path.exists());
     let other = recorder.begin(&folder.0.join("other.nacre"), Existing::Kept, 1.0, "");
     assert!(matches!(other, Err(RecordError::UnderWay(into)) if into == path));
-    // The server is gone before the recording is ended.
+    // The writer ends before the recording does.
     let writer = recorder.state().under_way.take().map(|Recording { writer, .. }| writer);
     let left = writer.unwrap().join().unwrap();
     assert_eq!(left, Err("it was given up".into()));
@@ -127,10 +127,10 @@ fn what_cannot_be_begun_or_ended_is_said() {
     let nowhere = folder.0.join("no/such/io.nacre");
     let refused = recorder.begin(&nowhere, Existing::Kept, 1.0, "").unwrap_err().to_string();
     assert!(refused.contains("no/such/io.nacre: "), "{refused}");
-    assert_eq!(recorder.told(), None);
+    assert_eq!(recorder.status(), None);
 }
 
-/// A disk that is full from the beginning.
+/// A full disk.
 struct Full;
 
 impl TraceWriter for Full {
@@ -153,9 +153,9 @@ fn a_recording_whose_name_was_taken_is_kept_under_another() {
     recorder.begin(&path, Existing::Kept, 1.0, "a test").unwrap();
     recorder.note(asked(Op::Read, 0, 512), None);
     std::os::unix::fs::symlink("meanwhile", &path).unwrap();
-    let told = recorder.end().unwrap();
+    let status = recorder.end().unwrap();
     let other = folder.0.join("io-2.nacre");
-    assert!(told.error.as_ref().is_some_and(|why| why.contains(&*other.to_string_lossy())), "{told:?}");
+    assert!(status.error.as_ref().is_some_and(|why| why.contains(&*other.to_string_lossy())), "{status:?}");
     assert_eq!(path.read_link().unwrap().as_os_str(), "meanwhile");
     assert_eq!(requests(&other).len(), 1);
 }
@@ -167,13 +167,13 @@ fn a_full_disk_ends_the_recording_and_nothing_else() {
     let recorder = Recorder::default();
     let file = SharedFile::begin(&path, Existing::Kept).unwrap();
     recorder.begin_with(Recording::begin(&path, 1.0, file, Box::new(Full)).unwrap()).unwrap();
-    // However long it continues, nobody waits and nothing is kept.
-    while recorder.told().is_some_and(|told| told.is_under_way) {
+    // No caller waits and nothing is kept, however long this continues.
+    while recorder.status().is_some_and(|status| status.is_under_way) {
         recorder.note(asked(Op::Read, 0, 512), None);
     }
-    let told = recorder.told().unwrap();
-    assert!(told.error.as_ref().is_some_and(|why| why.contains("no storage space")), "{told:?}");
-    assert_eq!(told.bytes, None);
+    let status = recorder.status().unwrap();
+    assert!(status.error.as_ref().is_some_and(|why| why.contains("no storage space")), "{status:?}");
+    assert_eq!(status.bytes, None);
     recorder.note(asked(Op::Read, 0, 512), None);
     assert!(matches!(recorder.end(), Err(RecordError::NotRecording)));
     assert_eq!(folder.names(), Vec::<String>::new());

@@ -1,4 +1,4 @@
-//! Media errors, snapshots and zeroes, as clients see them.
+//! Media errors, snapshots, and zeros, as clients see them.
 
 use super::{EMULATED, Folder, PLAIN, checked, offer, opened, us};
 use crate::model::{Answer, Early, Timing};
@@ -13,21 +13,21 @@ const READ: u16 = 0;
 const WRITE: u16 = 1;
 const WRITE_ZEROES: u16 = 6;
 const FUA: u16 = 1;
-/// The protocol's number of the error.
+/// Error number of the protocol.
 const EIO: u32 = 5;
-/// Bytes of a simple answer without data.
+/// Bytes of a simple reply without data.
 const HEAD: usize = 16;
 
 fn open(path: &Path, timing: Timing) -> Disk {
     opened(offer(checked(PLAIN), path), timing).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Serves one request to its end; the whole answer.
+/// Serves one request and returns the whole reply.
 fn answer(disk: &Disk, flags: u16, command: u16, offset: u64, bytes: u32) -> Vec<u8> {
     answer_with(disk, flags, command, offset, bytes, 1)
 }
 
-/// The same; what is written is `fill`.
+/// As before, with `fill` as the written data.
 pub(super) fn answer_with(
     disk: &Disk,
     flags: u16,
@@ -58,12 +58,12 @@ pub(super) fn answer_with(
     out
 }
 
-/// The error that a client gets; zero for none.
+/// The error number of the reply; zero for success.
 fn asked(disk: &Disk, command: u16, offset: u64, bytes: u32) -> u32 {
     u32::from_be_bytes(answer(disk, 0, command, offset, bytes)[4..8].try_into().unwrap())
 }
 
-/// To the end.
+/// Continues to the end.
 fn on() -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
@@ -145,7 +145,7 @@ fn a_snapshot_is_an_image_of_that_moment_and_replaces_nothing() {
 
 #[test]
 fn a_forced_write_is_flushed_when_it_is_done() {
-    // The disk acknowledges what is in its cache; a forced write is answered when the platter has it.
+    // The disk acknowledges writes in its cache; a forced write is acknowledged when it is on the platter.
     let folder = Folder::new();
     let disk = super::served(super::CACHED_DISK, &folder.image());
     assert_eq!(answer(&disk, FUA, WRITE, 0, 4096).len(), HEAD);

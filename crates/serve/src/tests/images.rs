@@ -1,4 +1,4 @@
-//! Images that served devices, memories and runs have in common, and images that are refused.
+//! Images shared by served devices, memories, and runs; rejected images.
 
 use super::{
     BARE_SSD, CACHED_DISK, EMULATED, Folder, NoFiles, PLAIN, checked, offer, opened, refusal, served, us,
@@ -40,7 +40,7 @@ fn a_served_device_is_simulated_onwards_and_a_state_is_served() {
         now = disk.write_at(now, number * 7919 % 200 * 4096, &[number as u8; 4096]).done;
     }
     let report = disk.model().with(|kept| {
-        // It comes to rest, as the one does whose state is saved.
+        // Saving a state waits until the device is idle, and so does this.
         kept.saved_run(&checked(CACHED_DISK)).expect("a state");
         kept.device().report(kept.until())
     });
@@ -52,12 +52,12 @@ fn a_served_device_is_simulated_onwards_and_a_state_is_served() {
     drop(kept);
     assert_eq!(std::fs::metadata(folder.image()).unwrap().modified().unwrap(), before, "it was only read");
     let saved = SavedRun::read(&state).expect("a state");
-    // As a run has it: without bytes.
+    // A run restores the state without data.
     let mut device = nacre_machine::stack::build_alone(&checked, &NoFiles).expect("a legal stack");
     let quiet = saved.restore_device(&checked, &NoFiles, &mut *device).expect("its own state");
     assert_eq!(device.report(quiet).counters, report.counters);
     assert!(quiet >= now);
-    // And as a server has it, in a new image.
+    // A server restores it into a new image.
     let new = folder.0.join("new.image");
     let from = Offer { from: Some(state.clone()), ..offer(super::checked(CACHED_DISK), &new) };
     let disk = opened(from, EMULATED).unwrap_or_else(|error| panic!("{error}"));

@@ -1,4 +1,5 @@
-//! Served devices on real files, their clock in the hands of the test: what comes back, and what a power loss takes.
+//! Served devices on real files, with a clock controlled by the test: returned data, and effects of power
+//! loss.
 
 mod early;
 mod failing;
@@ -23,13 +24,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 const EMULATED: Timing = Timing::Emulated { dilation: 1.0, since: Since::Arrival };
 
-/// 10 us for everything, one after the other.
+/// Every request takes 10 us, one after the other.
 const PLAIN: &str = "kind = \"measured\"\ncapacity = \"64 KiB\"\nread = \"10 us\"\nwrite = \"10 us\"";
-/// A disk that acknowledges what is in its cache.
+/// A disk that acknowledges writes in its cache.
 const CACHED_DISK: &str = "kind = \"hdd\"\ncapacity = \"1 MiB\"\nrotation = \"15000 /min\"\nheads = 1\n\
     track_to_track_seek = \"0.2 ms\"\naverage_seek = \"3.4 ms\"\nfull_stroke_seek = \"6.6 ms\"\n\
     outer_rate = \"200 MB/s\"\ninner_rate = \"120 MB/s\"\nwrite_cache = \"256 KiB\"";
-/// Capacitors for six programs of five chips.
+/// Stored energy for six programs on five chips.
 const SHORT_ONYX: &str = "kind = \"onyx\"\ncontrollers = 2\nranks = 2\nrow_ranks = 2\nchip = \"4 KiB\"\n\
     row = \"1 KiB\"\nbuffered_writes = 16\n\
     wear_leveling = { kind = \"start_gap\", interval = 2, domains = 2, randomize = true }\n\
@@ -56,7 +57,7 @@ impl Files for NoFiles {
     }
 }
 
-/// Its own folder for a test, gone afterwards.
+/// Temporary folder of one test, removed on drop.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -98,7 +99,7 @@ fn checked(stack: &str) -> Checked {
     checked_with(stack, 3)
 }
 
-/// A tier of memory-like flash before a disk.
+/// Memory-like flash as a tier in front of a disk.
 fn tiers() -> String {
     let inline = |table: &str| format!("{{ {} }}", table.replace('\n', ", "));
     let fast = "kind = \"measured\"\nread = \"5 us\"\nwrite = \"10 us\"\ncapacity = \"256 KiB\"";
@@ -132,7 +133,7 @@ fn served(stack: &str, path: &Path) -> Disk {
     opened(offer(checked(stack), path), EMULATED).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What is reported where it cannot be opened.
+/// The error of opening it.
 fn refusal(offer: Offer, timing: Timing) -> String {
     match opened(offer, timing) {
         Ok(_) => panic!("it was opened"),
@@ -153,7 +154,7 @@ impl Disk {
         self.model().ask_at(came, asked, Payload::Write(bytes)).said
     }
 
-    /// The same, and nobody waits for it.
+    /// As before, without waiting for completion.
     fn begin_write_at(&self, came: Time, offset: u64, bytes: &[u8]) {
         let asked = HostRequest { op: Op::Write, offset, bytes: bytes.len() as u32, forced: false };
         self.model().begin_at(came, asked, Payload::Write(bytes));
@@ -173,17 +174,17 @@ impl Disk {
         self.model().ask_at(came, asked, Payload::None).said
     }
 
-    /// Every byte, read in small parts after everything so far is done.
+    /// All data, read in small parts after all earlier requests.
     fn bytes(&self) -> Vec<u8> {
         self.bytes_at(self.model().with(|kept| kept.until()))
     }
 
-    /// Every byte, read in small parts from `now` on.
+    /// All data, read in small parts from `now`.
     fn bytes_at(&self, now: Time) -> Vec<u8> {
         self.first_bytes_at(now, self.export.bytes as usize)
     }
 
-    /// So many of the first bytes, read in small parts from `now` on.
+    /// The first `count` bytes, read in small parts from `now`.
     fn first_bytes_at(&self, mut now: Time, count: usize) -> Vec<u8> {
         let mut bytes = vec![0; count];
         for (number, part) in bytes.chunks_mut(1 << 16).enumerate() {

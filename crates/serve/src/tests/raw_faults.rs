@@ -1,7 +1,7 @@
-//! Raw bytes on a disk that fails: at every operation on the file, in every way, once.
+//! Raw bytes on a failing host disk: every file operation fails once, in every way.
 //!
-//! A client is told what the disk said; what it wrote is there, or as it was before, or in between; no flush is answered
-//! that did not come about; and whoever opens the file again finds what was acknowledged.
+//! The client gets the disk's error. A failed write is present, absent, or partly present. A flush is
+//! acknowledged only if it succeeded. After reopening, all acknowledged data is there.
 
 use super::failing::answer_with;
 use super::{Folder, NoFiles, PLAIN, checked};
@@ -30,22 +30,22 @@ const NO_HOLE: u16 = 2;
 
 const EIO: u32 = 5;
 const ENOSPC: u32 = 28;
-/// Bytes of a simple answer without data.
+/// Bytes of a simple reply without data.
 const HEAD: usize = 16;
 const BYTES: usize = 64 << 10;
-/// So small that what fails soon asks for a checkpoint.
+/// A small journal, so that failures soon cause a checkpoint.
 const JOURNAL_BYTES: u64 = 2048;
 
-/// How an operation fails.
+/// Failure of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
-    /// With EIO, and nothing was done.
+    /// EIO, without effect.
     Broken,
-    /// With ENOSPC, and nothing was done.
+    /// ENOSPC, without effect.
     Full,
-    /// With EIO, and half of it was done.
+    /// EIO, half done.
     Short,
-    /// With ENOSPC, and half of it was done.
+    /// ENOSPC, half done.
     ShortAndFull,
 }
 
@@ -63,7 +63,7 @@ impl Fault {
     }
 }
 
-/// A file of which one operation fails.
+/// A file with one failing operation.
 #[derive(Debug)]
 struct Faulty {
     file: File,
@@ -73,10 +73,10 @@ struct Faulty {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
-    /// Operations so far, and the one that fails.
+    /// Number of operations so far, and the number of the failing one.
     operations: usize,
     failing: usize,
-    /// Changes of the file, and those of them that a sync has seen.
+    /// Number of changes to the file, and how many of them are synced.
     changes: usize,
     synced: usize,
 }
@@ -86,7 +86,7 @@ impl Faulty {
         self.counts.lock().unwrap()
     }
 
-    /// The next operation: whether it fails.
+    /// Counts an operation; returns whether it fails.
     fn fails(&self) -> bool {
         let mut counts = self.counts();
         counts.operations += 1;
@@ -170,7 +170,7 @@ impl nacre_image::Disk for Faulty {
     }
 }
 
-/// Whether these bytes are an empty record of the journal, which says what was synced and need not be.
+/// Whether these bytes are an empty journal record, which need not be synced.
 fn is_mark(bytes: &[u8]) -> bool {
     bytes.len() == 32 && bytes[4..8] == [0; 4]
 }
@@ -179,7 +179,7 @@ fn open(path: &Path) -> File {
     OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).unwrap()
 }
 
-/// The file at `path` as a served disk, of which operation number `failing` fails, counted behind its opening.
+/// Serves the file at `path`; operation `failing`, counted after opening, fails.
 fn served(path: &Path, fault: Fault, failing: usize) -> (Arc<Faulty>, Disk) {
     let file = Arc::new(Faulty { file: open(path), fault, counts: Mutex::default() });
     file.counts().failing = usize::MAX;
@@ -215,23 +215,23 @@ fn served(path: &Path, fault: Fault, failing: usize) -> (Arc<Faulty>, Disk) {
     (file, disk)
 }
 
-/// What a client asks for, one after the other.
+/// A request of the client.
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// Flags, offset, bytes and what they become.
+    /// Flags, offset, bytes, and the value written.
     Write(u16, u64, u32, u8),
     Zero(u16, u64, u32),
     Trim(u64, u32),
     Read(u64, u32),
     Flush,
-    /// Sectors fail from now on, until they are written.
+    /// Media errors until the sectors are written.
     Harm(u64),
 }
 
 const STEPS: [Step; 24] = [
     Step::Write(0, 0, 5000, 1),
     Step::Flush,
-    // In three parts.
+    // Served in three parts.
     Step::Write(0, 1000, 60_000, 2),
     Step::Read(0, 64 << 10),
     Step::Zero(NO_HOLE, 2000, 9000),
@@ -256,7 +256,7 @@ const STEPS: [Step; 24] = [
     Step::Read(0, 64 << 10),
 ];
 
-/// What every byte may be.
+/// The valid values of every byte.
 struct Legal(Vec<Vec<u8>>);
 
 impl Legal {
@@ -269,7 +269,7 @@ impl Legal {
         }
     }
 
-    /// Checks what was read. What was seen is so from now on.
+    /// Checks the data of a read. From then on, only the returned value is valid.
     fn see(&mut self, offset: u64, seen: &[u8]) {
         for (at, (legal, byte)) in self.0[offset as usize..].iter_mut().zip(seen).enumerate() {
             assert!(legal.contains(byte), "byte {} is {byte}, of {legal:?}", offset as usize + at);
@@ -278,7 +278,7 @@ impl Legal {
     }
 }
 
-/// Does a step; the error that came back, zero for none.
+/// Performs a step; returns the error number, zero for success.
 fn step(disk: &Disk, file: &Faulty, legal: &mut Legal, step: Step) -> u32 {
     let ask = |flags, command, offset, bytes, fill| {
         let answer = answer_with(disk, flags, command, offset, bytes, fill);
@@ -332,7 +332,7 @@ fn whatever_fails_once_is_told_and_takes_nothing_that_was_acknowledged() {
                 let had_failed = file.has_failed();
                 let error = step(&disk, &file, &mut legal, one);
                 if !had_failed && error != 0 && file.has_failed() {
-                    // A read or a sync that does not come about is an error of the disk, whatever it says.
+                    // A failed read or sync may report an error other than the disk's.
                     let is_plain = matches!(one, Step::Write(0, ..) | Step::Harm(_));
                     let said = if is_plain { fault.number() } else { error };
                     assert_eq!(error, said, "{fault:?} {failing}: {one:?}");
@@ -347,7 +347,7 @@ fn whatever_fails_once_is_told_and_takes_nothing_that_was_acknowledged() {
                 "an end is good only where everything is on the disk"
             );
             drop(disk);
-            // Whoever opens it again finds what was acknowledged, but for what somebody wished to fail.
+            // After reopening, all acknowledged data is there, except for injected media errors.
             let (file, disk) = served(&folder.image(), fault, usize::MAX / 2);
             assert_eq!(disk.harm(0, BYTES as u64, Harm::Heal).map_err(|error| error.to_string()), Ok(()));
             let read = step(&disk, &file, &mut legal, Step::Read(0, BYTES as u32));

@@ -1,4 +1,4 @@
-//! One device: the simulator, a program's memory and the server lose the same bytes.
+//! Simulator, a program's memory, and server lose the same bytes of one device.
 
 use super::{BARE_SSD, CACHED_DISK, ENVY, Folder, NoFiles, SHORT_ONYX, checked, served, tiers};
 use crate::serving::Disk;
@@ -11,13 +11,13 @@ use nacre_machine::stack::{build_with_bytes, store_layouts};
 use nacre_media::store::{self, Pages};
 use nacre_memory::Memory;
 
-/// What a host does, one after the other.
+/// An operation of the host.
 #[derive(Clone, Debug)]
 enum Act {
     Write(u64, Vec<u8>),
     Read(u64, u32),
     Flush,
-    /// The process of the driver is killed.
+    /// Kill the process of the driver.
     Kill,
     PowerFail,
 }
@@ -43,7 +43,7 @@ fn acts(random: &mut Random, capacity: u64) -> Vec<Act> {
     (0..160).map(&mut act).collect()
 }
 
-/// The device with its bytes in memory, asked as the simulator does: nothing but the contract.
+/// The device with data in memory, driven through the `Device` interface only, as in a run.
 struct Simulated {
     device: Box<dyn Device>,
     now: Time,
@@ -65,7 +65,7 @@ impl Simulated {
         self.device.capacity().expect("it has an end").0
     }
 
-    /// Does the first request that completes, or everything before `until`.
+    /// Processes events up to the first completion, or before `until`.
     fn run(&mut self, until: Time) -> Completions {
         let mut completions = Completions::new();
         self.device.run(until, &mut completions);
@@ -79,7 +79,7 @@ impl Simulated {
         self.device.submit(self.now, RequestId(self.ids), &request, data);
     }
 
-    /// Has the device do something, and waits for it; what is read.
+    /// Submits a request and waits for it; returns the data of a read.
     fn submit(&mut self, op: Op, address: u64, bytes: usize, data: Payload) -> Vec<u8> {
         self.begin(op, address, bytes, data);
         let completions = self.run(Time::MAX);
@@ -89,7 +89,7 @@ impl Simulated {
         completed.data.bytes().unwrap_or_default().to_vec()
     }
 
-    /// Bytes of acknowledged writes that are lost.
+    /// Cuts power; returns the lost bytes of acknowledged writes.
     fn power_fail(&mut self) -> u64 {
         let mut chance = Streams::new(self.seed).stream(&format!("power failure {}", self.failures));
         self.failures += 1;
@@ -100,7 +100,7 @@ impl Simulated {
         recovery.bytes_lost
     }
 
-    /// The first bytes, or all.
+    /// The first `reach` bytes, or all.
     fn bytes(&mut self, reach: u64) -> Vec<u8> {
         let mut bytes = vec![0; reach.min(self.capacity()) as usize];
         for (number, part) in bytes.chunks_mut(1 << 16).enumerate() {
@@ -111,7 +111,7 @@ impl Simulated {
     }
 }
 
-/// The three, each asked for the next thing when it has done the last one.
+/// The three drivers; each gets the next operation after it has completed the last.
 struct Drivers {
     checked: Checked,
     stack: String,
@@ -148,7 +148,8 @@ impl Drivers {
 
     fn act(&mut self, act: &Act) -> u64 {
         if let Act::Kill = act {
-            // What was read since the last record is forgotten with its time; after a write nothing is.
+            // A kill forgets reads after the last journal record, including their time; after a write there
+            // are none.
             let settled = Act::Write(0, vec![7; 512]);
             self.act(&settled);
             self.open();
@@ -170,7 +171,7 @@ impl Drivers {
                 assert_eq!(memory.read(*address, u64::from(*bytes)).expect("it lies within"), into);
             }
             Act::Flush => {
-                // A memory asks only devices that need it.
+                // A memory flushes only devices that need it.
                 if self.simulated.device.capabilities().persistence.needs_flush() {
                     self.simulated.submit(Op::Flush, 0, 0, Payload::NONE);
                     memory.flush().expect("the disk works");
@@ -192,7 +193,7 @@ impl Drivers {
         lost
     }
 
-    /// All three hold the same first bytes, at the same time.
+    /// Checks that all three hold the same first bytes at the same time.
     fn check(&mut self, reach: u64) {
         let expected = self.simulated.bytes(reach);
         let memory = self.memory.as_mut().expect("open");
@@ -215,7 +216,7 @@ fn simulator_memory_and_server_lose_the_same_bytes_over_kills_and_losses_of_powe
     }
 }
 
-/// Does the same with all three, within the first 256 KiB; the bytes that are lost.
+/// Runs the same operations within the first 256 KiB on all three; returns the lost bytes.
 fn lost_by_all(stack: &str, reach: u64) -> u64 {
     let mut drivers = Drivers::new(stack);
     let capacity = drivers.simulated.capacity();
@@ -230,8 +231,8 @@ fn lost_by_all(stack: &str, reach: u64) -> u64 {
     lost
 }
 
-/// What has no end gets one. Flash drives have fewer and smaller blocks, and eNVy fewer segments: their tables take
-/// gigabytes. Cells of one bit are some of the fewer.
+/// Settings that make a device small. Unlimited devices get a capacity. Flash drives get fewer and smaller
+/// blocks, SLC caches included, and eNVy fewer segments: their tables take gigabytes.
 fn smaller(entry: &Entry) -> &'static str {
     let Some(Value::Text(kind)) = entry.settings.get("kind").map(|kind| &kind.value) else { return "" };
     match kind.as_str() {
@@ -254,8 +255,8 @@ fn every_device_of_the_catalog_loses_the_same_bytes_in_simulator_memory_and_serv
         let stack = format!("preset = \"{}\"\n{}", entry.name, smaller(&entry));
         let lost = lost_by_all(&stack, 256 << 10);
         let persistence = Simulated::new(&checked(&stack)).device.capabilities().persistence;
-        let promises = persistence == Persistence::OnAcknowledgement;
-        assert!(lost == 0 || !promises, "{}: {lost} acknowledged bytes are lost", entry.name);
+        let guarantees = persistence == Persistence::OnAcknowledgement;
+        assert!(lost == 0 || !guarantees, "{}: {lost} acknowledged bytes are lost", entry.name);
         losing += u64::from(lost > 0);
     }
     assert!(losing > 0, "no device loses what it may");
@@ -275,7 +276,7 @@ fn with_many_requests_under_way_simulator_and_server_lose_the_same_bytes() {
                     let bytes = vec![(round * depth + number + 1) as u8; 4096];
                     simulated.begin(Op::Write, address, bytes.len(), bytes.clone().into());
                     disk.begin_write_at(simulated.now, address, &bytes);
-                    // The next one comes before this one is done.
+                    // The next request arrives before this one completes.
                     simulated.now += Time::from_us(random.below(20));
                 }
                 let at = simulated.now;

@@ -1,4 +1,4 @@
-//! Single requests by hand: the same device, its bytes and its image, and where the time went.
+//! Single manual requests: same device, data, and image; latency breakdown.
 
 use super::{CACHED_DISK, EMULATED, Folder, PLAIN, checked, offer, opened};
 use crate::model::Timing;
@@ -8,7 +8,7 @@ use nacre_kernel::{Op, Time};
 
 const READ: StepRequest = StepRequest { op: Op::Read, offset: 4096, bytes: 4096, fill: None };
 const WRITE: StepRequest = StepRequest { op: Op::Write, fill: Some(0x5A), ..READ };
-/// Sleeps until it is time.
+/// Sleeps for `time`.
 #[expect(clippy::disallowed_methods, reason = "a step takes wall time")]
 fn sleep(time: std::time::Duration) -> bool {
     std::thread::sleep(time);
@@ -34,7 +34,7 @@ fn what_a_step_spent_adds_up_and_what_it_wrote_is_kept() {
         let spent: f64 = answered.spent.iter().map(|spent| spent.ns).sum();
         assert!((spent - answered.latency_ns).abs() < 0.001, "{answered:?}");
         assert!(answered.is_done && answered.issued_ns >= issued, "{answered:?}");
-        // What was written may have landed before it is flushed: wall time continues between two steps.
+        // The write may be on the medium before the flush: wall time continues between two steps.
         let takes_none = request.op == Op::Flush && answered.latency_ns == 0.0;
         assert!(takes_none || answered.latency_ns > 0.0 && reply.deadline > reply.sent, "{answered:?}");
         issued = answered.issued_ns;
@@ -42,7 +42,7 @@ fn what_a_step_spent_adds_up_and_what_it_wrote_is_kept() {
     let counted = disk.tally.counted();
     assert_eq!([counted[0].requests, counted[1].requests, counted[4].requests], [1, 1, 1]);
     drop(disk);
-    // A server that is killed has it in its image.
+    // The image of a killed server has it.
     let disk = opened(offer(checked(CACHED_DISK), &folder.image()), EMULATED).unwrap();
     let expected: Vec<u8> =
         (0..12 << 10).map(|at| if (4096..8192).contains(&at) { 0x5A } else { 0 }).collect();
