@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Asks for known weaknesses of the Python packages in uv.lock, where the database of them can be reached.
+# Checks the Python packages in uv.lock for known vulnerabilities, if the vulnerability database is reachable.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 log=$(mktemp)

@@ -1,10 +1,10 @@
-"""Plants the mutants of `crash_mutants.toml` into a copy of the tree, to be caught by crashes.
+"""Checks that the crash simulator detects the mutants of `crash_mutants.toml`.
 
     python tools/crash_mutants.py FOLDER FROM STACKS [NAME...]
 
-The copy and what is built of it lie in FOLDER. All mutants are compiled at once, and one at a time
-is switched on. The corpus is that of `xtask crash FROM STACKS`, which has to find nothing without a
-mutant, and each of them. With names only these mutants are tried.
+A copy of the tree, with mutants, and its build are in FOLDER. All mutants are compiled together,
+and one at a time is active. The corpus is that of `xtask crash FROM STACKS`: it must report nothing
+without a mutant, and must detect each mutant. NAME selects mutants.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 LIST = Path(__file__).with_suffix(".toml")
 VARIABLE = "NACRE_CRASH_MUTANT"
-"""Names the mutant that runs."""
+"""Environment variable with the name of the active mutant."""
 PLANTED = (
     "({ static IS: std::sync::OnceLock<bool> = std::sync::OnceLock::new(); "
     '*IS.get_or_init(|| std::env::var("NACRE_CRASH_MUTANT").is_ok_and(|name| name == %s)) })'
 )
-"""Whether it is the one of this name."""
+"""Rust expression: whether the mutant of this name is active."""
 CORPUS_LIMIT_S = 1_800
-"""Longer than the corpus takes on a slow machine: a mutant that never ends is caught, too."""
+"""Timeout, longer than the corpus on a slow machine: a mutant that hangs counts as detected."""
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """A bug: in `file`, `old` becomes `new`, and the finding has to have the words `finding`."""
+    """A bug: `old` becomes `new` in `file`, and the violation must contain the text `finding`."""
 
     name: str
     component: str
@@ -46,7 +46,7 @@ class Mutant:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the corpus found: nothing, or words, with the stack and the points until then."""
+    """Result of the corpus: the violation, if any, with its stack and the points until then."""
 
     finding: str
     stack: int | None
@@ -55,7 +55,7 @@ class Outcome:
 
 
 def main(folder: Path, first_seed: int, stacks: int, names: list[str]) -> int:
-    """Tries the mutants, prints a table, and returns the exit status."""
+    """Runs the mutants, prints a table, and returns the exit status."""
     mutants = [Mutant(**entry) for entry in tomllib.loads(LIST.read_text())["mutant"]]
     if unknown := set(names) - {mutant.name for mutant in mutants}:
         say(f"error: no mutant is called {', '.join(sorted(unknown))}; see {LIST.name}")
@@ -86,7 +86,7 @@ def main(folder: Path, first_seed: int, stacks: int, names: list[str]) -> int:
 
 
 def build(folder: Path, tree: Path) -> None:
-    """Compiles the copy, with targets of its own."""
+    """Compiles the copy into a separate target directory."""
     environment = {**os.environ, "CARGO_TARGET_DIR": str(folder / "target"), "MAKEFLAGS": ""}
     command = ["cargo", "build", "--quiet", "--locked", "--profile", "checked", "--bin", "xtask"]
     built = subprocess.run(command, cwd=tree, env=environment, stderr=subprocess.PIPE, check=False)
@@ -96,7 +96,7 @@ def build(folder: Path, tree: Path) -> None:
 
 
 def crashed(folder: Path, mutant: Mutant | None, first_seed: int, stacks: int) -> Outcome:
-    """What the corpus finds in a mutant, or in none."""
+    """Runs the corpus on a mutant, or on the unchanged copy."""
     environment = {**os.environ, VARIABLE: mutant.name if mutant else ""}
     program = folder / "target" / "checked" / "xtask"
     began = time.monotonic()
@@ -123,7 +123,7 @@ def crashed(folder: Path, mutant: Mutant | None, first_seed: int, stacks: int) -
 
 
 def say(line: str) -> None:
-    """Prints a line at once."""
+    """Prints a line and flushes it."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 
@@ -139,16 +139,16 @@ def row(mutant: Mutant, outcome: Outcome, *, is_caught: bool) -> str:
 
 
 def source(mutant: Mutant) -> str:
-    """The file of a mutant before it is planted; nothing where there is none."""
+    """The original file of a mutant; empty if it does not exist."""
     path = ROOT / mutant.file
     return path.read_text() if path.exists() else ""
 
 
 def copy_tree(tree: Path, mutants: list[Mutant]) -> None:
-    """Brings the copy up to date with the files that git knows or would add, with mutants planted.
+    """Updates the copy with the files that git tracks or would add, and with the mutants.
 
-    A variable of the environment names the one that runs. What is equal keeps its time, so that
-    cargo compiles no more than it has to.
+    An environment variable selects the active mutant. Equal files keep their modification times,
+    so that cargo compiles only what has changed.
     """
     listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     names = subprocess.run(listed, cwd=ROOT, capture_output=True, check=True).stdout

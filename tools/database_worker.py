@@ -1,11 +1,11 @@
-"""A database on a file system: commits rows and says how each went, or checks those that are there.
+"""A database on a file system: commits rows and prints each result, or checks existing rows.
 
     python3 tools/database_worker.py ENGINE make|work|check FOLDER SOCKETS [ACKNOWLEDGED]
 
-Used by `databases_under_faults.py`. Row N holds text that follows from N. `work` prints one line
+Used by `databases_under_faults.py`. The text of row N is a function of N. `work` prints one line
 for each row: `ok N SECONDS` or `error TEXT`, and continues after errors with the next row. `check`
-reads the numbers of acknowledged rows from a file, and prints one JSON object: what is missing,
-wrong or failed. Needs `plyvel` for LevelDB, and the programs of PostgreSQL.
+reads the numbers of acknowledged rows from a file, and prints one JSON object with missing rows,
+wrong rows, and failures. Needs `plyvel` for LevelDB, and the programs of PostgreSQL.
 """
 
 from __future__ import annotations
@@ -22,31 +22,31 @@ from pathlib import Path
 from typing import Any, Protocol
 
 AGAIN_S = 0.05
-"""Seconds between an error and the next try."""
+"""Seconds between an error and the next attempt."""
 STARTS_WITHIN_S = 60.0
-"""Seconds until a server of PostgreSQL has to answer."""
+"""Timeout for the start of the PostgreSQL server, in seconds."""
 
 
 def text_of(number: int) -> str:
-    """What row `number` holds."""
+    """The content of row `number`."""
     return f"{number:08d}" * 60
 
 
 class FailedError(Exception):
-    """A database says that it could not do what it was asked."""
+    """A database reports that an operation failed."""
 
 
 class Engine(Protocol):
-    """A database that is open."""
+    """An open database."""
 
     def insert(self, number: int) -> None:
-        """Commits row `number`; raises `FailedError` if it says that it cannot."""
+        """Commits row `number`; raises `FailedError` if the database reports an error."""
 
     def rows(self) -> Iterator[tuple[int, str]]:
-        """Every row, with what it holds."""
+        """All rows with their content."""
 
     def whole(self) -> str:
-        """What is wrong with it as it says itself; empty for nothing."""
+        """The damage reported by the database's own check; empty if there is none."""
 
 
 class Sqlite:
@@ -70,7 +70,7 @@ class Sqlite:
         yield from self.base.execute("select number, text from rows")
 
     def whole(self) -> str:
-        """Asks for its integrity."""
+        """Runs SQLite's integrity check."""
         (said,) = self.base.execute("pragma integrity_check(1)").fetchone()
         return "" if said == "ok" else str(said)
 
@@ -102,12 +102,12 @@ class Leveldb:
             yield int(key), value.decode(errors="replace")
 
     def whole(self) -> str:
-        """It has no check but that of `rows`."""
+        """LevelDB has no check except the checksums verified by `rows`."""
         return ""
 
 
 class Postgresql:
-    """A session of psql with PostgreSQL, which is begun anew after an error."""
+    """A psql session with PostgreSQL, restarted after an error."""
 
     def __init__(self, sockets: Path) -> None:
         self.sockets = sockets
@@ -144,7 +144,7 @@ class Postgresql:
             yield int(number), text
 
     def whole(self) -> str:
-        """Verifies its indices against their tables."""
+        """Verifies indexes against their tables."""
         self._asked("create extension if not exists amcheck")
         self._asked("select bt_index_check('rows_pkey', true)")
         return ""
@@ -167,7 +167,7 @@ def psql(sockets: Path) -> list[str]:
 
 
 def as_postgres(program: str) -> list[str]:
-    """A program of PostgreSQL, run by its own user: the server refuses root."""
+    """A program of PostgreSQL, run as user postgres: the server does not run as root."""
     found = max(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
     user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups"]
     return [*user, str(found / program)]
@@ -190,8 +190,8 @@ def opened(engine: str, folder: Path, sockets: Path) -> Iterator[Engine]:
 
 @contextmanager
 def server(folder: Path, sockets: Path) -> Iterator[None]:
-    """PostgreSQL's server, which listens."""
-    # The machine was off: whoever has this number now is not the server that wrote it.
+    """A running PostgreSQL server."""
+    # After a reboot, a process with the number in this file is not the server.
     (folder / "base" / "postmaster.pid").unlink(missing_ok=True)
     shutil.rmtree(sockets, ignore_errors=True)
     sockets.mkdir(parents=True)
@@ -220,7 +220,7 @@ def server(folder: Path, sockets: Path) -> Iterator[None]:
 
 
 def make(engine: str, folder: Path, sockets: Path) -> None:
-    """Makes the database."""
+    """Creates the database."""
     if engine == "postgresql":
         base = folder / "base"
         base.mkdir(mode=0o700)
@@ -236,7 +236,7 @@ def make(engine: str, folder: Path, sockets: Path) -> None:
 
 
 def work(engine: str, folder: Path, sockets: Path) -> None:
-    """Commits rows until it is ended."""
+    """Commits rows until the process is terminated."""
     with opened(engine, folder, sockets) as base:
         number = 0
         while True:
@@ -251,7 +251,7 @@ def work(engine: str, folder: Path, sockets: Path) -> None:
 
 
 def check(engine: str, folder: Path, sockets: Path, acknowledged: set[int]) -> dict[str, Any]:
-    """What became of acknowledged rows: how many are missing or wrong, and what it says itself."""
+    """Checks acknowledged rows: the numbers of missing and wrong ones, and the reported damage."""
     found: dict[int, str] = {}
     failed = ""
     try:
@@ -260,7 +260,7 @@ def check(engine: str, folder: Path, sockets: Path, acknowledged: set[int]) -> d
             for number, text in base.rows():
                 found[number] = text
     except Exception as error:
-        # Whatever a database raises when it reads what is not its own is an answer.
+        # A database may raise any error for damaged data: each is a result.
         failed = (
             f"{error}" if isinstance(error, FailedError) else f"{type(error).__name__}: {error}"
         )
@@ -270,13 +270,13 @@ def check(engine: str, folder: Path, sockets: Path, acknowledged: set[int]) -> d
 
 
 def tell(line: str) -> None:
-    """Prints a line that another process waits for."""
+    """Prints a line and flushes it."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 
 
 def main() -> None:
-    """Does what is asked."""
+    """Runs the requested command."""
     engine, word, folder, sockets = sys.argv[1], sys.argv[2], Path(sys.argv[3]), Path(sys.argv[4])
     if word == "make":
         make(engine, folder, sockets)

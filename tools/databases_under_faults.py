@@ -1,12 +1,12 @@
-"""Runs databases on a served device under every fault, and writes what became of their rows.
+"""Runs databases on a served device under every fault, and reports lost and wrong rows.
 
     python tools/databases_under_faults.py docs/databases.md [--engines sqlite,leveldb,postgresql]
 
 Needs root, /dev/fuse, loop devices, nbdfuse (libnbd-bin), e2fsprogs, PostgreSQL and, of Debian's
-Python, python3-plyvel. Each engine is on an ext4 file system of its own, commits rows of 480 B one
-after the other, and notes which were acknowledged. After 40 rows the fault is added; 10 s later the
-power is cut, the fault is cleared unless it is one of reads, the file system is mounted again, and
-every acknowledged row is looked for.
+Python, python3-plyvel. Each engine has a separate ext4 file system, commits rows of 480 B one
+after the other, and records the acknowledged ones. After 40 rows the fault is added. After another
+10 s the power is cut, the fault is cleared unless it affects reads, the file system is mounted
+again, and every acknowledged row is read.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ TEMPLATE = Path(__file__).with_suffix(".txt")
 """The page without its tables."""
 WORKER = Path(__file__).with_name("database_worker.py")
 PYTHON = "/usr/bin/python3"
-"""That of the system, which has plyvel."""
+"""The system's Python, which has plyvel."""
 ENGINES = {
     "sqlite": "SQLite",
     "leveldb": "LevelDB",
@@ -66,19 +66,19 @@ STACK = {
 SETTLED_ROWS = 40
 OBSERVED_S = 10.0
 HUNG_S = 3.0
-"""A program that acknowledged nothing and reported no error in so many last seconds is hung."""
+"""A program without an acknowledgment or error for this many seconds is hung."""
 CHECK_S = 120.0
 
 
 @dataclass(frozen=True)
 class Fault:
-    """A fault: of the device with settings, or of the medium without."""
+    """A fault of the device, with settings, or of the medium, without."""
 
     name: str
     said: str
     settings: Mapping[str, Any] | None = None
     of_reads: bool = False
-    """Whether it is still there when the rows are read."""
+    """Whether it is still active when the rows are read."""
 
 
 FAULTS = (
@@ -117,7 +117,7 @@ FAULTS = (
 
 @dataclass
 class Seen:
-    """What a program said: rows with their times, errors, and when it said something last."""
+    """Output of a program: rows with their times, errors, and the time of the last output."""
 
     acknowledged: list[int] = field(default_factory=list)
     times_s: list[float] = field(default_factory=list)
@@ -155,9 +155,9 @@ def run(engine: str, fault: Fault, folder: Path, image: Path) -> dict[str, Any]:
 def worked(
     engine: str, fault: Fault, folder: Path, place: Path, device: nacre.devices.Served
 ) -> tuple[Seen, bool, int]:
-    """Lets the engine commit rows under the fault, and cuts the power.
+    """Runs the engine under the fault, and cuts power.
 
-    Returns what it said, whether it was hung, and how often the fault struck.
+    Returns its output, whether it was hung, and the number of affected requests.
     """
     seen = Seen()
     with mounted(device.uri, folder):
@@ -178,7 +178,7 @@ def worked(
         add(fault, device)
         time.sleep(OBSERVED_S)
         hung = process.poll() is None and time.monotonic() - seen.last > HUNG_S
-        # What it says from now on is of no row that counts.
+        # Ignore later output.
         counted = Seen(list(seen.acknowledged), seen.times_s[began:], list(seen.errors), seen.last)
         struck = told(fault, device)
         device.control.power_fail()
@@ -187,13 +187,13 @@ def worked(
 
 
 def end(process: subprocess.Popen[str]) -> None:
-    """Ends the program and its server as a machine without power does: at once."""
+    """Kills the program and its server, as a power loss does."""
     with_all(process.pid, signal.SIGKILL)
     process.wait()
 
 
 def with_all(group: int, number: signal.Signals) -> None:
-    """Signals a session and every process that descends from it."""
+    """Signals a session and all descendant processes."""
     children: dict[int, list[int]] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal():
@@ -215,7 +215,7 @@ def with_all(group: int, number: signal.Signals) -> None:
 
 
 def listen(process: subprocess.Popen[str], seen: Seen) -> None:
-    """Notes what a program says."""
+    """Records the output of a program."""
     assert process.stdout is not None  # noqa: S101  (it has a pipe)
     for line in process.stdout:
         word, _, rest = line.strip().partition(" ")
@@ -237,7 +237,7 @@ def add(fault: Fault, device: nacre.devices.Served) -> None:
 
 
 def told(fault: Fault, device: nacre.devices.Served) -> int:
-    """How many requests, or operations of the medium, the fault touched."""
+    """Number of requests or medium operations affected by the fault."""
     if fault.settings is not None:
         return sum(each.touched for each in device.control.faults())
     if fault.name == "none":
@@ -251,7 +251,7 @@ def told(fault: Fault, device: nacre.devices.Served) -> int:
 def checked(
     engine: str, folder: Path, place: Path, device: nacre.devices.Served, seen: Seen
 ) -> dict[str, Any]:
-    """Mounts what is there, and looks for every acknowledged row."""
+    """Mounts the file system, and reads every acknowledged row."""
     rows = folder / "acknowledged"
     rows.write_text("\n".join(map(str, seen.acknowledged)))
     try:
@@ -268,7 +268,7 @@ def checked(
 
 
 def outcome(of: Mapping[str, Any]) -> str:
-    """What became of the rows, the worst first."""
+    """Result for the rows; the worst one counts."""
     if of["failed"] or of["wrong"]:
         return "corrupted"
     if of["missing"]:
@@ -280,7 +280,7 @@ def outcome(of: Mapping[str, Any]) -> str:
 
 @contextmanager
 def mounted(uri: str, folder: Path) -> Iterator[None]:
-    """The ext4 file system of the device, which was made before."""
+    """Mounts the existing ext4 file system of the device."""
     fuse, place = folder / "fuse", folder / "mounted"
     for each in (fuse, place):
         each.mkdir(parents=True, exist_ok=True)
@@ -312,7 +312,7 @@ def mounted(uri: str, folder: Path) -> Iterator[None]:
 
 
 def asked(*command: str | Path) -> str:
-    """What a program prints that has to succeed; raises `RuntimeError`."""
+    """Output of a command; raises `RuntimeError` if it fails."""
     done = subprocess.run(command, text=True, capture_output=True, timeout=CHECK_S, check=False)
     if done.returncode:
         raise RuntimeError(f"{command[0]} ended with {done.returncode}: {done.stderr.strip()}")
@@ -325,13 +325,13 @@ def quietly(*command: str | Path) -> None:
 
 
 def quantile(values: Sequence[float], share: float) -> float:
-    """That of a few values."""
+    """The median of a few values."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else 0.0
 
 
 def prepared(engine: str, folder: Path) -> Path:
-    """An image with the file system and the database, without rows."""
+    """Creates an image with the file system and a database without rows."""
     image = folder / f"{engine}.img"
     with nacre.devices.served(STACK, image=image) as device, mounted(device.uri, folder):
         command = [PYTHON, WORKER, engine, "make", folder / "mounted", folder / "sockets"]
@@ -341,7 +341,7 @@ def prepared(engine: str, folder: Path) -> Path:
 
 
 def all_of(engine: str, faults: Sequence[Fault]) -> list[dict[str, Any]]:
-    """One engine under these faults, one after the other."""
+    """Runs one engine under these faults, one after the other."""
     found = []
     folder = Path(tempfile.mkdtemp(prefix=f"nacre-{engine}-"))
     folder.chmod(0o755)
@@ -357,7 +357,7 @@ def all_of(engine: str, faults: Sequence[Fault]) -> list[dict[str, Any]]:
 
 
 def tell(line: str) -> None:
-    """Prints a line that another process waits for."""
+    """Prints a line and flushes it."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 
@@ -384,7 +384,7 @@ def main() -> None:
 
 
 def page(found: Sequence[Mapping[str, Any]], engines: Sequence[str]) -> str:
-    """The page of the documents."""
+    """The documentation page."""
     by = {(of["engine"], of["fault"], of["said"]): of for of in found}
     tables = {
         "engines": [f"| {ENGINES[engine]} | {SETTINGS[engine]} |" for engine in engines],
@@ -392,7 +392,7 @@ def page(found: Sequence[Mapping[str, Any]], engines: Sequence[str]) -> str:
         "stall": stalled(by, engines),
         "said": [],
     }
-    # Of runs that were repeated the last one counts.
+    # For repeated runs, the last one counts.
     for of in by.values():
         said = of["failed"] or (of["errors"] and of["error"])
         if said and of["engine"] in engines:
@@ -407,7 +407,7 @@ def page(found: Sequence[Mapping[str, Any]], engines: Sequence[str]) -> str:
 
 
 Runs: TypeAlias = Mapping[tuple[str, str, str], Mapping[str, Any]]
-"""By engine, fault and what that does."""
+"""Results by engine and fault."""
 
 
 def first_words(said: str) -> str:
@@ -430,7 +430,7 @@ def outcomes(by: Runs, engines: Sequence[str]) -> list[str]:
 
 
 def stalled(by: Runs, engines: Sequence[str]) -> list[str]:
-    """The rows of the table of a stall."""
+    """The table rows for the stall."""
     lines = []
     for engine in engines:
         for name, said in (("none", "power cut alone"), ("stall", "no replies for 5 s")):
@@ -442,7 +442,7 @@ def stalled(by: Runs, engines: Sequence[str]) -> list[str]:
 
 
 def cell(of: Mapping[str, Any]) -> str:
-    """One outcome, with what led to it."""
+    """One result, with its details."""
     detail = []
     if of["missing"]:
         detail.append(f"{of['missing']:,} of {of['acknowledged']:,} rows missing")

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Runs every fuzz target for so many seconds, as many at a time as there are processors. What is found stays in
-# fuzz/artifacts, what was learned in fuzz/corpus.
+# Runs every fuzz target for the given number of seconds (default: 60), one per processor at a time. Failing inputs are
+# in fuzz/artifacts, and the corpus is in fuzz/corpus.
 #
-# With nightly Rust and cargo-fuzz accesses to memory are watched, too (AddressSanitizer). Without them the targets are
-# built by stable Rust with the same coverage; that needs a C++ compiler, for libFuzzer.
+# With nightly Rust and cargo-fuzz, memory accesses are checked, too (AddressSanitizer). Otherwise the targets are built
+# with stable Rust and equal coverage, which requires a C++ compiler for libFuzzer.
 set -euo pipefail
 cd "$(dirname "$0")/../fuzz"
 seconds=${1:-60}
@@ -46,5 +46,5 @@ one() {
 }
 export -f one
 
-# xargs goes on where one fails, and fails at the end.
+# xargs continues after a failure, and fails at the end.
 printf '%s\n' "${targets[@]}" | xargs -P "${FUZZ_JOBS:-$(nproc)}" -I '{}' bash -c 'one "$@" || exit 1' one '{}' "$host" "$seconds"

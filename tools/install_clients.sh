@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs what served devices and the explorer's pages are tested with, where that is possible. It never fails:
-# tests that need a program that is not there say so and are skipped.
+# Installs the programs for tests of served devices and of the explorer's pages, if possible. It never fails: tests of
+# missing programs are skipped with a message.
 packages="libnbd-bin python3-libnbd qemu-utils fio nbdkit sqlite3 fuse3 e2fsprogs chromium"
 programs="nbdcopy nbdfuse qemu-io fio nbdkit sqlite3 fusermount3 mkfs.ext4 chromium"
 

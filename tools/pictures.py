@@ -1,8 +1,8 @@
-"""Makes the pictures of Plan, Device, and Crash in docs/pictures: a test has no time for those.
+"""Generates the pictures of Plan, Device, and Crash in docs/pictures, too slow for tests.
 
     .venv/bin/python tools/pictures.py
 
-Needs chromium, and fio with libnbd. The other pictures of the explorer are made by its tests.
+Needs chromium, and fio with libnbd. The explorer's tests generate its other pictures.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ over_provisioning = "40 %"
 
 
 def keep(page: Page, name: str) -> None:
-    """Keeps a page as it is shown wide, in the dark, and on a phone."""
+    """Saves pictures of a page: wide, in dark colors, and on a phone."""
     for manner, colors, size in (
         ("light", "light", WIDE),
         ("dark", "dark", WIDE),
@@ -52,7 +52,7 @@ def keep(page: Page, name: str) -> None:
 
 
 def plan(page: Page, _folder: Path) -> None:
-    """Which cache and which mix a recorded PostgreSQL trace needs."""
+    """Plans cache and device mix for a recorded PostgreSQL trace."""
     shipped = page.locator("#trace option:has-text('pgbench')").first.inner_text()
     page.select_option("#trace", label=shipped)
     page.click("button:has-text('Plan')")
@@ -63,7 +63,7 @@ def plan(page: Page, _folder: Path) -> None:
 
 
 def device(page: Page, folder: Path) -> None:
-    """A served drive under fio, watched for as long as the page shows."""
+    """Shows a served drive under fio for the whole time range of the page."""
     (folder / "ssd.toml").write_text(DEVICE)
     served = subprocess.Popen(
         [NACRE, "serve", "ssd.toml", "ssd.img"], cwd=folder, stdout=subprocess.PIPE, text=True
@@ -87,9 +87,9 @@ def device(page: Page, folder: Path) -> None:
 
 
 def crash(page: Page, _folder: Path) -> None:
-    """Power loss of a drive that keeps what it guarantees."""
+    """Tests power losses of a drive that holds its guarantees."""
     page.fill("#points", "300")
-    page.click("button:has-text('Lose the power'), button:has-text('Cut power')")
+    page.click("button:has-text('Cut power')")
     page.wait_for_selector(".headline", timeout=600_000)
     page.evaluate("scrollTo(0, 0)")
     keep(page, "crash")
@@ -99,7 +99,7 @@ MAKERS = {"plan": plan, "device": device, "crash": crash}
 
 
 def main() -> None:
-    """Opens each page in a browser, does what it is for, and keeps pictures."""
+    """Uses each page in a browser, and saves pictures."""
     from playwright.sync_api import sync_playwright
 
     wanted = sys.argv[1:] or list(MAKERS)

@@ -1,8 +1,8 @@
-"""Writes the addresses of the project into its metadata, where it is built from a repository.
+"""Writes the project's URLs into its metadata, for builds from a repository.
 
     python3 tools/project_urls.py URL [ROOT]
 
-The tree names no address: whoever releases it from a repository says which.
+The tree has no repository address: the release passes it as URL.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def named(metadata: str, url: str) -> str:
-    """`pyproject.toml` with the addresses that follow from the repository's."""
+    """`pyproject.toml` with the URLs derived from the repository's."""
     url = url.rstrip("/")
     if "[project.urls]" in metadata:
         raise ValueError("the metadata has addresses already")
@@ -29,7 +29,7 @@ def named(metadata: str, url: str) -> str:
 
 
 def cited(citation: str, url: str) -> str:
-    """`CITATION.cff` with the address of the repository."""
+    """`CITATION.cff` with the repository URL."""
     return f'{citation.rstrip()}\nrepository-code: "{url.rstrip("/")}"\n'
 
 

@@ -1,8 +1,8 @@
-"""Writes what is generated from the Python side: pages of the API reference, man pages, presets.
+"""Generates files from the Python package: pages of the API reference, man pages, and presets.
 
     .venv/bin/python tools/reference.py [--check]
 
-With --check nothing is written, and the exit status says whether all of it is fresh.
+With --check nothing is written, and the exit status is 0 if all files are up to date.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ PRESETS = ROOT / "python/nacre/config/_presets.py"
 
 
 def documents() -> Iterator[tuple[Path, str]]:
-    """Every file that is written, with its text."""
+    """Every generated file, with its text."""
     yield PRESETS, presets()
     yield from api()
     yield from man_pages()
 
 
-# The API reference: pages that name what is public; the site fills in its documentation.
+# The API reference: pages with the public names; the site adds their documentation.
 
 
 def api() -> Iterator[tuple[Path, str]]:
@@ -81,7 +81,7 @@ def _api_page(module: ModuleType, names: Sequence[str]) -> str:
 
 
 def _figures_page() -> str:
-    """The functions of `nacre.figures`, then what `plot` of each kind of result draws."""
+    """The functions of `nacre.figures`, then the figure drawn by each result's `plot`."""
     lines = [_api_page(figures, figures.__all__)]
     for known in kinds.KINDS:
         plots = kinds.at(known.place).plots()
@@ -96,7 +96,7 @@ def _figures_page() -> str:
 
 
 def _config_page() -> str:
-    """The classes of `nacre.config` by family; those of models lead to the models' pages."""
+    """The classes of `nacre.config` by family; those of models link to the models' pages."""
     lines = ["# nacre.config", "", _module_doc(config), ""]
     plain = [name for name in config.__all__ if not _model_of(name) and name != "presets"]
     lines += [
@@ -116,7 +116,7 @@ def _config_page() -> str:
 
 
 def _first_line(item: Any) -> str:
-    """The first line of documentation; for a union, the classes in it."""
+    """The first line of the documentation; for a union, its classes."""
     if isinstance(item, UnionType):
         return "one of " + ", ".join(f"`{each.__name__}`" for each in get_args(item))
     return _doc(item).splitlines()[0]
@@ -140,7 +140,7 @@ def _camel(words: str) -> str:
 
 
 def _linked(text: str) -> str:
-    """The text with the public names in it as links to their entries."""
+    """The text, with public names linked to their entries."""
 
     def link(found: re.Match[str]) -> str:
         name = found[1].removesuffix("()")
@@ -153,7 +153,7 @@ _FUNCTIONS = frozenset(name for name in nacre.__all__ if callable(getattr(nacre,
 
 
 def _names(module: ModuleType) -> list[str]:
-    """What a module or a package gives: what it lists, or its own functions and classes."""
+    """Public names of a module or package: those it lists, or its functions and classes."""
     if listed := getattr(module, "__all__", None) or (
         "__getattr__" in vars(module) and dir(module)
     ):
@@ -179,7 +179,7 @@ def _module_doc(module: ModuleType) -> str:
 
 
 def man_pages() -> Iterator[tuple[Path, str]]:
-    """One page for the command, and one for each word behind it."""
+    """One page for the command, and one for each subcommand."""
     root = typer.main.get_command(app)
     context = typer.Context(root, info_name="nacre")
     yield MAN / "nacre.1", _page(root, context, "nacre")
@@ -242,7 +242,7 @@ def _roff(text: str) -> str:
 
 
 def _devices() -> dict[str, Any]:
-    """The entries of the catalog that stand where a device does."""
+    """The catalog's entries for devices."""
     return {name: e for name, e in sorted(catalog.entries().items()) if e.family == "device"}
 
 
@@ -309,7 +309,7 @@ def _annotations(cls: type) -> str:
 
 
 def _imported(names: Sequence[str]) -> list[str]:
-    """The lines that import these types, as ruff sorts and breaks them."""
+    """The import lines of these types, formatted like ruff's."""
     if not names:
         return ["    pass"]
     head = "    from nacre.config._generated import"
@@ -321,7 +321,7 @@ def _plain(annotation: str) -> str:
 
 
 def main() -> int:
-    """Writes, or checks."""
+    """Writes or checks all files."""
     check = "--check" in sys.argv[1:]
     stale = [path for path, text in documents() if not path.exists() or path.read_text() != text]
     if check:

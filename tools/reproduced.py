@@ -1,11 +1,10 @@
-"""Recomputes every paper and keeps the outcome, which the explorer shows before anything is run.
+"""Reproduces every paper and stores the results, which the explorer shows before the first run.
 
     .venv/bin/python tools/reproduced.py out/reproduced [rows.json...]
 
-What is kept has the date, the version of the product and that of each model, and the time of
-processors that the runs of each paper took. Rows of other reproductions, such as on a machine with
-sysbench, can be given next to: of a row that is there several times the last one counts, where it
-was run.
+The output has the date, the versions of Nacre and of each model, and the processor time of each
+paper's runs. Rows of other reproductions, e.g. from a machine with sysbench, can be added: if a row
+occurs several times, the last one that was run counts.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from nacre.papers.known import REPRODUCED, shipped_rows, versions
 
 
 def main(folder: Path, others: list[Path]) -> None:
-    """Runs everything, and writes what is shipped."""
+    """Runs all papers, and writes the shipped results."""
     found: list[dict[str, Any]] = []
     seconds: dict[str, float] = {}
     for name in nacre.papers.published():
@@ -41,7 +40,7 @@ def main(folder: Path, others: list[Path]) -> None:
 
 
 def _spent() -> float:
-    """The processors' time of this process and of those it has waited for, in seconds."""
+    """Processor time of this process and its ended children, in seconds."""
     spent = os.times()
     return spent.user + spent.system + spent.children_user + spent.children_system
 

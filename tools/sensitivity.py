@@ -1,4 +1,4 @@
-"""Writes docs/sensitivity.md: what rows do when fitted and assumed values move by a fifth.
+"""Writes docs/sensitivity.md: rows when fitted and assumed values change by ±20 %.
 
     .venv/bin/python tools/sensitivity.py FOLDER
 
@@ -51,7 +51,7 @@ def section(paper: str, rows: list[Sensitivity]) -> Iterator[str]:
 
 
 def table(what: str, rows: list[Sensitivity], listed: list[Sensitivity]) -> Iterator[str]:
-    """How many of some rows hold, and a table of those that are listed."""
+    """Number of `rows` that hold, and a table of the `listed` ones."""
     held = [row for row in rows if row["holds"]]
     count = sum(not decided(row) for row in held) or "none"
     of = "predictions" if what == "prediction" else "rows of calibration and trends"
@@ -64,7 +64,7 @@ def table(what: str, rows: list[Sensitivity], listed: list[Sensitivity]) -> Iter
 
 
 def decided(row: Sensitivity) -> bool:
-    """Whether a value changes the verdict."""
+    """Whether a setting changes the verdict."""
     return any(doubt["flips"] for doubt in row["values"])
 
 
@@ -83,7 +83,7 @@ def line(row: Sensitivity) -> str:
             still += 1
     published, within = row["published"], row["half_width"]
     said = published if isinstance(published, str) else number(published, row["unit"])
-    # What is alike with every seed differs by rounding alone.
+    # Values that do not depend on the seed differ by rounding only.
     varies = within is not None and within > 1e-6 * abs(row["simulated"] or 0.0)
     interval = f" +- {number(within, '')}" if varies else ""
     cells = [
@@ -98,7 +98,7 @@ def line(row: Sensitivity) -> str:
 
 
 def turned(row: Sensitivity, doubt: Doubt) -> str:
-    """What a value that decides makes of a row, on the sides where the verdict changes."""
+    """Values of a row where a deciding setting changes its verdict."""
     sides = {"less": doubt["less"], "more": doubt["more"]}
     return ", ".join(
         f"{side}: {number(at['simulated'], '')}"

@@ -1,21 +1,20 @@
-"""How fast a served device answers next to nbdkit, and how exactly it keeps the time of a model.
+"""Measures the speed of a served device next to nbdkit, and the accuracy of modeled latencies.
 
     python tools/serve_speed.py --pairs 7 --seconds 1
 
-serves devices with `--timing none` and the same bytes with `nbdkit memory` and `nbdkit file`, and
-has fio read and write 4 KiB at random addresses of each, one after the other, so often as there are
-pairs. It prints the median rate of each and, below it, the median of the ratios of neighbors, it
-over `nbdkit memory`, with the least and the most; then the medians of what a request takes of a
-processor, in the server and in fio, and the share of the time for which fio had one. Where that is
-nearly all of it, fio sets the rate, and no server could be faster than what fio takes allows. A
-server of ours that looks for the next request before it sleeps spends time on looking, too.
-The devices are one of constant latency, a flash drive whose bytes lie where its mapping says, a
-disk, and a cache before a device.
+serves devices with `--timing none`, and equal data with `nbdkit memory` and `nbdkit file`. fio
+reads and writes 4 KiB at random addresses of each in turn, once per pair. It prints the median rate
+of each and, below it, the median ratio to the adjacent run of `nbdkit memory`, with minimum and
+maximum; then the median processor time per request, in the server and in fio, and fio's share of
+one processor. If that is nearly 100 %, fio limits the rate, and no server could be faster. A server
+of Nacre that polls for the next request before it sleeps also spends processor time on polling. The
+devices are one with a constant latency, a flash drive with data in mapped locations, a disk,
+and a device with a cache.
 
 Then a device of a constant 100 us is served, as it is and with `--timing compensated`, and fio's
-shortest and median latencies at one request at a time are set next to it. With each line stands the
-load average of the last minute: on a busy machine ratios of neighbors still say something,
-latencies do not.
+minimum and median latencies with one outstanding request are printed next to it. Each line ends
+with the load average of the last minute: on a busy machine, ratios of adjacent runs are still
+valid, latencies are not.
 
 Needs fio with its nbd engine and nbdkit (Debian: fio, nbdkit).
 """
@@ -77,21 +76,21 @@ class Server(NamedTuple):
     process: int
 
     def used_s(self) -> float:
-        """Seconds of processors that it has had."""
+        """Its processor time in seconds."""
         stat = Path(f"/proc/{self.process}/stat").read_text()
         user, system = stat.rpartition(")")[2].split()[11:13]
         return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 class Seen(NamedTuple):
-    """What fio saw."""
+    """Results of fio."""
 
     rate: float
     requests: int
     median_us: float
     shortest_us: float
     used_us: float
-    """What a request took of a processor in fio."""
+    """Processor time per request in fio."""
 
 
 class Turn(NamedTuple):
@@ -99,7 +98,7 @@ class Turn(NamedTuple):
 
     seen: Seen
     used_us: float
-    """What a request took of a processor in the server."""
+    """Processor time per request in the server."""
 
 
 @contextmanager
@@ -135,10 +134,10 @@ def nbdkit(folder: Path, name: str, *plugin: str) -> tuple[list[str], Path]:
 
 
 def fio(uri: str, pattern: str, depth: int, *more: str) -> Seen:
-    """What fio sees of a server."""
+    """Runs fio on a server."""
     command = ["fio", "--name=load", "--ioengine=nbd", f"--uri={uri}", f"--rw={pattern}"]
     command += [f"--iodepth={depth}", f"--size={MIB}M", "--output-format=json"]
-    # From the call that submits, not from its return: sending is part of what a program waits for.
+    # Latency includes the submitting call: a program also waits for sending.
     command += ["--lat_percentiles=1", *more]
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=folder)
@@ -151,7 +150,7 @@ def fio(uri: str, pattern: str, depth: int, *more: str) -> Seen:
 
 
 def turn(server: Server, pattern: str, depth: int, *more: str) -> Turn:
-    """A turn of a server, and what it took of processors."""
+    """Runs one turn of a server, and measures processor time."""
     before = server.used_s()
     seen = fio(server.uri, pattern, depth, *more)
     return Turn(seen, 1e6 * (server.used_s() - before) / seen.requests)
@@ -183,7 +182,7 @@ def compare(folder: Path, pairs: int, seconds: float) -> None:
 
 
 def tell(what: str, turns: dict[str, list[Turn]]) -> None:
-    """Prints what the turns of all servers gave."""
+    """Prints the results of all servers."""
     memory = [each.seen.rate for each in turns["nbdkit memory"]]
 
     def row(name: str, cell: Callable[[list[Turn]], str], after: str = "") -> None:
@@ -201,14 +200,14 @@ def tell(what: str, turns: dict[str, list[Turn]]) -> None:
 
 
 def busy(of: Turn) -> float:
-    """The share of the time for which fio had a processor."""
+    """Share of one processor used by fio."""
     return of.seen.used_us * of.seen.rate / 1e6
 
 
 def punctual(folder: Path, rounds: int, seconds: float) -> None:
-    """Prints the latency a client sees of a device of constant latency."""
+    """Prints the latency that a client measures for a device with constant latency."""
     timed = ("--bs=4k", "--time_based", f"--runtime={seconds}", "--norandommap")
-    # What the rates wrote is on its way to the disk, and would be in the way.
+    # Earlier measurements wrote data, whose writeback would interfere.
     os.sync()
     for timing in ("emulated", "compensated"):
         device = nacre(folder, timing, DEVICES["measured"], "--timing", timing)
@@ -224,12 +223,12 @@ def punctual(folder: Path, rounds: int, seconds: float) -> None:
 
 
 def load() -> str:
-    """How busy the machine is, fio and the server included."""
+    """Load of the machine, including fio and the server."""
     return f"load {os.getloadavg()[0]:.1f}"
 
 
 def say(line: str) -> None:
-    """Prints a line at once."""
+    """Prints a line and flushes it."""
     sys.stdout.write(line + "\n")
     sys.stdout.flush()
 

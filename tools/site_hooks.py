@@ -1,8 +1,8 @@
-"""Hooks of MkDocs for the site of the documents: what `mkdocs.yml` cannot say.
+"""MkDocs hooks for the documentation site.
 
-Documents are written for the tree: links lead to other documents, to sources, and to folders, as
-code hosts show them. The site has the documents of the root next to those of `docs/`, and copies
-of the sources that documents link to.
+Links in documents are relative to the tree, as on code hosts: to other documents, sources, and
+folders. The site has the documents of the root in addition to those of `docs/`, and copies of the
+sources that documents link to.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ TITLES = {
     "fault": "Fault injection",
     "wear_leveling": "Wear leveling",
 }
-"""What folders are called in the navigation, if not by their names."""
+"""Titles of folders in the navigation, if they differ from the folder names."""
 BOOSTS = (
     ("how-to/garbage-collection.md", 4.0),
     (("how-to/", "start/"), 2.0),
     (("crashing.md", "serving.md", "studies.md", "traces.md", "tutorial.md"), 2.0),
     (("CHANGELOG.md", "decisions/", "fio-examples.md", "sensitivity.md", "accuracy/"), 0.5),
 )
-"""How far up search lists pages with the same words, by the beginning of their paths: guides before
-references, and those before records."""
+"""Rank of pages in search results, by the prefix of their paths: guides before references, and
+references before records."""
 
 _HEADING = re.compile(r"#{1,6} +(.*?)(?: +#+)?$")
 _FENCE = re.compile(r"^\s*(```|~~~)")
@@ -55,7 +55,7 @@ def expanded(nav: list[Any]) -> list[Any]:
 
 
 def _folder(folder: Path) -> list[Any]:
-    """The pages of a folder in the order of their names, those of folders in it as sections."""
+    """The pages of a folder in alphabetical order, with subfolders as sections."""
     items: list[Any] = []
     for path in sorted(folder.iterdir()):
         if path.is_dir():
@@ -67,7 +67,7 @@ def _folder(folder: Path) -> list[Any]:
 
 
 def links(text: str) -> list[str]:
-    """Where the links of a document lead: those outside of code that name no other site."""
+    """Targets of a document's internal links, except in code."""
     found: list[str] = []
 
     def keep(to: str) -> str:
@@ -79,7 +79,7 @@ def links(text: str) -> list[str]:
 
 
 def anchors(text: str) -> set[str]:
-    """The anchors of a document's headings, as code hosts and the site make them."""
+    """The anchors of a document's headings, as on code hosts and on the site."""
     found = set()
     fenced = False
     for line in text.split("\n"):
@@ -92,7 +92,7 @@ def anchors(text: str) -> set[str]:
 
 
 def _with_links(text: str, changed: Any) -> str:
-    """The document with each link as `changed` returns it."""
+    """The document with every link replaced by `changed(link)`."""
     lines = []
     fenced = False
     for line in text.split("\n"):
@@ -115,20 +115,20 @@ def _line_with_links(line: str, changed: Any) -> str:
 
 
 def place(page: str) -> Path:
-    """The file of a page, which is in `docs/` or, of the documents of the root, above it."""
+    """The file of a page, in `docs/` or in the root."""
     own = DOCS / page
     above = ROOT / page
     return above if above.is_file() and page.removesuffix(".md") in ROOT_DOCUMENTS else own
 
 
 def target(page: str, to: str) -> Path:
-    """The file or folder of the tree that a link of a page leads to."""
+    """The file or folder in the tree that a page links to."""
     path = to.partition("#")[0]
     return Path(os.path.normpath(place(page).parent / path)) if path else place(page)
 
 
 def _on_site(page: str, to: str, sources: set[Path]) -> str:
-    """The link as the site has it; a source that it leads to is added to `sources`."""
+    """The link on the site; a linked source is added to `sources`."""
     anchor = to.partition("#")[2]
     end = target(page, to)
     if end.is_dir():
@@ -160,13 +160,13 @@ def left_out() -> str:
     return "\n".join(lines)
 
 
-# What MkDocs calls.
+# Hooks that MkDocs calls.
 
 _sources: set[Path] = set()
 
 
 def on_config(config: Any) -> Any:
-    """Completes the navigation, names the version, and gives headings the anchors of code hosts."""
+    """Completes the navigation, sets the version, and gives headings the anchors of code hosts."""
     from pymdownx.slugs import slugify
 
     version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
@@ -193,7 +193,7 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, **_context: Any) -> str:
-    """Leads links to where the site has what they name."""
+    """Replaces links by the site's."""
     uri = page.file.src_uri
     boost = next((factor for start, factor in BOOSTS if uri.startswith(start)), 1.0)
     page.meta.setdefault("search", {"boost": boost})

@@ -1,12 +1,11 @@
-"""How busy a study keeps the cores, and what handing out a point costs.
+"""Measures the processor utilization of a study, and its overhead per point.
 
     python tools/study_load.py --points 2000 --seconds 1
 
-runs so many points that take about so long each, on all cores, and prints the processor time of
-everything that took part over wall time and cores, and the share of the workers' time that points
-had, with where the rest went; then the same for points that take next to no time, which shows the
-cost of one. What others take of the machine is missing from the first number, but not from the
-second: a point takes as long as it takes, whoever else runs.
+runs this number of points of about this duration on all cores. It prints the processor time of all
+processes divided by wall time and cores, and the share of the workers' time spent in points, with
+the use of the rest. It repeats this with points of nearly zero duration, which shows the overhead
+per point. Other load on the machine lowers the first number, but not the second.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ TRIAL = 200_000
 
 
 def scenario(requests: int) -> dict[str, Any]:
-    """A small system under so many requests."""
+    """A small system with this number of requests."""
     return {
         "workload": {
             "kind": "zipf",
@@ -40,7 +39,7 @@ def scenario(requests: int) -> dict[str, Any]:
 
 
 def measured(points: int, requests: int, engine: str) -> None:
-    """Runs a study and prints what it took."""
+    """Runs a study and prints its processor times."""
     study = {
         "scenario": scenario(requests),
         "axis": [{"path": "workload.theta", "range": {"from": 0.0, "to": 1.2, "points": points}}],
@@ -75,7 +74,7 @@ def measured(points: int, requests: int, engine: str) -> None:
 
 
 def processor_s() -> float:
-    """Processor time of this process and of those that worked for it."""
+    """Processor time of this process and its workers."""
     used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(each.ru_utime + each.ru_stime for each in used)
 

@@ -4,7 +4,7 @@
 
 makes the runs of `nacre reproduce pcm-enterprise/sysbench` with another dilation, more requests or
 other settings, and prints reads a second in the device's own time, that is, times the dilation.
-sysbench reads its files everywhere alike, whatever it is told by --rand-type.
+sysbench reads its files uniformly, regardless of --rand-type.
 
 Needs root, /dev/fuse, loop devices and some programs; it says which of them are missing.
 """

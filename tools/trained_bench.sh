@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the benchmarks as wheels are built: laid out by what crates/bench/training.toml lists (docs/decisions/0033).
-# The path of llvm-profdata is given; where it is not there, they are built without a training.
+# Builds the benchmarks like wheels: profile-guided, with the training workload in crates/bench/training.toml
+# (docs/decisions/0033). The argument is the path of llvm-profdata; if it does not exist, the build has no profile.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,7 +13,7 @@ fi
 
 here=$PWD/target/training
 RUSTFLAGS="${RUSTFLAGS:-} -Cprofile-generate=$here/raw" "${build[@]}" --target-dir "$here"
-# cargo compiles anew where flags differ, and does not notice that a profile has: so its name has a checksum of what makes it.
+# cargo recompiles if flags differ, but does not notice a changed profile: its name has a checksum of its inputs.
 made_from=("$here/release/nacre-bench" crates/bench/training.toml python/nacre/traces/*)
 profile=$here/$(cat "${made_from[@]}" | cksum | tr ' ' -).profdata
 if [ ! -e "$profile" ]; then

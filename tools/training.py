@@ -1,7 +1,7 @@
-"""Training: what the compiler lays a wheel out by (docs/decisions/0033-trained-builds.md).
+"""Training workload for profile-guided wheels (docs/decisions/0033-trained-builds.md).
 
-`maturin build --pgo` runs this with an instrumented build of the extension module. It does what
-crates/bench/training.toml lists and leaves the results.
+`maturin build --pgo` runs this with an instrumented build of the extension module. It runs the
+workload in crates/bench/training.toml and discards the results.
 """
 
 import tempfile
@@ -11,12 +11,12 @@ from pathlib import Path
 import nacre
 
 LIST = Path(__file__).parent.parent / "crates" / "bench" / "training.toml"
-# As in crates/bench/src/training.rs: another seed than that of the benchmarks.
+# As in crates/bench/src/training.rs: different from the benchmarks' seed.
 SEED = 2
 
 
 def main() -> None:
-    """Does all of the list."""
+    """Runs the whole list."""
     training = tomllib.loads(LIST.read_text())
     for scenario, each in training["runs"].items():
         for settings in each:

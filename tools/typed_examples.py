@@ -1,6 +1,6 @@
-"""Whether every example in Python is typed: documents and notebooks, under `mypy --strict`.
+"""Checks the types of all Python examples in documents and notebooks with `mypy --strict`.
 
-usage: typed_examples.py [FOLDER], where the modules that were checked are kept
+usage: typed_examples.py [FOLDER]; FOLDER keeps the checked modules
 """
 
 import json
@@ -24,7 +24,7 @@ def code(text: str, is_session: bool) -> str:
 
 
 def modules() -> Iterator[tuple[str, str]]:
-    """Every document that has examples, and the notebooks, as a module each."""
+    """One module for each document with examples, and for each notebook."""
     documents = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
     for document in documents:
         blocks = BLOCK.findall(document.read_text())
@@ -38,7 +38,7 @@ def modules() -> Iterator[tuple[str, str]]:
 
 
 def main(folder: Path) -> int:
-    """Writes the modules and checks each."""
+    """Writes the modules and checks them."""
     paths = []
     for name, text in modules():
         paths.append(folder / f"{name}.py")

@@ -1,7 +1,7 @@
 """bchlib on the pages of the benchmarks: BCH over GF(2^15), 2 KiB, t = 4 and 12.
 
 Prints bytes per second of processor time, the best of five, as JSON. A call from Python takes
-about a fifth of a microsecond of it.
+about 0.2 us of it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def rate(work: Callable[[int], object]) -> float:
 
 
 def rates(t: int) -> dict[str, float]:
-    """What it makes of encoding, checking, and finding as many bit errors as it can."""
+    """Rates of encoding, checking, and locating the maximum number of bit errors."""
     code = bchlib.BCH(t, m=15)
     pages = [os.urandom(PAGE) for _ in range(DIFFERENT)]
     parities = [code.encode(page) for page in pages]

@@ -1,4 +1,4 @@
-"""An NBD server that keeps a log of every request it is given.
+"""An NBD server that logs every request.
 
 It serves one sparse image file on a Unix socket (fixed newstyle negotiation, simple
 replies) and writes one CSV line for each request:
@@ -77,11 +77,11 @@ FALLOC_FL_PUNCH_HOLE: Final = 2
 
 
 class ProtocolError(Exception):
-    """The client sent something the protocol does not allow."""
+    """The client violated the protocol."""
 
 
 class RequestLog:
-    """A CSV file of requests, written in large pieces so that it costs little."""
+    """A CSV file of requests, with buffered writes."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -91,7 +91,7 @@ class RequestLog:
         self._start_ns = 0
 
     def start(self) -> None:
-        """Begin an empty log whose clock stands at zero."""
+        """Start an empty log at time zero."""
         with self._lock:
             self._close()
             self._file = self._path.open("wb", buffering=0)
@@ -99,13 +99,13 @@ class RequestLog:
             self._start_ns = time.monotonic_ns()
 
     def stop(self) -> None:
-        """Write what is still in memory and close the file."""
+        """Write buffered lines and close the file."""
         with self._lock:
             self._close()
 
     def add(self, op: str, offset: int, length: int) -> None:
-        """Log one request as arriving now."""
-        # The clock is read under the lock: that keeps the times in order.
+        """Log one request that arrives now."""
+        # The clock is read with the lock held, so that times are in order.
         with self._lock:
             if self._file is None:
                 return
@@ -126,7 +126,7 @@ class RequestLog:
 
 
 class Image:
-    """A sparse file that stands for the disk."""
+    """The disk: a sparse file."""
 
     def __init__(self, path: Path, size: int, *, fsync: bool) -> None:
         self.size = size
@@ -144,19 +144,19 @@ class Image:
         self._fallocate.restype = ctypes.c_int
 
     def read(self, offset: int, length: int) -> bytes:
-        """The bytes at an offset."""
+        """Read bytes at an offset."""
         data = os.pread(self._fd, length, offset)
         if len(data) != length:
             raise OSError(errno.EIO, "short read of the image")
         return data
 
     def write(self, offset: int, data: bytes) -> None:
-        """Put bytes at an offset."""
+        """Write bytes at an offset."""
         if os.pwrite(self._fd, data, offset) != len(data):
             raise OSError(errno.EIO, "short write of the image")
 
     def clear(self, offset: int, length: int) -> None:
-        """Make a range a hole, which reads as zeroes."""
+        """Punch a hole, which reads as zeros."""
         if length == 0:
             return
         mode = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE
@@ -165,13 +165,13 @@ class Image:
             raise OSError(number, os.strerror(number))
 
     def flush(self) -> None:
-        """Make writes last, if the server was asked to."""
+        """Make writes durable, if --fsync is given."""
         if self._fsync:
             os.fdatasync(self._fd)
 
 
 class Connection:
-    """One client, from its greeting to its end."""
+    """The connection of one client."""
 
     def __init__(self, sock: socket.socket, image: Image, log: RequestLog, name: bytes) -> None:
         self._sock = sock
@@ -181,7 +181,7 @@ class Connection:
         self._name = name
 
     def serve(self) -> None:
-        """Negotiate, then answer requests until the client leaves."""
+        """Negotiate, then serve requests until the client disconnects."""
         try:
             if self._negotiate():
                 while self._answer_request():
@@ -201,7 +201,7 @@ class Connection:
         return data
 
     def _negotiate(self) -> bool:
-        """Settle the export; False when the client gives up."""
+        """Negotiate the export; False if the client aborts."""
         offered = FLAG_FIXED_NEWSTYLE | FLAG_NO_ZEROES
         self._sock.sendall(struct.pack(">QQH", NBD_MAGIC, OPTION_MAGIC, offered))
         (client_flags,) = struct.unpack(">I", self._receive(4))
@@ -254,8 +254,8 @@ class Connection:
         if len(data) < 6 + name_length:
             self._reply_option(option, REP_ERR_INVALID)
             return False
-        (wishes,) = struct.unpack_from(">H", data, 4 + name_length)
-        if len(data) != 6 + name_length + 2 * wishes:
+        (count,) = struct.unpack_from(">H", data, 4 + name_length)
+        if len(data) != 6 + name_length + 2 * count:
             self._reply_option(option, REP_ERR_INVALID)
             return False
         if not self._knows(data[4 : 4 + name_length]):
@@ -269,7 +269,7 @@ class Connection:
         return True
 
     def _answer_request(self) -> bool:
-        """Carry out one request; False when it is the last."""
+        """Serve one request; False if it is a disconnect."""
         magic, flags, command, cookie, offset, length = struct.unpack(">IHHQQI", self._receive(28))
         if magic != REQUEST_MAGIC:
             raise ProtocolError("bad request magic")
@@ -312,7 +312,7 @@ class Connection:
 
 
 def _log_name(command: int, flags: int) -> str | None:
-    """The word in the log for a command; None for one this server does not know."""
+    """The log's name of a command; None for an unknown one."""
     if command == CMD_WRITE_ZEROES:
         return "write" if flags & CMD_FLAG_NO_HOLE else "trim"
     names = {
@@ -325,7 +325,7 @@ def _log_name(command: int, flags: int) -> str | None:
 
 
 def _nbd_error(number: int | None) -> int:
-    """The error as the protocol numbers it, which knows only a few."""
+    """The protocol's number of an error; it has only a few."""
     if number in (errno.ENOSPC, errno.EDQUOT):
         return errno.ENOSPC
     return number if number in (errno.EPERM, errno.ENOMEM) else errno.EIO
@@ -365,7 +365,7 @@ def _parse_arguments() -> argparse.Namespace:
 
 
 def main() -> None:
-    """Serve until asked to stop."""
+    """Serve until a signal stops the server."""
     arguments = _parse_arguments()
     # Blocked here, before any thread starts, so that only sigwait below sees them.
     signals = {signal.SIGUSR1, signal.SIGUSR2, signal.SIGTERM, signal.SIGINT}

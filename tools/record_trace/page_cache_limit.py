@@ -6,9 +6,9 @@ again how much of the folder's files it holds (cachestat, Linux 6.5), and while 
 over the limit it drops one piece after another (posix_fadvise DONTNEED), moving a hand
 around all files as a clock does. Nothing else on the machine is touched.
 
-What is dropped depends on the hand alone, not on use, so this resembles FIFO rather
-than the kernel's own LRU. Dirty pages are not dropped; the kernel starts writing them
-and the hand takes them when it next comes by. Files under 256 KiB are left alone.
+The choice of pages depends on the hand, not on use, so this resembles FIFO rather than
+the kernel's LRU. Dirty pages are not dropped; the kernel starts writing them, and the
+hand drops them when it reaches them again. Files under 256 KiB are ignored.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _syscall.restype = ctypes.c_long
 
 
 def cached_bytes(fd: int, offset: int = 0, length: int = 0) -> int:
-    """How much of a range the page cache holds; length 0 means to the end."""
+    """Bytes of a range that are in the page cache; length 0 means to the end."""
     counts = _Counts()
     window = _Range(offset, length)
     answer = _syscall(
@@ -80,7 +80,7 @@ def list_files(folder: Path) -> list[str]:
 
 
 class Clock:
-    """The hand that goes around the files."""
+    """The clock hand over the files."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -88,7 +88,7 @@ class Clock:
         self._offset = 0
 
     def sweep(self, paths: list[str]) -> None:
-        """Drop pieces from the hand on until the limit holds, one round at most."""
+        """Drop pieces from the hand's position until the limit holds, at most one round."""
         files: list[tuple[str, int]] = []
         try:
             for path in paths:

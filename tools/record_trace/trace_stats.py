@@ -1,7 +1,7 @@
 """Describe a trace: counts, sizes, footprint, and how often an LRU cache would hit.
 
-Requests are split into blocks of 4 KiB. The cache takes in every block read or
-written; trimmed blocks leave it. The hit ratio counts the blocks read only.
+Requests are split into blocks of 4 KiB. Every block read or written is inserted into the
+cache; trimmed blocks are removed. The hit ratio counts only blocks read.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _spans(requests: Requests) -> Iterator[tuple[int, range]]:
 
 
 def _lru_read_hits(requests: Requests, capacity: int) -> tuple[int, int]:
-    """Blocks read that hit an LRU cache of so many blocks, and all blocks read."""
+    """Blocks read that hit an LRU cache of `capacity` blocks, and all blocks read."""
     cache: OrderedDict[int, None] = OrderedDict()
     hits = reads = 0
     for code, blocks in _spans(requests):

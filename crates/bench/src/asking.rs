@@ -1,12 +1,13 @@
-//! A host that keeps so many requests outstanding.
+//! A host with a constant number of outstanding requests.
 
 use nacre_kernel::event::{Completions, Device, Payload, RequestId};
 use nacre_kernel::{Op, Random, Request, Status, Streams, Time};
 
-/// Requests whose memory is asked for at once, as the driver of runs does.
+/// Requests prefetched into processor caches, as in runs.
 const PREFETCHED: usize = 32;
 
-/// Requests of one size at addresses drawn uniformly, in a closed loop: the next is submitted when one completes.
+/// Requests of one size at uniformly random addresses in a closed loop: the next is submitted when one
+/// completes.
 pub(crate) struct Asking {
     random: Random,
     bytes: u32,
@@ -21,7 +22,7 @@ pub(crate) struct Asking {
 }
 
 impl Asking {
-    /// Of requests of `bytes`, `depth` of them outstanding, all over `device`.
+    /// Requests of `bytes` bytes all over `device`, `depth` outstanding.
     pub(crate) fn new(device: &dyn Device, bytes: u32, depth: u32) -> Asking {
         Asking {
             random: Streams::new(1).stream("bench.host"),
@@ -36,7 +37,7 @@ impl Asking {
         }
     }
 
-    /// When the last of its requests completed.
+    /// Completion time of the last request.
     pub(crate) fn now(&self) -> Time {
         self.now
     }
@@ -53,7 +54,7 @@ impl Asking {
         }));
     }
 
-    /// Writes `count` times without time.
+    /// Preconditions with `count` writes that take no simulated time.
     pub(crate) fn precondition(&mut self, device: &mut dyn Device, count: u64) {
         let mut left = count;
         while left > 0 {
@@ -64,7 +65,7 @@ impl Asking {
         }
     }
 
-    /// Asks `count` times, and waits for all that is outstanding.
+    /// Submits `count` requests, and waits for all outstanding ones.
     pub(crate) fn ask(&mut self, device: &mut dyn Device, op: Op, count: u64) {
         let mut left = count;
         while left > 0 {

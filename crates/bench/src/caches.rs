@@ -1,4 +1,4 @@
-//! Replacement policies: requests per second on a Zipf stream that is already in memory.
+//! Replacement policies: requests per second on a Zipf stream in memory.
 
 use crate::report::{Report, best_of};
 use crate::streams::{REQUESTS, STREAMS, Stream};
@@ -6,7 +6,8 @@ use nacre_config::{FieldType, Node, Origin, Reader, Slot, Value};
 use nacre_hierarchy::replacement::{Context, ROOMS, Replacement, ReplacementFamily};
 use nacre_machine::rooms::Rooms;
 
-/// Budgets in millions of requests per second: inside the processor's caches, where there is one, and outside.
+/// Budgets in millions of requests per second: blocks inside the processor's caches, if measured, and
+/// outside.
 const BUDGETS: [(&str, Option<f64>, f64); 6] = [
     ("lru", Some(20.0), 8.0),
     ("fifo", None, 12.0),
@@ -16,7 +17,7 @@ const BUDGETS: [(&str, Option<f64>, f64); 6] = [
     ("w_tinylfu", None, 8.0),
 ];
 
-/// The room of policies that the caller brings: there is nothing of ours to measure.
+/// Kind of external policies, which are not measured.
 const ELSEWHERE: &str = "external";
 
 /// Measures every policy on every stream.

@@ -1,4 +1,5 @@
-//! BCH over pages of 2 KiB: encoding, checking a page without bit errors, and putting as many right as it can.
+//! BCH on pages of 2 KiB: encoding, checking a page without bit errors, and correcting the maximum number of
+//! them.
 
 use crate::report::{Report, best_of};
 use nacre_config::{Configuration, Node, Reader, Slot};
@@ -8,9 +9,9 @@ use nacre_machine::rooms::Rooms;
 
 /// Bytes of a page.
 const PAGE: usize = 2048;
-/// Pages of a repeat.
+/// Pages per repeat.
 const PAGES: usize = 100_000;
-/// Pages in turn: more than a branch predictor learns, and few enough for a cache.
+/// Different pages: more than a branch predictor learns, and few enough for a cache.
 const DIFFERENT: usize = 64;
 
 /// The document around a code.
@@ -50,10 +51,10 @@ fn bch(t: u32) -> Box<dyn Ecc> {
     build(&document.ecc, Page { families: &families, bytes: Bytes(PAGE as u64) }).expect("it fits")
 }
 
-/// Pages that are worked on in turn.
+/// Pages that are processed in rotation.
 struct Pages {
     pages: Vec<(Vec<u8>, Vec<u8>)>,
-    /// For each, the bits that are made wrong.
+    /// Bits to invert in each page.
     wrong: Vec<Vec<usize>>,
     t: u32,
 }

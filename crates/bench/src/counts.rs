@@ -1,4 +1,4 @@
-//! Instructions per request of the main rows, by callgrind: what other work on the machine does not change.
+//! Instructions per request of the main rows, by callgrind: they do not depend on other load of the machine.
 
 use crate::Result;
 use crate::report::is_trained;
@@ -6,12 +6,12 @@ use crate::rows;
 use std::path::Path;
 use std::process::Command;
 
-/// Requests of each row: enough that caches evict, few enough for a simulated processor.
+/// Requests of each row: enough that caches evict, few enough for an emulated processor.
 const REQUESTS: u64 = 400_000;
-/// Growth that is said.
+/// Growth that is reported.
 const GROWTH: f64 = 0.05;
 
-/// Counts every row, prints it next to what `file` says, and says what has grown.
+/// Counts every row, and prints it next to its count in `file`, with a mark if it has grown.
 pub(crate) fn compare(file: &Path) -> Result<()> {
     if !is_there() {
         println!("instructions are not counted: valgrind is not here");

@@ -1,4 +1,4 @@
-//! The crash simulator: power losses of a small flash drive, and of stacks that are drawn.
+//! The crash simulator: power losses of a small flash drive, and of random stacks.
 
 use crate::report::{Report, best_of, processor_seconds};
 use crate::streams::{NoFiles, checked};
@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 
 /// Power losses of the flash drive.
 const POINTS: u64 = 40_000;
-/// Stacks that are drawn, and power losses of each.
+/// Random stacks, and power losses of each.
 const STACKS: u64 = 100;
 const POINTS_DRAWN: u64 = 2_000;
 
@@ -25,7 +25,7 @@ pub(crate) fn measure(report: &Report) {
     let go = || ControlFlow::Continue(());
     let seconds = best_of(|| {
         let found = crash(&mut stack, &Options::new(POINTS, 1), &mut |_| go());
-        assert!(found.finding.is_none(), "a promise was broken");
+        assert!(found.finding.is_none(), "a guarantee is violated");
         found.points()
     });
     report.line("power losses of a small ssd", POINTS, seconds, Some(0.02), &[]);

@@ -1,11 +1,11 @@
-//! Miss-ratio curves: requests per second for all cache sizes at once, on streams that are in memory.
+//! Miss-ratio curves: requests per second for all cache sizes at once, on streams in memory.
 
 use crate::report::{Report, Times, best_of};
 use crate::streams::{REQUESTS, STREAMS, Stream, requests};
 use nacre_kernel::Request;
 use nacre_shape::{ExactCurve, Rate, SampledCurve};
 
-/// Requests taken in at a time.
+/// Requests per batch.
 const BATCH: usize = 8192;
 /// Budgets of the exact curve in millions of requests per second: blocks inside the processor's caches, and outside.
 const EXACT: (f64, f64) = (14.0, 8.0);
@@ -30,7 +30,7 @@ pub(crate) fn measure(report: &Report) {
 }
 
 fn line(report: &Report, what: &str, stream: Stream, seconds: Times, budget: Option<f64>) {
-    // Its Python package has no curves: what it does in the same time is one LRU cache of one size.
+    // Its Python package has no curves: in the same time it simulates one LRU cache of one size.
     let rival = report.rival(&format!("lru/{}", stream.name)).map(|rate| ("libCacheSim, one size", rate));
     let name = format!("miss-ratio curve, {what}, {}", stream.name);
     report.line(&name, REQUESTS, seconds, budget, &rival.into_iter().collect::<Vec<_>>());

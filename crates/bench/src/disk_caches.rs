@@ -1,4 +1,4 @@
-//! The disk caches: DRAM over flash over a disk, without bytes and with them.
+//! Disk caches: DRAM and flash in front of a disk, without and with data.
 
 use crate::Result;
 use crate::report::{Report, best_of};
@@ -14,7 +14,7 @@ const REQUESTS: usize = 2_000_000;
 /// Bytes of a page.
 const PAGE: usize = 2048;
 
-/// Measures the caches without bytes and with them.
+/// Measures the caches without and with data.
 pub(crate) fn measure(report: &Report) -> Result<()> {
     let mut caches = Caches::without_bytes()?;
     let seconds = best_of(|| caches.serve(REQUESTS));
@@ -25,8 +25,8 @@ pub(crate) fn measure(report: &Report) -> Result<()> {
     Ok(())
 }
 
-/// Requests of one page under Zipf's law, a tenth of them writes, to 64 MiB of DRAM over 256 MiB of flash over a disk of
-/// 512 MiB of data: when both caches are full.
+/// Zipf requests of one page, 10 % of them writes, to 64 MiB of DRAM and 256 MiB of flash in front of a disk
+/// with 512 MiB of data, when both caches are full.
 pub(crate) struct Caches {
     device: Box<dyn Device>,
     requests: Vec<Request>,
@@ -34,13 +34,13 @@ pub(crate) struct Caches {
 }
 
 impl Caches {
-    /// Time alone.
+    /// Without data.
     pub(crate) fn without_bytes() -> Result<Caches> {
         let scenario = scenario();
         Caches::filled(&scenario, build_alone(&scenario, &NoFiles)?, false)
     }
 
-    /// Bytes in memory too, which are encoded and decoded.
+    /// With data in memory, which is encoded and decoded.
     fn with_bytes() -> Result<Caches> {
         let scenario = scenario();
         let memory = |bytes: u32| Box::new(Memory::new(bytes as usize)) as Box<dyn Pages>;
@@ -59,7 +59,7 @@ impl Caches {
         Ok(caches)
     }
 
-    /// Serves the first `count` requests again, as often as it takes to have so many.
+    /// Serves `count` requests; repeats the stream if it is shorter.
     pub(crate) fn serve(&mut self, count: usize) {
         let mut left = count;
         while left > 0 {
@@ -79,11 +79,11 @@ fn scenario() -> Checked {
     ))
 }
 
-/// One request after the other.
+/// A host with one request at a time.
 struct Host {
     now: Time,
     completions: Completions,
-    /// What is written, where there are bytes.
+    /// Data of a write, if there is data.
     page: Payload,
 }
 

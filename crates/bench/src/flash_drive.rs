@@ -1,4 +1,4 @@
-//! The SSD: page writes with cleaning in its steady state, page reads, and the memory its tables take.
+//! The SSD: page writes with steady garbage collection, page reads, and memory use.
 
 use crate::Result;
 use crate::asking::Asking;
@@ -10,17 +10,17 @@ use nacre_machine::stack::build_alone;
 use nacre_machine::{Progress, run};
 use std::ops::ControlFlow;
 
-/// Page requests per repeat: a tenth of a second, since what others do to a machine lasts for seconds.
+/// Page requests per repeat: 0.1 s, since interference of other load lasts for seconds.
 const REQUESTS: u64 = 1_000_000;
 const REPEATS: usize = 40;
-/// Requests in a piece of a whole run, and how many pieces it has.
+/// Requests per part of a whole run, and the number of parts.
 const PIECE: u64 = 250_000;
 const PIECES: u64 = 20;
-/// Turnovers of the capacity before the first.
+/// Overwrites of the capacity before the first repeat.
 const TURNOVERS: u64 = 4;
 /// Requests outstanding.
 const DEPTH: u32 = 64;
-/// What the host asks for.
+/// Request size in bytes.
 const PAGE: u32 = 4096;
 
 /// A drive of 64 GiB with the default spare factor of 28 %, greedy cleaning; 8 channels of 8 dies of TLC.
@@ -40,7 +40,7 @@ struct Whole {
     reads: &'static str,
     request: &'static str,
     footprint: &'static str,
-    /// What brings it there.
+    /// Preconditioning that brings it there.
     aged: &'static str,
     stack: &'static [&'static str],
     budget: f64,
@@ -115,19 +115,19 @@ impl Whole {
     }
 }
 
-/// The scenario of the first: reads of a drive on which nothing was written.
+/// Reads of a drive without writes, the first scenario.
 pub(crate) fn reads(requests: u64) -> String {
     WHOLE[0].scenario(requests)
 }
 
-/// The scenario of writes at 12.5 % spare, of a drive an eighth as large, which comes into its steady state sooner.
+/// Writes at 12.5 % spare to a drive that is 1/8 as large, which reaches its steady state earlier.
 pub(crate) fn writes(requests: u64) -> String {
     let small = WHOLE[4].scenario(requests).replace("blocks = 256", "blocks = 128");
     let small = small.replace("pages = 128", "pages = 32").replace("14563 MiB", "1820 MiB");
     small.replace("8_000_000", "1_000_000")
 }
 
-/// Measures whole runs by their pieces, so that building and filling the drive is not in them.
+/// Measures whole runs in parts, which excludes building and preconditioning the drive.
 pub(crate) fn measure_runs(report: &Report) {
     for whole in WHOLE {
         let mut pieces = Pieces::default();
@@ -143,11 +143,11 @@ pub(crate) fn measure_runs(report: &Report) {
     }
 }
 
-/// Processor time of each piece of a run.
+/// Processor time of each part of a run.
 #[derive(Default)]
 struct Pieces {
     seconds: Vec<f64>,
-    /// When the piece that runs began, and how many requests were done by then.
+    /// Start of the current part: processor time and number of completed requests.
     begun: Option<(f64, u64)>,
 }
 
@@ -169,7 +169,7 @@ impl Pieces {
     }
 }
 
-/// Measures writes and reads by the device alone, with time.
+/// Measures simulated writes and reads of the device alone.
 pub(crate) fn measure(report: &Report) -> Result<()> {
     let before = resident_bytes();
     let Steady { mut device, mut host } = Steady::after(DRIVE, 8 * REQUESTS)?;
@@ -206,7 +206,7 @@ impl Steady {
         )
     }
 
-    /// The drive of `scenario` after some turnovers and so many writes that take time.
+    /// The drive of `scenario` after preconditioning and `timed` writes in simulated time.
     fn after(scenario: &str, timed: u64) -> Result<Steady> {
         let mut device = build_alone(&checked(scenario), &NoFiles)?;
         let mut host = Asking::new(&*device, PAGE, DEPTH);
@@ -217,7 +217,7 @@ impl Steady {
         Ok(Steady { device, host })
     }
 
-    /// So many requests, 64 at a time.
+    /// `count` requests, 64 outstanding.
     pub(crate) fn ask(&mut self, op: Op, count: u64) {
         self.host.ask(&mut *self.device, op, count);
     }

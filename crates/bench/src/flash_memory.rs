@@ -1,4 +1,4 @@
-//! eNVy: page writes under steady cleaning, and the words of transactions.
+//! eNVy: page writes under steady cleaning, and words of transactions.
 
 use crate::Result;
 use crate::report::{Report, best_of};
@@ -34,7 +34,7 @@ pub(crate) fn measure(report: &Report) -> Result<()> {
     Ok(())
 }
 
-/// Which array.
+/// Size of the array.
 #[derive(Clone, Copy)]
 pub(crate) enum Size {
     /// 2 GiB.
@@ -43,7 +43,7 @@ pub(crate) enum Size {
     Small,
 }
 
-/// The array, and uniform writes of whole pages to it.
+/// The array, and uniform writes of whole pages.
 pub(crate) struct Pages {
     device: Box<dyn Device>,
     workload: Box<dyn Workload>,
@@ -53,9 +53,9 @@ pub(crate) struct Pages {
 }
 
 impl Pages {
-    /// The array after so many writes that cleaning is steady.
+    /// The array after enough writes for steady cleaning.
     pub(crate) fn in_steady_cleaning(size: Size) -> Result<Pages> {
-        // The accounts of the branches have to fit.
+        // The accounts of the branches must fit.
         let (before, branches, settings) = match size {
             Size::OfPaper => (PAGE_WRITES_BEFORE, 155, ""),
             Size::Small => (PAGE_WRITES_BEFORE / 32, 4, "segment = \"512 KiB\"\nbuffer = \"512 KiB\"\n"),
@@ -91,7 +91,7 @@ impl Pages {
     }
 }
 
-/// One processor, which issues an access when the one before is done.
+/// A processor that issues an access when the previous one completes.
 struct Host {
     now: Time,
     completions: Completions,
@@ -106,7 +106,7 @@ impl Host {
             workload.fill(&mut self.batch, left.min(BATCH as u64) as usize)?;
             for request in &self.batch {
                 let now = self.now.max(request.arrival);
-                // What the device does by itself until then.
+                // Background work of the device until then.
                 device.run(now, &mut self.completions);
                 device.submit(now, RequestId(0), request, Payload::NONE);
                 self.completions.clear();

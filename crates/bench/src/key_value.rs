@@ -1,4 +1,4 @@
-//! The key-value store: how fast it makes requests, and a whole run.
+//! The key-value store: rate of generated requests, and whole runs.
 
 use crate::Result;
 use crate::report::{Report, best_of};
@@ -13,8 +13,8 @@ use std::ops::ControlFlow;
 /// Requests per repeat.
 const REQUESTS: u64 = 4_000_000;
 
-/// Measures both access methods with a million pairs behind a cache of a tenth of them: requests made for a
-/// device that takes 100 us for each, and runs on a PCM SSD.
+/// Measures both access methods with 1 million pairs and a cache of 10 % of them: requests to a device with a
+/// latency of 100 us, and runs on a PCM SSD.
 pub(crate) fn measure(report: &Report) -> Result<()> {
     for method in ["hash", "btree"] {
         let scenario = checked(&format!(
@@ -39,7 +39,7 @@ pub(crate) fn measure(report: &Report) -> Result<()> {
     Ok(())
 }
 
-/// Has `workload` issue requests to a device that takes 100 us for each, however many are outstanding.
+/// Runs `workload` on a device with a latency of 100 us at any queue depth.
 fn ask(workload: &mut dyn Workload) -> Result<()> {
     let workload = workload.interactive().ok_or("it reacts to completions")?;
     let mut outstanding = Agenda::new();
@@ -56,7 +56,7 @@ fn ask(workload: &mut dyn Workload) -> Result<()> {
             asked += 1;
         }
     }
-    // The next repeat begins with nothing outstanding.
+    // The next repeat starts without outstanding requests.
     while let Some((at, tag)) = outstanding.pop_before(Time::MAX) {
         workload.complete(at, tag, Status::Done);
     }

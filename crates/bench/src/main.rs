@@ -1,9 +1,9 @@
-//! Benchmarks: how fast, against what budget, and against which rival on the same work in one run.
+//! Benchmarks: speed, compared with budgets and with other programs on the same work in the same run.
 //!
-//! | word | does |
-//! |---|---|
+//! | word | action |
+//! | `streams FOLDER` | writes the request streams that other programs replay |
 //! | `streams FOLDER` | writes the request streams that rivals replay |
-//! | `run FOLDER` | measures Nacre, and prints its rates with those the rivals left in `FOLDER` |
+//! | `run FOLDER` | measures Nacre, and prints its rates next to those of other programs in `FOLDER` |
 //! | `codes FOLDER` | measures error-correcting codes alone |
 //! | `crash` | measures the crash simulator alone |
 //! | `curves FOLDER` | measures miss-ratio curves alone |
@@ -18,13 +18,14 @@
 //! | `queue-depths` | measures event-driven devices by queue depth alone |
 //! | `row NAME COUNT REPEATS FOLDER` | measures one of the main rows alone; `FOLDER` is for its files |
 //! | `accuracy` | compares disks, a flash channel, a memory controller, and queues of a drive with event simulations |
-//! | `counts FILE` | counts the instructions of the main rows and compares them with `FILE`; `--write` renews it |
-//! | `train FILE FOLDER` | does what `FILE` lists, for a build that is laid out by it; shipped traces lie in `FOLDER` |
+//! | `counts FILE` | counts the instructions of the main rows and compares them with `FILE`; `--write` updates it |
+//! | `train FILE FOLDER` | runs the training workload in `FILE` for profile-guided builds; shipped traces are in `FOLDER` |
 //! | `memory FILE COUNT` | streams COUNT requests from FILE through a cache and prints the peak memory |
 //!
-//! One thread, unless a line says otherwise. A rate is per second of processor time, the best of five runs: on a shared
-//! machine the fastest run is the one least disturbed, and the one in the middle next to it says by how much. Nothing is
-//! asserted; the budgets are those of docs/decisions/0005-speed.md and docs/decisions/0019-whole-runs.md.
+//! Everything runs on one thread, unless a line says otherwise. A rate is per second of processor time, the
+//! best of five runs: on a shared machine the fastest run is the least disturbed, and the median next to it
+//! shows the disturbance. Nothing is asserted; the budgets are those of docs/decisions/0005-speed.md and
+//! docs/decisions/0019-whole-runs.md.
 #![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a benchmark reads files and prints")]
 
 mod accuracy;
@@ -52,11 +53,11 @@ use report::Report;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// As in the extension module, whose speed this tells.
+/// As in the extension module, whose speed is measured here.
 #[global_allocator]
 static MEMORY: nacre_pages::LargePages = nacre_pages::LargePages;
 
-/// What it may be asked.
+/// Usage message.
 const USAGE: &str = "usage: nacre-bench streams FOLDER | run FOLDER | codes FOLDER | crash | curves FOLDER | accuracy | flash-memory | flash-drive | flash-runs | pcm-drive | memory-card | key-value | disk-caches | queue-depths | whole-runs FOLDER | \
                      row NAME COUNT REPEATS FOLDER | counts FILE [--write] | \
                      train FILE FOLDER | memory FILE COUNT";
@@ -114,7 +115,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whatever stops a benchmark, in words.
+/// Error of a benchmark, as text.
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 fn run(folder: &Path) -> Result<()> {

@@ -1,4 +1,4 @@
-//! NVRAM cards: random requests of 4 KiB, sixteen at a time, with every command of the memory.
+//! NVRAM cards: random requests of 4 KiB, 16 outstanding, with every command of the memory.
 
 use crate::Result;
 use crate::asking::Asking;
@@ -10,13 +10,13 @@ use nacre_machine::stack::build_alone;
 
 /// Requests per repeat.
 const REQUESTS: u64 = 1_000_000;
-/// Bursts of a request: what a simulator of memory takes for its own request.
+/// Bursts of a request: a memory simulator counts each as a request.
 const BURSTS: u64 = 64;
 /// Requests of 64 B a second.
 const RIVALS: [(&str, f64); 3] =
     [("Ramulator, at random", 133e3), ("Ramulator, in order", 402e3), ("DRAMsim3", 147e3)];
-/// Where they are from.
-const SOURCES: &str = "  Ramulator: published, Kim, Yang and Mutlu, IEEE CAL 15(1), 2016, table 3 as it is recalled, DDR3-1600\n  \
+/// Sources of the rivals' rates.
+const SOURCES: &str = "  Ramulator: published, Kim, Yang and Mutlu, IEEE CAL 15(1), 2016, table 3 from memory, DDR3-1600\n  \
     DRAMsim3: commit 2981759, DDR4 at random, measured in November 2026 on a machine like that of docs/decisions/0024";
 
 /// Measures the cards, through the device alone.

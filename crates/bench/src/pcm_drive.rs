@@ -1,4 +1,4 @@
-//! Onyx: random requests of two sizes, sixteen at a time.
+//! Onyx: random requests of two sizes, 16 outstanding.
 
 use crate::Result;
 use crate::asking::Asking;

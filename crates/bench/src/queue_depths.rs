@@ -1,4 +1,4 @@
-//! Event-driven devices by queue depth: a request should cost the same however many are outstanding.
+//! Event-driven devices by queue depth: the cost of a request should not depend on it.
 
 use crate::report::{Report, best_of};
 use crate::streams::{NoFiles, checked};

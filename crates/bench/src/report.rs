@@ -6,20 +6,20 @@ use std::process::Command;
 use std::sync::OnceLock;
 use std::time::Instant;
 
-/// Times each work is done; the best counts, and the middle says how quiet the machine was.
+/// Repeats of each measurement; the best counts, and the median shows the disturbance.
 const REPEATS: usize = 5;
 
 /// Seconds of processor time that a work took.
 #[derive(Clone, Copy)]
 pub(crate) struct Times {
-    /// Of the best repeat.
+    /// The minimum.
     pub(crate) best: f64,
-    /// Of the one in the middle, where there are several.
+    /// The median, if there are several.
     middle: Option<f64>,
 }
 
 impl Times {
-    /// The best and the middle of `seconds`, of which there is one at least.
+    /// Minimum and median of `seconds`, which is not empty.
     pub(crate) fn of(mut seconds: Vec<f64>) -> Times {
         seconds.sort_by(f64::total_cmp);
         Times { best: seconds[0], middle: Some(seconds[seconds.len() / 2]) }
@@ -32,7 +32,7 @@ impl From<f64> for Times {
     }
 }
 
-/// Whether the compiler laid this build out by a training (docs/decisions/0033-trained-builds.md).
+/// Whether this build was profile-guided (docs/decisions/0033-trained-builds.md).
 pub(crate) fn is_trained() -> bool {
     option_env!("NACRE_TRAINED").is_some()
 }
@@ -43,7 +43,7 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// Prints on which machine and at which commit this runs, and the heading.
+    /// Prints the machine, the commit, and the heading.
     pub(crate) fn begin(folder: &Path) -> Report {
         let left = |file: &str| {
             let text = std::fs::read_to_string(folder.join(file)).ok()?;
@@ -61,8 +61,8 @@ impl Report {
         Report { rivals }
     }
 
-    /// Prints the rates of `count` items in the best time and in the middle one. `budget` is in millions per second;
-    /// `rivals` are names with their rates.
+    /// Prints the rates of `count` items in the best and in the median time. `budget` is in millions per
+    /// second; `rivals` are names with their rates.
     pub(crate) fn line(
         &self,
         what: &str,
@@ -85,28 +85,28 @@ impl Report {
         println!("{what:<52} {rate:>10.2} {middle:>8} {budget_text:>8} {met:>7}   {}", rivals.join(", "));
     }
 
-    /// The rate a rival left for `key`, if it ran.
+    /// The rate that a rival program stored for `key`, if it ran.
     pub(crate) fn rival(&self, key: &str) -> Option<f64> {
         self.rivals.get(key)?.as_f64()
     }
 }
 
-/// The times of several runs of `work`; what it returns is kept from being optimized away.
+/// Times of several runs of `work`, whose result is not optimized away.
 pub(crate) fn best_of<T>(work: impl FnMut() -> T) -> Times {
     repeated(REPEATS, work)
 }
 
-/// The times of several runs of `work` on two threads, by the clock.
+/// Times of several runs of `work` on two threads, by the wall clock.
 pub(crate) fn best_of_two_threads<T>(work: impl FnMut() -> T) -> Times {
     repeated_by(clock_seconds, REPEATS, work)
 }
 
-/// The times of so many runs of `work`.
+/// Processor times of `times` runs of `work`.
 pub(crate) fn repeated<T>(times: usize, work: impl FnMut() -> T) -> Times {
     repeated_by(processor_seconds, times, work)
 }
 
-/// The same in `seconds` of another kind.
+/// Times of `times` runs of `work`, measured by `seconds`.
 pub(crate) fn repeated_by<T>(seconds: impl Fn() -> f64, times: usize, mut work: impl FnMut() -> T) -> Times {
     let timed = |_| {
         let start = seconds();
@@ -116,13 +116,13 @@ pub(crate) fn repeated_by<T>(seconds: impl Fn() -> f64, times: usize, mut work: 
     Times::of((0..times).map(timed).collect())
 }
 
-/// Seconds this thread has run on a processor: what others do on the machine counts less than on the clock. To the
-/// nanosecond, where `/proc/thread-self/schedstat` is as of the last tick, 4 ms ago at most.
+/// Processor seconds of this thread: less affected by other load than the wall clock. In nanoseconds;
+/// `/proc/thread-self/schedstat` is updated at each tick, every 4 ms.
 pub(crate) fn processor_seconds() -> f64 {
     ThreadTime::now().as_duration().as_secs_f64()
 }
 
-/// Seconds by the clock: what a work on several threads takes, and what others do on the machine next to it.
+/// Seconds by the wall clock, for work on several threads; other load of the machine is included.
 pub(crate) fn clock_seconds() -> f64 {
     static BEGIN: OnceLock<Instant> = OnceLock::new();
     BEGIN.get_or_init(Instant::now).elapsed().as_secs_f64()

@@ -1,4 +1,4 @@
-//! Whole runs: scenario in, record out, and the memory of a long trace.
+//! Whole runs, from scenario to record, and the memory use of a long trace.
 
 use crate::Result;
 use crate::report::{Report, best_of, best_of_two_threads, clock_seconds, processor_seconds};
@@ -11,12 +11,13 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::Command;
 
-/// Budgets in millions of requests per second: a cache inside the processor's caches, and outside; the long trace.
+/// Budgets in millions of requests per second: a cache inside the processor's caches, and outside; the long
+/// trace.
 const BUDGETS: (f64, f64) = (10.0, 6.0);
 const LONG_BUDGET: f64 = 8.0;
 /// Requests of the long trace.
 const LONG: u64 = 100_000_000;
-/// Most memory it may take, in MB.
+/// Memory budget, in MB.
 const MEMORY_BUDGET_MB: f64 = 300.0;
 
 /// A thread in addition to that of the simulation.
@@ -63,7 +64,7 @@ pub(crate) fn measure(report: &Report, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Streams `file` through a server cache and prints how long it took and how much memory.
+/// Streams `file` through a server cache and prints time and memory use.
 pub(crate) fn memory(file: &Path, count: &str) -> Result<()> {
     let text = of_long(file)?;
     let start = (clock_seconds(), processor_seconds());
@@ -87,7 +88,7 @@ pub(crate) fn memory(file: &Path, count: &str) -> Result<()> {
     Ok(())
 }
 
-/// A server cache of 1 GiB before the requests of `file`.
+/// A server cache of 1 GiB with the requests of `file`.
 pub(crate) fn of_long(file: &Path) -> Result<String> {
     Ok(format!(
         "[workload]\nkind = \"trace\"\nfile = {:?}\n[stack]\nkind = \"server_cache\"\n\
@@ -97,7 +98,7 @@ pub(crate) fn of_long(file: &Path) -> Result<String> {
     ))
 }
 
-/// The first `count` of a week of requests: a hot set that moves slowly over 4 TiB, a third of them writes.
+/// The first `count` requests of a week: a hot set that moves slowly over 4 TiB, a third of them writes.
 pub(crate) fn write_long(path: &Path, count: u64) -> Result<()> {
     let file = SharedFile::begin(path, Existing::Replaced)?;
     let mut writer = trace::create("nacre", Box::new(file.clone()), &WriteOptions::default())?;

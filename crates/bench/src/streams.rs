@@ -1,4 +1,4 @@
-//! The request streams all caches are measured on.
+//! The request streams for all cache measurements.
 
 use crate::Result;
 use nacre_kernel::Request;
@@ -10,14 +10,14 @@ use std::path::Path;
 /// Requests of each stream.
 pub(crate) const REQUESTS: u64 = 10_000_000;
 
-/// One stream: block numbers drawn from a Zipf law.
+/// One stream: Zipf-distributed block numbers.
 #[derive(Clone, Copy)]
 pub(crate) struct Stream {
     /// Its name in results.
     pub(crate) name: &'static str,
-    /// Blocks that can be asked for.
+    /// Number of different blocks.
     pub(crate) blocks: u64,
-    /// Exponent.
+    /// Zipf exponent.
     pub(crate) theta: &'static str,
     /// Whether the cache and its index fit the processor's own caches.
     pub(crate) is_small: bool,
@@ -35,22 +35,22 @@ impl Stream {
         requests(&self.scenario(count), count).iter().map(|request| request.address / 4096).collect()
     }
 
-    /// Blocks of the cache: a tenth of the footprint.
+    /// Blocks of the cache: 10 % of the footprint.
     pub(crate) fn cache_blocks(&self) -> usize {
         (self.blocks / 10) as usize
     }
 
-    /// A scenario with `requests` reads, one every 100 us, before a cache.
+    /// A scenario with `requests` reads, one every 100 us, and a cache.
     pub(crate) fn scenario(&self, requests: u64) -> String {
         self.over_cache(&self.workload(requests, "periodic"))
     }
 
-    /// The same with independent arrivals, so that requests queue.
+    /// As before with independent arrivals, so that requests queue.
     pub(crate) fn run(&self, requests: u64) -> String {
         self.over_cache(&self.workload(requests, "poisson"))
     }
 
-    /// The same cache before requests from `file`.
+    /// The cache with requests from `file`.
     pub(crate) fn traced(&self, file: &str) -> String {
         self.over_cache(&format!("kind = \"trace\"\nfile = {file:?}\n"))
     }

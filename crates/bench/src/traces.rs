@@ -1,4 +1,4 @@
-//! Trace readers: records per second from files that are already in memory.
+//! Trace readers: records per second from files in memory.
 
 use crate::Result;
 use crate::report::{Report, best_of};
@@ -12,9 +12,9 @@ use std::sync::{Arc, Mutex};
 /// Formats with their budgets in millions of records per second.
 const FORMATS: [(&str, f64); 6] =
     [("nacre", 20.0), ("vscsi", 20.0), ("msr", 3.0), ("spc", 3.0), ("ssdsim", 3.0), ("nacre_csv", 3.0)];
-/// Records of each file.
+/// Records per file.
 const RECORDS: usize = 2_000_000;
-/// Records read at a time.
+/// Records per batch.
 const BATCH: usize = 8192;
 
 /// Measures every writable format.
@@ -32,7 +32,7 @@ pub(crate) fn measure(report: &Report) -> Result<()> {
     Ok(())
 }
 
-/// Reads all of a file of the format `kind`, some requests at a time.
+/// Reads all of a file in format `kind`, in batches.
 pub(crate) fn read(
     kind: &str,
     file: Box<dyn BufRead + Send>,
@@ -47,13 +47,13 @@ pub(crate) fn read(
     Ok(())
 }
 
-/// Writes the requests to a file in the project's own format.
+/// Writes the requests in Nacre's trace format.
 pub(crate) fn write(path: &Path, requests: &[Request]) -> Result<()> {
     std::fs::write(path, written("nacre", requests)?)?;
     Ok(())
 }
 
-/// The requests as a file of the format `kind`.
+/// The requests as a file in format `kind`.
 pub(crate) fn written(kind: &str, requests: &[Request]) -> Result<Vec<u8>> {
     let bytes = Shared::default();
     let options = WriteOptions { strict: false, provenance: "benchmark".into() };
@@ -61,7 +61,7 @@ pub(crate) fn written(kind: &str, requests: &[Request]) -> Result<Vec<u8>> {
     writer.write(requests)?;
     writer.finish()?;
     drop(writer);
-    Ok(std::mem::take(&mut *bytes.0.lock().expect("nobody panicked with it")))
+    Ok(std::mem::take(&mut *bytes.0.lock().expect("the lock is not poisoned")))
 }
 
 #[derive(Clone, Default)]
@@ -69,7 +69,7 @@ struct Shared(Arc<Mutex<Vec<u8>>>);
 
 impl Write for Shared {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().expect("nobody panicked with it").extend_from_slice(bytes);
+        self.0.lock().expect("the lock is not poisoned").extend_from_slice(bytes);
         Ok(bytes.len())
     }
 

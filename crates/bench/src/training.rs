@@ -1,4 +1,4 @@
-//! Training: what the compiler lays a build out by (docs/decisions/0033-trained-builds.md). Nothing is measured.
+//! Training workload for profile-guided builds (docs/decisions/0033-trained-builds.md). Nothing is measured.
 
 use crate::Result;
 use crate::curves::{exact, sampled};
@@ -12,12 +12,12 @@ use std::io::Cursor;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// The seed of all that is drawn: another one than that of the benchmarks.
+/// Random seed, different from that of the benchmarks.
 const SEED: u64 = 2;
-/// The share of a trace's blocks, and how many of them, that its sampled curves follow.
+/// Rates of the sampled miss-ratio curves: a share of the blocks, and a number of blocks.
 const SAMPLES: [Rate; 2] = [Rate::Share(0.1), Rate::Blocks(1024)];
 
-/// Does all that `file` lists; shipped traces lie in `traces`.
+/// Runs all entries of `file`; shipped traces are in `traces`.
 pub(crate) fn train(file: &Path, traces: &Path) -> Result<()> {
     let name = file.display().to_string();
     let list = Node::parse_toml(&std::fs::read_to_string(file)?, &name)?;
@@ -31,10 +31,10 @@ pub(crate) fn train(file: &Path, traces: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What is done of each entry of a list: with its name and its value.
+/// Work for each entry of a list, with its name and its value.
 type Work = fn(&str, &Node, &ScenarioFiles) -> Result<()>;
 
-/// Runs a scenario with each of the settings that are listed.
+/// Runs a scenario with each of the listed settings.
 fn run(scenario: &str, each: &Node, files: &ScenarioFiles) -> Result<()> {
     for settings in list(each)? {
         let settings = table(settings)?.iter().map(|(path, value)| (path.clone(), value.to_string()));
@@ -44,7 +44,7 @@ fn run(scenario: &str, each: &Node, files: &ScenarioFiles) -> Result<()> {
     Ok(())
 }
 
-/// Lets the stack of a scenario lose its power so often.
+/// Cuts the power of a scenario's stack `points` times.
 fn crash(scenario: &str, points: &Node, files: &ScenarioFiles) -> Result<()> {
     let Value::Integer(points) = points.value else { return Err(format!("{points} is not a number").into()) };
     let options = Options::new(u64::try_from(points)?, SEED);
@@ -53,12 +53,12 @@ fn crash(scenario: &str, points: &Node, files: &ScenarioFiles) -> Result<()> {
     Ok(())
 }
 
-/// Writes a shipped trace in each of the formats that are listed and reads it, and makes its miss-ratio curves.
+/// Writes and reads a shipped trace in each of the listed formats, and computes its miss-ratio curves.
 fn trace(name: &str, formats: &Node, files: &ScenarioFiles) -> Result<()> {
     let mut requests = Vec::new();
     read("nacre", files.trace(name)?, |some| requests.extend_from_slice(some))?;
     for format in list(formats)? {
-        let format = format.text().ok_or_else(|| format!("{format} is no format"))?;
+        let format = format.text().ok_or_else(|| format!("{format} is not a format"))?;
         read(format, Box::new(Cursor::new(written(format, &requests)?)), |_| {})?;
     }
     exact(&requests);
@@ -83,6 +83,6 @@ fn table(node: &Node) -> Result<&[(String, Node)]> {
 fn list(node: &Node) -> Result<&[Node]> {
     match &node.value {
         Value::List(nodes) => Ok(nodes),
-        _ => Err(format!("{node} is no list").into()),
+        _ => Err(format!("{node} is not a list").into()),
     }
 }

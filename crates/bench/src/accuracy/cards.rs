@@ -1,4 +1,4 @@
-//! A memory controller with row hits first against the same, clock by clock.
+//! A memory controller that prefers row hits, compared with a simulation clock by clock.
 
 use super::{Compared, Host, compare, head, line};
 use crate::Result;
@@ -12,10 +12,10 @@ use nacre_testkit::oracle::{Load, Summary};
 /// Accesses of each case.
 const ACCESSES: usize = 50_000;
 const BANKS: u64 = 8;
-/// Accesses among which the controller chooses.
+/// Queue length of the controller.
 const QUEUE: usize = 32;
 
-/// DDR3-1600 (11-11-11) of 4 Gb chips, without refreshing.
+/// DDR3-1600 (11-11-11) of 4 Gb chips, without refresh.
 const CARD: &str = "kind = \"nvram_card\"\nchip = \"512 MiB\"\nrow = \"1 KiB\"\nclock = \"1.25 ns\"\n\
     read_latency = 11\nwrite_latency = 8\nactivate_to_access = \"13.75 ns\"\nprecharge = \"13.75 ns\"\n\
     row_open = \"35 ns\"\nrow_cycle = \"48.75 ns\"\nactivate_to_activate = \"6.25 ns\"\n\
@@ -35,7 +35,7 @@ pub(super) fn print() {
     }
 }
 
-/// Accesses to banks at random: with a chance of `hits` to the row that was asked for last in that bank.
+/// Random accesses to banks; with probability `hits`, to the row last requested in that bank.
 fn compared(hits: f64, reads: f64, host: Host) -> Result<Compared> {
     let mut random = Streams::new(3).stream("accesses");
     let mut rows = [0; BANKS as usize];
@@ -47,7 +47,7 @@ fn compared(hits: f64, reads: f64, host: Host) -> Result<Compared> {
         Access { bank, row: rows[bank], is_write: !random.chance(reads) }
     };
     let accesses: Vec<Access> = (0..ACCESSES).map(|_| draw()).collect();
-    // The rate of a closed loop is not used.
+    // A closed loop ignores the rate.
     let rate = if let Host::Open(rate) = host { f64::from(rate) } else { 1.0 };
     let times = poisson(Streams::new(8).stream("arrivals"), rate);
     let request = |(access, arrival): (&Access, Time)| {

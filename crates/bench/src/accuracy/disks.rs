@@ -1,4 +1,4 @@
-//! A disk against the same arm.
+//! A disk compared with an event simulation of the same arm.
 
 use super::{Compared, Host, compare, head, line};
 use crate::Result;
@@ -10,9 +10,9 @@ use nacre_media::disk::Disk;
 use nacre_testkit::oracle::disk::{Firmware, Policy, serve};
 use nacre_testkit::oracle::{Load, Summary};
 
-/// Requests of each case, as of the shipped scenario `disk-15k`.
+/// Requests of each case, as in the shipped scenario `disk-15k`.
 const REQUESTS: u64 = 100_000;
-/// Requests among which the disk chooses: more than any closed loop here has clients, and that of the preset in open ones.
+/// Queue depth of the disk: more than the number of clients in closed loops; the preset's in open loops.
 const DEPTHS: [usize; 2] = [64, 32];
 
 /// One line of the comparison.

@@ -1,4 +1,4 @@
-//! A flash channel of eight dies against the same channel.
+//! A flash channel of eight dies compared with an event simulation of it.
 
 use super::{Compared, Host, compare, head, line};
 use crate::Result;
@@ -33,7 +33,8 @@ pub(super) fn print() {
         Host::Closed(4),
         Host::Closed(16),
         Host::Closed(64),
-        // Loads of the channel of 0.28, 0.45 and 0.56. Pages that go first keep the dies in step, at 60,000/s at most.
+        // Channel loads of 0.28, 0.45, and 0.56. Pages with priority keep the dies in step, at 60,000/s at
+        // most.
         Host::Open(25_000),
         Host::Open(40_000),
         Host::Open(50_000),
@@ -66,7 +67,7 @@ impl Case {
         let Case { arbitration, name, registers, host } = self;
         let mut random = Streams::new(1).stream("dies");
         let dies: Vec<usize> = (0..READS).map(|_| random.below(DIES) as usize).collect();
-        // One page of each die. The rate of a closed loop is not used.
+        // One page of each die. A closed loop ignores the rate.
         let rate = if let Host::Open(rate) = host { f64::from(rate) } else { 1.0 };
         let times = poisson(Streams::new(1).stream("arrivals"), rate);
         let read = |(&die, arrival)| Request {
@@ -92,7 +93,7 @@ impl Case {
             command: Time::from_us(1),
             sense: Time::from_us(50),
             transfer: Time::from_ns(10_240),
-            // The page crosses the link.
+            // Time to transfer the page over the link.
             completion: Time::from_ns(100),
         };
         let simulated = |load: Load<'_>| Summary::of(&serve(&channel, &dies, load));

@@ -1,4 +1,4 @@
-//! How far schedulers are from event simulations that serve the same requests.
+//! Accuracy of schedulers, compared with event simulations that serve the same requests.
 
 mod cards;
 mod disks;
@@ -22,12 +22,12 @@ pub(crate) fn print() {
     queues::print();
 }
 
-/// How the host sends requests.
+/// Arrival of requests.
 #[derive(Clone, Copy)]
 enum Host {
-    /// It keeps this many under way.
+    /// A constant number of outstanding requests.
     Closed(u32),
-    /// It sends this many a second, at random times.
+    /// Random arrivals with this number per second.
     Open(u32),
 }
 
@@ -40,10 +40,10 @@ impl fmt::Display for Host {
     }
 }
 
-/// What is compared: of the product, and of the event simulation.
+/// Results of Nacre, and of the event simulation.
 type Compared = [Summary; 2];
 
-/// Sends `requests` to both; in an open loop at their arrival times.
+/// Sends `requests` to both, in an open loop at their arrival times.
 fn compare(
     device: &mut dyn Device,
     simulated: impl FnOnce(Load<'_>) -> Summary,
@@ -58,7 +58,7 @@ fn compare(
     [Summary::of(&visits(device, requests, load)), simulated(load)]
 }
 
-/// Prints the head of a table whose times are in `unit`.
+/// Prints the head of a table with times in `unit`.
 fn head(title: &str, unit: &str) {
     println!("\n{title}; times in {unit}\n");
     print!("{:38}", "");

@@ -1,4 +1,4 @@
-//! Submission queues of a drive against the same queues, step by step.
+//! Submission queues of a drive compared with an event simulation of them.
 
 use super::{Compared, Host, compare, head, line};
 use crate::Result;
@@ -11,7 +11,7 @@ use nacre_testkit::oracle::{Load, Summary};
 
 /// Requests of each case.
 const REQUESTS: usize = 30_000;
-/// Requests that the drive works on, each of which takes a processor of the drive for 50 us.
+/// Requests processed by the drive at a time; each takes a processor of the drive for 50 us.
 const SLOTS: usize = 4;
 
 /// Prints the comparison.
@@ -32,7 +32,7 @@ fn compared(host: Host) -> Result<Compared> {
     let mut random = Streams::new(2).stream("tenants");
     let mut tenant = || [0, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3][random.below(12) as usize];
     let tenants: Vec<usize> = (0..REQUESTS).map(|_| tenant()).collect();
-    // The rate of a closed loop is not used.
+    // A closed loop ignores the rate.
     let rate = if let Host::Open(rate) = host { f64::from(rate) } else { 1.0 };
     let times = poisson(Streams::new(1).stream("arrivals"), rate);
     let flush = |(&tenant, arrival): (&usize, Time)| Request {
