@@ -83,7 +83,7 @@ fn arriving(arrival: &str, requests: u32, parallelism: u32) -> Record {
 fn a_stack_that_cannot_keep_up_is_said_to_be_saturated() {
     let over = arriving("{ kind = \"poisson\", rate = \"1500 Hz\" }", 2_000, 1);
     assert_eq!(kinds(&over), ["saturated"]);
-    // Two thousand requests take 2 s and arrive within 1.33 s ± 30 ms: the last one waits for the rest.
+    // Two thousand requests take 2 s and arrive within 1.33 s +- 30 ms: the last one waits for the rest.
     assert_close("from the first arrival to the last completion", over.simulated_s, 2.0, 0.01);
     let text = &over.findings[0].text;
     assert!(
