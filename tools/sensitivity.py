@@ -1,4 +1,4 @@
-"""Writes docs/sensitivity.md: rows when fitted and assumed values change by ±20 %.
+"""Writes docs/sensitivity.md: rows when fitted and assumed values change by +-20 %.
 
     .venv/bin/python tools/sensitivity.py FOLDER
 

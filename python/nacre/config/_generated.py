@@ -134,7 +134,7 @@ class SequentialWorkload(Table):
     stride: str | None = None
     """Bytes from the start of one request to the start of the next in a stream; a multiple of the request size. Absent means no gap."""
     wrap: Literal["restart", "shift"] | None = None
-    """Where a stream continues at the end of its region. Default: restart."""
+    """Next position of a stream at the end of its region. Default: restart."""
     arrival: Arrival | None = None
     """Arrival process: an open loop at a rate, or a closed loop with a queue depth. Default: closed."""
     kind: Literal["sequential"] = "sequential"
@@ -584,7 +584,7 @@ class SequentialPattern(Table):
     stride: str | None = None
     """Bytes from the start of one request to the start of the next in a stream; a multiple of the request size. Absent means no gap."""
     wrap: Literal["restart", "shift"] | None = None
-    """Where a stream continues at the end of its region. Default: restart."""
+    """Next position of a stream at the end of its region. Default: restart."""
     kind: Literal["sequential"] = "sequential"
     """Which room this is."""
 
@@ -770,7 +770,7 @@ class RecordedArrival(Table):
     """The times of the trace, optionally faster or slower (open loop)."""
 
     scale: float | None = None
-    """How many times faster than recorded: 10 replays an hour in six minutes. Default: 1.0."""
+    """Speedup relative to the recorded times: 10 replays an hour in six minutes. Default: 1.0."""
     kind: Literal["recorded"] = "recorded"
     """Which room this is."""
 

@@ -181,7 +181,7 @@ impl Cut {
         self.taken == self.made.len()
     }
 
-    /// Empty, to be filled anew.
+    /// Clears the list for reuse.
     fn renewed(&mut self) -> &mut Vec<Request> {
         self.made.clear();
         self.taken = 0;

@@ -151,7 +151,8 @@ fn the_report_says_what_a_capacitor_saves() {
     assert!((value("dump.saves_share") - 0.5).abs() < 1e-6);
 }
 
-/// A page of eight codewords of 2 KiB, in each of which a BCH code over GF(2^15) puts two bits right with 30 more.
+/// A page of eight codewords of 2 KiB, each with a BCH code over GF(2^15) that corrects two bits with 30 bits
+/// of parity.
 #[test]
 fn error_correction_takes_its_share_of_the_dump_and_what_it_cannot_put_right_is_counted() {
     let column = |settings: &str, name: &str| {

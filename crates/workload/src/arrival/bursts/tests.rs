@@ -51,7 +51,7 @@ fn within_a_burst_gaps_are_those_of_its_rate() {
     // 4.9 % of the pauses are shorter than 150 us and count as gaps in bursts: 75 us each instead of 10 us.
     let mean = inside / (1_000_000 - pauses) as f64;
     assert!((mean / 10e-6 - 1.0).abs() < 0.02, "mean gap inside {mean}");
-    // A burst without arrivals (1 %) joins two pauses: 10,000 bursts, ±5 %.
+    // A burst without arrivals (1 %) joins two pauses: 10,000 bursts, within 5 %.
     assert!((f64::from(pauses) / 9_420.0 - 1.0).abs() < 0.05, "{pauses} pauses");
 }
 
