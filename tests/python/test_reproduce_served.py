@@ -57,7 +57,7 @@ Latency (ms):
          avg:                                   17.50
 """
 LOAD = {"name": "small", "threads": 1, "dilation": 100.0}
-EXPORT = {"answered": 220, "late": 3, "modeled": {}, "wall": {}, "requests": {}}
+SERVER = {"answered": 220, "late": 3, "modeled": {}, "wall": {}}
 
 
 @pytest.fixture
@@ -86,25 +86,32 @@ class Making(Local):
 
 def reproduced(made: Callable[[Task], dict[str, Any]]) -> Reproduction:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(served, "lacking", list)
+        patch.setattr(served, "missing", list)
         return work.conduct(work.targets(FIGURE), engine=Making(made), watch=None)
 
 
-def reading(iops: Callable[[str, int], float]) -> Callable[[Task], dict[str, Any]]:
-    """Served devices by how fast they are: the kind of device, the number of threads."""
+def reading(latency_us: Callable[[str, int], float]) -> Callable[[Task], dict[str, Any]]:
+    """Served devices with a modeled latency by kind of device and number of threads.
+
+    A client sees much slower devices, which decides no row.
+    """
 
     def made(task: Task) -> dict[str, Any]:
         settings = dict(task.settings)
         stack = settings.get("stack", "")
         kind = "cache" if "server_cache" in stack else "PCM" if "pcm_ssd" in stack else "eMLC"
         threads = int(settings["workload.arrival.queue_depth"])
-        return {"origins": [], "throughput": {"iops": iops(kind, threads)}}
+        read = {"count": 100, "mean_ns": 1e3 * latency_us(kind, threads)}
+        server = {"modeled": {"read": read}}
+        return {"origins": [], "server": server, "throughput": {"iops": 1.0}, "requests": 10}
 
     return made
 
 
 def alike(kind: str, threads: int) -> float:
-    return threads * {"eMLC": 9259.0, "cache": 12000.0, "PCM": 140_000.0}[kind]
+    """Latencies as simulated: eight reads at a time wait for the channel of the PCM drive."""
+    pcm = 6.7 if threads == 1 else 8.2
+    return {"eMLC": 108.0, "cache": 82.7, "PCM": pcm}[kind]
 
 
 def verdicts(found: Reproduction) -> dict[str, bool | None]:
@@ -118,17 +125,32 @@ def test_without_programs_the_rows_are_not_run_and_say_what_to_install(
     found = work.conduct(work.targets(FIGURE), watch=None)
     assert {row["pass"] for row in found.listed} == {None}
     assert all("sysbench" in row["not_run"] for row in found.listed)
-    assert "apt install sysbench libnbd-bin" in found.not_run[FIGURE]
+    assert found.not_run[FIGURE].startswith("sysbench, nbdfuse, ")
+    assert "are missing (apt install sysbench libnbd-bin" in found.not_run[FIGURE]
     assert found.complete
     assert found.passed
     assert found.drawings() == {}
     assert repr(found) == (
-        "<nacre.Reproduction pcm-enterprise: no prediction is made; arithmetic 0 of 7, not run 7>"
+        "<nacre.Reproduction pcm-enterprise: no prediction is made; arithmetic 0 of 7, unclosed 1, "
+        "not run 7>"
     )
     command.carry_out(work.targets(FIGURE), tmp_path / "out", as_json=False)
     out, err = capsys.readouterr()
     assert out.count("apt install") == 1
-    assert err.startswith(f"warning: {FIGURE} is not run: it needs sysbench, ")
+    assert err.startswith(f"warning: {FIGURE} is not run: sysbench, ")
+
+
+def test_without_sysbench_alone_the_rows_say_that_it_is_missing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(
+        "shutil.which", lambda name: None if name == "sysbench" else f"/usr/bin/{name}"
+    )
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(served, "DEVICES", ())
+    found = work.conduct(work.targets(FIGURE), watch=None)
+    said = "not run: sysbench is missing (apt install sysbench)"
+    assert {row["not_run"] for row in found.listed} == {said}
 
 
 def test_without_root_or_devices_nothing_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,29 +158,29 @@ def test_without_root_or_devices_nothing_is_tried(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     monkeypatch.setattr(served, "DEVICES", ("/dev/none",))
     monkeypatch.setattr(served, "caged", lambda *_: pytest.fail("it was tried"))
-    with pytest.raises(NotRunError, match="needs root, /dev/none"):
+    with pytest.raises(NotRunError, match="root, /dev/none are missing"):
         served.check_here()
 
 
 def test_results_are_judged() -> None:
     rows = verdicts(reproduced(reading(alike)))
-    assert rows.pop("pcm-1") is True
+    assert rows.pop("transport") is None
     assert set(rows.values()) == {True}
 
 
 @pytest.mark.parametrize(
     ("wrong", "fails"),
     [
-        (lambda _kind, threads: 9000.0 * threads, {"pcm", "cache", "below"}),
+        (lambda _kind, _threads: 108.0, {"pcm", "cache", "below"}),
         (lambda kind, threads: alike("PCM" if kind == "cache" else kind, threads), {"below"}),
         (lambda kind, threads: alike("eMLC" if kind == "cache" else kind, threads), {"cache"}),
-        (lambda kind, threads: alike(kind, threads) / (2 if threads == 8 else 1), set()),
+        (lambda kind, threads: alike(kind, threads) * (2 if threads == 8 else 1), set()),
     ],
     ids=["all alike", "cache as PCM", "cache as eMLC", "threads held up"],
 )
 def test_every_served_row_can_fail(wrong: Callable[[str, int], float], fails: set[str]) -> None:
     rows = verdicts(reproduced(reading(wrong)))
-    expected = {f"{row}-{threads}" for row in fails for threads in (1, 8)} | {"transport"}
+    expected = {f"{row}-{threads}" for row in fails for threads in (1, 8)} | {"modeled"}
     assert {row for row, passed in rows.items() if passed is False} == expected
 
 
@@ -167,12 +189,14 @@ def test_a_run_that_goes_wrong_fails_its_rows() -> None:
         raise Error("mkfs.ext4: no")
 
     found = reproduced(broken)
-    assert set(verdicts(found).values()) == {False}
+    rows = verdicts(found)
+    assert rows.pop("transport") is None
+    assert set(rows.values()) == {False}
     assert found.not_run == {}
 
 
 def test_served_runs_come_last_and_one_at_a_time(monkeypatch: pytest.MonkeyPatch, job: Job) -> None:
-    monkeypatch.setattr(served, "lacking", list)
+    monkeypatch.setattr(served, "missing", list)
     jobs = {Job(job.scenario, (("run.seed", f"{n}"),), dilate=float(n % 2)): 1.0 for n in range(6)}
     with Making(lambda _: {"origins": []}) as engine:
         assert Runs(engine, Memory(None)).run(jobs, None)
@@ -182,14 +206,27 @@ def test_served_runs_come_last_and_one_at_a_time(monkeypatch: pytest.MonkeyPatch
 
 
 def test_what_sysbench_says_is_put_into_the_time_of_the_device(tmp_path: Path) -> None:
-    found = Served(served.document(LOAD, SAID, EXPORT))
+    found = Served(served.document(LOAD, SAID, SERVER))
     assert found.throughput.iops == pytest.approx(200 / 3.5 * 100)
     assert found.latency.read.mean_ns == pytest.approx(175_000)
     assert found.server == {"answered": 220, "late": 3, "modeled": {}, "wall": {}}
     found.save(tmp_path)
     assert Served(json.loads((tmp_path / "served.json").read_text())) == found
-    with pytest.raises(Error, match="sysbench said: FATAL"):
-        served.document(LOAD, "FATAL", EXPORT)
+    with pytest.raises(Error, match="unexpected output of sysbench: FATAL"):
+        served.document(LOAD, "FATAL", SERVER)
+
+
+def test_requests_of_mounting_are_not_those_of_the_benchmark() -> None:
+    def export(answered: int, reads: int, mean_ns: float) -> dict[str, Any]:
+        latencies = {"read": {"count": reads, "mean_ns": mean_ns} if reads else None, "write": None}
+        return {"answered": answered, "late": answered // 10, "modeled": latencies, "wall": {}}
+
+    server = served.since(export(20, 20, 50.0), export(120, 120, 100.0))
+    # (120 x 100 - 20 x 50) / 100.
+    assert server["modeled"] == {"read": {"count": 100, "mean_ns": 110.0}, "write": None}
+    assert (server["answered"], server["late"]) == (100, 10)
+    assert served.since(export(0, 0, 0.0), export(1, 1, 7.0))["modeled"]["read"]["mean_ns"] == 7.0
+    assert served.since(export(1, 1, 7.0), export(1, 1, 7.0))["modeled"]["read"] is None
 
 
 TOLD = """\
@@ -200,24 +237,26 @@ SQL statistics:
 
 
 def test_what_sysbench_says_of_a_database_is_put_into_the_time_of_the_device() -> None:
-    found = Served(oltp.document(LOAD, TOLD, EXPORT))
+    found = Served(oltp.document(LOAD, TOLD, SERVER))
     assert found.requests == 160
     assert found.throughput.units_per_s == pytest.approx(43.20 * 100)
     assert found.wall_s == pytest.approx(160 / 43.20)
     assert found.server == {"answered": 220, "late": 3, "modeled": {}, "wall": {}}
-    with pytest.raises(Error, match="sysbench said: FATAL"):
-        oltp.document(LOAD, "FATAL", EXPORT)
+    with pytest.raises(Error, match="unexpected output of sysbench: FATAL"):
+        oltp.document(LOAD, "FATAL", SERVER)
 
 
 def test_without_a_database_only_its_rows_are_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(served, "lacking", list)
+    monkeypatch.setattr(served, "missing", list)
     monkeypatch.setattr("shutil.which", lambda _name: None)
     with Making(reading(alike)) as engine:
         found = work.conduct(work.targets("pcm-enterprise/oltp"), engine=engine, watch=None)
     assert {row["pass"] for row in found.listed} == {None}
     assert "apt install mariadb-server mariadb-client" in found.not_run["pcm-enterprise/oltp"]
     assert not engine.waves or not any(engine.waves)
-    assert set(verdicts(reproduced(reading(alike))).values()) == {True}
+    rows = verdicts(reproduced(reading(alike)))
+    assert rows.pop("transport") is None
+    assert set(rows.values()) == {True}
 
 
 def test_a_run_of_a_database_is_another_one_than_of_files(job: Job) -> None:

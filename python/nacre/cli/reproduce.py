@@ -198,7 +198,7 @@ def carry_out(
             write_line(f"results are in {out}")
     flush()
     for figure, why in found.not_run.items():
-        warn(f"{figure} is not run: it {why}")
+        warn(f"{figure} is not run: {why}")
     stopped = _interrupted(found, asked=is_asked, drawn=is_drawn)
     if not stopped:
         _judge(found)

@@ -11,6 +11,7 @@ from typing import Any
 
 from nacre.base import quantity
 from nacre.base.view import View
+from nacre.papers.running.served import Served
 from nacre.results.mixes import Mixes
 from nacre.results.record import Record
 from nacre.simulate.simulated import mean_ns
@@ -66,6 +67,18 @@ def _spread(op: str) -> Callable[[Record], float | None]:
     return spread
 
 
+def _device_ns(result: Record | Served) -> float | None:
+    """Mean modeled latency of a read, whether the device was served or simulated."""
+    modeled = result.server.modeled if isinstance(result, Served) else result.latency
+    return modeled.read.mean_ns if modeled.read else None
+
+
+def _transaction_ns(found: Served) -> float | None:
+    """Modeled time of all reads of a transaction, without the machine that served them."""
+    reads = found.server.modeled.read
+    return reads.count * reads.mean_ns / found.requests if reads else None
+
+
 def _gain(found: Mixes) -> float:
     """Excess of the best mix with the first tier over the best without it, in percent."""
     first = found.names[0]
@@ -77,6 +90,8 @@ def _gain(found: Mixes) -> float:
 MEASURES: Mapping[str, Callable[[Any], float | None]] = {
     "mean_ns": mean_ns,
     "read_us": lambda record: float(record.latency.read.mean_ns) / 1000,
+    "device_ns": _device_ns,
+    "transaction_ns": _transaction_ns,
     "serial_iops": _iops,
     "iops_per_cost": _iops_per_cost,
     "cost_ns": _cost_ns,

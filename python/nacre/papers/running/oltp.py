@@ -12,7 +12,6 @@ import contextlib
 import json
 import os
 import re
-import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -20,17 +19,19 @@ from typing import Any
 
 from nacre.errors import Error
 from nacre.papers.running.served import (
-    answering,
+    Missing,
+    absent,
     counted,
     device_file,
     make_ext4,
     mounted,
     ran,
+    since,
     started,
 )
 
 LIMIT_S = 600.0
-"""A run that takes longer than this has gone wrong."""
+"""Timeout of a run in seconds."""
 _PROGRAMS = {
     "mariadbd": "mariadb-server",
     "mariadb-install-db": "mariadb-server",
@@ -44,11 +45,9 @@ _IMAGE_MIB = 700
 """Memory for the image, which also has the state of the device."""
 
 
-def lacking() -> list[str]:
-    """What a run needs in addition to that of `served`, and where to get it."""
-    absent = [name for name in _PROGRAMS if not shutil.which(name)]
-    packages = " ".join(dict.fromkeys(_PROGRAMS[name] for name in absent))
-    return [f"{', '.join(absent)} (apt install {packages})"] if absent else []
+def missing() -> list[Missing]:
+    """Requirements of a database that this machine lacks, in addition to those of `served`."""
+    return absent(_PROGRAMS)
 
 
 def _measured(folder: Path, load: Mapping[str, Any]) -> dict[str, Any]:
@@ -70,19 +69,21 @@ def _measured(folder: Path, load: Mapping[str, Any]) -> dict[str, Any]:
         mounted(disk, folder) as place,
         _database(folder, place / "data") as sysbench,
     ):
+        before = counted(folder)
         said = ran(*sysbench, *table, *wanted)
-        export = counted(folder)
-    return document(load, said, export)
+        server = since(before, counted(folder))
+    return document(load, said, server)
 
 
-def document(load: Mapping[str, Any], said: str, export: Mapping[str, Any]) -> dict[str, Any]:
-    """What sysbench printed, in the device's time; raises `Error` if that is not understood."""
+def document(load: Mapping[str, Any], said: str, server: Mapping[str, Any]) -> dict[str, Any]:
+    """Results of sysbench in device time; raises `Error` for unexpected output."""
     found = re.search(r"transactions:\s+(\d+)\s+\(([\d.]+) per sec", said)
     if not found or not float(found[2]):
-        raise Error(f"sysbench said: {said}", "process-failed")
+        raise Error(f"unexpected output of sysbench: {said}", "process-failed")
     count, rate = int(found[1]), float(found[2])
     return {
-        **answering(load, export),
+        **{key: load[key] for key in ("name", "threads", "dilation")},
+        "server": server,
         "requests": count,
         "wall_s": count / rate,
         "throughput": {"units_per_s": rate * load["dilation"]},
@@ -123,7 +124,7 @@ if __name__ == "__main__":
     try:
         sys.stdout.write(json.dumps(_measured(Path(sys.argv[1]), json.loads(sys.argv[2]))))
     except Error as error:
-        # What still runs ends with this process, which is the first of its namespace.
+        # Programs that still run end with this process, which is the first of its namespace.
         sys.stderr.write(str(error))
         sys.stderr.flush()
         os._exit(1)

@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,7 @@ CAGE = ("setpriv", "--pdeathsig", "KILL", "unshare", "--mount", "--pid", "--fork
 _READY_S = 30.0
 _CONNECTIONS = "128"
 _IMAGE_TIMES = 4
-"""Largest image as a multiple of the files: a cache has a copy of its own of what it holds."""
+"""Largest image as a multiple of the files: a cache has a second copy of its pages."""
 _FILE_SYSTEM_MIB = 16
 """Extra space for ext4 metadata, and for the state of the device in the image."""
 
@@ -63,11 +64,20 @@ class NotRunError(Exception):
     """The run is impossible on this machine; the text names the requirement."""
 
 
+@dataclass(frozen=True)
+class Missing:
+    """A requirement that this machine lacks; `package` is the Debian package of a program."""
+
+    name: str
+    package: str = ""
+
+
 class Served(View):
     """Results of sysbench on a served device, in device time, and statistics of the server.
 
-    `server` counts replies, including late ones, and has read latencies as modeled and as seen by
-    the client, in wall time; a few requests are from mounting.
+    `throughput` and `latency` are those that sysbench measured: they include the machine that it
+    ran on. `server` has only the requests of the benchmark: the number of replies and of late ones,
+    and the number and mean latency of each kind as modeled and as measured by the wall clock.
     """
 
     name: str
@@ -90,35 +100,43 @@ class Served(View):
         return Path(directory)
 
 
-def lacking() -> list[str]:
-    """Missing requirements of a run, with packages to install."""
-    absent = [name for name in PROGRAMS if not shutil.which(name)]
-    packages = " ".join(dict.fromkeys(PROGRAMS[name] for name in absent))
-    found = [f"{', '.join(absent)} (apt install {packages})"] if absent else []
+def missing() -> list[Missing]:
+    """Requirements of a run that this machine lacks."""
+    found = absent(PROGRAMS)
     if not hasattr(os, "geteuid") or os.geteuid() != 0:
-        found.append("root")
-    found += [name for name in DEVICES if not os.access(name, os.R_OK | os.W_OK)]
+        found.append(Missing("root"))
+    found += [Missing(name) for name in DEVICES if not os.access(name, os.R_OK | os.W_OK)]
     return found or _forbidden()
 
 
-def _forbidden() -> list[str]:
+def absent(programs: Mapping[str, str]) -> list[Missing]:
+    """Programs that are not installed, of a table of programs with their Debian packages."""
+    return [Missing(name, package) for name, package in programs.items() if not shutil.which(name)]
+
+
+def _forbidden() -> list[Missing]:
     """Operations that root may not do here, as in some containers."""
     with tempfile.TemporaryDirectory(prefix="nacre-") as folder:
-        wishes = {
+        operations = {
             "the right to mount": [*CAGE, "mount", "-t", "tmpfs", "nacre", folder],
             "a free loop device": ["losetup", "--find"],
         }
-        for wish, command in wishes.items():
+        for operation, command in operations.items():
             done = _finished(command)
             if done.returncode:
-                return [f"{wish} ({' '.join(done.stderr.split())})"]
+                return [Missing(f"{operation} ({' '.join(done.stderr.split())})")]
     return []
 
 
-def check_here(more: Sequence[str] = ()) -> None:
-    """Raises `NotRunError` where nothing can be served and mounted, or `more` is missing."""
-    if needs := [*lacking(), *more]:
-        raise NotRunError(f"needs {', '.join(needs)}")
+def check_here(more: Sequence[Missing] = ()) -> None:
+    """Raises `NotRunError` if nothing can be served and mounted, or if there is `more` missing."""
+    found = [*missing(), *more]
+    if not found:
+        return
+    names = ", ".join(each.name for each in found)
+    packages = " ".join(dict.fromkeys(each.package for each in found if each.package))
+    hint = f" (apt install {packages})" if packages else ""
+    raise NotRunError(f"{names} {'is' if len(found) == 1 else 'are'} missing{hint}")
 
 
 def run(
@@ -127,10 +145,10 @@ def run(
     module: str = __name__,
     limit_s: float = LIMIT_S,
 ) -> str:
-    """Serves a device and runs sysbench on it; what was seen is the JSON text of a `Served`.
+    """Serves a device and runs sysbench on it; returns a `Served` as JSON text.
 
-    `module` does that, which is this one for reads of files. Its files lie in a directory within
-    `folder`. Raises `Error` where it goes wrong.
+    `module` runs it: this one reads files. Its files are in a directory within `folder`.
+    Raises `Error` if it fails.
     """
     with tempfile.TemporaryDirectory(prefix="nacre-", dir=folder) as place:
         return caged([*CAGE, sys.executable, "-m", module, place, json.dumps(load)], limit_s)
@@ -201,19 +219,49 @@ def _measured(folder: Path, load: dict[str, Any]) -> dict[str, Any]:
     sysbench += [f"--file-block-size={load['request']}", "--file-test-mode=rndrd", "--time=0"]
     sysbench += [f"--events={load['requests']}", f"--threads={load['threads']}"]
     with device_file(folder, load, load["dilation"]) as disk, mounted(disk, folder) as place:
+        before = counted(folder)
         said = ran(*sysbench, "run", cwd=place)
-        export = counted(folder)
-    return document(load, said, export)
+        server = since(before, counted(folder))
+    return document(load, said, server)
 
 
 def counted(folder: Path) -> dict[str, Any]:
-    """What the server in `folder` counted and timed so far."""
+    """Statistics of the export of the server in `folder`, since its start."""
     server: dict[str, Any] = json.loads(ran(*_nacre("ctl", "stats", "--json", folder / "image")))
     export: dict[str, Any] = server["exports"][0]
     return export
 
 
-def document(load: dict[str, Any], said: str, export: dict[str, Any]) -> dict[str, Any]:
+def since(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    """Replies and latencies between two statistics of an export.
+
+    Quantiles cannot be subtracted, so of latencies there are numbers and means.
+    """
+    return {
+        **{key: after[key] - before[key] for key in ("answered", "late")},
+        **{
+            clock: {
+                kind: _between(before[clock].get(kind), latencies)
+                for kind, latencies in after[clock].items()
+            }
+            for clock in ("modeled", "wall")
+        },
+    }
+
+
+def _between(
+    before: Mapping[str, float] | None, after: Mapping[str, float] | None
+) -> dict[str, float] | None:
+    """Number and mean of the latencies in `after` that are not in `before`; None without any."""
+    old, new = before or {"count": 0, "mean_ns": 0.0}, after or {"count": 0, "mean_ns": 0.0}
+    count = new["count"] - old["count"]
+    if not count:
+        return None
+    total = new["count"] * new["mean_ns"] - old["count"] * old["mean_ns"]
+    return {"count": count, "mean_ns": total / count}
+
+
+def document(load: dict[str, Any], said: str, server: Mapping[str, Any]) -> dict[str, Any]:
     """Results of sysbench in device time; raises `Error` for unexpected output."""
     found = {
         name: re.search(rf"{name}:\s+([\d.]+)", said)
@@ -221,23 +269,15 @@ def document(load: dict[str, Any], said: str, export: dict[str, Any]) -> dict[st
     }
     numbers = {name: float(match[1]) for name, match in found.items() if match}
     if len(numbers) < len(found) or not numbers["total time"]:
-        raise Error(f"sysbench said: {said}", "process-failed")
+        raise Error(f"unexpected output of sysbench: {said}", "process-failed")
     wall, count = numbers["total time"], numbers["total number of events"]
     return {
-        **answering(load, export),
+        **{key: load[key] for key in ("name", "threads", "dilation")},
+        "server": server,
         "requests": int(count),
         "wall_s": wall,
         "throughput": {"iops": count / wall * load["dilation"]},
         "latency": {"read": {"mean_ns": numbers["avg"] * 1e6 / load["dilation"]}},
-    }
-
-
-def answering(load: Mapping[str, Any], export: Mapping[str, Any]) -> dict[str, Any]:
-    """What a `Served` has of its run, and of what its server counted."""
-    kept = ("answered", "late", "modeled", "wall")
-    return {
-        **{key: load[key] for key in ("name", "threads", "dilation")},
-        "server": {key: export[key] for key in kept},
     }
 
 
@@ -249,7 +289,7 @@ def device_file(folder: Path, load: Mapping[str, Any], dilation: float) -> Itera
     settings = [part for setting in load["settings"] for part in ("--set", setting)]
     serve = _nacre("serve", load["scenario"], image, "--dilate", f"{dilation:g}", *settings)
     with started(serve, (folder / "image.sock").exists):
-        # Of nbdfuse, a connection holds one request at a time, chosen by chance: there are many.
+        # A connection of nbdfuse is chosen at random and holds one request at a time: use many.
         uri = f"nbd+unix:///?socket={folder}/image.sock"
         fuse = ["nbdfuse", "-C", _CONNECTIONS, str(place), uri]
         with started(fuse, (place / "nbd").exists):
@@ -289,7 +329,7 @@ def started(command: Sequence[str | Path], ready: Callable[[], bool]) -> Iterato
         ends = time.monotonic() + _READY_S
         while not ready():
             if process.poll() is not None or time.monotonic() > ends:
-                raise Error(f"{' '.join(map(str, command[:4]))} did not begin", "process-failed")
+                raise Error(f"{' '.join(map(str, command[:4]))} did not start", "process-failed")
             time.sleep(0.02)
         yield
         process.terminate()
@@ -319,7 +359,7 @@ if __name__ == "__main__":
     try:
         sys.stdout.write(json.dumps(_measured(Path(sys.argv[1]), json.loads(sys.argv[2]))))
     except Error as error:
-        # What still runs ends with this process, which is the first of its namespace.
+        # Programs that still run end with this process, which is the first of its namespace.
         sys.stderr.write(str(error))
         sys.stderr.flush()
         os._exit(1)

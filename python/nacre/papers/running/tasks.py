@@ -43,19 +43,19 @@ class Mixing(Task):
 
 @dataclass(frozen=True, slots=True)
 class Serving(Task):
-    """A device that is served so many times slower, and read by sysbench or by a database."""
+    """A device that is served in dilated time and read by sysbench or by a database."""
 
     load: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def carried_out(self, base: Base) -> tuple[str, Columns | None]:
-        """What sysbench and the server saw."""
+        """Results of sysbench and of the server."""
         if self.load["transactions"]:
             return served.run(self.load, base.folder, oltp.__name__, oltp.LIMIT_S), None
         return served.run(self.load, base.folder), None
 
     def check_here(self) -> None:
-        """Raises `NotRunError` if something that it needs is missing here."""
-        served.check_here(oltp.lacking() if self.load["transactions"] else ())
+        """Raises `NotRunError` if a requirement is missing here."""
+        served.check_here(oltp.missing() if self.load["transactions"] else ())
 
 
 _FORMS: Mapping[type[Task], Callable[[dict[str, Any], Columns], Result]] = {
@@ -83,7 +83,7 @@ def task_of(job: Job, source: Source, points: Points) -> Task:
 
 
 def _oltp(job: Job) -> list[int]:
-    """What tells a run of a database from one that reads files."""
+    """Distinguishes a run of a database from one that reads files."""
     return [job.transactions] if job.transactions else []
 
 
