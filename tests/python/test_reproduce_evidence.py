@@ -1,5 +1,6 @@
 """What rows are worth as evidence: classes, named misses, fitted values, what moves predictions."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,9 @@ import pytest
 from nacre.cli import reproduce as command
 from nacre.papers import work
 from nacre.papers.judging import judge
-from nacre.papers.judging.sensitivity import LESS, MORE, Value, sensitivity
+from nacre.papers.judging.sensitivity import sensitivity
+from nacre.papers.judging.trial import JUDGED
+from nacre.papers.judging.value import LESS, MORE, Value
 from nacre.papers.showing.table import verdict
 from small_paper import CLAIMS, reproduced, running, status, written
 
@@ -105,6 +108,27 @@ def test_rows_are_moved_by_what_was_assumed(
 def test_a_fifth_less_and_more(given: Any, less: str | None, more: str | None) -> None:
     value = Value("path", given, "fitted", "")
     assert (value.times(LESS), value.times(MORE)) == (less, more)
+
+
+PAPERS = ("envy", "nvm-servers", "nvram-cards", "onyx", "pcm-enterprise")
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_claim_of_a_paper_has_rows_or_a_reason_and_rows_that_assert_are_of_a_claim(
+    paper: str,
+) -> None:
+    """Rows named on the page exist. Predictions, calibrations, and trends are named there."""
+    page = Path(__file__).parents[2] / "docs" / "accuracy" / f"{paper}.md"
+    _, _, table = page.read_text().partition("## Claims of the paper")
+    (target,) = work.targets(paper)
+    figures = "|".join(target.figures)
+    named = set(re.findall(rf"`((?:{figures})/[^`]+)`", table))
+    claims = {f"{claim.figure}/{claim.id}": claim for claim in target.paper.claims}
+    assert named <= set(claims)
+    assert {row for row, claim in claims.items() if claim.grade in JUDGED} <= named
+    answers = [line.split("|")[2].strip() for line in table.splitlines() if line.startswith("| ")]
+    assert len(answers) > 10
+    assert all(answer.startswith(("`", "none: ")) for answer in answers[1:])
 
 
 def test_the_counts_of_the_validation_page_are_those_of_the_claims() -> None:

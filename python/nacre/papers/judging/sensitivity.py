@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import TypedDict
 
-from nacre.base import quantity, toml
 from nacre.papers.judging.judge import Row, said
+from nacre.papers.judging.screening import changing
 from nacre.papers.judging.trial import JUDGED, Swaps, Trial, with_setting
+from nacre.papers.judging.value import LESS, MORE, Value
 from nacre.papers.running.runs import Runs, Watch
 from nacre.papers.running.target import Target
 from nacre.papers.spec.claim import Claim
 from nacre.papers.spec.plan import Job
 from nacre.studies.analysis.interval import half_width
 
-LESS, MORE = Decimal("0.8"), Decimal("1.2")
-"""Factors applied to a value."""
 SEEDS = (1, 2, 3, 4, 5)
 _DOUBTFUL = ("fitted", "assumed")
 
@@ -60,33 +58,6 @@ Sensitivity = TypedDict(
 """A row: its value, the half-width of its interval over seeds, and the values that change it."""
 
 
-@dataclass(frozen=True)
-class Value:
-    """A value that was fitted or assumed."""
-
-    path: str
-    given: str | int | float | tuple[str, ...]
-    confidence: str
-    source: str
-
-    def times(self, factor: Decimal) -> str | None:
-        """The value times a factor, as text for a scenario; None unless it is a positive number.
-
-        A whole number changes by at least one.
-        """
-        if isinstance(self.given, tuple):
-            texts = [_times(text, factor) for text in self.given]
-            return toml.value(texts) if texts and None not in texts else None
-        if isinstance(self.given, bool) or not self.given:
-            return None
-        if isinstance(self.given, int):
-            step = 1 if factor > 1 else -1
-            return str(step * max(step * round(self.given * factor), step * self.given + 1))
-        if isinstance(self.given, float):
-            return str(Decimal(str(self.given)) * factor)
-        return _times(self.given, factor)
-
-
 def sensitivity(target: Target, runs: Runs, watch: Watch | None) -> list[Sensitivity] | None:
     """One entry for each claim with a tolerance in the target's figures, except arithmetic.
 
@@ -103,18 +74,17 @@ def sensitivity(target: Target, runs: Runs, watch: Watch | None) -> list[Sensiti
     ]
     if not trial.run([trial.jobs, *(swaps.values() for swaps in seeds)], watch):
         return None
-    moves = {
-        value: (_moved(jobs, value, LESS), _moved(jobs, value, MORE))
-        for value, jobs in _doubtful(trial).items()
-    }
-    if not trial.run([swaps.values() for pair in moves.values() for swaps in pair], watch):
+    uses = _doubtful(trial)
+    found = changing(trial, _by_run(trial, uses), watch)
+    if found is None:
         return None
-    return [_of(claim, trial, seeds, moves) for claim in judged]
+    moves = {value: _swaps(trial, value, found) for value in uses}
+    return [_of(claim, trial, seeds, uses, moves) for claim in judged]
 
 
-def _doubtful(trial: Trial) -> dict[Value, list[Job]]:
+def _doubtful(trial: Trial) -> dict[Value, set[Job]]:
     """The numbers that were fitted or assumed, with the runs that used them."""
-    found: dict[Value, list[Job]] = {}
+    found: dict[Value, set[Job]] = {}
     for job, origin in trial.origins():
         given = origin["value"]
         if origin["confidence"] in _DOUBTFUL and not origin["path"].startswith("run."):
@@ -122,14 +92,34 @@ def _doubtful(trial: Trial) -> dict[Value, list[Job]]:
                 given = tuple(map(str, given))
             value = Value(origin["path"], given, origin["confidence"], origin["source"])
             if value.times(LESS) is not None:
-                found.setdefault(value, []).append(job)
+                found.setdefault(value, set()).add(job)
     return found
+
+
+def _by_run(trial: Trial, uses: Mapping[Value, set[Job]]) -> dict[Job, list[Value]]:
+    """The values of every run that is the first of its repeats."""
+    first = [job for job in trial.jobs if trial.first[job] == job]
+    found = {job: [value for value, jobs in uses.items() if job in jobs] for job in first}
+    return {job: values for job, values in found.items() if values}
+
+
+def _swaps(trial: Trial, value: Value, changed: Mapping[Job, set[Value]]) -> tuple[Swaps, Swaps]:
+    """Runs that a value changes, each with its replacement; of repeats, all with the first's."""
+    moved = {
+        job: value.moved(first)
+        for job, first in trial.first.items()
+        if value in changed.get(first, ())
+    }
+    return {job: less for job, (less, _) in moved.items()}, {
+        job: more for job, (_, more) in moved.items()
+    }
 
 
 def _of(
     claim: Claim,
     trial: Trial,
     seeds: Sequence[Swaps],
+    uses: Mapping[Value, set[Job]],
     moves: Mapping[Value, tuple[Swaps, Swaps]],
 ) -> Sensitivity:
     row = trial.judge(claim, {})
@@ -155,7 +145,7 @@ def _of(
         "values": [
             _doubt(value, row, moved(value, LESS, less), moved(value, MORE, more))
             for value, (less, more) in moves.items()
-            if used & less.keys()
+            if used & uses[value]
         ],
     }
 
@@ -179,15 +169,3 @@ def _doubt(value: Value, row: Row, less: Moved, more: Moved) -> Doubt:
         "more": more,
         "flips": row["pass"] is not None and verdicts - {row["pass"]} != set(),
     }
-
-
-def _times(text: str, factor: Decimal) -> str | None:
-    found = quantity.maybe(text)
-    if found is None or not found.number:
-        return None
-    return quantity.like(found.value * factor, found).text()
-
-
-def _moved(jobs: Iterable[Job], value: Value, factor: Decimal) -> Swaps:
-    text = value.times(factor) or ""
-    return {job: with_setting(job, value.path, text) for job in jobs}

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from nacre.papers.judging.judge import Row, row_of
 from nacre.papers.measures.measures import Results
-from nacre.papers.running.outcome import Outcomes, Result
+from nacre.papers.running.outcome import Outcomes, Result, UnknownError
 from nacre.papers.running.runs import Runs, Watch
 from nacre.papers.running.target import Target
 from nacre.papers.spec.claim import Claim
-from nacre.papers.spec.plan import Job
+from nacre.papers.spec.plan import Job, Point
 from nacre.results.record import Record
 
 JUDGED = ("prediction", "calibration", "trend")
@@ -28,9 +29,15 @@ class Trial:
         self._target, self._runs = target, runs
         self._ended: dict[Job, Result | Exception] = {}
         self.jobs: dict[Job, float] = {}
+        self.first: dict[Job, Job] = {}
+        """The first of a run's repeats; most runs are their only one."""
+        self._read: dict[Job, dict[str, Point]] = {}
         for claim in claims:
-            for job, seconds in self._needed(claim).items():
-                self.jobs[job] = seconds
+            self.jobs |= self._needed(claim)
+            for points in self._repeated(claim):
+                for point in points:
+                    self.first.setdefault(point.job, points[0].job)
+                    self._read.setdefault(point.job, {})[claim.measure] = point
 
     def run(self, groups: Iterable[Iterable[Job]], watch: Watch | None) -> bool:
         """Executes missing runs; returns False if `watch` stopped it."""
@@ -57,6 +64,22 @@ class Trial:
         ended = {job: self._ended[swaps.get(job, job)] for job in self.jobs}
         return row_of(claim, Results(self._target.paper, Outcomes(ended)))
 
+    def numbers(self, job: Job, instead: Job) -> list[float | None]:
+        """All numbers that the claims read from a run, taken from another run instead."""
+        results = Results(self._target.paper, Outcomes({job: self._ended[instead]}))
+        found: list[float | None] = []
+        for measure, point in self._read[job].items():
+            try:
+                found.append(results.reading(point, measure).value)
+            except UnknownError:
+                found.append(None)
+        return found
+
+    def _repeated(self, claim: Claim) -> Iterator[tuple[Point, ...]]:
+        results = Results(self._target.paper, Outcomes({}))
+        for selection in (claim.of, claim.to):
+            yield from results.repeated(selection)
+
     def _needed(self, claim: Claim) -> dict[Job, float]:
         """Runs of a claim, with their approximate durations in seconds."""
         paper = self._target.paper
@@ -68,6 +91,6 @@ class Trial:
 
 
 def with_setting(job: Job, path: str, text: str) -> Job:
-    """The same run with one more setting."""
+    """A run with one more setting."""
     settings = dict(job.settings) | {path: text}
-    return Job(job.scenario, tuple(sorted(settings.items())), job.mixes, job.dilate)
+    return replace(job, settings=tuple(sorted(settings.items())))
