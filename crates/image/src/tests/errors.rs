@@ -273,7 +273,10 @@ fn a_changed_byte_in_the_last_record_is_told_and_one_without_its_end_is_cut_off(
         let _ = crate::disk::Disk::read_at(&file, record + byte, &mut old).expect("it can be read");
         change(&folder.file(), record + byte, &[old[0] ^ 4]);
         let text = message(&folder.file());
-        assert!(text.starts_with("it is damaged: its journal at byte 131072: expected the record"), "{text}");
+        assert!(
+            text.starts_with("it is damaged: its journal at byte 131072: expected an intact record"),
+            "{text}"
+        );
         change(&folder.file(), record + byte, &old);
     }
     change(&folder.file(), record + 24 + 1, &[0; 10]);

@@ -175,7 +175,7 @@ fn a_state_of_another_stack_is_refused_with_the_settings() {
     let found = refused(&[("run.requests", "9"), ("run.seed", "2")]);
     assert!(found.contains("run.seed is 1 in the state and 2 here"), "{found}");
     let found = refused(&[("run.requests", "9"), ("run.precondition", "100")]);
-    assert!(found.contains("leave run.fill, run.precondition and run.until_steady out"), "{found}");
+    assert!(found.contains("remove run.fill, run.precondition and run.until_steady"), "{found}");
 }
 
 #[test]
