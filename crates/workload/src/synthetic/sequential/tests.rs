@@ -52,7 +52,8 @@ fn regions_and_strides_that_do_not_fit_are_refused() {
     assert_eq!(
         problems(&settings.replace("stop", "shift")),
         [
-            "the footprint has workload.streams (test.toml:5): 10 requests, which is not a multiple of the number of streams, given 4; change streams or footprint",
+            "workload.streams (test.toml:5): the footprint has 10 requests, which is not a multiple of the number of \
+             streams, given 4; change streams or footprint",
             "workload.stride (test.toml:6): it is not a whole number of requests of 4 KiB, given 6 KiB; use a \
              multiple of request",
         ]
