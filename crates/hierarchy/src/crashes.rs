@@ -148,7 +148,7 @@ fn a_server_cache_keeps_its_bytes_while_blocks_move() {
 
 /// Dirty blocks are lost, or kept by the table, with writes and write-backs in progress.
 #[test]
-fn a_server_cache_that_writes_back_keeps_what_it_promises() {
+fn a_write_back_server_cache_keeps_its_guarantees() {
     let write_back = |settings: &str| format!("block = \"1 KiB\"\nwrite_back = {{ {settings} }}");
     let persistent = |settings: &str| write_back(&format!("table = \"persistent\", batch = 3, {settings}"));
     for backing in [NETWORK, DISK] {

@@ -10,7 +10,7 @@ const BACKING: &str =
     "[device.backing]\nkind = \"measured\"\nread = \"1 ms\"\nwrite = \"1 ms\"\ncapacity = \"3 MiB\"\n";
 
 #[test]
-fn a_part_of_the_energies_is_a_mistake() {
+fn a_part_of_the_energies_is_an_error() {
     let code = "[device.ecc]\nkind = \"bch\"\nt = 1\n";
     let measured = "kind = \"measured\"\nread = \"10 us\"\nwrite = \"10 us\"\n";
     let pcm = "kind = \"pcm_disk_cache\"\ncapacity = \"64 KiB\"\n";

@@ -1,4 +1,4 @@
-//! Conservation of pages in every disk cache: each one that comes in or leaves is counted in the report.
+//! Conservation of pages in every disk cache: the report counts every page that enters or leaves.
 
 use crate::workbench::ROOMS;
 use nacre_kernel::event::Payload;
@@ -26,7 +26,7 @@ fn column(report: &ComponentReport, names: [&str; 2]) -> u64 {
     column.expect("the pages are there").values[0] as u64
 }
 
-/// Adds the counters of all caches of a stack to `seen`, after checking that each balances.
+/// Adds the counters of all caches of a stack to `seen`, after checking that each cache balances.
 fn check(report: &ComponentReport, asked: &mut Option<u64>, seen: &mut BTreeMap<&'static str, u64>) {
     let kind = report.kind;
     if !kind.ends_with("disk_cache") {
@@ -35,7 +35,7 @@ fn check(report: &ComponentReport, asked: &mut Option<u64>, seen: &mut BTreeMap<
     let sum = |names: &[&str]| names.iter().map(|name| count(report, name)).sum::<u64>();
     let before = column(report, ["flash.pages_valid_before", "pages.held_before"]);
     let held = column(report, ["flash.pages_valid", "pages.held"]);
-    // Evictions are of blocks in flash, and of pages in frames.
+    // The flash cache counts evicted blocks, and a cache of frames counts evicted pages.
     let from_frames = if kind == "flash_disk_cache" { 0 } else { sum(&["evictions"]) };
     assert_eq!(
         before + sum(&CAME),
@@ -44,7 +44,7 @@ fn check(report: &ComponentReport, asked: &mut Option<u64>, seen: &mut BTreeMap<
         report.counters
     );
     let read = sum(&READ);
-    // Counts of lower caches are fetches of those above.
+    // Requests to a lower cache are the fetches of the one above.
     if let Some(asked) = asked.take() {
         assert_eq!(read, asked, "pages read of {kind}: {:?}", report.counters);
     }
@@ -52,7 +52,7 @@ fn check(report: &ComponentReport, asked: &mut Option<u64>, seen: &mut BTreeMap<
         *seen.entry(name).or_default() += count;
     }
     if kind == "flash_disk_cache" {
-        // Written pages that hit at their arrival, but were evicted before there was space for them.
+        // Written pages that hit on arrival, but were evicted before there was space for them.
         let written = sum(&["write_misses"]);
         *seen.entry("overtaken").or_default() += count(report, "write_allocations").saturating_sub(written);
     }
@@ -118,7 +118,7 @@ fn stack(random: &mut Random) -> String {
     toml + "kind = \"measured\"\nread = \"100 us\"\nwrite = \"200 us\"\nparallelism = 64\ncapacity = \"3 MiB\"\n"
 }
 
-/// A request for some pages, or for a part of one; mostly for one of a few hundred.
+/// A request for some pages, or for a part of one; mostly out of a few hundred pages.
 fn request(random: &mut Random, now: Time) -> Request {
     let op = match random.below(40) {
         0 => Op::Trim,
@@ -132,7 +132,8 @@ fn request(random: &mut Random, now: Time) -> Request {
     Request { arrival: now, address, bytes: bytes as u32, volume: 0, op }
 }
 
-/// All pages that come and leave in a stack that serves requests, has a power loss, and restarts measurement.
+/// All pages that enter and leave in a stack that serves requests, has a power loss, and restarts
+/// measurement.
 fn live(toml: &str, carries_bytes: bool, random: &mut Random, seen: &mut BTreeMap<&'static str, u64>) {
     let bench = Workbench::new(ROOMS, 1);
     let mut bench = if carries_bytes { bench.with_bytes() } else { bench };
@@ -165,7 +166,7 @@ fn live(toml: &str, carries_bytes: bool, random: &mut Random, seen: &mut BTreeMa
                 host.device.power_fail(now, random);
                 now = host.device.recover(now).done;
                 host.check();
-                // Reads that were in progress are not among them.
+                // Reads in progress are not included.
                 let report = host.device.report(now);
                 asked = READ.iter().map(|name| count(&report, name)).sum();
             }
@@ -182,7 +183,7 @@ fn pages_held_are_those_that_came_in_less_those_that_left() {
         let toml = stack(&mut random);
         live(&toml, number % 3 == 0, &mut random, &mut seen);
     }
-    // Each path was taken, and more than once.
+    // Each path was taken more than once.
     let others = ["read_lost", "read_merged", "pages_promoted", "retired_blocks", "bypassed", "overtaken"];
     let moved = ["collected_programs", "leveled_programs", "promoted_programs"];
     for name in CAME.iter().chain(&LEFT).chain(&others).chain(&moved) {

@@ -1,10 +1,10 @@
-//! Requests of the host in progress, part by part.
+//! Host requests in progress, part by part.
 
 use nacre_kernel::event::{Payload, RequestId};
 use nacre_kernel::state::Value;
 use nacre_kernel::{Activity, Op, Request, Span, Status, Time};
 
-/// A request that is served in parts, side by side.
+/// A request that is served in parallel parts.
 #[derive(Clone, Debug, Value)]
 pub(crate) struct Visit {
     pub(crate) id: RequestId,
@@ -83,7 +83,7 @@ pub(crate) struct Part<'a> {
 }
 
 impl Part<'_> {
-    /// A part that ended at once.
+    /// A part that ended immediately.
     pub(crate) fn at_once(status: Status) -> Part<'static> {
         Part { status, own: None, before: &[], spans: &[], data: (0, Payload::NONE) }
     }

@@ -1,4 +1,4 @@
-//! Requests of the host in progress: each is served in parts and completes when its last part has ended.
+//! Host requests in progress: each is served in parts and completes when its last part has ended.
 
 use crate::visit::{Part, Visit};
 use nacre_kernel::event::{Agenda, Completions, Payload, RequestId, Slab};

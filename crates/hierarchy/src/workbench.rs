@@ -1,4 +1,4 @@
-//! The workbench of this crate's tests.
+//! Workbench of this crate's tests.
 
 use crate::faulty::{self, kinds::FaultFamily};
 use crate::placement::{self, PlacementFamily};
@@ -13,7 +13,7 @@ use nacre_kernel::event::Device;
 use nacre_testkit::workbench::Rooms;
 use nacre_testkit::{Host, Workbench};
 
-/// The rooms of this crate and of those below it.
+/// The components of this crate and of those below it.
 pub(crate) static ROOMS: Rooms = Rooms { devices: &TABLES, others };
 
 static TABLES: [&nacre_config::Table<nacre_device::DeviceFamily>; 3] =
@@ -32,10 +32,10 @@ fn others(family: &str) -> Vec<&'static Descriptor> {
     }
 }
 
-/// The document around the device under test.
+/// Document around the device under test.
 #[derive(Debug, Configuration)]
 struct Document {
-    /// The device.
+    /// Device.
     stack: Slot<nacre_device::DeviceFamily>,
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn host(toml: &str) -> Host {
     Host::new(built.unwrap_or_else(|problems| panic!("{toml}: {problems}")))
 }
 
-/// The policy `kind` for `capacity` blocks, as it is without settings.
+/// The policy `kind` for `capacity` blocks, with its defaults.
 pub(crate) fn policy(kind: &str, capacity: usize) -> Box<dyn Replacement> {
     let node = Node::parse_toml(&format!("policy = \"{kind}\""), "test.toml").expect("well formed");
     let mut reader = Reader::new(&ROOMS);
@@ -60,9 +60,9 @@ pub(crate) fn policy(kind: &str, capacity: usize) -> Box<dyn Replacement> {
     (room.build)(&slot, &mut replacement::Context { families: &ROOMS, capacity }).expect("it can be built")
 }
 
-/// The document around a policy under test.
+/// Document around a policy under test.
 #[derive(Debug, Configuration)]
 struct PolicyDocument {
-    /// The policy.
+    /// Policy.
     policy: Slot<ReplacementFamily>,
 }

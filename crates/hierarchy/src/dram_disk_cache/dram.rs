@@ -116,7 +116,7 @@ impl<S: Store> Memory for Dram<S> {
 
     #[inline]
     fn peek(&self, frame: u32, into: &mut [u8]) {
-        // Data written while none is stored is zero.
+        // Frames written without data read as zeros.
         if S::CARRIES_BYTES && !self.store.read(u64::from(frame), 0, into) {
             into.fill(0);
         }

@@ -1,4 +1,4 @@
-//! Power losses; what it has in common with other caches of frames is tested [there](crate::frames).
+//! Power losses; tests for all caches of frames are in [frames](crate::frames).
 
 use crate::workbench::ROOMS;
 use nacre_testkit::{Workbench, keeps_its_bytes};

@@ -1,4 +1,4 @@
-//! The faulty device as the contract of devices has it.
+//! The faulty device as a `Device`.
 
 use super::fault::Part;
 use super::layer::Layer;

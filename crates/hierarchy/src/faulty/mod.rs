@@ -89,7 +89,7 @@ fn build(
         let capacity = device.as_ref().ok().and_then(|device| device.capacity());
         match part(slot, builder, (slot.path(), Time::ZERO), capacity) {
             Ok(part) => parts.push(part),
-            Err(mistakes) => problems.extend(mistakes.0),
+            Err(errors) => problems.extend(errors.0),
         }
     }
     match device {
@@ -97,7 +97,7 @@ fn build(
             Ok(Box::new(Faulty::new(id, slot.path().to_string(), device, parts)))
         }
         Ok(_) => Err(Problems(problems)),
-        Err(mistakes) => Err(Problems([mistakes.0, problems].concat())),
+        Err(errors) => Err(Problems([errors.0, problems].concat())),
     }
 }
 

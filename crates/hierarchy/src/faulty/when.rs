@@ -57,7 +57,7 @@ pub struct When {
 }
 
 impl When {
-    /// Reports settings that contradict each other, of a fault that can touch requests of these kinds.
+    /// Reports contradictory settings of a fault that can affect requests of these kinds.
     pub(crate) fn check(&self, reader: &mut Reader<'_>, touchable: &[Op]) {
         let can_be: Vec<&str> = touchable.iter().map(|op| op.name()).collect();
         for operation in self.operations.iter().flatten().filter(|of| !touchable.contains(&of.op())) {
@@ -104,7 +104,7 @@ impl When {
     }
 }
 
-/// Decides which requests a fault touches.
+/// Decides which requests a fault affects.
 #[derive(State)]
 pub(crate) struct Gate {
     #[state(skip = "from the configuration")]
@@ -118,7 +118,7 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    /// A gate of a fault that can touch requests of these kinds.
+    /// A gate of a fault that can affect requests of these kinds.
     pub(crate) fn new(when: When, kinds: &[Op], random: Random) -> Gate {
         let mut touchable = [false; 4];
         let has_range = when.range_start.is_some() || when.range_end.is_some();

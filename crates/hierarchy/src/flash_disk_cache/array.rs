@@ -165,14 +165,14 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// A page was read from its cells: when it is decoded.
+    /// Starts decoding a page that was read; returns the end time.
     #[inline]
     pub(super) fn decode_at(&mut self, now: Time, code: u8, wrong: u32) -> Time {
         let work = self.decoding(code, wrong);
         self.coder.decode(now, now, work)
     }
 
-    /// When a page is encoded.
+    /// Starts encoding a page; returns the end time.
     #[inline]
     pub(super) fn encode_at(&mut self, now: Time, code: u8) -> Time {
         self.coder.encode(now, self.spans.encode[code as usize])

@@ -4,7 +4,7 @@ use super::FLASH_PAGE;
 use super::array::Array;
 use super::config::Config;
 use super::counts::{Counts, Leaves, Life, Worn};
-use super::operation::{Arrival, Busy, Event, NONE, Operation, Step};
+use super::operation::{Arrival, Busy, Event, NONE, Operation, Purpose};
 use super::region::{NO_BLOCK, REGIONS, Region};
 use super::tables::Tables;
 use crate::map::Map;
@@ -164,7 +164,7 @@ impl<S: Store> FlashCache<S> {
     pub(super) fn is_lost(&self, key: u64) -> bool {
         let Some(&since) = self.lost.get(&key) else { return false };
         let on = self.changing.get(key).map(|on| &self.operations[on as u32]);
-        !on.is_some_and(|of| matches!(of.step, Step::Back | Step::Safe) && of.serial >= since)
+        !on.is_some_and(|of| matches!(of.purpose, Purpose::Back | Purpose::Safe) && of.serial >= since)
     }
 
     /// Evicts the content of `page`.

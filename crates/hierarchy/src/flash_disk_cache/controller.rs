@@ -12,7 +12,7 @@ use nacre_media::store::Store;
 const WEARING: usize = 50;
 
 impl<S: Store> FlashCache<S> {
-    /// `page` was read, with these bit errors.
+    /// Reacts to the bit errors of `page`, which was read.
     #[inline]
     pub(super) fn follow_errors(&mut self, page: u32, sensed: Sensed) {
         if sensed.wrong > 0 {
@@ -122,11 +122,11 @@ impl<S: Store> FlashCache<S> {
             return;
         }
         let region = usize::from(self.tables.blocks[self.array.flash.block_of(page) as usize].region);
-        let Some(place) = self.make_room(region, (key, true), now) else { return };
+        let Some(target) = self.make_room(region, (key, true), now) else { return };
         // Garbage collection may have moved or dropped it.
         let Some(page) = self.tables.find(key) else { return };
         self.counts.pages_promoted += 1;
-        self.move_page(page, place, now, (Cause::Promoted, after));
+        self.move_page(page, target, now, (Cause::Promoted, after));
         if let Some(page) = self.tables.find(key) {
             let accesses = self.tables.global.accesses;
             let status = &mut self.tables.pages[page as usize];

@@ -52,7 +52,7 @@ pub(super) struct Life {
     pub(super) erased: u64,
     /// Maximum pages in flash with the current modes of its slots.
     pub(super) usable: u64,
-    /// When the first page of flash was retired, and when data was first lost.
+    /// When the first page of flash was retired, and when data was first lost, in pages taken.
     pub(super) first_gone: Option<u64>,
     pub(super) first_lost: Option<u64>,
     /// When the flash held at most half of its initial pages.

@@ -1,9 +1,9 @@
-//! The cache as the contract of devices has it.
+//! The cache as a `Device`.
 
 use super::FLASH_PAGE;
 use super::cache::{FlashCache, SHIFT};
 use super::counts::Counts;
-use super::operation::{Arrival, NONE, Operation, Step};
+use super::operation::{Arrival, NONE, Operation, Purpose};
 use super::report;
 use nacre_kernel::event::{Completions, Device, Payload, Preconditioning, RequestId};
 use nacre_kernel::{
@@ -55,12 +55,12 @@ impl<S: Store> FlashCache<S> {
             let data = completed.take_data(index);
             let (of, spans) = completed.get(index);
             let (number, now, status) = (of.id.0, of.at, of.status);
-            match self.operations[number].step {
-                Step::Fetch => self.fetched(now, number, status, spans, &data),
-                Step::Back | Step::Safe => self.sent(now, number, status),
-                Step::Through | Step::ThroughSafe => self.passed_by(now, number, status, spans),
-                Step::Trim | Step::Flush => self.passed(now, number, status, spans),
-                step => unreachable!("the backing was not asked for {step:?}"),
+            match self.operations[number].purpose {
+                Purpose::Fetch => self.fetched(now, number, status, spans, &data),
+                Purpose::Back | Purpose::Safe => self.sent(now, number, status),
+                Purpose::Through | Purpose::ThroughSafe => self.passed_by(now, number, status, spans),
+                Purpose::Trim | Purpose::Flush => self.passed(now, number, status, spans),
+                purpose => unreachable!("the backing was not asked for {purpose:?}"),
             }
         }
         completed.clear();
@@ -69,14 +69,14 @@ impl<S: Store> FlashCache<S> {
 
     /// Panics unless operations and tables agree.
     fn check_operations(&self) {
-        let is_of = |number: u32, step: Step| {
-            self.operations.iter().any(|(known, of)| known == number && of.step == step)
+        let is_of = |number: u32, purpose: Purpose| {
+            self.operations.iter().any(|(known, of)| known == number && of.purpose == purpose)
         };
         for status in self.tables.pages.iter().filter(|status| status.program != NONE) {
-            assert!(is_of(status.program, Step::Program), "a page that no operation programs: {status:?}");
+            assert!(is_of(status.program, Purpose::Program), "a page that no operation programs: {status:?}");
         }
         for block in self.tables.blocks.iter().filter(|block| block.erase != NONE) {
-            assert!(is_of(block.erase, Step::Erase), "a block that no operation erases: {block:?}");
+            assert!(is_of(block.erase, Purpose::Erase), "a block that no operation erases: {block:?}");
         }
         for (key, versions) in &self.versions {
             let is_known = |&number: &u32| {
@@ -85,8 +85,12 @@ impl<S: Store> FlashCache<S> {
             };
             assert!(!versions.is_empty() && versions.iter().all(is_known), "writes of page {key}");
         }
-        let fetched: u64 =
-            self.operations.iter().filter(|(_, of)| of.step == Step::Fetch).map(|(_, of)| of.pages).sum();
+        let fetched: u64 = self
+            .operations
+            .iter()
+            .filter(|(_, of)| of.purpose == Purpose::Fetch)
+            .map(|(_, of)| of.pages)
+            .sum();
         let through = self.busy.values().filter(|busy| busy.through != NONE).count() as u64;
         assert_eq!(fetched + through, self.busy.len() as u64, "pages on their way");
     }

@@ -3,7 +3,7 @@
 use super::FLASH_PAGE;
 use super::cache::{FlashCache, SHIFT};
 use super::counts::Leaves;
-use super::operation::{NONE as NOTHING, Operation, Step};
+use super::operation::{NONE as NOTHING, Operation, Purpose};
 use super::region::RUN_PAGES;
 use super::tables::{NONE, Use};
 use nacre_kernel::event::Payload;
@@ -34,7 +34,7 @@ impl<S: Store> FlashCache<S> {
         self.release(block, now);
     }
 
-    /// `page` leaves.
+    /// Evicts `page`.
     pub(super) fn evict_page(&mut self, page: u32, now: Time) {
         let status = self.tables.pages[page as usize];
         if status.is_dirty {
@@ -44,7 +44,7 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// Dirty pages of a block, in the order of the disk, leave for the backing.
+    /// Writes the dirty pages of a block back, in disk order.
     fn send_back(&mut self, leaving: &[(u64, u32)], now: Time) {
         let mut at = 0;
         while at < leaving.len() {
@@ -116,7 +116,7 @@ impl<S: Store> FlashCache<S> {
     pub(super) fn back(&mut self, now: Time, (key, pages): (u64, u64), data: Payload) -> u32 {
         let (address, size) = (key << SHIFT, (pages * FLASH_PAGE) as u32);
         let request = Request { arrival: now, address, bytes: size, volume: 0, op: Op::Write };
-        let back = Operation { step: Step::Back, key, pages, request, data, ..Operation::default() };
+        let back = Operation { purpose: Purpose::Back, key, pages, request, data, ..Operation::default() };
         let number = self.operation(now, back);
         (key..key + pages).for_each(|key| self.change(number, key));
         number
@@ -124,9 +124,9 @@ impl<S: Store> FlashCache<S> {
 
     /// Handles completion of a write-back, or of the flush after it.
     pub(super) fn sent(&mut self, now: Time, number: u32, status: Status) {
-        let Operation { step, key, pages, serial, .. } = self.operations[number];
-        if status == Status::Done && step == Step::Back && self.flushes {
-            self.operations[number].step = Step::Safe;
+        let Operation { purpose, key, pages, serial, .. } = self.operations[number];
+        if status == Status::Done && purpose == Purpose::Back && self.flushes {
+            self.operations[number].purpose = Purpose::Safe;
             return self.flush_behind(now, number);
         }
         for key in key..key + pages {
@@ -154,11 +154,11 @@ impl<S: Store> FlashCache<S> {
             }
             return;
         }
-        let free = self.change_places(block, was_relieved, now);
+        let free = self.exchange_if_worn(block, was_relieved, now);
         self.set_free(free, region);
     }
 
-    /// The erased `block`, which is in no list, waits in `region` to be filled.
+    /// Adds the erased `block`, which is in no list, to the free blocks of `region`.
     pub(super) fn set_free(&mut self, block: u32, region: usize) {
         let status = &mut self.tables.blocks[block as usize];
         (status.used, status.region) = (Use::Free, region as u8);
@@ -177,11 +177,12 @@ impl<S: Store> FlashCache<S> {
         let time = nand.erase(if is_slc { Mode::Slc } else { Mode::Mlc });
         let (note, activity) = (nand.program(Mode::Slc), Activity::Clean);
         let none = Operation::default;
-        let journal =
-            self.operation(now, Operation { step: Step::Journal, block, time: note, activity, ..none() });
+        let journal = self
+            .operation(now, Operation { purpose: Purpose::Journal, block, time: note, activity, ..none() });
         before.into_iter().for_each(|on| self.behind(journal, on));
         let activity = Activity::Erase;
-        let erase = self.operation(now, Operation { step: Step::Erase, block, time, activity, ..none() });
+        let erase =
+            self.operation(now, Operation { purpose: Purpose::Erase, block, time, activity, ..none() });
         self.behind(erase, journal);
         self.count_down(now, erase);
         self.count_down(now, journal);

@@ -3,7 +3,7 @@
 use super::FLASH_PAGE;
 use super::cache::{FlashCache, SHIFT};
 use super::counts::Cause;
-use super::operation::{Busy, NONE, Operation, Step, Waiter};
+use super::operation::{Busy, NONE, Operation, Purpose, Waiter};
 use super::reads::Found;
 use nacre_kernel::event::Payload;
 use nacre_kernel::{Activity, Op, Request, Span, Status, Time};
@@ -11,7 +11,7 @@ use nacre_media::store::Store;
 use std::collections::VecDeque;
 
 impl<S: Store> FlashCache<S> {
-    /// Fetches `pages` pages from that of `part`, after the operations `after`.
+    /// Fetches `pages` pages, starting with that of `part`, after the operations `after`.
     pub(super) fn fetch(&mut self, now: Time, mut part: Waiter, pages: u64, after: &[u32]) {
         part.fill_up(self.id, now, Activity::Merge);
         let first = part.key;
@@ -19,8 +19,8 @@ impl<S: Store> FlashCache<S> {
         let request = Request { arrival: now, address, bytes, volume: 0, op: Op::Read };
         // If a page was read before without success, its time is charged there.
         let activity = if after.is_empty() { Activity::Queue } else { Activity::Read };
-        let (step, part) = (Step::Fetch, Some(part));
-        let fetch = Operation { step, key: first, pages, request, activity, part, ..Operation::default() };
+        let (purpose, part) = (Purpose::Fetch, Some(part));
+        let fetch = Operation { purpose, key: first, pages, request, activity, part, ..Operation::default() };
         let number = self.operation(now, fetch);
         after.iter().for_each(|&on| self.behind(number, on));
         for key in first..first + pages {
@@ -105,7 +105,7 @@ impl<S: Store> FlashCache<S> {
 
     /// Programs page `key`, which was just fetched.
     fn fill(&mut self, key: u64, bytes: &Payload, now: Time) {
-        let Some(place) = self.make_room(0, (key, false), now) else {
+        let Some(target) = self.make_room(0, (key, false), now) else {
             self.counts.bypassed += 1;
             return;
         };
@@ -113,7 +113,7 @@ impl<S: Store> FlashCache<S> {
             self.array.buffer[..FLASH_PAGE as usize].copy_from_slice(bytes);
         }
         self.counts.fills += 1;
-        let program = self.bring_in(key, place, now, (false, Activity::Fill, Cause::Fill), NONE);
+        let program = self.bring_in(key, target, now, (false, Activity::Fill, Cause::Fill), NONE);
         self.count_down(now, program);
     }
 

@@ -51,12 +51,12 @@ impl<S: Store> FlashCache<S> {
 
     /// Exchanges the erased block `worn`, which is in no list, with the least worn block if that has much
     /// less wear. The free one of the two replaces `worn`. `was_relieved`: what moved into it last has left.
-    pub(super) fn change_places(&mut self, worn: u32, was_relieved: bool, now: Time) -> u32 {
+    pub(super) fn exchange_if_worn(&mut self, worn: u32, was_relieved: bool, now: Time) -> u32 {
         let Some(young) = self.worn_much_less(worn) else { return worn };
         let BlockStatus { used, region, valid, .. } = self.tables.blocks[young as usize];
         let region = usize::from(region);
         match used {
-            // That one is filled first.
+            // A free block is filled next anyway.
             Use::Free if region == usize::from(self.tables.blocks[worn as usize].region) => return worn,
             Use::Free => {
                 self.regions[region].free.retain(|&free| free != young);
@@ -108,8 +108,8 @@ impl<S: Store> FlashCache<S> {
             if self.tables.pages[page as usize].key == NONE {
                 continue;
             }
-            match self.next_place(worn, false) {
-                Some(place) => self.move_page(page, place, now, (Cause::Leveled, NOTHING)),
+            match self.next_target(worn, false) {
+                Some(target) => self.move_page(page, target, now, (Cause::Leveled, NOTHING)),
                 None => self.evict_page(page, now),
             }
         }

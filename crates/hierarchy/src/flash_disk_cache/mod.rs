@@ -61,8 +61,8 @@
 //!
 //! *Uncorrectable pages*: a page with more bit errors than its code corrects is never returned, even if a code
 //! without a checksum decodes it to another codeword, or the code `none` detects nothing. A clean page is fetched
-//! from the backing again. The data of a dirty page is lost, and reads fail until the whole page is written. The
-//! same holds for a dirty page that must be evicted while the backing rejects it or cannot save it. If such a
+//! from the backing again. The data of a dirty page is lost, and reads fail until the whole page is written.
+//! A dirty page is also lost if it must be evicted while the backing rejects it or cannot save it. If such a
 //! page is written as a whole and power fails before the program, it is lost, too.
 //!
 //! ## Order of operations

@@ -8,9 +8,9 @@ use std::collections::VecDeque;
 /// Marks an absent number.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// Kind of an operation.
+/// Purpose of an operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
-pub(super) enum Step {
+pub(super) enum Purpose {
     /// Reads a page of flash, and decodes it.
     #[default]
     Sense,
@@ -53,7 +53,7 @@ pub(super) enum Before {
 /// One operation.
 #[derive(Clone, Debug, Value)]
 pub(super) struct Operation {
-    pub(super) step: Step,
+    pub(super) purpose: Purpose,
     /// Number of conditions it waits for.
     pub(super) waits: u32,
     /// Operations that wait for it.
@@ -96,7 +96,7 @@ pub(super) struct Operation {
 impl Default for Operation {
     fn default() -> Operation {
         Operation {
-            step: Step::Sense,
+            purpose: Purpose::Sense,
             waits: 1,
             dependents: Vec::new(),
             created: Time::ZERO,

@@ -3,7 +3,7 @@
 use super::FLASH_PAGE;
 use super::cache::FlashCache;
 use super::counts::Leaves;
-use super::operation::{Operation, Step, Waiter};
+use super::operation::{Operation, Purpose, Waiter};
 use nacre_kernel::event::{Payload, RequestId};
 use nacre_kernel::{Activity, Op, Request, Span, Status, Time};
 use nacre_media::store::Store;
@@ -12,7 +12,7 @@ impl<S: Store> FlashCache<S> {
     /// Handles a trim: clean pages leave, and it is passed to the backing after operations that change its
     /// pages. Pages being fetched leave on arrival.
     pub(super) fn trim(&mut self, now: Time, id: RequestId, request: &Request, looked_up: Time) {
-        let number = self.pass(now, id, request, (Step::Trim, looked_up));
+        let number = self.pass(now, id, request, (Purpose::Trim, looked_up));
         let (first, count) = request.blocks(FLASH_PAGE);
         (self.operations[number].key, self.operations[number].pages) = (first, count);
         for key in first..first + count {
@@ -41,17 +41,23 @@ impl<S: Store> FlashCache<S> {
 
     /// Handles a flush: acknowledged writes are in flash, and the backing is flushed for the rest.
     pub(super) fn flush(&mut self, now: Time, id: RequestId, request: &Request, looked_up: Time) {
-        let number = self.pass(now, id, request, (Step::Flush, looked_up));
+        let number = self.pass(now, id, request, (Purpose::Flush, looked_up));
         self.count_down(now, number);
     }
 
     /// The operation that passes a request to the backing; it starts when its wait count reaches zero.
-    fn pass(&mut self, now: Time, id: RequestId, request: &Request, (step, looked_up): (Step, Time)) -> u32 {
+    fn pass(
+        &mut self,
+        now: Time,
+        id: RequestId,
+        request: &Request,
+        (purpose, looked_up): (Purpose, Time),
+    ) -> u32 {
         let visit = self.visits.enter(now, id, request, (Activity::Software, looked_up));
         self.visits.add_part(visit);
         self.visits.leave(visit);
         let part = Some(Waiter { visit, since: now, ..Waiter::default() });
-        self.operation(now, Operation { step, request: *request, part, ..Operation::default() })
+        self.operation(now, Operation { purpose, request: *request, part, ..Operation::default() })
     }
 
     /// Flushes the backing after the write of operation `number`.
@@ -63,11 +69,11 @@ impl<S: Store> FlashCache<S> {
 
     /// Handles completion of a host trim or flush by the backing.
     pub(super) fn passed(&mut self, now: Time, number: u32, status: Status, spans: &[Span]) {
-        let Operation { step, began, .. } = self.operations[number];
+        let Operation { purpose, began, .. } = self.operations[number];
         let mut part = self.operations[number].part.take().expect("it is asked for by the host");
         self.end_operation(now, number);
         // A flush fails if data was lost since the previous one.
-        let has_lost = step == Step::Flush && std::mem::take(&mut self.has_lost);
+        let has_lost = purpose == Purpose::Flush && std::mem::take(&mut self.has_lost);
         let status = if has_lost { Status::MediaError } else { status };
         part.fill_up(self.id, began, Activity::Queue);
         part.spans.extend_from_slice(spans);

@@ -3,7 +3,7 @@
 use super::FLASH_PAGE;
 use super::cache::FlashCache;
 use super::counts::Leaves;
-use super::operation::{Before, Event, NONE, Operation, Step};
+use super::operation::{Before, Event, NONE, Operation, Purpose};
 use super::tables::NONE as NO_PAGE;
 use crate::map::Map;
 use nacre_kernel::event::Payload;
@@ -44,7 +44,8 @@ impl<S: Store> FlashCache<S> {
 
     /// Latest versions of pages being written back that the backing does not have yet.
     fn on_their_way_back(&self) -> BTreeMap<u64, Payload> {
-        let back = self.operations.iter().filter(|(_, of)| matches!(of.step, Step::Back | Step::Safe));
+        let back =
+            self.operations.iter().filter(|(_, of)| matches!(of.purpose, Purpose::Back | Purpose::Safe));
         let mut back: Vec<&Operation> = back.map(|(_, of)| of).collect();
         back.sort_unstable_by_key(|of| of.serial);
         let mut rescued = BTreeMap::new();
@@ -65,7 +66,7 @@ impl<S: Store> FlashCache<S> {
     fn undo_writes(&mut self, rescued: &mut BTreeMap<u64, Payload>) {
         for (key, versions) in std::mem::take(&mut self.versions) {
             let first = &self.operations[versions[0]];
-            if first.step != Step::Program {
+            if first.purpose != Purpose::Program {
                 // A page that left the flash while it was written past it.
                 if let Some(older) = first.keeps.clone() {
                     rescued.insert(key, older);

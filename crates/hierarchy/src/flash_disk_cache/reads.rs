@@ -4,7 +4,7 @@ use super::FLASH_PAGE;
 use super::array::Sensed;
 use super::cache::{FlashCache, SHIFT};
 use super::counts::Leaves;
-use super::operation::{NONE, Operation, Step, Waiter};
+use super::operation::{NONE, Operation, Purpose, Waiter};
 use super::tables::Use;
 use nacre_kernel::event::{Payload, RequestId};
 use nacre_kernel::{Activity, Request, Status, Time};
@@ -152,8 +152,8 @@ impl<S: Store> FlashCache<S> {
         let status = &self.tables.pages[page as usize];
         let (code, program, wrong) = (status.code, status.program, sensed.wrong);
         let (block, time) = (self.array.flash.block_of(page), self.array.read_time(page, code, wrong));
-        let step = Step::Sense;
-        let sense = Operation { step, page, block, time, activity, code, wrong, ..Operation::default() };
+        let purpose = Purpose::Sense;
+        let sense = Operation { purpose, page, block, time, activity, code, wrong, ..Operation::default() };
         let number = self.operation(now, sense);
         self.behind(number, program);
         number
@@ -181,7 +181,7 @@ impl<S: Store> FlashCache<S> {
         part.fill_up(self.id, now, Activity::Merge);
         let mut number = looked.after;
         if looked.is_on_its_way {
-            number = self.operation(now, Operation { step: Step::Look, ..Operation::default() });
+            number = self.operation(now, Operation { purpose: Purpose::Look, ..Operation::default() });
             self.behind(number, looked.after);
             self.count_down(now, number);
         }

@@ -74,7 +74,7 @@ impl Region {
         Stream::Open(left.or(other).unwrap_or(own))
     }
 
-    /// `block` is not open any more.
+    /// Removes `block` from the open blocks.
     pub(super) fn forget_open(&mut self, block: u32) {
         let open = self.open.iter_mut().chain([&mut self.hot]);
         open.filter(|open| **open == block).for_each(|open| *open = NO_BLOCK);

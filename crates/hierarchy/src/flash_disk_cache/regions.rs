@@ -3,7 +3,7 @@
 use super::array::Sensed;
 use super::cache::FlashCache;
 use super::counts::{Cause, Leaves, Life};
-use super::operation::{NONE as NOTHING, Operation, Step};
+use super::operation::{NONE as NOTHING, Operation, Purpose};
 use super::region::{NO_BLOCK, REGIONS, Region, Stream};
 use super::tables::{BlockStatus, NONE, PageStatus, Use};
 use nacre_kernel::{Activity, Time};
@@ -12,7 +12,7 @@ use nacre_media::store::Store;
 
 /// Location of the next page, and its program mode.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct Target {
     pub(super) block: u32,
     pub(super) mode: Mode,
     pub(super) code: u8,
@@ -27,13 +27,13 @@ impl<S: Store> FlashCache<S> {
         region: usize,
         (key, is_hot): (u64, bool),
         now: Time,
-    ) -> Option<Place> {
+    ) -> Option<Target> {
         let stream = self.regions[region].stream(key, is_hot);
         loop {
             let open = *self.regions[region].block(stream);
             if open != NO_BLOCK {
-                if let Some(place) = self.next_place(open, is_hot) {
-                    return Some(place);
+                if let Some(target) = self.next_target(open, is_hot) {
+                    return Some(target);
                 }
                 *self.regions[region].block(stream) = NO_BLOCK;
                 self.close(open);
@@ -49,16 +49,16 @@ impl<S: Store> FlashCache<S> {
     }
 
     /// The next slot of `block` that is not retired.
-    pub(super) fn next_place(&mut self, block: u32, is_hot: bool) -> Option<Place> {
+    pub(super) fn next_target(&mut self, block: u32, is_hot: bool) -> Option<Target> {
         loop {
             let page = self.array.flash.next(block)?;
             let slot = self.tables.slots[(page >> 1) as usize];
             let code = slot.code;
             if page & 1 == 1 {
-                return Some(Place { block, mode: Mode::Mlc, code });
+                return Some(Target { block, mode: Mode::Mlc, code });
             }
             if !slot.is_retired {
-                return Some(Place { block, mode: if is_hot { Mode::Slc } else { slot.mode }, code });
+                return Some(Target { block, mode: if is_hot { Mode::Slc } else { slot.mode }, code });
             }
             self.array.flash.skip(block);
         }
@@ -112,7 +112,7 @@ impl<S: Store> FlashCache<S> {
                 continue;
             }
             match self.make_room(region, (key, false), now) {
-                Some(place) => self.move_page(page, place, now, (Cause::Collected, NOTHING)),
+                Some(target) => self.move_page(page, target, now, (Cause::Collected, NOTHING)),
                 None => self.evict_page(page, now),
             }
         }
@@ -125,8 +125,8 @@ impl<S: Store> FlashCache<S> {
         block * count..(block + 1) * count
     }
 
-    /// Moves `page` to `place`, if it is readable; it is read after operation `after`.
-    pub(super) fn move_page(&mut self, page: u32, place: Place, now: Time, (cause, after): (Cause, u32)) {
+    /// Moves `page` to `target`, if it is readable; it is read after operation `after`.
+    pub(super) fn move_page(&mut self, page: u32, target: Target, now: Time, (cause, after): (Cause, u32)) {
         let code = self.tables.pages[page as usize].code;
         let activity = if cause == Cause::Leveled { Activity::LevelWear } else { Activity::Clean };
         let sensed = self.array.look_at(page, code, now);
@@ -137,25 +137,25 @@ impl<S: Store> FlashCache<S> {
         if !sensed.is_good() {
             return self.give_up_page(page, Leaves::GivenUp);
         }
-        let (to, program) = self.program(place, now, (activity, cause), sense);
+        let (to, program) = self.program(target, now, (activity, cause), sense);
         let from = self.array.flash.block_of(page);
         self.operations[program].supersedes = from;
-        self.tables.relocate([page, to], [from, place.block]);
+        self.tables.relocate([page, to], [from, target.block]);
         let moved = &mut self.tables.pages[to as usize];
-        (moved.code, moved.program) = (place.code, program);
+        (moved.code, moved.program) = (target.code, program);
         self.count_down(now, program);
     }
 
-    /// Programs the buffer at `place`; returns the page and the operation, which waits for `source` and until
+    /// Programs the buffer at `target`; returns the page and the operation, which waits for `source` and until
     /// its wait count reaches zero.
     fn program(
         &mut self,
-        place: Place,
+        target: Target,
         now: Time,
         (activity, cause): (Activity, Cause),
         source: u32,
     ) -> (u32, u32) {
-        let Place { block, mode, code } = place;
+        let Target { block, mode, code } = target;
         self.counts.programs.count(cause);
         self.life.taken += u64::from(matches!(cause, Cause::Host | Cause::Fill));
         let status = &mut self.tables.blocks[block as usize];
@@ -168,8 +168,9 @@ impl<S: Store> FlashCache<S> {
             self.regions[region].forget_open(block);
             self.close(block);
         }
-        let step = Step::Program;
-        let program = Operation { step, page, block, time, activity, code, source, ..Operation::default() };
+        let purpose = Purpose::Program;
+        let program =
+            Operation { purpose, page, block, time, activity, code, source, ..Operation::default() };
         let number = self.operation(now, program);
         self.behind(number, source);
         self.behind(number, erase);
@@ -181,16 +182,16 @@ impl<S: Store> FlashCache<S> {
     pub(super) fn bring_in(
         &mut self,
         key: u64,
-        place: Place,
+        target: Target,
         now: Time,
         (is_dirty, activity, cause): (bool, Activity, Cause),
         source: u32,
     ) -> u32 {
-        let (page, program) = self.program(place, now, (activity, cause), source);
+        let (page, program) = self.program(target, now, (activity, cause), source);
         self.operations[program].key = key;
         let since = self.tables.global.accesses;
-        let status = PageStatus { key, program, since, hits: 0, code: place.code, is_dirty };
-        self.tables.insert(page, place.block, status);
+        let status = PageStatus { key, program, since, hits: 0, code: target.code, is_dirty };
+        self.tables.insert(page, target.block, status);
         program
     }
 

@@ -46,7 +46,7 @@ pub(super) struct SlotStatus {
 pub(super) enum Use {
     /// Erased.
     Free,
-    /// Being filled.
+    /// Open: partly programmed.
     Open,
     /// Full.
     Closed,

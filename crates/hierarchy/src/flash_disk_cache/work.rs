@@ -1,7 +1,7 @@
 //! Start and end of operations.
 
 use super::cache::{FlashCache, SHIFT};
-use super::operation::{Event, NONE, Operation, Step, Waiter, total};
+use super::operation::{Event, NONE, Operation, Purpose, Waiter, total};
 use crate::visit::Part;
 use nacre_kernel::event::{Payload, RequestId};
 use nacre_kernel::{Activity, Status, Time};
@@ -50,9 +50,9 @@ impl<S: Store> FlashCache<S> {
             return;
         }
         operation.began = now;
-        match operation.step {
-            Step::Sense | Step::Journal | Step::Erase => self.queue(now, number),
-            Step::Program => {
+        match operation.purpose {
+            Purpose::Sense | Purpose::Journal | Purpose::Erase => self.queue(now, number),
+            Purpose::Program => {
                 let encoded = self.array.encode_at(now, operation.code);
                 if encoded > now {
                     self.agenda.schedule(encoded, Event::Encoded(number));
@@ -60,8 +60,8 @@ impl<S: Store> FlashCache<S> {
                     self.queue(now, number);
                 }
             }
-            Step::Look => self.agenda.schedule(now, Event::Done(number)),
-            Step::Fetch => self.begin_fetch(now, number),
+            Purpose::Look => self.agenda.schedule(now, Event::Done(number)),
+            Purpose::Fetch => self.begin_fetch(now, number),
             _ => self.ask_backing(now, number),
         }
     }
@@ -101,8 +101,8 @@ impl<S: Store> FlashCache<S> {
 
     /// Handles the end of operation `number` on its die: a page that was read is decoded.
     fn die_is_done(&mut self, now: Time, number: u32) {
-        let Operation { step, code, wrong, .. } = self.operations[number];
-        if step == Step::Sense {
+        let Operation { purpose, code, wrong, .. } = self.operations[number];
+        if purpose == Purpose::Sense {
             let decoded = self.array.decode_at(now, code, wrong);
             if decoded > now {
                 return self.agenda.schedule(decoded, Event::Done(number));
@@ -113,10 +113,10 @@ impl<S: Store> FlashCache<S> {
 
     /// An operation of the controller or the flash ends.
     fn ended(&mut self, now: Time, number: u32) {
-        match self.operations[number].step {
-            Step::Sense => self.sensed(now, number),
-            Step::Program => self.programmed(now, number),
-            Step::Erase => self.erased(now, number),
+        match self.operations[number].purpose {
+            Purpose::Sense => self.sensed(now, number),
+            Purpose::Program => self.programmed(now, number),
+            Purpose::Erase => self.erased(now, number),
             _ => {}
         }
         self.part_of_operation_ends(now, number);
@@ -181,10 +181,13 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// An operation has ended, and with it the wait of others.
+    /// Ends an operation, and the wait of its dependents.
     pub(super) fn end_operation(&mut self, now: Time, number: u32) {
-        let Operation { step, key, pages, .. } = self.operations[number];
-        if matches!(step, Step::Back | Step::Safe | Step::Through | Step::ThroughSafe | Step::Trim) {
+        let Operation { purpose, key, pages, .. } = self.operations[number];
+        if matches!(
+            purpose,
+            Purpose::Back | Purpose::Safe | Purpose::Through | Purpose::ThroughSafe | Purpose::Trim
+        ) {
             for key in key..key + pages {
                 if self.changing.get(key) == Some(u64::from(number)) {
                     self.changing.remove(key);

@@ -3,7 +3,7 @@
 use super::FLASH_PAGE;
 use super::cache::{FlashCache, SHIFT};
 use super::counts::{Cause, Leaves};
-use super::operation::{Before, Busy, NONE, Operation, Step, Waiter};
+use super::operation::{Before, Busy, NONE, Operation, Purpose, Waiter};
 use nacre_kernel::event::{Payload, RequestId};
 use nacre_kernel::{Activity, Op, Request, Span, Status, Time};
 use nacre_media::store::Store;
@@ -95,10 +95,10 @@ impl<S: Store> FlashCache<S> {
     fn put(&mut self, now: Time, mut part: Waiter, bytes: Payload, source: u32) {
         part.fill_up(self.id, now, Activity::Merge);
         let key = part.key;
-        let place = self.make_room(self.write_region(), (key, false), now);
+        let target = self.make_room(self.write_region(), (key, false), now);
         // The old page may have moved.
         let old = self.tables.find(key);
-        let Some(place) = place else { return self.write_through(now, part, bytes, source) };
+        let Some(target) = target else { return self.write_through(now, part, bytes, source) };
         let before = self.before(now, key, old);
         let mut supersedes = NONE;
         match old {
@@ -111,7 +111,7 @@ impl<S: Store> FlashCache<S> {
         if let (Some(bytes), true) = (bytes.bytes(), S::CARRIES_BYTES) {
             self.array.buffer[..FLASH_PAGE as usize].copy_from_slice(bytes);
         }
-        let number = self.bring_in(key, place, now, (true, Activity::Write, Cause::Host), source);
+        let number = self.bring_in(key, target, now, (true, Activity::Write, Cause::Host), source);
         let of = &mut self.operations[number];
         (of.part, of.before, of.supersedes) = (Some(part), before, supersedes);
         self.versions.entry(key).or_default().push(number);
@@ -141,8 +141,9 @@ impl<S: Store> FlashCache<S> {
         let key = part.key;
         let (address, bytes) = (key << SHIFT, FLASH_PAGE as u32);
         let request = Request { arrival: now, address, bytes, volume: 0, op: Op::Write };
-        let (step, part) = (Step::Through, Some(part));
-        let through = Operation { step, key, pages: 1, request, data, source, part, ..Operation::default() };
+        let (purpose, part) = (Purpose::Through, Some(part));
+        let through =
+            Operation { purpose, key, pages: 1, request, data, source, part, ..Operation::default() };
         let number = self.operation(now, through);
         self.behind(number, source);
         self.change(number, key);
@@ -155,9 +156,9 @@ impl<S: Store> FlashCache<S> {
     #[cold]
     pub(super) fn passed_by(&mut self, now: Time, number: u32, status: Status, spans: &[Span]) {
         let component = self.id;
-        let Operation { step, key, began, .. } = self.operations[number];
+        let Operation { purpose, key, began, .. } = self.operations[number];
         let part = self.operations[number].part.as_mut().expect("a part of a request asked for it");
-        if step == Step::Through {
+        if purpose == Purpose::Through {
             part.fill_up(component, began, Activity::Queue);
             part.spans.extend_from_slice(spans);
         } else {
@@ -167,8 +168,8 @@ impl<S: Store> FlashCache<S> {
         let old = self.tables.find(key);
         let is_dirty = old.is_some_and(|page| self.tables.pages[page as usize].is_dirty);
         let has_older = is_dirty || self.operations[number].keeps.is_some() || self.lost.contains_key(&key);
-        if status == Status::Done && step == Step::Through && has_older && self.flushes {
-            self.operations[number].step = Step::ThroughSafe;
+        if status == Status::Done && purpose == Purpose::Through && has_older && self.flushes {
+            self.operations[number].purpose = Purpose::ThroughSafe;
             return self.flush_behind(now, number);
         }
         let part = self.operations[number].part.take().expect("a part of a request asked for it");

@@ -2,7 +2,7 @@
 
 use super::busy::{Waiter, Why};
 use super::cache::{Event, FrameCache, total};
-use super::operation::{Back, HeldUp, NONE, Operation, Step};
+use super::operation::{Back, HeldUp, NONE, Operation, Purpose};
 use super::{Memory, WRITE_BACKS};
 use crate::visit::Part;
 use nacre_kernel::event::{Payload, RequestId};
@@ -26,7 +26,7 @@ impl<M: Memory> FrameCache<M> {
     pub(super) fn send_back(&mut self, now: Time, key: u64, data: Payload, is_good: bool) -> u32 {
         let bytes = self.settings.page.0 as u32;
         let request = Request { arrival: now, address: key << self.shift, bytes, volume: 0, op: Op::Write };
-        let number = self.operation(Step::Back, NONE, (key, 1), request, now);
+        let number = self.operation(Purpose::Back, NONE, (key, 1), request, now);
         self.operations[number].data = data;
         self.operations[number].back = Back { is_good, ticket: self.flushing.begin(), ..Back::default() };
         self.change(number, key);
@@ -56,10 +56,10 @@ impl<M: Memory> FrameCache<M> {
     /// Handles completion of a write-back, or of the flush after it.
     pub(super) fn sent(&mut self, now: Time, number: u32, status: Status) {
         let operation = &mut self.operations[number];
-        if status != Status::Done || operation.step == Step::Safe || !self.flushes {
+        if status != Status::Done || operation.purpose == Purpose::Safe || !self.flushes {
             return self.back_ends(now, number, status != Status::Done);
         }
-        operation.step = Step::Safe;
+        operation.purpose = Purpose::Safe;
         operation.request = Request { arrival: now, address: 0, bytes: 0, volume: 0, op: Op::Flush };
         self.backing.submit(now, RequestId(number), &self.operations[number].request, Payload::NONE);
         self.next = self.backing.next_event();
@@ -85,7 +85,7 @@ impl<M: Memory> FrameCache<M> {
         over.into_iter().for_each(|(visit, since)| self.pass_flush(now, visit, since));
     }
 
-    /// Gives a write-back a slot; those that waited for that continue.
+    /// Gives a write-back a slot; the operations that waited for that continue.
     fn set_under_way(&mut self, now: Time, number: u32) {
         let back = &mut self.operations[number].back;
         back.is_under_way = true;
@@ -108,10 +108,10 @@ impl<M: Memory> FrameCache<M> {
         }
     }
 
-    /// An operation has ended, and with it the wait of others.
+    /// Ends an operation, and the wait of its dependents.
     pub(super) fn end_operation(&mut self, now: Time, number: u32) {
-        let Operation { step, key, pages, .. } = self.operations[number];
-        if matches!(step, Step::Back | Step::Safe | Step::Trim) {
+        let Operation { purpose, key, pages, .. } = self.operations[number];
+        if matches!(purpose, Purpose::Back | Purpose::Safe | Purpose::Trim) {
             for key in key..key + pages {
                 if self.changing.get(key) == Some(u64::from(number)) {
                     self.changing.remove(key);
@@ -131,7 +131,7 @@ impl<M: Memory> FrameCache<M> {
         let visit = self.visits.enter(now, id, request, (Activity::Translate, looked_up));
         let (first, count) = request.blocks(self.settings.page.0);
         self.visits.add_part(visit);
-        let number = self.operation(Step::Trim, visit, (first, count), *request, now);
+        let number = self.operation(Purpose::Trim, visit, (first, count), *request, now);
         self.operations[number].waits += count as u32;
         for key in first..first + count {
             self.change(number, key);
@@ -190,16 +190,16 @@ impl<M: Memory> FrameCache<M> {
     /// Passes a host flush to the backing.
     fn pass_flush(&mut self, now: Time, visit: u32, since: Time) {
         let request = *self.visits.request(visit);
-        let number = self.operation(Step::Flush, visit, (0, 0), request, since);
+        let number = self.operation(Purpose::Flush, visit, (0, 0), request, since);
         self.count_down(now, number);
     }
 
     /// Handles completion of a host trim or flush by the backing.
     pub(super) fn passed(&mut self, now: Time, number: u32, status: Status, spans: &[Span]) {
-        let Operation { step, owner, since, .. } = self.operations[number];
+        let Operation { purpose, owner, since, .. } = self.operations[number];
         let mut status = status;
         let mut activity = Activity::Queue;
-        if step == Step::Flush {
+        if purpose == Purpose::Flush {
             activity = Activity::Drain;
             // It fails if data was lost since the previous flush.
             if std::mem::take(&mut self.has_lost) {

@@ -55,7 +55,7 @@ pub(super) struct Waiter {
     pub(super) trim: Option<u32>,
     /// When the look-up of the part ended.
     pub(super) since: Time,
-    /// What it waited for.
+    /// Condition that it waited for.
     pub(super) waited: Wait,
     /// Whether it requested the fetch itself: it fails with that.
     pub(super) asked: bool,
@@ -72,7 +72,7 @@ pub(super) struct Waiter {
     pub(super) spans: Vec<Span>,
 }
 
-/// What a part of a request waited for.
+/// Condition that a part of a request waited for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(super) enum Wait {
     /// A frame, or a slot.

@@ -2,7 +2,7 @@
 
 use super::busy::{Busy, Fetch, Waiter};
 use super::counts::Counts;
-use super::operation::{NONE, Operation, Step};
+use super::operation::{NONE, Operation, Purpose};
 use super::{Memory, NONE as NO_PAGE, Settings};
 use crate::map::Map;
 use crate::recency::Recency;
@@ -203,7 +203,7 @@ impl<M: Memory> FrameCache<M> {
         (busy != NONE).then_some(busy)
     }
 
-    /// `frame`, which is not busy, has no page any more.
+    /// Removes the page of `frame`, which is not busy.
     pub(super) fn vacate(&mut self, frame: u32) {
         debug_assert!(self.busy_of(frame).is_none(), "frame {frame} is busy");
         self.index.vacate(self.frames[frame as usize].key, frame);
@@ -305,7 +305,7 @@ impl<M: Memory> FrameCache<M> {
     pub(super) fn is_lost(&self, key: u64) -> bool {
         let Some(&since) = self.lost.get(&key) else { return false };
         let on = self.changing.get(key).map(|on| &self.operations[on as u32]);
-        let is_back = |of: &Operation| matches!(of.step, Step::Back | Step::Safe) && of.back.is_good;
+        let is_back = |of: &Operation| matches!(of.purpose, Purpose::Back | Purpose::Safe) && of.back.is_good;
         !on.is_some_and(|of| is_back(of) && of.serial >= since)
     }
 

@@ -1,9 +1,9 @@
-//! The cache as the contract of devices has it.
+//! The cache as a `Device`.
 
 use super::Memory;
 use super::cache::{Arrival, Event, FrameCache};
 use super::counts::Counts;
-use super::operation::{NONE, Step};
+use super::operation::{NONE, Purpose};
 use super::report;
 use nacre_kernel::event::{Completions, Device, Payload, Preconditioning, RequestId};
 use nacre_kernel::{
@@ -67,14 +67,14 @@ impl<M: Memory> FrameCache<M> {
             let data = completed.take_data(index);
             let (of, spans) = completed.get(index);
             let (number, now, status) = (of.id.0, of.at, of.status);
-            match self.operations[number].step {
-                Step::Fetch => {
+            match self.operations[number].purpose {
+                Purpose::Fetch => {
                     let fetch = self.operations[number].owner;
                     self.end_operation(now, number);
                     self.fetched(now, fetch, status, spans, &data);
                 }
-                Step::Back | Step::Safe => self.sent(now, number, status),
-                Step::Trim | Step::Flush => self.passed(now, number, status, spans),
+                Purpose::Back | Purpose::Safe => self.sent(now, number, status),
+                Purpose::Trim | Purpose::Flush => self.passed(now, number, status, spans),
             }
             self.look_again(now);
         }
@@ -168,8 +168,8 @@ impl<M: Memory> Device for FrameCache<M> {
         let busy = self.frames.iter().filter(|frame| frame.busy != NONE).count();
         assert_eq!(busy, self.busy.len(), "busy frames");
         let under_way = self.operations.iter().filter(|(_, of)| of.back.is_under_way).count();
-        let is_back = |step: Step| matches!(step, Step::Back | Step::Safe);
-        let back = self.operations.iter().filter(|(_, of)| is_back(of.step)).count();
+        let is_back = |purpose: Purpose| matches!(purpose, Purpose::Back | Purpose::Safe);
+        let back = self.operations.iter().filter(|(_, of)| is_back(of.purpose)).count();
         assert_eq!(under_way, self.on_their_way as usize, "write-backs on their way");
         assert_eq!(back, under_way + self.leaving.len(), "write-backs");
         assert_eq!(back, self.flushing.open() as usize, "write-backs that flushes wait for");

@@ -3,7 +3,7 @@
 use super::Memory;
 use super::busy::{Fetch, Wait, Waiter, Why};
 use super::cache::{Event, FrameCache, total};
-use super::operation::{NONE, Operation, Step};
+use super::operation::{NONE, Operation, Purpose};
 use super::reads::Run;
 use crate::visit::Part;
 use nacre_kernel::event::{Payload, RequestId};
@@ -64,7 +64,7 @@ impl<M: Memory> FrameCache<M> {
         *of = Fetch { visit, since, first, frames, left, spans: Vec::new(), data: Payload::NONE };
         let bytes = (pages << self.shift) as u32;
         let request = Request { arrival: now, address: first << self.shift, bytes, volume: 0, op: Op::Read };
-        let number = self.operation(Step::Fetch, fetch, (first, pages), request, now);
+        let number = self.operation(Purpose::Fetch, fetch, (first, pages), request, now);
         for key in first..first + pages {
             self.behind_changes(number, key);
         }
@@ -78,7 +78,7 @@ impl<M: Memory> FrameCache<M> {
     /// A new operation, which starts when its wait count reaches zero.
     pub(super) fn operation(
         &mut self,
-        step: Step,
+        purpose: Purpose,
         owner: u32,
         (key, pages): (u64, u64),
         request: Request,
@@ -88,7 +88,7 @@ impl<M: Memory> FrameCache<M> {
         let mut dependents = std::mem::take(&mut operation.dependents);
         dependents.clear();
         *operation = Operation {
-            step,
+            purpose,
             owner,
             key,
             pages,
@@ -120,12 +120,12 @@ impl<M: Memory> FrameCache<M> {
         if operation.waits > 0 {
             return;
         }
-        if operation.step == Step::Back && !operation.back.is_good {
+        if operation.purpose == Purpose::Back && !operation.back.is_good {
             return self.not_sent(now, number);
         }
         operation.request.arrival = now;
         let (request, data) = (operation.request, operation.data.clone());
-        if operation.step != Step::Back {
+        if operation.purpose != Purpose::Back {
             operation.data = Payload::NONE;
         }
         self.backing.submit(now, RequestId(number), &request, data);
@@ -163,7 +163,7 @@ impl<M: Memory> FrameCache<M> {
         !self.lost.is_empty() && (first..first + frames.len() as u64).any(|key| self.lost.contains_key(&key))
     }
 
-    /// The page of a busy frame has arrived, and the frame is free for it.
+    /// Fills a busy frame whose page has arrived.
     pub(super) fn fill(&mut self, now: Time, number: u32) {
         let fetch = self.busy[number].fetch;
         self.busy[number].why = Why::Filling;

@@ -1,24 +1,25 @@
-//! A write-back cache of pages in frames of a memory that is written in place, before a slower device: what disk caches
-//! in DRAM and in phase change memory have in common.
+//! A write-back cache of pages in frames of a memory that is written in place, in front of a slower device.
+//! It is shared by the disk caches in DRAM and in phase-change memory.
 //!
-//! A frame holds one page. The page used longest ago leaves; a dirty one is written back first. Pages
-//! of which more than `dirty_limit` are dirty go back in the order in which they became so, and stay, clean.
-//! At most [`WRITE_BACKS`] of them are on their way: then who needs the next one waits.
+//! A frame holds one page. The least recently used page is evicted; a dirty page is written back first. If
+//! more than `dirty_limit` pages are dirty, the pages that have been dirty for longest are written back and
+//! stay as clean pages. At most [`WRITE_BACKS`] write-backs are in progress; an operation that needs another
+//! one waits.
 //!
-//! What is in the cache and what leaves is decided when a request has been looked up. A frame with a page that is on its way
-//! into it, or that is being written, is *busy*: who wants that page waits at the frame, in the order of arrival, and the
-//! page does not leave. A page that was fetched is at hand as soon as it arrives: reads need not wait until the memory has
-//! it.
+//! Content and evictions are decided when the lookup of a request ends. A frame is *busy* while its page is
+//! being fetched or written. Requests for that page wait at the frame in order of arrival, and the page is
+//! not evicted. The data of a fetched page is available on arrival: reads do not wait until it is in the
+//! memory.
 //!
-//! | what | waits for |
+//! | operation | waits for |
 //! |---|---|
-//! | read of a page | the page, if it is on its way or being written |
-//! | write of a page | the same, and until a page that was fetched is in the memory |
+//! | read of a page | the page, if it is being fetched or written |
+//! | write of a page | the page, if it is being fetched or written, and until a fetched page is in the memory |
 //! | fetch from the backing | write-backs and trims of its pages |
-//! | page that comes into a frame | the dirty page that leaves it: until that is one of those on their way back |
-//! | write-back | its page, read from the frame; one of the places of those on their way; earlier write-backs and trims of the page |
-//! | trim of the backing | earlier write-backs and trims of its pages; pages of it that are busy, which leave then if they are clean |
-//! | flush, if the memory is volatile | writes before it, then the write-backs of all dirty pages and earlier ones |
+//! | page that enters a frame | the slot for the write-back of the dirty page that leaves the frame |
+//! | write-back | its page, read from the frame; a slot for write-backs in progress; earlier write-backs and trims of the page |
+//! | trim of the backing | earlier write-backs and trims of its pages; its busy pages, which are then dropped if they are clean |
+//! | flush, if the memory is volatile | earlier writes, then the write-backs of all dirty pages and earlier ones |
 //! | page without a frame | a frame that is not busy |
 
 mod back;

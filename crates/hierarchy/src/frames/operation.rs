@@ -7,9 +7,9 @@ use nacre_kernel::{Request, Span, Time};
 /// Marks an absent number.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// Kind of an operation.
+/// Purpose of an operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
-pub(super) enum Step {
+pub(super) enum Purpose {
     /// A read of adjacent pages.
     #[default]
     Fetch,
@@ -26,7 +26,7 @@ pub(super) enum Step {
 /// One operation. It is submitted when it waits for nothing.
 #[derive(Clone, Debug, Default, Value)]
 pub(super) struct Operation {
-    pub(super) step: Step,
+    pub(super) purpose: Purpose,
     /// The fetch, or the visit.
     pub(super) owner: u32,
     /// The first page, and the number of pages.

@@ -3,7 +3,7 @@
 use super::Memory;
 use super::busy::{Busy, Why};
 use super::cache::{Event, FrameCache};
-use super::operation::{NONE, Operation, Step};
+use super::operation::{NONE, Operation, Purpose};
 use nacre_kernel::event::{Barriers, Payload};
 use nacre_kernel::{Random, Recovery, Time};
 use nacre_media::persistence::drawn_units;
@@ -53,7 +53,7 @@ impl<M: Memory> FrameCache<M> {
 
     /// Loses pages to write back that were unreadable.
     fn lose_unreadable(&mut self) {
-        let bad = self.operations.iter().filter(|(_, of)| of.step == Step::Back && !of.back.is_good);
+        let bad = self.operations.iter().filter(|(_, of)| of.purpose == Purpose::Back && !of.back.is_good);
         let bad: Vec<u64> = bad.map(|(_, of)| of.key).collect();
         self.counts.uncorrectable += bad.len() as u64;
         bad.into_iter().for_each(|key| self.lose(key));
@@ -61,7 +61,8 @@ impl<M: Memory> FrameCache<M> {
 
     /// Pages being written back that the backing does not have yet, in eviction order.
     fn pages_leaving(&self) -> Vec<(u64, Payload)> {
-        let back = self.operations.iter().filter(|(_, of)| matches!(of.step, Step::Back | Step::Safe));
+        let back =
+            self.operations.iter().filter(|(_, of)| matches!(of.purpose, Purpose::Back | Purpose::Safe));
         // Data lost since then was newer.
         let is_newest = |of: &Operation| self.lost.get(&of.key).is_none_or(|&lost| lost <= of.serial);
         let mut back: Vec<_> = back.filter(|(_, of)| of.back.is_good && is_newest(of)).collect();
@@ -70,7 +71,7 @@ impl<M: Memory> FrameCache<M> {
         for (number, of) in back {
             // Only the last version of a page counts.
             if self.changing.get(of.key).is_none_or(|last| {
-                last == u64::from(number) || self.operations[last as u32].step == Step::Trim
+                last == u64::from(number) || self.operations[last as u32].purpose == Purpose::Trim
             }) {
                 pages.retain(|(key, _)| *key != of.key);
                 pages.push((of.key, of.data.clone()));

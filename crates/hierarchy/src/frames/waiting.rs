@@ -24,7 +24,7 @@ impl<M: Memory> FrameCache<M> {
         number
     }
 
-    /// The frame is not busy any more, whatever waits for it.
+    /// Ends the busy state of a frame, and returns its waiters.
     fn free_busy(&mut self, number: u32) -> VecDeque<Waiter> {
         let busy = &mut self.busy[number];
         self.frames[busy.frame as usize].busy = NONE;

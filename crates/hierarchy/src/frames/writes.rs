@@ -74,7 +74,7 @@ impl<M: Memory> FrameCache<M> {
         }
     }
 
-    /// A page of the host is written, or will not be: flushes may have waited for that.
+    /// Ends the write of a page, completed or canceled: flushes may have waited for it.
     pub(super) fn write_ends(&mut self, now: Time, ticket: Ticket) {
         let mut over = Vec::new();
         self.writing.end(ticket, |flush| over.push(flush));
@@ -128,7 +128,7 @@ impl<M: Memory> FrameCache<M> {
         self.encode(now, number);
     }
 
-    /// The page of a busy frame is encoded, and the memory writes it then.
+    /// Encodes the page of a busy frame; the memory then writes it.
     pub(super) fn encode(&mut self, now: Time, number: u32) {
         let encoded = self.memory.encode(now);
         if encoded == now {
@@ -141,14 +141,14 @@ impl<M: Memory> FrameCache<M> {
         self.agenda.schedule(encoded, Event::Encoded(number));
     }
 
-    /// The memory writes the page of a busy frame.
+    /// Writes the page of a busy frame to the memory.
     pub(super) fn program(&mut self, now: Time, number: u32) {
         let Busy { why, frame, .. } = self.busy[number];
         let access = self.memory.begin_write(frame, now);
         let spans = self.spans_of(access.spans);
         let busy = &mut self.busy[number];
         if why == Why::Filling {
-            // Nothing is lost with it: it may be there at once.
+            // The page is clean: a power loss loses nothing, so its data is set at once.
             self.memory.land(frame, busy.page.bytes().unwrap_or_default());
         }
         busy.began = access.begin;

@@ -10,11 +10,11 @@ use nacre_kernel::{Op, Request, Span, Status, Time};
 const PIECE: u64 = 4096;
 
 impl Mirror {
-    /// Starts a copy that has its range: it reads.
+    /// Starts a copy that has its range: reads a member.
     pub(super) fn start_copy(&mut self, now: Time, job: u32) {
         let source = if self.is_alone() { None } else { self.next_source(job) };
         let Some(source) = source else {
-            // Members that it could be copied from or to were removed meanwhile.
+            // All members that it could be copied from or to were removed meanwhile.
             self.in_use.give_back(job);
             return match self.jobs[job].owner {
                 Owner::Host => self.read(now, job),
@@ -27,14 +27,14 @@ impl Mirror {
         self.read_from(now, job, source);
     }
 
-    /// A member is read for a copy.
+    /// Reads a member for a copy.
     fn read_from(&mut self, now: Time, job: u32, member: usize) {
         let request = Request { op: Op::Read, ..self.jobs[job].request };
         self.send(now, job, member, &request, Payload::NONE);
     }
 
-    /// The next member to read for a copy: the first that was not asked. If members differ, the first
-    /// member's data counts.
+    /// The next member to read for a copy: the first one that was not read. If members differ, the data of
+    /// the first member counts.
     fn next_source(&self, job: u32) -> Option<usize> {
         let of = &self.jobs[job];
         self.active().without(of.asked).without(of.targets).iter().next()
@@ -79,8 +79,8 @@ impl Mirror {
         }
     }
 
-    /// The member that was read for a copy was removed meanwhile, and one is left: reads may have returned what that one
-    /// holds, so that it stays.
+    /// Ends a copy whose source was removed, if one member is left: earlier reads may have returned the data
+    /// of that member, so it stays.
     fn copy_is_void(&mut self, now: Time, job: u32) {
         if self.jobs[job].owner != Owner::Host {
             return self.copy_is_over(now, job);
@@ -92,7 +92,7 @@ impl Mirror {
         self.start_waiting(now);
     }
 
-    /// A member could not read what is to be copied: another may, or a part of it can be read.
+    /// Handles a source that could not read its range: another member, or smaller ranges, may be readable.
     fn copy_unread(
         &mut self,
         now: Time,
@@ -111,7 +111,7 @@ impl Mirror {
         } else if let Some(next) = self.next_source(job) {
             return self.read_from(now, job, next);
         } else if owner == Owner::Resync {
-            // It stays different, and is copied on the next read.
+            // It may still differ, and is copied on the next read.
             self.resync.left.remove(range.clone());
         } else if owner == Owner::Host {
             self.jobs[job].spans.clear();
@@ -136,8 +136,8 @@ impl Mirror {
         }
     }
 
-    /// Ends a copy after all targets completed or failed. Targets that failed are removed, except those of a rewrite: their
-    /// data was unreadable before and still is, so nothing became stale.
+    /// Ends a copy after all targets completed or failed. Targets that failed are removed, except those of a
+    /// rewrite: their data was unreadable before and still is, so it cannot become stale.
     fn copy_ended(&mut self, now: Time, job: u32, completions: &mut Completions) {
         let of = &mut self.jobs[job];
         let (owner, range, data) = (of.owner, of.range(), std::mem::take(&mut of.data));
@@ -175,7 +175,7 @@ impl Mirror {
         self.resync.next = if is_over { Time::MAX } else { at };
     }
 
-    /// The next chunk is due.
+    /// Copies the next chunk, which is due.
     pub(super) fn resync_chunk(&mut self, now: Time) {
         self.resync.next = Time::MAX;
         let Some(left) = self.resync.left.iter().next() else { return };

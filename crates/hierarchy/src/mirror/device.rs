@@ -1,4 +1,4 @@
-//! The mirror as the contract of devices has it.
+//! The mirror as a `Device`.
 
 use super::job::Stage;
 use super::member::Operation;

@@ -77,13 +77,13 @@ impl Job {
         (self.kept, self.writes_before) = (0, 0);
     }
 
-    /// The bytes it is about: first and end.
+    /// The byte range of the job.
     #[inline]
     pub(super) fn range(&self) -> std::ops::Range<u64> {
         self.request.address..self.request.address + u64::from(self.request.bytes)
     }
 
-    /// Adds the spans of a completed part; of parallel parts the last is kept.
+    /// Adds the spans of a completed part; for parallel parts, those of the last one are kept.
     pub(super) fn part_ended(&mut self, spans: &[Span]) {
         self.spans.truncate(self.kept as usize);
         self.spans.extend_from_slice(spans);

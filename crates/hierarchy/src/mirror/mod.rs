@@ -1,36 +1,38 @@
 //! A mirror of devices (RAID-1).
 //!
 //! # Model
-//! Two to eight members hold the same data. A write, trim or flush goes to all members and is answered when all have
-//! answered. Writes that overlap are done one after the other in order of arrival, so that members do not end with
-//! different ones. A read goes to one member, by `read_policy`:
+//! Two to eight members hold the same data. A write, trim, or flush goes to all members and completes when
+//! all have replied. Overlapping writes are performed one after the other in order of arrival, so that all
+//! members end with the same data. A read goes to one member, selected by `read_policy`:
 //!
 //! | `read_policy` | the read goes to |
 //! |---|---|
 //! | `first` | the first member |
 //! | `round_robin` | the members in turn |
-//! | `shortest_queue` | the member with the fewest outstanding requests; of several, the next in turn |
+//! | `shortest_queue` | the member with the fewest outstanding requests; ties go in turn |
 //!
-//! With `hedge_after`, a read that is not answered after that time goes to the next member, too. The first answer
-//! without an error is returned, and the other request is canceled; if the member has already started it, it is finished
-//! and ignored.
+//! With `hedge_after`, a read without a reply after that time is also sent to the next member. The first
+//! reply without an error is returned, and the other request is canceled. If its member has already started
+//! it, it is finished and ignored.
 //!
-//! **Errors.** A read that fails on one member goes to the next. Afterwards the range, in whole mapping units of the
-//! members, is read from a good member and written to the one that failed, while overlapping writes wait. If that write
-//! fails, too, the member keeps its bad range, as with md's log of bad blocks. A member that fails a write of the host,
-//! a trim, or a flush that another member completes is removed for good, and the mirror is degraded. The last member is
-//! never removed: its errors are those of the mirror.
+//! **Errors.** A read that fails on one member is sent to the next. Afterwards the range, in whole mapping
+//! units of the members, is read from a good member and written to the failed one, while overlapping writes
+//! wait. If that write fails, too, the member keeps its bad range, as with md's log of bad blocks. A member
+//! that fails a host write, a trim, or a flush that another member completes is removed permanently, and the
+//! mirror is degraded. The last member is never removed: its errors are errors of the mirror.
 //!
-//! **Power loss.** A write-intent bitmap has a bit for each `bitmap_region`. The bit is set from the first write to
-//! the region until all writes are completed and, if a member has volatile buffers, flushed. After a power loss the
-//! members may differ in these regions. A resync copies them in the background, `resync_chunk` by `resync_chunk` and at
-//! most at `resync_bandwidth`, from the first member to the others. A read of a range that is not yet copied copies it
-//! first, flushes the copy if members have volatile buffers, and then returns it, so that no two reads return the versions
-//! of different members. If stored energy did not suffice for all buffered writes, everything is copied.
+//! **Power loss.** A write-intent bitmap has one bit per `bitmap_region`. The bit is set from the first write
+//! to the region until all writes are complete and, if a member has volatile buffers, flushed. After a power
+//! loss, the members may differ in these regions. A resync copies them in the background from the first
+//! member to the others, one `resync_chunk` at a time, with at most `resync_bandwidth`. A read of a range
+//! that has not been copied yet copies it first, flushes the copy if members have volatile buffers, and then
+//! returns it. So no two reads return the versions of different members. If the stored energy was
+//! insufficient for all buffered writes, everything is copied.
 //!
-//! Trimmed ranges may read as zeros on one member and as before on another, so their first read copies them, too.
+//! Trimmed ranges may read as zeros on one member and as old data on another, so their first read copies
+//! them, too.
 //!
-//! Capacity is that of the smallest member. Cost, energy, and wear are those of the members.
+//! The capacity is that of the smallest member. Cost, energy, and wear are those of the members.
 //!
 //! # Counters
 //!
@@ -39,18 +41,19 @@
 //! | `reads`, `writes`, `trims`, `flushes` | requests to the mirror |
 //! | `bytes_read`, `bytes_written` | their bytes |
 //! | `hedges_sent` | reads sent to a second member after `hedge_after` |
-//! | `hedges_won` | of them, those that the second member answered first |
-//! | `read_errors` | reads that a member answered with an error |
+//! | `hedges_won` | those of them that the second member answered first |
+//! | `read_errors` | reads that failed on a member |
 //! | `rewrites` | ranges written to a member that could not read them |
 //! | `resynced_bytes` | bytes copied after a power loss or a trim |
-//! | `failed_members` | members that are removed, in the mirror's whole life |
+//! | `failed_members` | removed members since the mirror was new |
 //!
 //! # Not modeled
-//! Replacing a failed member. Writing the bitmap: md writes it to the members before the first write to a region, and
-//! clears bits about five seconds after the last; here it is a memory with its own power, cleared by flushes. md returns
-//! ranges that are not yet copied from the first member without copying them, and falls back on another member if that
-//! fails. A resync does not flush the chunks that it copies: after a second power loss and the removal of the first
-//! member, a chunk may have the version of another. A read that fails on all members fails, even if each could return a part of it. Zoned members.
+//! Replacing a failed member. Writing the bitmap: md writes it to the members before the first write to a
+//! region, and clears bits about five seconds after the last write; here, it is in battery-backed memory, and
+//! flushes clear it. md returns ranges that have not been copied yet from the first member without copying
+//! them, and uses another member if that fails. A resync does not flush the chunks that it copies: after a
+//! second power loss and the removal of the first member, a chunk may have the version of another member. A
+//! read that fails on all members fails, even if each could return a part of it. Zoned members.
 //!
 //! # Sources
 //! Patterson, Gibson, Katz, "A case for redundant arrays of inexpensive disks (RAID)", SIGMOD 1988, for level 1. Linux,
@@ -58,9 +61,10 @@
 //! scale", CACM 2013, for hedged requests.
 //!
 //! # Checks
-//! The rate of reads of two members is twice that of one; the latency of writes is the maximum, and that of hedged reads
-//! the shifted minimum, of two latencies in closed form; completion times equal those of a naive simulation; contract
-//! and durability suites; power losses at any moment, also during a resync, over members of different kinds.
+//! The rate of reads of two members is twice that of one. Mean latencies of writes
+//! (the maximum of two latencies) and of hedged reads (the shifted minimum) equal their closed forms.
+//! Completion times equal those of a naive simulation. The contract and durability suites of devices pass,
+//! with power losses at any time, also during a resync, and with members of different kinds.
 
 mod copies;
 mod device;
@@ -154,7 +158,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     }
 }
 
-/// This room.
+/// The component's descriptor and constructor.
 pub const ROOM: Room<DeviceFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "mirror",

@@ -10,7 +10,7 @@ use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, Bandwidth, Bytes, ComponentId, HostCounts, Op, Ranges, Request, Status, Time};
 use std::collections::VecDeque;
 
-/// Largest unit of a member that is written anew as a whole, in bytes.
+/// Maximum mapping unit of a member that is rewritten as a whole, in bytes.
 const UNIT_MAX: u64 = 1 << 20;
 
 /// A mirror.
@@ -23,7 +23,7 @@ pub(super) struct Mirror {
     pub(super) path: String,
     #[state(skip = "from the configuration")]
     pub(super) capacity: Bytes,
-    /// Bytes that are written anew together: the largest unit of a member.
+    /// Bytes that are rewritten together: the largest mapping unit of a member.
     #[state(skip = "from the configuration")]
     pub(super) unit: u64,
     #[state(skip = "from the configuration")]
@@ -142,7 +142,7 @@ impl Mirror {
         self.active().count() == 1
     }
 
-    /// A new job; its number.
+    /// Adds a job; returns its number.
     #[inline]
     pub(super) fn job(
         &mut self,
@@ -203,14 +203,14 @@ impl Mirror {
         }
     }
 
-    /// Requests that were waiting for ranges that are free now.
+    /// Starts waiting jobs whose ranges are free now.
     pub(super) fn start_waiting(&mut self, now: Time) {
         while let Some(job) = self.in_use.next() {
             self.start(now, job);
         }
     }
 
-    /// A job has its range.
+    /// Starts a job that has its range.
     pub(super) fn start(&mut self, now: Time, job: u32) {
         let of = &mut self.jobs[job];
         of.since = now;
@@ -263,7 +263,7 @@ impl Mirror {
         }
     }
 
-    /// A job is over.
+    /// Ends a job.
     #[inline]
     pub(super) fn give_back(&mut self, job: u32) {
         self.jobs[job].data = Payload::NONE;

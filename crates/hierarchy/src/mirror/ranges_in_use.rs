@@ -18,7 +18,7 @@ impl InUse {
     }
 }
 
-/// Ranges in use, and waiting jobs in arrival order. Overlapping jobs run in that order.
+/// Ranges in use, and waiting jobs in order of arrival. Overlapping jobs run in that order.
 #[derive(Clone, Debug, Default, State)]
 pub(super) struct RangesInUse {
     #[state(varies)]

@@ -33,7 +33,7 @@ impl Mirror {
         }
     }
 
-    /// The member that is read next.
+    /// Selects the member for the next read.
     fn choose(&mut self) -> usize {
         let count = self.members.len();
         let in_turn = (0..count).map(|step| (self.turn + step) % count);
@@ -49,14 +49,14 @@ impl Mirror {
         chosen
     }
 
-    /// The next member after `member` that the read did not ask.
+    /// The next member after `member` to which the read was not sent.
     fn next_unasked(&self, job: u32, member: usize) -> Option<usize> {
         let (count, asked) = (self.members.len(), self.jobs[job].asked);
         let mut behind = (1..count).map(|step| (member + step) % count);
         behind.find(|&next| !self.members[next].has_failed && !asked.contains(next))
     }
 
-    /// The first read of `hedges` is due.
+    /// Hedges the first read of `hedges`, which is due.
     pub(super) fn hedge(&mut self, now: Time) {
         let (_, job) = self.hedges.pop_front().expect("it is due");
         let asked = self.operations.iter().find(|(_, operation)| operation.job == job);
@@ -68,7 +68,7 @@ impl Mirror {
         self.counts.hedges_sent += 1;
     }
 
-    /// The read `job` needs no second member any more.
+    /// Cancels the hedge of `job`.
     pub(super) fn forget_hedge(&mut self, job: u32) {
         if let Some(position) = self.hedges.iter().position(|&(_, of)| of == job) {
             self.hedges.remove(position);
@@ -91,7 +91,7 @@ impl Mirror {
         if !self.jobs[job].is_answered {
             let left = self.jobs[job].left;
             if status != Status::Done && left > 0 {
-                // The other member may have it.
+                // The other member may still return the data.
                 return;
             }
             self.forget_hedge(job);
@@ -115,7 +115,7 @@ impl Mirror {
         }
     }
 
-    /// Ends a read: members that failed are rewritten, if another one has the data.
+    /// Ends a read: failed members are rewritten if another one has the data.
     fn read_is_over(&mut self, now: Time, job: u32) {
         let (failed, asked, request) = (self.jobs[job].failed, self.jobs[job].asked, self.jobs[job].request);
         self.give_back(job);
@@ -132,7 +132,8 @@ impl Mirror {
         }
     }
 
-    /// A request for all of the units that `request` touches: a drive takes no part of a unit whose rest is lost.
+    /// A request for all mapping units that `request` touches: a drive rejects a partial write of a unit
+    /// whose rest is lost.
     fn whole_units(&self, request: &Request) -> Request {
         let (start, end) = (request.address, request.address + u64::from(request.bytes));
         let end = end.next_multiple_of(self.unit).min(self.capacity.0).max(end);

@@ -80,7 +80,7 @@ impl WriteIntent {
             .map(move |number| number * size..((number + 1).saturating_mul(size)).min(capacity))
     }
 
-    /// Members cannot differ any more.
+    /// Clears all bits: members cannot differ anymore.
     pub(super) fn clear(&mut self) {
         self.regions.values_mut().for_each(|region| region.written = 0);
         self.regions.retain(|_, region| region.writing > 0);

@@ -7,7 +7,7 @@ use nacre_kernel::event::{Completions, Payload, RequestId};
 use nacre_kernel::{Op, Request, Span, Status, Time};
 
 impl Mirror {
-    /// A write or trim of the host arrives; it waits for writes that it overlaps.
+    /// Handles a write or trim of the host; it waits for overlapping writes.
     pub(super) fn arrive_write(&mut self, now: Time, id: RequestId, request: &Request, data: Payload) {
         let job = self.job(now, Owner::Host, (id, request), data);
         let range = self.jobs[job].range();
@@ -16,7 +16,7 @@ impl Mirror {
         }
     }
 
-    /// A flush of the host arrives.
+    /// Handles a flush of the host.
     pub(super) fn arrive_flush(&mut self, now: Time, id: RequestId, request: &Request) {
         let job = self.job(now, Owner::Host, (id, request), Payload::NONE);
         self.jobs[job].writes_before = self.intent.completed();

@@ -203,7 +203,7 @@ impl<S: Store> Network<S> {
         }
     }
 
-    /// A read is sent again at `now`.
+    /// Sends a read again at `now`.
     fn hedge(&mut self, now: Time, number: u32) {
         let active = &mut self.active[number];
         (active.tries, active.hedged_at) = (active.tries + 1, None);
@@ -265,7 +265,7 @@ impl<S: Store> Device for Network<S> {
         if is_served || self.far_side.withdraw(|job| job.active == number).is_none() {
             return Canceled::TooLate;
         }
-        // Its hedge waits behind it.
+        // Its hedge is still in the queue.
         _ = self.far_side.withdraw(|job| job.active == number);
         let active = &mut self.active[number];
         active.data = Payload::NONE;

@@ -63,9 +63,9 @@ fn trims_and_flushes_carry_no_data() {
 }
 
 #[test]
-fn mistakes_in_both_latencies_come_at_once() {
+fn errors_in_both_latencies_are_reported_together() {
     let toml = "kind = \"network\"\nread = \"fast\"\nparallelism = 0\n";
-    let problems = Workbench::new(ROOMS, 1).build(toml).err().expect("four mistakes").to_string();
+    let problems = Workbench::new(ROOMS, 1).build(toml).err().expect("four errors").to_string();
     for path in ["device.read", "device.write", "device.parallelism"] {
         assert!(problems.contains(path), "{path} is missing in:\n{problems}");
     }
@@ -89,7 +89,7 @@ fn every_request_completes_when_a_queue_before_the_far_side_says() {
 }
 
 #[test]
-fn it_keeps_the_contract_and_what_it_acknowledged() {
+fn it_keeps_the_contract_and_acknowledged_data() {
     for more in [
         "parallelism = 2",
         "parallelism = 3\nhedge_after = \"1 ms\"",
@@ -107,8 +107,8 @@ fn it_keeps_the_contract_and_what_it_acknowledged() {
     }
 }
 
-/// Two independent exponential latencies of 200 us, one of them 150 us later: a read takes more than t with probability
-/// exp(-t / 200 us), beyond 150 us times exp(-(t - 150 us) / 200 us).
+/// Two independent exponential latencies of 200 us, one of them starting 150 us later. A read takes more than
+/// t with probability exp(-t / 200 us); beyond 150 us, this is multiplied by exp(-(t - 150 us) / 200 us).
 #[test]
 fn hedged_reads_take_the_minimum_of_two_latencies() {
     const READS: u64 = 100_000;
@@ -128,11 +128,11 @@ fn hedged_reads_take_the_minimum_of_two_latencies() {
     assert_close("won", won / sent, 0.5, 0.02);
 }
 
-/// With one server, the hedge waits behind the read, and is canceled there.
+/// With one server, the hedge waits for the read, and is canceled.
 #[test]
 fn a_hedge_that_waits_is_canceled() {
     let mut store = Host::new(store("parallelism = 1\nhedge_after = \"100 us\""));
-    // The hedge of the first read waits behind the second read.
+    // The hedge of the first read waits for the second read.
     let first = store.submit(Time::ZERO, request(Op::Read, 4096));
     let second = store.submit(Time::from_us(50), request(Op::Read, 4096));
     assert_eq!(store.wait(first).latency, Time::from_us(919));

@@ -15,7 +15,7 @@
 //! frames. It follows a power law of the writes. Bit errors are sampled when a page is written, and inverted in
 //! the data that is read. A page with more bit errors than its code corrects is never returned, even if the code
 //! detects nothing. A clean page is fetched from the backing again. The data of a dirty page is lost, and reads
-//! fail until the whole page is written. The same holds for a dirty page that must be evicted while the backing
+//! fail until the whole page is written. A dirty page is also lost if it must be evicted while the backing
 //! rejects it or cannot save it.
 //!
 //! *Wear leveling*: new pages take the frames of evicted pages, which spreads wear over all frames, except for
@@ -70,7 +70,7 @@ use nacre_media::pcm::Cells;
 use nacre_media::store::{Layout, Nothing};
 use pcm::Pcm;
 
-/// A disk cache in phase change memory.
+/// A disk cache in phase-change memory.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {

@@ -1,4 +1,4 @@
-//! Frames of phase change memory: time, wear and bit errors.
+//! Frames of phase-change memory: time, wear, and bit errors.
 
 use super::Config;
 use crate::coding::{self, Coder};
@@ -27,7 +27,7 @@ enum Work {
     },
 }
 
-/// Phase change memory: banks, a port for look-ups, a decoder.
+/// Phase-change memory: banks, a port for lookups, and a decoder.
 #[derive(State)]
 #[state(bound = "S: Store")]
 pub(super) struct Pcm<S> {
@@ -99,7 +99,7 @@ impl<S: Store> Pcm<S> {
         let (size, spare) = (self.config.page.0 as usize, self.spare_bytes());
         let whole = size + self.config.spare.0 as usize;
         if !self.store.read(u64::from(row), 0, &mut self.buffer[..whole]) {
-            // It was written while no data was stored.
+            // It was written without data.
             into.fill(0);
             return expected;
         }
@@ -108,10 +108,10 @@ impl<S: Store> Pcm<S> {
         if self.code.codec().is_some() || !puts_right {
             self.cells.invert(row, &mut self.buffer[..whole]);
         }
-        let (data, beside) = self.buffer.split_at_mut(size);
+        let (data, spare_bytes) = self.buffer.split_at_mut(size);
         let verdict = match self.code.codec() {
             Some(codec) => {
-                codec.decode(data, &mut beside[..spare]).expect("the frame was laid out for its code")
+                codec.decode(data, &mut spare_bytes[..spare]).expect("the frame was laid out for its code")
             }
             None => expected,
         };
@@ -127,7 +127,7 @@ impl<S: Store> Pcm<S> {
         stored == found
     }
 
-    /// Time to copy a row to another one.
+    /// Copies a row to another one; returns the time.
     #[cold]
     fn move_row(&mut self, Move { from, to }: Move) -> Time {
         self.moves += 1;
@@ -159,7 +159,7 @@ impl<S: Store> Pcm<S> {
         time
     }
 
-    /// A power loss cut off the work of a bank.
+    /// Refunds the interrupted part of an operation of a bank after a power loss.
     #[cold]
     fn give_back(&mut self, cut: Cut<Work>) {
         let charges = &mut self.bank_charges;
@@ -242,9 +242,9 @@ impl<S: Store> Memory for Pcm<S> {
         }
         let (size, spare) = (self.config.page.0 as usize, self.spare_bytes());
         self.buffer[..size].copy_from_slice(bytes);
-        let (data, beside) = self.buffer.split_at_mut(size);
+        let (data, spare_bytes) = self.buffer.split_at_mut(size);
         if let Some(codec) = self.code.codec() {
-            codec.encode(data, &mut beside[..spare]).expect("the frame was laid out for its code");
+            codec.encode(data, &mut spare_bytes[..spare]).expect("the frame was laid out for its code");
         }
         let row = self.row(frame);
         self.store.program(u64::from(row), &self.buffer);

@@ -1,4 +1,4 @@
-//! Power losses; what it has in common with other caches of frames is tested [there](crate::frames).
+//! Power losses; tests for all caches of frames are in [frames](crate::frames).
 
 use crate::workbench::ROOMS;
 use nacre_kernel::event::Payload;
@@ -16,7 +16,7 @@ fn toml(options: &str) -> String {
 
 #[test]
 fn power_losses_anywhere_break_no_guarantee() {
-    // Frames move often.
+    // Frames are moved often.
     let moving =
         format!("wear_leveling = {{ kind = \"start_gap\", interval = 2 }}\nendurance = 100000\n{BCH}");
     for options in [BCH, "page = \"1 KiB\"\nbanks = 1\necc = \"none\"", &moving] {
@@ -28,8 +28,8 @@ fn power_losses_anywhere_break_no_guarantee() {
     }
 }
 
-/// A lost page that is written again: a power loss that undoes the write leaves it lost, and the backing's older version
-/// does not come back.
+/// A lost page is rewritten, and a power loss undoes the write: the page stays lost, and the backing's older
+/// version does not reappear.
 #[test]
 fn a_lost_page_whose_new_write_is_undone_stays_lost() {
     const PAGE: u64 = 8192;
@@ -56,7 +56,7 @@ fn a_lost_page_whose_new_write_is_undone_stays_lost() {
         }
         host.rest();
         let Some(key) = lost else { continue };
-        // The page used longest ago is this one when the ninth comes.
+        // The ninth page evicts the least recently used one, which is this page.
         now = host.now;
         for key in [key].into_iter().chain(20..28) {
             host.submit_with(now, request(Op::Write, key), filled(number));

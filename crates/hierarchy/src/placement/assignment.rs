@@ -1,16 +1,16 @@
-//! The placement of extents over tiers with the least total time, if all accesses are known.
+//! Optimal placement of extents in tiers when all accesses are known.
 //!
-//! Extents that are accessed alike form a class. Putting `n_t` extents into tier t at the least sum of
-//! (reads x read latency + writes x write latency) is a transportation problem. All extents begin in the
-//! last tier; every extent more in tier t comes along the cheapest path from the last tier to t, on which
-//! each step moves the extent for which it costs least. That keeps the placement optimal after every step
-//! (successive shortest paths; Ahuja, Magnanti, Orlin, *Network Flows*, 1993, section 9.7). So one pass
-//! gives the best placement for every size a tier may have.
+//! Extents with equal accesses form a class. Placing `n_t` extents in tier t with the minimum sum of (reads x
+//! read latency + writes x write latency) is a transportation problem. All extents start in the last tier.
+//! Each additional extent of tier t arrives along the cheapest path from the last tier to t, on which each
+//! step moves the extent with the lowest cost. The placement stays optimal after every step (successive
+//! shortest paths; Ahuja, Magnanti, Orlin, *Network Flows*, 1993, section 9.7). So one pass gives the optimal
+//! placement for every size of a tier.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// Extents that are accessed alike.
+/// Extents with equal accesses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Class {
     /// Total access time of one of its extents in each tier, in seconds.
@@ -35,7 +35,7 @@ impl Speed {
     }
 }
 
-/// A placement of least time for the number of extents in each tier.
+/// An optimal placement for the number of extents in each tier.
 #[derive(Clone, Debug)]
 pub struct Assignment {
     tiers: usize,
@@ -45,7 +45,7 @@ pub struct Assignment {
     held: Vec<u64>,
     /// For each pair of tiers, the classes of the first by the cost of moving one extent to the second. A
     /// class without extents in the first tier is dropped when found.
-    steps: Vec<BinaryHeap<Step>>,
+    steps: Vec<BinaryHeap<CheapestMove>>,
     /// Whether each class is in the heaps of a tier.
     listed: Vec<bool>,
 }
@@ -88,7 +88,7 @@ impl Assignment {
         }
     }
 
-    /// Total time of all accesses in sequence, in seconds.
+    /// Total time of all accesses, one after the other, in seconds.
     pub fn seconds(&self) -> f64 {
         self.held.iter().zip(&self.seconds).map(|(&held, seconds)| held as f64 * seconds).sum()
     }
@@ -104,13 +104,13 @@ impl Assignment {
         if !std::mem::replace(&mut self.listed[at], true) {
             for to in (0..self.tiers).filter(|&to| to != tier) {
                 let cost = self.seconds[class * self.tiers + to] - self.seconds[at];
-                self.steps[tier * self.tiers + to].push(Step { cost, class });
+                self.steps[tier * self.tiers + to].push(CheapestMove { cost, class });
             }
         }
     }
 
     /// The cheapest move from one tier to another.
-    fn step(&mut self, from: usize, to: usize) -> Option<Step> {
+    fn step(&mut self, from: usize, to: usize) -> Option<CheapestMove> {
         let heap = &mut self.steps[from * self.tiers + to];
         while let Some(&step) = heap.peek() {
             if self.held[step.class * self.tiers + from] > 0 {
@@ -138,21 +138,21 @@ impl Assignment {
 
 /// Move of one extent of a class; the cheapest compares as the greatest.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Step {
+struct CheapestMove {
     cost: f64,
     class: usize,
 }
 
-impl Eq for Step {}
+impl Eq for CheapestMove {}
 
-impl PartialOrd for Step {
-    fn partial_cmp(&self, other: &Step) -> Option<Ordering> {
+impl PartialOrd for CheapestMove {
+    fn partial_cmp(&self, other: &CheapestMove) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Step {
-    fn cmp(&self, other: &Step) -> Ordering {
+impl Ord for CheapestMove {
+    fn cmp(&self, other: &CheapestMove) -> Ordering {
         other.cost.total_cmp(&self.cost).then(other.class.cmp(&self.class))
     }
 }
@@ -168,7 +168,7 @@ struct Hop {
 /// All simple paths between tiers; at most five for the maximum of four tiers.
 struct Search {
     tiers: usize,
-    table: Vec<Option<Step>>,
+    table: Vec<Option<CheapestMove>>,
     goal: usize,
     best: Option<(f64, Vec<Hop>)>,
     path: Vec<Hop>,

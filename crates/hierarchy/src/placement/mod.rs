@@ -1,4 +1,4 @@
-//! Placement of extents in tiers: one room per policy.
+//! Placement of extents in tiers: one component per policy.
 //!
 //! A placement receives the reads and writes of each extent and the latencies of each tier, and returns
 //! moves. It cannot move an extent itself: the tiered device does, at its own pace and at the cost of its
@@ -39,7 +39,7 @@ impl Family for PlacementFamily {
 
 /// Services for a placement during construction.
 pub trait PlacementContext {
-    /// All rooms, to read the slot's configuration with.
+    /// All component families, to read the slot's configuration.
     fn families(&self) -> &dyn Families;
 
     /// Number of extents per tier, fastest first.
@@ -116,7 +116,8 @@ impl Layout {
         let mut placed = vec![0u64; extents.len()];
         let mut next = |_| {
             let open = (0..extents.len()).filter(|&tier| placed[tier] < u64::from(extents[tier]));
-            // Spread: the tier whose next extent is due first, when its extents lie in the middles of equal parts.
+            // Spread: takes the tier whose next extent is due first, with its extents in the middle of equal
+            // parts.
             let due = |&tier: &usize| match self {
                 Layout::Spread => (2 * placed[tier] + 1) * total / u64::from(extents[tier]),
                 Layout::InOrder => 0,

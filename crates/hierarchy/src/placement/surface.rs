@@ -1,4 +1,4 @@
-//! Every mix of tiers from one pass over the extents.
+//! All mixes of tiers from one pass over the extents.
 //!
 //! For each share of the first tiers, the rest is extended one step at a time, starting from the previous
 //! placement; see [`Assignment`].
@@ -12,7 +12,7 @@ pub struct Mix {
     pub steps: Vec<u32>,
     /// Extents in each tier.
     pub extents: Vec<u64>,
-    /// Time of all accesses in sequence, in seconds, with optimal placement.
+    /// Time of all accesses, one after the other, in seconds, with optimal placement.
     pub seconds: f64,
 }
 

@@ -1,11 +1,11 @@
-//! Assignments and surfaces against trying everything.
+//! Assignments and surfaces against exhaustive search.
 
 use super::assignment::{Assignment, Class, Speed};
 use super::surface::{boundary, surface};
 use nacre_testkit::assert_close;
 use proptest::prelude::*;
 
-/// Reads and writes of an extent, and how many are like it.
+/// Reads and writes of an extent, and the number of such extents.
 type Asked = (u32, u32, u64);
 
 fn classes_of(asked: &[Asked], tiers: &[Speed]) -> Vec<Class> {
@@ -15,7 +15,7 @@ fn classes_of(asked: &[Asked], tiers: &[Speed]) -> Vec<Class> {
     asked.iter().map(|of| Class { seconds: seconds(of), extents: of.2 }).collect()
 }
 
-/// The least time over all ways to put each extent into a tier with `sizes` extents in each.
+/// The minimum time over all placements of the extents in tiers of these `sizes`.
 fn tried(extents: &[Class], sizes: &[u64]) -> f64 {
     let Some((first, rest)) = extents.split_first() else { return 0.0 };
     let mut best = f64::INFINITY;
@@ -27,7 +27,7 @@ fn tried(extents: &[Class], sizes: &[u64]) -> f64 {
     best
 }
 
-/// The same extents, each as its own class.
+/// These extents, each as a separate class.
 fn one_by_one(classes: &[Class]) -> Vec<Class> {
     let alone = |class: &Class| Class { extents: 1, ..class.clone() };
     classes.iter().flat_map(|class| (0..class.extents).map(move |_| alone(class))).collect()
@@ -55,7 +55,7 @@ proptest! {
     }
 
     #[test]
-    fn a_surface_is_what_placements_made_for_each_of_its_points_are(
+    fn every_point_of_a_surface_equals_a_separate_placement(
         asked in prop::collection::vec((0u32..99, 0u32..99, 1u64..40), 1..30),
     ) {
         let tiers = [(6.7, 128.3), (108.0, 37.1), (5000.0, 5000.0)];
@@ -63,7 +63,7 @@ proptest! {
         let classes = classes_of(&asked, &tiers);
         for mix in surface(&classes, tiers.len(), 7) {
             let mut alone = Assignment::new(&classes, tiers.len());
-            // In the other order than the surface grows them.
+            // In a different order from that of the surface.
             alone.grow(1, mix.extents[1]);
             alone.grow(0, mix.extents[0]);
             prop_assert!((mix.seconds - alone.seconds()).abs() <= 1e-9 * alone.seconds(), "{mix:?}");
@@ -80,7 +80,7 @@ fn a_surface_has_every_mix_once_and_its_extents_add_up() {
     let speed = Speed { read_s: 1.0, write_s: 1.0 };
     let classes = classes_of(&[(3, 1, 10), (0, 0, 91)], &[speed; 3]);
     let mixes = surface(&classes, 3, 10);
-    // As many as there are ways to write 10 as an ordered sum of three numbers: 12 over 2.
+    // The number of ways to write 10 as an ordered sum of three numbers: 12 over 2.
     assert_eq!(mixes.len(), 66);
     let mut steps: Vec<_> = mixes.iter().map(|mix| mix.steps.clone()).collect();
     steps.sort();
@@ -96,7 +96,8 @@ fn a_surface_has_every_mix_once_and_its_extents_add_up() {
 
 #[test]
 fn a_write_heavy_extent_belongs_in_flash_and_the_threshold_is_that_of_the_latencies() {
-    // PCM is faster for an extent above a read share of (128.3 - 37.1) / (108 - 6.7 + 128.3 - 37.1) = .4738.
+    // PCM is faster for an extent with a read share above (128.3 - 37.1) / (108 - 6.7 + 128.3 - 37.1) =
+    // .4738.
     let tiers = [Speed { read_s: 6.7, write_s: 128.3 }, Speed { read_s: 108.0, write_s: 37.1 }];
     let threshold: f64 = (128.3 - 37.1) / (108.0 - 6.7 + 128.3 - 37.1);
     assert!((threshold - 0.4738).abs() < 5e-5, "{threshold}");

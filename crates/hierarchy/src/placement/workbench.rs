@@ -6,10 +6,10 @@ use crate::workbench;
 use nacre_config::{Configuration, ErrorCode, Families, Node, Problem, Problems, Reader, Slot, room_of};
 use nacre_device::{Accesses, SizedAccesses};
 
-/// The document around a placement under test.
+/// Document around a placement under test.
 #[derive(Debug, Configuration)]
 struct Document {
-    /// The placement.
+    /// Placement.
     placement: Slot<PlacementFamily>,
 }
 
@@ -37,7 +37,7 @@ impl PlacementContext for Given {
     }
 
     fn external(&mut self, path: &str, name: &str) -> Result<Box<dyn Decider>, Problems> {
-        Err(Problem::new(ErrorCode::NoFunction, path, None, "nobody brought it").given(name).into())
+        Err(Problem::new(ErrorCode::NoFunction, path, None, "no function has this name").given(name).into())
     }
 }
 

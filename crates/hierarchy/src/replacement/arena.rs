@@ -1,8 +1,8 @@
 //! Blocks, resident or ghosts, in a few doubly linked queues over one index.
 //!
-//! A node is 16 bytes: the key and two links of 30 bits, next to which four bits of state fit: which
-//! queue the node is in and how often it was used. With the index a tracked block costs 30 bytes.
-//! Slots `0..QUEUES` are the heads of circular queues, so linking has no special cases.
+//! A node is 16 bytes: the key, and two links of 30 bits with four bits of state, which hold its queue and
+//! its use count. With the index, a tracked block takes 30 bytes. Slots `0..QUEUES` are the heads of circular
+//! queues, so that linking has no special cases.
 
 use super::index::{Index, Vacancy};
 use nacre_kernel::state::{State, Value};
@@ -295,7 +295,7 @@ impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
     }
 }
 
-/// Prefetching: memory for a group of requests is requested at once, so that the latencies overlap.
+/// Prefetching: memory for a group of requests is requested together, so that the latencies overlap.
 impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
     /// Prefetches the index positions and the nodes of `blocks`.
     #[inline]
@@ -358,7 +358,7 @@ impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
 }
 
 impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
-    /// Panics unless index, queues and unused slots agree.
+    /// Panics unless index, queues, and unused slots are consistent.
     pub(super) fn check_invariants(&self) {
         self.index.check_invariants();
         for queue in 0..QUEUES {

@@ -1,14 +1,13 @@
 //! Open-addressing index from block keys to arena slots.
 //!
-//! One word per place: the upper half is a 32-bit tag of the key's hash, the lower half the slot.
-//! The full key lives in the slot's node, which a hit needs anyway; a miss is settled by the tags
-//! alone, in one cache line nearly always. The tag also gives the home place, so growing and
-//! deleting never look at a node.
+//! Each position is one word: the upper half is a 32-bit tag of the key's hash, the lower half the slot. The
+//! full key is in the node of the slot, which a hit needs anyway. A miss is usually decided by the tags of
+//! one cache line. The tag also determines the home position, so growing and deleting access no nodes.
 //!
-//! A home is `tag * places / 2^32` (Lemire's range reduction), which allows any number of places:
-//! the index is as large as the bound asks and no larger. It also keeps the order of tags, so
-//! growing is one sequential pass. Deletion shifts back (Knuth, TAOCP 3, 6.4, algorithm R), so
-//! there are no tombstones.
+//! The home position is `tag * positions / 2^32` (Lemire's range reduction), which allows any number of
+//! positions, so the index is exactly as large as needed. The home order is that of the tags, so growing is
+//! one sequential pass. Deletion shifts entries back (Knuth, TAOCP 3, 6.4, algorithm R), so there are no
+//! tombstones.
 
 use nacre_kernel::state::State;
 use prefetch_index::prefetch_index;

@@ -1,4 +1,4 @@
-//! Replacement policies: which blocks a cache keeps. One room per policy.
+//! Replacement policies: which blocks a cache keeps. One component per policy.
 //!
 //! A policy gets opaque 64-bit block keys and decides residency; it has no sizes, data, or time. All policies
 //! use one arena of 16-byte nodes and one open-addressing index, so a request costs two or three cache lines
@@ -42,7 +42,7 @@ impl Family for ReplacementFamily {
 
 /// Services for a policy during construction.
 pub trait ReplacementContext {
-    /// All rooms, to read the slot's configuration with.
+    /// All component families, to read the slot's configuration.
     fn families(&self) -> &dyn Families;
 
     /// Maximum resident blocks, at least one.
@@ -54,7 +54,7 @@ pub trait ReplacementContext {
 
 /// Construction context without a policy of the caller.
 pub struct Context<'a> {
-    /// All rooms, to read the slot's configuration with.
+    /// All component families, to read the slot's configuration.
     pub families: &'a dyn Families,
     /// Maximum resident blocks, at least one.
     pub capacity: usize,
@@ -70,8 +70,9 @@ impl ReplacementContext for Context<'_> {
     }
 
     fn external(&mut self, path: &str, name: &str) -> Result<Box<dyn Replacement>, Problems> {
-        let problem = Problem::new(ErrorCode::NoFunction, path, None, "no policy can be brought here")
-            .given(format!("{name:?}"));
+        let problem =
+            Problem::new(ErrorCode::NoFunction, path, None, "policies of the caller are not available here")
+                .given(format!("{name:?}"));
         Err(problem.remedy("name one that is built in").into())
     }
 }

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use std::collections::BTreeMap;
 
-/// A policy written straight from its paper, as slow as it likes.
+/// A policy written directly from its paper, without optimization.
 pub(super) trait Oracle {
     /// Notes a use of `block`; returns whether it is resident.
     fn touch(&mut self, block: u64) -> bool;
@@ -66,7 +66,7 @@ impl Order {
 
 /// A test step on a policy.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Step {
+pub(super) enum TestStep {
     /// Touch, and admit on a miss.
     Access(u64),
     /// Touch only.
@@ -78,11 +78,11 @@ pub(super) enum Step {
 }
 
 /// Applies `steps` to both and panics at the first difference.
-pub(super) fn agree<P: Replacement, O: Oracle>(policy: &mut P, oracle: &mut O, steps: &[Step]) {
+pub(super) fn agree<P: Replacement, O: Oracle>(policy: &mut P, oracle: &mut O, steps: &[TestStep]) {
     let every = (steps.len() / 50).max(1);
     for (number, step) in steps.iter().enumerate() {
         match *step {
-            Step::Access(block) => {
+            TestStep::Access(block) => {
                 let expected = if oracle.touch(block) {
                     Access::Hit
                 } else {
@@ -90,10 +90,10 @@ pub(super) fn agree<P: Replacement, O: Oracle>(policy: &mut P, oracle: &mut O, s
                 };
                 assert_eq!(policy.access(block), expected, "step {number}, {step:?}");
             }
-            Step::Touch(block) => {
+            TestStep::Touch(block) => {
                 assert_eq!(policy.touch(block), oracle.touch(block), "step {number}, {step:?}");
             }
-            Step::Admit(block) => {
+            TestStep::Admit(block) => {
                 assert_eq!(
                     policy.contains(block),
                     oracle.resident().contains(&block),
@@ -103,7 +103,7 @@ pub(super) fn agree<P: Replacement, O: Oracle>(policy: &mut P, oracle: &mut O, s
                     assert_eq!(policy.admit(block), oracle.admit(block), "step {number}, {step:?}");
                 }
             }
-            Step::Remove(block) => {
+            TestStep::Remove(block) => {
                 assert_eq!(policy.remove(block), oracle.remove(block), "step {number}, {step:?}");
                 assert!(!policy.contains(block), "step {number}: a removed block is gone");
             }
@@ -138,7 +138,7 @@ pub(super) fn agree_everywhere<P: Replacement, O: Oracle>(
             streams::polluted_zipf(3 * capacity, 0.9, capacity, (count / capacity / 2).min(200)),
         ];
         for sequence in sequences {
-            let plain: Vec<Step> = sequence.iter().map(|&block| Step::Access(block)).collect();
+            let plain: Vec<TestStep> = sequence.iter().map(|&block| TestStep::Access(block)).collect();
             agree(&mut policy(capacity), &mut oracle(capacity), &plain);
             let mixed = mix(&sequence, &mut random);
             agree(&mut policy(capacity), &mut oracle(capacity), &mixed);
@@ -154,11 +154,11 @@ pub(super) fn agree_exhaustively<P: Replacement, O: Oracle>(
     for (capacity, blocks, length) in [(1, 2, 6), (2, 3, 6), (3, 4, 5)] {
         let choices = 2 * blocks;
         for mut number in 0..u64::pow(choices, length) {
-            let steps: Vec<Step> = (0..length)
+            let steps: Vec<TestStep> = (0..length)
                 .map(|_| {
                     let choice = number % choices;
                     number /= choices;
-                    if choice < blocks { Step::Access(choice) } else { Step::Remove(choice - blocks) }
+                    if choice < blocks { TestStep::Access(choice) } else { TestStep::Remove(choice - blocks) }
                 })
                 .collect();
             agree(&mut policy(capacity), &mut oracle(capacity), &steps);
@@ -173,10 +173,10 @@ pub(super) fn agree_on_any<P: Replacement, O: Oracle>(
 ) {
     let block = 0..80u64;
     let step = prop_oneof![
-        8 => block.clone().prop_map(Step::Access),
-        1 => block.clone().prop_map(Step::Touch),
-        1 => block.clone().prop_map(Step::Admit),
-        1 => block.prop_map(Step::Remove),
+        8 => block.clone().prop_map(TestStep::Access),
+        1 => block.clone().prop_map(TestStep::Touch),
+        1 => block.clone().prop_map(TestStep::Admit),
+        1 => block.prop_map(TestStep::Remove),
     ];
     let random = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
     let config = Config { cases: 200, failure_persistence: None, ..Config::default() };
@@ -212,14 +212,14 @@ pub(super) fn agree_on_a_real_trace<P: Replacement, O: Oracle>(
     }
 }
 
-fn mix(sequence: &[u64], random: &mut Random) -> Vec<Step> {
+fn mix(sequence: &[u64], random: &mut Random) -> Vec<TestStep> {
     sequence
         .iter()
         .map(|&block| match random.below(16) {
-            0 => Step::Remove(block),
-            1 => Step::Touch(block),
-            2 => Step::Admit(block),
-            _ => Step::Access(block),
+            0 => TestStep::Remove(block),
+            1 => TestStep::Touch(block),
+            2 => TestStep::Admit(block),
+            _ => TestStep::Access(block),
         })
         .collect()
 }

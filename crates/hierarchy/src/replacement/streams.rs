@@ -49,9 +49,9 @@ pub(super) fn polluted_zipf(items: usize, skew: f64, burst: usize, rounds: usize
     draws.chunks(burst).flat_map(|hot| [hot.to_vec(), once.by_ref().take(burst).collect()].concat()).collect()
 }
 
-/// The blocks of 4 KiB that the published trace of CloudPhysics asks for, from the folder `NACRE_SAMPLES`. Tests that
-/// need it are ignored unless asked for. Its records: u32 number, u32 bytes, u32 segments, u16 command, u16 version, u64
-/// address in 512 B, u64 microseconds, little-endian.
+/// Blocks of 4 KiB in the published CloudPhysics trace, from the folder `NACRE_SAMPLES`. Tests that need it
+/// are ignored by default. Its records are little-endian: u32 number, u32 bytes, u32 segments, u16 command,
+/// u16 version, u64 address in 512 B, u64 microseconds.
 #[expect(clippy::disallowed_methods, reason = "the samples are not part of the project")]
 pub(super) fn cloudphysics() -> Vec<u64> {
     let folder = std::env::var_os("NACRE_SAMPLES").expect("NACRE_SAMPLES names the folder of the samples");

@@ -1,4 +1,4 @@
-//! Comparisons between the rooms, and what holds for all of them.
+//! Comparisons between the policies, and properties of all of them.
 
 use super::index::Index;
 use super::{Context, ROOMS, Replacement, ReplacementFamily, streams};
@@ -16,12 +16,12 @@ impl Families for Known {
     }
 }
 
-/// Every room but the one whose policy somebody else brings.
+/// All policies except the one that the caller provides.
 fn rooms() -> impl Iterator<Item = &'static Room<ReplacementFamily>> {
     ROOMS.iter().filter(|room| room.descriptor.kind != "external")
 }
 
-/// The policy of the room `kind` with its defaults.
+/// The policy `kind` with its defaults.
 fn build(kind: &str, capacity: usize) -> Box<dyn Replacement> {
     let mut reader = Reader::at(&Known, "policy");
     let node = Node { value: Value::Text(kind.into()), origin: Origin::Default("assumed: test") };
@@ -62,7 +62,7 @@ fn a_cache_that_holds_everything_misses_each_block_once() {
     distinct.sort_unstable();
     distinct.dedup();
     for room in rooms() {
-        // 2Q and LIRS keep their shares apart, W-TinyLFU its window: none evicts while there is room.
+        // 2Q and LIRS keep their shares separate, and W-TinyLFU its window: none evicts while it has space.
         let expected = (blocks.len() - distinct.len()) as u64;
         assert_eq!(
             hits(room.descriptor.kind, 2000 * 101 / 99, &blocks),
@@ -115,7 +115,7 @@ fn a_loop_slightly_larger_than_the_cache_defeats_lru_and_not_lirs() {
 }
 
 #[test]
-fn a_capacity_beyond_memory_costs_only_what_is_filled() {
+fn a_capacity_beyond_memory_takes_memory_for_resident_blocks_only() {
     for room in rooms() {
         let mut policy = build(room.descriptor.kind, 1 << 40);
         policy.replay(&streams::cycle(5000, 10_000));

@@ -1,7 +1,7 @@
 //! Write-backs of dirty blocks: in the background, for a flush, or on eviction.
 
 use super::cache::ServerCache;
-use super::ops::{NONE, Operation, Step};
+use super::ops::{NONE, Operation, Purpose};
 use super::write_back::Member;
 use nacre_kernel::event::{Payload, RequestId};
 use nacre_kernel::{Op, Request, Status, Time};
@@ -22,7 +22,7 @@ impl ServerCache {
     fn begin_batch(&mut self, now: Time, mut blocks: Vec<u64>, is_flush: bool) {
         blocks.sort_unstable();
         let needs_flush = self.work().needs_flush();
-        let last = if needs_flush { self.flush_of_backing(now, Step::CleanFlush) } else { NONE };
+        let last = if needs_flush { self.flush_of_backing(now, Purpose::CleanFlush) } else { NONE };
         let (number, batch) = self.work().batches.take();
         (batch.is_flush, batch.writes, batch.last, batch.has_written) = (is_flush, 0, last, false);
         batch.blocks.clear();
@@ -36,29 +36,29 @@ impl ServerCache {
     }
 
     /// A flush of the backing; not yet launched.
-    pub(super) fn flush_of_backing(&mut self, now: Time, step: Step) -> u32 {
+    pub(super) fn flush_of_backing(&mut self, now: Time, purpose: Purpose) -> u32 {
         let flush = Request { arrival: now, address: 0, bytes: 0, volume: 0, op: Op::Flush };
-        self.operations.add(step, self.backing(), now, flush)
+        self.operations.add(purpose, self.backing(), now, flush)
     }
 
     /// Reads neighbors from their levels, and writes them to the backing.
     fn begin_run(&mut self, now: Time, batch: u32, run: &[u64], last: u32) {
         let (first, count) = (run[0], run.len() as u64);
         let request = self.backing_request(first, count, Op::Write, now);
-        let write = self.operations.add(Step::CleanWrite, self.backing(), now, request);
+        let write = self.operations.add(Purpose::CleanWrite, self.backing(), now, request);
         self.operations.write_backing(write, first, count);
         self.operations[write].owner = batch;
         let end = if last == NONE { write } else { last };
         for &block in run {
             let spot = self.levels.spot(block).expect("a dirty block is in a level");
-            let read = self.read_copy(now, Step::CleanRead, block, spot);
+            let read = self.read_copy(now, Purpose::CleanRead, block, spot);
             self.operations[read].owner = write;
             self.operations.depend(write, read);
             self.operations.launch(read);
             let work = self.work();
             let begun = work.next_stamp();
             let stamp = work.dirty.begin(block, end);
-            let member = Member { block, stamp, place: spot.place, begun, is_written: false };
+            let member = Member { block, stamp, location: spot.location, begun, is_written: false };
             work.batches[batch].blocks.push(member);
             work.under_way += 1;
         }
@@ -107,7 +107,7 @@ impl ServerCache {
         let mut parts = Vec::new();
         for run in there.chunk_by(|a, b| a + 1 == *b) {
             let request = self.backing_request(run[0], run.len() as u64, Op::Write, now);
-            let part = self.operations.add(Step::CleanWrite, self.backing(), now, request);
+            let part = self.operations.add(Purpose::CleanWrite, self.backing(), now, request);
             self.operations.write_backing(part, run[0], run.len() as u64);
             self.operations[part].owner = batch;
             self.work().batches[batch].writes += 1;
@@ -131,8 +131,8 @@ impl ServerCache {
         true
     }
 
-    /// Handles completion of a batch of write-backs. Rejected blocks stay dirty, and the next host flush
-    /// fails if the levels do not survive a power loss.
+    /// Handles completion of a batch of write-backs. Rejected blocks stay dirty. If the levels do not survive
+    /// a power loss, the next host flush fails.
     pub(super) fn clean_write_ends(&mut self, now: Time, number: u32, status: Status) {
         let Operation { owner: batch, block: first, blocks, is_skipped, .. } = self.operations[number];
         self.operations.written_backing(number);
@@ -203,7 +203,7 @@ impl ServerCache {
             if !entry.waits && !entry.is_new {
                 // It is already being written back.
                 if entry.last != NONE {
-                    let number = self.operations.add(Step::Wait, spot.level, now, self.no_request(now));
+                    let number = self.operations.add(Purpose::Wait, spot.level, now, self.no_request(now));
                     self.operations.depend(number, entry.last);
                     self.operations.touches(number, spot.level, block);
                     self.operations.launch(number);
@@ -212,18 +212,18 @@ impl ServerCache {
             }
             let stamp = self.work().next_stamp();
             self.work().under_way += 1;
-            let read = self.read_copy(now, Step::EvictRead, block, spot);
+            let read = self.read_copy(now, Purpose::EvictRead, block, spot);
             let request = self.backing_request(block, 1, Op::Write, now);
-            let write = self.operations.add(Step::EvictWrite, self.backing(), now, request);
+            let write = self.operations.add(Purpose::EvictWrite, self.backing(), now, request);
             self.operations.write_backing(write, block, 1);
             self.operations.depend(write, read);
             self.operations[write].source = read;
             let needs_flush = self.work().needs_flush();
-            let flush = needs_flush.then(|| self.flush_of_backing(now, Step::EvictFlush));
+            let flush = needs_flush.then(|| self.flush_of_backing(now, Purpose::EvictFlush));
             for number in [Some(write), flush].into_iter().flatten() {
                 self.operations.touches(number, spot.level, block);
                 let of = &mut self.operations[number];
-                (of.stamp, of.place, of.owner) = (stamp, spot.place, flush.unwrap_or(NONE));
+                (of.stamp, of.location, of.owner) = (stamp, spot.location, flush.unwrap_or(NONE));
             }
             if let Some(flush) = flush {
                 self.operations.depend(flush, write);
@@ -241,9 +241,10 @@ impl ServerCache {
 
     /// Handles the write-back of an evicted dirty block, or the flush after it.
     pub(super) fn evict_step_ends(&mut self, number: u32, status: Status) {
-        let Operation { step, block, place, owner: flush, stamp, is_skipped, .. } = self.operations[number];
+        let Operation { purpose, block, location, owner: flush, stamp, is_skipped, .. } =
+            self.operations[number];
         let is_there = status == Status::Done && !is_skipped;
-        if step == Step::EvictWrite {
+        if purpose == Purpose::EvictWrite {
             self.operations.written_backing(number);
             let work = self.work();
             work.has_lost |= !is_there && work.table.is_none();
@@ -254,7 +255,7 @@ impl ServerCache {
         } else {
             self.work().has_lost |= !is_there;
         }
-        self.work().eviction_ends(block, place, stamp, is_there);
+        self.work().eviction_ends(block, location, stamp, is_there);
     }
 
     /// Writes all dirty blocks back and flushes the backing; or flushes all devices, if the levels and the
@@ -271,7 +272,7 @@ impl ServerCache {
             }
         }
         for device in first..=backing {
-            let number = self.operations.add(Step::Through, device, now, *request);
+            let number = self.operations.add(Purpose::Through, device, now, *request);
             self.operations[number].owner = visit;
             if !outlives {
                 self.wait_for_write_backs(number);
@@ -288,7 +289,10 @@ impl ServerCache {
             return;
         }
         let writes = self.operations.iter().filter(|(_, of)| {
-            matches!(of.step, Step::CleanWrite | Step::CleanFlush | Step::EvictWrite | Step::EvictFlush)
+            matches!(
+                of.purpose,
+                Purpose::CleanWrite | Purpose::CleanFlush | Purpose::EvictWrite | Purpose::EvictFlush
+            )
         });
         let writes: Vec<u32> = writes.map(|(number, _)| number).collect();
         self.operations.depend_all(number, &writes);

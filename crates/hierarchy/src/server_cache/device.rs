@@ -1,7 +1,7 @@
-//! The cache as the contract of devices has it.
+//! The cache as a `Device`.
 
 use super::cache::{Arrival, Counts, ServerCache};
-use super::ops::Step;
+use super::ops::Purpose;
 use super::report;
 use nacre_kernel::event::{Completions, Device, Endurance, Payload, Preconditioning, RequestId};
 use nacre_kernel::{
@@ -87,9 +87,9 @@ impl ServerCache {
                 self.settle_hedge(now, number);
             }
             let operation = &self.operations[number];
-            if operation.step == Step::Hedge {
+            if operation.purpose == Purpose::Hedge {
                 self.hedge_ends(now, number, status, (spans, data), completions);
-            } else if operation.step == Step::Alone {
+            } else if operation.purpose == Purpose::Alone {
                 if status == Status::Done {
                     let (id, own) = (RequestId(operation.owner), [(Activity::Software, self.lookup)]);
                     completions.push_behind(id, now, status, self.id, own, spans).data = data;

@@ -92,12 +92,12 @@ impl Dirty {
         self.blocks.contains_key(&block)
     }
 
-    /// All of them.
+    /// All dirty blocks.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u64, &Entry)> {
         self.blocks.iter().map(|(&block, entry)| (block, entry))
     }
 
-    /// `block` is being written to `copies` copies.
+    /// Marks `block` as being written to `copies` copies.
     pub(super) fn mark(&mut self, block: u64, copies: u32) -> Marked {
         let stamp = self.next_stamp();
         let entry = self.blocks.entry(block).or_insert(Entry {

@@ -3,7 +3,7 @@
 use super::cache::ServerCache;
 use super::config::FillMode;
 use super::fetch::{Fetch, Waiting};
-use super::ops::{NONE, Step};
+use super::ops::{NONE, Purpose};
 use crate::visit::Part;
 use nacre_kernel::event::Payload;
 use nacre_kernel::{Activity, Op, Request, Span, Stage, Status, Time};
@@ -12,7 +12,8 @@ impl ServerCache {
     /// Starts a fetch of `block`, to which adjacent ones can be added.
     pub(super) fn begin_fetch(&mut self, now: Time, request: &Request, block: u64, is_admitted: bool) -> u32 {
         let backing = self.backing();
-        let operation = self.operations.add(Step::Fetch, backing, now, Request { op: Op::Read, ..*request });
+        let operation =
+            self.operations.add(Purpose::Fetch, backing, now, Request { op: Op::Read, ..*request });
         let (number, fetch) = self.fetches.take();
         (fetch.operation, fetch.first, fetch.blocks) = (operation, block, 0);
         (fetch.is_admitted, fetch.fills) = (is_admitted, 0);
@@ -25,7 +26,7 @@ impl ServerCache {
         number
     }
 
-    /// The next block of the fetch.
+    /// Adds `block`, the next one, to the fetch.
     pub(super) fn add_to_fetch(&mut self, number: u32, block: u64) {
         let fetch = &mut self.fetches[number];
         fetch.blocks += 1;

@@ -3,18 +3,18 @@
 
 use super::cache::ServerCache;
 use super::hedges::Hedging;
-use super::ops::{NONE, Step};
+use super::ops::{NONE, Purpose};
 use super::parts::part_of;
 use crate::visit::Part;
 use nacre_kernel::event::{Canceled, Completions, Payload, RequestId};
 use nacre_kernel::{Activity, Request, Span, Status, Time};
 
 impl ServerCache {
-    /// A read of a level was submitted at `now`.
+    /// Schedules the hedge of a read of a level, submitted at `now`.
     pub(super) fn hedge_later(&mut self, now: Time, number: u32) {
         let of = &mut self.operations[number];
         if let Some(hedging) = &mut self.hedging
-            && matches!(of.step, Step::Alone | Step::Hit)
+            && matches!(of.purpose, Purpose::Alone | Purpose::Hit)
             && of.data.is_none()
         {
             of.hedged_at = now + hedging.after;
@@ -45,7 +45,7 @@ impl ServerCache {
             .as_ref()
             .is_some_and(|work| work.dirty.contains(block) || work.has_refused(block..block + 1));
         !(of.is_broken || is_dirty)
-            && self.levels.all[level].place(block).is_some()
+            && self.levels.all[level].location(block).is_some()
             && self.operations.writing_copy(level, block).next().is_none()
             && !self.operations.writes_backing(block)
     }
@@ -53,14 +53,14 @@ impl ServerCache {
     fn hedge(&mut self, now: Time, number: u32) {
         let of = &self.operations[number];
         let block = of.block;
-        let part = match of.step {
-            Step::Alone => {
+        let part = match of.purpose {
+            Purpose::Alone => {
                 let offset = of.request.address & ((1 << self.shift) - 1);
                 Request { address: block << self.shift | offset, ..of.request }
             }
             _ => part_of(block, &self.visits[of.owner].request, self.shift),
         };
-        let hedge = self.operations.add(Step::Hedge, self.backing(), now, Request { volume: 0, ..part });
+        let hedge = self.operations.add(Purpose::Hedge, self.backing(), now, Request { volume: 0, ..part });
         (self.operations[hedge].block, self.operations[hedge].twin) = (block, number);
         self.operations[number].twin = hedge;
         self.counts.backing_reads += 1;
@@ -72,13 +72,13 @@ impl ServerCache {
         self.hedging.as_mut().expect("only a cache that hedges has hedges")
     }
 
-    /// A read of a level has ended: it is not hedged any more, and its hedge is canceled.
+    /// Ends a read of a level: it is not hedged anymore, and its hedge is canceled.
     pub(super) fn settle_hedge(&mut self, now: Time, number: u32) {
         let Some(hedging) = &mut self.hedging else { return };
         let of = &mut self.operations[number];
         hedging.due.remove(&(of.hedged_at, number));
         of.hedged_at = Time::MAX;
-        if matches!(of.step, Step::Alone | Step::Hit) && of.twin != NONE {
+        if matches!(of.purpose, Purpose::Alone | Purpose::Hit) && of.twin != NONE {
             let hedge = std::mem::replace(&mut of.twin, NONE);
             self.withdraw(now, hedge);
         }
@@ -102,9 +102,9 @@ impl ServerCache {
             return;
         }
         let told = spans.iter().fold(Time::ZERO, |sum, span| sum + span.time);
-        let (step, owner, block, waited) = (of.step, of.owner, of.block, now - of.since - told);
+        let (purpose, owner, block, waited) = (of.purpose, of.owner, of.block, now - of.since - told);
         self.hedging().counts.won += 1;
-        if step == Step::Alone {
+        if purpose == Purpose::Alone {
             let own = [(Activity::Software, self.lookup), (Activity::Queue, waited)];
             completions.push_behind(RequestId(owner), now, status, self.id, own, spans).data = data;
         } else {
@@ -125,7 +125,7 @@ impl ServerCache {
                 self.hedging().counts.canceled += 1;
                 self.operations.end(number, false, |_| Payload::NONE);
             }
-            Canceled::TooLate => self.operations[number].step = Step::Wait,
+            Canceled::TooLate => self.operations[number].purpose = Purpose::Wait,
         }
     }
 }

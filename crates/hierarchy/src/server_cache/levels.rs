@@ -1,7 +1,7 @@
 //! Content of the levels, and the moves between them. Independent of time.
 
 use super::config::{Inclusion, LEVELS_MAX};
-use super::places::Places;
+use super::locations::Locations;
 use crate::replacement::{Access, Replacement};
 use nacre_kernel::Capabilities;
 use nacre_kernel::state::{self, State, Value};
@@ -16,9 +16,9 @@ pub(super) struct Level {
     pub(super) counts: LevelCounts,
     /// Whether locations are tracked. Otherwise every block is at location 0.
     #[state(skip = "from the configuration")]
-    keeps_places: bool,
+    keeps_locations: bool,
     /// Locations of the resident blocks, which must match the policy. Empty if not tracked.
-    places: Places,
+    locations: Locations,
     /// An empty copy of the policy; none for a policy that cannot be saved.
     #[state(skip = "from the configuration")]
     empty: Option<Vec<u8>>,
@@ -53,7 +53,7 @@ pub(super) struct MoveCounts {
 /// Insertion of a block into a level.
 #[derive(Clone, Copy, Debug, Default)]
 struct Entered {
-    place: u64,
+    location: u64,
     /// Location of the evicted block.
     left: Option<u64>,
     /// The evicted block, if the new one takes its location.
@@ -65,7 +65,7 @@ struct Entered {
 pub(super) struct Spot {
     pub(super) level: usize,
     /// Location on the device of the level.
-    pub(super) place: u64,
+    pub(super) location: u64,
 }
 
 /// A block to be written into a level.
@@ -133,26 +133,26 @@ impl Level {
         let empty = state::saved(&*policy).ok();
         let Capabilities { carries_bytes, uses_addresses, .. } = capabilities;
         // Without a saved policy, the locations list the blocks to remove.
-        let keeps_places = carries_bytes || uses_addresses || writes_back || empty.is_none();
-        let (counts, places) = (LevelCounts::default(), Places::new(blocks));
-        Level { policy, blocks, counts, keeps_places, places, empty }
+        let keeps_locations = carries_bytes || uses_addresses || writes_back || empty.is_none();
+        let (counts, locations) = (LevelCounts::default(), Locations::new(blocks));
+        Level { policy, blocks, counts, keeps_locations, locations, empty }
     }
 
     /// Adds or removes locations after a restore: states can be exchanged between levels with and without
     /// data. The host addresses `addressed` blocks.
     pub(super) fn place_restored(&mut self, addressed: u64) -> Result<(), String> {
         let held = self.policy.len() as u64;
-        if !self.keeps_places {
-            self.places = Places::new(self.blocks);
-        } else if self.places.len() == 0 && held > 0 {
+        if !self.keeps_locations {
+            self.locations = Locations::new(self.blocks);
+        } else if self.locations.len() == 0 && held > 0 {
             let is_there = |block: &u64| self.policy.contains(*block);
             (0..addressed).filter(is_there).take(held as usize).for_each(|block| {
-                self.places.enter(block);
+                self.locations.enter(block);
             });
         }
-        match !self.keeps_places || self.places.len() == held {
+        match !self.keeps_locations || self.locations.len() == held {
             true => Ok(()),
-            false => Err(format!("{held} blocks in a cache, and places of {}", self.places.len())),
+            false => Err(format!("{held} blocks in a cache, and locations of {}", self.locations.len())),
         }
     }
 
@@ -163,45 +163,49 @@ impl Level {
         self.counts.evictions += u64::from(victim.is_some());
         let is_full = self.policy.len() as u64 == self.blocks;
         let instead_of = victim.filter(|_| is_full);
-        let (place, left) = match victim {
-            victim if !self.keeps_places => (0, victim.map(|_| 0)),
-            None => (self.places.enter(block), None),
+        let (location, left) = match victim {
+            victim if !self.keeps_locations => (0, victim.map(|_| 0)),
+            None => (self.locations.enter(block), None),
             Some(victim) => {
-                let (from, to) = self.places.replace(victim, block);
+                let (from, to) = self.locations.replace(victim, block);
                 (to, Some(from))
             }
         };
-        Entered { place, left, instead_of }
+        Entered { location, left, instead_of }
     }
 
     /// Location of `block`, if resident.
-    pub(super) fn place(&self, block: u64) -> Option<u64> {
-        if self.keeps_places { self.places.get(block) } else { self.policy.contains(block).then_some(0) }
+    pub(super) fn location(&self, block: u64) -> Option<u64> {
+        if self.keeps_locations {
+            self.locations.get(block)
+        } else {
+            self.policy.contains(block).then_some(0)
+        }
     }
 
     /// Location of `block`, which is resident.
     #[inline]
-    fn place_held(&self, block: u64) -> Option<u64> {
-        if self.keeps_places { self.places.get(block) } else { Some(0) }
+    fn held_location(&self, block: u64) -> Option<u64> {
+        if self.keeps_locations { self.locations.get(block) } else { Some(0) }
     }
 
     /// Removes `block`; returns its location if it was resident.
     fn take_out(&mut self, block: u64) -> Option<u64> {
         let was_there = self.policy.remove(block);
-        was_there.then(|| if self.keeps_places { self.places.leave(block) } else { 0 })
+        was_there.then(|| if self.keeps_locations { self.locations.leave(block) } else { 0 })
     }
 
     /// Notes a use of `block`, which does not move; returns whether it is resident.
     fn touch(&mut self, block: u64) -> Option<u64> {
-        if self.policy.touch(block) { self.place_held(block) } else { None }
+        if self.policy.touch(block) { self.held_location(block) } else { None }
     }
 
-    /// Restores `block` at `place` of the device after a power loss.
-    pub(super) fn remember(&mut self, block: u64, place: u64) {
+    /// Restores `block` at `location` of the device after a power loss.
+    pub(super) fn remember(&mut self, block: u64, location: u64) {
         let victim = self.policy.admit(block);
         assert_eq!(victim, None, "a block that was there has room");
-        assert!(self.keeps_places, "a cache that writes back knows where its blocks lie");
-        self.places.enter_at(block, place);
+        assert!(self.keeps_locations, "a cache that writes back knows where its blocks lie");
+        self.locations.enter_at(block, location);
     }
 
     /// Removes all blocks, and resets the policy.
@@ -210,12 +214,12 @@ impl Level {
             Some(empty) => state::restored(&mut *self.policy, empty).expect("it was built like this"),
             // A policy that another language brought is notified of each block.
             None => {
-                for block in self.places.blocks() {
+                for block in self.locations.blocks() {
                     self.policy.remove(block);
                 }
             }
         }
-        self.places = Places::new(self.blocks);
+        self.locations = Locations::new(self.blocks);
     }
 }
 
@@ -230,7 +234,7 @@ impl Levels {
     pub(super) fn access(&mut self, block: u64, moves: &mut Moves) -> Option<Spot> {
         let first = &mut self.all[0];
         match first.policy.access(block) {
-            Access::Hit => first.place_held(block).map(|place| Spot { level: 0, place }),
+            Access::Hit => first.held_location(block).map(|location| Spot { level: 0, location }),
             Access::Miss { evicted } => match self.inclusion {
                 Inclusion::Exclusive => self.place_exclusive(block, evicted, moves),
                 Inclusion::Inclusive => self.place_inclusive(block, evicted, moves),
@@ -241,7 +245,7 @@ impl Levels {
     /// Notes a use of `block`, which does not move. Returns where it was found.
     pub(super) fn touch(&mut self, block: u64) -> Option<Spot> {
         let mut levels = self.all.iter_mut().enumerate();
-        levels.find_map(|(level, of)| of.touch(block).map(|place| Spot { level, place }))
+        levels.find_map(|(level, of)| of.touch(block).map(|location| Spot { level, location }))
     }
 
     /// Removes `block` from every level; returns whether it was in one.
@@ -252,7 +256,7 @@ impl Levels {
     /// First level and location of `block`.
     pub(super) fn spot(&self, block: u64) -> Option<Spot> {
         let mut levels = self.all.iter().enumerate();
-        levels.find_map(|(level, of)| of.place(block).map(|place| Spot { level, place }))
+        levels.find_map(|(level, of)| of.location(block).map(|location| Spot { level, location }))
     }
 
     /// Maximum number of blocks over all levels.
@@ -265,7 +269,7 @@ impl Levels {
 
     /// Whether a level holds `block`.
     pub(super) fn hold(&self, block: u64) -> bool {
-        self.all.iter().any(|level| level.place(block).is_some())
+        self.all.iter().any(|level| level.location(block).is_some())
     }
 
     /// Removes all blocks; returns their number.
@@ -280,8 +284,8 @@ impl Levels {
     pub(super) fn prefetch(&self, blocks: &[u64]) {
         for level in &self.all {
             level.policy.prefetch(blocks);
-            if level.keeps_places {
-                level.places.prefetch(blocks);
+            if level.keeps_locations {
+                level.locations.prefetch(blocks);
             }
         }
     }
@@ -299,9 +303,9 @@ impl Levels {
         for level in &self.all {
             level.policy.check_invariants();
             let held = level.policy.len() as u64;
-            if level.keeps_places {
-                level.places.check_invariants();
-                assert_eq!(level.places.len(), held, "the policy holds what came in and did not leave");
+            if level.keeps_locations {
+                level.locations.check_invariants();
+                assert_eq!(level.locations.len(), held, "the policy holds what came in and did not leave");
             }
             assert!(held <= level.blocks, "{held} blocks in a level of {}", level.blocks);
         }
@@ -326,11 +330,11 @@ impl Levels {
             return found;
         }
         self.counts.promotions += u64::from(found.is_some());
-        let Entered { place, left, instead_of } = self.all[0].come_in(block, evicted);
-        let to = Spot { level: 0, place };
-        if let Some((victim, place)) = evicted.zip(left) {
+        let Entered { location, left, instead_of } = self.all[0].come_in(block, evicted);
+        let to = Spot { level: 0, location };
+        if let Some((victim, location)) = evicted.zip(left) {
             moves.vacates(0, victim, instead_of);
-            self.hand_down(victim, Some(Spot { level: 0, place }), moves);
+            self.hand_down(victim, Some(Spot { level: 0, location }), moves);
         }
         moves.list.push(Move { block, from: None, to, instead_of });
         found
@@ -340,8 +344,8 @@ impl Levels {
     fn find_below(&mut self, block: u64, stays: bool, moves: &mut Moves) -> Option<Spot> {
         let mut below = self.all.iter_mut().enumerate().skip(1);
         let found = below.find_map(|(level, of)| {
-            let place = if stays { of.touch(block) } else { of.take_out(block) };
-            place.map(|place| Spot { level, place })
+            let location = if stays { of.touch(block) } else { of.take_out(block) };
+            location.map(|location| Spot { level, location })
         });
         if let (Some(spot), false) = (found, stays) {
             moves.vacated.push((spot.level, block));
@@ -359,7 +363,8 @@ impl Levels {
         }
     }
 
-    /// The same for several levels. The last victim moves first, so that the one above can take its location.
+    /// As `hand_down`, over several levels. The last victim moves first, so that the one above can take its
+    /// location.
     fn hand_down_levels(&mut self, mut block: u64, mut from: Option<Spot>, moves: &mut Moves) {
         let moves_before = moves.list.len();
         for level in 1..self.all.len() {
@@ -368,18 +373,18 @@ impl Levels {
             if evicted == Some(block) {
                 continue;
             }
-            let Entered { place, left, instead_of } = of.come_in(block, evicted);
-            let to = Spot { level, place };
+            let Entered { location, left, instead_of } = of.come_in(block, evicted);
+            let to = Spot { level, location };
             self.counts.demotions += u64::from(from.is_some());
             moves.list.push(Move { block, from, to, instead_of });
             if let Some(victim) = evicted {
                 moves.vacates(level, victim, instead_of);
             }
-            let Some((victim, place)) = evicted.zip(left) else {
+            let Some((victim, location)) = evicted.zip(left) else {
                 moves.list[moves_before..].reverse();
                 return;
             };
-            (block, from) = (victim, Some(Spot { level, place }));
+            (block, from) = (victim, Some(Spot { level, location }));
         }
         moves.list[moves_before..].reverse();
         self.let_out(block, from, moves);
@@ -406,7 +411,7 @@ impl Levels {
         for (level, taken) in instead_of.iter_mut().enumerate().take(levels).skip(1) {
             match self.all[level].policy.access(block) {
                 Access::Hit => {
-                    found = self.all[level].place_held(block).map(|place| Spot { level, place });
+                    found = self.all[level].held_location(block).map(|location| Spot { level, location });
                     break;
                 }
                 Access::Miss { evicted } => {
@@ -417,17 +422,17 @@ impl Levels {
         let end = found.map_or(self.all.len(), |spot| spot.level);
         for (level, of) in self.all[..end].iter().enumerate() {
             // A lower level refused the block: its location is free again.
-            if let (Some(victim), None) = (instead_of[level], of.place(block)) {
+            if let (Some(victim), None) = (instead_of[level], of.location(block)) {
                 moves.vacated.push((level, victim));
             }
         }
         for (level, of) in self.all[..end].iter().enumerate() {
-            if let Some(place) = of.place(block) {
-                let (to, instead_of) = (Spot { level, place }, instead_of[level]);
+            if let Some(location) = of.location(block) {
+                let (to, instead_of) = (Spot { level, location }, instead_of[level]);
                 moves.list.push(Move { block, from: None, to, instead_of });
             }
         }
-        let is_in = |level: usize| self.all[level].place(block).is_some();
+        let is_in = |level: usize| self.all[level].location(block).is_some();
         self.counts.promotions += u64::from(found.is_some() && is_in(0));
         self.counts.refusals += u64::from(found.is_none() && !is_in(end - 1));
         found
@@ -452,7 +457,7 @@ impl Levels {
             moves.vacates(at, victim, entered.instead_of);
         }
         if at + 1 == self.all.len() {
-            moves.leaves(victim, entered.left.map(|place| Spot { level: at, place }));
+            moves.leaves(victim, entered.left.map(|location| Spot { level: at, location }));
         }
         for (level, upper) in self.all[..at].iter_mut().enumerate() {
             if upper.take_out(victim).is_some() {

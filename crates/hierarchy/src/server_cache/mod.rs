@@ -84,8 +84,8 @@
 //! ## Power loss
 //! - *Write-through, or a `volatile` table*: the table is in DRAM. After a power loss, all levels are empty and
 //!   the policies have no history. The recovery reports the number of forgotten blocks. Write-through keeps the
-//!   durability guarantee of the backing. With `write_back`, dirty blocks are lost, counted in whole blocks, and
-//!   a write survives from the next flush on.
+//!   durability guarantee of the backing. With `write_back`, dirty blocks are lost and reported as whole blocks;
+//!   only flushed writes survive.
 //! - *A `persistent` table*: the entry of a block is stored next to its data in the single level. The level keeps
 //!   the writes that it acknowledged. A block is dirty from the completion of its write until the backing has it
 //!   durably. A backing with a volatile buffer is therefore flushed after every batch. After a power loss, the
@@ -149,8 +149,8 @@
 //! - The memory of the cache's tables.
 //! - With a persistent table: the time to write an entry, which is included in that of its block, and clean
 //!   blocks that would still be there after a power loss.
-//! - Adaptive write-back: dirty blocks are written back in order of age, whatever the load of the backing. Those
-//!   at or below `clean_above` stay dirty without a time limit.
+//! - Adaptive write-back: dirty blocks are written back in order of age, whatever the load of the backing.
+//!   Blocks at or below `clean_above` stay dirty without a time limit.
 //! - A trim does not cancel a write-back.
 //! - Preconditioning and wear-out apply to the backing, which receives every write, also with `write_back`.
 //! - A read of a block whose write has not completed takes the time of a hit.
@@ -191,10 +191,10 @@ mod fetching;
 mod hedges;
 mod hedging;
 mod levels;
+mod locations;
 mod moving;
 mod ops;
 mod parts;
-mod places;
 mod power;
 mod reads;
 mod report;

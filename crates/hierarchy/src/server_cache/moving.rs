@@ -3,7 +3,7 @@
 use super::cache::ServerCache;
 use super::config::{FillMode, LEVELS_MAX};
 use super::levels::Move;
-use super::ops::{NONE, Operation, Step};
+use super::ops::{NONE, Operation, Purpose};
 use crate::visit::Part;
 use nacre_kernel::event::{Payload, RequestId};
 use nacre_kernel::{Activity, Op, Request, Span, Status, Time};
@@ -29,7 +29,7 @@ impl ServerCache {
         // Reads come first: an insertion at the location of a block waits for them.
         let mut sinks = [None; LEVELS_MAX];
         for (wanted, sink) in list.iter().zip(&mut sinks) {
-            *sink = wanted.from.map(|spot| self.read_copy(now, Step::Sink, wanted.block, spot));
+            *sink = wanted.from.map(|spot| self.read_copy(now, Purpose::Sink, wanted.block, spot));
         }
         self.let_go(now);
         self.vacate();
@@ -38,7 +38,7 @@ impl ServerCache {
             let from = match sink {
                 Some(sink) => Origin::Operation(sink),
                 None => {
-                    debug_assert_eq!(wanted.block, block, "only the block that is used has no place yet");
+                    debug_assert_eq!(wanted.block, block, "only the block that is used has no location yet");
                     from.clone()
                 }
             };
@@ -59,26 +59,32 @@ impl ServerCache {
     }
 
     /// A read of `block` from its level, after writes of it there; not yet launched.
-    pub(super) fn read_copy(&mut self, now: Time, step: Step, block: u64, spot: super::levels::Spot) -> u32 {
-        let request = self.copy_request(now, spot.place, Op::Read);
-        let number = self.operations.add(step, spot.level, now, request);
+    pub(super) fn read_copy(
+        &mut self,
+        now: Time,
+        purpose: Purpose,
+        block: u64,
+        spot: super::levels::Spot,
+    ) -> u32 {
+        let request = self.copy_request(now, spot.location, Op::Read);
+        let number = self.operations.add(purpose, spot.level, now, request);
         let writes: Vec<u32> = self.operations.writing_copy(spot.level, block).collect();
         self.operations.depend_all(number, &writes);
         self.operations.touches(number, spot.level, block);
         number
     }
 
-    fn copy_request(&self, now: Time, place: u64, op: Op) -> Request {
-        Request { arrival: now, address: place << self.shift, bytes: 1 << self.shift, volume: 0, op }
+    fn copy_request(&self, now: Time, location: u64, op: Op) -> Request {
+        Request { arrival: now, address: location << self.shift, bytes: 1 << self.shift, volume: 0, op }
     }
 
     fn come_in(&mut self, now: Time, wanted: &Move, from: Origin, fetch: Option<u32>) {
         let Move { block, to, instead_of, .. } = *wanted;
-        let request = self.copy_request(now, to.place, Op::Write);
-        let number = self.operations.add(Step::ComeIn, to.level, now, request);
+        let request = self.copy_request(now, to.location, Op::Write);
+        let number = self.operations.add(Purpose::ComeIn, to.level, now, request);
         let writes: Vec<u32> = self.operations.writing_copy(to.level, block).collect();
         self.operations.depend_all(number, &writes);
-        self.operations.depend_on_place(number, to.level, instead_of);
+        self.operations.depend_on_location(number, to.level, instead_of);
         match from {
             Origin::Operation(source) => {
                 self.operations.depend(number, source);
@@ -119,7 +125,7 @@ impl ServerCache {
             let writes: Vec<u32> = self.operations.writing_copy(level, block).collect();
             for number in writes {
                 let of = &self.operations[number];
-                if of.step == Step::ComeIn && !of.is_submitted && of.source != NONE {
+                if of.purpose == Purpose::ComeIn && !of.is_submitted && of.source != NONE {
                     self.lend(number, data);
                     self.operations.supersede(number);
                 }
@@ -180,7 +186,8 @@ impl ServerCache {
     #[inline]
     fn begin(&mut self, now: Time, number: u32) {
         let of = &mut self.operations[number];
-        let is_void = of.is_skipped || of.is_broken || of.step == Step::Wait || of.step == Step::CleanWrite;
+        let is_void =
+            of.is_skipped || of.is_broken || of.purpose == Purpose::Wait || of.purpose == Purpose::CleanWrite;
         if is_void && self.ends_at_once(now, number) {
             return;
         }
@@ -188,7 +195,7 @@ impl ServerCache {
         of.is_submitted = true;
         let data = match of.request.op {
             // The backing may end within a block.
-            Op::Write if of.step == Step::EvictWrite => of.data.slice(0, of.request.bytes as usize),
+            Op::Write if of.purpose == Purpose::EvictWrite => of.data.slice(0, of.request.bytes as usize),
             Op::Write => of.data.clone(),
             _ => Payload::NONE,
         };
@@ -205,14 +212,14 @@ impl ServerCache {
     fn ends_at_once(&mut self, now: Time, number: u32) -> bool {
         let of = &self.operations[number];
         let is_read = of.request.op == Op::Read;
-        let status = match of.step {
-            Step::CleanWrite => match self.split_if_unreadable(now, number) {
+        let status = match of.purpose {
+            Purpose::CleanWrite => match self.split_if_unreadable(now, number) {
                 true => Status::Done,
                 false => return false,
             },
-            _ if of.is_skipped || of.step == Step::Wait => Status::Done,
+            _ if of.is_skipped || of.purpose == Purpose::Wait => Status::Done,
             _ if of.is_broken && is_read => Status::MediaError,
-            Step::ComeIn => Status::Done,
+            Purpose::ComeIn => Status::Done,
             _ => return false,
         };
         self.operations[number].is_submitted = true;
@@ -227,28 +234,28 @@ impl ServerCache {
         let overlay = of.request.op == Op::Read && !of.data.is_none();
         let mut data = if overlay { std::mem::take(&mut of.data) } else { data };
         let mut has_failed = status != Status::Done;
-        match of.step {
-            Step::Alone | Step::Hedge => unreachable!("it is completed where it ends"),
-            Step::Hit | Step::Rise => self.hit_ends(now, number, status, spans, &data),
-            Step::Fetch => {
+        match of.purpose {
+            Purpose::Alone | Purpose::Hedge => unreachable!("it is completed where it ends"),
+            Purpose::Hit | Purpose::Rise => self.hit_ends(now, number, status, spans, &data),
+            Purpose::Fetch => {
                 let fetch = of.owner;
                 data = self.fetched(now, fetch, status, spans, data);
             }
-            Step::Again | Step::Wanted => self.again_ends(now, number, status, spans, &data),
-            Step::Through => self.through_ends(now, number, status, spans),
-            Step::Safe => self.safe_ends(now, number, status, spans),
-            Step::Copy => self.copy_ends(now, number, status, spans),
-            Step::ComeIn => self.came_in(now, number, status),
-            Step::Sink => self.sink_ends(number, status),
-            Step::CleanRead => self.clean_read_ends(number, status, &data),
-            Step::CleanWrite => self.clean_write_ends(now, number, status),
-            Step::CleanFlush => self.clean_flush_ends(now, number, status),
-            Step::EvictRead => {}
-            Step::EvictWrite | Step::EvictFlush => {
+            Purpose::Again | Purpose::Wanted => self.again_ends(now, number, status, spans, &data),
+            Purpose::Through => self.through_ends(now, number, status, spans),
+            Purpose::Safe => self.safe_ends(now, number, status, spans),
+            Purpose::Copy => self.copy_ends(now, number, status, spans),
+            Purpose::ComeIn => self.came_in(now, number, status),
+            Purpose::Sink => self.sink_ends(number, status),
+            Purpose::CleanRead => self.clean_read_ends(number, status, &data),
+            Purpose::CleanWrite => self.clean_write_ends(now, number, status),
+            Purpose::CleanFlush => self.clean_flush_ends(now, number, status),
+            Purpose::EvictRead => {}
+            Purpose::EvictWrite | Purpose::EvictFlush => {
                 has_failed |= self.operations[number].is_skipped;
                 self.evict_step_ends(number, status);
             }
-            Step::Wait => {}
+            Purpose::Wait => {}
         }
         let (first, shift) = (self.operations[number].block, self.shift);
         self.operations.end(number, has_failed, |block| {

@@ -6,14 +6,14 @@ use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Op, Request, Span, Time};
 use std::collections::VecDeque;
 
-/// The number of no operation.
+/// Absent operation.
 pub(super) const NONE: u32 = u32::MAX;
-/// The level of an operation that touches no copy in a level.
+/// Level of an operation that accesses no copy in a level.
 pub(super) const NO_LEVEL: u8 = u8::MAX;
 
 /// Purpose of an operation, which determines what happens at its end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
-pub(super) enum Step {
+pub(super) enum Purpose {
     /// A read of one block from the first level that is a whole request of the host.
     #[default]
     Alone,
@@ -58,7 +58,7 @@ pub(super) enum Step {
 /// One operation.
 #[derive(Clone, Debug, Value)]
 pub(super) struct Operation {
-    pub(super) step: Step,
+    pub(super) purpose: Purpose,
     /// The device: a level, or the backing after the last level.
     pub(super) device: u8,
     /// The level whose copy of `block` it accesses, or [`NO_LEVEL`].
@@ -79,7 +79,7 @@ pub(super) struct Operation {
     waits: u32,
     /// The operation that supplies its data, or [`NONE`] if available.
     pub(super) source: u32,
-    /// Visit, fetch, or batch, as the step has it; of [`Step::Alone`] the host's request.
+    /// The visit, the fetch, or the batch, depending on the purpose; for [`Purpose::Alone`], the host request.
     pub(super) owner: u32,
     /// The hedge of a read, or the read of a hedge; [`NONE`] if there is none.
     pub(super) twin: u32,
@@ -88,7 +88,7 @@ pub(super) struct Operation {
     /// Stamp of the write that made the block dirty.
     pub(super) stamp: u64,
     /// Location of an evicted block.
-    pub(super) place: u64,
+    pub(super) location: u64,
     /// Number of earlier operations.
     pub(super) order: u64,
     /// When it was created.
@@ -106,7 +106,7 @@ impl Default for Operation {
     fn default() -> Operation {
         let request = Request { arrival: Time::ZERO, address: 0, bytes: 0, volume: 0, op: Op::Read };
         Operation {
-            step: Step::Alone,
+            purpose: Purpose::Alone,
             device: 0,
             level: NO_LEVEL,
             is_submitted: false,
@@ -122,7 +122,7 @@ impl Default for Operation {
             twin: NONE,
             hedged_at: Time::MAX,
             stamp: 0,
-            place: 0,
+            location: 0,
             order: 0,
             since: Time::ZERO,
             request,
@@ -136,17 +136,17 @@ impl Default for Operation {
 impl Operation {
     /// Whether it writes dirty blocks to the backing.
     pub(super) fn is_write_back(&self) -> bool {
-        matches!(self.step, Step::CleanWrite | Step::EvictWrite)
+        matches!(self.purpose, Purpose::CleanWrite | Purpose::EvictWrite)
     }
 
     /// Whether it changes the copy in its level.
     pub(super) fn writes_copy(&self) -> bool {
-        matches!(self.step, Step::Copy | Step::ComeIn)
+        matches!(self.purpose, Purpose::Copy | Purpose::ComeIn)
     }
 
     /// Whether it reads a whole copy in its level, for the backing or for another level.
     fn carries_copy(&self) -> bool {
-        matches!(self.step, Step::Rise | Step::Sink | Step::CleanRead | Step::EvictRead)
+        matches!(self.purpose, Purpose::Rise | Purpose::Sink | Purpose::CleanRead | Purpose::EvictRead)
     }
 }
 
@@ -189,15 +189,15 @@ impl Operations {
         }
     }
 
-    /// Drops all.
+    /// Drops all operations.
     pub(super) fn clear(&mut self) {
         *self = Operations { created: self.created, ..Operations::new(self.lingering.len()) };
     }
 
-    /// A new operation, as by default; it waits until it is launched.
-    pub(super) fn add(&mut self, step: Step, device: usize, since: Time, request: Request) -> u32 {
+    /// Adds an operation with default fields; it waits until it is launched.
+    pub(super) fn add(&mut self, purpose: Purpose, device: usize, since: Time, request: Request) -> u32 {
         let (number, operation) = self.all.take();
-        operation.step = step;
+        operation.purpose = purpose;
         operation.device = device as u8;
         operation.level = NO_LEVEL;
         (operation.is_submitted, operation.is_skipped) = (false, false);
@@ -206,7 +206,7 @@ impl Operations {
         (operation.link, operation.waits) = (NONE, 1);
         (operation.source, operation.owner) = (NONE, NONE);
         (operation.twin, operation.hedged_at) = (NONE, Time::MAX);
-        (operation.stamp, operation.place) = (0, 0);
+        (operation.stamp, operation.location) = (0, 0);
         (operation.since, operation.request, operation.order) = (since, request, self.created);
         self.created += 1;
         operation.data = Payload::NONE;
@@ -232,9 +232,9 @@ impl Operations {
     fn grow(&mut self) {
         let mut chains = vec![NONE; self.chains.len() * 4];
         let touching = self.all.iter().filter(|(_, of)| of.level != NO_LEVEL);
-        let places: Vec<(u32, usize)> =
+        let locations: Vec<(u32, usize)> =
             touching.map(|(number, of)| (number, hash(of.level, of.block) & (chains.len() - 1))).collect();
-        for (number, chain) in places {
+        for (number, chain) in locations {
             self.all[number].link = chains[chain];
             chains[chain] = number;
         }
@@ -283,7 +283,7 @@ impl Operations {
 
     /// Makes `number`, an insertion into `level`, wait until its location is free: that of `instead_of`, or
     /// any location that was left.
-    pub(super) fn depend_on_place(&mut self, number: u32, level: usize, instead_of: Option<u64>) {
+    pub(super) fn depend_on_location(&mut self, number: u32, level: usize, instead_of: Option<u64>) {
         let on: Vec<u32> = match instead_of {
             Some(victim) => self.touching(level, victim).filter(|&on| on != number).collect(),
             None => self.lingering[level].iter().copied().filter(|&on| on != number).collect(),
@@ -408,7 +408,7 @@ impl Operations {
         dependents.iter().for_each(|&dependent| self.depend_all(dependent, to));
     }
 
-    /// All of them, by number.
+    /// All operations, by number.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &Operation)> {
         self.all.iter()
     }

@@ -8,7 +8,7 @@ use std::ops::Range;
 pub(super) fn part_of(block: u64, request: &Request, shift: u32) -> Request {
     let start = block << shift;
     let from = request.address.max(start);
-    // The end of the last block there is would be 2^64.
+    // The end of the last possible block would be 2^64.
     let end = (request.address + u64::from(request.bytes)).min(start.saturating_add(1 << shift));
     Request { address: from, bytes: (end - from) as u32, ..*request }
 }
@@ -19,11 +19,11 @@ pub(super) fn whole(block: u64, request: &Request, shift: u32) -> Request {
     Request { address: block << shift, bytes: 1 << shift, ..*request }
 }
 
-/// The same part of a block, at location `place` of a device.
+/// The read or write `part` of a block as a request for location `location` of a device.
 #[inline]
-pub(super) fn at(place: u64, part: &Request, shift: u32) -> Request {
+pub(super) fn at(location: u64, part: &Request, shift: u32) -> Request {
     let offset = part.address & ((1 << shift) - 1);
-    Request { address: place << shift | offset, ..*part }
+    Request { address: location << shift | offset, ..*part }
 }
 
 /// The byte range of `part` within `request`.

@@ -51,30 +51,30 @@ impl ServerCache {
         work.batches.clear();
         (work.buffers, work.unreadable) = (BTreeMap::new(), BTreeMap::new());
         (work.under_way, work.is_cleaning, work.is_stalled) = (0, false, false);
-        // Of a block at two locations, the one written last.
+        // If a block is at two locations, the one written last counts.
         let mut newest: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
-        for (&place, &(block, stamp)) in kept.iter().flatten() {
-            let of = newest.entry(block).or_insert((stamp, place));
-            *of = (*of).max((stamp, place));
+        for (&location, &(block, stamp)) in kept.iter().flatten() {
+            let of = newest.entry(block).or_insert((stamp, location));
+            *of = (*of).max((stamp, location));
         }
         let after = newest.len() as u64;
         if let Some(table) = &mut work.table {
             table.clear();
         }
-        for (&block, &(_, place)) in &newest {
+        for (&block, &(_, location)) in &newest {
             let stamp = work.dirty.remember(block);
             if let Some(table) = &mut work.table {
-                table.insert(place, (block, stamp));
+                table.insert(location, (block, stamp));
             }
         }
         // An interrupted write dirtied nothing, and an interrupted write-back cleaned nothing.
         work.counts.lost += before.saturating_sub(after);
         work.counts.dirtied += after.saturating_sub(before);
-        newest.iter().for_each(|(&block, &(_, place))| self.levels.all[0].remember(block, place));
+        newest.iter().for_each(|(&block, &(_, location))| self.levels.all[0].remember(block, location));
         self.forgotten = self.forgotten.saturating_sub(after);
     }
 
-    /// The devices recover side by side, and the cache is ready when it has read its table.
+    /// Recovers the devices in parallel; the cache is ready when it has read its table.
     pub(super) fn recover_all(&mut self, at: Time) -> Recovery {
         let blocks_forgotten = std::mem::take(&mut self.forgotten);
         let begun = at.max(self.table_read_until);

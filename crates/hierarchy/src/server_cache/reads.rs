@@ -3,7 +3,7 @@
 use super::cache::ServerCache;
 use super::levels::Spot;
 use super::moving::Origin;
-use super::ops::{NONE, Step};
+use super::ops::{NONE, Purpose};
 use super::parts::{at, part_of, whole};
 use crate::visit::Part;
 use nacre_kernel::event::{Payload, RequestId};
@@ -17,15 +17,15 @@ impl ServerCache {
             return self.read_parts(now, id, request, queued, None);
         }
         let found = self.levels.access(first, &mut self.moves);
-        // The hot path: one block, in the first level, neither on its way nor being written there.
+        // The hot path: one block in the first level, neither being fetched nor being written there.
         match found {
-            Some(Spot { level: 0, place })
+            Some(Spot { level: 0, location })
                 if (self.in_flight.len() == 0 || self.in_flight.get(first).is_none())
                     && self.operations.writing_copy(0, first).next().is_none() =>
             {
                 self.levels.all[0].counts.read_hits += 1;
-                let part = at(place, request, self.shift);
-                let number = self.operations.add(Step::Alone, 0, now, part);
+                let part = at(location, request, self.shift);
+                let number = self.operations.add(Purpose::Alone, 0, now, part);
                 self.operations[number].owner = id.0;
                 self.operations.touches(number, 0, first);
                 self.operations.launch(number);
@@ -102,8 +102,8 @@ impl ServerCache {
             false => part_of(block, &request, self.shift),
         };
         self.levels.all[found.level].counts.read_hits += 1;
-        let step = if moves_up { Step::Rise } else { Step::Hit };
-        let number = self.operations.add(step, found.level, now, at(found.place, &part, self.shift));
+        let purpose = if moves_up { Purpose::Rise } else { Purpose::Hit };
+        let number = self.operations.add(purpose, found.level, now, at(found.location, &part, self.shift));
         self.operations[number].owner = visit;
         self.add_part(visit);
         if !(moves_up && self.wait_for_parts(number, found.level, block)) {
@@ -120,7 +120,7 @@ impl ServerCache {
         let newest = writes.iter().max_by_key(|&&write| self.operations[write].order);
         let Some(&newest) = newest else { return false };
         let of = &self.operations[newest];
-        if of.step == Step::ComeIn || self.is_whole(&of.request) {
+        if of.purpose == Purpose::ComeIn || self.is_whole(&of.request) {
             return false;
         }
         self.operations.depend_all(number, &writes);
@@ -133,7 +133,7 @@ impl ServerCache {
         let mut newest: Option<(u32, u64)> = None;
         for write in writes {
             let of = &self.operations[write];
-            let is_whole = of.step == Step::ComeIn || self.is_whole(&of.request);
+            let is_whole = of.purpose == Purpose::ComeIn || self.is_whole(&of.request);
             if is_whole && !of.is_skipped && newest.is_none_or(|(_, stamp)| of.order > stamp) {
                 newest = Some((write, of.order));
             }
@@ -166,8 +166,8 @@ impl ServerCache {
             let before = self.told(own, spans);
             return self.recover(now, visit, block, before);
         }
-        let data = match of.step {
-            Step::Rise => self.slice_for(visit, (block, 1), block, data),
+        let data = match of.purpose {
+            Purpose::Rise => self.slice_for(visit, (block, 1), block, data),
             _ => (self.visits[visit].request.address.max(block << self.shift), data.clone()),
         };
         self.part_ends(now, visit, &Part { own, spans, data, ..Part::at_once(Status::Done) });
@@ -212,7 +212,7 @@ impl ServerCache {
         }
         self.counts.backing_reads += 1;
         let request = self.backing_request(block, 1, Op::Read, now);
-        let number = self.operations.add(Step::Again, self.backing(), now, request);
+        let number = self.operations.add(Purpose::Again, self.backing(), now, request);
         let of = &mut self.operations[number];
         (of.owner, of.block, of.spans) = (visit, block, before);
         self.operations.depend_on_write(number, block);
@@ -230,15 +230,15 @@ impl ServerCache {
         data: &Payload,
     ) {
         let of = &mut self.operations[number];
-        let (step, visit, block, address) = (of.step, of.owner, of.block, of.request.address);
+        let (purpose, visit, block, address) = (of.purpose, of.owner, of.block, of.request.address);
         let (mut before, since) = (std::mem::take(&mut of.spans), of.since);
         let told = spans.iter().fold(Time::ZERO, |sum, span| sum + span.time);
         before.extend(self.told(Some((Activity::Queue, now - since - told)), spans));
-        if status != Status::Done && step == Step::Again {
+        if status != Status::Done && purpose == Purpose::Again {
             return self.read_wanted(now, visit, (block, 1), before);
         }
-        let data = match step {
-            Step::Again if status == Status::Done => {
+        let data = match purpose {
+            Purpose::Again if status == Status::Done => {
                 let whole = self.padded(data);
                 self.slice_for(visit, (block, 1), block, &whole)
             }
@@ -277,7 +277,7 @@ impl ServerCache {
         }
         self.counts.backing_reads += 1;
         let wanted = Request { address: from, bytes: (to - from) as u32, ..request };
-        let number = self.operations.add(Step::Wanted, self.backing(), now, wanted);
+        let number = self.operations.add(Purpose::Wanted, self.backing(), now, wanted);
         let of = &mut self.operations[number];
         (of.owner, of.block, of.spans) = (visit, first, before);
         self.operations.launch(number);

@@ -86,7 +86,7 @@ pub(super) struct Batch {
 pub(super) struct Member {
     pub(super) block: u64,
     pub(super) stamp: u64,
-    pub(super) place: u64,
+    pub(super) location: u64,
     /// Its start, as a stamp.
     pub(super) begun: u64,
     pub(super) is_written: bool,
@@ -136,12 +136,12 @@ impl WriteBack {
         Some(stamp)
     }
 
-    /// Notes a write to the copy of `block` at `place`, which may have been evicted since and is then being
+    /// Notes a write to the copy of `block` at `location`, which may have been evicted since and is then being
     /// written back.
-    pub(super) fn settle(&mut self, block: u64, stamp: u64, place: u64) {
+    pub(super) fn settle(&mut self, block: u64, stamp: u64, location: u64) {
         self.dirty.settle(block, stamp);
         if let Some(table) = &mut self.table {
-            table.insert(place, (block, stamp));
+            table.insert(location, (block, stamp));
         }
     }
 
@@ -152,12 +152,12 @@ impl WriteBack {
         begins.then(|| above.min(self.settings.batch))
     }
 
-    /// Removes the entry of `block` at `place` from the table.
-    pub(super) fn erase(&mut self, block: u64, place: u64) {
+    /// Removes the entry of `block` at `location` from the table.
+    pub(super) fn erase(&mut self, block: u64, location: u64) {
         if let Some(table) = &mut self.table
-            && table.get(&place).is_some_and(|&(there, _)| there == block)
+            && table.get(&location).is_some_and(|&(there, _)| there == block)
         {
-            table.remove(&place);
+            table.remove(&location);
         }
     }
 
@@ -210,7 +210,7 @@ impl WriteBack {
 
     /// Ends the write-back of a block of a batch, successful or not.
     pub(super) fn member_ends(&mut self, member: Member, is_flush: bool, is_safe: bool) {
-        let Member { block, stamp, place, begun, is_written } = member;
+        let Member { block, stamp, location, begun, is_written } = member;
         let is_there = is_written && is_safe;
         self.under_way -= 1;
         let entry = self.dirty.end(block, stamp, is_there);
@@ -219,7 +219,7 @@ impl WriteBack {
             *(if is_flush { &mut counts.flushed } else { &mut counts.cleaned }) += 1;
             self.took(block, true, begun);
             if entry.is_none_or(|entry| !entry.waits) {
-                self.erase(block, place);
+                self.erase(block, location);
             }
             return;
         }
@@ -238,20 +238,20 @@ impl WriteBack {
                 if !self.refused.contains_key(&block) {
                     self.refuse(block);
                 }
-                self.erase(block, place);
+                self.erase(block, location);
             }
         }
     }
 
     /// Ends the write-back of an evicted dirty block, successful or not.
-    pub(super) fn eviction_ends(&mut self, block: u64, place: u64, stamp: u64, is_there: bool) {
+    pub(super) fn eviction_ends(&mut self, block: u64, location: u64, stamp: u64, is_there: bool) {
         self.under_way -= 1;
         self.counts.dirty_evictions += 1;
         match is_there {
             true => self.took(block, true, stamp),
             false => self.refuse(block),
         }
-        self.erase(block, place);
+        self.erase(block, location);
     }
 
     /// Blocks with acknowledged writes that are not in the backing, at a power failure now.

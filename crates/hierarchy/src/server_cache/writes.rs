@@ -5,7 +5,7 @@ use super::cache::ServerCache;
 use super::config::LEVELS_MAX;
 use super::levels::{Move, Spot};
 use super::moving::Origin;
-use super::ops::{Operation, Step};
+use super::ops::{Operation, Purpose};
 use super::parts::{at, part_of, within};
 use crate::visit::Part;
 use nacre_kernel::event::{Payload, RequestId};
@@ -79,7 +79,7 @@ impl ServerCache {
     }
 
     fn change_backing(&mut self, now: Time, visit: u32, request: Request, data: Payload) -> u32 {
-        let number = self.operations.add(Step::Through, self.backing(), now, request);
+        let number = self.operations.add(Purpose::Through, self.backing(), now, request);
         let (first, count) = request.blocks(1 << self.shift);
         self.operations.write_backing(number, first, count);
         let stamp = self.write_back.as_mut().map_or(0, |work| work.next_stamp());
@@ -136,7 +136,7 @@ impl ServerCache {
         if found.is_none() && !enters {
             return false;
         }
-        let copies = self.levels.all.iter().filter(|level| level.place(block).is_some()).count() as u32;
+        let copies = self.levels.all.iter().filter(|level| level.location(block).is_some()).count() as u32;
         let stamp = (copies > 0).then(|| self.work().mark(block, copies)).flatten();
         self.write_copies(now, piece, &own, stamp);
         stamp.is_some()
@@ -151,7 +151,7 @@ impl ServerCache {
         }
     }
 
-    /// Where a block was found, and whether a write may insert it.
+    /// Finds the block of a write; returns its location, and whether the write may insert it.
     #[inline]
     fn use_for_write(&mut self, piece: &Piece) -> (Option<Spot>, bool) {
         let enters = self.write_allocate && self.is_whole(&piece.part);
@@ -189,13 +189,13 @@ impl ServerCache {
     /// elsewhere; to a new level when its location is free. With a `stamp` the write completes there.
     fn write_copies(&mut self, now: Time, piece: &Piece, own: &[Option<Move>], stamp: Option<u64>) {
         for (level, entered) in own.iter().enumerate().take(self.levels.all.len()) {
-            let Some(place) = self.levels.all[level].place(piece.block) else { continue };
-            let part = at(place, &piece.part, self.shift);
-            let number = self.operations.add(Step::Copy, level, now, part);
+            let Some(location) = self.levels.all[level].location(piece.block) else { continue };
+            let part = at(location, &piece.part, self.shift);
+            let number = self.operations.add(Purpose::Copy, level, now, part);
             let before: Vec<u32> = self.operations.before_copy(level, piece.block).collect();
             self.operations.depend_all(number, &before);
             if let Some(entered) = entered {
-                self.operations.depend_on_place(number, level, entered.instead_of);
+                self.operations.depend_on_location(number, level, entered.instead_of);
             }
             self.operations.touches(number, level, piece.block);
             let of = &mut self.operations[number];
@@ -205,11 +205,11 @@ impl ServerCache {
         }
     }
 
-    /// A write to a copy has ended.
+    /// Ends a write to a copy.
     pub(super) fn copy_ends(&mut self, now: Time, number: u32, status: Status, spans: &[Span]) {
         let Operation { block, stamp, is_broken, request, .. } = self.operations[number];
         let has_failed = status != Status::Done;
-        let place = request.address >> self.shift;
+        let location = request.address >> self.shift;
         if has_failed {
             self.counts.recovered += 1;
         }
@@ -220,7 +220,7 @@ impl ServerCache {
         } else if has_failed || is_broken {
             self.write_after_all(now, number, spans);
         } else {
-            self.work().settle(block, stamp, place);
+            self.work().settle(block, stamp, location);
         }
         self.end_part(now, number, Status::Done, Activity::Drain, spans);
         self.consider_cleaning(now);
@@ -246,7 +246,7 @@ impl ServerCache {
         (of.since, of.spans) = (since, spans.to_vec());
     }
 
-    /// A change of the backing has ended, or a flush.
+    /// Ends a write, trim, or flush of the backing.
     pub(super) fn through_ends(&mut self, now: Time, number: u32, status: Status, spans: &[Span]) {
         let Operation { request, block: first, blocks, stamp, .. } = self.operations[number];
         let waited = if request.op == Op::Flush { Activity::Drain } else { Activity::Queue };
@@ -290,10 +290,10 @@ impl ServerCache {
     fn make_safe(&mut self, now: Time, number: u32, spans: &[Span]) {
         let Operation { owner, stamp, request, since, .. } = self.operations[number];
         let flush = Request { arrival: now, address: 0, bytes: 0, volume: 0, op: Op::Flush };
-        let safe = self.operations.add(Step::Safe, self.backing(), since, flush);
+        let safe = self.operations.add(Purpose::Safe, self.backing(), since, flush);
         let of = &mut self.operations[safe];
         (of.owner, of.stamp) = (owner, stamp);
-        // Which part of the request it is about: kept as the address and the length, which a flush has none of.
+        // The bytes that it changes: address and length; a flush has none.
         (of.block, of.blocks) = (request.address, request.bytes);
         of.spans = spans.to_vec();
         self.operations.launch(safe);

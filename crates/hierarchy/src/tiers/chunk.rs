@@ -2,7 +2,7 @@
 
 use super::Config;
 use super::kept::Kept;
-use super::tier::Place;
+use super::tier::Location;
 use crate::placement::Exchange;
 use nacre_kernel::event::Payload;
 use nacre_kernel::state::{State, Value};
@@ -75,15 +75,15 @@ pub(super) struct Moving {
 pub(super) struct Active {
     pub(super) exchange: Exchange,
     /// Original locations of the extent and its partner.
-    pub(super) places: [Place; 2],
+    pub(super) locations: [Location; 2],
     /// Bytes from the start of both that have been exchanged.
     pub(super) upto: u64,
 }
 
-/// Where bytes of an extent are served.
+/// Source of the bytes of an extent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Where {
-    Device(Place),
+    Device(Location),
     /// In the memory of the exchange, in the chunk of the extent or of its partner.
     Memory(usize),
     /// They can be changed only after the chunk has been exchanged.
@@ -170,11 +170,11 @@ impl Migration {
         self.kept.is_empty() && moved.all(|active| active.side(extent).is_none())
     }
 
-    /// For the bytes `from` to `to` of `extent` at `place`: where the first of them are served, and the end
+    /// For the bytes `from` to `to` of `extent` at `location`: where the first of them are served, and the end
     /// of that range. `changes` is true for a write or trim.
     pub(super) fn locate(
         &self,
-        (extent, place): (u32, Place),
+        (extent, location): (u32, Location),
         from: u64,
         to: u64,
         changes: bool,
@@ -184,16 +184,16 @@ impl Migration {
         let Some((active, is_active, side)) =
             found.find_map(|(active, is_active)| Some((active, is_active, active.side(extent)?)))
         else {
-            return (to, Where::Device(place));
+            return (to, Where::Device(location));
         };
         if from < active.upto {
-            return (to.min(active.upto), Where::Device(active.places[1 - side]));
+            return (to.min(active.upto), Where::Device(active.locations[1 - side]));
         }
         let is_moving = is_active && self.stage != Stage::Idle;
         let end = active.upto + if is_moving { self.length(active) } else { 0 };
         let is_there = !changes && matches!(self.stage, Stage::Held | Stage::Reading);
         if from >= end || is_there {
-            return (to, Where::Device(active.places[side]));
+            return (to, Where::Device(active.locations[side]));
         }
         (to.min(end), if changes { Where::Later } else { Where::Memory(side) })
     }

@@ -1,7 +1,7 @@
-//! The tiers as the contract of devices has them.
+//! The tiers as a `Device`.
 
 use super::model::Tiers;
-use super::operation::{Operation, Step};
+use super::operation::{Operation, Purpose};
 use super::report;
 use crate::visit::Part;
 use nacre_kernel::event::{Canceled, Completions, Device, Payload, Preconditioning, RequestId};
@@ -58,18 +58,18 @@ impl Tiers {
             let data = completed.take_data(index);
             let (of, spans) = completed.get(index);
             let (number, now, status) = (of.id.0, of.at, of.status);
-            let Operation { step, owner, holds_up, address, waited, .. } = self.operations[number];
+            let Operation { purpose, owner, holds_up, address, waited, .. } = self.operations[number];
             self.operations.give_back(number);
-            match step {
-                Step::Alone => {
+            match purpose {
+                Purpose::Alone => {
                     completions.push_spans(RequestId(owner), now, status, spans).data = data;
                 }
-                Step::Part => {
+                Purpose::Part => {
                     let own = Some((Activity::Queue, waited));
                     let part = Part { status, own, before: &[], spans, data: (address, data) };
                     self.visits.part_ends(now, owner, &part);
                 }
-                _ => self.chunk_step_ended(now, step, owner as usize, status, data),
+                _ => self.chunk_step_ended(now, purpose, owner as usize, status, data),
             }
             if holds_up {
                 self.stage_counts_down(now);
@@ -96,11 +96,11 @@ impl Device for Tiers {
     }
 
     fn cancel(&mut self, now: Time, id: RequestId) -> Canceled {
-        let is_it = |(_, of): &(u32, &Operation)| of.step == Step::Alone && of.owner == id.0;
-        let Some((number, &Operation { place, holds_up, .. })) = self.operations.iter().find(is_it) else {
+        let is_it = |(_, of): &(u32, &Operation)| of.purpose == Purpose::Alone && of.owner == id.0;
+        let Some((number, &Operation { location, holds_up, .. })) = self.operations.iter().find(is_it) else {
             return Canceled::TooLate;
         };
-        let tier = &mut self.tiers[place.tier()];
+        let tier = &mut self.tiers[location.tier()];
         let canceled = tier.device.cancel(now, RequestId(number));
         tier.next = tier.device.next_event();
         if canceled == Canceled::Yes {
@@ -151,7 +151,7 @@ impl Device for Tiers {
     }
 
     fn capacity(&self) -> Option<Bytes> {
-        Some(Bytes((self.places.len() as u64) << self.shift))
+        Some(Bytes((self.locations.len() as u64) << self.shift))
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -179,14 +179,16 @@ impl Device for Tiers {
     fn check_invariants(&self) {
         let mut taken: Vec<Vec<bool>> =
             self.tiers.iter().map(|tier| vec![false; tier.extents as usize]).collect();
-        for (extent, place) in self.places.iter().enumerate() {
-            let was = std::mem::replace(&mut taken[place.tier()][place.number() as usize], true);
-            assert!(!was, "extent {extent} shares its place");
+        for (extent, location) in self.locations.iter().enumerate() {
+            let was = std::mem::replace(&mut taken[location.tier()][location.number() as usize], true);
+            assert!(!was, "extent {extent} shares its location");
         }
-        assert!(taken.iter().flatten().all(|&taken| taken), "a place has no extent");
+        assert!(taken.iter().flatten().all(|&taken| taken), "a location has no extent");
         self.migration.kept.check_invariants();
         let ahead = self.operations.iter().filter(|(_, of)| of.holds_up).count();
-        let own = |of: &Operation| matches!(of.step, Step::ChunkRead | Step::ChunkWrite | Step::ChunkFlush);
+        let own = |of: &Operation| {
+            matches!(of.purpose, Purpose::ChunkRead | Purpose::ChunkWrite | Purpose::ChunkFlush)
+        };
         let own = self.operations.iter().filter(|(_, of)| own(of)).count();
         assert_eq!(self.migration.left as usize, ahead + own, "what the chunk waits for");
         for tier in &self.tiers {
@@ -216,15 +218,15 @@ impl Device for Tiers {
 
 impl Preconditioning for Tiers {
     fn precondition(&mut self, requests: &[Request]) {
-        // Every write in its own tier, in its order there.
+        // Each tier performs its writes in order.
         let mut by_tier: Vec<Vec<Request>> = vec![Vec::new(); self.tiers.len()];
         for request in requests {
             let (first, count) = request.blocks(1 << self.shift);
             for extent in first..first + count {
                 let (from, to) = self.range(extent, request);
-                let place = self.places[extent as usize];
-                let address = (u64::from(place.number()) << self.shift) + from;
-                by_tier[place.tier()].push(Request { address, bytes: (to - from) as u32, ..*request });
+                let location = self.locations[extent as usize];
+                let address = (u64::from(location.number()) << self.shift) + from;
+                by_tier[location.tier()].push(Request { address, bytes: (to - from) as u32, ..*request });
             }
         }
         for (tier, requests) in self.tiers.iter_mut().zip(&by_tier) {

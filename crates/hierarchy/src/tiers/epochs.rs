@@ -35,7 +35,7 @@ impl Tiers {
         if self.epochs.len() < EPOCHS_MAX {
             self.epochs.push(Epoch { end, accesses, fastest, migrated_bytes });
         }
-        let homes: Vec<u8> = self.places.iter().map(|place| place.tier() as u8).collect();
+        let homes: Vec<u8> = self.locations.iter().map(|location| location.tier() as u8).collect();
         let skipped = std::mem::take(&mut self.skipped);
         let view = View { homes: &homes, accesses: &self.accesses, skipped };
         let mut exchanges = Vec::new();
@@ -47,7 +47,7 @@ impl Tiers {
     /// Counts one access to an extent.
     #[inline]
     pub(super) fn count(&mut self, extent: usize, op: Op) {
-        let tier = self.places[extent].tier();
+        let tier = self.locations[extent].tier();
         let (reads, writes) = (u64::from(op == Op::Read), u64::from(op == Op::Write));
         self.tiers[tier].reads += reads;
         self.tiers[tier].writes += writes;

@@ -2,21 +2,21 @@
 
 use super::chunk::{Active, Moving, Stage};
 use super::model::Tiers;
-use super::operation::Step;
-use super::tier::Place;
+use super::operation::Purpose;
+use super::tier::Location;
 use nacre_kernel::event::Payload;
 use nacre_kernel::{Op, Status, Time};
 
 impl Tiers {
-    /// The next chunk is due.
+    /// Starts the next chunk, which is due.
     pub(super) fn take_up_chunk(&mut self, now: Time) {
         if self.migration.stage == Stage::Again {
             return self.write_chunks(now);
         }
         if self.migration.active.is_none() {
             let exchange = self.migration.queue.pop().expect("an exchange is due");
-            let places = [exchange.extent, exchange.partner].map(|extent| self.places[extent as usize]);
-            self.migration.active = Some(Active { exchange, places, upto: 0 });
+            let locations = [exchange.extent, exchange.partner].map(|extent| self.locations[extent as usize]);
+            self.migration.active = Some(Active { exchange, locations, upto: 0 });
         }
         self.migration.began = now;
         self.migration.is_unreadable = false;
@@ -35,7 +35,7 @@ impl Tiers {
         let (from, to) = (active.upto, active.upto + self.migration.length(&active));
         let mut left = 0;
         for (_, operation) in self.operations.iter_mut() {
-            let is_there = active.places.iter().any(|&place| operation.is_at(place, from, to));
+            let is_there = active.locations.iter().any(|&location| operation.is_at(location, from, to));
             if is_there && operation.is_change() == (stage == Stage::Held) {
                 operation.holds_up = true;
                 left += 1;
@@ -74,9 +74,9 @@ impl Tiers {
         (self.migration.stage, self.migration.left) = (Stage::Reading, 2);
         let active = self.active();
         let length = self.migration.length(&active);
-        for (side, place) in active.places.into_iter().enumerate() {
-            let chunk = (place, active.upto, length);
-            self.send_own(now, Step::ChunkRead, side, chunk, Payload::NONE);
+        for (side, location) in active.locations.into_iter().enumerate() {
+            let chunk = (location, active.upto, length);
+            self.send_own(now, Purpose::ChunkRead, side, chunk, Payload::NONE);
         }
     }
 
@@ -88,36 +88,36 @@ impl Tiers {
         self.migration.left = open.iter().map(|&is_open| u32::from(is_open)).sum();
         for side in (0..2).filter(|&side| open[side]) {
             let bytes = self.migration.moving[side].bytes.clone();
-            let chunk = (active.places[1 - side], active.upto, length);
-            self.send_own(now, Step::ChunkWrite, side, chunk, bytes);
+            let chunk = (active.locations[1 - side], active.upto, length);
+            self.send_own(now, Purpose::ChunkWrite, side, chunk, bytes);
         }
     }
 
-    /// An operation on the chunk of `side` has ended.
+    /// Ends an operation on the chunk of `side`.
     pub(super) fn chunk_step_ended(
         &mut self,
         now: Time,
-        step: Step,
+        purpose: Purpose,
         side: usize,
         status: Status,
         data: Payload,
     ) {
         let is_done = status == Status::Done;
-        match step {
-            Step::ChunkRead => {
+        match purpose {
+            Purpose::ChunkRead => {
                 self.migration.is_unreadable |= !is_done;
                 self.migration.moving[side].bytes = data;
             }
-            Step::ChunkWrite if is_done => {
+            Purpose::ChunkWrite if is_done => {
                 // Data that the host had flushed must be equally durable at its new location.
-                let place = self.active().places[1 - side];
-                let persistence = self.tiers[place.tier()].device.capabilities().persistence;
+                let location = self.active().locations[1 - side];
+                let persistence = self.tiers[location.tier()].device.capabilities().persistence;
                 if persistence.needs_flush() || persistence.is_up_to_energy() {
-                    return self.send_own(now, Step::ChunkFlush, side, (place, 0, 0), Payload::NONE);
+                    return self.send_own(now, Purpose::ChunkFlush, side, (location, 0, 0), Payload::NONE);
                 }
                 self.migration.moving[side].is_safe = true;
             }
-            Step::ChunkFlush if is_done => self.migration.moving[side].is_safe = true,
+            Purpose::ChunkFlush if is_done => self.migration.moving[side].is_safe = true,
             _ => self.migration.moving[side].is_refused = true,
         }
         self.stage_counts_down(now);
@@ -147,7 +147,7 @@ impl Tiers {
         for (side, Moving { bytes, .. }) in
             std::mem::take(&mut migration.moving).iter().enumerate().filter(|(_, of)| of.is_refused)
         {
-            migration.kept.keep(active.places[1 - side], active.upto, length, bytes);
+            migration.kept.keep(active.locations[1 - side], active.upto, length, bytes);
             is_refused = true;
         }
         active.upto += length;
@@ -160,7 +160,7 @@ impl Tiers {
         }
         if active.upto == migration.extent {
             migration.exchanges += 1;
-            self.places.swap(active.exchange.extent as usize, active.exchange.partner as usize);
+            self.locations.swap(active.exchange.extent as usize, active.exchange.partner as usize);
         } else if is_refused {
             migration.ended.push(active);
         } else {
@@ -187,18 +187,18 @@ impl Tiers {
     fn send_own(
         &mut self,
         now: Time,
-        step: Step,
+        purpose: Purpose,
         side: usize,
-        (place, from, length): (Place, u64, u64),
+        (location, from, length): (Location, u64, u64),
         data: Payload,
     ) {
-        let op = match step {
-            Step::ChunkRead => Op::Read,
-            Step::ChunkWrite => Op::Write,
+        let op = match purpose {
+            Purpose::ChunkRead => Op::Read,
+            Purpose::ChunkWrite => Op::Write,
             _ => Op::Flush,
         };
-        let number = self.operation(step, op, place, from, length);
+        let number = self.operation(purpose, op, location, from, length);
         self.operations[number].owner = side as u32;
-        self.send(now, number, place.tier(), data);
+        self.send(now, number, location.tier(), data);
     }
 }

@@ -1,6 +1,6 @@
 //! Chunks that a tier rejected: they stay in battery-backed memory, and are served from there.
 
-use super::tier::Place;
+use super::tier::Location;
 use nacre_kernel::Op;
 use nacre_kernel::event::Payload;
 use nacre_kernel::state::{State, Value};
@@ -15,7 +15,7 @@ pub(super) struct Kept {
 /// A part of a location.
 #[derive(Clone, Debug, Value)]
 struct Chunk {
-    place: Place,
+    location: Location,
     from: u64,
     length: u64,
     /// Empty if no bytes are carried.
@@ -23,10 +23,10 @@ struct Chunk {
 }
 
 impl Kept {
-    /// Keeps the bytes `from` to `from + length` of `place` in memory.
-    pub(super) fn keep(&mut self, place: Place, from: u64, length: u64, bytes: &Payload) {
+    /// Keeps the bytes `from` to `from + length` of `location` in memory.
+    pub(super) fn keep(&mut self, location: Location, from: u64, length: u64, bytes: &Payload) {
         let bytes = bytes.bytes().map_or_else(Vec::new, <[u8]>::to_vec);
-        self.chunks.push(Chunk { place, from, length, bytes });
+        self.chunks.push(Chunk { location, from, length, bytes });
     }
 
     /// Whether there are none.
@@ -40,11 +40,11 @@ impl Kept {
         self.chunks.iter().map(|chunk| chunk.length).sum()
     }
 
-    /// For the bytes `from` to `to` of `place`: whether the first of them are in memory, and the end of that
+    /// For the bytes `from` to `to` of `location`: whether the first of them are in memory, and the end of that
     /// range.
-    pub(super) fn first_part(&self, place: Place, from: u64, to: u64) -> (u64, bool) {
+    pub(super) fn first_part(&self, location: Location, from: u64, to: u64) -> (u64, bool) {
         let mut end = to;
-        for chunk in self.chunks.iter().filter(|chunk| chunk.place == place) {
+        for chunk in self.chunks.iter().filter(|chunk| chunk.location == location) {
             if (chunk.from..chunk.from + chunk.length).contains(&from) {
                 return (to.min(chunk.from + chunk.length), true);
             }
@@ -55,11 +55,18 @@ impl Kept {
         (end, false)
     }
 
-    /// Serves a request for the bytes `from` to `to` of `place`, which are in memory; returns the data of a
+    /// Serves a request for the bytes `from` to `to` of `location`, which are in memory; returns the data of a
     /// read. A trim keeps the old data.
-    pub(super) fn serve(&mut self, op: Op, place: Place, from: u64, to: u64, data: &Payload) -> Payload {
+    pub(super) fn serve(
+        &mut self,
+        op: Op,
+        location: Location,
+        from: u64,
+        to: u64,
+        data: &Payload,
+    ) -> Payload {
         let is_it = |chunk: &&mut Chunk| {
-            chunk.place == place && (chunk.from..chunk.from + chunk.length).contains(&from)
+            chunk.location == location && (chunk.from..chunk.from + chunk.length).contains(&from)
         };
         let chunk = self.chunks.iter_mut().find(is_it).expect("the bytes are here");
         if chunk.bytes.is_empty() {
@@ -77,7 +84,7 @@ impl Kept {
     pub(super) fn check_invariants(&self) {
         for (number, chunk) in self.chunks.iter().enumerate() {
             assert!(chunk.bytes.is_empty() || chunk.bytes.len() as u64 == chunk.length, "part of a chunk");
-            let is_twice = |other: &Chunk| other.place == chunk.place && other.from == chunk.from;
+            let is_twice = |other: &Chunk| other.location == chunk.location && other.from == chunk.from;
             assert!(!self.chunks[number + 1..].iter().any(is_twice), "a chunk is kept twice");
         }
     }

@@ -5,9 +5,9 @@
 //! are occupied. A request goes to the tier of its extent. If it touches several extents, it completes with its
 //! last part. Queueing and saturation are those of the device of the tier.
 //!
-//! *Size*: a tier is as large as its device. With `share`, the device gets this share of `capacity` instead of
-//! its own capacity. It is then a share of a pool of such devices: it pays, idles, and lasts in proportion. The
-//! same holds for a share of a device whose size cannot be set.
+//! *Size*: a tier is as large as its device. With `share`, the device gets this share of `capacity` instead
+//! of its configured capacity. It is then a share of a pool of such devices: it pays, idles, and lasts in
+//! proportion. This also holds for a share of a device whose size cannot be set.
 //!
 //! ## Placement and exchange
 //! The `placement` determines where extents are at the start. If it moves extents, it also determines which two
@@ -219,7 +219,7 @@ fn build(slot: &Slot<DeviceFamily>, builder: &mut (dyn Builder + '_)) -> Result<
         }
         match built {
             Ok(tier) => tiers.push(tier),
-            Err(mistakes) => problems.extend(mistakes.0),
+            Err(errors) => problems.extend(errors.0),
         }
         slots.push(device);
     }
@@ -246,7 +246,7 @@ const EXTENT_MEMORY: u64 = 96;
 /// Extents of each tier, for tiers with shares.
 fn extents_by_share(config: &Config) -> Option<Vec<u64>> {
     let total = config.capacity?.0 / config.extent.0;
-    // Millionths of the whole, so that shares which add up to it do so in extents too.
+    // Shares in millionths, so that shares that add up to 100 % also do so in extents.
     let mut upto = 0.0;
     let mut before = 0;
     let shares = config.tier.iter().map(|tier| {
@@ -266,7 +266,7 @@ fn sized(
     families: &dyn Families,
 ) -> Slot<DeviceFamily> {
     let Some(extents) = extents.filter(|_| slot.has_field(families, "capacity")) else { return slot.clone() };
-    // The whole drive is described.
+    // The setting describes the whole drive.
     let whole = match slot.has_field(families, "drive") {
         true => slot.with_default_of("drive", "capacity"),
         false => slot.clone(),

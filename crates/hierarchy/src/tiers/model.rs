@@ -3,7 +3,7 @@
 use super::Config;
 use super::chunk::Migration;
 use super::operation::Operation;
-use super::tier::{Place, Tier};
+use super::tier::{Location, Tier};
 use crate::placement::Placement;
 use crate::visits::Visits;
 use nacre_device::Accesses;
@@ -47,7 +47,7 @@ pub(super) struct Tiers {
     #[state(skip = "from the configuration")]
     pub(super) shift: u32,
     pub(super) tiers: Vec<Tier>,
-    pub(super) places: Vec<Place>,
+    pub(super) locations: Vec<Location>,
     pub(super) placement: Box<dyn Placement>,
     pub(super) migration: Migration,
     pub(super) operations: Slab<Operation>,
@@ -80,20 +80,20 @@ impl Tiers {
         placement: Box<dyn Placement>,
     ) -> Tiers {
         let mut next = vec![0; tiers.len()];
-        let place = |home: u8| {
+        let location = |home: u8| {
             let number = &mut next[usize::from(home)];
             *number += 1;
-            Place::new(usize::from(home), *number - 1)
+            Location::new(usize::from(home), *number - 1)
         };
-        let places: Vec<Place> = placement.start().into_iter().map(place).collect();
+        let locations: Vec<Location> = placement.start().into_iter().map(location).collect();
         let epoch = placement.epoch().map(|epoch| (epoch, epoch));
-        let counted = if epoch.is_some() { places.len() } else { 0 };
+        let counted = if epoch.is_some() { locations.len() } else { 0 };
         Tiers {
             id,
             path,
             shift: config.extent.0.trailing_zeros(),
             tiers,
-            places,
+            locations,
             placement,
             migration: Migration::new(config),
             operations: Slab::new(),
@@ -115,10 +115,16 @@ impl Tiers {
         self.look_at_devices();
         let mut taken: Vec<Vec<bool>> =
             self.tiers.iter().map(|tier| vec![false; tier.extents as usize]).collect();
-        for place in &self.places {
-            match taken.get_mut(place.tier()).and_then(|tier| tier.get_mut(place.number() as usize)) {
+        for location in &self.locations {
+            match taken.get_mut(location.tier()).and_then(|tier| tier.get_mut(location.number() as usize)) {
                 Some(is_taken) if !*is_taken => *is_taken = true,
-                _ => return Err(format!("an extent at place {} of tier {}", place.number(), place.tier())),
+                _ => {
+                    return Err(format!(
+                        "an extent at location {} of tier {}",
+                        location.number(),
+                        location.tier()
+                    ));
+                }
             }
         }
         Ok(())

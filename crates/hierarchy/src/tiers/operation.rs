@@ -1,12 +1,12 @@
 //! Requests of the tiers to their devices.
 
-use super::tier::Place;
+use super::tier::Location;
 use nacre_kernel::state::Value;
 use nacre_kernel::{Op, Time};
 
 /// Purpose of an operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
-pub(super) enum Step {
+pub(super) enum Purpose {
     /// A whole request of the host.
     #[default]
     Alone,
@@ -23,11 +23,11 @@ pub(super) enum Step {
 /// An operation in progress on the device of a tier.
 #[derive(Clone, Debug, Value)]
 pub(super) struct Operation {
-    pub(super) step: Step,
+    pub(super) purpose: Purpose,
     pub(super) op: Op,
-    /// The exchange of a chunk waits for it.
+    /// Whether the exchange of a chunk waits for it.
     pub(super) holds_up: bool,
-    pub(super) place: Place,
+    pub(super) location: Location,
     /// Its first byte within the location, and the number of bytes.
     pub(super) from: u64,
     pub(super) length: u64,
@@ -42,10 +42,10 @@ pub(super) struct Operation {
 impl Default for Operation {
     fn default() -> Operation {
         Operation {
-            step: Step::Alone,
+            purpose: Purpose::Alone,
             op: Op::Flush,
             holds_up: false,
-            place: Place::new(0, 0),
+            location: Location::new(0, 0),
             from: 0,
             length: 0,
             address: 0,
@@ -56,11 +56,11 @@ impl Default for Operation {
 }
 
 impl Operation {
-    /// Whether it is a host operation that overlaps the bytes `from` to `to` of `place`.
-    pub(super) fn is_at(&self, place: Place, from: u64, to: u64) -> bool {
-        matches!(self.step, Step::Alone | Step::Part)
+    /// Whether it is a host operation that overlaps the bytes `from` to `to` of `location`.
+    pub(super) fn is_at(&self, location: Location, from: u64, to: u64) -> bool {
+        matches!(self.purpose, Purpose::Alone | Purpose::Part)
             && self.op != Op::Flush
-            && self.place == place
+            && self.location == location
             && self.from < to
             && from < self.from + self.length
     }

@@ -2,8 +2,8 @@
 
 use super::chunk::Where;
 use super::model::{Tiers, Waiting};
-use super::operation::{Operation, Step};
-use super::tier::Place;
+use super::operation::{Operation, Purpose};
+use super::tier::Location;
 use crate::visit::Part;
 use nacre_kernel::event::{Payload, RequestId};
 use nacre_kernel::{Activity, Op, Request, Status, Time};
@@ -27,11 +27,11 @@ impl Tiers {
         request: &Request,
         data: Payload,
     ) {
-        let place = self.places[extent as usize];
+        let location = self.locations[extent as usize];
         let from = request.address - (extent << self.shift);
-        let number = self.operation(Step::Alone, request.op, place, from, u64::from(request.bytes));
+        let number = self.operation(Purpose::Alone, request.op, location, from, u64::from(request.bytes));
         self.operations[number].owner = id.0;
-        self.send(now, number, place.tier(), data);
+        self.send(now, number, location.tier(), data);
     }
 
     /// Serves a request that may have parts at several locations.
@@ -58,19 +58,19 @@ impl Tiers {
         since: Time,
         data: &Payload,
     ) {
-        let place = self.places[extent as usize];
+        let location = self.locations[extent as usize];
         let mut start = from;
         while start < to {
-            let at = (extent as u32, place);
+            let at = (extent as u32, location);
             let (mut end, how) = self.migration.locate(at, start, to, op != Op::Read);
-            if let Where::Device(place) = how
+            if let Where::Device(location) = how
                 && !self.migration.kept.is_empty()
             {
-                let (until, is_kept) = self.migration.kept.first_part(place, start, end);
+                let (until, is_kept) = self.migration.kept.first_part(location, start, end);
                 end = until;
                 if is_kept {
                     let part = data.slice((start - from) as usize, (end - from) as usize);
-                    let found = self.migration.kept.serve(op, place, start, end, &part);
+                    let found = self.migration.kept.serve(op, location, start, end, &part);
                     self.served_from_memory(now, visit, (extent, start), since, found);
                     start = end;
                     continue;
@@ -78,13 +78,13 @@ impl Tiers {
             }
             let part = data.slice((start - from) as usize, (end - from) as usize);
             match how {
-                Where::Device(place) => {
+                Where::Device(location) => {
                     self.visits.add_part(visit);
-                    let number = self.operation(Step::Part, op, place, start, end - start);
+                    let number = self.operation(Purpose::Part, op, location, start, end - start);
                     let operation = &mut self.operations[number];
                     (operation.owner, operation.waited) = (visit, now - since);
                     operation.address = (extent << self.shift) + start;
-                    self.send(now, number, place.tier(), part);
+                    self.send(now, number, location.tier(), part);
                 }
                 Where::Memory(side) => {
                     let found = self.read_moving(side, start, end);
@@ -136,25 +136,32 @@ impl Tiers {
     pub(super) fn flush_tiers(&mut self, now: Time, visit: u32, since: Time) {
         for tier in 0..self.tiers.len() {
             self.visits.add_part(visit);
-            let number = self.operation(Step::Part, Op::Flush, Place::new(tier, 0), 0, 0);
+            let number = self.operation(Purpose::Part, Op::Flush, Location::new(tier, 0), 0, 0);
             (self.operations[number].owner, self.operations[number].waited) = (visit, now - since);
             self.send(now, number, tier, Payload::NONE);
         }
     }
 
-    /// A new operation; its number.
+    /// Adds an operation; returns its number.
     #[inline]
-    pub(super) fn operation(&mut self, step: Step, op: Op, place: Place, from: u64, length: u64) -> u32 {
+    pub(super) fn operation(
+        &mut self,
+        purpose: Purpose,
+        op: Op,
+        location: Location,
+        from: u64,
+        length: u64,
+    ) -> u32 {
         let (number, operation) = self.operations.take();
-        *operation = Operation { step, op, place, from, length, ..Operation::default() };
+        *operation = Operation { purpose, op, location, from, length, ..Operation::default() };
         number
     }
 
     /// Submits an operation to the device of `tier`.
     #[inline]
     pub(super) fn send(&mut self, now: Time, number: u32, tier: usize, data: Payload) {
-        let Operation { op, place, from, length, .. } = self.operations[number];
-        let address = if op == Op::Flush { 0 } else { (u64::from(place.number()) << self.shift) + from };
+        let Operation { op, location, from, length, .. } = self.operations[number];
+        let address = if op == Op::Flush { 0 } else { (u64::from(location.number()) << self.shift) + from };
         let request = Request { arrival: now, address, bytes: length as u32, volume: 0, op };
         let tier = &mut self.tiers[tier];
         tier.device.submit(now, RequestId(number), &request, data);

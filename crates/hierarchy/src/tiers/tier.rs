@@ -28,25 +28,25 @@ impl Tier {
 
 /// The location of an extent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
-pub(super) struct Place {
+pub(super) struct Location {
     /// The tier in the upper bits, the number of the location on its device in the lower 30.
     packed: u32,
 }
 
-impl Place {
+impl Location {
     const NUMBER_BITS: u32 = 30;
 
-    pub(super) fn new(tier: usize, number: u32) -> Place {
-        Place { packed: (tier as u32) << Place::NUMBER_BITS | number }
+    pub(super) fn new(tier: usize, number: u32) -> Location {
+        Location { packed: (tier as u32) << Location::NUMBER_BITS | number }
     }
 
     #[inline]
     pub(super) fn tier(self) -> usize {
-        (self.packed >> Place::NUMBER_BITS) as usize
+        (self.packed >> Location::NUMBER_BITS) as usize
     }
 
     #[inline]
     pub(super) fn number(self) -> u32 {
-        self.packed & ((1 << Place::NUMBER_BITS) - 1)
+        self.packed & ((1 << Location::NUMBER_BITS) - 1)
     }
 }

@@ -1,4 +1,4 @@
-//! Faults of a device: one room per kind.
+//! Faults of a device: one component per kind.
 //!
 //! A fault decides about requests on arrival ([`Fault::arrives`]) or about replies of the device
 //! ([`Fault::answers`]). It sees only requests that its common settings select. It changes nothing itself:

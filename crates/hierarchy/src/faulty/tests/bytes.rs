@@ -1,10 +1,10 @@
-//! Which bytes are on the medium behind a fault, and what is counted as wrong.
+//! Data on the medium behind a fault, and the counts of corrupted bytes.
 
 use super::{BYTES, ask, counts, request, with_bytes};
 use nacre_kernel::event::Payload;
 use nacre_kernel::{Op, Time};
 
-/// A simulation of time makes the same choices as one with bytes.
+/// A simulation without data makes the same random choices as one with data.
 #[test]
 fn faults_are_the_same_without_bytes() {
     let faults = [

@@ -30,7 +30,7 @@ fn build(below: &str, faults: &[&str], has_bytes: bool) -> Box<dyn Device> {
 }
 
 #[test]
-fn it_keeps_the_contract_and_what_it_acknowledged() {
+fn it_keeps_the_contract_and_acknowledged_data() {
     let late = [DELAY, SLOW, STALL, LIMIT];
     let all = [&late[..], &ERRORS].concat();
     for below in [BARE, DISK] {
@@ -44,7 +44,7 @@ fn it_keeps_the_contract_and_what_it_acknowledged() {
     }
 }
 
-/// Corruption shows in no time and no status.
+/// Corruption affects neither times nor statuses.
 #[test]
 fn a_device_that_corrupts_keeps_the_contract_of_time() {
     let wrong = ["lost_write", "torn_write", "misdirected_write", "bit_rot"];
@@ -66,7 +66,7 @@ fn script(random: &mut Random, count: u64) -> Vec<(Time, Request, Payload)> {
     (0..count).map(&mut any).collect()
 }
 
-/// Every completion, with its bytes.
+/// All completions, with their data.
 fn served(device: &mut dyn Device) -> Vec<(u32, Time, Status, Payload)> {
     let mut seen = Vec::new();
     let mut run = |device: &mut dyn Device, until: Time| loop {
@@ -143,7 +143,7 @@ fn a_request_that_is_held_back_can_be_canceled() {
 }
 
 #[test]
-fn a_power_loss_takes_what_is_held_back() {
+fn a_power_loss_loses_held_requests() {
     let mut device = with_bytes(&["kind = \"limit\"\niops = \"1 kHz\"", STALL]);
     for number in 0..3 {
         let data = vec![1; 4096].into();

@@ -8,11 +8,12 @@ use nacre_kernel::event::{Completions, Device, Payload, RequestId};
 use nacre_kernel::{FaultCounts, Op, Request, Status, Time};
 use nacre_testkit::Workbench;
 
-/// A device that takes 10 us for a read, 20 us for a write or trim and nothing for a flush, and serves everything at once.
+/// A device that takes 10 us for a read, 20 us for a write or trim, and no time for a flush, and serves all
+/// requests in parallel.
 pub(super) const BARE: &str =
     "kind = \"measured\"\nread = \"10 us\"\nwrite = \"20 us\"\nparallelism = 64\ncapacity = \"1 MiB\"\n";
 
-/// A faulty device over `below`, with these faults, each the inside of a table.
+/// A faulty device over `below` with these faults, each as the contents of a table.
 pub(super) fn text(below: &str, faults: &[&str]) -> String {
     let faults: String = faults.iter().map(|fault| format!("[[stack.fault]]\n{fault}\n")).collect();
     format!("[stack]\nkind = \"faulty\"\n[stack.device]\n{below}\n{faults}")
@@ -31,7 +32,7 @@ pub(super) fn request(op: Op, address: u64, bytes: u32) -> Request {
     Request { arrival: Time::ZERO, address, bytes, volume: 0, op }
 }
 
-/// What one request came to.
+/// Result of a request.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Answer {
     pub(super) at: Time,
@@ -39,7 +40,7 @@ pub(super) struct Answer {
     pub(super) data: Payload,
 }
 
-/// Submits a request at `now` and waits for it.
+/// Submits a request at `now` and waits for its completion.
 pub(super) fn ask(device: &mut dyn Device, now: Time, request: Request, data: Payload) -> Answer {
     let mut completions = Completions::new();
     device.run(now, &mut completions);
@@ -52,7 +53,7 @@ pub(super) fn ask(device: &mut dyn Device, now: Time, request: Request, data: Pa
     Answer { at: of.at, status: of.status, data: of.data.clone() }
 }
 
-/// When requests of these kinds, each submitted at its time, complete, and how.
+/// Completion times and statuses of requests of these kinds, each submitted at its time.
 pub(super) fn times(device: &mut dyn Device, requests: &[(Time, Op)]) -> Vec<(Time, Status)> {
     let mut seen = vec![(Time::ZERO, Status::Done); requests.len()];
     let mut completions = Completions::new();
@@ -75,7 +76,7 @@ pub(super) fn times(device: &mut dyn Device, requests: &[(Time, Op)]) -> Vec<(Ti
     seen
 }
 
-/// What fault `number` did.
+/// Counters of fault `number`.
 pub(super) fn counts(device: &dyn Device, number: usize) -> FaultCounts {
     device.report(Time::from_s(1)).faults[number].counts
 }
@@ -84,7 +85,7 @@ pub(super) const US: fn(u64) -> Time = Time::from_us;
 
 pub(super) const BYTES: usize = 4096;
 
-/// How long a request takes that succeeds.
+/// Latency of a request, which must succeed.
 pub(super) fn latency(device: &mut dyn Device, now: Time, op: Op) -> Time {
     let bytes = if op == Op::Flush { 0 } else { 4096 };
     let Answer { at, status, .. } = ask(device, now, request(op, 0, bytes), Payload::NONE);
@@ -92,7 +93,7 @@ pub(super) fn latency(device: &mut dyn Device, now: Time, op: Op) -> Time {
     at - now
 }
 
-/// Writes 4 KiB of `value` at 64 KiB, and how that ends.
+/// Writes 4 KiB filled with `value` at 64 KiB; returns the status.
 pub(super) fn write(device: &mut dyn Device, turn: u64, value: u8) -> Status {
     let data = Payload::from(vec![value; BYTES]);
     ask(device, Time::from_ms(turn), request(Op::Write, 65536, BYTES as u32), data).status
@@ -105,7 +106,8 @@ pub(super) fn read(device: &mut dyn Device, turn: u64, address: u64) -> Vec<u8> 
     answer.data.bytes().expect("a read returns bytes").to_vec()
 }
 
-/// Ones without a fault, then twos with it: what is there afterwards, and bytes that are wrong without an error.
+/// Writes ones without a fault, then twos with it: returns the device, the status, the data read, and the
+/// silently corrupted bytes.
 pub(super) fn behind(fault: &str) -> (Box<dyn Device>, Status, Vec<u8>, u64) {
     let mut device = with_bytes(&[&format!("start = \"5 ms\"\noperations = [\"write\"]\n{fault}")]);
     assert_eq!(write(&mut *device, 1, 1), Status::Done);

@@ -1,10 +1,10 @@
-//! Settings that are refused.
+//! Rejected settings.
 
 use super::{BARE, text};
 use crate::workbench::{self, ROOMS};
 use nacre_testkit::Workbench;
 
-/// What is reported of one fault.
+/// Error messages for one fault.
 fn problems(fault: &str) -> String {
     let built = workbench::build(&text(BARE, &[fault]), Workbench::new(ROOMS, 1));
     built.err().unwrap_or_else(|| panic!("it is legal:\n{fault}")).to_string()

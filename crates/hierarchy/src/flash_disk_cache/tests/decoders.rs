@@ -1,18 +1,18 @@
-//! How many pages are decoded at one time.
+//! Number of pages that are decoded in parallel.
 
 use super::{build, request, settings, submit};
 use crate::workbench::ROOMS;
 use nacre_kernel::{Op, Streams, Time};
 use nacre_testkit::{Workbench, assert_close};
 
-/// Pages that are read.
+/// Number of pages read.
 const PAGES: u64 = 32;
 /// Time of a page in its die, and in its decoder.
 const SENSE: Time = Time::from_ns(1);
 const DECODE: Time = Time::from_us(30);
 
-/// Mean wait in M/D/k over the time of service, by Crommelin's series (1932) at a load of `erlangs`: the sum over i = 1,
-/// 2, ... of P(N >= i k) - k / a P(N >= i k + 1), where N is Poisson with mean i a.
+/// Mean wait in M/D/k divided by the service time, by Crommelin's series (1932) at a load of `erlangs`: the
+/// sum over i = 1, 2, ... of P(N >= i k) - k / a P(N >= i k + 1), where N is Poisson with mean i a.
 fn mdk_wait(servers: u32, erlangs: f64) -> f64 {
     let term = |i: u32| {
         let (mean, least) = (f64::from(i) * erlangs, i * servers);
@@ -36,8 +36,8 @@ fn crommelins_series_is_the_law_of_one_server() {
     }
 }
 
-/// Waits of reads that come at random: each is that of a schedule in which a page takes the decoder that is free first, to
-/// the picosecond, and their mean that of M/D/k.
+/// Waits of random reads: each equals, to the picosecond, that of a schedule in which a page takes the
+/// decoder that is free first. Their mean equals that of M/D/k.
 #[test]
 fn pages_wait_for_the_first_decoder_that_is_free() {
     for (decoders, load) in [(1, 0.5), (1, 0.8), (2, 0.8), (4, 0.5), (4, 0.8), (8, 0.8)] {
@@ -80,7 +80,8 @@ fn pages_wait_for_the_first_decoder_that_is_free() {
     }
 }
 
-/// Energy is that of the pages, however many decoders there are; the area is that of the cells and of each decoder.
+/// Energy depends on the pages, not on the number of decoders; the area is that of the cells and of each
+/// decoder.
 #[test]
 fn decoders_take_area_and_pages_take_energy() {
     let code = "kind = \"bch\"\nt = 2\ndecode_energy = \"8 nJ\"\nencode_energy = \"2 nJ\"";
@@ -104,7 +105,7 @@ fn decoders_take_area_and_pages_take_energy() {
 }
 
 #[test]
-fn an_area_without_that_of_several_decoders_is_a_mistake() {
+fn an_area_without_that_of_several_decoders_is_an_error() {
     for (given, problem, remedy) in [
         (
             "area = \"0.0081 um2/bit\"\ndecoders = 2",

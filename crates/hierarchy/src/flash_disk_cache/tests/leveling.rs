@@ -1,4 +1,4 @@
-//! Wear leveling: no block is left behind, wherever it is.
+//! Wear leveling: every block is leveled, whatever its use.
 
 use super::{BCH, build, submit};
 use nacre_kernel::{Op, Random, Streams, Time};
@@ -7,23 +7,23 @@ use nacre_testkit::Host;
 /// Cells without bit errors: the degree of wear is the number of erases.
 const CELLS: &str = "slots = 8\ndensity = \"slc\"\nbit_error_rate = 0\n";
 
-/// Pages that are neighbors and go to one open block.
+/// Adjacent pages that go to one open block.
 const RUN: u64 = 64;
 
-/// What is written.
+/// A write pattern.
 #[derive(Clone, Copy, Debug)]
 struct Load {
-    /// Pages, spread over so many open blocks, and their share of the writes.
+    /// Hot pages, spread over the open blocks, and their share of the writes.
     hot: u64,
     streams: u64,
     share: f64,
-    /// What the other writes go to: the first pages of each of four open blocks.
+    /// Pages of the other writes: the first pages of each of four open blocks.
     others: u64,
-    /// Pages that are read once before.
+    /// Pages that are read once in advance.
     cold: u64,
 }
 
-/// Nothing but hot pages; hot ones among cold ones; open blocks that are hardly used; no open block but one.
+/// Only hot pages; hot among cold pages; rarely used open blocks; a single open block.
 const LOADS: [Load; 6] = [
     Load { hot: 1, streams: 1, share: 1.0, others: 0, cold: 0 },
     Load { hot: 4, streams: 1, share: 1.0, others: 0, cold: 0 },
@@ -43,7 +43,7 @@ impl Load {
     }
 }
 
-/// The most by which a block is worn more than another at any time of so many writes.
+/// Maximum difference in wear between two blocks at any time of this many writes.
 fn widest(device: &mut Host, load: Load, writes: u64) -> u64 {
     let (mut now, mut widest) = (Time::ZERO, 0);
     for page in 0..load.cold {
@@ -63,10 +63,10 @@ fn widest(device: &mut Host, load: Load, writes: u64) -> u64 {
     widest
 }
 
-/// Let the least worn block have `m` erases. A block beyond `m + gap` that is erased changes places, and a free one is
-/// filled that is worn more than another free one by the gap at most: by `m + 2 gap`. It is erased once then, and
-/// changes places; what moves into it stays. Blocks with nothing in them, free ones on a die where one is open, open
-/// ones that nobody fills, and those of a region that nobody asks are no exception.
+/// Let the least worn block have `m` erases. An erased block beyond `m + gap` is exchanged. A free block is
+/// filled only if it is worn at most `gap` more than another free one, so at most `m + 2 gap`. It is then
+/// erased once and exchanged, and the content that moves into it stays. This includes empty blocks, free
+/// blocks on a die with an open block, open blocks that are not filled, and blocks of an unused region.
 #[test]
 fn no_block_is_worn_more_than_another_by_more_than_twice_the_gap_and_one_erase() {
     for (region, gap) in [("0 %", 2), ("0 %", 8), ("25 %", 8), ("50 %", 8)] {
@@ -80,10 +80,11 @@ fn no_block_is_worn_more_than_another_by_more_than_twice_the_gap_and_one_erase()
     }
 }
 
-/// Where nothing is cold, what moves into a block leaves it as soon as other content, and the block was not free nor
-/// open between: if it changed places again then, it would be erased more often than all others for ever.
+/// Without cold data, content that moves into a block leaves it as soon as other content, while the block was
+/// neither free nor open in between. If the block were exchanged again then, it would always be erased more
+/// often than the others.
 #[test]
-fn leveling_wears_no_block_more_where_nothing_stays() {
+fn leveling_is_even_without_cold_data() {
     let cells = "blocks = 16\ndies = 2\nwrite_region = \"0 %\"\nwear_gap = 2\ncollects_above = \"50 %\"";
     let mut device = build(&format!("{CELLS}{cells}"), BCH);
     let load = Load { hot: 1, streams: 1, share: 0.5, others: 400, cold: 0 };

@@ -14,7 +14,7 @@ use nacre_kernel::{Op, Request, Status, Time};
 use nacre_testkit::Host;
 use nacre_testkit::Workbench;
 
-/// Settings over a store that answers in a millisecond, and those of the code.
+/// Settings of a cache over a store with a latency of one millisecond, and of its code.
 fn settings(options: &str, ecc: &str) -> String {
     format!(
         "kind = \"flash_disk_cache\"\n{options}\n[device.ecc]\n{ecc}\n[device.backing]\nkind = \"measured\"\n\
@@ -22,7 +22,7 @@ fn settings(options: &str, ecc: &str) -> String {
     )
 }
 
-/// A code as strong as the tests need.
+/// A code that is strong enough for the tests.
 const BCH: &str = "kind = \"bch\"\nt = 1\ncrc32 = true";
 
 fn device(toml: &str, carries_bytes: bool) -> Box<dyn Device> {
@@ -39,7 +39,7 @@ fn request(op: Op, address: u64, bytes: u32) -> Request {
     Request { arrival: Time::ZERO, address, bytes, volume: 0, op }
 }
 
-/// When and how a request completes that is submitted at `now` while nothing else is asked for.
+/// Completion time and status of a request submitted at `now`, while no other request is in progress.
 fn submit(host: &mut Host, now: Time, op: Op, address: u64, bytes: u32) -> (Time, Status) {
     let number = host.submit(now, request(op, address, bytes));
     let done = host.wait(number);

@@ -1,5 +1,5 @@
-//! A naive event simulation of a flash disk cache without bit errors, written from its rules: times are whole nanoseconds,
-//! everything is in lists.
+//! A naive event simulation of a flash disk cache without bit errors, written from its rules. Times are whole
+//! nanoseconds, and all state is in lists.
 
 use super::shape::{DECODE, ERASE, PAGE, PROGRAM, READ, RUN, SENSE, Shape, WRITE};
 use nacre_kernel::{Op, Request};
@@ -17,7 +17,7 @@ struct Part {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Kind {
     Sense,
-    /// Data that another operation brings is taken out of the controller's memory.
+    /// Takes data that another operation supplies from the controller's memory.
     Look,
     Program,
     Journal,
@@ -33,9 +33,9 @@ struct Work {
     then: Vec<usize>,
     is_over: bool,
     block: Option<usize>,
-    /// The block with a page that it replaces or sends back.
+    /// The block of the page that it replaces or writes back.
     leaves: Option<usize>,
-    /// Of a program: what brings its data.
+    /// The operation that supplies the data of a program.
     source: Option<usize>,
     pages: Vec<u64>,
     part: Option<Part>,
@@ -52,7 +52,7 @@ struct Held {
 #[derive(Clone, Debug, Default)]
 struct Block {
     region: usize,
-    /// What is programmed; nothing if it is not valid any more.
+    /// Programmed pages; `None` for invalid ones.
     pages: Vec<Option<u64>>,
     erase: Option<usize>,
     erases: u64,
@@ -69,7 +69,7 @@ impl Block {
 struct Region {
     open: Vec<Option<usize>>,
     free: VecDeque<usize>,
-    /// Full blocks, the longest unused first.
+    /// Full blocks, least recently used first.
     full: Vec<usize>,
     is_collecting: bool,
 }
@@ -94,7 +94,7 @@ pub(super) struct Naive {
     events: Vec<(u64, u64, u64, Event)>,
     order: u64,
     pub(super) requests: Vec<Request>,
-    /// Of each request: parts that are left, and when the last one ended.
+    /// For each request: parts in progress, and the end of the last one.
     pub(super) ends: Vec<(usize, u64)>,
     held: BTreeMap<u64, Held>,
     blocks: Vec<Block>,
@@ -102,7 +102,7 @@ pub(super) struct Naive {
     works: Vec<Work>,
     dies: Vec<Die>,
     decoders: Vec<u64>,
-    /// Who waits for pages on their way from the backing.
+    /// Parts that wait for pages being fetched from the backing.
     coming: BTreeMap<u64, Vec<Part>>,
     queue: VecDeque<usize>,
     serving: usize,
@@ -143,7 +143,7 @@ impl Naive {
         *self.counts.entry(name).or_default() += more;
     }
 
-    /// Of one instant: arrivals, what the cache did, what the backing did.
+    /// Schedules an event. Events of one time are ordered: arrivals, then the cache, then the backing.
     pub(super) fn schedule(&mut self, at: u64, event: Event) {
         let class = match event {
             Event::Arrives(_) => 0,
@@ -188,7 +188,7 @@ impl Naive {
         self.fetch_all(now, request, run);
     }
 
-    /// Adjacent pages are one part of a request.
+    /// Fetches adjacent pages as one part of a request.
     fn fetch_all(&mut self, now: u64, request: usize, pages: Vec<u64>) {
         if let Some(&page) = pages.first() {
             self.ends[request].0 -= pages.len() - 1;
@@ -222,7 +222,7 @@ impl Naive {
         }
     }
 
-    /// The host wants a page that is held: whether it is in flash, and what brings it.
+    /// Looks up a cached page for the host: whether it is in flash, and the operation that supplies it.
     fn look(&mut self, now: u64, page: u64) -> (bool, Option<usize>) {
         let Held { block, program, .. } = self.held[&page];
         if self.blocks[block].is_full {
@@ -236,7 +236,7 @@ impl Naive {
         (true, Some(self.sense(now, page)))
     }
 
-    /// Reads a page when it is programmed.
+    /// Reads a page after its program.
     fn sense(&mut self, now: u64, page: u64) -> usize {
         let Held { block, program, .. } = self.held[&page];
         let sense = self.work(Kind::Sense, Some(block), &[Some(program)]);
@@ -295,7 +295,7 @@ impl Naive {
         self.may_begin(now, program);
     }
 
-    /// The page is not valid any more where it is.
+    /// Invalidates the page at its current location.
     fn forget(&mut self, page: u64) {
         let held = self.held.remove(&page).expect("it is held");
         let slot = self.blocks[held.block].pages.iter_mut().find(|slot| **slot == Some(page));
@@ -329,7 +329,7 @@ impl Naive {
         (blocks / 8).clamp(1, self.regions[region].open.len())
     }
 
-    /// The open block that page goes to.
+    /// The open block for a page.
     fn make_room(&mut self, now: u64, region: usize, page: u64) -> Option<usize> {
         let width = self.width(region);
         let own = (page / RUN) as usize % width;
@@ -364,7 +364,7 @@ impl Naive {
         }
     }
 
-    /// Empties a full block. Whether there is one.
+    /// Empties a full block; returns whether there was one.
     fn reclaim(&mut self, now: u64, region: usize) -> bool {
         let (mut programmed, mut invalid, mut best): (usize, usize, Option<usize>) = (0, 0, None);
         for (number, block) in self.blocks.iter().enumerate() {
@@ -411,7 +411,7 @@ impl Naive {
         self.may_begin(now, program);
     }
 
-    /// Pages leave; dirty ones go back in the order of the disk.
+    /// Evicts pages; dirty ones are written back in disk order.
     fn evict(&mut self, now: u64, block: usize, mut pages: Vec<u64>) {
         self.count("pages_evicted", pages.len() as u64);
         pages.sort_unstable();
@@ -449,7 +449,7 @@ impl Naive {
         self.count("erases", 1);
     }
 
-    /// Work that begins when all of `after` is over, and it may.
+    /// Creates an operation that starts after all of `after`, and when its die is free.
     fn work(&mut self, kind: Kind, block: Option<usize>, after: &[Option<usize>]) -> usize {
         let number = self.works.len();
         let mut waits = 1;

@@ -1,4 +1,4 @@
-//! A flash disk cache against a naive event simulation of its rules: every completion time and every count.
+//! A flash disk cache against a naive event simulation of its rules: every completion time and every counter.
 
 use super::naive::{Event, Naive};
 use super::shape::{DECODE, ERASE, PAGE, PROGRAM, READ, SENSE, Shape, WRITE};

@@ -1,17 +1,18 @@
-//! Wear: what the controller does, and what is reported when it is not enough.
+//! Wear: actions of the controller, and reports after its options are exhausted.
 
 use super::{BCH, build, column, device, request, settings, submit};
 use nacre_kernel::event::Payload;
 use nacre_kernel::{Op, Status, Streams, Time};
 use nacre_testkit::Host;
 
-/// Cells that are worn after some hundred erases.
+/// Cells that wear out after some hundred erases.
 const WEAK: &str = "blocks = 32\nslots = 8\nwrite_region = \"25 %\"\nmlc_endurance = 20\nslc_endurance = 200\n\
     wear_gap = 4\nstrength_weight = 0\ndensity_weight = 0\n";
 
 const FIXED: &str = "raises_strength = false\nlowers_density = false\npromotes = false\n";
 
-/// Random requests until no flash is left, or so many. How many there were, and how many ended in an error.
+/// Performs random requests until no flash is left, at most `most`. Returns their number, and the number of
+/// errors.
 fn wear_down(device: &mut Host, most: u64) -> (u64, u64) {
     let mut random = Streams::new(3).stream("pages");
     let (mut now, mut errors) = (Time::ZERO, 0);
@@ -59,7 +60,7 @@ fn a_page_that_is_hit_often_moves_to_one_bit_in_a_cell() {
     assert_eq!([times[2], times[19]], [Time::from_us(50 + 15), Time::from_us(25 + 15)]);
 }
 
-/// Blocks of the write region change places with those of the other, which are worn less.
+/// Blocks of the write region are exchanged with less worn ones of the other region.
 #[test]
 fn wear_is_leveled_over_both_regions() {
     let spread = |gap: u64| {
@@ -81,10 +82,11 @@ fn wear_is_leveled_over_both_regions() {
     assert!(most - least <= 2 * 8 + 1 && alone > 2 * most, "{least} to {most}, and {alone}");
 }
 
-/// With bytes and cells that wear out: everything that is returned is what was written last.
+/// With data and cells that wear out: returned data always equals the last write.
 #[test]
-fn what_cannot_be_put_right_is_never_returned_as_good_bytes() {
-    // Of two bit errors a code for one takes half for another codeword, and has no checksum to tell.
+fn uncorrectable_pages_are_never_returned_as_good() {
+    // A code for one bit error decodes half of all pages with two errors to another codeword. It has no
+    // checksum to detect this.
     let bare = "kind = \"bch\"\nt = 1";
     let none = "kind = \"none\"";
     for (options, code) in [(FIXED, BCH), ("promotes_at = 5\n", BCH), (FIXED, bare), (FIXED, none)] {
@@ -121,7 +123,7 @@ fn what_cannot_be_put_right_is_never_returned_as_good_bytes() {
     }
 }
 
-/// With bytes and without, the same requests are done at the same times.
+/// Completion times are the same with and without data.
 #[test]
 fn bytes_change_no_time() {
     for (options, code, counted) in

@@ -1,4 +1,4 @@
-//! Disk caches in DRAM and phase change memory by events: what both have in common.
+//! Disk caches in DRAM and phase-change memory: common tests.
 
 use crate::workbench::ROOMS;
 use nacre_kernel::Time;
@@ -12,7 +12,7 @@ mod oracle;
 
 const BCH: &str = "{ kind = \"bch\", t = 2, crc32 = true, decode = \"10 ns\" }";
 const ENCODING: &str = "{ kind = \"bch\", t = 2, crc32 = true, decode = \"300 ns\", encode = \"40 us\" }";
-/// Frames move often.
+/// Frames that are moved often.
 const MOVING: &str = "wear_leveling = { kind = \"start_gap\", interval = 2 }";
 
 const STORE: &str =
@@ -36,7 +36,7 @@ fn build(cache: &str, backing: &str, carries_bytes: bool) -> Box<dyn Device> {
     bench.build(&toml).unwrap_or_else(|problems| panic!("{toml}: {problems}"))
 }
 
-/// With and without bytes, idle and overloaded.
+/// With and without data, idle and overloaded.
 fn check(cache: &str, backing: &str) {
     for pause in [Time::from_us(3), Time::from_us(300)] {
         for carries_bytes in [false, true] {
@@ -80,7 +80,7 @@ fn caches_over_caches_keep_the_contract() {
 }
 
 #[test]
-fn a_cache_in_dram_keeps_what_is_flushed() {
+fn a_cache_in_dram_keeps_flushed_data() {
     for options in
         ["", "page = \"1 KiB\"\ndirty_limit = \"0 %\"", "page = \"16 KiB\"\ndirty_limit = \"100 %\""]
     {
@@ -93,7 +93,7 @@ fn a_cache_in_dram_keeps_what_is_flushed() {
 }
 
 #[test]
-fn a_cache_in_phase_change_memory_keeps_what_is_acknowledged() {
+fn a_cache_in_phase_change_memory_keeps_acknowledged_data() {
     for (options, ecc) in [
         ("", BCH),
         ("page = \"1 KiB\"\nbanks = 1", "{ kind = \"none\" }"),

@@ -1,16 +1,17 @@
-//! A naive event simulation of a cache in DRAM, written from its rules: times are whole nanoseconds, everything is in lists.
+//! A naive event simulation of a cache in DRAM, written from its rules. Times are whole nanoseconds, and all
+//! state is in lists.
 
 use nacre_kernel::{Op, Request};
 use std::collections::{BTreeMap, VecDeque};
 
 pub(super) const PAGE: u64 = 4096;
 pub(super) const FRAMES: usize = 16;
-/// Nanoseconds: a page on the channel, and behind that; reads and writes of the backing.
+/// Nanoseconds of a page on the channel, and of the latency after that; reads and writes of the backing.
 const TRANSFER: u64 = 2_048;
 pub(super) const LATENCY: u64 = 57;
 pub(super) const READ: u64 = 101_003;
 pub(super) const WRITE: u64 = 203_017;
-/// Write-backs on their way.
+/// Maximum write-backs in progress.
 const PLACES: usize = 32;
 
 #[derive(Clone, Copy, Debug)]
@@ -19,13 +20,13 @@ pub(super) struct Shape {
     pub(super) servers: usize,
 }
 
-/// A part of a request that waits.
+/// A waiting part of a request.
 #[derive(Clone, Debug)]
 struct Part {
     request: usize,
     page: u64,
     is_write: bool,
-    /// Whether it is a miss that has been counted, or a hit.
+    /// Whether it was counted as a hit or miss.
     is_counted: bool,
 }
 
@@ -42,24 +43,24 @@ struct Held {
     busy: Option<Busy>,
     waiters: VecDeque<Part>,
     writer: Option<Part>,
-    /// The write-back that has to be on its way first.
+    /// The write-back that must be in progress first.
     behind: Option<usize>,
-    /// What was fetched is here.
+    /// The fetch that has supplied its page.
     has_come: Option<usize>,
 }
 
-/// A page that goes back.
+/// A page being written back.
 #[derive(Clone, Debug, Default)]
 struct Leaving {
     page: u64,
     is_read: bool,
     has_place: bool,
-    /// Earlier write-backs of the page that have not ended.
+    /// Number of earlier write-backs of the page in progress.
     after: usize,
     is_over: bool,
-    /// What waits for its end: write-backs and fetches.
+    /// Requests that wait for its end: write-backs and fetches.
     then: Vec<Ask>,
-    /// The request that waits for its place.
+    /// The request that waits for its slot.
     holds: Option<usize>,
 }
 
@@ -71,14 +72,14 @@ struct Fetch {
     left: usize,
 }
 
-/// What the backing is asked for.
+/// Requests to the backing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Ask {
     Leaving(usize),
     Fetch(usize),
 }
 
-/// A flush: what of the host and of the cache is waited for, and then of the backing.
+/// A flush: the host writes and write-backs that it waits for, and its flush of the backing.
 #[derive(Clone, Debug)]
 struct Flush {
     request: usize,
@@ -100,9 +101,9 @@ pub(super) struct Naive {
     events: Vec<(u64, u64, u64, Event)>,
     order: u64,
     pub(super) requests: Vec<Request>,
-    /// Of each request: parts that are left, and when the last one ended.
+    /// For each request: parts in progress, and the end of the last one.
     pub(super) ends: Vec<(usize, u64)>,
-    /// Pages with frames, the latest use first.
+    /// Pages with frames, most recently used first.
     used: Vec<u64>,
     held: BTreeMap<u64, Held>,
     dirty: Vec<u64>,
@@ -111,7 +112,7 @@ pub(super) struct Naive {
     places: VecDeque<usize>,
     fetches: Vec<Fetch>,
     flushes: Vec<Flush>,
-    /// Writes of the host that have not ended: request and page.
+    /// Host writes in progress: request and page.
     writing: Vec<usize>,
     free_at: u64,
     queue: VecDeque<Ask>,
@@ -147,7 +148,7 @@ impl Naive {
         *self.counts.entry(name).or_default() += 1;
     }
 
-    /// Of one instant: arrivals, what the memory did, what the backing did.
+    /// Schedules an event. Events of one time are ordered: arrivals, then the memory, then the backing.
     pub(super) fn schedule(&mut self, at: u64, event: Event) {
         let class = match event {
             Event::Arrives(_) => 0,
@@ -325,7 +326,7 @@ impl Naive {
                 self.begin_write(now, part);
             }
         } else {
-            // The backing has it, and this write waits for that.
+            // The page is in the backing, and this write waits for it.
             self.fetch(now, None, vec![page], is_their_turn);
             self.held.get_mut(&page).expect("it is held").waiters.push_front(part);
         }
@@ -339,7 +340,7 @@ impl Naive {
         self.schedule(at, Event::Frame(page));
     }
 
-    /// Reads at the head of a page's queue are served, then a write.
+    /// Serves the reads at the head of a page's queue, then a write.
     fn serve_waiters(&mut self, now: u64, page: u64) {
         loop {
             let held = self.held.get_mut(&page).expect("it is held");
@@ -543,7 +544,7 @@ impl Naive {
             let of = &self.flushes[number];
             let is_over = |of: &Vec<usize>| of.iter().all(|&at| self.leaving[at].is_over);
             if of.backing.is_none() && of.leaving.as_ref().is_some_and(is_over) {
-                // Writes that the backing has got and not ended.
+                // Writes in progress in the backing.
                 let is_there = |at: &usize| {
                     let of = &self.leaving[*at];
                     !of.is_over && of.is_read && of.has_place && of.after == 0

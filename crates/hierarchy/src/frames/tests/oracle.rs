@@ -1,4 +1,4 @@
-//! A cache in DRAM against a naive event simulation of its rules: every completion time and every count.
+//! A cache in DRAM against a naive event simulation of its rules: every completion time and every counter.
 
 use super::naive::{Event, FRAMES, LATENCY, Naive, PAGE, READ, Shape, WRITE};
 use crate::workbench::ROOMS;

@@ -1,4 +1,4 @@
-//! The contract of devices, and power losses anywhere.
+//! The contract of devices, and power losses at any time.
 
 use super::{BARE, faulty, mirror, with_bytes};
 use nacre_kernel::Time;
@@ -11,7 +11,7 @@ const DISK: &str = "kind = \"hdd\", capacity = \"3 MiB\", rotation = \"15000 /mi
     outer_rate = \"200 MB/s\", inner_rate = \"120 MB/s\", write_cache = \"64 KiB\"";
 
 #[test]
-fn it_keeps_the_contract_and_what_it_acknowledged() {
+fn it_keeps_the_contract_and_acknowledged_data() {
     let small = "bitmap_region = \"16 KiB\"\nresync_chunk = \"8 KiB\"\n";
     let late = faulty(
         NARROW,

@@ -1,4 +1,4 @@
-//! Members that fail.
+//! Failing members.
 
 use super::{BARE, ask, count, faulty, mirror, of_member, read, request, rest, with_bytes, write};
 use nacre_kernel::event::{Payload, RequestId};
@@ -9,7 +9,7 @@ const MS: fn(u64) -> Time = Time::from_ms;
 
 #[test]
 fn a_read_that_fails_on_one_member_is_answered_by_the_next_and_written_anew() {
-    // The first read fails, and no other.
+    // Only the first read fails.
     let sick =
         faulty(BARE, "kind = \"error\", operations = [\"read\"], after = \"1 us\", duration = \"2500 us\"");
     let mut device = with_bytes(FIRST, &[&sick, BARE]);
@@ -23,7 +23,7 @@ fn a_read_that_fails_on_one_member_is_answered_by_the_next_and_written_anew() {
     assert_eq!(read(&mut *device, MS(4), 4096), (Status::Done, Some(7)));
 }
 
-/// The rewrite waits for a write, which removes the only member that could be read for it.
+/// The rewrite waits for a write that removes the only readable member.
 #[test]
 fn a_rewrite_ends_when_the_member_that_it_would_read_is_removed() {
     let unread = faulty(BARE, "kind = \"error\", operations = [\"read\"]");
@@ -35,9 +35,10 @@ fn a_rewrite_ends_when_the_member_that_it_would_read_is_removed() {
     assert_eq!(["read_errors", "rewrites", "failed_members"].map(|name| count(&*device, name)), [2, 0, 1]);
 }
 
-/// A drive takes no part of a unit whose rest is lost. A member that still refuses the rewrite stays.
+/// A drive rejects a partial write of a unit whose rest is lost. A member that still rejects the rewrite
+/// stays.
 #[test]
-fn what_could_not_be_read_is_written_in_whole_units() {
+fn unreadable_ranges_are_rewritten_in_whole_units() {
     let drive = "kind = \"ssd\", channels = 1, ways = 1, planes = 1, blocks = 32, pages = 64, page = \"16 KiB\", \
                  unit = \"16 KiB\", read = [\"50 us\"], program = [\"500 us\"], erase = \"3 ms\", bus = \"400 MB/s\", \
                  over_provisioning = \"50 %\", spare_blocks = 0, factory_bad = \"0 %\", buffer = \"64 KiB\", link = \"1 GB/s\"";
@@ -95,7 +96,7 @@ fn the_last_member_is_never_removed() {
     assert_eq!(count(&*device, "failed_members"), 1);
 }
 
-/// What members hold of a write that all of them refused is unknown, and still all reads return the same.
+/// After a write that all members rejected, their data is unknown, but all reads return the same data.
 #[test]
 fn a_write_that_all_members_refuse_is_settled_when_it_is_read() {
     let lost = faulty(

@@ -11,7 +11,7 @@ use nacre_kernel::{Op, Request, Status, Time};
 use nacre_testkit::Workbench;
 use nacre_testkit::host::counter;
 
-/// A member that takes 10 us for a read and 20 us for a write, and serves 64 requests at once.
+/// A member that takes 10 us for a read and 20 us for a write, and serves up to 64 requests in parallel.
 const BARE: &str =
     "kind = \"measured\", read = \"10 us\", write = \"20 us\", parallelism = 64, capacity = \"1 MiB\"";
 
@@ -21,7 +21,7 @@ fn text(settings: &str, members: &[&str]) -> String {
     format!("[stack]\nkind = \"mirror\"\n{settings}\nmember = [{}]\n", members.join(", "))
 }
 
-/// `device` with a fault; both are the insides of tables.
+/// `device` with a fault; both are the contents of tables.
 fn faulty(device: &str, fault: &str) -> String {
     format!("kind = \"faulty\", device = {{ {device} }}, fault = [{{ {fault} }}]")
 }
@@ -39,7 +39,7 @@ fn request(op: Op, address: u64, bytes: u32) -> Request {
     Request { arrival: Time::ZERO, address, bytes, volume: 0, op }
 }
 
-/// Submits a request at `now` and waits for it: how long it took, how it ended, and what it read.
+/// Submits a request at `now` and waits for it; returns its latency, status, and data.
 fn ask(device: &mut dyn Device, now: Time, request: Request, data: Payload) -> (Time, Status, Payload) {
     let mut completions = Completions::new();
     device.run(now, &mut completions);
@@ -57,7 +57,7 @@ fn write(device: &mut dyn Device, now: Time, address: u64, value: u8) -> Status 
     ask(device, now, request(Op::Write, address, 4096), vec![value; 4096].into()).1
 }
 
-/// Reads 4 KiB; how it ends, and the first byte.
+/// Reads 4 KiB; returns the status and the first byte.
 fn read(device: &mut dyn Device, now: Time, address: u64) -> (Status, Option<u8>) {
     let (_, status, data) = ask(device, now, request(Op::Read, address, 4096), Payload::NONE);
     (status, data.bytes().map(|bytes| bytes[0]))
@@ -67,12 +67,12 @@ fn count(device: &dyn Device, name: &str) -> u64 {
     counter(&device.report(Time::from_s(1)), name)
 }
 
-/// Requests that a member got.
+/// Value of a counter of a member.
 fn of_member(device: &dyn Device, member: usize, name: &str) -> u64 {
     counter(&device.report(Time::from_s(1)).children[member], name)
 }
 
-/// The device does what is pending.
+/// Processes all pending events of the device.
 fn rest(device: &mut dyn Device) {
     while device.next_event() < Time::MAX {
         device.run(Time::MAX, &mut Completions::new());

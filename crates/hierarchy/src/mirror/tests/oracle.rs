@@ -1,4 +1,4 @@
-//! Completion times equal those of a naive simulation, which walks from moment to moment.
+//! Completion times equal those of a naive simulation, which steps from event to event.
 
 use super::{mirror, request};
 use nacre_kernel::{Op, Random, Request, Streams, Time};
@@ -6,7 +6,7 @@ use nacre_testkit::oracle::Load;
 use nacre_testkit::visits;
 use std::collections::VecDeque;
 
-/// Latencies of reads and writes of each member, which serves one request at a time.
+/// Read and write latencies of each member, which serves one request at a time.
 const MEMBERS: [(u64, u64); 3] = [(31, 47), (37, 53), (83, 29)];
 
 fn member((read, write): (u64, u64)) -> String {
@@ -15,7 +15,7 @@ fn member((read, write): (u64, u64)) -> String {
     )
 }
 
-/// One of a member's requests: which of the host's it belongs to, and whether it is a read.
+/// A request to a member: the host request that it belongs to, and whether it is a read.
 #[derive(Clone, Copy, PartialEq)]
 struct Part {
     of: usize,
@@ -24,10 +24,10 @@ struct Part {
 
 #[derive(Default)]
 struct Naive {
-    /// Of each member: what it works on and until when, and what waits.
+    /// For each member: the request in service and its end, and the waiting requests.
     working: Vec<Option<(Time, Part)>>,
     queues: Vec<VecDeque<Part>>,
-    /// Of each request: when it was done, and parts that are left.
+    /// For each host request: its completion time, and its parts in progress.
     done: Vec<Option<Time>>,
     left: Vec<usize>,
     waiting: Vec<usize>,
@@ -67,7 +67,7 @@ impl Naive {
         }
     }
 
-    /// Writes in order of arrival, each when none before it that overlaps is in progress or waits.
+    /// Starts writes in order of arrival, each after all earlier writes that overlap it.
     fn start_writes(&mut self, now: Time, requests: &[Request]) {
         let overlap =
             |one: usize, other: usize| requests[one].address.abs_diff(requests[other].address) < 4096;
@@ -151,7 +151,7 @@ fn naive(
     }
 }
 
-/// Requests at times of which no two are equal, nor any sum of latencies from them on.
+/// Requests at times such that no two times, or sums of times and latencies, are equal.
 fn script(random: &mut Random) -> (Vec<Request>, Vec<Time>) {
     let mut now = Time::ZERO;
     let mut any = |_| {

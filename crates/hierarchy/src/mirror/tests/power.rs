@@ -1,15 +1,16 @@
-//! What a power loss leaves, and reads afterwards.
+//! Effects of a power loss, and reads after it.
 
 use super::{BARE, ask, count, faulty, read, request, rest, with_bytes, write};
 use nacre_kernel::event::{Completions, Device, Payload, RequestId};
 use nacre_kernel::{Op, Status, Streams, Time};
 
-/// A member that takes longer to write.
+/// A member with slower writes.
 const LATER: &str =
     "kind = \"measured\", read = \"10 us\", write = \"90 us\", parallelism = 64, capacity = \"1 MiB\"";
 const MS: fn(u64) -> Time = Time::from_ms;
 
-/// Two writes of ones, and power that fails during one of twos that the first member has and the second has not.
+/// Two writes of ones, and a power failure during a write of twos that the first member has completed and the
+/// second has not.
 fn interrupted(settings: &str, members: [&str; 2]) -> Box<dyn Device> {
     let mut device = with_bytes(settings, &members);
     assert_eq!(write(&mut *device, MS(1), 0, 1), Status::Done);
@@ -31,7 +32,7 @@ fn members_that_differ_are_made_equal_in_the_regions_that_were_written() {
     for turn in 5..9 {
         assert_eq!(read(&mut *device, MS(turn), 0), (Status::Done, Some(2)));
     }
-    // As long as 16 KiB take at this rate, and the second chunk.
+    // The time of 16 KiB at this rate, and the second chunk.
     let mut slow = interrupted(
         "bitmap_region = \"16 KiB\"\nresync_chunk = \"8 KiB\"\nresync_bandwidth = \"8.192 MB/s\"",
         [BARE, LATER],
@@ -42,8 +43,8 @@ fn members_that_differ_are_made_equal_in_the_regions_that_were_written() {
     rest(&mut *slow);
 }
 
-/// The resync is slow. The first member answers until it disappears, and the second has the older version until it is
-/// copied: when it is read first.
+/// The resync is slow. The first member serves reads until it fails. The second member has the old version
+/// until its first read copies it.
 #[test]
 fn a_read_before_the_resync_makes_members_equal() {
     let settings = "bitmap_region = \"64 KiB\"\nresync_bandwidth = \"1 B/s\"\nresync_chunk = \"512 B\"";
@@ -76,7 +77,7 @@ const DISK: &str = "kind = \"hdd\", capacity = \"3 MiB\", rotation = \"15000 /mi
     track_to_track_seek = \"0.2 ms\", average_seek = \"3.4 ms\", full_stroke_seek = \"6.6 ms\", \
     outer_rate = \"200 MB/s\", inner_rate = \"120 MB/s\", write_cache = \"64 KiB\"";
 
-/// With volatile buffers a region is clean when it was flushed behind its writes, and not before.
+/// With volatile buffers, a region is clean after a flush that follows its writes, and not before.
 #[test]
 fn a_flush_clears_the_bitmap() {
     for (flushes, copied) in [(true, 0), (false, 16384)] {

@@ -1,4 +1,4 @@
-//! Settings that are refused.
+//! Rejected settings.
 
 use super::{BARE, text};
 use crate::workbench::{self, ROOMS};

@@ -108,7 +108,7 @@ struct Dynamic {
     extents: Vec<u32>,
     #[state(skip = "from the configuration")]
     speeds: Vec<Speed>,
-    /// The tiers in the beginning.
+    /// Initial tier of each extent.
     #[state(skip = "from the configuration")]
     homes: Vec<u8>,
     remembered: Vec<Remembered>,
@@ -159,7 +159,7 @@ impl Placement for Dynamic {
 impl Dynamic {
     fn remember(&mut self, view: &View<'_>) {
         let keep = self.config.memory.0;
-        // Epochs without accesses leave what is remembered times `keep` each.
+        // In epochs without accesses, each history is multiplied by `keep`.
         let kept = libm::pow(keep, view.skipped as f64 + 1.0);
         for (mean, of) in self.remembered.iter_mut().zip(view.accesses) {
             let next = |mean: f64, count: u64| {
@@ -172,7 +172,7 @@ impl Dynamic {
 
     /// The best tier of each extent by its history; among equal extents, those already there stay.
     fn wanted(&self, homes: &[u8]) -> Vec<u8> {
-        // The bits of numbers that are not negative are ordered as they are.
+        // Nonnegative floating-point numbers have the same order as their bits.
         let mut members: BTreeMap<(u64, u64), Vec<u32>> = BTreeMap::new();
         for (extent, mean) in self.remembered.iter().enumerate() {
             members.entry((mean.reads.to_bits(), mean.writes.to_bits())).or_default().push(extent as u32);
@@ -214,7 +214,7 @@ impl Dynamic {
     }
 }
 
-/// Exchanges as they are planned.
+/// The exchanges being planned.
 struct Plan<'a> {
     policy: &'a Dynamic,
     wanted: &'a [u8],

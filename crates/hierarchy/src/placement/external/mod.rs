@@ -21,7 +21,7 @@ use nacre_kernel::state::State;
 #[cfg(test)]
 mod tests;
 
-/// A placement brought by the caller.
+/// A placement provided by the caller.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
     /// Name under which the caller registered the function.
@@ -55,7 +55,7 @@ pub const ROOM: Room<PlacementFamily> = Room {
 struct External {
     #[state(skip = "from the configuration")]
     epoch: Time,
-    /// The tiers in the beginning.
+    /// Initial tier of each extent.
     #[state(skip = "from the configuration")]
     homes: Vec<u8>,
     decider: Box<dyn Decider>,

@@ -1,4 +1,4 @@
-//! The function of that name decides, and one that nobody brought is named.
+//! The function with that name is called, and an unknown name is reported.
 
 use super::{Decider, Exchange, ROOM, View};
 use crate::placement::assignment::Speed;
@@ -9,14 +9,14 @@ use nacre_device::SizedAccesses;
 use nacre_kernel::Time;
 use nacre_kernel::state::State;
 
-/// The document around a placement.
+/// Document around a placement.
 #[derive(Debug, Configuration)]
 struct Document {
-    /// The placement.
+    /// Placement.
     placement: Slot<PlacementFamily>,
 }
 
-/// Knows one function, `swap`.
+/// A caller with one function, `swap`.
 struct Caller;
 
 impl PlacementContext for Caller {
@@ -39,7 +39,9 @@ impl PlacementContext for Caller {
     fn external(&mut self, path: &str, name: &str) -> Result<Box<dyn Decider>, Problems> {
         match name {
             "swap" => Ok(Box::new(Swap)),
-            _ => Err(Problem::new(ErrorCode::NoFunction, path, None, "nobody brought it").given(name).into()),
+            _ => Err(Problem::new(ErrorCode::NoFunction, path, None, "no function has this name")
+                .given(name)
+                .into()),
         }
     }
 }
@@ -72,7 +74,7 @@ fn the_function_decides_over_the_layout_and_epoch_that_were_set() {
 }
 
 #[test]
-fn a_function_that_nobody_brought_is_named_with_its_place() {
-    let problems = (ROOM.build)(&slot("other"), &mut Caller).err().expect("nobody brought it");
-    assert!(problems.to_string().starts_with("placement.function: nobody brought it"), "{problems}");
+fn an_unknown_function_is_named_with_its_path() {
+    let problems = (ROOM.build)(&slot("other"), &mut Caller).err().expect("the name is unknown");
+    assert!(problems.to_string().starts_with("placement.function: no function has this name"), "{problems}");
 }

@@ -1,11 +1,11 @@
 use crate::placement::by_size::alike;
 use crate::placement::workbench::{of_one_size, placement};
 
-/// PCM, eMLC flash and disk of kim-2014.
+/// PCM, eMLC flash, and disk of kim-2014.
 const TIERS: [(f64, f64); 3] = [(6.7, 128.3), (108.0, 37.1), (5000.0, 5000.0)];
 
 #[test]
-fn what_is_read_goes_to_pcm_what_is_written_to_flash_and_what_is_idle_to_disk() {
+fn read_extents_go_to_pcm_written_ones_to_flash_and_idle_ones_to_disk() {
     let accesses = [(0, 0), (900, 100), (100, 900), (1, 0), (800, 50), (20, 700)];
     let homes = placement("\"static_optimal\"", &[2, 2, 2], &TIERS, &accesses).start();
     assert_eq!(homes, [2, 0, 1, 2, 0, 1]);
@@ -14,7 +14,7 @@ fn what_is_read_goes_to_pcm_what_is_written_to_flash_and_what_is_idle_to_disk() 
 #[test]
 fn every_tier_is_full_and_of_extents_alike_the_first_get_the_faster_tier() {
     let homes = placement("\"static_optimal\"", &[1, 1, 2], &TIERS, &[(5, 5); 4]).start();
-    // Half reads: PCM takes 67.5 us for an access and flash 72.55.
+    // Half of the accesses are reads: an access takes 67.5 us in PCM, and 72.55 us in flash.
     assert_eq!(homes, [0, 1, 2, 2]);
 }
 

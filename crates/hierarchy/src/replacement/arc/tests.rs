@@ -4,7 +4,7 @@ use super::super::oracle::{
 };
 use super::{Arc, Config};
 
-/// Figure 4 of the paper with lists, the least recent first.
+/// Figure 4 of the paper with lists, least recently used first.
 struct NaiveArc {
     c: usize,
     p: f64,
@@ -118,7 +118,7 @@ fn every_hit_in_a_real_trace_equals_figure_4() {
 }
 
 #[test]
-fn a_scan_does_not_drive_out_what_was_used_twice() {
+fn a_scan_does_not_evict_blocks_that_were_used_twice() {
     let mut cache = arc(4);
     cache.replay(&[1, 2, 1, 2]);
     cache.replay(&(100..200).collect::<Vec<u64>>());

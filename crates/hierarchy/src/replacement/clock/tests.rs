@@ -2,7 +2,7 @@ use super::super::Replacement;
 use super::super::oracle::{Oracle, agree_everywhere, agree_exhaustively, agree_on_any};
 use super::Clock;
 
-/// A list in the order in which the hand meets the blocks, with their reference bits.
+/// Blocks in the order of the hand, with their reference bits.
 struct NaiveClock {
     capacity: usize,
     list: Vec<(u64, bool)>,

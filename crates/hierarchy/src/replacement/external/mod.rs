@@ -19,7 +19,7 @@ use nacre_config::{Configuration, Descriptor, Room};
 #[cfg(test)]
 mod tests;
 
-/// A policy brought by the caller.
+/// A policy provided by the caller.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
     /// Name under which the caller registered the function.

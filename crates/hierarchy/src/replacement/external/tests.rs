@@ -1,19 +1,19 @@
-//! The policy of that name is asked for, with its place. That one in Python is LRU where LRU stands is in the tests of
-//! the front.
+//! The policy with that name is requested, with its path. Tests of the Python package compare a Python LRU
+//! with the built-in one.
 
 use super::ROOM;
 use crate::replacement::{Context, Replacement, ReplacementContext, ReplacementFamily};
 use crate::workbench;
 use nacre_config::{Configuration, ErrorCode, Families, Node, Problem, Problems, Reader, Slot};
 
-/// The document around a policy.
+/// Document around a policy.
 #[derive(Debug, Configuration)]
 struct Document {
-    /// The policy.
+    /// Policy.
     policy: Slot<ReplacementFamily>,
 }
 
-/// Says what it was asked for.
+/// A caller that reports the requested name.
 struct Caller;
 
 impl ReplacementContext for Caller {
@@ -43,8 +43,8 @@ fn the_caller_is_asked_for_the_policy_by_its_name_and_place() {
 }
 
 #[test]
-fn where_nobody_can_bring_one_that_is_said() {
+fn a_context_without_functions_reports_that() {
     let mut context = Context { families: &workbench::ROOMS, capacity: 8 };
     let problems = (ROOM.build)(&slot(), &mut context).err().expect("there is none");
-    assert!(problems.to_string().contains("no policy can be brought here"), "{problems}");
+    assert!(problems.to_string().contains("policies of the caller are not available here"), "{problems}");
 }

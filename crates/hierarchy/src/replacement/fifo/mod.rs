@@ -45,5 +45,5 @@ impl Turn for Turning {
     const FRONT_IS_NEWEST: bool = false;
 }
 
-/// The blocks in the order of arrival.
+/// The blocks in order of arrival.
 pub type Fifo = Ring<Turning>;

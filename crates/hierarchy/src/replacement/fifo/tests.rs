@@ -2,7 +2,7 @@ use super::super::Replacement;
 use super::super::oracle::{Oracle, agree_everywhere, agree_exhaustively, agree_on_any};
 use super::Fifo;
 
-/// A list, the newest last.
+/// A list, oldest first.
 struct NaiveFifo {
     capacity: usize,
     list: Vec<u64>,

@@ -1,9 +1,9 @@
-//! The LIRS stack S: a second order over the arena's slots, the latest use on top.
+//! The LIRS stack S: a second order of the arena's slots, with the most recent use on top.
 
 use super::super::arena::Slot;
 use nacre_kernel::state::{State, Value};
 
-/// Instead of a link: the slot is not in the stack.
+/// Link of a slot that is not in the stack.
 const OUT: Slot = Slot::MAX;
 
 /// The end of the stack, above the top and below the bottom. Slot 0 heads a queue of the arena and never

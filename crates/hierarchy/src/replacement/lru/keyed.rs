@@ -1,38 +1,30 @@
-//! Index of the blocks of the log, each with its latest use, in buckets of one cache line.
+//! Index of the blocks of the log with their latest uses, in buckets of one cache line.
 //!
-//! A bucket holds five keys with the slots of their latest uses, side by side from its first place on, and
-//! counts the
-//! blocks that went past it: a block is in its home, or, where that was full, in the nearest bucket behind it
-//! that had
-//! room. A look-up ends at the first bucket that no block went past, which 13 of 14 times is the home. So a
-//! hit, a
-//! newcomer and a victim each touch one line, where places that are probed one by one lie over two of them
-//! half of the
-//! time, and what is compared does not depend on where in the bucket the block is. A block that leaves moves
-//! no other
-//! from its bucket: it takes itself off the counts, and there are no tombstones. The log keeps the tags of
-//! keys in turn,
-//! which say where to look for the slot.
+//! A bucket holds five keys with the slots of their latest uses, and counts the blocks that overflowed it. A
+//! block is in its home bucket or, if that was full, in the nearest later bucket with space. A lookup ends at
+//! the first bucket without overflow, which is the home in 13 of 14 cases. So a hit, an insertion, and an
+//! eviction access one line each; with linear probing, half of them would access two. The comparisons do not
+//! depend on the position in the bucket. Removing a block moves only entries of its bucket and decrements the
+//! overflow counts, so there are no tombstones. The log has the tags of the keys, which locate the slot.
 //!
 //! N. Bronson, X. Shi, "Open-sourcing F14 for faster, more memory-efficient hash tables", Meta Engineering,
-//! 2019, counts
-//! what went past a bucket in this way.
+//! 2019, counts overflow in this way.
 
 use super::super::arena::Slot;
 use super::super::index::{Vacancy, places, tag};
 use nacre_kernel::state::{State, Value};
 use prefetch_index::prefetch_index;
 
-/// Entries per bucket: as many as fit into a line.
+/// Entries per bucket: as many as fit in a cache line.
 const ENTRIES: usize = 5;
 
-/// Positions per bucket, of which [`ENTRIES`] are used, so that the parts of a position are its bits.
+/// Positions per bucket, a power of two, of which [`ENTRIES`] are used.
 const PLACES: usize = 8;
 
 /// Entries in the smallest index.
 const SMALLEST: usize = 16;
 
-/// Buckets of an index that stays in the second-level cache of any server: 256 KiB.
+/// Buckets of an index that fits in the second-level cache of any server: 256 KiB.
 const CACHED: usize = (1 << 18) / size_of::<Bucket>();
 
 /// One cache line: keys, each with the slot of its latest use.

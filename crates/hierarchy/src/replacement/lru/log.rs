@@ -1,10 +1,9 @@
-//! Log of the uses of blocks, in order, in which the last use of each is live.
+//! Log of the uses of blocks, in which the last use of each block is valid.
 //!
-//! A use appends four bytes, the [tag](super::super::index::tag) of the block, and clears one bit where the
-//! block was
-//! used before; nothing else is written, where a linked list writes three nodes in three places. The oldest
-//! live use is the victim,
-//! and the coming victims lie side by side. When the ring of uses is full, the live ones close up.
+//! A use appends four bytes, the [tag](super::super::index::tag) of the block, and clears the bit of its
+//! previous use. Nothing else is written, while a linked list writes three nodes in different locations. The
+//! oldest valid use is the victim, and the next victims are adjacent. When the ring of uses is full, the
+//! valid ones are compacted.
 
 use super::super::arena::Slot;
 use super::keyed::Keyed;
@@ -35,7 +34,7 @@ pub(super) struct Log {
     /// One bit per position.
     #[state(varies)]
     live: Vec<u64>,
-    /// The oldest use, live or not.
+    /// The oldest use, valid or not.
     tail: usize,
     /// Positions from the oldest to the latest use.
     used: usize,
@@ -45,7 +44,7 @@ pub(super) struct Log {
 }
 
 impl Log {
-    /// An empty log for `capacity` live uses.
+    /// An empty log for `capacity` valid uses.
     pub(super) fn new(capacity: usize) -> Log {
         let places = capacity.saturating_mul(MOST).min(LITTLE).max(capacity.saturating_mul(LEAST));
         let bound = places.div_ceil(WORD).max(1) * WORD;
@@ -67,7 +66,7 @@ impl Log {
         self.tags[slot as usize]
     }
 
-    /// The use at `slot` is not the block's last any more.
+    /// Marks the use at `slot` as not the block's last one.
     #[inline]
     pub(super) fn kill(&mut self, slot: Slot) {
         self.live[slot as usize / WORD] &= !(1 << (slot as usize % WORD));
@@ -83,7 +82,7 @@ impl Log {
         place as Slot
     }
 
-    /// Removes the oldest live use, if any.
+    /// Removes the oldest valid use, if any.
     #[inline]
     pub(super) fn pop_oldest(&mut self) -> Option<Slot> {
         self.trim();
@@ -95,7 +94,7 @@ impl Log {
         Some(oldest as Slot)
     }
 
-    /// Drops dead uses at the tail.
+    /// Drops invalid uses at the tail.
     #[inline]
     fn trim(&mut self) {
         let oldest = self.next_live(self.tail).unwrap_or_else(|| self.wrap(self.tail + self.used));
@@ -103,7 +102,7 @@ impl Log {
         self.tail = oldest;
     }
 
-    /// The first live position at or after `from`; `None` after a full round.
+    /// The first valid position at or after `from`; `None` after a full round.
     #[inline]
     fn next_live(&self, from: usize) -> Option<usize> {
         let mut word = from / WORD;
@@ -128,8 +127,8 @@ impl Log {
         if to >= from { to - from } else { to + self.tags.len() - from }
     }
 
-    /// Passes the tags of the oldest live uses to `each`, at most `count` and those in two words of the
-    /// bitmap.
+    /// Passes the tags of the oldest valid uses to `each`: at most `count`, and only those in two words of
+    /// the bitmap.
     #[inline]
     pub(super) fn oldest(&self, mut count: usize, mut each: impl FnMut(u32)) {
         let mut word = self.tail / WORD;
@@ -153,7 +152,7 @@ impl Log {
         }
     }
 
-    /// Compacts the live uses, into a longer ring if they fill too much of this one.
+    /// Compacts the valid uses, into a longer ring if they fill too much of this one.
     #[cold]
     fn close_up(&mut self, index: &mut Keyed) {
         let (live, length) = (index.len(), self.tags.len());
@@ -199,8 +198,8 @@ impl Log {
         });
     }
 
-    /// Passes every live use to `each`, the oldest first, with its tag. The index is read for several of them
-    /// in advance, since each is elsewhere in memory.
+    /// Passes every valid use to `each`, oldest first, with its tag. Several index positions are prefetched,
+    /// since each is elsewhere in memory.
     fn each_live(&mut self, index: &mut Keyed, mut each: impl FnMut(&mut Log, &mut Keyed, Slot, u32)) {
         let (mut from, mut left) = (self.tail, index.len());
         while left > 0 {
@@ -219,7 +218,7 @@ impl Log {
         }
     }
 
-    /// Panics unless the live uses are those of the index and are between tail and head.
+    /// Panics unless the valid uses are those of the index and are between tail and head.
     pub(super) fn check_invariants(&self, index: &Keyed) {
         assert!(self.used < self.tags.len() && self.live.len() * WORD == self.tags.len());
         let is_live = |place: usize| self.live[place / WORD] & (1 << (place % WORD)) != 0;

@@ -4,7 +4,7 @@ use super::super::oracle::{
 use super::super::{Replacement, streams};
 use super::{Config, Lru};
 
-/// The blocks in the order of last use.
+/// The blocks in LRU order.
 struct NaiveLru {
     capacity: usize,
     order: Order,
@@ -63,8 +63,8 @@ fn every_hit_in_a_real_trace_equals_a_naive_list() {
     agree_on_a_real_trace(lru, naive);
 }
 
-/// Mattson 1970: a request hits in every cache larger than the number of other blocks used since
-/// the block was used last.
+/// Mattson 1970: a request hits in every cache larger than the number of other blocks used since the last use
+/// of the block.
 fn stack_distances(blocks: &[u64]) -> Vec<Option<usize>> {
     let mut stack: Vec<u64> = Vec::new();
     let distances = blocks.iter().map(|block| {
@@ -77,7 +77,7 @@ fn stack_distances(blocks: &[u64]) -> Vec<Option<usize>> {
 }
 
 #[test]
-fn a_request_hits_where_its_stack_distance_is_below_the_capacity() {
+fn a_request_hits_if_its_stack_distance_is_below_the_capacity() {
     let blocks = streams::zipf(200, 0.8, 5000, &mut streams::random("mattson"));
     let distances = stack_distances(&blocks);
     for capacity in 1..=210 {
@@ -94,7 +94,7 @@ fn a_request_hits_where_its_stack_distance_is_below_the_capacity() {
 }
 
 #[test]
-fn a_larger_cache_holds_what_a_smaller_one_holds() {
+fn a_larger_cache_holds_all_blocks_of_a_smaller_one() {
     let blocks = streams::zipf(100, 0.7, 2000, &mut streams::random("inclusion"));
     let mut caches: Vec<Lru> = (1..=40).map(lru).collect();
     for &block in &blocks {

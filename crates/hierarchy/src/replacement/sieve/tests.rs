@@ -2,7 +2,7 @@ use super::super::Replacement;
 use super::super::oracle::{Oracle, agree_everywhere, agree_exhaustively, agree_on_any};
 use super::Sieve;
 
-/// A list, the head first, and the block at which the hand is.
+/// A list, head first, and the block of the hand.
 struct NaiveSieve {
     capacity: usize,
     list: Vec<(u64, bool)>,
@@ -14,7 +14,7 @@ impl NaiveSieve {
         self.list.iter().position(|(kept, _)| *kept == block)
     }
 
-    /// The block in front of the one at `place`.
+    /// The block before position `place`.
     fn in_front(&self, place: usize) -> Option<u64> {
         place.checked_sub(1).map(|place| self.list[place].0)
     }
@@ -80,7 +80,7 @@ fn any_sequence_equals_a_naive_list_with_a_hand() {
 }
 
 #[test]
-fn the_hand_goes_on_where_it_stopped() {
+fn the_hand_continues_from_its_last_position() {
     let mut cache = sieve(3);
     cache.replay(&[1, 2, 3, 1, 2]);
     assert_eq!(cache.admit(4), Some(3), "1 and 2 were visited");

@@ -2,10 +2,11 @@
 //!
 //! # Model
 //! New blocks enter the window. The block that leaves the window is compared with the victim of the main part.
-//! The one that was requested more often recently stays; in a tie, the main part keeps its block. The main part
-//! is segmented: a block that is used in the probation segment becomes protected, and the protected segment
-//! returns its least recently used block to probation. Frequencies of all requested blocks, resident or not, are
-//! kept in a four-bit count-min sketch behind a doorkeeper. After a sample of uses, all counts are halved.
+//! The block that was requested more often recently stays; in a tie, the main part keeps its block. The main
+//! part is segmented: a block that is used in the probation segment becomes protected, and the protected
+//! segment returns its least recently used block to probation. Frequencies of all requested blocks, resident
+//! or not, are kept in a four-bit count-min sketch behind a doorkeeper. After a sample of uses, all counts
+//! are halved.
 //!
 //! # Not modeled
 //! Adapting the window to the workload. Blocks that are admitted without a request are not counted.

@@ -1,8 +1,8 @@
 //! Recent use counts of blocks: a count-min sketch with a doorkeeper, aged by halving.
 //!
-//! A block's four counters and two doorkeeper bits are in one 64-byte line, so noting a use costs one
-//! cache line. The sketch grows with the blocks resident: the line of a block is given by the top bits
-//! of its hash, and growing copies every line into two, which keeps all estimates.
+//! The four counters and two doorkeeper bits of a block are in one 64-byte line, so a use costs one cache
+//! line. The sketch grows with the resident blocks: the top bits of a block's hash select its line, and
+//! growing copies every line into two, which keeps all estimates.
 
 use nacre_kernel::state::{State, Value};
 use prefetch_index::prefetch_index;
@@ -48,12 +48,12 @@ pub(super) struct Sketch {
 
 /// Location of the counts of one block.
 #[derive(Clone, Copy)]
-struct Place {
+struct Position {
     line: usize,
     hash: u64,
 }
 
-impl Place {
+impl Position {
     /// Shift of the word of `row`.
     #[inline]
     fn shift(self, row: usize) -> u32 {
@@ -101,15 +101,15 @@ impl Sketch {
     }
 
     #[inline]
-    fn place(&self, block: u64) -> Place {
+    fn place(&self, block: u64) -> Position {
         let hash = spread(block);
         // A shift by 64 in two parts: there may be one line only.
         let line = (hash >> 32 >> (32 - self.lines.len().trailing_zeros())) as usize;
-        Place { line, hash }
+        Position { line, hash }
     }
 
-    /// Notes a use of `block`. The doorkeeper takes the first since the last aging, the counters all others,
-    /// and of these only the smallest grow (conservative update).
+    /// Notes a use of `block`. The doorkeeper records the first use since the last aging, and the counters
+    /// all others; only the smallest counters are incremented (conservative update).
     #[inline]
     pub(super) fn note(&mut self, block: u64) {
         let place = self.place(block);
@@ -161,7 +161,7 @@ impl Sketch {
 }
 
 #[inline]
-fn least(line: &Line, place: Place) -> u64 {
+fn least(line: &Line, place: Position) -> u64 {
     let counts = line.counters.iter().enumerate().map(|(row, word)| (word >> place.shift(row)) & MOST);
     counts.fold(MOST, u64::min)
 }

@@ -5,7 +5,7 @@ use super::sketch::{Sketch, spread};
 use super::{Config, WTinyLfu};
 use nacre_kernel::Ratio;
 
-/// Plain counters and flags in the sketch's geometry: per line four rows of 16 and 256 flags.
+/// Counters and flags with the geometry of the sketch: per line, four rows of 16 counters and 256 flags.
 struct NaiveSketch {
     lines: Vec<([[u8; 16]; 4], Vec<bool>)>,
     capacity: usize,
@@ -66,7 +66,7 @@ impl NaiveSketch {
     }
 }
 
-/// Three lists, the least recent first.
+/// Three lists, least recently used first.
 struct NaiveWTinyLfu {
     window_most: usize,
     main_most: usize,

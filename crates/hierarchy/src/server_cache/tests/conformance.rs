@@ -1,4 +1,4 @@
-//! The contract of every device.
+//! The contract of devices.
 
 use super::{NETWORK, PCM, build, build_with_bytes};
 use nacre_kernel::Time;
@@ -18,7 +18,7 @@ fn stack(settings: &str, levels: &[String], backing: &str) -> String {
     format!("[stack]\nkind = \"server_cache\"\n{settings}\n{}[stack.backing]\n{backing}", levels.concat())
 }
 
-/// With and without bytes, idle and overloaded.
+/// With and without data, idle and overloaded.
 fn check(toml: &str) {
     for pause in [Time::from_us(3), Time::from_us(150)] {
         conformance(pause, || build(toml));

@@ -1,4 +1,4 @@
-//! Hedged reads: closed forms, and what is not hedged.
+//! Hedged reads: closed forms, and reads that are not hedged.
 
 use super::Host;
 use nacre_kernel::{Op, Time};
@@ -6,7 +6,7 @@ use nacre_testkit::assert_close;
 
 const READS: u32 = 100_000;
 
-/// Hits of a level with exponential latencies over such a backing.
+/// A level with exponential latencies over a backing with exponential latencies.
 fn cache(settings: &str) -> Host {
     let device = |mean: &str, capacity: &str| {
         format!(
@@ -21,7 +21,7 @@ fn cache(settings: &str) -> Host {
     ))
 }
 
-/// Latencies of reads of cached blocks, each after the one before, in microseconds and in order of size.
+/// Latencies of reads of cached blocks, one after the other, in microseconds, in ascending order.
 fn hits(cache: &mut Host, blocks: u64) -> Vec<f64> {
     cache.latency(Time::ZERO, super::blocks(Op::Read, 0, 2));
     let at = |read: u32| Time::from_ms(10) * u64::from(read + 1);
@@ -31,8 +31,9 @@ fn hits(cache: &mut Host, blocks: u64) -> Vec<f64> {
     latencies
 }
 
-/// The latency L of the level and the latency B of the backing are exponential, with means of 100 and 200 us. A read takes
-/// min(L, 150 us + B): more than t with probability exp(-t / 100 us), beyond 150 us times exp(-(t - 150 us) / 200 us).
+/// The latency L of the level and the latency B of the backing are exponential, with means of 100 and 200 us.
+/// A read takes min(L, 150 us + B): more than t with probability exp(-t / 100 us); beyond 150 us, this is
+/// multiplied by exp(-(t - 150 us) / 200 us).
 #[test]
 fn hedged_reads_take_the_minimum_of_two_latencies() {
     let mut cache = cache("hedge_after = \"150 us\"");
@@ -42,13 +43,14 @@ fn hedged_reads_take_the_minimum_of_two_latencies() {
     assert_close("p50", quantile(0.5), 100.0 * libm::log(2.0), 0.02);
     assert_close("p90", quantile(0.9), slow(0.9), 0.02);
     assert_close("p99", quantile(0.99), slow(0.99), 0.03);
-    // The level answers after 150 us with probability exp(-1.5); then the backing is first in a third of all cases.
+    // The level takes more than 150 us with probability exp(-1.5); the backing is then first in a third of
+    // all cases.
     let [sent, won] = ["hedges_sent", "hedges_won"].map(|name| cache.count(name) as f64);
     assert_close("hedges", sent / f64::from(READS), libm::exp(-1.5), 0.03);
     assert_close("won", won / sent, 1.0 / 3.0, 0.04);
 }
 
-/// Requests of two blocks are parts, of which the slower counts.
+/// Requests of two blocks have two parts, of which the slower counts.
 #[test]
 fn hedged_parts_take_the_maximum_of_minima() {
     let mut cache = cache("hedge_after = \"150 us\"");
@@ -65,7 +67,7 @@ fn a_cache_without_hedging_waits_for_its_level() {
     assert_close("p99", latencies[READS as usize * 99 / 100], 100.0 * libm::log(100.0), 0.03);
 }
 
-/// What the backing does not have is not read there.
+/// Blocks that are not in the backing are not read there.
 #[test]
 fn dirty_blocks_are_not_hedged() {
     let mut cache =
@@ -75,7 +77,7 @@ fn dirty_blocks_are_not_hedged() {
         cache.latency(Time::from_ms(read), super::blocks(Op::Read, 0, 1));
     }
     assert_eq!((cache.count("hedges_sent"), cache.count("read_hits")), (0, 999));
-    // A flush writes it to the backing.
+    // A flush writes the block to the backing.
     cache.latency(Time::from_ms(1000), super::blocks(Op::Flush, 0, 0));
     cache.latency(Time::from_ms(1001), super::blocks(Op::Read, 0, 1));
     assert_eq!(cache.count("hedges_sent"), 1);

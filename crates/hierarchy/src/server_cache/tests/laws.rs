@@ -1,4 +1,4 @@
-//! Closed forms, and laws between caches.
+//! Closed forms, and comparisons of caches.
 
 use super::{Host, NETWORK, pcm_cache};
 use crate::workbench;
@@ -9,7 +9,7 @@ const PCM_READ: f64 = 6.7;
 const EMLC_READ: f64 = 108.0;
 const NETWORK_READ: f64 = 919.0;
 
-/// What reads far enough apart never to meet saw.
+/// Measurements of reads that never overlap.
 struct Outcome {
     hit_ratio: f64,
     mean_us: f64,
@@ -125,7 +125,7 @@ fn a_larger_lru_cache_never_hits_less() {
 }
 
 #[test]
-fn two_exclusive_lru_levels_hold_what_one_of_both_sizes_holds() {
+fn two_exclusive_lru_levels_equal_one_of_both_sizes() {
     let stream = draws(&zipf(2000, 0.7), 20_000, 5);
     let level = |blocks: u64| {
         let capacity = blocks * 4;
@@ -166,7 +166,7 @@ fn hits_and_merges_are_the_hits_of_lru_alone_however_close_requests_follow() {
 }
 
 #[test]
-fn what_is_written_into_a_level_comes_from_another_level_the_backing_or_the_host() {
+fn data_written_to_a_level_comes_from_another_level_the_backing_or_the_host() {
     const BLOCK: u64 = 65536;
     const PART: u64 = 4096;
     let level = |mib: u64| {

@@ -1,4 +1,4 @@
-//! Which block is in which level, for every policy.
+//! Blocks of each level, for every policy.
 
 use crate::replacement::{self, Access, Replacement};
 use crate::server_cache::Inclusion;
@@ -9,7 +9,7 @@ use nacre_kernel::{Random, Streams};
 
 const UNIVERSE: u64 = 40;
 
-/// LRU of nothing: it refuses every second block that would come in.
+/// LRU that refuses every second insertion.
 #[derive(State)]
 struct Picky {
     #[state(varies)]
@@ -65,7 +65,7 @@ fn level(policy: Box<dyn Replacement>) -> Level {
     Level::new(policy, device.capabilities(), true)
 }
 
-/// Every policy of the table at every level, and one that refuses.
+/// Every policy at every level, and one that refuses.
 fn stacks(inclusion: Inclusion) -> Vec<(String, Levels)> {
     let rooms = replacement::ROOMS.iter().map(|room| room.descriptor.kind);
     let policies = rooms.filter(|&kind| kind != "external").chain(["picky"]);
@@ -82,7 +82,7 @@ fn holders(levels: &Levels, block: u64) -> Vec<usize> {
     (0..levels.all.len()).filter(|&level| levels.all[level].policy.contains(block)).collect()
 }
 
-/// One random call; what it says must be what is so.
+/// One random call, with a check of its result.
 fn step(levels: &mut Levels, random: &mut Random) {
     let block = random.below(UNIVERSE);
     let before = holders(levels, block);
@@ -105,12 +105,12 @@ fn step(levels: &mut Levels, random: &mut Random) {
             let mut left: Vec<u64> = moves.left.iter().map(|&(block, _)| block).collect();
             left.sort_unstable();
             let gone: Vec<u64> = held.into_iter().filter(|&block| !levels.hold(block)).collect();
-            assert_eq!(left, gone, "who left is told");
+            assert_eq!(left, gone, "the evicted blocks are listed");
         }
     }
 }
 
-/// A block is written where it is now and was not before, and to no other level.
+/// Checks that `block` is written to each level that holds it now and did not before, and to no other level.
 fn check_moves(levels: &Levels, moves: &Moves, block: u64, before: &[usize]) {
     let mut written: Vec<usize> =
         moves.list.iter().filter(|wanted| wanted.block == block).map(|wanted| wanted.to.level).collect();
@@ -128,7 +128,7 @@ fn check_moves(levels: &Levels, moves: &Moves, block: u64, before: &[usize]) {
 }
 
 #[test]
-fn an_exclusive_block_is_in_one_level_at_most_whatever_the_policies() {
+fn an_exclusive_block_is_in_at_most_one_level_under_all_policies() {
     for (name, mut levels) in stacks(Inclusion::Exclusive) {
         let mut random = Streams::new(1).stream(&name);
         for _ in 0..3000 {
@@ -143,7 +143,7 @@ fn an_exclusive_block_is_in_one_level_at_most_whatever_the_policies() {
 }
 
 #[test]
-fn an_inclusive_block_is_in_every_level_below_its_first_whatever_the_policies() {
+fn an_inclusive_block_is_in_every_level_below_its_first_under_all_policies() {
     for (name, mut levels) in stacks(Inclusion::Inclusive) {
         let mut random = Streams::new(2).stream(&name);
         let depth = levels.all.len();

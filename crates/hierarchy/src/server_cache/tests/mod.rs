@@ -7,16 +7,16 @@ use nacre_testkit::Workbench;
 use nacre_testkit::host::{Host, counter};
 
 mod conformance;
+mod errors;
 mod hedging;
 mod laws;
 mod levels;
-mod mistakes;
 mod oracle;
 mod preparation;
 mod timing;
 mod write_back;
 
-/// Kim's PCM SSD and network store; the SSD serves many requests at once.
+/// The PCM SSD and the network store of kim-2014; the SSD serves many requests in parallel.
 const PCM: &str = "kind = \"measured\"\nread = \"6.7 us\"\nwrite = \"128.3 us\"\nparallelism = 512\n";
 const NETWORK: &str = "kind = \"network\"\nread = \"919.0 us\"\nwrite = \"133.0 us\"\nparallelism = 512\n";
 
@@ -26,13 +26,13 @@ fn build(toml: &str) -> Box<dyn Device> {
     built.unwrap_or_else(|problems| panic!("{toml}: {problems}"))
 }
 
-/// The same with bytes.
+/// As before, with data.
 fn build_with_bytes(toml: &str) -> Box<dyn Device> {
     let built = workbench::build(toml, Workbench::new(ROOMS, 1).with_bytes());
     built.unwrap_or_else(|problems| panic!("{toml}: {problems}"))
 }
 
-/// A one-level cache of `blocks` blocks of 4 KiB; `settings` are those of the cache.
+/// A one-level cache with `blocks` blocks of 4 KiB and these `settings`.
 fn pcm_cache(blocks: u64, settings: &str) -> Host {
     let capacity = format!("capacity = \"{} KiB\"", blocks * 4);
     crate::workbench::host(&format!(

@@ -1,5 +1,5 @@
-//! The cache against a naive event simulation written from its definition: every count, every byte moved, every
-//! completion time.
+//! The cache against a naive event simulation written from its definition: every counter, every byte moved,
+//! and every completion time.
 
 use super::{Host, counter};
 use nacre_kernel::{Op, Request, Time};
@@ -35,51 +35,51 @@ impl Shape {
                 capacity * 4
             );
         }
-        // Of large units: one request takes one latency whatever its size.
+        // One request takes one latency, whatever its size.
         toml +=
             &format!("[stack.backing]\n{}unit = \"1 MiB\"\ncapacity = \"1 MiB\"\n", measured(LATENCIES[2]));
         crate::workbench::host(&toml)
     }
 }
 
-/// Something that a device does for a while: all devices have room for everything.
+/// Work of a device; devices serve all work in parallel.
 struct Work {
-    /// Begins when these have ended.
+    /// Work that must end before it starts.
     behind: Vec<usize>,
     decided: u64,
     latency: u64,
-    /// A level and a block, if it touches a copy.
+    /// Level and block of the copy that it accesses.
     copy: Option<(usize, u64)>,
     writes: bool,
     is_whole: bool,
-    /// Whether it reads a copy that goes to another level.
+    /// Whether it reads a copy for another level.
     carries: bool,
-    /// Where the bytes come from that it brings into a level.
+    /// The work that supplies the data that it writes to a level.
     source: Option<usize>,
-    /// It need not be done, as was known then.
+    /// Time at which it was found to be unnecessary.
     canceled: Option<u64>,
     bytes: u64,
     end: u64,
 }
 
-/// Levels are lists, the latest use first. Of all work, past and to come, there is one list; whatever depends on
-/// something else in it stands behind it.
+/// Levels are lists, most recently used first. All work, past and future, is in one list; dependent work
+/// comes later in the list.
 struct Naive {
     shape: Shape,
     levels: Vec<Vec<u64>>,
     work: Vec<Work>,
-    /// The last fetch of each block that has not become out of date.
+    /// The last fetch of each block that is not obsolete.
     fetches: BTreeMap<u64, usize>,
     /// The last change of each block in the backing.
     changes: BTreeMap<u64, usize>,
-    /// Work at places that any block may take.
+    /// Work at locations that any block may take.
     lingering: Vec<Vec<usize>>,
     counts: BTreeMap<&'static str, u64>,
-    /// Of each request: when it arrived, and what it waits for.
+    /// For each request: its arrival time, and the work that it waits for.
     requests: Vec<(u64, Vec<usize>)>,
 }
 
-/// A block comes into a level, instead of another one or at a free place.
+/// Insertion of a block into a level, at the location of another one or at a free location.
 #[derive(Clone, Copy)]
 struct Entry {
     block: u64,
@@ -111,7 +111,7 @@ impl Naive {
         self.levels.iter().position(|level| level.contains(&block))
     }
 
-    /// When all work ends, as things are.
+    /// Ends of all work, as currently known.
     fn plan(&mut self) {
         for index in 0..self.work.len() {
             let of = &self.work[index];
@@ -139,14 +139,14 @@ impl Naive {
         self.work.len() - 1
     }
 
-    /// Work at a copy that has not ended.
+    /// Work on a copy that has not ended.
     fn at_copy(&self, now: u64, level: usize, block: u64, only_writes: bool) -> Vec<usize> {
         let is_it =
             |of: &Work| of.copy == Some((level, block)) && of.end >= now && (of.writes || !only_writes);
         (0..self.work.len()).filter(|&index| is_it(&self.work[index])).collect()
     }
 
-    /// Work at a copy in a level: behind the writes of it, if it must not see what was there before.
+    /// Adds work on a copy in a level, after writes of it if it must not see the old data.
     fn touch_copy(
         &mut self,
         now: u64,
@@ -167,7 +167,8 @@ impl Naive {
         self.lingering[level].extend(left);
     }
 
-    /// A use that brings `block` into the first level: what comes in where (of what goes down the last first), and what
+    /// Moves `block` into the first level: returns the insertions, with the last victim first, and the
+    /// locations left free.
     /// left places free.
     fn promote(&mut self, block: u64) -> (Vec<Entry>, Vec<(usize, u64)>) {
         let holder = self.holder(block);
@@ -232,7 +233,7 @@ impl Naive {
         (entries, vacated)
     }
 
-    /// Blocks move; `own` brings the bytes of the one that is used.
+    /// Moves blocks; `own` supplies the data of the block that is used.
     fn carry_out(&mut self, now: u64, entries: &[Entry], vacated: &[(usize, u64)], own: Option<usize>) {
         let mut sources = Vec::new();
         for entry in entries {
@@ -255,7 +256,7 @@ impl Naive {
         }
     }
 
-    /// What must end before the place is free that a block takes.
+    /// Work that must end before the location of an insertion is free.
     fn place(&self, now: u64, entry: &Entry) -> Vec<usize> {
         match entry.instead_of {
             Some(victim) => self.at_copy(now, entry.level, victim, false),
@@ -292,13 +293,13 @@ impl Naive {
                 let newest = writes.iter().max();
                 let moves = entries.iter().any(|entry| entry.block == block);
                 let behind = if moves && newest.is_some_and(|&on| !self.work[on].is_whole) {
-                    // What is written to parts of it moves with it.
+                    // Writes to parts of the block move with it.
                     writes
                 } else {
                     let whole = writes
                         .into_iter()
                         .filter(|&on| self.work[on].is_whole && self.work[on].canceled.is_none());
-                    // The bytes of the last one are in memory, unless they are on their way themselves.
+                    // The data of the last write is in memory, unless it is still being read.
                     let last = whole
                         .max()
                         .filter(|&on| self.work[on].source.is_some_and(|of| self.work[of].end >= now));
@@ -388,7 +389,7 @@ impl Naive {
         parts
     }
 
-    /// What was to be written of `block` as a whole, and has no bytes yet, is out of date.
+    /// Cancels pending writes of the whole `block` without data: they are obsolete.
     fn cancel(&mut self, now: u64, block: u64) {
         for index in 0..self.work.len() {
             let of = &self.work[index];
@@ -446,12 +447,12 @@ impl Naive {
     }
 }
 
-/// Bytes of `block` from byte `from` up to byte `to`.
+/// Bytes of `block` between `from` and `to`.
 fn overlap(block: u64, from: u64, to: u64) -> u64 {
     to.min((block + 1) * BLOCK) - from.max(block * BLOCK)
 }
 
-/// A gap in us and a request: half of them in whole blocks.
+/// A gap in us and a request; half of the requests are whole blocks.
 fn step() -> impl Strategy<Value = (u64, Request)> {
     let gap = prop_oneof![Just(0), 1..50u64, 100..1200u64];
     let op = prop_oneof![6 => Just(Op::Read), 4 => Just(Op::Write), 1 => Just(Op::Trim)];

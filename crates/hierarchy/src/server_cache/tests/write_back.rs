@@ -1,4 +1,4 @@
-//! Write-back: conservation, closed forms, and what is refused.
+//! Write-back: conservation, closed forms, and rejected settings.
 
 use super::{Host, blocks, counter, pcm_cache, us};
 use crate::workbench::{self, ROOMS};
@@ -6,10 +6,11 @@ use nacre_kernel::{Activity, Op, Request, Streams, Time};
 use nacre_testkit::{Workbench, assert_close};
 
 const FLUSH: Request = Request { arrival: Time::ZERO, address: 0, bytes: 0, volume: 0, op: Op::Flush };
-/// Nothing is cleaned in the background.
+/// No background write-back.
 const NO_CLEANING: &str = "write_back = { dirty = \"100 %\", clean_above = \"100 %\" }";
 
-/// A cache of one level that reads in 5 us and writes in 10, before a backing that reads in 300 and writes in 500.
+/// A cache of one level that reads in 5 us and writes in 10 us, in front of a backing that reads in 300 us
+/// and writes in 500 us.
 fn plain_cache(blocks: u64, settings: &str) -> Host {
     let toml = format!(
         "[stack]\nkind = \"server_cache\"\n{settings}\n[[stack.level]]\n[stack.level.device]\n\
@@ -40,7 +41,7 @@ fn every_block_that_became_dirty_is_written_back_or_still_dirty() {
                 cache.device.restart_ledger(now);
             }
             if number % 50 == 0 {
-                // The law itself is among the invariants, from moment to moment.
+                // The invariants are checked at every event.
                 cache.check();
             }
         }
@@ -65,7 +66,7 @@ fn the_backing_sees_each_dirty_block_once_per_flush() {
             now += cache.latency(now, blocks(Op::Write, 7 * (number % dirty), 1));
         }
         let flush = cache.latency(now, FLUSH);
-        // 64 at a time: all are read, and each is written when it has been read.
+        // All are read in parallel, and 64 at a time are written after their reads.
         assert_eq!(flush, Time::from_us(5 + 500 * dirty.div_ceil(64)), "{dirty} blocks");
         now += flush;
         written_back += dirty;
@@ -103,8 +104,8 @@ fn a_full_cache_of_dirty_blocks_takes_a_write_in_one_read_one_write_back_and_one
     assert_eq!(cache.count("dirty_evictions"), 3 * full);
 }
 
-/// Each write that ends in the cache is cleaned later, b at a time in r + n: p X = b / (r + n). With one request
-/// at a time 1 / X = p w + (1 - p) n, so 1 / X = n / (1 + (n - w) b / (r + n)).
+/// Each write that completes in the cache is later written back, b at a time in r + n: p X = b / (r + n).
+/// With one request at a time, 1 / X = p w + (1 - p) n, so 1 / X = n / (1 + (n - w) b / (r + n)).
 #[test]
 fn cleaning_in_the_background_gives_the_throughput_of_its_closed_form() {
     for batch in [1, 4, 16] {
@@ -112,7 +113,7 @@ fn cleaning_in_the_background_gives_the_throughput_of_its_closed_form() {
         let mut cache = plain_cache(4000, &format!("write_back = {{ {share}, batch = {batch} }}"));
         let (mut now, mut since) = (Time::ZERO, Time::ZERO);
         for number in 0..20_000_u64 {
-            // Blocks that are never neighbors.
+            // Blocks that are never adjacent.
             now += cache.latency(now, blocks(Op::Write, 2 * number, 1));
             if number == 10_000 - 1 {
                 since = now;
@@ -124,7 +125,8 @@ fn cleaning_in_the_background_gives_the_throughput_of_its_closed_form() {
     }
 }
 
-/// Eight blocks of 4 KiB whose reads take 50 us and whose writes take 10, before a backing that writes in 500.
+/// Eight blocks of 4 KiB with reads of 50 us and writes of 10 us, in front of a backing that writes in 500
+/// us.
 fn slow_to_read(settings: &str) -> Host {
     crate::workbench::host(&format!(
         "[stack]\nkind = \"server_cache\"\n{settings}\n[[stack.level]]\n[stack.level.device]\n\
@@ -171,12 +173,12 @@ fn without_a_share_for_dirty_blocks_every_time_is_that_of_write_through() {
 }
 
 #[test]
-fn cleaning_goes_on_between_requests() {
+fn background_write_back_continues_between_requests() {
     let mut cache = plain_cache(100, "write_back = { clean_above = \"0 %\", batch = 1 }");
     for block in 0..10 {
         cache.submit(us(block), blocks(Op::Write, 2 * block, 1));
     }
-    // The first is dirty at 10 us, and each takes 505 us.
+    // The first block is dirty at 10 us, and each write-back takes 505 us.
     cache.run(us(2000));
     assert_eq!(cache.count("cleaned"), 3, "and one is under way");
     cache.run(Time::from_s(1));
@@ -184,7 +186,7 @@ fn cleaning_goes_on_between_requests() {
 }
 
 #[test]
-fn what_could_not_keep_its_promise_is_refused() {
+fn devices_with_weaker_guarantees_are_rejected() {
     let refused = |settings: &str, level: &str| {
         let toml = format!(
             "[stack]\nkind = \"server_cache\"\n{settings}\nbacking = {{ kind = \"network\", read = \"1 us\", \

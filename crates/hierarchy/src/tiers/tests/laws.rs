@@ -1,11 +1,11 @@
-//! Where requests go, and what moving does.
+//! The tiers of requests, and the effects of moves.
 
 use super::request;
 use nacre_kernel::{ComponentReport, Op, Streams, Time};
 use nacre_testkit::Host;
 use nacre_testkit::assert_close;
 
-/// Three tiers of 4, 8 and 20 extents of 64 KiB, known by their latencies of 10, 100 and 1,000 us.
+/// Three tiers of 4, 8, and 20 extents of 64 KiB with latencies of 10, 100, and 1,000 us.
 fn three(placement: &str) -> Host {
     let tier = |us: u32, share: &str| {
         format!(
@@ -21,7 +21,7 @@ fn three(placement: &str) -> Host {
 
 const DYNAMIC: &str = "{ kind = \"dynamic\", epoch = \"1 s\", least_saving = \"1 ms\" }";
 
-/// Reads of whole 4 KiB at 1 ms intervals: the mean latency in us.
+/// Reads of 4 KiB at intervals of 1 ms; returns the mean latency in us.
 fn reads(device: &mut Host, from: Time, extents: impl Iterator<Item = u64>) -> (Time, f64) {
     let (mut now, mut total, mut number) = (from, Time::ZERO, 0);
     for extent in extents {
@@ -50,7 +50,7 @@ fn shares_size_the_devices_and_their_price_follows() {
 fn a_request_goes_to_the_tier_of_its_extent_and_is_done_with_its_last_part() {
     let mut device = three("{ kind = \"fixed\", layout = \"in_order\" }");
     let us = |n: u64| Time::from_us(n);
-    // Extents 0 to 3 lie in the first tier, 4 to 11 in the second, the others in the third.
+    // Extents 0 to 3 are in the first tier, 4 to 11 in the second, and the others in the third.
     assert_eq!(device.latency(Time::ZERO, request(Op::Read, 0, 4096)), us(10));
     assert_eq!(device.latency(us(2000), request(Op::Write, 4 * 65536, 4096)), us(100));
     assert_eq!(device.latency(us(4000), request(Op::Read, 4 * 65536 - 512, 1024)), us(100));
@@ -65,14 +65,14 @@ fn under_uniform_reads_a_fixed_placement_serves_at_the_mean_of_its_tiers() {
     let mut device = three("\"fixed\"");
     let mut random = Streams::new(1).stream("uniform");
     let (_, mean) = reads(&mut device, Time::ZERO, (0..20_000).map(|_| random.below(32)));
-    // (4 x 10 + 8 x 100 + 20 x 1000) / 32 us; the standard deviation of a mean of 20,000 is half a per cent.
+    // (4 x 10 + 8 x 100 + 20 x 1000) / 32 us; the standard deviation of a mean of 20,000 samples is 0.5 %.
     assert_close("mean latency", mean, 651.25, 0.02);
 }
 
 #[test]
-fn what_is_hot_comes_into_the_fastest_tier_and_what_is_warm_into_the_next() {
+fn hot_extents_move_to_the_fastest_tier_and_warm_ones_to_the_next() {
     let mut device = three(DYNAMIC);
-    // Four extents of the slow end are asked for eight times as often as eight others.
+    // Four extents of the slow end are read eight times as often as eight others.
     let mut random = Streams::new(2).stream("hot");
     let mut draw = |hot: u64, warm: u64| {
         if random.below(5) < 4 { hot + random.below(4) } else { warm + random.below(8) }
@@ -81,7 +81,7 @@ fn what_is_hot_comes_into_the_fastest_tier_and_what_is_warm_into_the_next() {
     let (now, _) = reads(&mut device, now, (0..2000).map(|_| draw(28, 20)));
     let (now, after) = reads(&mut device, now, (0..3000).map(|_| draw(28, 20)));
     device.check();
-    // All of it in its best place: .8 x 10 + .2 x 100 us.
+    // All extents are in their optimal tiers: .8 x 10 + .2 x 100 us.
     assert_close("mean latency after moving", after, 28.0, 0.05);
     assert!(after < before / 10.0, "{before} before");
     // The hot spot moves, and the extents follow.
@@ -101,7 +101,7 @@ fn written(of: &ComponentReport) -> u64 {
 }
 
 #[test]
-fn nothing_moves_where_nothing_is_to_be_gained() {
+fn nothing_moves_without_a_gain() {
     let mut device = three(DYNAMIC);
     reads(&mut device, Time::ZERO, (0..32_000).map(|number| number % 32));
     assert_eq!((device.count("exchanges"), device.count("migrated_bytes")), (0, 0));
@@ -109,7 +109,7 @@ fn nothing_moves_where_nothing_is_to_be_gained() {
 }
 
 #[test]
-fn an_idle_day_forgets_what_was_hot_in_one_step() {
+fn an_idle_day_ages_the_history_in_one_step() {
     let mut device = three(DYNAMIC);
     let (_, _) = reads(&mut device, Time::ZERO, (0..3000).map(|_| 28));
     assert_eq!(device.count("exchanges"), 1);
@@ -119,7 +119,7 @@ fn an_idle_day_forgets_what_was_hot_in_one_step() {
     assert_eq!(device.count("epochs"), 86_402, "3 s of reads, a day from the first, 2 s and the third");
 }
 
-/// PCM before flash, of four extents each.
+/// PCM and flash, with four extents each.
 fn pcm_and_flash(weigh: &str) -> Host {
     let device = |read: &str, write: &str| {
         format!(
@@ -143,7 +143,7 @@ fn an_extent_that_is_written_goes_to_pcm_only_if_writes_are_taken_for_reads() {
         let mut now = Time::ZERO;
         let mut last = Time::ZERO;
         for _ in 0..3000 {
-            // Extent 5 begins in flash, extent 1 in PCM.
+            // Extent 5 is initially in flash, and extent 1 in PCM.
             last = device.latency(now, request(Op::Write, 5 * 65536, 4096));
             device.latency(now + Time::from_us(500), request(Op::Read, 65536, 4096));
             now += Time::from_ms(1);
@@ -156,14 +156,14 @@ fn an_extent_that_is_written_goes_to_pcm_only_if_writes_are_taken_for_reads() {
 
 #[test]
 fn an_extent_under_way_is_served_from_both_places() {
-    // 16 KiB a second, so that half of an exchange of 64 KiB and its partner is done after 4 s.
+    // 16 KiB per second, so that half of an exchange of two extents of 64 KiB is complete after 4 s.
     let toml = "[stack]\nkind = \"tiers\"\nextent = \"64 KiB\"\nchunk = \"16 KiB\"\nmigration_bandwidth = \"16384 B/s\"\n\
          placement = { kind = \"dynamic\", epoch = \"1 s\", least_saving = \"1 ms\", layout = \"in_order\" }\n\
          [[stack.tier]]\ndevice = { kind = \"measured\", read = \"10 us\", write = \"10 us\", unit = \"64 KiB\", capacity = \"64 KiB\" }\n\
          [[stack.tier]]\ndevice = { kind = \"measured\", read = \"100 us\", write = \"100 us\", unit = \"64 KiB\", capacity = \"64 KiB\" }\n";
     let mut device = crate::workbench::host(toml);
     let (_, _) = reads(&mut device, Time::ZERO, (0..1000).map(|_| 1));
-    // The first chunk changes places at 1 s, the second at 3 s, the third at 5 s, the fourth at 7 s.
+    // Chunks are exchanged at 1 s, 3 s, 5 s, and 7 s.
     let read = |device: &mut Host, ms: u64, offset: u64| {
         device.latency(Time::from_ms(ms), request(Op::Read, 65536 + offset, 4096)).as_ps() / 1_000_000
     };

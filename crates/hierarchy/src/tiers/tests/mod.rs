@@ -7,10 +7,10 @@ use nacre_testkit::Workbench;
 use nacre_testkit::{conformance, durability};
 
 mod laws;
-mod mistakes;
 mod oracle;
 mod refusals;
 mod scripted;
+mod settings;
 
 fn request(op: Op, address: u64, bytes: u32) -> Request {
     Request { arrival: Time::ZERO, address, bytes, volume: 0, op }
@@ -35,7 +35,7 @@ const DISK: &str = "kind = \"hdd\", capacity = \"3 MiB\", rotation = \"15000 /mi
     track_to_track_seek = \"0.2 ms\", average_seek = \"3.4 ms\", full_stroke_seek = \"6.6 ms\", \
     outer_rate = \"200 MB/s\", inner_rate = \"120 MB/s\", write_cache = \"64 KiB\"";
 
-/// Extents that change places all the time.
+/// Extents that are exchanged all the time.
 const RESTLESS: &str =
     "{ kind = \"dynamic\", epoch = \"500 us\", least_saving = \"0 s\", hysteresis = \"0 %\" }";
 const SMALL: &str = "extent = \"64 KiB\"\nchunk = \"8 KiB\"\nmigration_bandwidth = \"1 GB/s\"";
@@ -60,7 +60,7 @@ fn every_placement_keeps_the_contract() {
 }
 
 #[test]
-fn what_is_flushed_survives_while_extents_move() {
+fn flushed_data_survives_while_extents_move() {
     for tiers in [[FAST, SLOW], [FAST, DISK]] {
         for pause in [Time::from_us(40), Time::from_ms(1)] {
             durability(pause, || build(&stack(SMALL, RESTLESS, &tiers), true));

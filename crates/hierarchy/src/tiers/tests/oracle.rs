@@ -1,4 +1,4 @@
-//! The tiers against a naive simulation of their rules that steps through every microsecond: every completion time.
+//! The tiers against a naive simulation of their rules in steps of one microsecond: every completion time.
 
 use super::request;
 use super::scripted::{CHUNK, EXTENT, Scripted, tiers};
@@ -10,7 +10,7 @@ use nacre_testkit::Workbench;
 use proptest::prelude::*;
 use std::collections::VecDeque;
 
-/// Neighbors that are served alike: how, on which device, which bytes, which chunks.
+/// Adjacent chunks that are served together: whether from memory, the device, the bytes, and the chunks.
 type Group = (Option<bool>, usize, std::ops::Range<u64>, std::ops::Range<usize>);
 
 /// Servers, and read and write latencies in us.
@@ -18,20 +18,20 @@ const DEVICES: [(usize, u64, u64); 2] = [(2, 7, 19), (1, 31, 23)];
 /// Extents of each tier.
 const EXTENTS: u32 = 3;
 const EPOCH: u64 = 500;
-/// Bytes in a microsecond; a chunk takes a whole number of them.
+/// Bytes per microsecond; a chunk takes a whole number of microseconds.
 const BANDWIDTH: u64 = 128;
 /// Microseconds of a simulation.
 const LAST: u64 = 12_000;
 
-/// Why a device works.
+/// Purpose of a device operation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Why {
     Host(usize),
     Moving,
 }
 
-/// A request to a device: what it is for, whether it changes bytes, a chunk of a place of the device up to another, and how
-/// long it takes.
+/// A request to a device: its purpose, whether it changes data, its range of chunks within a location, and
+/// its duration.
 #[derive(Clone, Debug)]
 struct Job {
     why: Why,
@@ -46,7 +46,7 @@ struct Device {
     busy: Vec<(u64, Job)>,
 }
 
-/// What the chunk in progress waits for.
+/// Condition that the chunk in progress waits for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Chunk {
     None,
@@ -58,15 +58,15 @@ enum Chunk {
 
 struct Naive {
     devices: [Device; 2],
-    /// By extent and chunk: device and number of the chunk there.
+    /// By extent and chunk: its device, and its number there.
     at: Vec<Vec<(usize, u64)>>,
     queue: Vec<Exchange>,
-    /// Two extents, and the chunk of both that is next or in progress.
+    /// Two extents, and the number of their next or current chunk.
     active: Option<(Exchange, usize)>,
     chunk: Chunk,
     began: u64,
     next: u64,
-    /// Requests of the host: parts that are left, when the last one ended.
+    /// For each host request: parts in progress, and the end of the last one.
     requests: Vec<(usize, u64)>,
     waiting: Vec<(usize, usize, std::ops::Range<usize>)>,
     script: VecDeque<Vec<Exchange>>,
@@ -119,7 +119,7 @@ impl Naive {
         of.queue.iter().chain(of.busy.iter().map(|(_, job)| job))
     }
 
-    /// The two places of the chunk in progress.
+    /// The two locations of the chunk in progress.
     fn moving(&self) -> [(usize, u64); 2] {
         let (exchange, chunk) = self.active.expect("a chunk is in progress");
         [exchange.extent, exchange.partner].map(|extent| self.at[extent as usize][chunk])
@@ -144,7 +144,7 @@ impl Naive {
         }
     }
 
-    /// The chunk in progress goes as far as it can.
+    /// Advances the chunk in progress as far as possible.
     fn advance(&mut self, now: u64) {
         if self.chunk == Chunk::HostWrites && !self.is_held_up(true) {
             self.chunk = Chunk::Reads;
@@ -182,7 +182,7 @@ impl Naive {
         chunks: std::ops::Range<usize>,
         changes: bool,
     ) {
-        // Neighbors that are served alike go together.
+        // Adjacent chunks that are served in the same way are one group.
         let mut groups: Vec<Group> = Vec::new();
         for chunk in chunks {
             let (device, number) = self.at[extent][chunk];
@@ -273,7 +273,7 @@ impl Naive {
                     self.script.pop_front().unwrap_or_default().into_iter().filter(is_free).collect();
                 self.next = self.next.max(now);
             }
-            // What is decided is taken up at once.
+            // Decisions take effect at once.
             if self.chunk == Chunk::None && self.next <= now {
                 self.epoch_end -= EPOCH;
                 let end = std::mem::replace(&mut self.epoch_end, u64::MAX);
@@ -293,7 +293,7 @@ fn step() -> impl Strategy<Value = (u64, Request)> {
     })
 }
 
-/// Exchanges of an extent of the first tier with one of the second, each extent once.
+/// Exchanges of an extent of the first tier with one of the second; each extent occurs once.
 fn exchanges() -> impl Strategy<Value = Vec<Exchange>> {
     let order = Just((0..EXTENTS).collect::<Vec<u32>>()).prop_shuffle();
     (order.clone(), order, 0..=EXTENTS as usize).prop_map(|(one, other, count)| {

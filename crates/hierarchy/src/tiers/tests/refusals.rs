@@ -1,4 +1,4 @@
-//! Tiers that refuse, or cannot return, a chunk.
+//! Tiers that reject a chunk or cannot return it.
 
 use super::request;
 use super::scripted::{CHUNK, EXTENT, Scripted, tiers};
@@ -14,7 +14,7 @@ use nacre_kernel::{
 const LATENCY: Time = Time::from_us(10);
 const EPOCH: Time = Time::from_ms(1);
 
-/// A device that fails some requests of whole chunks, and otherwise keeps bytes.
+/// A device with data that fails some requests for whole chunks.
 #[derive(State)]
 struct Failing {
     #[state(skip = "no state is saved")]
@@ -99,7 +99,7 @@ impl Device for Failing {
     }
 }
 
-/// Extent 0 on the first device changes places with extent 1 on the second.
+/// Extent 0 on the first device is exchanged with extent 1 on the second.
 fn exchanging(first: fn(Op, u64) -> bool, second: fn(Op, u64) -> bool) -> Tiers {
     let script = vec![vec![Exchange { extent: 0, partner: 1 }]];
     let placement = Scripted { homes: vec![0, 1], epoch: EPOCH, script, decided: 0 };
@@ -112,7 +112,7 @@ struct Asked {
 }
 
 impl Asked {
-    /// Runs the tiers to `at`, asks, and waits.
+    /// Runs the tiers to `at`, submits a request, and waits for it.
     fn ask(&mut self, at: Time, request: Request, data: Payload) -> (Time, Payload) {
         let mut completions = Completions::new();
         self.tiers.run(at, &mut completions);
@@ -133,7 +133,7 @@ impl Asked {
         }
     }
 
-    /// Every byte of an extent is of this value.
+    /// Checks that every byte of an extent has this value.
     fn check(&mut self, at: Time, extent: u64, value: u8) -> Time {
         let (latency, data) = self.ask(at, request(Op::Read, extent * EXTENT, EXTENT as u32), Payload::NONE);
         assert!(data.bytes().expect("bytes").iter().all(|&byte| byte == value), "extent {extent}");
@@ -168,7 +168,7 @@ fn a_chunk_that_is_refused_is_kept_and_served_from_memory() {
     asked.check(LATER + EPOCH, 1, 2);
     assert_eq!(asked.tiers.migration.kept.bytes(), CHUNK);
     assert!(asked.tiers.migration.is_over);
-    // The third chunk of the first extent was refused by the second device.
+    // The second device rejected the third chunk of the first extent.
     let chunk = request(Op::Read, 2 * CHUNK, CHUNK as u32);
     assert_eq!(asked.ask(LATER + EPOCH * 2, chunk, Payload::NONE).0, Time::ZERO);
     let bytes = vec![9; CHUNK as usize];
@@ -177,16 +177,16 @@ fn a_chunk_that_is_refused_is_kept_and_served_from_memory() {
     asked.tiers.power_fail(at + EPOCH, &mut Streams::new(1).stream("loss"));
     asked.tiers.recover(at + EPOCH);
     let (latency, data) = asked.ask(at + EPOCH * 2, chunk, Payload::NONE);
-    assert_eq!((latency, data.bytes()), (Time::ZERO, Some(&bytes[..])), "it has power of its own");
+    assert_eq!((latency, data.bytes()), (Time::ZERO, Some(&bytes[..])), "it is battery-backed");
     asked.tiers.check_invariants();
 }
 
-/// Both chunks are in memory when the power fails; they are written when it is back.
+/// Both chunks are in memory when power fails; they are written after it is restored.
 #[test]
 fn a_chunk_in_memory_survives_a_power_loss_and_is_written_again() {
     let mut asked = Asked { tiers: exchanging(never, never), now: Time::ZERO };
     asked.fill();
-    // Read from 1 ms on, for 10 us, and written behind that.
+    // Read from 1 ms for 10 us, and then written.
     let at = EPOCH + LATENCY + Time::from_us(5);
     let mut completions = Completions::new();
     asked.tiers.run(at, &mut completions);
@@ -197,7 +197,7 @@ fn a_chunk_in_memory_survives_a_power_loss_and_is_written_again() {
     let (latency, data) = asked.ask(back, chunk, Payload::NONE);
     assert_eq!(latency, Time::ZERO, "it is in memory");
     assert!(data.bytes().expect("bytes").iter().all(|&byte| byte == 1));
-    // A write waits until the chunk is in its place: it is written from `back` on.
+    // A write waits until the chunk, which is written from `back`, is in its location.
     let bytes = vec![1; CHUNK as usize];
     let write = Request { op: Op::Write, ..chunk };
     let later = Time::from_us(3);

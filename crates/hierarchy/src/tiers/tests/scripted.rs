@@ -1,4 +1,4 @@
-//! Tiers whose extents move as a test says.
+//! Tiers whose extents move as scripted by a test.
 
 use crate::placement::{Exchange, Placement, View};
 use crate::tiers::Config;
@@ -14,7 +14,7 @@ pub(super) const EXTENT: u64 = 16 << 10;
 /// Bytes of a chunk.
 pub(super) const CHUNK: u64 = 4 << 10;
 
-/// A placement that knows beforehand what it decides at the end of each epoch.
+/// A placement with a fixed list of decisions, one per epoch.
 #[derive(State)]
 pub(super) struct Scripted {
     #[state(skip = "as it was built")]
@@ -41,7 +41,7 @@ impl Placement for Scripted {
     }
 }
 
-/// Tiers over `devices`, each with its extents.
+/// Tiers over `devices`, each with its number of extents.
 pub(super) fn tiers(devices: Vec<(Box<dyn Device>, u32)>, placement: Scripted, bandwidth: u64) -> Tiers {
     let toml = format!(
         "kind = \"tiers\"\nextent = \"{EXTENT} B\"\nchunk = \"{CHUNK} B\"\nmigration_bandwidth = \"{bandwidth} B/s\"\n\

@@ -40,7 +40,7 @@ pub struct Config {
     pub when: When,
 }
 
-/// Where a request fails.
+/// Point at which a request fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum At {
     /// On the medium: the request is not performed.

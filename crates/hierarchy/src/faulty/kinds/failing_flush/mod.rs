@@ -27,7 +27,7 @@ use nacre_kernel::{Op, Request, Status, Time};
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// How many flushes fail.
+    /// Number of flushes that fail.
     #[config(default = "once", source = "paper: rebello-2020: Linux reports a failed fsync once")]
     pub lasting: Lasting,
     /// Selects the affected requests and times.
@@ -38,7 +38,7 @@ pub struct Config {
 /// Requests it can touch.
 const FLUSHES: &[Op] = &[Op::Flush];
 
-/// How many flushes fail.
+/// Number of flushes that fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Lasting {
     /// One flush, each time the fault starts.

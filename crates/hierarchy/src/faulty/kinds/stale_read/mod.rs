@@ -27,7 +27,7 @@ use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Op, Request, Time};
 use std::collections::{BTreeMap, VecDeque};
 
-/// A read returns what was there before the last write.
+/// A read returns the data before the last write.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
@@ -72,7 +72,7 @@ struct StaleRead {
     most: usize,
     #[state(varies)]
     blocks: BTreeMap<u64, Versions>,
-    /// The blocks, the one known longest first; may contain forgotten ones.
+    /// The blocks, oldest first; may contain forgotten ones.
     #[state(varies)]
     order: VecDeque<u64>,
 }

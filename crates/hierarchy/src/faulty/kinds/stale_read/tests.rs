@@ -14,7 +14,7 @@ fn a_stale_read_returns_the_write_before_the_last() {
     assert_eq!(read(&mut *device, 6, 65536), [1; BYTES]);
     assert_eq!(read(&mut *device, 7, 65536), [2; BYTES], "the medium is as it should be");
     assert_eq!((counts(&*device, 0).touched, counts(&*device, 0).silent_bytes), (1, BYTES as u64));
-    // Two blocks, of which one is known.
+    // Two blocks, one of which has two known versions.
     let answer =
         ask(&mut *device, Time::from_ms(8), request(Op::Read, 61440, 2 * BYTES as u32), Payload::NONE);
     let found = answer.data.bytes().expect("bytes");
@@ -22,7 +22,7 @@ fn a_stale_read_returns_the_write_before_the_last() {
 }
 
 #[test]
-fn stale_reads_forget_what_was_known_longest() {
+fn stale_reads_forget_the_oldest_block_first() {
     let mut device = with_bytes(&["kind = \"stale_read\"\nremembered = 1"]);
     let write_at = |device: &mut dyn Device, turn: u64, address: u64, value: u8| {
         ask(

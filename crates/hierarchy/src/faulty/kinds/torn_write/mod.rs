@@ -64,7 +64,7 @@ struct TornWrite {
 
 impl Fault for TornWrite {
     fn arrives(&mut self, _now: Time, _until: Time, request: &Request) -> Decision {
-        // Sectors that begin within the write, but for the one at its first byte.
+        // Sector boundaries within the write.
         let (first, count) = request.blocks(SECTOR);
         if count < 2 {
             return Decision::None;

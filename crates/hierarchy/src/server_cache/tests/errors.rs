@@ -1,4 +1,4 @@
-//! What the user gets wrong, and what a device does.
+//! Configuration errors, and failing devices.
 
 use super::{Host, blocks, us};
 use crate::server_cache::cache::ServerCache;
@@ -19,7 +19,7 @@ fn problems(level: &str, settings: &str) -> String {
         "[stack]\nkind = \"server_cache\"\n{settings}\nlevel = [{level}]\n\
          backing = {{ kind = \"network\", read = \"919 us\", write = \"133 us\" }}"
     );
-    workbench::build(&toml, Workbench::new(ROOMS, 1)).err().expect("the user made a mistake").to_string()
+    workbench::build(&toml, Workbench::new(ROOMS, 1)).err().expect("an invalid configuration").to_string()
 }
 
 fn device(capacity: &str) -> String {
@@ -54,7 +54,7 @@ fn an_inclusive_level_smaller_than_the_one_above_is_refused() {
     assert!(found.contains("give at least 2 MiB, or use inclusion = \"exclusive\""), "{found}");
 }
 
-/// Takes 1 us for everything; fails what it is told to.
+/// Takes 1 us for every request, and fails a selected operation.
 #[derive(State)]
 struct Faulty {
     #[state(skip = "from the configuration")]
@@ -116,7 +116,7 @@ impl Device for Faulty {
     }
 }
 
-/// Two exclusive levels of one and four blocks; each device fails as told.
+/// Two exclusive levels of one and four blocks; each device fails the given operation.
 fn faulty_cache(upper: Option<Op>, lower: Option<Op>, backing: Option<Op>) -> Host {
     let device = |id, fails| Box::new(Faulty { id, fails, due: Agenda::new() }) as Box<dyn Device>;
     let devices = vec![device(1, upper), device(2, lower), device(3, backing)];
@@ -135,7 +135,7 @@ fn faulty_cache(upper: Option<Op>, lower: Option<Op>, backing: Option<Op>) -> Ho
     Host::new(Box::new(ServerCache::new(ComponentId(0), "stack".into(), behavior, levels, devices)))
 }
 
-/// The status of a request, and all that follows from it is over.
+/// Submits a request, and waits for all of its consequences; returns its status.
 fn status(cache: &mut Host, now: Time, request: Request) -> Status {
     let number = cache.submit(now, request);
     let status = cache.wait(number).status;
@@ -143,7 +143,7 @@ fn status(cache: &mut Host, now: Time, request: Request) -> Status {
     status
 }
 
-/// The same, and its latency.
+/// As before; returns the latency.
 fn submit(cache: &mut Host, now: Time, request: Request) -> Time {
     let number = cache.submit(now, request);
     cache.rest();
@@ -166,7 +166,7 @@ fn a_block_that_a_level_cannot_return_is_read_from_the_backing_and_dropped() {
 }
 
 #[test]
-fn what_the_backing_cannot_return_is_an_error_and_does_not_stay() {
+fn failed_fetches_are_errors_and_are_not_cached() {
     let mut cache = faulty_cache(None, None, Some(Op::Read));
     assert_eq!(status(&mut cache, us(0), blocks(Op::Read, 0, 3)), Status::MediaError);
     assert_eq!(status(&mut cache, us(10), blocks(Op::Read, 0, 1)), Status::MediaError);
@@ -213,7 +213,7 @@ fn a_block_that_could_not_be_fetched_and_is_a_victim_already_does_not_move() {
     submit(&mut cache, us(0), blocks(Op::Write, 1, 1));
     submit(&mut cache, us(10), blocks(Op::Write, 5, 1));
     submit(&mut cache, us(20), blocks(Op::Trim, 5, 1));
-    // Block 0 comes in, and goes out again for block 1, which is in the lower level.
+    // Block 0 is inserted and evicted again for block 1, which is in the lower level.
     assert_eq!(status(&mut cache, us(30), blocks(Op::Read, 0, 2)), Status::MediaError);
     assert_eq!(status(&mut cache, us(40), blocks(Op::Read, 1, 1)), Status::Done);
     assert_eq!(cache.count("read_misses"), 1);

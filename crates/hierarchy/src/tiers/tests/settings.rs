@@ -1,13 +1,13 @@
-//! What is refused, and how.
+//! Rejected settings and their messages.
 
 use crate::workbench::{self, ROOMS};
 use nacre_testkit::Workbench;
 
 #[test]
-fn mistakes_name_their_place_and_a_remedy() {
+fn errors_name_their_location_and_a_remedy() {
     let problems = |toml: &str| {
         let built = workbench::build(toml, Workbench::new(ROOMS, 1));
-        built.err().expect("it is a mistake").to_string()
+        built.err().expect("an invalid configuration").to_string()
     };
     let device = "device = { kind = \"measured\", read = \"1 us\", write = \"1 us\" }";
     let text = problems(&format!("[stack]\nkind = \"tiers\"\n[[stack.tier]]\n{device}\n"));

@@ -8,11 +8,11 @@ use nacre_kernel::state::State;
 ///
 /// Memory grows with the resident blocks, never with the locations.
 #[derive(Debug, State)]
-#[state(after = "Places::check_restored")]
-pub(super) struct Places {
+#[state(after = "Locations::check_restored")]
+pub(super) struct Locations {
     /// Locations of the device.
     #[state(same)]
-    places: u64,
+    locations: u64,
     /// The location of each block.
     of: Map,
     taken: Taken,
@@ -25,17 +25,17 @@ struct Taken {
     levels: Vec<Map>,
 }
 
-impl Places {
+impl Locations {
     /// All locations free.
-    pub(super) fn new(places: u64) -> Places {
-        Places { places, of: Map::new(), taken: Taken::new(places) }
+    pub(super) fn new(locations: u64) -> Locations {
+        Locations { locations, of: Map::new(), taken: Taken::new(locations) }
     }
 
     fn check_restored(&mut self) -> Result<(), String> {
-        let is_right = |(_, place)| place < self.places && self.taken.contains(place);
+        let is_right = |(_, location)| location < self.locations && self.taken.contains(location);
         match self.of.iter().all(is_right) && self.taken.count() == self.of.len() as u64 {
             true => Ok(()),
-            false => Err(format!("{} blocks of a cache share places", self.of.len())),
+            false => Err(format!("{} blocks of a cache share locations", self.of.len())),
         }
     }
 
@@ -60,36 +60,43 @@ impl Places {
 
     /// Inserts `block`; returns its location.
     pub(super) fn enter(&mut self, block: u64) -> u64 {
-        let home = block % self.places;
-        let place = if self.taken.contains(home) { self.taken.lowest_free() } else { home };
-        assert!(place < self.places, "block {block} comes in, and all {} places are taken", self.places);
-        self.taken.take(place);
-        self.of.set(block, place);
-        place
+        let home = block % self.locations;
+        let location = if self.taken.contains(home) { self.taken.lowest_free() } else { home };
+        assert!(
+            location < self.locations,
+            "block {block} comes in, and all {} locations are taken",
+            self.locations
+        );
+        self.taken.take(location);
+        self.of.set(block, location);
+        location
     }
 
-    /// Inserts `block` at the free location `place`.
-    pub(super) fn enter_at(&mut self, block: u64, place: u64) {
-        assert!(place < self.places && !self.taken.contains(place), "place {place} is not free");
-        self.taken.take(place);
-        self.of.set(block, place);
+    /// Inserts `block` at the free location `location`.
+    pub(super) fn enter_at(&mut self, block: u64, location: u64) {
+        assert!(
+            location < self.locations && !self.taken.contains(location),
+            "location {location} is not free"
+        );
+        self.taken.take(location);
+        self.of.set(block, location);
     }
 
     /// Removes the resident `block`; returns its location, now free.
     pub(super) fn leave(&mut self, block: u64) -> u64 {
-        let place = self.of.remove(block).expect("a block that leaves has a place");
-        self.taken.release(place);
-        place
+        let location = self.of.remove(block).expect("a block that leaves has a location");
+        self.taken.release(location);
+        location
     }
 
     /// Replaces `victim` by `block`; returns both locations, which are equal if all are occupied.
     pub(super) fn replace(&mut self, victim: u64, block: u64) -> (u64, u64) {
-        if self.len() < self.places {
+        if self.len() < self.locations {
             return (self.leave(victim), self.enter(block));
         }
-        let place = self.of.remove(victim).expect("a block that leaves has a place");
-        self.of.set(block, place);
-        (place, place)
+        let location = self.of.remove(victim).expect("a block that leaves has a location");
+        self.of.set(block, location);
+        (location, location)
     }
 
     /// Prefetches memory for look-ups of `blocks`.
@@ -101,19 +108,25 @@ impl Places {
     /// Panics unless every block has its own location, and all other locations are free.
     pub(super) fn check_invariants(&self) {
         self.of.check_invariants();
-        let mut places: Vec<u64> = self.of.iter().map(|(_, place)| place).collect();
-        places.sort_unstable();
-        assert!(places.windows(2).all(|pair| pair[0] < pair[1]), "two blocks share a place");
-        assert!(places.last().is_none_or(|&last| last < self.places), "a place is not on the device");
-        assert!(places.iter().all(|&place| self.taken.contains(place)), "the place of a block is free");
-        assert_eq!(self.taken.count(), self.len(), "a place without a block is taken");
+        let mut locations: Vec<u64> = self.of.iter().map(|(_, location)| location).collect();
+        locations.sort_unstable();
+        assert!(locations.windows(2).all(|pair| pair[0] < pair[1]), "two blocks share a location");
+        assert!(
+            locations.last().is_none_or(|&last| last < self.locations),
+            "a location is not on the device"
+        );
+        assert!(
+            locations.iter().all(|&location| self.taken.contains(location)),
+            "the location of a block is free"
+        );
+        assert_eq!(self.taken.count(), self.len(), "a location without a block is taken");
         self.taken.check_invariants();
     }
 }
 
 impl Taken {
-    fn new(places: u64) -> Taken {
-        let (mut levels, mut words) = (vec![Map::new()], places.div_ceil(64));
+    fn new(locations: u64) -> Taken {
+        let (mut levels, mut words) = (vec![Map::new()], locations.div_ceil(64));
         while words > 1 {
             levels.push(Map::new());
             words = words.div_ceil(64);
@@ -122,8 +135,8 @@ impl Taken {
     }
 
     #[inline]
-    fn contains(&self, place: u64) -> bool {
-        self.levels[0].get(place >> 6).is_some_and(|word| word >> (place & 63) & 1 == 1)
+    fn contains(&self, location: u64) -> bool {
+        self.levels[0].get(location >> 6).is_some_and(|word| word >> (location & 63) & 1 == 1)
     }
 
     fn take(&mut self, mut at: u64) {
@@ -177,30 +190,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_block_lies_at_home_or_at_the_lowest_free_place() {
+    fn a_block_is_at_its_home_or_the_lowest_free_location() {
         for count in [1, 5, 64, 65, 5000] {
             let mut random = nacre_kernel::Streams::new(count).stream("places");
-            let (mut places, mut naive) = (Places::new(count), vec![None; count as usize]);
+            let (mut locations, mut naive) = (Locations::new(count), vec![None; count as usize]);
             for step in 0..4000 {
                 let block = random.below(3 * count);
                 match naive.iter().position(|&held| held == Some(block)) {
-                    Some(place) => {
-                        assert_eq!(places.get(block), Some(place as u64));
-                        assert_eq!(places.leave(block), place as u64);
-                        naive[place] = None;
+                    Some(location) => {
+                        assert_eq!(locations.get(block), Some(location as u64));
+                        assert_eq!(locations.leave(block), location as u64);
+                        naive[location] = None;
                     }
                     None => {
-                        assert_eq!(places.get(block), None);
+                        assert_eq!(locations.get(block), None);
                         let home = (block % count) as usize;
                         let free = naive.iter().position(Option::is_none);
-                        let place = if naive[home].is_none() { Some(home) } else { free };
-                        let Some(place) = place else { continue };
-                        assert_eq!(places.enter(block), place as u64);
-                        naive[place] = Some(block);
+                        let location = if naive[home].is_none() { Some(home) } else { free };
+                        let Some(location) = location else { continue };
+                        assert_eq!(locations.enter(block), location as u64);
+                        naive[location] = Some(block);
                     }
                 }
                 if step % 400 == 0 {
-                    places.check_invariants();
+                    locations.check_invariants();
                 }
             }
         }
@@ -208,13 +221,13 @@ mod tests {
 
     #[test]
     fn a_device_of_any_size_has_places() {
-        let mut places = Places::new(1 << 55);
+        let mut locations = Locations::new(1 << 55);
         let blocks: Vec<u64> = (0..100).map(|number| 7 + (number << 55)).collect();
         for &block in &blocks {
-            places.enter(block);
+            locations.enter(block);
         }
-        places.check_invariants();
-        assert_eq!(places.get(7), Some(7));
-        assert_eq!(places.get(blocks[99]), Some(99), "the home and 98 places below were taken");
+        locations.check_invariants();
+        assert_eq!(locations.get(7), Some(7));
+        assert_eq!(locations.get(blocks[99]), Some(99), "the home and 98 locations below were taken");
     }
 }
