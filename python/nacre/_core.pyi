@@ -53,7 +53,7 @@ _TraceProgress = Callable[[int, int | None], bool] | None
 _Options = Mapping[str, object]
 
 class _Source(Protocol):
-    """The text of a scenario, its name in messages, and where its files lie."""
+    """Text of a scenario, its name in messages, and the directory of its files."""
 
     @property
     def text(self) -> str: ...
@@ -63,7 +63,7 @@ class _Source(Protocol):
     def directory(self) -> str: ...
 
 class _Served(Protocol):
-    """A device that is served."""
+    """A served device."""
 
     @property
     def source(self) -> _Source: ...
@@ -77,7 +77,7 @@ class _Served(Protocol):
     def export(self) -> str | None: ...
 
 class _ServeOptions(Protocol):
-    """How devices are served."""
+    """Options for serving devices."""
 
     @property
     def timing(self) -> str: ...
@@ -100,17 +100,17 @@ _Column = np.ndarray[tuple[int], np.dtype[np.int64]]
 
 @final
 class CleaningView:
-    """What a cleaning function sees of one partition: a column has a number for each place."""
+    """Input of a garbage-collection function: columns of one partition, a number per segment."""
 
     @property
     def partition(self) -> int:
-        """The number of the partition."""
+        """Number of the partition."""
     @property
     def first(self) -> int:
-        """The number of its first place."""
+        """Number of the first segment of the partition."""
     @property
     def active(self) -> int:
-        """The index of the place whose segment took pages last and is full."""
+        """Index of the segment that was filled last."""
     @property
     def pages_per_segment(self) -> int:
         """Pages of one segment."""
@@ -119,29 +119,29 @@ class CleaningView:
         """Pages drained from the write buffer so far: the clock of the columns."""
     @property
     def live(self) -> _Column:
-        """Live pages."""
+        """Valid pages."""
     @property
     def programmed(self) -> _Column:
-        """Pages programmed since the segment was erased, live or not."""
+        """Pages programmed since the last erase, valid or not."""
     @property
     def erases(self) -> _Column:
-        """Erases in the segment's life."""
+        """Lifetime erases of the segment."""
     @property
     def cleaned_at(self) -> _Column:
-        """When the segment was cleaned last, in pages drained."""
+        """Time of the last cleaning, in pages drained."""
     @property
     def written_at(self) -> _Column:
-        """When the segment took its latest page from the write buffer, in pages drained."""
+        """Time of the last page written from the buffer, in pages drained."""
 
 @final
 class RunColumns:
-    """The columns of a record, which become NumPy arrays when they are asked for."""
+    """Columns of a record, converted to NumPy arrays on request."""
 
     def arrays(self) -> dict[str, np.ndarray[Any, Any]]: ...
 
 @final
 class Memory:
-    """The memory behind `nacre.devices.Memory`. Threads take turns."""
+    """Implementation of `nacre.devices.Memory`; calls of several threads are serialized."""
 
     @staticmethod
     def open(
@@ -176,7 +176,7 @@ class Memory:
 
 @final
 class Parsed:
-    """A scenario that is parsed once and asked for with many settings."""
+    """A scenario that is parsed once and used with many overrides."""
 
     def __new__(cls, source: _Source) -> Self: ...
     def resolve(self, overrides: _Overrides) -> str: ...
@@ -223,10 +223,10 @@ def crash(
 def crash_drawn(seed: int, points: int, progress: _TraceProgress = None) -> tuple[str, str]: ...
 def crash_faults() -> list[str]: ...
 def number_and_unit(text: str) -> tuple[int, int, str] | None:
-    """The digits of a number, how many of them stand behind the point, and its unit."""
+    """Digits of a number without the decimal point, number of decimals, and unit."""
 
 def units() -> list[tuple[str, str, int, int]]:
-    """What each unit measures, the unit, and how many of the base it is, as a fraction."""
+    """For each unit: the quantity, the unit, and its factor to the base unit as a fraction."""
 
 def mixes(
     source: _Source,
@@ -258,7 +258,7 @@ def serve(
     ready: Callable[[str | None, list[tuple[str, int]]], object],
     stop: Callable[[], bool],
 ) -> str:
-    """Serves devices over NBD until told to stop; returns what was seen as JSON."""
+    """Serves devices over NBD until `stop` returns true; returns the summary as JSON."""
 
 def trace_info(paths: list[str], options: _Options, progress: _TraceProgress) -> str: ...
 def trace_misses(

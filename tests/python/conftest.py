@@ -1,4 +1,4 @@
-"""What all Python tests share."""
+"""Fixtures and settings for all tests in Python."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 Worn = Callable[..., Record]
 
-# The same examples every time: a test that fails once fails again. A loaded machine is slow to draw
-# examples, which is no failure.
+# Examples are deterministic, so a failure is reproducible. Slow generation on a loaded machine is
+# not a failure.
 hypothesis.settings.register_profile(
     "house",
     deadline=None,
@@ -33,7 +33,7 @@ hypothesis.settings.load_profile("house")
 
 @pytest.fixture(scope="session")
 def worn() -> Worn:
-    """Makes the record of a run on a medium that wears, of what its blocks and cleaner say."""
+    """Makes a record with wear from the given columns of blocks and garbage collection."""
     run = nacre.run(
         {
             "workload": {"kind": "uniform", "footprint": "1 MiB", "requests": 1000},
@@ -101,7 +101,7 @@ def worn() -> Worn:
 def folder(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Path]:
-    """A folder that tests of a module share; it goes with them, unless a test has failed."""
+    """A temporary folder for all tests of a module; kept if a test failed."""
     made = tmp_path_factory.mktemp("shared")
     yield made
     if not request.session.testsfailed:
@@ -128,7 +128,7 @@ def server(browser: Browser, folder: Path) -> Iterator[Server]:
 
 @pytest.fixture
 def watched(browser: Browser, server: Server) -> Iterator[Watched]:
-    """A page that has the token, complains of nothing, and asks no other machine."""
+    """A page with the token; fails if the page logs an error or contacts another machine."""
     from exploring import PATIENCE_MS, Watched
 
     context = browser.new_context(

@@ -1,4 +1,4 @@
-"""What tests of the control socket share: a small drive that is served, and `nacre ctl`."""
+"""Helpers for tests of the control socket: a served small drive, and `nacre ctl`."""
 
 from __future__ import annotations
 

@@ -14,17 +14,17 @@ if TYPE_CHECKING:
 
 
 def makers(result: Result) -> dict[str, Callable[[], alt.TopLevelMixin]]:
-    """What draws the figures that a result has data for."""
+    """Plot functions of the figures with data."""
     return dict(kinds.of(result).figures(result))
 
 
 def charts(result: Result) -> dict[str, alt.TopLevelMixin]:
-    """The figures themselves."""
+    """The figures with data."""
     return {name: make() for name, make in makers(result).items()}
 
 
 def drawings(result: Result) -> Iterator[tuple[str, Callable[[], bytes]]]:
-    """The files of the figures, each drawn when it is called."""
+    """Functions that draw the files of the figures."""
     for name, make in makers(result).items():
         for suffix, draw in drawn_once(make):
             yield f"{name}.{suffix}", draw

@@ -1,4 +1,4 @@
-"""What tests of the explorer share: the application in this process, or its own server."""
+"""Helpers for tests of the explorer: the application in this process, or in a server process."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 PATIENCE_MS = 120_000.0
-"""After so long a page hangs; nothing that works is waited for so long."""
+"""Timeout in milliseconds for pages, much longer than any operation takes."""
 HOST = "127.0.0.1:8000"
 TOKEN = "sesame"
 SMALL = {
@@ -34,11 +34,11 @@ MSR = "".join(
     f"{4096 * (7919 * i % 500)},4096,100\n"
     for i in range(1500)
 )
-"""A trace as those of Microsoft Research are written."""
+"""A trace in the format of Microsoft Research."""
 
 
 class Client(TestClient):
-    """A browser's view of an explorer in this process."""
+    """An HTTP client of an explorer in this process."""
 
     def __init__(self, folder: Path) -> None:
         self.explorer = Explorer(folder)
@@ -48,7 +48,7 @@ class Client(TestClient):
         )
 
     def last(self, job: dict[str, Any]) -> dict[str, Any]:
-        """The last report of a job, when it is over."""
+        """Waits for the end of a job; returns its last report."""
 
         def told() -> dict[str, Any]:
             found: dict[str, Any] = self.get(f"/api/jobs/{job['number']}").json()
@@ -58,7 +58,7 @@ class Client(TestClient):
         return told()
 
     def done(self, path: str, document: object) -> dict[str, Any]:
-        """The last report of a job that a page begins."""
+        """Starts a job, and waits for its end; returns its last report."""
         answer = self.post(path, json=document)
         assert answer.status_code == 200, answer.text
         return self.last(answer.json())
@@ -66,7 +66,7 @@ class Client(TestClient):
 
 @contextmanager
 def client(folder: Path) -> Iterator[Client]:
-    """An explorer in this process, ended behind the block."""
+    """An explorer in this process for the duration of the block."""
     made = Client(folder)
     try:
         yield made
@@ -94,17 +94,17 @@ class Server:
 
     @property
     def token(self) -> str:
-        """What the address gives."""
+        """The token in the fragment of the address."""
         return self.address.partition("#token=")[2]
 
     def end(self, number: signal.Signals = signal.SIGTERM) -> tuple[int, str]:
-        """Asks it to end; its status and what it complained of."""
+        """Stops the server; returns its exit status and standard error."""
         self.process.send_signal(number)
         _, complaint = self.process.communicate(timeout=120)
         return self.process.returncode, complaint
 
     def close(self) -> None:
-        """Ends it if it is still there."""
+        """Stops the server if it still runs."""
         if self.process.poll() is None:
             self.process.kill()
             self.process.communicate(timeout=120)
@@ -112,7 +112,7 @@ class Server:
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """Debian's chromium; without it the test is skipped, and says so."""
+    """Debian's Chromium; skips the test if it is not installed."""
     program = shutil.which("chromium")
     if program is None:
         missing("chromium is not installed, so no page was looked at: apt install chromium")
@@ -128,7 +128,7 @@ def chromium() -> Iterator[Browser]:
 
 
 class Watched:
-    """A page, with what it complained of and what it asked of other machines."""
+    """A page that records its console errors and its requests to other machines."""
 
     def __init__(self, page: Page, base: str) -> None:
         self.page, self.base = page, base
@@ -139,26 +139,26 @@ class Watched:
         page.on("request", lambda request: self._request(request.url, base))
 
     def ready(self) -> None:
-        """Waits until the page says that it waits for nothing and has drawn everything."""
+        """Waits until the page reports that it is ready."""
         self.page.wait_for_selector("html[data-state=ready]", state="attached")
 
     def open(self, address: str) -> None:
-        """Goes to an address of the explorer."""
+        """Opens an address of the explorer."""
         self.page.goto(self.base + address)
         self.ready()
 
     def click(self, selector: str) -> None:
-        """Clicks, and waits for what comes of it."""
+        """Clicks, and waits until the page is ready."""
         self.page.click(selector)
         self.ready()
 
     def fill(self, selector: str, text: str) -> None:
-        """Fills a field in, and waits for what comes of it."""
+        """Fills in a field, and waits until the page is ready."""
         self.page.fill(selector, text)
         self.ready()
 
     def comes_to(self, address: str) -> None:
-        """Waits until the page has moved to an address by itself and is ready."""
+        """Waits until the page has navigated to an address and is ready."""
         try:
             self.page.wait_for_url(self.base + address)
         except Exception as error:
@@ -167,16 +167,16 @@ class Watched:
         self.ready()
 
     def shows(self, selector: str) -> bool:
-        """Whether it is seen now."""
+        """Whether the selected element is visible."""
         return self.page.locator(selector).first.is_visible()
 
     @property
     def address(self) -> str:
-        """The address of the page, without that of the server."""
+        """Path and query of the page."""
         return self.page.url.removeprefix(self.base)
 
     def _console(self, kind: str, text: str) -> None:
-        # A browser notes every answer that is a refusal; the page says what it means.
+        # The browser logs every HTTP error; the page itself shows them.
         if kind in ("error", "warning") and "Failed to load resource" not in text:
             self.complaints.append(text)
 
@@ -185,7 +185,7 @@ class Watched:
             self.foreign.append(url)
 
     def serious(self) -> list[str]:
-        """What axe finds that keeps people from using the page."""
+        """Serious accessibility problems found by axe."""
         from axe_playwright_python.sync_playwright import Axe
 
         found = Axe().run(self.page).response["violations"]

@@ -1,4 +1,4 @@
-"""A disk on which one operation fails: shared by tests of what is kept then."""
+"""A simulated disk on which one operation fails."""
 
 import errno
 import os
@@ -17,7 +17,7 @@ OPERATIONS = {
     "replace": os,
     "unlink": os,
 }
-"""What changes files, and where that is called; `open` is that of a path, for writing."""
+"""Functions that change files, by module; `open` means opening a path for writing."""
 
 
 class Disk:
@@ -28,7 +28,7 @@ class Disk:
 
     @property
     def has_failed(self) -> bool:
-        """Whether there were so many operations."""
+        """Whether the failing operation was reached."""
         return self._count >= self._failing
 
     def tell(self) -> None:
@@ -40,7 +40,7 @@ class Disk:
 
 @contextmanager
 def failing(operation: str, number: int) -> Iterator[Disk]:
-    """Within the block the operation of this number fails, and no other."""
+    """In the block, the operation with this number fails."""
     disk = Disk(number)
     place: Any = OPERATIONS[operation]
     real: Callable[..., Any] = getattr(place, operation)

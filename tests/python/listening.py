@@ -1,4 +1,4 @@
-"""Where the processes of a test listen."""
+"""Sockets on which the processes of a test listen."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 
 _LISTENS = 0x10000
-"""The flag of a unix socket that takes connections, in /proc/net/unix."""
+"""The flag of a listening unix socket in /proc/net/unix."""
 
 
 def listening(pid: int | None = None) -> list[tuple[str, int]]:
@@ -32,7 +32,7 @@ def sockets(pid: int | None = None) -> set[Path]:
 
 
 def _opened(process: psutil.Process) -> Iterator[str]:
-    """What its descriptors lead to; it may close some, or end, while they are looked at."""
+    """Targets of the descriptors of a process, which may close them or exit meanwhile."""
     with suppress(FileNotFoundError):
         for descriptor in Path(f"/proc/{process.pid}/fd").iterdir():
             with suppress(FileNotFoundError):

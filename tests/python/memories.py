@@ -1,4 +1,4 @@
-"""What tests of simulated memories share: a small one, and what its image holds."""
+"""Helpers for tests of simulated memories: a small memory, and the digest of its image."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def small(
 
 
 def digest(path: Path) -> str:
-    """Of the bytes that are not zero, and of where they are: an image is mostly holes."""
+    """Digest of the nonzero bytes and their offsets, because an image is mostly holes."""
     found, end = hashlib.sha256(), path.stat().st_size
     with path.open("rb") as file:
         start = 0
@@ -46,7 +46,7 @@ def digest(path: Path) -> str:
             stop = os.lseek(file.fileno(), start, os.SEEK_HOLE)
             file.seek(start)
             while start < stop:
-                # A file system may or may not call room that is only reserved a hole.
+                # Whether reserved space counts as a hole depends on the file system.
                 part = file.read(min(stop - start, 4096 - start % 4096))
                 if part.strip(b"\0"):
                     found.update(f"{start} ".encode() + part)

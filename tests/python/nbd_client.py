@@ -1,8 +1,7 @@
-"""A small NBD client: enough of the protocol to be a server's client in tests.
+"""A small NBD client for tests of servers.
 
-Numbers are those of the protocol's document, "NBD protocol" (doc/proto.md of the reference
-implementation). One request is under way at a time, but for `send` and `answer`, with which a test
-keeps more of them.
+Numbers are from "NBD protocol" (doc/proto.md of the reference implementation). Methods wait for the
+reply to their request, except `send` and `answer`, which allow several outstanding requests.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ class GoneError(Exception):
 
 @dataclass
 class Export:
-    """What a server told about one export."""
+    """An export as the server describes it."""
 
     size: int = 0
     flags: int = 0
@@ -65,7 +64,7 @@ class Export:
 
 @dataclass
 class Answer:
-    """What came for one request."""
+    """The reply to a request."""
 
     cookie: int
     data: bytes = b""
@@ -73,14 +72,14 @@ class Answer:
     error: NbdError | None = None
 
     def checked(self) -> Self:
-        """Raises the server's error, if it is one."""
+        """Raises the error of the reply, if any."""
         if self.error:
             raise self.error
         return self
 
 
 def address(uri: str) -> tuple[str | tuple[str, int], str]:
-    """Where a URI leads: the path of a unix socket or (host, port), and the export's name."""
+    """Parses a URI: the path of a unix socket or (host, port), and the name of the export."""
     parts = urlsplit(uri)
     name = unquote(parts.path.removeprefix("/"))
     if parts.scheme == "nbd+unix":
@@ -123,8 +122,8 @@ class Wire:
 class Client:
     """A connection to one export of a server.
 
-    `uri` is what the server says it listens on. With `go=False` the client is left in the
-    negotiation, for `option`, `exports` and `info`.
+    `uri` is the address that the server prints. With `go=False`, the client stays in the
+    negotiation, for `option`, `exports`, and `info`.
     """
 
     def __init__(
@@ -167,7 +166,7 @@ class Client:
             self.export = self._about(GO)
 
     def option(self, number: int, data: bytes = b"") -> list[tuple[int, bytes]]:
-        """Sends an option; its replies before the acknowledgement. Raises `OptionError`."""
+        """Sends an option; returns the replies before the acknowledgment. Raises `OptionError`."""
         self.wire.send(struct.pack(">QII", _OPTION, number, len(data)) + data)
         replies: list[tuple[int, bytes]] = []
         while True:
@@ -181,11 +180,11 @@ class Client:
             replies.append((kind, told))
 
     def exports(self) -> list[str]:
-        """The names the server lists."""
+        """Names of the exports."""
         return [_name(data)[0] for kind, data in self.option(LIST) if kind == SERVER]
 
     def info(self) -> Export:
-        """What the server tells of the export, without choosing it."""
+        """Describes the export without selecting it."""
         return self._about(INFO)
 
     def _about(self, number: int) -> Export:
@@ -209,7 +208,7 @@ class Client:
     def send(
         self, command: int, offset: int = 0, length: int = 0, data: bytes = b"", flags: int = 0
     ) -> int:
-        """Sends one request and returns what it is called; its answer is not waited for."""
+        """Sends a request without waiting; returns its cookie."""
         self._cookie += 1
         header = struct.pack(">IHHQQI", _REQUEST, flags, command, self._cookie, offset, length)
         self._lengths[self._cookie] = length if command == READ else 0
@@ -217,7 +216,7 @@ class Client:
         return self._cookie
 
     def answer(self) -> Answer:
-        """The next answer to come, to whichever request."""
+        """Receives the next reply, to any request."""
         magic = int.from_bytes(self.wire.take(4), "big")
         if magic == _SIMPLE:
             error, cookie = struct.unpack(">IQ", self.wire.take(12))
@@ -229,7 +228,7 @@ class Client:
         return self._chunks()
 
     def _chunks(self) -> Answer:
-        """The chunks of one reply; their magic number was read."""
+        """Receives the chunks of a reply, after its magic number."""
         answer: Answer | None = None
         data = bytearray()
         while True:
@@ -283,16 +282,16 @@ class Client:
         self.ask(CACHE, offset, length)
 
     def block_status(self, offset: int, length: int, flags: int = 0) -> list[tuple[int, int]]:
-        """Stretches of (bytes, state), state being 0 for data and 3 for a hole of zeroes."""
+        """Ranges as (bytes, state); 0 is data, 3 is a hole that reads as zeros."""
         return self.ask(BLOCK_STATUS, offset, length, flags=flags).extents
 
     def disconnect(self) -> None:
-        """Says goodbye and closes."""
+        """Sends the disconnect request, and closes the connection."""
         self.send(DISCONNECT)
         self.close()
 
     def close(self) -> None:
-        """Closes without a word."""
+        """Closes the connection without a disconnect request."""
         self.wire.close()
 
     def __enter__(self) -> Self:

@@ -1,4 +1,4 @@
-"""What Nacre refuses is known by the code of the error; only tests of messages read them."""
+"""Checks errors by their codes; only tests of messages compare the text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nacre.errors import Code, Error
 
 @contextmanager
 def fails_with(code: Code, kind: type[Error] = Error) -> Iterator[pytest.ExceptionInfo[Error]]:
-    """The block raises an error of this class, with this code."""
+    """Expects an error of this class with this code in the block."""
     with pytest.raises(kind) as raised:
         yield raised
     assert raised.value.code == code

@@ -1,4 +1,4 @@
-"""What tests of served devices share: a server in its own process, missing clients."""
+"""Helpers for tests of served devices: a server process, and skips for missing programs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NACRE = Path(sys.executable).with_name("nacre")
 
 
 def scenario(folder: Path, name: str = "disk", mib: int = 64, latency: str = "100 us") -> Path:
-    """A device of constant latency."""
+    """Writes a scenario of a device with constant latency."""
     path = folder / f"{name}.toml"
     path.write_text(
         f"""schema = 1
@@ -41,13 +41,13 @@ write = "{latency}"
 
 
 def event(line: str) -> dict[str, Any] | None:
-    """What a server with `--json` says with a line; None if it is a warning or part of an error."""
+    """Parses a line of a server with `--json`; None for a warning, or a part of an error."""
     line = line.strip()
     return json.loads(line) if line.startswith("{") and line.endswith("}") else None
 
 
 class Server:
-    """`nacre serve` on a unix socket in a folder; replies immediately unless told otherwise."""
+    """`nacre serve` on a unix socket in a folder; replies immediately by default."""
 
     def __init__(
         self,
@@ -68,11 +68,11 @@ class Server:
 
     @property
     def uri(self) -> str:
-        """Of the first device."""
+        """The URI of the first device."""
         return self.uris[0]
 
     def start(self) -> None:
-        """Starts, and waits until it listens."""
+        """Starts the server, and waits until it listens."""
         command = [str(NACRE), "serve", str(self.device), str(self.image), "--json", *self.options]
         self.process = subprocess.Popen(
             command, cwd=self.folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
@@ -91,17 +91,17 @@ class Server:
         pytest.fail(f"the server did not start: {said}")
 
     def kill(self) -> None:
-        """Ends it without a warning, as a crash does."""
+        """Kills the server, like a crash."""
         self._end(signal.SIGKILL)
 
     def stop(self) -> dict[str, Any]:
-        """Asks it to end; what it saw."""
+        """Stops the server; returns its summary."""
         assert self.process is not None
         self.process.send_signal(signal.SIGTERM)
         return self.said_last()
 
     def said_last(self) -> dict[str, Any]:
-        """What it saw, when it ends by itself."""
+        """Waits until the server exits by itself; returns its summary."""
         assert self.process is not None
         said, _ = self.process.communicate(timeout=120)
         assert self.process.returncode == 0, said
@@ -112,7 +112,7 @@ class Server:
         return last
 
     def close(self) -> None:
-        """Ends it if it is still there."""
+        """Stops the server if it still runs."""
         if self.process is not None:
             self._end(signal.SIGKILL)
 
@@ -124,7 +124,7 @@ class Server:
 
 
 def needs(program: str, package: str) -> str:
-    """The path of a program, or the test is skipped and says what to install."""
+    """Path of a program; skips the test with the package to install if it is missing."""
     found = shutil.which(program)
     if found is None:
         missing(f"{program} is not installed: apt install {package} (or make clients)")
@@ -132,7 +132,7 @@ def needs(program: str, package: str) -> str:
 
 
 def needs_mounts() -> None:
-    """Skips where nothing can be mounted."""
+    """Skips the test if file systems cannot be mounted."""
     if os.geteuid() != 0:
         missing("mounting needs root")
     for device in ("/dev/fuse", "/dev/loop-control"):
@@ -141,13 +141,13 @@ def needs_mounts() -> None:
 
 
 def missing(what: str) -> None:
-    """Skips a test, and says so where it is seen."""
+    """Skips a test with a visible reason."""
     print(f"\nNOT TESTED: {what}", file=sys.__stderr__)
     pytest.skip(what)
 
 
 def run(command: Sequence[str | Path], **options: object) -> str:
-    """Runs a program that has to succeed; what it printed."""
+    """Runs a program that must succeed; returns its output."""
     done = subprocess.run(
         [str(part) for part in command],
         text=True,
@@ -161,7 +161,7 @@ def run(command: Sequence[str | Path], **options: object) -> str:
 
 
 def until(condition: object, seconds: float = 120.0) -> None:
-    """Waits until something of another process holds; the limit ends a test that hangs."""
+    """Waits until a condition holds; fails after a timeout."""
     assert callable(condition)
     end = time.monotonic() + seconds
     while not condition():

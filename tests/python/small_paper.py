@@ -1,4 +1,4 @@
-"""A paper of two figures whose answers follow from one server: shared by tests of reproductions."""
+"""A paper with two figures and known results, for tests of reproductions."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -124,7 +124,7 @@ def reproduced(folder: Path, name: str | None = None) -> Reproduction:
 
 
 class Counting(Local):
-    """The cores of this machine, and the keys of what was handed to them."""
+    """Local engine that records the keys of its tasks."""
 
     def __init__(self, workers: int | None = None) -> None:
         super().__init__(workers)

@@ -1,4 +1,4 @@
-"""What tests of studies share."""
+"""Helpers for tests of studies."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nacre.studies.engines.task import Outcome, Task
 
 
 def noted_tasks(monkeypatch: pytest.MonkeyPatch) -> list[Task]:
-    """The tasks that studies of this process give to their workers from now on."""
+    """Records the tasks that studies of this process send to their workers from now on."""
     run: list[Task] = []
     outcomes = Local.outcomes
 

@@ -39,7 +39,7 @@ def test_mixes_refuse_a_workload_that_reaches_past_the_stack_as_a_run_does() -> 
 
 
 def test_tables_that_memory_cannot_hold_are_refused_with_what_they_take() -> None:
-    # Reads and writes of every extent: 4 PiB of 64 KiB are 2^36 of them, of 96 bytes.
+    # 4 PiB in extents of 64 KiB are 2^36 extents, with 96 bytes of counters each.
     huge = {"stack.capacity": "4 PiB", "stack.extent": "64 KiB"}
     with pytest.raises(nacre.errors.Error, match=r"its tables take 6144\.0 GiB of memory"):
         nacre.mixes(TIERS, huge, steps=2)
@@ -65,7 +65,7 @@ def test_times_are_said_to_be_taken_for_what_no_file_says(tmp_path: Path) -> Non
 
 
 def test_a_write_of_a_part_passes_a_cache_by_and_is_counted(tmp_path: Path) -> None:
-    # Parts of blocks are written, then read: the first reading of a block misses, the second hits.
+    # Parts of blocks are written, then read: the first read of a block misses, the second hits.
     requests = [("write", 0), ("read", 1), ("read", 2)]
     lines = [
         f"{1000 * (100 * turn + i)},{op},{512 + 8192 * i},2048\n"

@@ -54,7 +54,7 @@ def test_bytes_weigh_what_was_asked_for_of_a_block(tmp_path: Path) -> None:
     text = "".join(f"{n},R,{block * 4096},{size},{n}\n" for n, (block, size) in enumerate(rows))
     file.write_text(text.replace("0,R", "0,R", 1))
     found = traces.caches(file, ["lru"], [8 * KiB], format="alibaba")
-    assert found.miss_ratio("lru", 8 * KiB) == 5 / 5  # each line is on its own volume
+    assert found.miss_ratio("lru", 8 * KiB) == 5 / 5  # each line has another volume
     one = "".join(f"0,R,{block * 4096},{size},{n}\n" for n, (block, size) in enumerate(rows))
     file.write_text(one)
     found = traces.caches(file, ["lru"], [8 * KiB], format="alibaba")

@@ -35,7 +35,7 @@ SMALL: dict[str, Any] = {
 def greedy(view: nacre.policies.CleaningView) -> int:
     invalid = view.programmed - view.live
     most = np.flatnonzero(invalid == invalid.max())
-    # Of several the one cleaned longest ago; of those the last.
+    # Ties: the segment cleaned longest ago, then the last one.
     oldest = view.cleaned_at[most]
     return int(most[oldest == oldest.min()][-1])
 
@@ -101,7 +101,7 @@ def test_a_victim_that_gains_nothing_is_named_with_those_that_do() -> None:
         invalid = view.programmed - view.live
         return int(np.argmin(invalid)) if invalid.min() == 0 else greedy(view)
 
-    # Once round and a quarter more: what comes behind in the second round is still live.
+    # One and a quarter passes: pages not yet overwritten in the second pass are still valid.
     workload = SMALL["workload"] | {"kind": "sequential", "footprint": "51 KiB", "requests": 9000}
     round_and_round = SMALL | {"workload": workload, "run": {}}
     with pytest.raises(nacre.errors.Error) as raised:
@@ -277,7 +277,7 @@ DRIVE: dict[str, Any] = {
 
 
 def keeping(wanted: Any) -> Any:
-    """Greedy, and what it says when it is asked when to clean."""
+    """A greedy policy with a given `keeps_erased`."""
 
     def policy(view: nacre.policies.CleaningView) -> int:
         return greedy(view)
@@ -302,11 +302,11 @@ def test_a_function_decides_when_a_drive_cleans() -> None:
         for policy in (greedy, keeping(least), keeping(most))
     )
     assert same.components[0].counters == late.components[0].counters
-    # 40 superblocks of 64 hold the data, with one unit of each to spare, and 3 are being filled.
+    # 40 of 64 superblocks hold the data, with one spare unit each, and 3 are open.
     assert {(least, most) for _, least, most in asked} == {(4, 64 - 3 - 41)}
     assert early.write_amplification is not None
     assert late.write_amplification is not None
-    # Superblocks are cleaned with more that is valid in them, since the space is erased instead.
+    # Keeping more superblocks erased leaves less spare space, so victims have more valid pages.
     assert early.write_amplification > late.write_amplification
 
 

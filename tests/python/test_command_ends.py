@@ -1,8 +1,8 @@
 """Every command ends soon after Ctrl-C, SIGTERM or SIGHUP, and what it has finished can be read.
 Until then it listens where docs/security.md says, and nowhere else.
 
-How soon is counted in the time of processors, which says the same on a busy machine: a command that
-continues working, or waits for something that does not come, is found out.
+Limits are in processor time, which does not depend on the load of the machine. They find a command
+that continues to work, or waits for an event that never occurs.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ from typer.core import TyperGroup
 from typer.testing import CliRunner
 
 BEGAN = 128166372003061629
-"""When the first request of a trace came, as Microsoft counts time."""
+"""Time of the first request of a trace, in the unit of Microsoft's traces."""
 WORKED_S = 0.7
-"""A command that took so much of a processor is past its beginning."""
+"""Processor seconds after which a command is past its start."""
 ENDS_S = 1.0
-"""And so much it may take from the signal to its end, on each processor."""
+"""Limit from the signal to the exit, in processor seconds per processor."""
 
 BRIEF = {
     "check",
@@ -59,10 +59,10 @@ BRIEF = {
     "import mqsim",
     "trace formats",
 }
-"""Commands that read a text of some lines and answer at once."""
+"""Commands that read a few lines and finish immediately."""
 
 BETWEEN_PARTS = {"image check", "image repair"}
-"""Commands that take long for images of gigabytes only, and end between two parts of them: see
+"""Commands that take long only for images of gigabytes, and stop between two parts: see
 `what_is_ended_leaves_the_image_and_no_copy` in the crate of images."""
 
 TIERS = {
@@ -89,7 +89,8 @@ STUDY = {
 
 
 def ended(process: subprocess.Popen[bytes]) -> tuple[int, int, resource.struct_rusage]:
-    """Waits for its end: its status, and what it and its children took of processors."""
+    """Waits for the exit; returns the status, and the processor time of the process and its
+    children."""
     until(lambda: psutil.Process(process.pid).status() == psutil.STATUS_ZOMBIE)
     number, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
@@ -98,18 +99,18 @@ def ended(process: subprocess.Popen[bytes]) -> tuple[int, int, resource.struct_r
 
 @dataclass
 class Case:
-    """A command that continues and on."""
+    """A command that runs until it is stopped."""
 
     arguments: str
     begins: str = "working"
-    """What shows that it is past its beginning: `working`, or a line of its standard output; for
-    `reading` it is fed with a trace on its standard input, for `asking` a server that never answers
-    has its question."""
+    """How to detect that it is past its start: `working`, or a line of its standard output. For
+    `reading`, it gets a trace on standard input; for `asking`, it has sent a request to a server
+    that never replies."""
     check: Callable[[Path], None] = lambda _folder: None
     statuses: tuple[int, ...] = (130,)
     worked_s: float = WORKED_S
     listens: int = 0
-    """Ports of this machine, and no others, on which it listens."""
+    """Number of TCP ports on which it listens, all on the loopback address."""
     sockets: tuple[str, ...] = ()
     """Unix sockets on which it listens."""
 
@@ -173,11 +174,11 @@ CASES = {
 
 
 MORE = {"trace mrc --policy": Case("trace mrc pgbench --policy all -o out.csv", check=is_nothing)}
-"""Commands that do other work with an option."""
+"""Commands that work differently with an option."""
 
 
 def commands(group: TyperGroup, before: str = "") -> Iterator[str]:
-    """The words that lead to each command."""
+    """The full name of each command."""
     for name, command in group.commands.items():
         if isinstance(command, TyperGroup):
             yield from commands(command, f"{before}{name} ")
@@ -193,7 +194,7 @@ def test_every_command_is_ended_here_or_is_brief() -> None:
 
 @pytest.fixture(scope="module")
 def inputs(folder: Path) -> Path:
-    """A folder with all that the commands are given."""
+    """A folder with the input files of the commands."""
     documents: dict[str, Mapping[str, object]] = {
         "small": SMALL,
         "endless": ENDLESS,
@@ -214,7 +215,7 @@ def inputs(folder: Path) -> Path:
 
 
 def fed(process: subprocess.Popen[bytes]) -> None:
-    """Gives it a trace without an end."""
+    """Writes an endless trace to its standard input."""
     assert process.stdin is not None
     line = "{},host,0,Read,{},4096,100\n".format
     with suppress(BrokenPipeError, ValueError):
@@ -225,7 +226,7 @@ def fed(process: subprocess.Popen[bytes]) -> None:
 
 
 def took(process: psutil.Process) -> float:
-    """Seconds of processors that it and its children took so far."""
+    """Processor seconds of the process and its children so far."""
     spent = 0.0
     for one in [process, *process.children(recursive=True)]:
         with suppress(psutil.NoSuchProcess):
@@ -235,7 +236,7 @@ def took(process: psutil.Process) -> float:
 
 
 ASKED: list[socket.socket] = []
-"""Connections on which no answer comes."""
+"""Connections that never get a reply."""
 
 
 def has_begun(process: subprocess.Popen[bytes], case: Case, mute: socket.socket) -> None:
@@ -253,7 +254,7 @@ def has_begun(process: subprocess.Popen[bytes], case: Case, mute: socket.socket)
 
 
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
-"""Commands take all alike (`nacre.cli.interrupt`), so that each is ended by one of them here."""
+"""All commands treat these alike (`nacre.cli.interrupt`), so each is tested with one of them."""
 
 
 ENDED = [
@@ -377,7 +378,7 @@ MUTE = {
     "trace mrc": "trace mrc mute",
     "import fio": "import fio mute",
 }
-"""Commands that read from a pipe into which nobody writes."""
+"""Commands that read from a pipe without a writer."""
 
 
 @pytest.mark.parametrize(("name", "number"), list(zip(MUTE, cycle(SIGNALS), strict=False)))
@@ -405,7 +406,7 @@ def test_it_ends_though_it_waits_for_a_pipe(
 
 
 def is_read(pipe: Path, writing: list[int]) -> bool:
-    """Whether somebody reads from a pipe, which from then on has a writer that writes nothing."""
+    """Whether the pipe has a reader; opens it as a writer that writes nothing."""
     with suppress(OSError):
         writing.append(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))
     return bool(writing)
@@ -437,7 +438,7 @@ def test_a_run_that_is_interrupted_before_it_begins_ends_at_once(
 ) -> None:
     def built(*_: object, **__: object) -> None:
         signal.raise_signal(signal.SIGINT)
-        pytest.fail("it goes on to build a stack")
+        pytest.fail("it continues and builds a stack")
 
     monkeypatch.setattr("nacre.cli.run.run_scenario", built)
     done = CliRunner().invoke(app, ["run", "disk-15k", "--out", str(tmp_path / "out")])

@@ -92,12 +92,12 @@ def test_python_says_the_same_as_the_command_line(
     done = run("check", "mistaken.toml")
     assert done.returncode == 2
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(nacre.errors.ConfigError) as mistakes:
+    with pytest.raises(nacre.errors.ConfigError) as raised:
         nacre.check("mistaken.toml")
-    lines = str(mistakes.value).splitlines()
+    lines = str(raised.value).splitlines()
     assert done.stderr.splitlines() == [f"error: {line}" for line in lines]
-    assert len(mistakes.value.problems) == len(lines)
-    assert isinstance(mistakes.value, ValueError)
+    assert len(raised.value.problems) == len(lines)
+    assert isinstance(raised.value, ValueError)
 
 
 def test_an_unknown_scenario_is_answered_with_the_shipped_ones(run: Runner) -> None:

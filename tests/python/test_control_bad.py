@@ -1,4 +1,4 @@
-"""What is no control socket, or makes no sense to one."""
+"""Sockets that are not control sockets, and invalid commands."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_lines_that_make_no_sense_are_answered_and_do_no_harm(server: Server) ->
         wire.sendall(b"[" * 100_000)
         refused = json.loads(answers.readline())
         assert (refused["code"], "65536 bytes at most" in refused["error"]) == ("over-limit", True)
-        # What is left of the line is not read, so that the end may look like a reset.
+        # The rest of the line is not read, so the end may look like a reset.
         with suppress(ConnectionResetError):
             assert answers.readline() == b""
     with Control(path) as control:
@@ -86,12 +86,12 @@ def test_an_answer_that_is_cut_short_is_said_to_be(tmp_path: Path) -> None:
 
 
 def test_addresses_that_cannot_be_had_are_mistakes(tmp_path: Path) -> None:
-    def mistake(*options: str) -> str:
+    def error_of(*options: str) -> str:
         command = ["serve", "disk-15k", str(tmp_path / "d.img"), *options]
         done = CliRunner().invoke(app, command)
         assert done.exit_code == 2, done.output
         return done.stderr
 
-    assert "metrics are local only" in mistake("--metrics", "tcp:0.0.0.0:0")
-    assert "too long for a socket" in mistake("--control", "x" * 120)
-    assert "no such" in mistake("--record", f"{tmp_path}/no/io.nacre").lower()
+    assert "metrics are local only" in error_of("--metrics", "tcp:0.0.0.0:0")
+    assert "too long for a socket" in error_of("--control", "x" * 120)
+    assert "no such" in error_of("--record", f"{tmp_path}/no/io.nacre").lower()

@@ -1,4 +1,4 @@
-"""A served device fails because somebody wishes it: sectors, and the power."""
+"""Injected failures of a served device: media errors and power loss."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_the_power_fails_and_what_was_flushed_is_there(server: Server, control: 
 
 
 def test_a_loss_of_power_interrupts_the_write_that_is_under_way(tmp_path: Path) -> None:
-    # The device takes 30 s for a write: nobody waits for it.
+    # The device takes 30 s for a write; no test waits for it.
     device = scenario(tmp_path, "slow", latency="30 s")
     with serving(tmp_path, device=device) as server, Control(server.image) as control:
         client = Client(server.uri)
@@ -88,4 +88,4 @@ def test_without_a_model_a_loss_of_power_says_that_there_is_none(tmp_path: Path)
             fails_with("not-supported"),
         ):
             control.power_fail()
-        assert client.read(0, 512) == b"k" * 512, "nobody was cut off"
+        assert client.read(0, 512) == b"k" * 512, "a client was disconnected"

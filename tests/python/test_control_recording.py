@@ -1,4 +1,4 @@
-"""Recordings of a served device: whole traces or none, and never over what is somebody else's."""
+"""Recordings of a served device: complete traces or none, and no foreign file is replaced."""
 
 from __future__ import annotations
 
@@ -98,15 +98,15 @@ def test_a_server_records_from_its_beginning_and_ends_when_it_is_told(tmp_path: 
 def test_a_recording_replaces_a_file_only_where_it_is_forced_and_an_image_never(
     server: Server, control: Control, tmp_path: Path
 ) -> None:
-    trace, link, beside = tmp_path / "io.nacre", tmp_path / "link", tmp_path / "image"
+    trace, link, other_image = tmp_path / "io.nacre", tmp_path / "link", tmp_path / "image"
     trace.write_text("mine")
     link.symlink_to(trace)
-    beside.symlink_to(server.image)
+    other_image.symlink_to(server.image)
     image = server.image.stat()
     for place in (trace, link):
         assert "the file already exists" in refused("record", server.image, place)
     assert "what is there is not a file" in refused("record", server.image, link, "--force")
-    for place in (server.image, beside):
+    for place in (server.image, other_image):
         for force in ([], ["--force"]):
             said = refused("record", server.image, place, *force)
             assert "an image that is being served" in said
@@ -150,11 +150,11 @@ def test_a_killed_server_leaves_no_trace_and_its_sockets_are_used_again(tmp_path
 def test_an_image_that_another_server_or_a_memory_has_open_is_never_replaced(
     server: Server, tmp_path: Path
 ) -> None:
-    device, beside = drive(tmp_path), tmp_path / "beside"
-    beside.mkdir()
+    device, folder = drive(tmp_path), tmp_path / "other"
+    folder.mkdir()
     nacre.run("onyx", {"workload.requests": 100}).save(tmp_path / "r")
     memory = nacre.open("envy", image=tmp_path / "m.img")
-    with memory, serving(beside, device=device) as other:
+    with memory, serving(folder, device=device) as other:
         begin = ["serve", str(device), str(tmp_path / "new.img"), "--record", str(other.image)]
         page = ["report", str(tmp_path / "r"), "--html", str(tmp_path / "m.img")]
         for command, status in ((begin, 2), (page, 1)):

@@ -1,4 +1,4 @@
-"""Losing the power of a device anywhere, from Python and from the command line."""
+"""Power-loss tests of devices, from Python and from the command line."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def disk(tmp_path: Path) -> str:
 
 
 def command(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """`nacre crash` with these."""
+    """Runs `nacre crash` with these arguments."""
     return subprocess.run(
         [str(NACRE), "crash", *arguments], text=True, capture_output=True, timeout=250, check=False
     )
@@ -183,11 +183,11 @@ sys.exit(f"heard {{heard}}\\nfound {{found}}" if min(found) < heard else 0)
 """
 
 READY = ("--ready", "--ready-timeout", "200")
-"""Seconds count from when the program has written once: how long it takes to start does not."""
+"""Seconds count from the first write of the program, so its start-up time does not matter."""
 
 
 def programs(folder: Path, flush: str) -> tuple[list[str], str]:
-    """A program that counts up in four blocks, and one that checks that no count went back."""
+    """A program that increments counters in four blocks, and a check that no counter decreased."""
     tests, heard = str(Path(__file__).parent), str(folder / "heard")
     Path(heard).write_text("0")
     texts = {
@@ -215,7 +215,7 @@ def test_a_program_that_does_not_flush_loses_its_data_and_is_told(
     disk: str, tmp_path: Path
 ) -> None:
     count, check = programs(tmp_path, "")
-    # So slow that there is always something in its cache, also if the program seldom gets to run.
+    # So slow that its cache is never empty, even if the program rarely runs.
     Path(disk).write_text(CACHED.replace("15000 /min", "600 /min"))
     pulls = ["--times", "20", "--within", "1", *READY]
     done = command(disk, *pulls, "--check", check, "--", *count)
@@ -237,7 +237,7 @@ def test_options_that_would_not_be_heeded_are_named(disk: str) -> None:
 
 
 def test_a_mistake_in_the_scenario_of_a_program_is_the_users(tmp_path: Path) -> None:
-    for name in ("nope.toml", "nobody-ships-this"):
+    for name in ("nope.toml", "unknown-name"):
         done = command(str(tmp_path / name), "--", "true")
         assert done.returncode == 2, done.stderr
         assert name in done.stderr

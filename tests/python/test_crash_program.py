@@ -15,18 +15,18 @@ import pytest
 from serving import NACRE, scenario, until
 
 SOON_S = 60
-"""More than anything here takes, and less than what would be waited for by error."""
+"""Longer than any correct wait here, and shorter than any incorrect one."""
 FOREVER = "sleep 600"
 
 
 @pytest.fixture
 def device(tmp_path: Path) -> str:
-    """A device that keeps every acknowledged write."""
+    """A device on which every acknowledged write is durable."""
     return str(scenario(tmp_path, mib=1))
 
 
 def begun(*arguments: str) -> subprocess.Popen[str]:
-    """`nacre crash` with these, while it runs."""
+    """Starts `nacre crash` with these arguments."""
     return subprocess.Popen(
         [str(NACRE), "crash", *arguments],
         text=True,
@@ -36,7 +36,7 @@ def begun(*arguments: str) -> subprocess.Popen[str]:
 
 
 def ended(process: subprocess.Popen[str], within_s: float = SOON_S) -> tuple[int, str, str]:
-    """Its status, and what it printed."""
+    """Exit status and output."""
     try:
         out, err = process.communicate(timeout=within_s)
     finally:
@@ -45,7 +45,7 @@ def ended(process: subprocess.Popen[str], within_s: float = SOON_S) -> tuple[int
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process is there and has not ended."""
+    """Whether a process exists and has not exited."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
     except OSError:
@@ -53,7 +53,7 @@ def is_alive(pid: int) -> bool:
 
 
 def noted(path: Path) -> int:
-    """The process that a program noted in a file."""
+    """The process number in a file that a program wrote."""
     until(lambda: path.exists() and path.read_text().endswith("\n"))
     return int(path.read_text())
 
@@ -121,7 +121,7 @@ def test_a_program_that_ends_before_it_is_ready_is_an_error(device: str) -> None
 
 
 def kept(err: str) -> Path:
-    """The image that an error names."""
+    """The image named in an error."""
     return Path(err.rpartition("is kept in ")[2].strip()) / "device.img"
 
 
@@ -204,7 +204,7 @@ with Client(os.environ["NACRE_URI"]) as client:
         passes.append(int.from_bytes(found[:4], "big"))
         if found[4:] != bytes([block % 255 + 1]) * 4092:
             sys.exit(f"block {{block}} holds {{found[4:5]}}")
-        # Those of the pass that the power ended, then those of the pass before.
+        # Blocks of the interrupted pass come first, then blocks of the pass before.
         if passes[-1] not in (passes[0], passes[0] - 1) or passes[-1] > min(passes):
             sys.exit(f"block {{block}} holds what pass {{passes[-1]}} wrote")
 """
@@ -213,14 +213,14 @@ with Client(os.environ["NACRE_URI"]) as client:
 def under_faults(
     device: str, tmp_path: Path, *faults: str, times: int = 2, recovery: float = 0.0
 ) -> tuple[int, dict[str, Any]]:
-    """A program writes 256 blocks pass by pass; the check: none lost its last write."""
+    """A program writes 256 blocks in passes; the check verifies that each has its last write."""
     for name, text in (("writes", WRITES), ("reads", READS)):
         (tmp_path / name).write_text(text.format(folder=str(Path(__file__).parent)))
     options = ["--json", "--ready", "--within", "0.3", "--times", str(times)]
     options += ["--recovery", str(recovery), "--check", f"{sys.executable} {tmp_path / 'reads'}"]
     named = [word for fault in faults for word in ("--fault", fault)]
     program = [sys.executable, str(tmp_path / "writes")]
-    # Two rounds start a dozen interpreters, one after the other.
+    # Two rounds start a dozen interpreters one after another.
     status, out, err = ended(begun(device, *options, *named, "--", *program), 4 * SOON_S)
     assert out, err
     return status, json.loads(out)

@@ -1,4 +1,4 @@
-"""A drive from its data sheet is as fast as the sheet says."""
+"""A drive generated from a data sheet has the performance on the sheet."""
 
 from __future__ import annotations
 

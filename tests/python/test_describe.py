@@ -1,4 +1,4 @@
-"""Finding out what there is without the repository: models, scenarios to begin with, schemas."""
+"""Descriptions of models, templates for scenarios, and schemas."""
 
 import json
 import os

@@ -1,7 +1,7 @@
-"""What the documents show is what happens: their examples are run and their output compared.
+"""Runs the examples of the documents, and compares their output.
 
-Examples of one document run in order in one empty folder. What a fenced block is depends on the
-word behind its fence:
+Examples of one document run in order in one empty folder. The word after the fence defines the type
+of a block:
 
 - `toml title="name.toml"` writes a file,
 - `console` runs each line after `$ ` and compares what it prints; `...` stands for any text,
@@ -44,7 +44,7 @@ PROGRESS = re.compile(r"\w+: .* left")
 def matches(shown: str, printed: str) -> bool:
     """Whether `printed` is what the document shows, `...` standing for any text."""
     pattern = ".*?".join(re.escape(part.rstrip("\n")) for part in shown.split("..."))
-    # Progress is told only where a command takes long, which is the machine's matter.
+    # Progress is printed only if a command takes long, which depends on the machine.
     lines = [
         line.rstrip() for line in printed.rstrip().splitlines() if not PROGRESS.fullmatch(line)
     ]
@@ -88,7 +88,7 @@ def run_session(content: str, names: dict[str, object], place: str) -> None:
 
 @contextlib.contextmanager
 def servers_ended(folder: Path) -> Iterator[None]:
-    """Ends the servers that a document leaves behind where it fails."""
+    """Ends servers that a failed document leaves behind."""
     try:
         yield
     finally:

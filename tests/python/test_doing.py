@@ -1,4 +1,4 @@
-"""A line about work that cannot say how far it is."""
+"""The line shown during work without measurable progress."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where commands listen: each address is one that docs/security.md names, and no other is."""
+"""Addresses on which commands listen: exactly those listed in docs/security.md."""
 
 from __future__ import annotations
 

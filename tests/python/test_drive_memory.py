@@ -1,4 +1,4 @@
-"""The tables of a drive take memory for what was touched."""
+"""The tables of a drive use memory only for accessed units."""
 
 from __future__ import annotations
 
@@ -57,9 +57,8 @@ def test_a_drive_of_a_petabyte_takes_memory_for_what_was_written(tmp_path: Path)
     scenario.write_text(PETABYTE)
     command = [sys.executable, "-c", MEASURE, str(scenario), str(state)]
     found = subprocess.run(command, check=True, capture_output=True, text=True)
-    # Of 2^30 units of flash the host sees 1 / 1.28, and 1/5000 of them are written in order. A
-    # thousand more are written anywhere: ten bytes of tables for each. All tables together are
-    # eight gigabytes.
+    # The host sees 1 / 1.28 of 2^30 units of flash. 1/5000 of them are written sequentially, and a
+    # thousand more randomly, with ten bytes of tables each. All tables together would be 8 GB.
     written = 10 * (2**30 / 1.28 / 5000 + 1000)
     assert int(found.stdout) < written + (24 << 20)
     assert state.stat().st_size < written + (24 << 20)
@@ -86,7 +85,7 @@ def test_random_writes_take_ten_bytes_for_each_unit(tmp_path: Path) -> None:
     scenario.write_text(settings)
     command = [sys.executable, "-c", SPARSE, str(scenario)]
     found = subprocess.run(command, check=True, capture_output=True, text=True)
-    # The requests of a run take memory, too, but not for each of them.
+    # Requests also use memory, but not in proportion to their number.
     assert int(found.stdout) < 10 * 500_000 + (4 << 20)
 
 

@@ -20,7 +20,7 @@ from nbd_client import Client, GoneError
 from serving import MIB, NACRE, Server, missing, scenario, until
 
 LATE = ("--dilate", "1000000")
-"""An answer of 100 us takes 100 s: longer than these tests wait for anything."""
+"""Dilation at which a reply of 100 us takes 100 s, longer than any timeout here."""
 
 
 def test_a_server_ends_though_an_answer_is_due_much_later(tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def test_who_says_goodbye_and_takes_its_answers_gets_them_whole(
             client.send(nbd_client.DISCONNECT)
             client.wire.socket.shutdown(socket.SHUT_WR)
             found = {answer.cookie: answer for answer in (client.answer() for _ in asked)}
-            client.export.size = 0  # Goodbye was said.
+            client.export.size = 0  # The disconnect request was already sent.
         whole = [found[cookie].checked().data for cookie in asked]
         assert whole == [b"a" * 4096, b"b" * 4096, bytes(4096)]
     finally:
@@ -103,7 +103,7 @@ def test_clients_that_hang_up_leave_their_places_at_once(tmp_path: Path, listen:
 
 
 def took(process: psutil.Process) -> float:
-    """Seconds of processors that it took so far."""
+    """Processor seconds of the process so far."""
     times = process.cpu_times()
     return float(times.user + times.system)
 
@@ -149,19 +149,19 @@ def test_a_server_without_memory_for_threads_goes_on_when_there_is_some(
         assert server.process is not None
         process = psutil.Process(server.process.pid)
         threads = process.num_threads()
-        # The stacks of clients that have left are kept for others: a thread is had without memory.
+        # The stacks of ended threads are reused, so a new thread needs no new memory.
         with ExitStack() as clients:
             for _ in range(came):
                 clients.enter_context(closing(Client(server.uri)))
         until(lambda: process.num_threads() <= threads)
         before = process.rlimit(psutil.RLIMIT_AS)
-        # A thread begins where 8 MiB are free; 4 MiB are left for what runs already.
+        # A thread needs 8 MiB of free address space; 4 MiB are left for running threads.
         process.rlimit(psutil.RLIMIT_AS, (process.memory_info().vms + 4 * MIB, before[1]))
         for door in ["disk.img.sock", "disk.img.ctl", "metrics"] * 3:
             with closing(socket.socket(socket.AF_UNIX)) as caller:
                 caller.settimeout(10)
                 caller.connect(str(tmp_path / door))
-                # One that was not yet taken in is reset.
+                # A connection that was not yet accepted is reset.
                 with suppress(ConnectionResetError):
                     assert caller.recv(1) == b"", "its connection ends: there is no thread for it"
         process.rlimit(psutil.RLIMIT_AS, before)
@@ -189,7 +189,7 @@ def test_a_command_that_is_denied_its_threads_says_so(tmp_path: Path, arguments:
     done = subprocess.run(
         [NACRE, *arguments.split()],
         cwd=tmp_path,
-        # No machine has room for such stacks, so the system refuses every thread of the core.
+        # No machine has memory for such stacks, so the system refuses every thread of the core.
         env=os.environ | {"RUST_MIN_STACK": str(1 << 46)},
         capture_output=True,
         text=True,
@@ -205,7 +205,7 @@ def test_a_command_that_is_denied_its_threads_says_so(tmp_path: Path, arguments:
 
 
 HOSTILE = int(os.environ.get("NACRE_HOSTILE", "300"))
-"""Clients that do no good; 10,000 of them take minutes."""
+"""Number of misbehaving clients; 10,000 take minutes."""
 AT_A_TIME = 8
 GROWS_MAX = 64 * MIB
 """glibc has 8 arenas for each processor, and each may keep 2 MiB (`keep_little` of the crate of
@@ -213,14 +213,14 @@ pages), on 2 processors 32 MiB. With glibc's own numbers 500 of these clients le
 
 
 def raw(server: Server, sent: bytes) -> None:
-    """A client that says something, and leaves."""
+    """A client that sends bytes, and disconnects."""
     with closing(socket.socket(socket.AF_UNIX)) as caller:
         caller.connect(str(server.folder / "disk.img.sock"))
         caller.send(sent)
 
 
 def hostile(server: Server, number: int) -> None:
-    """A client that does no good, and leaves."""
+    """A client that misbehaves, and disconnects."""
     kind, size = number % 9, 1 << 19 + number // 9 % 6
     if kind < 3:
         raw(server, [b"", os.urandom(64), b"IHAVEOPT" * 3][kind])
@@ -229,11 +229,11 @@ def hostile(server: Server, number: int) -> None:
         match kind:
             case 3:  # announces 32 MiB and sends half of one
                 client.send(nbd_client.WRITE, 0, 32 * MIB, bytes(MIB // 2))
-            case 4:  # asks for much and takes nothing
+            case 4:  # requests a lot of data and receives nothing
                 client.send(nbd_client.READ, 0, 16 * MIB)
-            case 5:  # leaves while what it has sent is written
+            case 5:  # disconnects while its data is written
                 client.send(nbd_client.WRITE, 0, size, bytes(size))
-            case 6:  # asks for more than it may have at a time, and takes the beginning
+            case 6:  # exceeds the limit of outstanding data, and receives only the beginning
                 for _ in range(8):
                     client.send(nbd_client.READ, 0, size)
                 client.wire.take(1000)
@@ -255,7 +255,7 @@ def test_hostile_clients_leave_a_server_as_it_was(tmp_path: Path) -> None:
         def gone() -> bool:
             return answers(server)
 
-        # Its beginning is over when it has served somebody.
+        # Start-up is over when it has served a client.
         with Client(server.uri) as client:
             assert client.read(0, 512) == bytes(512)
         until(gone)

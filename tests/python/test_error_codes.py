@@ -1,4 +1,4 @@
-"""What programs are given of an error: a code that is stable, and data."""
+"""Errors for programs: a stable code, and data."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from serving import NACRE, scenario
 
 ROOT = Path(__file__).parents[2]
 ERRORS = {"Error", "TraceError", "SystemLimitError"}
-MISTAKES: dict[str, tuple[str, dict[str, Any], Code, dict[str, Any]]] = {
+CASES: dict[str, tuple[str, dict[str, Any], Code, dict[str, Any]]] = {
     "no such setting": (
         "onyx", {"workload.footprnt": "1 GiB"}, "unknown-setting", {"nearest": "footprint"},
     ),
@@ -44,15 +44,15 @@ MISTAKES: dict[str, tuple[str, dict[str, Any], Code, dict[str, Any]]] = {
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """A command that has ended."""
+    """Runs a command to its end."""
     return subprocess.run(
         [str(NACRE), *arguments], capture_output=True, text=True, timeout=60, check=False
     )
 
 
-@pytest.mark.parametrize("name", MISTAKES)
+@pytest.mark.parametrize("name", CASES)
 def test_a_mistake_has_a_code_and_what_a_program_can_use(name: str) -> None:
-    given, settings, code, data = MISTAKES[name]
+    given, settings, code, data = CASES[name]
     with pytest.raises(nacre.errors.ConfigError) as raised:
         nacre.run(given, settings)
     (problem, *_) = raised.value.problems

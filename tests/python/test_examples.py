@@ -1,4 +1,4 @@
-"""The examples run, and what they print holds together."""
+"""The examples run, and their output is consistent."""
 
 import json
 import subprocess
@@ -17,7 +17,7 @@ def run(*arguments: object) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture
 def trace(tmp_path: Path) -> Path:
-    """Three passes over 640 blocks: only a cache of all of them ever hits."""
+    """Three sequential passes over 640 blocks: only a cache that holds all of them has hits."""
     rows = (
         f"{128166372003061629 + 20_000 * i},hm,0,Read,{4096 * (i % 640)},4096,1"
         for i in range(1920)

@@ -1,4 +1,4 @@
-"""The explorer in a real browser: what addresses keep, errors at their field, and idle pages."""
+"""The explorer in a real browser: state in addresses, errors at fields, and idle pages."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ def test_a_plan_that_is_not_made_yet_has_an_address(watched: Watched) -> None:
     assert page.input_value("#price-pcm_ssd") == "2.5"
     assert page.input_value("#price-disk_15k_kim") == ""
     assert not page.is_visible("#price-emlc_ssd")
-    watched.open("/plan?tier=nobody:3")
-    assert watched.shows("text=The catalog has no device nobody")
+    watched.open("/plan?tier=unknown:3")
+    assert watched.shows("text=The catalog has no device unknown")
 
 
 @pytest.mark.parametrize(
     ("address", "said"),
     [
-        ("/plan?trace=nobody", "There is no trace called nobody; there are "),
-        ("/plan?plan=nobody", "there is nothing called nobody among the plans"),
-        ("/crash?fault=nobody", "There is no fault called nobody; there are "),
-        ("/papers?paper=nobody", "There is no paper called nobody; there are "),
-        ("/papers?paper=envy&figure=nobody", "There is no figure called nobody; there are "),
-        ("/papers?class=nobody", "There is no class called nobody; there are prediction"),
-        ("/papers?verdict=nobody", "There is no verdict called nobody; there are pass"),
+        ("/plan?trace=unknown", "There is no trace called unknown; there are "),
+        ("/plan?plan=unknown", "there is nothing called unknown among the plans"),
+        ("/crash?fault=unknown", "There is no fault called unknown; there are "),
+        ("/papers?paper=unknown", "There is no paper called unknown; there are "),
+        ("/papers?paper=envy&figure=unknown", "There is no figure called unknown; there are "),
+        ("/papers?class=unknown", "There is no class called unknown; there are prediction"),
+        ("/papers?verdict=unknown", "There is no verdict called unknown; there are pass"),
     ],
 )
 def test_an_address_of_what_is_not_there_says_so(watched: Watched, address: str, said: str) -> None:
@@ -97,7 +97,7 @@ def test_mistakes_of_a_study_are_said_at_their_field(watched: Watched) -> None:
     watched.open(f"/study?from=server-cache-zipf&{few}&axis=run.seed%3D1&name=often&seeds=many")
     assert watched.shows("#wrong-runs >> text=it is not a whole number")
     assert page.input_value("#seeds") == "many"
-    watched.click("button:has-text('Begin')")
+    watched.click("button:has-text('Start')")
     assert watched.shows("#wrong-runs >> text=give a whole number from 1 to 1,000")
     assert page.get_attribute("#seeds", "aria-invalid") == "true"
     watched.fill("#seeds", "2")
@@ -124,7 +124,7 @@ def test_answers_of_single_requests_are_there_when_the_page_is_loaded_again(
     page = watched.page
     watched.open("/device")
     watched.fill("#requests", "read 8 KiB 4 KiB")
-    watched.click("button:text-is('Ask')")
+    watched.click("button:text-is('Run')")
     told = page.inner_text("table >> nth=0")
     assert "read 4,096 B at 8,192" in told
     page.reload()
@@ -147,7 +147,7 @@ def test_answers_of_single_requests_are_there_when_the_page_is_loaded_again(
         served.close()
 
 
-def test_a_page_that_nobody_sees_asks_nothing(watched: Watched, server: Server) -> None:
+def test_a_page_that_unknown_sees_asks_nothing(watched: Watched, server: Server) -> None:
     page = watched.page
     served = Served(server.folder, "--timing", "emulated")
     hide = "Object.defineProperty(document, 'hidden', {value: %s, configurable: true})"

@@ -1,9 +1,9 @@
 """The explorer in a real browser: the main path of each page, an error, pictures of all of them.
 
-Nothing here waits for a time: a page says when it is ready, and only work under way is looked at
-before that. The pictures go to the folder that NACRE_PICTURES names, which is how those of the
-documents are made: NACRE_PICTURES=docs/pictures make test-browser. Those of Plan, Device, and Crash
-are made by tools/pictures.py, with a longer trace and load.
+Tests wait until a page reports that it is ready, not for a fixed time. Pictures are saved in the
+folder NACRE_PICTURES. To update the pictures of the documents, run NACRE_PICTURES=docs/pictures
+make test-browser. The pictures of Plan, Device, and Crash are made by tools/pictures.py, with a
+longer trace and load.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
 WIDE = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
 PICTURE_MAX = 160_000
-"""Bytes of a picture: documents show many of them."""
+"""Maximum size of a picture in bytes, because documents have many."""
 _KEPT_WIDTHS = """[...document.querySelectorAll("figure svg")].map((each) =>
     each.getBoundingClientRect().width / Math.min(600, each.viewBox.baseVal.width))"""
-"""How much of their width figures keep on a phone, of 600 px at most: less makes text too small."""
+"""Minimum scale of a figure on a phone, relative to at most 600 px; below, text is too small."""
 
 _CUT_WORDS = """[...document.querySelectorAll("figure")].flatMap((figure) => {
     const { left } = figure.getBoundingClientRect();
     return [...figure.querySelectorAll("svg text")]
         .filter((each) => each.getBoundingClientRect().left < left).map((each) => each.textContent);
 })"""
-"""Words that begin left of their figure, where nobody can scroll to."""
+"""Text left of its figure, which cannot be scrolled into view."""
 
 
 @pytest.fixture(scope="module")
@@ -47,16 +47,16 @@ def pictures() -> Path | None:
 
 
 def picture(watched: Watched, folder: Path | None, name: str) -> None:
-    """Looks at a page in the light, in the dark and on a phone, and keeps pictures if asked to."""
+    """Checks a page in light mode, in dark mode, and on a phone; saves pictures if requested."""
     page = watched.page
-    # Each color and each size is looked through once: that takes longest.
+    # Each color scheme and each size is checked only once, because that takes longest.
     for manner, colors, size, is_kept, is_searched in (
         ("light", "light", WIDE, True, True),
         ("dark", "dark", WIDE, True, False),
         ("phone in the dark", "dark", PHONE, False, True),
         ("phone", "light", PHONE, True, False),
     ):
-        # Without motion: buttons take a moment from one background to the other.
+        # Without transitions, because backgrounds of buttons change gradually.
         page.emulate_media(color_scheme=colors, reduced_motion="reduce")  # type: ignore[arg-type]
         page.set_viewport_size(size)  # type: ignore[arg-type]
         if is_searched:
@@ -144,7 +144,7 @@ def test_design_shows_every_mistake_at_its_field(watched: Watched, pictures: Pat
     field = page.locator(".field", has=page.locator('[name="workload.footprint"]'))
     assert 'there is no unit "kg"' in field.inner_text()
     assert page.get_attribute('[name="workload.footprint"]', "aria-invalid") == "true"
-    picture(watched, pictures, "mistakes")
+    picture(watched, pictures, "errors")
     watched.click("button:has-text('stack.channels')")
     assert page.evaluate("document.activeElement.name") == "stack.channels"
     watched.fill('[name="stack.channels"]', "8")
@@ -256,7 +256,7 @@ def test_study_shows_its_front_while_it_runs_and_goes_on_after_a_stop(
         "axis=workload.requests%3D20000%2C 1000000000000&axis=stack.level[0].policy%3Dlru%2C arc"
     )
     watched.open(f"/study?from=server-cache-zipf&set=run.warm_up%3D1000&{endless}&name=endless")
-    page.click("button:has-text('Begin')")
+    page.click("button:has-text('Start')")
     page.wait_for_selector("figure svg")
     assert watched.shows(".job progress")
     watched.click(".job button:has-text('Stop')")
@@ -269,16 +269,16 @@ def test_study_shows_its_front_while_it_runs_and_goes_on_after_a_stop(
     few = "set=workload.requests%3D100000&set=run.warm_up%3D10000"
     watched.open(f"/study?from=server-cache-zipf&{few}&name=sizes")
     watched.fill("#path-1", "stack.level[0].polici")
-    watched.click("button:has-text('Begin')")
+    watched.click("button:has-text('Start')")
     assert watched.shows("text=there is no such setting")
     watched.fill("#path-1", "stack.level[0].policy")
     values = page.input_value("#values-1")
     watched.fill("#values-1", "")
-    watched.click("button:has-text('Begin')")
+    watched.click("button:has-text('Start')")
     assert watched.shows("#wrong-axis-1:has-text('it is empty: there is nothing to study')")
     assert not watched.shows(".trouble")
     watched.fill("#values-1", values)
-    watched.click("button:has-text('Begin')")
+    watched.click("button:has-text('Start')")
     assert watched.address == "/study?study=sizes-1"
     assert page.inner_text(".headline").startswith("6 designs.")
     assert page.locator("figure svg").count() >= 2
@@ -292,9 +292,9 @@ def test_what_an_address_shows_stays_when_somebody_else_works(watched: Watched) 
     page = watched.page
     few = "set=workload.requests%3D20000&set=run.warm_up%3D1000"
     watched.open(f"/study?from=server-cache-zipf&{few}&axis=run.seed%3D1&name=shown")
-    watched.click("button:has-text('Begin')")
+    watched.click("button:has-text('Start')")
     page.goto(f"{watched.base}/study?from=server-cache-zipf&axis=workload.requests%3D1000000000000")
-    page.click("button:has-text('Begin')")
+    page.click("button:has-text('Start')")
     page.wait_for_selector(".job progress")
     page.goto(f"{watched.base}/study?study=shown-1")
     page.wait_for_selector("#under-way button")
@@ -351,16 +351,16 @@ def test_device_is_watched_loses_its_power_and_answers_single_requests(
         page.wait_for_selector(".mark-line path[d]:not([d='']) >> nth=3", state="attached")
         watched.click("summary:has-text('Media errors')")
         watched.fill("[id^=size-]", "1000")
-        watched.click("button:has-text('Do it')")
+        watched.click("button:has-text('Apply')")
         assert watched.shows("text=bytes 0 to 1,023, 2 sectors of 512 bytes: reads fail")
         watched.fill("[id^=ask-]", "read 0 512")
         watched.click("button:has-text('Send')")
         assert watched.shows(".export td:has-text('the device reported an error')")
         watched.fill("#requests", "read 0 4 KiB\nfly")
-        watched.click("button:text-is('Ask')")
+        watched.click("button:text-is('Run')")
         assert watched.shows("text=it is not a request")
         watched.fill("#requests", "read 0 4 KiB\nread 0 4 KiB\nwrite 0 4 KiB")
-        watched.click("button:text-is('Ask')")
+        watched.click("button:text-is('Run')")
         assert watched.shows("td:has-text('write 4,096 B at 0')")
         watched.click("button:text-is('TOML')")
         assert 'kind = "server_cache"' in page.inner_text(".copying pre >> visible=true")
@@ -415,8 +415,8 @@ def test_papers_recompute_a_figure_and_show_it_beside_what_was_published(
     watched.click(".copying button:has-text('TOML of capacitors')")
     page.evaluate("scrollTo(0, 0)")
     picture(watched, pictures, "claims")
-    watched.open("/papers?paper=nobody")
-    assert watched.shows("text=There is no paper called nobody")
+    watched.open("/papers?paper=unknown")
+    assert watched.shows("text=There is no paper called unknown")
 
 
 def test_a_page_without_the_token_says_which_address_to_open(

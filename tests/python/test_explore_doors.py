@@ -1,4 +1,4 @@
-"""Who gets into the explorer, and what becomes of those who should not."""
+"""Access control of the explorer."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_what_is_not_there_is_said(inside: Client) -> None:
 
 
 def ask(server: Server, method: str, path: str, document: object = None) -> object:
-    """An answer of a server."""
+    """Response of a server."""
     connection = http.client.HTTPConnection(urlsplit(server.base).netloc, timeout=120)
     headers = {"authorization": f"Bearer {server.token}", "content-type": "application/json"}
     connection.request(method, path, json.dumps(document), headers)
@@ -112,7 +112,7 @@ def ask(server: Server, method: str, path: str, document: object = None) -> obje
 
 
 def leave(server: Server, said: bytes) -> None:
-    """Says something and is gone before there is an answer."""
+    """Sends a request and disconnects before the response."""
     with socket.create_connection(("127.0.0.1", urlsplit(server.base).port or 0)) as connection:
         connection.sendall(said)
 

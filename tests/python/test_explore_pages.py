@@ -1,4 +1,4 @@
-"""What the explorer answers to its pages."""
+"""Responses of the explorer to its pages."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def inside(folder: Path) -> Iterator[Client]:
 
 @pytest.fixture
 def empty(tmp_path: Path) -> Iterator[Client]:
-    """An explorer of a folder that no other test writes to."""
+    """An explorer with its own folder."""
     with client(tmp_path) as made:
         yield made
 
@@ -183,7 +183,7 @@ def test_what_the_runs_of_a_paper_take_is_what_they_took() -> None:
 
 
 def test_a_crash_takes_every_seed_that_the_command_takes(inside: Client) -> None:
-    seed = str(2**64 - 1)  # as text: a page cannot count so far
+    seed = str(2**64 - 1)  # as text, because JavaScript has no exact integers of this size
     tree = tomllib.loads({row.name: row for row in nacre.catalog.scenarios()}["disk-15k"].text)
     tree["name"] = "seeds"
     last = inside.done("/api/crashes", {"tree": tree, "points": 20, "seed": seed})
@@ -265,7 +265,7 @@ def test_a_recomputed_figure_is_beside_what_was_published(inside: Client) -> Non
     study = inside.get("/api/papers/nvram-cards/runs/capacitors").json()["toml"]
     assert sound(tomllib.loads(study))[1].total == 16
     assert inside.get("/api/papers/nvram-cards/runs/none").status_code == 404
-    assert inside.post("/api/papers", json={"paper": "nobody"}).status_code == 422
+    assert inside.post("/api/papers", json={"paper": "unknown"}).status_code == 422
 
 
 def test_nothing_is_served_of_a_folder_that_is_no_run(inside: Client) -> None:

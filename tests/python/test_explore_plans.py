@@ -1,4 +1,4 @@
-"""What the explorer answers about traces and plans."""
+"""Responses of the explorer about traces and plans."""
 
 from __future__ import annotations
 
@@ -82,8 +82,8 @@ def test_a_plan_says_what_becomes_of_it_if_a_latency_is_wrong(inside: Client) ->
     assert last["state"] == "done", last
     rows = inside.get(f"/api/plans/{name}").json()["latencies"]["rows"]
     assert [row[:2] for row in rows[:2]] == [
-        ["latency of pcm_ssd", "a fifth less"],
-        ["latency of pcm_ssd", "a fifth more"],
+        ["latency of pcm_ssd", "20 % less"],
+        ["latency of pcm_ssd", "20 % more"],
     ]
     assert len(rows) == 6
     path = inside.explorer.folder.root / "plans" / name

@@ -1,4 +1,4 @@
-"""The explorer in a real browser: several tabs that follow the same work."""
+"""The explorer in a real browser: several tabs that follow the same jobs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ ENDLESS = "set=workload.requests%3D1000000000000"
 
 
 def begin_endless(tab: Watched, server: Server) -> None:
-    """Begins a run of the name `left` and one of the name `right`; neither ends by itself."""
+    """Starts two endless runs named `left` and `right`."""
     for name in ("left", "right"):
         tab.page.goto(f"{server.base}/design?from=ssd&set=name%3D%22{name}%22&{ENDLESS}")
         tab.page.wait_for_selector("#run:enabled")

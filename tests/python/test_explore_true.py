@@ -1,4 +1,4 @@
-"""What pages of the explorer show is what holds, in a real browser."""
+"""Pages of the explorer show correct values, in a real browser."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from exploring import MSR, Watched
 
 NO_VALUE = ("e.g. ", "any price", "no price yet")
-"""How words in an empty field begin that are no default."""
+"""Beginnings of placeholders that are not defaults."""
 
 
 def test_the_latencies_of_a_preset_are_shown(watched: Watched) -> None:

@@ -1,4 +1,4 @@
-"""Every operation on a disk fails once: what was there stays, and what was finished is kept."""
+"""Every disk operation fails once: earlier results stay, and finished results are kept."""
 
 import itertools
 from pathlib import Path
@@ -70,7 +70,7 @@ def test_a_file_is_the_one_of_before_or_the_new_one(
 
 
 def kept(out: Path, outcomes: list[Outcome], *, resume: bool) -> dict[str, object]:
-    """Adds what is not in a store of points, each as its own file, and makes one of them."""
+    """Adds missing outcomes to a store of points, each in its own file, and merges the files."""
     with Store(out, {"name": "points"}, {}, points=len(outcomes), resume=resume) as store:
         for outcome in outcomes:
             if outcome.key not in store.rows:

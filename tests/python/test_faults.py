@@ -1,4 +1,4 @@
-"""Devices with faults: what records say of them, and faults of a device that is being served."""
+"""Devices with faults: their records, and faults of served devices."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ pytest_plugins = ("nacre.devices.fixtures",)
 
 
 def faulty(*faults: dict[str, Any], read_share: str = "50 %") -> dict[str, Any]:
-    """10,000 requests one after the other to a device of 100 us, with these faults."""
+    """Record of 10,000 serial requests to a device of 100 us with these faults."""
     return {
         "schema": 1,
         "workload": {
@@ -124,7 +124,7 @@ def test_a_served_device_stalls_on_request_and_its_clients_see_it(
         client.read(0, 4096)
         (fault,) = control.faults()
         assert (fault.number, fault.kind, fault.touched) == (number, "stall", 1)
-        # What a client saw is counted after its answer was sent.
+        # Wall-clock latencies are recorded after the reply is sent.
         until(lambda: control.stats().export().wall.read is not None)
         export = control.stats().export()
         assert 0 < fault.added_s <= 0.4

@@ -1,4 +1,4 @@
-"""Figures: what is drawn is what was recorded. Data are checked, not pixels."""
+"""Figures show the recorded data; checks data, not pixels."""
 
 import io
 from typing import Any
@@ -41,13 +41,13 @@ def record() -> Record:
 
 
 def values(chart: Any) -> list[dict[str, Any]]:
-    """The rows drawn by a chart of one layer, or by the first layer of several."""
+    """Rows of the only or first layer of a chart."""
     spec = chart.to_dict()
     return rows(spec, spec)
 
 
 def rows(spec: dict[str, Any], panel: dict[str, Any]) -> list[dict[str, Any]]:
-    """The rows a panel of a chart draws."""
+    """Rows of a panel of a chart."""
     data: list[dict[str, Any]] = spec["datasets"][panel["data"]["name"]]
     return data
 
@@ -107,7 +107,7 @@ def test_the_throughput_figure_draws_every_request(record: Record) -> None:
 
 
 def over_time(reads: list[int], simulated_s: float) -> Record:
-    """Reads in intervals of a second."""
+    """A record with reads in intervals of one second."""
     columns = {
         "time.start_s": np.arange(len(reads), dtype=float),
         "time.reads": np.array(reads, dtype=np.uint64),

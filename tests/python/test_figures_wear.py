@@ -1,4 +1,4 @@
-"""Figures of wear, cleaning and busy time: what is drawn is what was recorded."""
+"""Figures of wear, garbage collection, and utilization show the recorded data."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -25,7 +25,7 @@ Worn = Callable[..., Record]
 
 
 def drawn(chart: Any, field: str) -> list[dict[str, Any]]:
-    """The rows of the data sets that have `field`."""
+    """Rows of the data sets with a `field`."""
     sets = chart.to_dict()["datasets"].values()
     return [row for rows in sets for row in rows if field in row]
 

@@ -1,4 +1,4 @@
-"""Job files of fio as scenarios: what they become, and what is said of the rest."""
+"""Conversion of fio job files into scenarios, and notes on options without an equivalent."""
 
 import math
 import tomllib
@@ -98,7 +98,7 @@ def workload(found: fio.FioScenario) -> dict[str, Any]:
 
 
 def plain(tmp_path: Path, text: str | bytes, name: str | None = None) -> fio.FioScenario:
-    """A job file as it is, without a global section before it."""
+    """Converts a job file without a global section."""
     file = tmp_path / "plain.fio"
     file.write_bytes(text if isinstance(text, bytes) else text.encode())
     return fio.scenario(file, job=name)
@@ -154,7 +154,7 @@ def test_the_page_cache_of_the_host_is_named(tmp_path: Path) -> None:
     ],
 )
 def test_sizes_are_those_of_fio(tmp_path: Path, base: str, text: str, bytes_: int) -> None:
-    # The same numbers as fio 3.33 prints for an engine that does nothing.
+    # Numbers that fio 3.33 prints with the null engine.
     found = plain(tmp_path, f"[a]\nrw=read\nsize=64000000\n{base}bs={text}\n")
     assert in_bytes(workload(found)["request"]) == bytes_
 

@@ -1,6 +1,6 @@
 """Imported jobs next to fio itself: the same number of requests, sizes, directions, and addresses.
 
-fio runs each job on its engine `null`, which does nothing, and logs what it asks for.
+fio runs each job on its engine `null`, which does nothing, and logs the requests.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Kind = tuple[str, int]
 
 
 class Asked(NamedTuple):
-    """Requests by direction and size, and the bytes they lie in."""
+    """Requests by direction and size, with their range of addresses."""
 
     number: int
     kinds: dict[Kind, float]
@@ -61,7 +61,7 @@ JOBS = {
 def test_a_job_asks_for_what_fio_asks_for(tmp_path: Path, name: str) -> None:
     asked, scenario = of_fio(tmp_path, JOBS[name]), of_scenario(tmp_path, JOBS[name])
     spread = len(scenario.kinds) > 1
-    # With several sizes fio stops when enough bytes are moved: how many that takes is chance.
+    # With several sizes, fio stops after a number of bytes, so the number of requests is random.
     sizes = {size for _, size in scenario.kinds}
     slack = 5 * math.sqrt(asked.number) if len(sizes) > 1 else 0
     assert abs(asked.number - scenario.number) <= slack
@@ -71,7 +71,7 @@ def test_a_job_asks_for_what_fio_asks_for(tmp_path: Path, name: str) -> None:
         assert asked.kinds[kind] == pytest.approx(share, abs=5 * error + 1e-9), kind
     assert scenario.start <= asked.start
     assert asked.end <= scenario.end
-    # Reads and writes in turn each get as far as their share.
+    # Reads and writes each cover their share.
     if "in turn" not in name:
         assert asked.end - asked.start > 0.9 * (scenario.end - scenario.start)
 
@@ -86,13 +86,13 @@ def test_a_job_asks_for_what_fio_asks_for(tmp_path: Path, name: str) -> None:
     ],
 )
 def test_rates_are_those_of_fio(tmp_path: Path, job: str, reads: int, writes: int) -> None:
-    """What fio measures says what its options mean; the host decides how close it comes."""
+    """Measured rates show the meaning of fio's options; they depend on the host."""
     job = f"{job}norandommap\nsize=64m\ntime_based\nruntime=1\n"
     found = of_fio(tmp_path, job)
     counted = Counter(dict.fromkeys(("read", "write"), 0))
     for (op, _), share in found.kinds.items():
         counted[op] += round(share * found.number)
-    # A host that is held up makes fewer requests, and never many more.
+    # A delayed host sends fewer requests, and never many more.
     assert counted["read"] <= reads * 1.1 + 2
     assert counted["write"] <= writes * 1.1 + 2
     table = tomllib.loads(imported(tmp_path, job).text)["workload"]
@@ -104,7 +104,7 @@ def test_rates_are_those_of_fio(tmp_path: Path, job: str, reads: int, writes: in
 
 
 def of_fio(tmp_path: Path, job: str) -> Asked:
-    """What fio asks the engine `null` for, one request at a time: a log has each once then."""
+    """Requests of fio to the engine `null`, one at a time, so that a log has each only once."""
     fio, log = needs("fio", "fio"), tmp_path / "asked.log"
     (tmp_path / "run.fio").write_text(f"[job]\n{job}ioengine=null\niodepth=1\nwrite_iolog={log}\n")
     done = subprocess.run(
@@ -119,7 +119,7 @@ def of_fio(tmp_path: Path, job: str) -> Asked:
         if fields[-1] in ("add", "open", "close"):
             continue
         name, op, offset, size = fields[-4:]
-        # Files lie behind each other.
+        # Files are consecutive.
         place = files.setdefault(name, len(files) << 20) + int(offset)
         kinds[op, int(size)] += 1
         start, end = min(start, place), max(end, place + int(size))
@@ -134,7 +134,7 @@ def imported(tmp_path: Path, job: str) -> fio.FioScenario:
 
 
 def of_scenario(tmp_path: Path, job: str) -> Asked:
-    """What the scenario says it asks for."""
+    """Requests according to the scenario."""
     table: dict[str, Any] = tomllib.loads(imported(tmp_path, job).text)["workload"]
     parts = table.get("part", [{"pattern": table}])
     given = sum(ratio(part["share"]) for part in parts if "share" in part)

@@ -1,4 +1,4 @@
-"""Habits of the command line and of Python: what is refused, what is printed, what is written."""
+"""Conventions of the command line and of Python: rejected input, output, and files."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_a_figure_without_an_end_is_written_as_two(tmp_path: Path) -> None:
 def test_a_notebook_shows_a_figure_without_a_network() -> None:
     record = nacre.run(SMALL)
     for chart in (record.plot.latency(), record.plot.throughput(), record.plot.time_spent()):
-        # IPython asks the object, and takes what it says before what its class says.
+        # IPython prefers attributes of the object to those of its class.
         bundle: Any = chart._repr_mimebundle_
         shown = bundle(include=None, exclude=None)
         assert shown["image/svg+xml"].startswith("<svg")
@@ -152,7 +152,7 @@ def test_an_optional_setting_of_a_preset_is_switched_off() -> None:
     whole, free = nacre.run(bought), nacre.run(bought, {"stack.price": False})
     assert whole.cost
     assert free.cost is None
-    # The scenario that was used says so, and says the same when it is run again.
+    # The recorded scenario has the setting, and gives the same record when run again.
     assert free.scenario.stack.price is False
     again = nacre.run(free.scenario.to_dict())
     assert (again.cost, again.scenario.stack.price) == (None, False)

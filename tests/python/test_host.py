@@ -1,4 +1,4 @@
-"""`[host]`: where it has no effect, its user reads so."""
+"""Warnings if `[host]` has no effect."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_runs_and_single_requests_go_through_it(disk: str) -> None:
     assert nacre.run(disk).components[0].path == "host"
     (late,) = nacre.step(disk, [("read", 0, 4096)], {"host.timeout": "3 us"})
     assert not late.is_done
-    # Six tries.
+    # Six attempts.
     assert late.latency_ns == pytest.approx(6 * 3_000)
     assert [one.component for one in late.spent] == ["host"]
 
@@ -39,7 +39,7 @@ def test_memories_and_power_loss_tests_warn_of_it(disk: str) -> None:
         nacre.open(disk)
     with pytest.warns(UserWarning, match=ONLY + "power-loss"):
         nacre.crash(disk, points=10)
-    # Also when a setting adds it.
+    # Also if an override adds it.
     text = DISK.replace('[host]\nqueue_depth = 2\ntimeout = "1 s"\n', "")
     Path(disk).write_text(text)
     with pytest.warns(UserWarning, match=ONLY):

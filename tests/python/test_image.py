@@ -1,4 +1,4 @@
-"""What is good in an image and what is lost, and copies with what is left."""
+"""Checks of images, and recovered copies."""
 
 import json
 from pathlib import Path
@@ -17,7 +17,7 @@ DEVICE = {
 
 @pytest.fixture
 def image(tmp_path: Path) -> Path:
-    """A memory that was closed, of 20 pages."""
+    """A closed memory of 20 pages."""
     place = tmp_path / "x.img"
     with nacre.open(DEVICE, image=place) as memory:
         for page in range(20):
@@ -26,7 +26,7 @@ def image(tmp_path: Path) -> Path:
 
 
 def damage(image: Path, page: int) -> None:
-    """Changes a bit of a page; bits are kept inverted."""
+    """Flips a bit of a page."""
     data = image.read_bytes()
     at = data.index(bytes([0xFF ^ (page + 1)]) * 4096)
     with image.open("r+b") as file:
@@ -107,7 +107,7 @@ def test_a_journal_that_is_damaged_ends_there_in_the_copy(tmp_path: Path) -> Non
         nacre.open(DEVICE, image=snapshot)
     found = nacre.devices.images.repair(snapshot, copy)
     assert found.journal.damage
-    # Nine writes with a flush behind each, but for the record that is damaged.
+    # Nine writes, each followed by a flush, except for the damaged record.
     assert found.journal.records + found.journal.lost == 2 * 9 - 1
     with nacre.open(DEVICE, image=copy) as memory:
         left = (found.journal.records + 1) // 2

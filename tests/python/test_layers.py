@@ -1,4 +1,4 @@
-"""The folders of `nacre` import downward only, and no module imports itself by way of others."""
+"""The folders of `nacre` import only from lower layers, without import cycles."""
 
 import ast
 from collections.abc import Iterator
@@ -23,13 +23,13 @@ LAYERS = (
 """From the bottom up. Within a layer, a folder imports only those to its left; `errors` and `base`
 import each other."""
 LATE = "nacre.results.base"
-"""The one module that may import upward: what every result can do."""
+"""The only module with upward imports: the base class of results."""
 CORE = "nacre._core"
 HOME = Path(nacre.__file__).parent
 
 
 def modules() -> dict[str, Path]:
-    """Every module by its name; the examples are programs of their own."""
+    """Every module by name, except the examples, which are separate programs."""
     found = {}
     for file in HOME.rglob("*.py"):
         parts = ["nacre", *file.relative_to(HOME).with_suffix("").parts]
@@ -39,7 +39,7 @@ def modules() -> dict[str, Path]:
 
 
 def imported(file: Path, known: set[str]) -> Iterator[str]:
-    """What a module imports: at its top, inside functions, and for type checkers alone."""
+    """Imports of a module: at the top, inside functions, and for type checkers only."""
     for node in ast.walk(ast.parse(file.read_text())):
         names: list[str] = []
         if isinstance(node, ast.Import):
@@ -61,7 +61,7 @@ EDGES = {
 
 
 def layer(module: str) -> tuple[int, int]:
-    """The layer of a module, and its place there."""
+    """The layer of a module, and its position there."""
     folder = module.split(".")[1]
     row = next(number for number, row in enumerate(LAYERS) if folder in row)
     return row, LAYERS[row].index(folder) if row else 0

@@ -45,7 +45,7 @@ IN_ONE_DOCUMENT: dict[str, Callable[[], Result]] = {
 def test_every_kind_that_has_files_can_be_loaded() -> None:
     never = Kind.__dataclass_fields__["read"].default
     unread = [known.result for known in kinds.KINDS if kinds.at(known.place).read is never]
-    # A fitted workload is a part of a scenario, and is read as one.
+    # A fitted workload is saved as a part of a scenario.
     assert unread == ["FittedWorkload"]
     unwritten = [
         known.result

@@ -1,4 +1,4 @@
-"""`nacre.open`: a simulated memory that programs use, its times and transactions."""
+"""`nacre.open`: data, latencies, and transactions of a simulated memory."""
 
 from __future__ import annotations
 

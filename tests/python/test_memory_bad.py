@@ -1,4 +1,4 @@
-"""What a simulated memory refuses: it is named, and changes nothing."""
+"""Errors of a simulated memory: precise, and without effect on data."""
 
 from __future__ import annotations
 

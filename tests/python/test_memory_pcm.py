@@ -1,4 +1,4 @@
-"""`nacre.open` on a drive that is written in place, and what a power failure takes from it."""
+"""`nacre.open` on a drive with in-place writes, and losses at a power failure."""
 
 from pathlib import Path
 

@@ -88,7 +88,7 @@ def test_a_memory_closed_without_power_has_it_when_it_is_opened(image: Path) -> 
 
 
 class Twin:
-    """A memory and the bytes it has to hold."""
+    """A memory and its expected bytes."""
 
     def __init__(self, path: Path, seed: int, settings: dict[str, object]) -> None:
         self.path, self.settings = path, settings
@@ -148,7 +148,7 @@ class Twin:
         if self.random.random() < 0.5:
             self.memory.close()
         else:
-            # As a kill: what holds the file goes without closing.
+            # Like a kill: the owner of the file disappears without closing it.
             self.memory._core = SimpleNamespace(closed=True)  # type: ignore[assignment]
         self.block = None
         self.memory = small(self.path, self.settings)
@@ -205,7 +205,7 @@ def test_a_killed_process_loses_nothing_it_was_told_is_written(image: Path) -> N
             child.send_signal(signal.SIGKILL)
             told = child.stdout.read().split("\n")[:-1]
         last = max([last, *map(int, told)])
-        # It was killed at any point of the transaction or the write after the last it told of.
+        # It was killed at any point of the transaction or write after the last reported one.
         with small(image) as mem:
             newest = mem.read_word(0)
             assert newest in (last, last + 1)
@@ -221,7 +221,7 @@ def test_a_forked_child_changes_nothing_of_its_parents_memory(tmp_path: Path) ->
     memory[0:6] = b"before"
     child = os.fork()
     if child == 0:
-        # No test frame may be unwound here: the child ends at once, with what it found.
+        # The child exits at once, without unwinding frames of the test.
         try:
             memory[0:6] = b"child!"
         except nacre.errors.Error as error:

@@ -103,7 +103,7 @@ def test_the_best_mixes_come_first_by_every_score(small: nacre.results.Mixes) ->
     assert small.best(1, "mean_ns")["mean_ns"][0] == frame["mean_ns"].min()
     assert small.best(1, "cost")["disk_15k_kim"][0] == 1
     assert small.best(5)["iops_per_cost"].is_sorted(descending=True)
-    # Extents nobody asks for make mixes alike in speed: the cheaper comes first.
+    # Mixes that differ only in unused extents have equal latency; the cheaper comes first.
     assert small.best(66, "iops").filter(pl.col("iops") == frame["iops"].max())["cost"].is_sorted()
     with pytest.raises(nacre.errors.ConfigError, match=r'no score called "speed".*iops_per_cost'):
         small.best(by="speed")
@@ -153,7 +153,7 @@ def test_a_run_larger_than_a_page_takes_what_it_takes_in_a_run() -> None:
     assert found.findings[0].startswith(
         "disk_15k_kim was measured with accesses of 4 KiB; one of 64 KiB takes their latency for"
     )
-    # The others were measured with 4 KiB, too, and work on 32 of them at a time.
+    # The others were also measured with 4 KiB, and serve 32 requests in parallel.
     larger = nacre.mixes(SMALL, large | {"workload.request": "256 KiB"}, steps=4)
     assert [finding.split(";")[0] for finding in larger.findings] == [
         "pcm_ssd was measured with accesses of 4 KiB",
@@ -276,7 +276,7 @@ def test_json_is_one_document_with_the_simulated_mixes(command: Runner) -> None:
     disk = next(row for row in found["simulated"] if row["disk_15k_kim"] == 1)
     assert disk["iops"] == pytest.approx(200)
     assert disk["simulated_iops"] == pytest.approx(100, rel=0.05)
-    # The scaled-down store works a whole drive as hard as if it were its own.
+    # The scaled-down store uses the full throughput of each drive, more than its share.
     assert disk["findings"] == "more_than_share"
     assert (disk["busiest"], disk["busy"]) == ("disk_15k_kim", pytest.approx(0.5, rel=0.05))
     # M/D/1 at half load waits for rho S / (2 (1 - rho)) = S / 2.
@@ -318,8 +318,8 @@ def test_a_budget_leaves_the_mixes_that_keep_it(command: Runner) -> None:
     ("budget", "said"),
     [
         ("0.5", "budget: no mix costs so little, given 0.5; the cheapest mix costs 1 kim-2014"),
-        ("-1", "budget: it is no price, given -1.0"),
-        ("nan", "budget: it is no price, given nan"),
+        ("-1", "budget: expected a price, given -1.0"),
+        ("nan", "budget: expected a price, given nan"),
     ],
 )
 def test_a_budget_that_nothing_keeps_is_a_mistake(

@@ -1,4 +1,4 @@
-"""Scenarios from the files of MQSim."""
+"""Conversion of MQSim files into scenarios."""
 
 from __future__ import annotations
 
@@ -127,10 +127,10 @@ def test_a_drive_and_a_generated_flow_become_a_scenario_that_runs(tmp_path: Path
     found = _translated(tmp_path, SYNTHETIC)
     table = tomllib.loads(found.text)
     stack, workload = table["stack"], table["workload"]
-    # Chips do one command at a time, with one page where they are written at random.
+    # A chip runs one command at a time, with one page for random writes.
     assert (stack["channels"], stack["ways"], stack["planes"]) == (2, 2, 1)
     assert (stack["blocks"], stack["page"], stack["bus"]) == (4 * 64, "8192 B", "333 MB/s")
-    # A page for each of sixteen planes.
+    # One page in each of sixteen planes.
     assert stack["buffer"] == f"{16 * 8192} B"
     assert stack["read"] == ["75000 ns", "80000 ns"]
     assert stack["program"] == ["750000 ns", "900000 ns"]
@@ -156,7 +156,7 @@ def test_cleaning_that_is_preempted_has_two_thresholds(tmp_path: Path) -> None:
     device, workload = files(tmp_path, preempted, SYNTHETIC)
     drive = mqsim.read_drive(device)
     found = mqsim.translate(drive, mqsim.read_flows(workload, drive)[0])
-    # Of 256 blocks of a chip .005 and .12; fewer than four are never kept.
+    # 0.5 % and 12 % of the 256 blocks of a chip; at least four are kept erased.
     stack = found.table["stack"]
     assert isinstance(stack, dict)
     assert (stack["reserve"], stack["idle_reserve"]) == (4, 27)
@@ -181,13 +181,13 @@ def test_pages_go_to_the_plane_of_their_address_where_blocks_are_large_enough(
     assert isinstance(stack, dict)
     assert stack["allocation"]["kind"] == "static"
     assert stack["allocation"]["order"] == "pwc"
-    # A chip is a die: each of its planes has the blocks of two dies' planes.
+    # A chip becomes a die, and each of its planes has the blocks of two dies' planes.
     assert (stack["planes"], stack["blocks"], stack["reserve"]) == (2, 128, 7)
     assert stack["allocation"]["copyback"] is True
     assert not found.about("Plane_Allocation_Scheme") + found.about("Use_Copyback_for_GC")
     (tmp_path / "found.toml").write_text(found.text)
     assert nacre.run(tmp_path / "found.toml").requests.writes == 500
-    # A mapping table in flash lies in the planes, too.
+    # A mapping table in flash is also in the planes.
     cached = large | {"Ideal_Mapping_Table": "false", "CMT_Capacity": "8192"}
     device, workload = files(tmp_path, cached, writes)
     drive = mqsim.read_drive(device)
@@ -204,7 +204,7 @@ def test_pages_go_to_the_plane_of_their_address_where_blocks_are_large_enough(
     assert any("the whole mapping table has" in missing.why for missing in found.missing)
     (tmp_path / "whole.toml").write_text(found.text)
     assert nacre.run(tmp_path / "whole.toml").requests.writes == 500
-    # Writes in sequence go to superblocks.
+    # Sequential writes go to superblocks.
     device, workload = files(tmp_path, large, writes | {"Address_Distribution": "STREAMING"})
     drive = mqsim.read_drive(device)
     found = mqsim.translate(drive, mqsim.read_flows(workload, drive)[0])

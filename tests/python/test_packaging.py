@@ -1,4 +1,4 @@
-"""What goes out beside the code: reference pages, the notebook, metadata."""
+"""Published files in addition to the code: reference pages, the notebook, metadata."""
 
 import ast
 import json
@@ -54,7 +54,7 @@ def test_the_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     names: dict[str, Any] = {}
     shown = []
     for number, cell in enumerate(notebook["cells"]):
-        assert not cell.get("outputs"), "outputs are made by whoever runs it"
+        assert not cell.get("outputs"), "the notebook is stored without outputs"
         if cell["cell_type"] != "code":
             continue
         block = ast.parse("".join(cell["source"]), f"cell {number}")
@@ -86,7 +86,7 @@ def test_addresses_are_those_of_the_repository_that_releases(tmp_path: Path) -> 
 
 
 def test_a_source_distribution_may_leave_crates_out_of_the_lock_file() -> None:
-    # It has fewer crates than the tree, so cargo changes its Cargo.lock, which --locked refuses.
+    # The package has fewer crates than the tree, so cargo would change Cargo.lock despite --locked.
     assert "locked" not in tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["maturin"]
     makefile = (ROOT / "Makefile").read_text()
     wheels = [line for line in makefile.splitlines() if "--config-setting build-args" in line]

@@ -1,4 +1,4 @@
-"""The Pareto figure of thousands of designs: small, and without a hole that it did not have."""
+"""The Pareto figure of thousands of designs is small and has no artificial gaps."""
 
 from __future__ import annotations
 

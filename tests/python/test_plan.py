@@ -1,4 +1,4 @@
-"""Plans: which cache and which mix of devices a trace wants, for what money."""
+"""Plans: caches and device mixes for a trace and a budget."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_a_plan_is_the_curves_and_the_mixes_of_its_trace(week: nacre.simulate.Pl
 
 
 def curves(missed: dict[str, dict[int, float]]) -> CacheCurves:
-    """Curves of caches that miss so much, by policy and blocks."""
+    """Cache curves with the given miss ratios by policy and blocks."""
     rows = [
         {"policy": policy, "blocks": blocks, "block": {"all": share}}
         for policy, shares in missed.items()
@@ -48,7 +48,7 @@ def test_the_cache_that_is_named_misses_the_least_of_its_size() -> None:
     first = {"lru": {10: 0.25, 100: 0.17}, "arc": {10: 0.187, 100: 0.17}}
     said = headlines.of_caches(curves({**first, "sieve": {10: 0.186, 100: 0.17}}), {}, "USD")
     assert "with sieve misses 18.6 %" in said[0]
-    # What reads alike is a tie: the first that was given is named, and the other next to it.
+    # Equal displayed values are a tie: the first policy is named, followed by the other.
     tied = headlines.of_caches(curves({**first, "sieve": {10: 0.18697, 100: 0.17}}), {}, "USD")
     assert "with arc misses 18.7 %" in tied[0]
     assert "18.7 % with sieve" in tied[0]
@@ -95,14 +95,14 @@ def test_money_buys_whole_blocks_of_each_device(week: nacre.simulate.Plan) -> No
     trees = week.cache_scenarios(0.01)
     sizes = [tree["stack"]["level"][0]["device"]["capacity"] for tree in trees]
     assert sizes == [f"{4096 * int(0.01 / price * 2**30 // 4096)} B" for price in PRICES.values()]
-    for money, said in ((1e-9, "does not buy a block"), (float("nan"), "it is no amount")):
+    for money, said in ((1e-9, "does not buy a block"), (float("nan"), "expected an amount")):
         with pytest.raises(ConfigError, match=said):
             week.cache_scenarios(money)
 
 
 def test_what_an_assumption_is_worth_is_the_best_mix_without_it(week: nacre.simulate.Plan) -> None:
     rows = week.if_prices_differ().rows
-    assert [row[:2] for row in rows[:2]] == [["as it is", ""], ["price of pcm_ssd", "a fifth less"]]
+    assert [row[:2] for row in rows[:2]] == [["as it is", ""], ["price of pcm_ssd", "20 % less"]]
     assert len(rows) == 1 + 2 * len(PRICES)
     best = week.repriced({"disk_15k_kim": 0.8}).mixes.best(1)
     assert rows[-2][-1] == f"{best['cost'][0]:.4g}"

@@ -1,4 +1,4 @@
-"""Policies written in Python: caches, placements, and cleaning on a flash drive."""
+"""Policies written in Python: cache replacement, placement, and garbage collection."""
 
 from collections import OrderedDict
 from pathlib import Path
@@ -18,7 +18,7 @@ POLICY = "stack.level[0].policy"
 
 
 class Lru:
-    """LRU, by the order of uses."""
+    """LRU by the order of accesses."""
 
     def __init__(self, blocks: int) -> None:
         self.blocks = blocks

@@ -1,4 +1,4 @@
-"""Prices in different things, converted by factors somebody states."""
+"""Prices in different currencies, converted by user-defined factors."""
 
 from typing import Any
 

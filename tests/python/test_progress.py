@@ -1,4 +1,4 @@
-"""Who waits sees how far long work is, in a pipe too."""
+"""Progress of long work on a terminal and in a pipe."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from nacre.papers.running.progress import RunsBar
 
 
 class Clock:
-    """A clock that a test moves."""
+    """A clock set by the test."""
 
     def __init__(self) -> None:
         self.now = 1000.0
@@ -28,7 +28,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 def shown(
     clock: Clock, capsys: pytest.CaptureFixture[str], bar: Bar, seconds: int, total: int | None
 ) -> list[str]:
-    """The lines of work that does 20 steps a second."""
+    """Output of work with 20 steps per second."""
     with bar:
         for second in range(seconds):
             clock.now = 1000.0 + second

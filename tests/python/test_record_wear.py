@@ -1,4 +1,4 @@
-"""Wear, cleaning and busy time in records: access, files, tables for people."""
+"""Wear, garbage collection, and utilization in records: access, files, and tables."""
 
 import json
 import re
@@ -100,7 +100,7 @@ def test_busy_time_and_idle_rest_are_all_the_time() -> None:
     assert shares["read"] == pytest.approx(
         record.requests.reads * 10e-6 / (4 * record.drained_s), rel=1e-9
     )
-    # Two of four servers are always busy, but for the end, where one waits for the other.
+    # Two of four servers are always busy, except at the end, when one waits for the other.
     assert shares["idle"] == pytest.approx(0.5, abs=1e-3)
 
 

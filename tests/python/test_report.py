@@ -1,4 +1,4 @@
-"""Pages made of saved results: what they say first, and that they need nothing else."""
+"""Reports of saved results: headlines, and no external files."""
 
 import re
 from html import unescape
@@ -61,7 +61,7 @@ def test_a_page_of_every_kind_of_result_says_what_a_person_would_and_needs_no_ne
         "The best of 15 mixes is ",
         "and every durability guarantee held.",
         "1,500 requests in 1.50 s, 33.3 % of them reads, to 1.95 MiB."
-        " An LRU cache of a tenth of that, 200 KiB, would miss ",
+        " An LRU cache of 10 % of that, 200 KiB, would miss ",
     ):
         assert sentence in shown, sentence
     assert "<script" not in shown
@@ -82,9 +82,9 @@ def test_a_study_says_what_its_best_designs_assume_take_and_cost(tmp_path: Path)
     shown = page(tmp_path / "study")
     assert "The best designs side by side" in shown
     assert "Energy, wear and cost" in shown
-    assert "Where the time went" in shown
+    assert "Latency breakdown" in shown
     assert re.search(r"Assumed values: [1-9]\d* values", shown)
-    assert ">cost, kim-2014 ratio<" in shown, "the axis of a figure says what costs are counted in"
+    assert ">cost, kim-2014 ratio<" in shown, "the axis of costs has their currency"
     assert len(re.findall(r"kim-2014 ratio", shown)) > 4
 
 
@@ -94,12 +94,12 @@ def test_a_study_says_what_saturates_in_its_best_designs(tmp_path: Path) -> None
         "None of the best designs is overloaded: stack of 10 us is the busiest part, 100.0 %"
         in (page(tmp_path / "able"))
     )
-    # One server of 100 us is asked 30,000 times a second.
+    # One server of 100 us gets 30,000 requests per second.
     server = {**ONE_SERVER["workload"], "arrival": {"kind": "poisson", "rate": "30 kHz"}}
     slow = {"path": "stack.read", "values": ["100 us", "200 us"]}
     asked = {**STUDY, "scenario": {**ONE_SERVER, "workload": server}, "axis": [slow]}
     nacre.study(asked, out=tmp_path / "slow")
-    assert "Of the best designs, 100 us is saturated: requests arrive" in page(tmp_path / "slow")
+    assert "Among the best designs, 100 us is saturated: requests arrive" in page(tmp_path / "slow")
 
 
 def test_mixes_say_what_they_assume_and_what_the_best_take_when_they_are_run(
@@ -114,7 +114,7 @@ def test_mixes_say_what_they_assume_and_what_the_best_take_when_they_are_run(
     done = runner.invoke(app, [*asked, "--simulate", "2", "--out", str(out)])
     assert done.exit_code == 0, done.output
     shown = page(out)
-    for part in ("The best mixes, simulated", "Energy, wear and cost", "Where the time went"):
+    for part in ("The best mixes, simulated", "Energy, wear and cost", "Latency breakdown"):
         assert part in shown
     assert "not run" not in shown
 
@@ -196,7 +196,7 @@ def test_records_alike_are_said_to_be(results: Path) -> None:
 
 
 def test_what_cannot_keep_up_is_told_beside_what_can() -> None:
-    # One of 10 us is asked 30,000 times a second, and so is one of 100 us.
+    # Servers of 10 us and of 100 us get 30,000 requests per second each.
     asked = {"workload.arrival": {"kind": "poisson", "rate": "30 kHz"}}
     runs = {
         name: nacre.run(ONE_SERVER, {**asked, "stack.read": read})

@@ -1,4 +1,4 @@
-"""Reproducing papers: what is asked for is run, judged and kept; what fails says so."""
+"""Reproducing papers: runs, verdicts, stored results, and failures."""
 
 import json
 import os
@@ -46,7 +46,7 @@ def test_a_row_says_what_was_published_and_what_came_out(folder: Path) -> None:
     assert alone["simulated"] == pytest.approx(10_000, rel=1e-9)
     assert alone["error"] == pytest.approx(0, abs=1e-9)
     assert (alone["pass"], alone["kind"], alone["tolerance"]) == (True, "exact", "within 2 %")
-    # One server: a closed loop of four waits for three others.
+    # With one server, each request of a closed loop of four waits for three others.
     assert rises["simulated"] == pytest.approx(4, rel=0.02)
     assert (rises["published"], rises["error"], rises["tolerance"]) == (
         "rises with depth", None, "> 1",
@@ -231,7 +231,7 @@ def test_a_place_that_cannot_be_written_is_told_before_any_run(
 
 
 def test_a_reproduction_that_is_stopped_keeps_what_was_finished(folder: Path) -> None:
-    """The watch says stop once one run has ended; of the one under way nothing is judged."""
+    """`watch` stops after the first run; the interrupted run is not judged."""
     long = folder / "tiny" / "small.toml"
     long.write_text(SCENARIO.replace("requests = 500", "requests = 100_000_000"))
     plan = PLAN.replace('"workload.arrival.queue_depth" = 1', '"workload.requests" = 500')
@@ -282,7 +282,7 @@ def test_ctrl_c_keeps_finished_runs_and_judges_nothing(folder: Path, tmp_path: P
 def test_an_interrupted_reproduction_of_all_papers_writes_the_runs_that_ended_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Nothing that grows with the runs is done after Ctrl-C: none is planned, read or judged."""
+    """After Ctrl-C, no run is planned, read, or judged."""
     planned = []
     task_of = tasks.task_of
 
@@ -360,7 +360,7 @@ range = { from = 1, to = 3, step = 2 }
             PLAN,
             "only a published number",
         ),
-        (CLAIMS.replace('class = "prediction"', 'class = "trend"'), PLAN, "close is no trend"),
+        (CLAIMS.replace('class = "prediction"', 'class = "trend"'), PLAN, "close is not a trend"),
         (CLAIMS.replace('class = "prediction"', 'class = "calibration"'), PLAN, '"because" is to'),
         (CLAIMS.replace('class = "prediction"', 'class = "unclosed"'), PLAN, "exclude each other"),
         (CLAIMS.replace("note =", 'misses = "m"\nnote ='), PLAN, "it cannot miss"),

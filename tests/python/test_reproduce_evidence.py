@@ -1,4 +1,4 @@
-"""What rows are worth as evidence: classes, named misses, fitted values, what moves predictions."""
+"""Evidence of rows: classes, known misses, fitted values, and sensitivity."""
 
 import re
 from pathlib import Path
@@ -53,7 +53,7 @@ def test_where_the_paper_prints_nothing_a_row_is_held_against_a_law(tmp_path: Pa
 def test_as_many_fitted_values_as_predictions_that_hold_fail_the_paper(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Rows of other classes do not count, however many pass."""
+    """Passing rows of other classes do not count."""
     monkeypatch.setattr(judge, "_fitted", lambda _claim, _results: ["a = 1", "b = 2"])
     assert status(work.targets(None, folder)) == 1
     said = capsys.readouterr()
@@ -61,7 +61,7 @@ def test_as_many_fitted_values_as_predictions_that_hold_fail_the_paper(
     ratio = "tiny: 2 fitted values for 1 prediction that hold, 2.0 to one"
     assert ratio in said.out
     assert f"{ratio}; fewer are to be fitted than are predicted" in said.err
-    assert status(work.targets("tiny/rate", folder)) == 0  # one figure cannot tell
+    assert status(work.targets("tiny/rate", folder)) == 0  # unknown for a single figure
 
 
 def test_rows_are_moved_by_what_was_assumed(
@@ -72,7 +72,7 @@ def test_rows_are_moved_by_what_was_assumed(
     assert (rises["id"], rises["class"]) == ("tiny/fig1/rises", "trend")
     assert found["class"] == "prediction"
     assert (found["id"], found["simulated"], found["holds"]) == ("tiny/rate/rate", 100_000, True)
-    assert found["half_width"] == 0  # every read takes 10 us, whatever the seed
+    assert found["half_width"] == 0  # every read takes 10 us with any seed
     values = {doubt["value"]: doubt for doubt in found["values"]}
     reads = values["workload.read_share = 100 %"]
     # 0.8 x 10 us + 0.2 x 20 us.
@@ -86,7 +86,7 @@ def test_rows_are_moved_by_what_was_assumed(
     table = capsys.readouterr().out
     verdicts = [line.split()[-1] for line in table.splitlines() if "read_share" in line]
     assert verdicts.count("flips") == 1
-    # A second server halves what four wait for, which still rises; one less is refused.
+    # A second server halves the wait of four, which still rises; zero servers are rejected.
     (line,) = (line for line in table.splitlines() if "parallelism" in line)
     assert line.split()[-3:] == ["refused", "2.00", "stays"]
 
@@ -132,7 +132,7 @@ def test_every_claim_of_a_paper_has_rows_or_a_reason_and_rows_that_assert_are_of
 
 
 def test_the_counts_of_the_validation_page_are_those_of_the_claims() -> None:
-    """Of each class: rows that are not known to miss, of all rows."""
+    """Rows that are not known misses, and all rows, by class."""
     page = (Path(__file__).parents[2] / "docs" / "accuracy" / "README.md").read_text()
     for target in work.targets(None):
         name = target.paper.name

@@ -1,4 +1,4 @@
-"""Fitted values taken away one at a time, and what the rows are without them."""
+"""Rows with one fitted value at a time replaced by a neutral one."""
 
 from pathlib import Path
 
@@ -65,7 +65,7 @@ def test_a_neutral_value_the_model_refuses_is_said(
 
 @pytest.mark.parametrize("paper", [target.paper.name for target in work.targets(None)])
 def test_every_fitted_value_of_a_paper_can_be_held_out(paper: str) -> None:
-    """Of the runs that answer its rows; what is only drawn next to them decides none."""
+    """Only runs that answer rows count; additional runs of figures decide no row."""
     (target,) = work.targets(paper)
     answering = [
         point.job

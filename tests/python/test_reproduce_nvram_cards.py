@@ -1,4 +1,4 @@
-"""The claims of the NVRAM cards: all of them, answerable by the plan, and each able to fail."""
+"""Claims of the NVRAM cards: complete, answered by the plan, and each can fail."""
 
 import math
 from functools import partial
@@ -13,17 +13,17 @@ from nacre.papers.work import targets
 from nacre.results.record import Record
 
 CAPS = {"read": 1_722_860.0, "write": 1_728_912.0}
-"""Requests a second that the link carries."""
+"""Limit of the link in requests per second."""
 
 ALONE_S = 6e-6
-"""A request alone, with the host's software."""
+"""Latency of a single request, including host software."""
 
 SAVED = {("10 J", "new"): 0.37216, ("35 J", "after ten years"): 0.903444}
 DUMP = {"needs_j": 26.8535, "s": 2.68535}
 
 
 def as_published(point: Point, factor: float = 1.0) -> Record:
-    """A record that agrees with the paper and with the laws, or is off by a factor."""
+    """A record that agrees with the paper and the laws, or deviates by a factor."""
     labels = dict(point.labels)
     op = labels.get("operation", "read")
     depth = int(labels.get("depth", "256"))
@@ -49,7 +49,7 @@ def as_published(point: Point, factor: float = 1.0) -> Record:
 
 
 def distorted(seed: int, point: Point) -> Record:
-    """Numbers that change from point to point without reason, by up to a factor of thirty."""
+    """Numbers changed randomly from point to point, by up to a factor of thirty."""
     phase = sum(repr(point.job.overrides()).encode()) * 0.7 + seed
     return as_published(point, 30 ** math.sin(phase * phase))
 
@@ -70,7 +70,7 @@ def test_records_as_published_pass(target: Target) -> None:
 
 
 def test_every_claim_can_fail(target: Target) -> None:
-    """Every number of every record moved by its point's own factor fails what it ought to."""
+    """If every number of a record is changed by a factor per point, the expected claims fail."""
     missed: set[str] = set()
     for seed in range(1, 40):
         found = judged(target, partial(distorted, seed))

@@ -1,4 +1,4 @@
-"""PCM for enterprise storage: every result has its rows, they can fail, and figures are drawn."""
+"""PCM for enterprise storage: every result has rows that can fail, and figures are drawn."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,7 +18,7 @@ DEVICES = {"PCM": (6.7, 128.3, 24), "eMLC": (108.0, 37.1, 6)}
 PRICES = (24.0, 6.0, 1.0)
 STORES = ("retail", "bank", "telecom")
 WITHOUT_US = {"retail": 60, "bank": 24, "telecom": 62}
-"""By how much a store is slower without PCM: what PCM is worth."""
+"""Slowdown of a store without PCM, i.e. the benefit of PCM."""
 COMPANIES = ("manufacturing", "media", "medical")
 
 
@@ -97,7 +97,7 @@ def benchmark(read_us: float) -> Served:
 
 
 def mixes(gain: float) -> nacre.results.Mixes:
-    """Two mixes of two tiers, the one with PCM by so many percent the better."""
+    """Two mixes of two tiers; PCM is better by this percentage."""
     import polars as pl
     from nacre.results.mixes import Mixes, Tier
 
@@ -140,7 +140,7 @@ def test_results_as_published_pass(found: Reproduction) -> None:
 
 
 def test_every_asserted_claim_can_fail(target: Target) -> None:
-    """PCM that brings nothing, a dynamic placement that is better, devices and stores alike."""
+    """PCM without benefit, better dynamic placement, and equal devices and stores."""
     made: dict[Job, Any] = {}
     for point in target.points:
         record = made_up(point)

@@ -1,4 +1,4 @@
-"""Rows of served devices: not run where something is missing, judged where not, nothing left."""
+"""Rows of served devices: skipped without requirements, judged otherwise, and no leftovers."""
 
 import json
 import os
@@ -67,7 +67,7 @@ def job(tmp_path: Path) -> Job:
 
 
 class Making(Local):
-    """An engine that makes up what is seen of served devices, and knows what is asked together."""
+    """An engine that returns invented results of served devices, and records its batches."""
 
     def __init__(self, made: Callable[[Task], dict[str, Any]]) -> None:
         super().__init__()
@@ -325,7 +325,7 @@ wait
 
 
 def test_what_was_started_ends_when_its_starter_is_killed(tmp_path: Path) -> None:
-    """Its processes, its mounts, and so its loop device, are those of the namespaces."""
+    """The namespaces own its processes, its mounts, and thus its loop device."""
     if (
         os.geteuid()
         or not all(map(shutil.which, ("setpriv", "unshare", "mount")))
@@ -348,7 +348,7 @@ def test_what_was_started_ends_when_its_starter_is_killed(tmp_path: Path) -> Non
 
 
 def sleepers() -> list[int]:
-    """Processes that sleep as that test has it."""
+    """Sleeping processes started by that test."""
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
@@ -360,7 +360,7 @@ def sleepers() -> list[int]:
 
 
 def gone(pid: int) -> None:
-    """Waits until a process is no more; a dead one that nobody has waited for is none."""
+    """Waits until a process has exited; zombies count as exited."""
     for _ in range(500):
         try:
             state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]

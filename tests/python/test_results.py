@@ -1,4 +1,4 @@
-"""What a run leaves in its directory when something comes in between."""
+"""Result directories of interrupted and failed runs."""
 
 import json
 import re
@@ -47,7 +47,7 @@ def names(directory: Path) -> list[str]:
 
 
 def script(folder: Path, change: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Runs `nacre` after a change to it."""
+    """Runs `nacre` with a patch."""
     (folder / "small.toml").write_text(TEXT)
     (folder / "changed.py").write_text(
         f"import sys\nfrom nacre.cli import main\n{change}\nsys.argv[0] = 'nacre'\nmain()\n"
@@ -111,7 +111,7 @@ def test_an_interrupt_while_figures_are_drawn_leaves_a_complete_record(tmp_path:
 
 
 def test_a_figure_that_does_not_fit_costs_no_record(tmp_path: Path) -> None:
-    largest = 60_000  # more than the record, less than a PNG
+    largest = 60_000  # larger than the record, smaller than a PNG
     change = f"import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, ({largest}, {largest}))\n"
     done = script(tmp_path, change, "run", "small.toml", "--out", "d", "--json")
     assert done.returncode == 1
@@ -149,7 +149,7 @@ def test_a_failed_assertion_of_the_model_is_one_line(tmp_path: Path, failure: st
 
 
 NO_STACK = "threading.stack_size(1 << 46); threading.Thread(target=print).start()"
-"""A thread that no system has addresses for."""
+"""A thread stack that exceeds any address space."""
 BEGUN_TWICE = "thread = threading.Thread(target=print); thread.start(); thread.start()"
 
 

@@ -23,9 +23,8 @@ def names(directory: Path) -> list[str]:
 
 @contextmanager
 def small_files() -> Iterator[None]:
-    """No file may grow past 4 KiB: what a full disk does, without one.
-
-    Not a fixture, which would hold for what pytest writes of the test, too.
+    """Limits files to 4 KiB, which acts like a full disk.
+    Not a fixture, because the limit would also apply to files of pytest.
     """
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, limits[1]))
@@ -231,7 +230,7 @@ RESULTS = (
     (("mixes", "tiers", "--steps", "4", "--set", "workload.requests=100"), "mixes.json"),
     (("crash", "small.toml", "--points", "20"), "crash.json"),
 )
-"""Commands that keep results in a directory, and the file that every one of them has."""
+"""Commands that store results in a directory, with a file of each."""
 
 
 @pytest.mark.parametrize(("command", "sealed"), RESULTS, ids=lambda given: given[0])
@@ -255,7 +254,7 @@ def test_results_of_another_scenario_are_not_overwritten_without_force(
     assert {path: path.read_bytes() for path in Path("out").iterdir()} == before
     forced = CliRunner().invoke(app, [*other, "--force"])
     assert forced.exit_code == 0, forced.output
-    if command[0] != "crash":  # what it was asked is generated, whatever the workload says
+    if command[0] != "crash":  # requests are generated regardless of the workload
         assert Path("out", sealed).read_bytes() != before[Path("out", sealed)]
 
 
@@ -269,7 +268,7 @@ READERS = (
     ("report", "io.csv", "-o"),
     ("run", "disk-15k", "--from", "io.csv", "--save-state"),
 )
-"""Commands that read `io.csv` and write what is named last."""
+"""Commands that read `io.csv` and write the file named last."""
 
 
 @pytest.mark.parametrize("command", READERS, ids=lambda command: " ".join(command[:2]))
@@ -324,7 +323,7 @@ def test_only_what_a_killed_write_left_is_taken_away(tmp_path: Path) -> None:
 
 
 def test_a_file_that_somebody_has_locked_is_not_replaced(tmp_path: Path) -> None:
-    """As servers and memories lock their images."""
+    """Servers and memories lock their images in the same way."""
     target = tmp_path / "disk.img"
     target.write_text("an image")
     with target.open("rb") as image:

@@ -1,4 +1,4 @@
-"""Whatever names a scenario: what is accepted, and how errors are told."""
+"""Forms of scenarios, and their errors."""
 
 import os
 from pathlib import Path
@@ -49,21 +49,19 @@ def test_overrides_are_a_table_of_paths() -> None:
 
 @pytest.mark.parametrize("seed", [-1, 2**63, 2**70])
 def test_a_seed_out_of_range_is_a_mistake_of_the_scenario(seed: int) -> None:
-    with pytest.raises(
-        nacre.errors.ConfigError, match="seed: it is out of range, given"
-    ) as mistake:
+    with pytest.raises(nacre.errors.ConfigError, match="seed: it is out of range, given") as raised:
         nacre.run(TABLE, seed=seed)
-    assert mistake.value.problems[0]["given"] == str(seed)
+    assert raised.value.problems[0]["given"] == str(seed)
     with pytest.raises(TypeError):
         nacre.run(TABLE, seed="1")  # type: ignore[arg-type]
 
 
 def test_a_table_is_cited_as_a_table_not_by_lines_nobody_wrote() -> None:
     mistaken = TABLE | {"workload": TABLE["workload"] | {"footprnt": "1 MiB"}}
-    with pytest.raises(nacre.errors.ConfigError) as mistakes:
+    with pytest.raises(nacre.errors.ConfigError) as raised:
         nacre.check(mistaken)
-    assert "workload.footprnt (<dict>): there is no such setting" in str(mistakes.value)
-    assert {problem["where"] for problem in mistakes.value.problems} == {"<dict>"}
+    assert "workload.footprnt (<dict>): there is no such setting" in str(raised.value)
+    assert {problem["where"] for problem in raised.value.problems} == {"<dict>"}
     record = nacre.run(TABLE)
     workload = (origin for origin in record.origins if origin.path.startswith("workload"))
     assert {origin.place for origin in workload if origin["from"] == "file"} == {"<dict>"}

@@ -1,6 +1,6 @@
-"""A run draws its requests and sums up on a second thread where it may.
+"""Runs that generate requests and compute statistics on a second thread.
 
-The record is that of one thread, and a run that ends waits for nobody.
+The record equals that of a single thread, and a run ends without waiting for the thread.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ import os, sys
 os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 os.execv(sys.argv[1], sys.argv[1:])
 """
-"""Runs a command on one processor."""
+"""Runs a command on a single processor."""
 
 
 def test_a_record_is_the_same_on_one_processor_and_on_several(tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_a_mistake_in_what_a_pipe_gives_is_told_while_the_pipe_is_open(tmp_path:
         text=True,
         stdout=subprocess.DEVNULL,
     )
-    # Far behind what is read at once, and so near the end that who draws ahead would wait for more.
+    # Beyond the first batches, and so near the end that the second thread would wait for input.
     offsets = [1 << 40 if number == 36_000 else number % 4096 * 4096 for number in range(50_000)]
     lines = "".join(f"{number},read,{at},4096\n" for number, at in enumerate(offsets))
     with run, (tmp_path / "pipe.csv").open("wb", buffering=0) as pipe:

@@ -1,4 +1,4 @@
-"""A served device under the clients people use: libnbd, qemu, fio."""
+"""A served device with common clients: libnbd, QEMU, fio."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from nbd_client import FUA, Client, GoneError
 from serving import MIB, Server, missing, needs, run, scenario
 
 DEBIAN_PYTHON = "/usr/bin/python3"
-"""Where Debian's python3-libnbd is seen."""
+"""Interpreter with Debian's python3-libnbd."""
 
 
 @pytest.fixture(scope="module")
 def server(folder: Path) -> Iterator[Server]:
-    """Two devices behind one address."""
+    """A server with two devices at one address."""
     other = scenario(folder, "other", 16)
     served = Server(folder, "--timing", "none", "--export", f"second={other}:other.img")
     yield served
@@ -174,8 +174,8 @@ def test_a_read_only_device_takes_no_writes(tmp_path: Path) -> None:
 
 
 def test_asked_to_end_the_server_gives_the_answers_under_way(tmp_path: Path) -> None:
-    # The device takes 120 ms for each, one after the other: they are all under way when the
-    # server is asked to end, and all done before it cuts its clients off.
+    # The device takes 120 ms per request, serially: all are outstanding when the server is stopped,
+    # and all complete before it disconnects its clients.
     server = Server(tmp_path, "--dilate", "1", device=scenario(tmp_path, "slow", latency="120 ms"))
     try:
         with Client(server.uri) as client:
@@ -184,7 +184,7 @@ def test_asked_to_end_the_server_gives_the_answers_under_way(tmp_path: Path) -> 
             time.sleep(0.1)
             said = server.stop()
             answered = {client.answer().checked().cookie for _ in asked}
-            client.export.size = 0  # It is gone: nobody to say goodbye to.
+            client.export.size = 0  # The server has exited, so no disconnect request is sent.
         assert answered == asked
         assert time.monotonic() - began >= 0.45
         assert said["clients"] == 1
@@ -203,7 +203,7 @@ def test_nothing_that_was_acknowledged_is_lost_when_the_server_is_killed(
     doubtful: dict[int, bytes] = {}
     try:
         for _ in range(3):
-            # One thread kills at its own moment while writes are under way.
+            # A thread kills the server at a random time during writes.
             killer = threading.Timer(choose.uniform(0.0, 0.1), server.kill)
             client = Client(server.uri)
             try:
@@ -294,7 +294,7 @@ def test_a_run_goes_on_from_a_served_image_and_a_server_from_a_run(tmp_path: Pat
 
 
 def test_zeroes_are_refused_as_fast_where_the_file_system_writes_them() -> None:
-    memory = Path("/dev/shm")  # a tmpfs, which makes holes and cannot zero what keeps its room
+    memory = Path("/dev/shm")  # tmpfs supports holes, but not zeroing with allocation
     if not os.access(memory, os.W_OK):
         missing("there is no /dev/shm")
     with TemporaryDirectory(dir=memory) as folder:

@@ -1,4 +1,5 @@
-"""Clients that misbehave: each gets the protocol's error or is dropped, and nobody else notices."""
+"""Misbehaving clients get the protocol's error or are disconnected; other clients are
+unaffected."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ def server(folder: Path) -> Iterator[Server]:
 
 @pytest.fixture(autouse=True)
 def unharmed(server: Server) -> Iterator[None]:
-    """A client that was there before, and one that comes after, find the image as it was."""
+    """Checks that an earlier and a later client read the image unchanged."""
     with Client(server.uri) as witness:
         yield
         assert witness.read(0, MIB) == DATA
@@ -36,7 +37,7 @@ def unharmed(server: Server) -> Iterator[None]:
 
 
 def raw(server: Server) -> socket.socket:
-    """A connection that speaks no protocol."""
+    """A connection without the NBD handshake."""
     connection = socket.socket(socket.AF_UNIX)
     connection.settimeout(20)
     place, _ = address(server.uri)
@@ -45,7 +46,7 @@ def raw(server: Server) -> socket.socket:
 
 
 def is_dropped(connection: socket.socket) -> bool:
-    """Whether the server is stopping the connection, whatever it says before."""
+    """Whether the server closes the connection, possibly after replies."""
     try:
         while connection.recv(65536):
             pass
@@ -64,7 +65,7 @@ def test_garbage_ends_the_connection(server: Server, seed: int) -> None:
         connection.sendall(greeting + b"\xff" + choose.randbytes(choose.randrange(40, 5000)))
         connection.shutdown(socket.SHUT_WR)
     except OSError:
-        pass  # It was dropped before it had said all.
+        pass  # The connection was closed before everything was sent.
     assert is_dropped(connection)
 
 
@@ -164,7 +165,7 @@ def test_three_hundred_connections_come_and_go(server: Server) -> None:
             clients.append(Client(server.uri))
         except (GoneError, ConnectionError):
             break
-    # There is room for 256, the witness being one.
+    # The server accepts 256 clients, including the witness.
     assert 200 <= len(clients) < 300
     assert clients[-1].read(0, 4096) == DATA[:4096]
     for client in clients:

@@ -10,7 +10,7 @@ from nacre.devices.control import Control
 from serving import Server, needs, run
 
 REQUESTS = 24
-"""Reads and as many writes."""
+"""Number of reads, and of writes."""
 
 
 def card(folder: Path, preset: str) -> Path:
@@ -21,10 +21,10 @@ def card(folder: Path, preset: str) -> Path:
 
 @pytest.mark.parametrize("preset", ["nvram_ddr3_flash", "nvram_mram"])
 def test_what_qemu_asks_of_a_card_is_recorded_and_replayed(tmp_path: Path, preset: str) -> None:
-    """What the server's model took and what the replay takes are the same request by request."""
+    """Modeled latencies of the server and of the replay are equal, request by request."""
     qemu_io = needs("qemu-io", "qemu-utils")
     trace = tmp_path / "qemu.nacre"
-    # 200 times slower, so that QEMU is the faster of the two.
+    # Slowed down 200 times, so that QEMU is faster than the device.
     options = ("--dilate", "200", "--record", str(trace))
     server = Server(tmp_path, *options, device=card(tmp_path, preset))
     try:
@@ -49,7 +49,7 @@ def test_what_qemu_asks_of_a_card_is_recorded_and_replayed(tmp_path: Path, prese
     for op in ("read", "write"):
         model, again = served.modeled[op], replayed.latency[op]
         assert model["count"] == again["count"] == REQUESTS
-        # Clocks begin at another moment, so refreshes fall on other requests; arrivals are rounded.
+        # Clocks start at different times, so refreshes delay other requests; arrivals are rounded.
         assert model["mean_ns"] == pytest.approx(again["mean_ns"], rel=0.05)
-    # QEMU flushes after every write unless it is told otherwise.
+    # QEMU flushes after every write by default.
     assert replayed.requests.flushes == REQUESTS + 1

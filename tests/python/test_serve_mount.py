@@ -1,4 +1,4 @@
-"""A database on a file system on a served device: its server is killed amid transactions."""
+"""A database on a file system on a served device, whose server is killed during transactions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ while True:
 
 @pytest.fixture
 def tools() -> None:
-    """Everything that mounting needs."""
+    """Programs for mounting."""
     for program, package in (
         ("nbdfuse", "libnbd-bin"),
         ("fusermount3", "fuse3"),
@@ -49,7 +49,7 @@ def tools() -> None:
 
 @contextmanager
 def looped(server: Server, folder: Path) -> Iterator[str]:
-    """The served device as a loop device; it goes however the server fares."""
+    """Attaches the served device as a loop device, and detaches it even if the server has died."""
     place = folder / "fuse"
     place.mkdir(exist_ok=True)
     with subprocess.Popen(["nbdfuse", str(place), server.uri], stderr=subprocess.DEVNULL) as fuse:
@@ -74,7 +74,7 @@ def looped(server: Server, folder: Path) -> Iterator[str]:
 
 
 def is_over(loop: str, file: Path) -> bool:
-    """Whether a loop device is over this file; another program may have it by now."""
+    """Whether a loop device is attached to this file; another program may use it by now."""
     found = subprocess.run(
         ["losetup", "--noheadings", "--output", "BACK-FILE", loop],
         capture_output=True,
@@ -86,7 +86,7 @@ def is_over(loop: str, file: Path) -> bool:
 
 @contextmanager
 def mounted(loop: str, folder: Path) -> Iterator[Path]:
-    """The file system of a loop device."""
+    """Mounts the file system of a loop device."""
     place = folder / "mounted"
     place.mkdir(exist_ok=True)
     run(["mount", loop, place])
@@ -109,7 +109,7 @@ def test_committed_rows_survive_a_killed_server(tmp_path: Path, journal: str) ->
         assert committed >= 50
         server.start()
         with looped(server, tmp_path) as loop:
-            # The first pass replays the file system's journal; then there is nothing to mend.
+            # The first pass replays the journal; the second finds no errors.
             assert subprocess.run(["e2fsck", "-p", loop], capture_output=True).returncode in (0, 1)
             run(["e2fsck", "-f", "-n", loop])
             with mounted(loop, tmp_path) as place:
@@ -129,11 +129,11 @@ RECIPE = Path(__file__).parents[2] / "examples" / "remount.sh"
 
 @contextmanager
 def remounted(place: Path) -> Iterator[None]:
-    """What the recipe has mounted at `place` in the end goes, and with it the program behind it."""
+    """Unmounts the result of the recipe at `place`, and ends the program that serves it."""
     try:
         yield
     finally:
-        # Before anything else is unmounted there: it names the loop device.
+        # Looked up before unmounting, because it names the loop device.
         found = subprocess.run(
             ["findmnt", "-n", "-o", "SOURCE", place], capture_output=True, text=True, check=False
         )
@@ -146,7 +146,7 @@ def remounted(place: Path) -> Iterator[None]:
 
 
 def running(name: str, argument: str) -> list[int]:
-    """Processes of a program that was started with this argument."""
+    """Processes of a program with this argument."""
     found = []
     for process in Path("/proc").iterdir():
         with suppress(OSError):
@@ -183,7 +183,7 @@ def test_the_recipe_mounts_again_after_a_loss_of_power(tmp_path: Path) -> None:
 
 
 def written_until_killed(server: Server, base: Path, journal: str) -> int:
-    """Commits rows until the server is killed at a moment of chance; the last committed row."""
+    """Commits rows until the server is killed at a random time; returns the last committed row."""
     choose = random.Random(journal)
     committed = 0
     command = [sys.executable, "-c", WRITER, str(base), journal]

@@ -1,4 +1,4 @@
-"""PostgreSQL on a file system on a served drive, whose power fails amid transactions."""
+"""PostgreSQL on a file system on a served drive, with a power loss during transactions."""
 
 from __future__ import annotations
 
@@ -34,30 +34,30 @@ planes = 1
 pages = 16
 power_protected = false
 """
-# Of linux/prctl.h.
+# linux/prctl.h
 PR_SET_CHILD_SUBREAPER = 36
 SEEN = 50
-"""Rows that are committed before the power fails."""
+"""Rows committed before the power loss."""
 
 
 @pytest.fixture
 def programs() -> Path:
-    """The folder of the programs of PostgreSQL, which Debian keeps by their version."""
+    """Folder of PostgreSQL's programs, which depends on the version in Debian."""
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     if not found or os.geteuid() != 0:
-        missing("PostgreSQL is not installed, or nobody can be its user: apt install postgresql")
+        missing("PostgreSQL is not installed, or its user is not available: apt install postgresql")
     return found[-1].parent
 
 
 class Database:
-    """A database in a folder, as its own user, on a socket next to it."""
+    """A database in a folder, run as its user, with a socket next to it."""
 
     def __init__(self, programs: Path, folder: Path, socket: Path) -> None:
         self._programs, self._data, self._socket = programs, folder / "data", socket
         self._to = ("-h", str(socket), "-U", USER)
 
     def make(self) -> None:
-        """Makes it."""
+        """Creates the database."""
         run(["chown", USER, self._data.parent])
         options = ("--auth=trust", f"--username={USER}", "--no-instructions", "--no-locale")
         self._as_user("initdb", "-D", self._data, *options, "--no-sync")
@@ -65,7 +65,7 @@ class Database:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Runs it; it has to come up, and goes however its disk fares."""
+        """Runs the server, which must start; ends it even if its disk has failed."""
         log = self._socket / "log"
         options = f"-k {self._socket} -h '' -c shared_buffers=16MB"
         start = ("-w", "-t", "50", "-l", log, "-o", options, "start")
@@ -78,24 +78,24 @@ class Database:
         finally:
             processes = [master, *map(int, children.read_text().split())]
             for process in processes:
-                # A child that came to its end by itself since they were listed is gone.
+                # A child may have exited since it was listed.
                 with suppress(ProcessLookupError):
                     os.kill(process, signal.SIGKILL)
-            # Who starts it next takes one that nobody has waited for for one that runs.
+            # A zombie would look like a running server at the next start.
             for process in processes:
                 with suppress(ChildProcessError):
                     os.waitpid(process, 0)
 
     def bench(self, *options: str) -> str:
-        """What `pgbench` says."""
+        """Runs `pgbench`; returns its output."""
         return self._as_user("pgbench", *self._to, *options, "postgres")
 
     def ask(self, query: str) -> str:
-        """The answer to a query, as lines."""
+        """Runs a query; returns the lines of the result."""
         return self._as_user("psql", *self._to, "-Atqc", query).strip()
 
     def commits(self) -> subprocess.Popen[str]:
-        """A client that commits a row after the other, and says so after each."""
+        """Client that commits one row after another, and reports each."""
         rows = "".join(f"insert into seen values ({row});\n" for row in range(1, 100_000))
         (self._socket / "rows.sql").write_text(rows)
         script = ("-f", str(self._socket / "rows.sql"))
@@ -109,7 +109,7 @@ class Database:
 
 
 def adopt_orphans() -> None:
-    """From now on processes whose parents end are children of this one."""
+    """Makes this process the parent of orphaned descendants from now on."""
     libc = ctypes.CDLL(None, use_errno=True)
     assert libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0, os.strerror(ctypes.get_errno())
 
@@ -128,7 +128,7 @@ def test_what_postgresql_committed_is_there_after_a_loss_of_power(
     (tmp_path / "drive.toml").write_text(DRIVE)
     server = Server(tmp_path, "--timing", "emulated", device=tmp_path / "drive.toml")
     with tempfile.TemporaryDirectory(prefix="nacre-") as name:
-        # Where another user may go, which the folders of tests are not.
+        # Accessible to the other user, unlike the folders of tests.
         open_to_all, socket = Path(name), Path(name, "socket")
         open_to_all.chmod(0o755)
         socket.mkdir()
@@ -160,7 +160,7 @@ def test_what_postgresql_committed_is_there_after_a_loss_of_power(
 
 
 def fail_amid(client: subprocess.Popen[str], server: Server) -> int:
-    """Lets the power fail once some rows are committed; how many the client was notified of."""
+    """Cuts power after some committed rows; returns the number of acknowledged rows."""
     told = 0
     with client:
         assert client.stdout is not None

@@ -1,4 +1,4 @@
-"""No client of a timed device sees less than the time of its model, however busy the machine is."""
+"""No client of a timed device sees less than the modeled latency, even on a busy machine."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LATENCY_US = 100
 
 
 class Polling:
-    """A socket that is looked at until something is there: it never sleeps."""
+    """A socket that polls for data without sleeping."""
 
     def __init__(self, of: socket.socket) -> None:
         of.setblocking(False)
@@ -31,7 +31,7 @@ class Polling:
 
 
 def seen(client: Client, depth: int, requests: int) -> Iterator[float]:
-    """What each of so many requests took until its answer was there, in us."""
+    """Latencies of single requests as seen by the client, in microseconds."""
     began: dict[int, int] = {}
     for number in range(requests + depth):
         if number >= depth:
@@ -52,7 +52,7 @@ def server(folder: Path) -> Iterator[Server]:
 
 @pytest.fixture(scope="module", params=[0, 3], ids=["quiet", "busy"])
 def machine(request: pytest.FixtureRequest) -> Iterator[None]:
-    """A machine on which so many programs never rest."""
+    """A machine with this number of busy programs."""
     command = [sys.executable, "-S", "-c", "while True: pass"]
     running = [subprocess.Popen(command) for _ in range(request.param)]
     yield

@@ -1,4 +1,4 @@
-"""Encrypted connections, with certificates made for the occasion."""
+"""Encrypted connections, with generated certificates."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from serving import NACRE, Server, needs, run, scenario
 
 
 def authority(folder: Path, name: str) -> tuple[Path, Path]:
-    """A self-signed authority: certificate and key."""
+    """A self-signed CA: certificate and key."""
     openssl = needs("openssl", "openssl")
     certificate, key = folder / f"{name}-cert.pem", folder / f"{name}-key.pem"
     made = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
@@ -22,7 +22,7 @@ def authority(folder: Path, name: str) -> tuple[Path, Path]:
 
 
 def signed(folder: Path, name: str, by: tuple[Path, Path]) -> None:
-    """A certificate of an authority, for this machine: `NAME-cert.pem` and `NAME-key.pem`."""
+    """A certificate of a CA for this machine: `NAME-cert.pem` and `NAME-key.pem`."""
     openssl = needs("openssl", "openssl")
     request, extensions = folder / f"{name}.csr", folder / f"{name}.ext"
     extensions.write_text("subjectAltName=DNS:localhost,IP:127.0.0.1\nbasicConstraints=CA:FALSE\n")
@@ -52,7 +52,7 @@ def signed(folder: Path, name: str, by: tuple[Path, Path]) -> None:
 
 @pytest.fixture(scope="module")
 def certificates(folder: Path) -> Path:
-    """A folder as nbdkit, qemu and libnbd have it, and one of a stranger inside."""
+    """A folder of certificates as for nbdkit, QEMU, and libnbd, with one of a foreign CA in it."""
     own = authority(folder, "ca")
     signed(folder, "server", own)
     signed(folder, "client", own)
@@ -65,7 +65,7 @@ def certificates(folder: Path) -> Path:
 
 
 def listen(server: Server, folder: Path) -> str:
-    """The URI for libnbd's clients with the certificates of a folder."""
+    """URI for libnbd with the certificates in a folder."""
     separator = "&" if "?" in server.uri else "?"
     return f"{server.uri}{separator}tls-certificates={folder}"
 

@@ -1,6 +1,6 @@
-"""The site of the documents: its navigation has every page, and every link in the documents holds.
+"""The documentation site: its navigation has every page, and every link is valid.
 
-`make docs` builds the site and is strict about the same; this needs none of its packages.
+`make docs` checks the same when it builds the site; this test does not need its packages.
 """
 
 import importlib.util

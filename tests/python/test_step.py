@@ -1,4 +1,4 @@
-"""Single requests, and where every nanosecond of them went."""
+"""Single requests, and their latency breakdown."""
 
 import json
 import math
@@ -49,7 +49,7 @@ def test_overrides_change_the_device() -> None:
         nacre.step("nvram-card", [("read", 0, 64)], {"stack.preset": preset})[0].latency_ns
         for preset in ("nvram_ddr3_flash", "nvram_mram")
     )
-    # 47 clocks of 1.876 ns to open a row against 13.75 ns.
+    # 47 clocks of 1.876 ns to open a row, instead of 13.75 ns.
     assert 60 < mram - dram < 90
 
 

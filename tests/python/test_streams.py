@@ -36,7 +36,7 @@ def scenario(tmp_path: Path) -> None:
 
 
 def shell(command: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Runs a line of shell in which `nacre` is the command."""
+    """Runs a shell command line in which `nacre` is available."""
     line = f'nacre() {{ "{sys.executable}" -m nacre "$@"; }}; {command}'
     return subprocess.run(
         ["bash", "-c", line],
@@ -46,7 +46,7 @@ def shell(command: str, folder: Path, **environment: str) -> subprocess.Complete
 
 
 def on_terminal(columns: int, folder: Path, *arguments: str) -> str:
-    """What a command writes to a terminal so many columns wide."""
+    """Output of a command on a terminal of the given width."""
     control, terminal = pty.openpty()
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     environment = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "LINES")}
@@ -66,7 +66,7 @@ def on_terminal(columns: int, folder: Path, *arguments: str) -> str:
 def _read(control: int) -> bytes:
     try:
         return os.read(control, 65536)
-    except OSError:  # what Linux says when the other end is closed
+    except OSError:  # Linux reports this when the other end is closed
         return b""
 
 
@@ -77,7 +77,7 @@ def plain(text: str) -> str:
 @pytest.mark.parametrize("flag", ["", "--json"])
 def test_a_reader_that_goes_away_does_not_take_the_results_along(tmp_path: Path, flag: str) -> None:
     done = shell(f"nacre run small.toml --out d {flag} | true; exit ${{PIPESTATUS[0]}}", tmp_path)
-    assert done.returncode in (0, 141)  # true may be slow to go
+    assert done.returncode in (0, 141)  # `true` may exit late
     assert done.stderr == ""
     assert nacre.results.Record.load(tmp_path / "d").complete
 

@@ -1,4 +1,4 @@
-"""Studies: what they run, what they find, and what they say."""
+"""Studies: runs, results, and output."""
 
 import itertools
 from pathlib import Path
@@ -107,7 +107,7 @@ def test_limits_are_kept_by_the_front_and_what_is_unknown_keeps_none() -> None:
 
 
 def test_variance_is_shared_out_among_the_axes(grid: nacre.studies.StudyResult) -> None:
-    # Latencies are constant: each axis decides all of its own, and nothing of the other's.
+    # Latencies are constant: each axis explains all of its objective, and nothing of the other.
     shares = {(o, a): s for o, a, s, _ in grid.sensitivity().iter_rows()}
     for objective, axis in itertools.product(("read_mean_ns", "write_mean_ns"), ("read", "write")):
         own = objective.startswith(axis)
@@ -284,7 +284,7 @@ def test_progress_is_told_and_may_end_a_study(tmp_path: Path) -> None:
         told.append((done, total))
         return done >= 2
 
-    # More points than are handed out at once, however short they are.
+    # More points than are sent at once, even if they are short.
     study = GRID | {"seeds": list(range(300))}
     result = nacre.study(study, out=tmp_path / "out", progress=watch, workers=1)
     assert not result.complete

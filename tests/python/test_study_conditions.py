@@ -1,4 +1,4 @@
-"""Axes that are given and not chosen: a front, comparisons and shares within each value."""
+"""Axes that are conditions: a front, comparisons, and shares for each value."""
 
 from typing import Any
 
@@ -44,7 +44,7 @@ def chosen(result: nacre.studies.StudyResult) -> list[tuple[str, str]]:
 
 
 def test_there_is_a_front_for_each_condition() -> None:
-    # Reads of 10 us beat all else, and so nothing wins under writes.
+    # Without conditions, reads of 10 us would dominate all writes.
     assert chosen(study(condition=False)) == [("look-up", "reads")]
     under = study(condition=True)
     assert chosen(under) == [("look-up", "reads"), ("log", "writes")]

@@ -1,4 +1,4 @@
-"""Studies that repeat their designs until what they give is known, and say what is chance."""
+"""Studies that repeat designs until results are precise, and report chance."""
 
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ QUEUE: dict[str, Any] = {
 
 
 def mean_us(load: float) -> float:
-    """M/D/1, by Pollaczek and Khinchine."""
+    """Mean of M/D/1 by Pollaczek and Khinchine."""
     return SERVICE_US * (1 + load / (2 * (1 - load)))
 
 
@@ -52,7 +52,7 @@ def test_designs_repeat_until_their_intervals_are_narrow_and_hold_the_closed_for
     for row, load in zip(loads.designs.iter_rows(named=True), (0.3, 0.5, 0.7), strict=True):
         within = row["read_mean_ns_ci95"]
         assert within <= 0.02 * row["read_mean_ns"]
-        # Ends of the run are left out: the first requests find an empty queue.
+        # The start is omitted, because the first requests find an empty queue.
         assert abs(row["read_mean_ns"] / 1e3 - mean_us(load)) <= 1.5 * within / 1e3, load
 
 
@@ -106,7 +106,7 @@ def test_equal_seeds_tell_apart_what_chance_would_hide() -> None:
 
 
 def test_differences_within_chance_are_named() -> None:
-    # A warm-up leaves out some requests of a queue that is as full as ever.
+    # After a warm-up, the queue is in the steady state.
     study = {
         "scenario": QUEUE,
         "seeds": [1, 2, 3, 4],

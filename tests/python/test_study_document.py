@@ -1,4 +1,4 @@
-"""What a study's file may say, and what is reported of its errors before anything is run."""
+"""Study files: valid content, and errors that are reported before any run."""
 
 from decimal import Decimal
 from pathlib import Path
@@ -10,7 +10,7 @@ from nacre.base import quantity, toml
 from nacre.errors import ConfigError
 from nacre.studies.points.planner import one_by_one, sound
 from nacre.studies.spec import axis as axes
-from nacre.studies.spec.entry import Entry, Mistakes
+from nacre.studies.spec.entry import Entry, Errors
 
 SCENARIO: dict[str, Any] = {
     "workload": {
@@ -25,12 +25,12 @@ READ, DEPTH = "stack.read", "workload.arrival.queue_depth"
 
 
 def labels(*axes: dict[str, Any], **rest: Any) -> list[dict[str, Any]]:
-    """The labels of the points of a grid, in their order."""
+    """Labels of the points of a grid, in order."""
     planner = sound({"scenario": SCENARIO, "axis": list(axes), **rest})[1]
     return [dict(point.labels) for point in planner.ask()]
 
 
-def mistakes(study: dict[str, Any] | Path) -> list[str]:
+def errors_of(study: dict[str, Any] | Path) -> list[str]:
     with pytest.raises(ConfigError) as raised:
         nacre.study(study)
     assert len(raised.value.problems) == len(str(raised.value).split("\n"))
@@ -38,14 +38,14 @@ def mistakes(study: dict[str, Any] | Path) -> list[str]:
 
 
 def of(*axes: dict[str, Any], **rest: Any) -> list[str]:
-    return mistakes({"scenario": SCENARIO, "axis": list(axes), **rest})
+    return errors_of({"scenario": SCENARIO, "axis": list(axes), **rest})
 
 
 def choices(**form: Any) -> list[Any]:
-    """The labels of an axis of this form, read on its own."""
-    mistakes = Mistakes("study", None)
-    axis = axes.read(Entry({"path": "a.b", **form}, mistakes, "axis", 0), search=False)
-    assert not mistakes.found
+    """Labels of an axis in this form."""
+    errors = Errors("study", None)
+    axis = axes.read(Entry({"path": "a.b", **form}, errors, "axis", 0), search=False)
+    assert not errors.found
     assert axis is not None
     return [choice.label for choice in axis.choices]
 
@@ -57,7 +57,7 @@ def test_each_value_of_each_axis_is_tried_with_the_first_of_the_others() -> None
         [choice and choice.label for choice in chosen.values()]
         for chosen in one_by_one([kinds, sizes])
     ]
-    # The axis with a condition has a value only where it is met; its own values meet it.
+    # An axis with a condition has a value only if the condition holds.
     assert tried == [["a", None], ["b", 1], ["c", None], ["b", 1], ["b", 2]]
 
 
@@ -175,7 +175,7 @@ def test_all_mistakes_are_told_at_once_with_place_and_remedy(tmp_path: Path) -> 
         'of = "iosp"\n'
         "[[axes]]\n"
     )
-    told = mistakes(study)
+    told = errors_of(study)
     places = [line.replace(str(tmp_path), "") for line in told]
     expected = [
         "axis[1].values (/study.toml:9): it is empty: there is nothing to study",
@@ -206,7 +206,7 @@ def test_all_mistakes_are_told_at_once_with_place_and_remedy(tmp_path: Path) -> 
     ],
 )
 def test_a_study_without_a_scenario_or_axes_is_a_mistake(study: dict[str, Any], told: str) -> None:
-    assert told in "\n".join(mistakes(study))
+    assert told in "\n".join(errors_of(study))
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Engines: every one gives the same table, whatever happens to those who work."""
+"""Engines: all give the same table, even if workers crash."""
 
 import errno
 import json
@@ -50,7 +50,7 @@ STUDY: dict[str, Any] = {
         {"path": "stack.capacity", "values": ["1 GiB", "512 KiB"]},
     ],
 }
-"""Points that take some time each, and 19 of 40 that fail: together, data and device do not fit."""
+"""Points of some duration; 19 of 40 fail, because their data does not fit the device."""
 
 
 @pytest.fixture(scope="module")
@@ -63,14 +63,14 @@ def test_half_of_the_points_fail(table: pl.DataFrame) -> None:
 
 
 class Dask:
-    """A scheduler and its workers, as processes that can be killed."""
+    """A scheduler and its workers in processes that can be killed."""
 
     def __init__(self, folder: Path, workers: int) -> None:
         self._stack = ExitStack()
         file = folder / "scheduler.json"
         connection = ("--scheduler-file", str(file), "--no-dashboard")
         self._start("dask_scheduler", *connection, "--port", "0", "--host", "127.0.0.1")
-        # Without a nanny: nobody brings a worker back that is killed.
+        # Without a nanny, a killed worker is not restarted.
         self.workers = [
             self._start("dask_worker", *connection, "--nthreads", "1", "--no-nanny")
             for _ in range(workers)
@@ -129,7 +129,7 @@ def test_a_cluster_of_which_a_worker_is_killed_gives_the_table_of_a_local_run(
 
 
 class LosingClient:
-    """A client whose every answer goes with its worker once, as Dask tells it, and comes again."""
+    """A client that loses every result once, as if its worker had died, and then gets it again."""
 
     status = "running"
 
@@ -144,7 +144,7 @@ class LosingClient:
 
 
 class LostOnce:
-    """Dask calls back once: for the answer that was lost, and not for the one that follows."""
+    """Dask calls back only for the lost result, not for the recomputed one."""
 
     def __init__(self, tasks: list[Task]) -> None:
         self.key, self.status = tasks[0].key, "lost"

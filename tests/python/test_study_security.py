@@ -1,4 +1,5 @@
-"""Nobody but us runs anything on our own Dask cluster; a foreign one may ask who we are."""
+"""Only Nacre can run tasks on its temporary Dask cluster; other clusters may require
+certificates."""
 
 import socket
 import ssl
@@ -30,7 +31,7 @@ STUDY: dict[str, Any] = {
 
 
 class Running(NamedTuple):
-    """Our own cluster, and where it listens."""
+    """The temporary cluster, and its listening sockets."""
 
     address: str
     keys: Any
@@ -115,7 +116,7 @@ def test_certificates_that_cannot_be_used_are_told_before_anything_is_run(
         with pytest.raises(ConfigError, match=told):
             nacre.study(STUDY, engine="dask", address=cluster.address, tls=tls)
     for address, told in {
-        None: "--tls-ca: an own cluster has keys of its own",
+        None: "--tls-ca: a temporary cluster generates its own keys",
         "tcp://127.0.0.1:1": "--address: certificates are for TLS only, given tcp://",
     }.items():
         with pytest.raises(ConfigError, match=told):
@@ -125,7 +126,7 @@ def test_certificates_that_cannot_be_used_are_told_before_anything_is_run(
 
 
 def test_a_cluster_with_tls_and_no_certificates_is_refused_in_one_line(tmp_path: Path) -> None:
-    """Nothing listens there: what is missing is known before anybody is asked."""
+    """There is no server: missing certificates are reported without connecting."""
     document = tmp_path / "study.toml"
     document.write_text(toml.document(STUDY))
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""What a study keeps: nothing is lost, nothing is run twice, nothing is written over."""
+"""Stored points of studies: no point is lost, run twice, or overwritten."""
 
 import json
 import os
@@ -42,12 +42,12 @@ STUDY: dict[str, Any] = {
     "objective": [{"of": "iops"}],
 }
 SLOW = 1_500_000
-"""Requests of a point that takes some tenths of a second: a study is stopped before its end."""
+"""Requests of a point that takes some tenths of a second, so that a study can be stopped."""
 
 
 @pytest.fixture(scope="module")
 def table() -> pl.DataFrame:
-    """The table of a run that nothing disturbed."""
+    """The table of an undisturbed run."""
     return nacre.study(STUDY, workers=1).table
 
 
@@ -69,7 +69,7 @@ def started(study: Path, *arguments: object) -> "subprocess.Popen[str]":
 
 
 def wait_for_points(out: Path, process: "subprocess.Popen[str]") -> None:
-    """Returns when the first points are on the disk, and the study continues."""
+    """Waits until the first points are on the disk and the study still runs."""
     deadline = time.monotonic() + 60
     while not list((out / "points").glob("[0-9]*.parquet")):
         assert process.poll() is None, process.communicate()
@@ -83,7 +83,7 @@ def results(out: Path) -> pl.DataFrame:
 
 @contextmanager
 def small_files(limit: int) -> Iterator[None]:
-    """No file may grow past the limit: what a full disk does, without one."""
+    """Limits the size of files, which acts like a full disk."""
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limits[1]))
     try:
@@ -129,10 +129,10 @@ def test_the_same_points_are_run_once_and_a_study_may_grow(
     nacre.study(small, out=tmp_path / "a", workers=1, resume=True)
     assert len(run) == 2
     nacre.study(STUDY, out=tmp_path / "a", workers=1, resume=True)
-    # Theta is 0.99 unless told otherwise, and the axis does not have it.
+    # The default of theta is 0.99, which is not a value of the axis.
     assert len(run) == 2 + 24
     assert results(tmp_path / "a").equals(table)
-    # One point written in two ways is two rows of one run.
+    # Two points with equal settings in different forms are two rows of one run.
     same = {"name": "same", "zip": {"stack.write": ["20 us", "20 us"], "run.seed": [1, 1]}}
     both = nacre.study(STUDY | {"axis": [same | {"labels": ["a", "b"]}]}, workers=1).table
     assert both["key"].n_unique() == 1
@@ -171,7 +171,7 @@ def test_what_is_cut_short_is_not_there(table: pl.DataFrame, tmp_path: Path) -> 
     nacre.study(STUDY, out=out, workers=1)
     (part,) = (out / "points").iterdir()
     points = pl.read_parquet(part)
-    # A kill between the writing of the one file and the removal of its parts, and one in a write.
+    # A kill between writing the merged file and removing its parts, and a kill during a write.
     store._write(out / "points" / "000007.parquet", part.read_bytes())
     (out / "points" / ".000008-a1b2c3d4.parquet").write_bytes(part.read_bytes()[:50])
     (out / "results.parquet").unlink()

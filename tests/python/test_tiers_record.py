@@ -1,4 +1,4 @@
-"""What a store of tiers says of its epochs, in the record, in files and as a figure."""
+"""Epochs of a tiered store in the record, in files, and as a figure."""
 
 from pathlib import Path
 from typing import Any
@@ -41,7 +41,7 @@ def test_epochs_add_up_to_what_the_store_counted(record: Record) -> None:
         "component", "end_s", "accesses", "fastest_share", "migrated_bytes",
     ]  # fmt: skip
     assert epochs["end_s"].to_list() == [40.0 * (i + 1) for i in range(epochs.height)]
-    # The last epoch is not over when the requests are.
+    # The last epoch ends after the last request.
     assert epochs["accesses"].sum() <= store.counters.reads + store.counters.writes
     assert 0 < epochs["migrated_bytes"].sum() <= store.counters.migrated_bytes
     assert epochs["fastest_share"][-1] > 2 * epochs["fastest_share"][0]

@@ -1,4 +1,4 @@
-"""Scenarios given as Python values become the TOML that says the same."""
+"""Scenarios given as Python values become equivalent TOML."""
 
 import tomllib
 from enum import Enum

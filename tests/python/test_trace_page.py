@@ -1,4 +1,4 @@
-"""The distance between objects of traces whose addresses are numbers."""
+"""The spacing of objects in traces with object numbers instead of addresses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The GitHub workflow in the documents is valid, and its commands run in such a project."""
+"""The GitHub workflow in the documents is valid, and its commands run in a sample project."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def commands() -> list[str]:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A repository that the workflow is made for."""
+    """A sample project for the workflow."""
     scenario(tmp_path, mib=1)
     (tmp_path / "tests" / "faults").mkdir(parents=True)
     (tmp_path / "tests" / "faults" / "test_disk.py").write_text(FAULT_TEST)

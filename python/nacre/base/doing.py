@@ -33,7 +33,7 @@ class Doing:
     def _show(self) -> None:
         from rich.console import Console
 
-        with self._lock, suppress(OSError):  # a terminal that has closed
+        with self._lock, suppress(OSError):  # the terminal has closed
             if self._timer is not None:
                 self._shown = Console(stderr=True).status(self._what)
                 self._shown.start()

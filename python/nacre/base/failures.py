@@ -16,9 +16,9 @@ from nacre.base.limits import denial
 from nacre.errors import Code, ConfigError, Error, InternalError, TraceError, code_of
 
 FAILED = 1
-MISTAKE = 2
+USER_ERROR = 2
 
-_MISTAKES = (FileNotFoundError, IsADirectoryError, NotADirectoryError)
+_USER_ERRORS = (FileNotFoundError, IsADirectoryError, NotADirectoryError)
 _NO_THREAD_LEFT = "the system has no process or thread for it; see the limits of ulimit -a"
 _REMEDIES = {
     errno.EAGAIN: _NO_THREAD_LEFT,
@@ -54,7 +54,7 @@ def failure_of(error: BaseException) -> Failure:
     match error:
         case ConfigError() | TraceError():
             problems = getattr(error, "problems", ())
-            return Failure(MISTAKE, str(error).split("\n"), code, data, problems)
+            return Failure(USER_ERROR, str(error).split("\n"), code, data, problems)
         case _ if denied := denial(error):
             return Failure(FAILED, [denied], "system-limit")
         case MemoryError():
@@ -62,7 +62,7 @@ def failure_of(error: BaseException) -> Failure:
         case RuntimeError() if _was_refused_a_thread(error):
             return Failure(FAILED, [_NO_THREAD_LEFT], "out-of-threads")
         case OSError():
-            status = MISTAKE if isinstance(error, _MISTAKES) else FAILED
+            status = USER_ERROR if isinstance(error, _USER_ERRORS) else FAILED
             return Failure(status, [os_words(error)], code, data)
         case InternalError():
             return Failure(FAILED, [_bug_words(" ".join(str(error).split()))], code)

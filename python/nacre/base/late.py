@@ -10,7 +10,7 @@ from typing import Any
 def names(
     package: str, homes: Mapping[str, str]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """The `__getattr__` and `__dir__` of a package: each name with the module that has it."""
+    """The `__getattr__` and `__dir__` of a package whose `modules` map each name to its module."""
 
     def get(name: str) -> Any:
         if name not in homes:

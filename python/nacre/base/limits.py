@@ -96,7 +96,7 @@ def _check_files(what: str, files: int) -> None:
     most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if most == resource.RLIM_INFINITY or most > _MANY:
         return
-    # Those above the limit, which a parent has opened, take none of its places; looking takes one.
+    # Descriptors above the limit, inherited from a parent, do not count; listing uses one itself.
     is_open = sum(int(handle.name) < most for handle in Path("/proc/self/fd").iterdir()) - 1
     if most < is_open + files:
         raise SystemLimitError(

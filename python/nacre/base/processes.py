@@ -1,4 +1,4 @@
-"""A program of the user's with every process that it starts, and their end."""
+"""Runs a user's program, tracks every process that it starts, and ends them all."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Family:
     def poll(self) -> int | None:
         """Exit status of the program; None while it runs."""
         if self._status is None and not self._hear(0.0):
-            # Somebody has killed its parent: what is left of it, a look finds.
+            # The reaper was killed; `look` still finds the remaining processes.
             self._status = self._parent.wait()
         for line in self._heard.splitlines():
             if line.startswith(b"ended "):
@@ -86,7 +86,7 @@ class Family:
             for pid in self._members:
                 with suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, signal.SIGKILL)
-            # The reaper ends by itself when it has no child left.
+            # The reaper exits by itself when it has no child left.
             if not self._members and self._parent.poll() is not None:
                 return
             if time.monotonic() > until:
@@ -96,7 +96,7 @@ class Family:
             time.sleep(_LOOK_S)
 
     def look(self) -> None:
-        """Finds the processes that belong to it now."""
+        """Finds the processes that belong to the family now."""
         parents: dict[int, int] = {}
         began: dict[int, str] = {}
         members: set[int] = set()

@@ -66,7 +66,7 @@ class Bar:
         if not self._is_terminal:
             self._line(done, total, elapsed)
         elif elapsed >= _PATIENCE_S:
-            with suppress(OSError):  # a terminal that has closed
+            with suppress(OSError):  # the terminal has closed
                 self._draw(done, total, elapsed)
 
     def _draw(self, done: int, total: int | None, elapsed: float) -> None:

@@ -6,7 +6,7 @@ import sys
 
 
 def main() -> None:
-    """Runs the command line. Ctrl-C while it is loaded, or is about to heed it, ends it quietly."""
+    """Runs the command line. Ctrl-C before signals are handled exits without a traceback."""
     try:
         if sys.argv[1:] in (["--version"], ["-V"]) and _say_version():
             return
@@ -24,6 +24,6 @@ def _say_version() -> bool:
     try:
         sys.stdout.write(f"nacre {__version__}\n")
         sys.stdout.flush()
-    except (OSError, AttributeError):  # a closed stream is none; the full command line says why
+    except (OSError, AttributeError):  # standard output is closed; the full command line reports it
         return False
     return True

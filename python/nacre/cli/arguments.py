@@ -73,7 +73,7 @@ class EngineName(StrEnum):
 
 EngineChoice = Annotated[
     EngineName,
-    typer.Option(help="Where to run points and parts: local cores or a Dask cluster."),
+    typer.Option(help="Engine for points and parts: local cores or a Dask cluster."),
 ]
 Address = Annotated[
     str | None,
@@ -166,14 +166,12 @@ def _without_their_tables(scenario: str, overrides: dict[str, object]) -> dict[s
     return found
 
 
-def _with_those_of(
-    scenario: str, overrides: dict[str, object], mistakes: ConfigError
-) -> ConfigError:
+def _with_those_of(scenario: str, overrides: dict[str, object], errors: ConfigError) -> ConfigError:
     """Adds errors of the scenario itself, if any."""
     try:
         check(scenario, overrides)
     except ConfigError as more:
-        both = ConfigError(f"{mistakes}\n{more}", mistakes.code, **mistakes.data)
-        both.problems = [*mistakes.problems, *more.problems]
+        both = ConfigError(f"{errors}\n{more}", errors.code, **errors.data)
+        both.problems = [*errors.problems, *more.problems]
         return both
-    return mistakes
+    return errors

@@ -39,7 +39,7 @@ class Command(TyperCommand):
         try:
             return super().parse_args(ctx, args)
         except Exception as error:
-            option = getattr(error, "option_name", "")  # of an option that does not exist
+            option = getattr(error, "option_name", "")  # the error is about an unknown option
             takes_settings = any("--set" in each.opts for each in self.params)
             paths = places(option.lstrip("-").replace("-", "_")) if takes_settings else []
             if paths:
@@ -99,7 +99,7 @@ def places(name: str) -> list[str]:
     from nacre import _core
 
     schema = json.loads(_core.schema_of(False))
-    # A table of a scenario, or `false` for none.
+    # The item may be a table, or `false` for no table.
     run = schema["properties"]["run"]["anyOf"][0]["properties"]
     families = {"workload": "workload.", "workload.arrival": "arrival.", "stack": "device."}
     found = [

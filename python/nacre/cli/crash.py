@@ -124,7 +124,7 @@ def crash(
         raise invalid(
             "conflicting-settings", "", problem, hint="add a scenario, or give only --seed"
         )
-    # A pipe that nobody writes into is waited for until the first Ctrl-C.
+    # Read before Ctrl-C is caught, because reading a pipe without a writer blocks.
     source = None if scenario is None else read(scenario)
     with ExitStack() as stack:
         staging = stack.enter_context(Staging(out, CRASH_FILES, replace=force)) if out else None
@@ -148,7 +148,7 @@ def crash(
         write_json(found.to_dict())
     else:
         _show(found, out)
-    # Where everything is drawn, so are faults that no device detects.
+    # Random scenarios include faults that no device can detect, so silent corruption is expected.
     failed = found.finding is not None or (scenario is not None and not found.is_good)
     said = f"interrupted: {found.points} of {points} points were tried"
     conclude(failed=failed, interrupted=said if interruption.asked and not failed else "")
@@ -189,7 +189,7 @@ def _pull(
     recovery: float,
     as_json: bool,
 ) -> None:
-    """Runs the user's program, and pulls the power under it."""
+    """Runs the user's program, and cuts the power of its device."""
     settings_of(scenario, settings)
     with Interruption() as interruption, Bar("pulling", "times") as bar:
         pulled = crash_program(

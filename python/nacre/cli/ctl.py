@@ -243,9 +243,9 @@ def step(
     as_json: Json = False,
 ) -> None:
     """Issue single requests to the served device and show a latency breakdown."""
-    wishes = [asked(word) for word in requests]
+    issued = [asked(word) for word in requests]
     byte = _byte(fill)
-    if byte is None and any(op == "write" for op, *_ in wishes):
+    if byte is None and any(op == "write" for op, *_ in issued):
         raise invalid(
             "missing-setting",
             "",
@@ -255,7 +255,7 @@ def step(
     with Control(image) as control:
         answers = [
             control.step(op, address, size, fill=byte if op == "write" else None, export=export)
-            for op, address, size in wishes
+            for op, address, size in issued
         ]
     if as_json:
         write_json([answer.to_dict() for answer in answers])

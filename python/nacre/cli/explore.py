@@ -31,7 +31,7 @@ def explore(
     from nacre.explorer import explore as answer
 
     trust()
-    # Before it listens and behind its end signals are ours; in between it ends by itself.
+    # While it listens, the server handles signals itself.
     with suppress(KeyboardInterrupt), ExitStack() as stack:
 
         def ready(address: str) -> None:

@@ -13,7 +13,7 @@ from typing import ParamSpec
 import typer
 
 from nacre.base import failures
-from nacre.base.failures import FAILED, MISTAKE, Failure, os_words
+from nacre.base.failures import FAILED, USER_ERROR, Failure, os_words
 from nacre.base.text import printable
 from nacre.cli.terminal import OutputError, flush, write_json
 from nacre.errors import code_of
@@ -21,7 +21,7 @@ from nacre.errors import code_of
 __all__ = [
     "FAILED",
     "INTERRUPTED",
-    "MISTAKE",
+    "USER_ERROR",
     "Failure",
     "complain",
     "explain",

@@ -43,7 +43,7 @@ def _lines(document: dict[str, Any], overrides: Mapping[str, object]) -> Iterato
 
 
 def _lost(old: object, new: object) -> list[str]:
-    """Settings of a table that its replacement lacks."""
+    """Settings of the table that are missing in its replacement."""
     if not isinstance(old, dict):
         return []
     kept = new if isinstance(new, dict) else {}

@@ -169,7 +169,7 @@ def carry_out(
 ) -> None:
     """Reproduces, stores, prints, and exits with a status.
 
-    If interrupted, results kept in a directory are not judged, since that takes long.
+    If interrupted, results stored in a directory are not judged, because that takes long.
     """
     failure: Failure | None = None
     is_asked, is_drawn = False, True
@@ -211,7 +211,7 @@ def carry_out(
 
 
 def _run(chosen: Sequence[Target], kept: Memory, *, keeps: bool) -> tuple[Reproduction, bool]:
-    """Results of the runs, and whether they were interrupted; with `keeps` that is raised."""
+    """Results of the runs, and whether they were interrupted; with `keeps`, raises instead."""
     jobs = jobs_of(chosen)
     with Interruption() as interruption, Local() as engine, RunsBar() as bar:
         runs = Runs(engine, kept)

@@ -98,7 +98,7 @@ def run(
 ) -> None:
     """Simulate a scenario and report its performance, wear, and cost."""
     overrides = settings_of(scenario, settings)
-    # A pipe that nobody writes into is waited for until the first Ctrl-C.
+    # Read before Ctrl-C is caught, because reading a pipe without a writer blocks.
     source = read(scenario)
     if prices:
         assigned = assignments(overrides)
@@ -176,7 +176,7 @@ def _simulate(
 
         def tick(done: int, total: int | None, simulated_s: float) -> bool:
             interruption.leaves_something()
-            # How far it goes until its means are known, nobody can say.
+            # With `until`, the total is unknown.
             bar(done, total if until is None else None, simulated_s)
             return interruption.asked
 
@@ -189,7 +189,7 @@ def _simulate(
             start=start,
             save_state=save_state,
         )
-        # From here on there is something to leave, though it may have been too short for a tick.
+        # From here on there is a result to keep, even if the run was too short for a progress call.
         interruption.leaves_something()
         return record
 

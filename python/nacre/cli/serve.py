@@ -103,7 +103,7 @@ def serve(
     """Serve a simulated device as an NBD block device."""
     address = listen or f"unix:{image}.sock"
 
-    # Pipes that nobody writes into are waited for until the first Ctrl-C.
+    # Read before Ctrl-C is caught, because reading a pipe without a writer blocks.
     source = read(scenario)
     others = {name: (read(other), place) for name, (other, place) in _exports(export or []).items()}
     steered = control or image.with_name(image.name + SUFFIX)

@@ -98,7 +98,7 @@ def study(
 
 @contextmanager
 def _told(directory: Path) -> Iterator[None]:
-    """Reports what is kept when the disk or the engine fails."""
+    """Reports which results are kept when the disk or the engine fails."""
     try:
         yield
     except Exception:
@@ -122,12 +122,12 @@ def _show(result: StudyResult, end: End, directory: Path, kept: Store) -> None:
     earlier = foreign(result, kept)
     if result.complete and earlier:
         write_prose(f"note: {directory} also holds {_of_an_earlier_form(earlier)}", "  ")
-    front, beside = best(result), others(result)
-    for table in (front, beside, decisive(result)):
+    front, left_out = best(result), others(result)
+    for table in (front, left_out, decisive(result)):
         if table.rows:
             write_line()
             write_table(table)
-    rest = result.designs.height - len(front.rows) - len(beside.rows)
+    rest = result.designs.height - len(front.rows) - len(left_out.rows)
     write_line()
     if rest > 0:
         write_line(f"{rest:,} more {'design is' if rest == 1 else 'designs are'} in the table")

@@ -47,7 +47,7 @@ def _output() -> Iterator[None]:
 
 
 def write_text(text: str) -> None:
-    """Writes text of ours as it is."""
+    """Writes trusted text without escaping it."""
     with _output():
         sys.stdout.write(text)
 
@@ -137,7 +137,7 @@ def _rich(table: Table, gap: int, console: Console) -> None:
     drawn = RichTable(
         box=box.SIMPLE_HEAD,
         header_style="" if os.environ.get("NO_COLOR") else "bold",
-        padding=(0, gap - 1, 0, 0),  # the box has its own space between columns
+        padding=(0, gap - 1, 0, 0),  # the box style adds its own space between columns
         pad_edge=False,
         show_edge=False,
     )

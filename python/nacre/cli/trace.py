@@ -32,7 +32,7 @@ app = typer.Typer(help="Analyze, convert, sample, and fit block traces.", cls=Gr
 
 
 class Sampling(StrEnum):
-    """What is sampled: blocks or requests."""
+    """Unit of sampling: blocks or requests."""
 
     BLOCK = "block"
     REQUEST = "request"
@@ -301,7 +301,7 @@ def _requests(found: FittedWorkload) -> int:
 
 @contextmanager
 def _watched(verb: str) -> Iterator[Callable[..., bool]]:
-    """A progress callback with a bar; Ctrl-C raises, for half a trace is of no use."""
+    """A progress callback with a bar; Ctrl-C raises, because a partial result is useless."""
     with Bar(verb, "requests") as bar:
 
         def tick(done: int, total: int | None = None, *_: float) -> bool:

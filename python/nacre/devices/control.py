@@ -1,4 +1,4 @@
-"""A server that runs, watched and steered over its control socket."""
+"""Monitors and controls a running server over its control socket."""
 
 from __future__ import annotations
 
@@ -126,8 +126,8 @@ class Control:
         time, queues like others, and returns when it is due. A write stores the byte `fill`
         everywhere; it is in the image on return.
         """
-        wish = {"op": op, "offset": address, "length": size, "fill": fill}
-        return Answer(self._ask("step", patience=None, **wish, export=export))
+        request = {"op": op, "offset": address, "length": size, "fill": fill}
+        return Answer(self._ask("step", patience=None, **request, export=export))
 
     def snapshot(self, path: str | os.PathLike[str], *, export: str | None = None) -> int:
         """Copies the image between two requests; returns the size of the copy in bytes."""
@@ -152,10 +152,10 @@ class Control:
     def _ask(
         self, command: str, *, patience: float | None = _PATIENCE, **about: object
     ) -> dict[str, Any]:
-        wish = {"command": command} | {name: v for name, v in about.items() if v is not None}
+        message = {"command": command} | {name: v for name, v in about.items() if v is not None}
         try:
             self._socket.settimeout(patience)
-            self._socket.sendall(json.dumps(wish).encode() + b"\n")
+            self._socket.sendall(json.dumps(message).encode() + b"\n")
             line = self._answers.readline()
         except TimeoutError:
             raise Error(
@@ -179,7 +179,7 @@ class Control:
                 return answer
             case {"error": str(problem), "code": code, "data": dict(data)}:
                 text = f"{self.socket}: {problem}"
-                # What the system refused the server is no error of who asked.
+                # An operating-system error of the server is not an error in the command.
                 if "errno" in data:
                     raise Error(text, code, **data)
                 raise invalid(code, "", text, data=data)
@@ -193,15 +193,15 @@ class Control:
 def socket_of(path: str | os.PathLike[str]) -> Path:
     """Control socket of an image; returns a given socket as it is."""
     given = Path(path)
-    beside = given.with_name(given.name + SUFFIX) if given.name else given
-    for place in (given, beside):
+    control = given.with_name(given.name + SUFFIX) if given.name else given
+    for place in (given, control):
         try:
             if stat.S_ISSOCK(place.stat().st_mode):
                 return place
         except OSError:
             continue
     raise Error(
-        f"no server for {given}: no control socket at {beside};"
+        f"no server for {given}: no control socket at {control};"
         " start the server with: nacre serve SCENARIO IMAGE",
         "no-answer",
     )

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
     from typing_extensions import Buffer
 
-    # NumPy tells type checkers of its buffers only from Python 3.12 on.
+    # NumPy declares the buffer protocol to type checkers only from Python 3.12 on.
     Data: TypeAlias = Buffer | np.ndarray[Any, Any]
 
 
@@ -152,7 +152,7 @@ class Memory:
         try:
             yield self
         except BaseException:
-            # A power failure or a close in the block has taken everything back already.
+            # A power failure or `close` in the block has already rolled the transaction back.
             if not self._core.closed and self._core.has_power and self._core.in_transaction:
                 self._core.abort()
             raise
@@ -164,7 +164,7 @@ class Memory:
         return self._core.in_transaction
 
     def power_fail(self) -> None:
-        """The power fails now: only `recover` is possible then."""
+        """Cuts power; after that, only `recover` is possible."""
         self._core.power_fail()
 
     def recover(self) -> Recovery:

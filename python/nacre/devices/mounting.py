@@ -77,7 +77,7 @@ def _running(name: str, *arguments: str | Path, at: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        # One that is busy is taken away as soon as it is not; what it had to write is written.
+        # A busy mount is detached when it becomes idle, after its writes.
         for how in (("-u",), ("-u", "-z")):
             if (
                 subprocess.run(  # noqa: S603

@@ -24,15 +24,15 @@ from nacre.errors import Error, invalid
 from nacre.results.served import Outage
 
 PATIENCE_S = 10.0
-"""Seconds for a program to exit after its device has disconnected."""
+"""Time in seconds for a program to exit after its device has disconnected."""
 READY_TIMEOUT_S = 60.0
 """Default timeout in seconds for a program to get ready."""
 RECOVERY_SHARE = 0.3
-"""The share of recoveries in which the power fails again, as in the crash simulator."""
+"""Share of recoveries during which power fails again, as in the crash simulator."""
 _SAID = 4_000
-"""Characters of a program's output that are kept, from its end."""
+"""Number of characters kept from the end of a program's output."""
 _MARK = "NACRE_READY"
-"""A variable that every process of a program has, with a path that no other program has."""
+"""Environment variable that marks every process of a program, with a unique path."""
 _MISTAKE = 2
 """Exit status of a server after a user error."""
 
@@ -149,10 +149,10 @@ def crash_program(
 
 
 class _Recoveries:
-    """Which recoveries the power fails in, and when."""
+    """Chooses the recoveries during which power fails, and the times."""
 
     def __init__(self, seed: int, share: float) -> None:
-        # Draws of their own: without them the moments of the others are the same.
+        # A separate stream, so that the times of the other power losses do not depend on it.
         self._draws = random.Random(f"{seed} recoveries")  # noqa: S311  (moments, no secrets)
         self._share = share
         self.check_s: float | None = None
@@ -192,7 +192,7 @@ class _Server:
         self.start()
 
     def start(self) -> None:
-        """Starts, and waits until it listens."""
+        """Starts the server, and waits until it listens."""
         self._said.seek(0)
         self._said.truncate()
         process = subprocess.Popen(  # noqa: S603  (our own command)
@@ -319,7 +319,7 @@ def _pull(
             moment.must_be_ready(number, ended)
             time.sleep(min(0.01, left_s))
         if stop():
-            # It may have mounts to put away.
+            # The program may have to unmount file systems.
             program.ask_to_end()
             return None
         moment.must_be_ready(number, ended)
@@ -370,7 +370,7 @@ def _check(
     check: str, environment: Mapping[str, str], stop: Callable[[], bool]
 ) -> dict[str, Any] | None:
     """Runs the check and returns its result; None if interrupted."""
-    # A process that the check leaves behind would keep a pipe open.
+    # A process left behind by the check would keep a pipe open.
     with tempfile.TemporaryFile() as output:
         with started(check, environment, _MARK, output) as program:
             while not stop() and not program.wait(PATIENCE_S, stop):

@@ -82,7 +82,7 @@ class Sickness:
             control.add_fault(fault.kind, fault.settings)
 
     def begin_medium(self, control: Control) -> None:
-        """Adds that of the medium alone."""
+        """Adds only the fault of the medium."""
         if self._medium is not None:
             control.medium_fault(self._medium, seed=self._seed)
 

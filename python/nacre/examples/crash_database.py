@@ -1,4 +1,4 @@
-"""A database on a device whose power is pulled: no row that was committed may be missing.
+"""Power-loss test of a database: no committed row may be missing.
 
 As root, since it mounts, with libnbd's tools, e2fsprogs and the database installed:
 
@@ -6,11 +6,11 @@ As root, since it mounts, with libnbd's tools, e2fsprogs and the database instal
         --check "python crash_database.py sqlite check /tmp/crash" \
         -- python crash_database.py sqlite work /tmp/crash
 
-`work` makes an ext4 file system on the device and a database in it, where there is none yet, and
-commits one row after the other. It notes in a file of the host how many were said to be committed.
-`check` mounts what the device kept, and fails if a row is missing or the database is not whole.
-With `postgresql` instead of `sqlite` it is that one. `--without-barriers` mounts the file system
-so that it never flushes the device: an error that a device with a volatile cache punishes.
+If they do not exist yet, `work` creates an ext4 file system and a database on the device. Then it
+commits one row after another, and stores the number of acknowledged commits in a file on the host.
+`check` mounts the file system after the power loss, and fails if a row is missing or the database
+is corrupted. Use `postgresql` instead of `sqlite` to test PostgreSQL. `--without-barriers` mounts
+the file system without flushes, which loses data on a device with a volatile cache.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from pathlib import Path
 from typing import Protocol
 
 PATIENCE_S = 20.0
-"""Seconds until a device or a server has to be there."""
+"""Time in seconds until a device or a server must be ready."""
 
 
 class Base(Protocol):
     """A database in a folder of the device."""
 
     def make(self) -> None:
-        """Makes it, with a table of rows in it, durably."""
+        """Creates the database with an empty table, durably."""
 
     def rows(self) -> Iterator[int]:
-        """Commits one row after the other and gives their numbers, until the device is gone."""
+        """Commits one row after another and yields their numbers, until the device disconnects."""
 
     def check(self) -> int:
-        """How many rows there are; ends the program where the database is not whole."""
+        """Number of rows; exits if the database is corrupted."""
 
 
 class Sqlite:
@@ -113,7 +113,7 @@ class Postgresql:
                 yield int(said(*self._psql(), "-c", f"{row} returning number"))
 
     def check(self) -> int:
-        """Counts rows, those that only the log has included."""
+        """Counts rows, including those that are only in the log."""
         with self._running():
             return int(said(*self._psql(), "-c", "select count(text) from rows"))
 
@@ -143,8 +143,8 @@ class Postgresql:
                     server.kill()
 
     def _as(self, program: str, *arguments: str | Path) -> list[str | Path]:
-        """A command of the server's user: the server refuses root."""
-        # setpriv becomes the program, so that signals reach it.
+        """Command that runs as the server's user, because the server refuses root."""
+        # setpriv replaces itself with the program, so that signals reach it.
         user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups"]
         return [*user, self.programs / program, *arguments]
 
@@ -168,7 +168,7 @@ BASES: dict[str, type[Sqlite] | type[Postgresql]] = {"sqlite": Sqlite, "postgres
 
 def main() -> None:
     """Runs `work` or `check`."""
-    parser = argparse.ArgumentParser(description="A database on a device whose power is pulled.")
+    parser = argparse.ArgumentParser(description="Power-loss test of a database.")
     parser.add_argument("base", choices=BASES)
     parser.add_argument("word", choices=["work", "check"])
     parser.add_argument("folder", type=Path, help="of the host: mount points, and what is noted")
@@ -198,7 +198,7 @@ def main() -> None:
 
 @contextmanager
 def mounted(folder: Path, barriers: str) -> Iterator[Path]:
-    """The file system on the device, which is made once."""
+    """Mounts the file system of the device; creates it once."""
     fuse: list[str | Path] = ["nbdfuse", folder / "fuse", os.environ["NACRE_URI"]]
     with subprocess.Popen(fuse, stderr=subprocess.DEVNULL):
         try:
@@ -206,7 +206,7 @@ def mounted(folder: Path, barriers: str) -> Iterator[Path]:
             until = time.monotonic() + PATIENCE_S
             while not device.exists() and time.monotonic() < until:
                 time.sleep(0.02)
-            # Without direct I/O the host would answer from its own memory.
+            # Without direct I/O, the host would serve reads from its page cache.
             loop = looped(device)
             (folder / "loop").write_text(loop)
             if not (folder / "made").exists():
@@ -219,7 +219,7 @@ def mounted(folder: Path, barriers: str) -> Iterator[Path]:
 
 
 def looped(device: Path) -> str:
-    """The block device of the host that stands for it; others may take a free one in between."""
+    """Attaches a loop device; retries if another process takes the free one first."""
     command: list[str | Path] = ["losetup", "--find", "--show", "--direct-io=on", device]
     for _ in range(5):
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
@@ -230,7 +230,7 @@ def looped(device: Path) -> str:
 
 
 def release(folder: Path) -> None:
-    """Takes away what is mounted, also what a program left behind that was killed."""
+    """Unmounts, also what a killed program left mounted."""
     quietly("umount", "--lazy", folder / "mounted")
     if (folder / "loop").exists():
         quietly("losetup", "--detach", (folder / "loop").read_text())
@@ -239,7 +239,7 @@ def release(folder: Path) -> None:
 
 
 def said(*command: str | Path) -> str:
-    """What a program that has to succeed prints."""
+    """Output of a program; exits if it fails."""
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode:
         sys.exit(f"{command[0]} ends with status {done.returncode}")
@@ -247,7 +247,7 @@ def said(*command: str | Path) -> str:
 
 
 def quietly(*command: str | Path) -> bool:
-    """Runs a program that may fail; whether it did well."""
+    """Runs a program that may fail; returns whether it succeeded."""
     null = subprocess.DEVNULL
     done = subprocess.run(command, check=False, stdout=null, stderr=null)
     return done.returncode == 0

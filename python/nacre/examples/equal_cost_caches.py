@@ -1,4 +1,4 @@
-"""Which server cache is best for the money: flash, PCM, or some of both?
+"""Which server cache is best at equal cost: flash, PCM, or both?
 
 The question of Kim et al., "Evaluating Phase Change Memory for Enterprise Storage Systems"
 (FAST '14): an application server keeps hot blocks of a network store in a write-through LRU
@@ -28,12 +28,12 @@ from nacre.results.record import Activity
 BLOCK = 4096
 PARTS_OF_BAR = {"PCM": "#009E73", "flash": "#0072B2", "network store": "#C8C8C8"}
 SHARES = (0.25, 0.5, 1.0)
-PARTS = 16  # capacities are counted in sixteenths of the all-flash cache
+PARTS = 16  # capacities are in units of 1/16 of the all-flash cache
 
 
 @dataclass(frozen=True)
 class Cache:
-    """A cache, in sixteenths of the all-flash cache: one of PCM costs four of flash."""
+    """A cache, in units of 1/16 of the all-flash cache; PCM costs four times as much as flash."""
 
     name: str
     pcm: int
@@ -77,7 +77,7 @@ class Result:
         return float(summary[f"{statistic}_ns"]) / 1000
 
     def hit_ratios(self) -> tuple[float, float]:
-        """The shares of the blocks read that PCM and flash held."""
+        """Shares of block reads that hit PCM and flash."""
         counters = self.record.components[0].counters
         blocks = counters.read_hits + counters.read_misses + counters.read_merged
         levels = [counters.get(f"level{i}_read_hits", 0) / max(blocks, 1) for i in (0, 1)]
@@ -121,8 +121,8 @@ def main() -> int:
             write(options.out, results)
     except (nacre.errors.Error, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
-        mistakes = (nacre.errors.ConfigError, nacre.errors.TraceError, FileNotFoundError)
-        return 2 if isinstance(error, mistakes) else 1
+        user_errors = (nacre.errors.ConfigError, nacre.errors.TraceError, FileNotFoundError)
+        return 2 if isinstance(error, user_errors) else 1
     return 0
 
 
@@ -161,7 +161,7 @@ def share(text: str) -> float:
 
 
 def workloads(options: argparse.Namespace, info: View) -> list[Workload]:
-    """The trace, and Zipf requests that are like it in all but their order."""
+    """The trace, and Zipf requests with the same statistics but another distribution."""
     footprint = info.footprint_bytes // BLOCK * BLOCK
     trace = Workload("trace", {"kind": "trace", "file": options.trace}, footprint)
     if options.theta == 0:
@@ -205,7 +205,7 @@ def simulate(options: argparse.Namespace, workload: Workload, share: float, cach
 
 
 def show(options: argparse.Namespace, info: View, results: Sequence[Result]) -> None:
-    """Prints a table for each size, and who wins."""
+    """Prints a table for each size, and the fastest cache."""
     footprint = info.footprint_bytes / 2**20
     print(f"trace {options.trace}: {info.records:,} requests, {100 * info.read_share:.0f} % reads,")
     print(f"{footprint:,.0f} MiB touched; a write goes through to the network store")
@@ -240,7 +240,7 @@ def print_row(result: Result) -> None:
 
 
 def verdict(best: Result, flash: Result) -> str:
-    """Who reads fastest on average, and by how much."""
+    """Cache with the lowest mean read latency, and its advantage."""
     if best is flash:
         return "flash alone reads fastest on average"
     less = 1 - best.read_us("mean") / flash.read_us("mean")
@@ -271,7 +271,7 @@ def write(out: Path, results: Sequence[Result]) -> None:
 
 
 def part_of(name: str, activity: Activity) -> str:
-    """Which part of the bar of cache `name` an activity belongs to."""
+    """Part of the bar of cache `name` for an activity."""
     if activity.component.startswith("stack.backing"):
         return "network store"
     has_pcm = next(cache.pcm for cache in CACHES if cache.name == name) > 0
@@ -279,7 +279,7 @@ def part_of(name: str, activity: Activity) -> str:
 
 
 def headline(results: Sequence[Result]) -> str:
-    """What the figure shows, in a line."""
+    """Finding of the figure, in one line."""
     flash = {r.share: r.read_us("mean") for r in results if not r.cache.pcm}
     best = min(results, key=lambda result: result.read_us("mean") / flash[result.share])
     less = 100 * (1 - best.read_us("mean") / flash[best.share])

@@ -152,7 +152,7 @@ def place(request: Request, name: str) -> int:
     """Index from the address; default 0."""
     found = request.query_params.get(name, "0")
     if not (found.isascii() and found.isdigit() and len(found) < 10):
-        raise invalid("invalid-value", name, "it is no place", given=found[:80])
+        raise invalid("invalid-value", name, "expected an index from 0", given=found[:80])
     return int(found)
 
 
@@ -160,7 +160,7 @@ def text(given: Mapping[str, Any], key: str, otherwise: str | None = None) -> st
     """Text field of a document; raises `ConfigError` for another type."""
     found = given.get(key, otherwise)
     if not isinstance(found, str):
-        raise invalid("wrong-type", key, "it is no text", given=repr(found)[:80])
+        raise invalid("wrong-type", key, "expected text", given=repr(found)[:80])
     return found
 
 
@@ -168,7 +168,7 @@ def whole(given: Mapping[str, Any], key: str, least: int, most: int, otherwise: 
     """Integer field of a document; raises `ConfigError` for another type."""
     found = given.get(key, otherwise)
     if isinstance(found, str) and found.isascii() and found.isdigit() and len(found) <= 20:
-        found = int(found)  # a page sends what JavaScript cannot count to as text
+        found = int(found)  # JavaScript cannot represent large integers, so pages send them as text
     if not isinstance(found, int) or isinstance(found, bool) or not least <= found <= most:
         hint = f"give a whole number from {least:,} to {most:,}"
         raise invalid("out-of-range", key, "it is out of range", given=repr(found)[:80], hint=hint)
@@ -179,5 +179,5 @@ def table_of(given: Mapping[str, Any], key: str) -> dict[str, Any]:
     """Table field of a document; raises `ConfigError` for another type."""
     found = given.get(key)
     if not isinstance(found, dict):
-        raise invalid("wrong-type", key, "it is not a table", given=repr(found)[:80])
+        raise invalid("wrong-type", key, "expected a table", given=repr(found)[:80])
     return found

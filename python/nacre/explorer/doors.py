@@ -43,7 +43,7 @@ class Doors:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Passes a request on, or responds with the reason for rejecting it."""
         if scope["type"] != "http":
-            return  # nothing here speaks anything else; the server closes it
+            return  # only HTTP is supported; the server closes other connections
         headers: dict[bytes, bytes] = dict(scope["headers"])
 
         async def with_headers(message: Message) -> None:
@@ -53,7 +53,7 @@ class Doors:
 
         refused = self._refused(scope, headers)
         if refused is None:
-            with suppress(ClientDisconnect):  # who has gone is told nothing
+            with suppress(ClientDisconnect):  # the client has disconnected
                 await self._app(scope, receive, with_headers)
         else:
             await _answer(with_headers, *refused)

@@ -144,7 +144,7 @@ def _carry_out(job: Job, work: Work) -> None:
     try:
         job.address = work(job)
         state = "stopped" if job.asked_to_stop and job.note else "done"
-    except BaseException as error:  # a failed assertion of the model is no Exception
+    except BaseException as error:  # PyO3 raises a failed assertion as a BaseException
         job.error, job.problems = said(error)
         state = "failed"
         if job.asked_to_stop and isinstance(error, Error):

@@ -168,7 +168,7 @@ def _figures(found: nacre.papers.Reproduction) -> bytes:
 
 def _drawings(found: nacre.papers.Reproduction) -> Iterator[tuple[str, dict[str, Any]]]:
     for name, draw in found.drawings().items():
-        # Where runs were stopped or failed there may be nothing to draw; the rows say so.
+        # After stopped or failed runs, a figure may have no data; the rows have the reason.
         with suppress(Error, ValueError, KeyError):
             yield name, answers.figure(draw)
 

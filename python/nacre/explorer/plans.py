@@ -99,7 +99,7 @@ class Plans(Resource):
         """Heat map of the mixes with the prices in the address, or miss-ratio curves."""
         path = self.found(request)
         plan = self.load(path)
-        # The file is the server's own; who asks knows the trace by its name.
+        # Pages know a trace by its name, not by the server's path of the file.
         plan.caches.name = answers.lines([_asked(path)["trace"]])[0]
         wanted = answers.word(request, "figure")
         if wanted not in ("caches", "mixes"):
@@ -116,7 +116,7 @@ class Plans(Resource):
         money = given.get("money")
         if not isinstance(money, int | float):
             hint = f"give a number of {currency}"
-            raise invalid("wrong-type", "money", "it is no amount", given=repr(money), hint=hint)
+            raise invalid("wrong-type", "money", "expected an amount", given=repr(money), hint=hint)
         bought = zip(prices, plan.cache_scenarios(float(money), prices), strict=True)
         trace = answers.lines([_asked(path)["trace"]])[0]
         trees = [{**tree, "name": f"{trace} {device}"} for device, tree in bought]
@@ -272,5 +272,5 @@ def _number(request: Request, key: str) -> float | None:
         number = -1.0
     if not 0 < number < 1e9:
         hint = "give a number above 0"
-        raise invalid("invalid-value", key, "it is no price", given=given[:40], hint=hint)
+        raise invalid("invalid-value", key, "expected a price", given=given[:40], hint=hint)
     return number

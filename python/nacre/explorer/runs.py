@@ -136,7 +136,7 @@ class Runs(Resource):
             write_file(path / SCENARIO_FILE, toml.document(tree).encode())
             record = nacre.run(tree, progress=job.tick)
             record.save(path)
-            # The page asks for it at once, and need not wait until it has been read again.
+            # Cached, because the page requests it at once.
             self._latest = (path, (path / RECORD_FILE).stat().st_mtime_ns, record)
         if not record.complete:
             job.note = "stopped early; finished results are saved"

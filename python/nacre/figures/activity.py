@@ -81,7 +81,7 @@ def served(samples: Iterable[Sample] = ()) -> alt.VConcatChart:
         "Requests per second and their mean latency",
         f"as the device is modeled, over the last {SPAN_S} seconds",
     )
-    # The place grows with what is said above the panels once there are samples.
+    # The figure grows when the text above the panels appears with the first samples.
     size = alt.AutoSizeParams(type="pad", resize=True)
     return theme.themed(panels.properties(title=title, usermeta=_FOR_PAGES, autosize=size))
 
@@ -117,7 +117,7 @@ def _panel(between: alt.Chart, panel: _Panel) -> alt.LayerChart:
     y = y.scale(domain={"unionWith": [0, panel.least]})
     color = alt.Color("kind:N", legend=None)
     color = color.scale(domain=kinds, range=list(theme.OP_COLORS.values()))
-    # A value between two without one is a dot: the end of a line is round.
+    # A value between two missing ones is drawn as a dot, by the round end of its line.
     line = values.mark_line(interpolate=panel.line, strokeCap="round", strokeWidth=1.6)
     line = line.encode(x=x, y=y, color=color)
     said = panel.said.format(panel.label.replace("datum.value", "datum.rounded"))

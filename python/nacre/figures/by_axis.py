@@ -33,7 +33,7 @@ def can_be_drawn(result: StudyResult) -> bool:
 
 
 def by_axis(result: StudyResult, of: str | None = None, axis: str | None = None) -> alt.LayerChart:
-    """The objective up, the axis across; bars are 95 % confidence intervals over the seeds."""
+    """The objective over the axis; bars are 95 % confidence intervals over the seeds."""
     from nacre.words.studies import cell, counted, title
 
     up, across = _objective(result, of), _across(result, axis)
@@ -95,7 +95,7 @@ def _objective(result: StudyResult, of: str | None) -> str:
 
 
 def _across(result: StudyResult, axis: str | None) -> Axis:
-    """Axis along the figure: the first numeric one by default."""
+    """Axis of the figure: the first numeric one by default."""
     found = result.questions.axes
     if axis is None:
         numbers = (each for each in found if result.designs[_column(each)].dtype.is_numeric())

@@ -90,7 +90,7 @@ def erase_blocks(number: int) -> str:
 
 
 def grouped(parts: Sequence[Numbers]) -> list[str]:
-    """Note on how many blocks a column stands for, if several."""
+    """Note on the number of blocks per column, if more than one."""
     group = max(-(-len(values) // MOST) for values in parts)
     if group == 1:
         return []
@@ -109,7 +109,7 @@ def panel(
 ) -> alt.LayerChart:
     """A column per block, or per group of neighbors, from zero."""
     blocks = len(values)
-    # A column stands over its number: that of block 5 from 4.5 to 5.5.
+    # A column is centered on its block number: block 5 is drawn from 4.5 to 5.5.
     rows = [
         row | {"left": row["first"] - 0.5, "right": row["end"] - 0.5} for row in columns(values)
     ]

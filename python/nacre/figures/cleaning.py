@@ -103,7 +103,7 @@ def _title(record: Record, names: list[str], spans: str) -> alt.TitleParams:
             f"Cleaning costs most in {most}: {significant(shown[most])} pages per page of host data"
         )
     else:
-        headline = "What cleaning costs per page of host data"
+        headline = "Cleaning cost per page of host data"
     where = f" of {names[0]}" if len(names) == 1 else ""
     return theme.title(
         headline, f"{record.name}: cleaning{where}, in {spans} spans of simulated time"

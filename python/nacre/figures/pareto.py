@@ -1,7 +1,7 @@
 """Designs of a study by two objectives, with the Pareto front.
 
-Of many designs only those are drawn that can be distinguished: one dot for each cell of a grid, and
-all of the front. A figure of 20,000 dots takes 7 MB, and looks like one of a thousand.
+If there are many designs, the figure has all of the front and one dot for each cell of a grid. A
+figure with 20,000 dots takes 7 MB, and looks like one with a thousand.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def pareto(result: StudyResult) -> alt.LayerChart:
     if len(objectives) == 2 and best:
         step: Any = "step-after" if objectives[1].goal == "min" else "step-before"
         line = alt.Chart(theme.data(best)).mark_line(interpolate=step, color=theme.VERMILION)
-        # Under each condition there is its own front.
+        # Each condition has its own front.
         layers.insert(0, line.encode(x=x, y=y, order=alt.Order("x:Q"), detail="under:N"))
     said = _together(best)
     if len(said) <= _LABELS_MAX:
@@ -87,7 +87,7 @@ def pareto(result: StudyResult) -> alt.LayerChart:
         for align, dx in sides:
             some = [row for row in said if (row["x"] == rightmost) == (align == "right")]
             if not some:
-                continue  # a layer without data has no extent, which Vega complains of
+                continue  # Vega warns about a layer without data, which has no extent
             text = alt.Chart(theme.data(some)).mark_text(align=align, dx=dx, dy=11, fontSize=11)
             layers.append(text.encode(x=x, y=y, text="label:N"))
     chart = alt.layer(*layers).properties(

@@ -30,7 +30,7 @@ Chart = TypeVar(
 def data(rows: Iterable[Mapping[str, Any]]) -> alt.InlineData:
     """Embeds the rows in the figure, without a limit on their number."""
     made = alt.InlineData(values=[])
-    made["values"] = [dict(row) for row in rows]  # not held against the schema, row by row: slow
+    made["values"] = [dict(row) for row in rows]  # not validated against the schema, which is slow
     return made
 
 
@@ -47,7 +47,7 @@ def title(text: str, *subtitles: str) -> alt.TitleParams:
 def themed(chart: Chart) -> Chart:
     """Applies the theme; notebooks show the chart without a network."""
     themed_chart: Chart = chart.configure(**_CONFIG)
-    # Not an attribute of the chart, which would be one of its drawing.
+    # Not set as an attribute of the chart, which would become part of the specification.
     object.__setattr__(themed_chart, "_repr_mimebundle_", partial(_shown, themed_chart))
     return themed_chart
 

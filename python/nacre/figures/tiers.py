@@ -30,7 +30,7 @@ def tiers(record: Record, component: str | None = None) -> alt.VConcatChart:
         start = 0.0
         for row in part.iter_rows(named=True):
             end = row["end_s"] / scale
-            # Epochs without accesses have no row: what follows them begins when they end.
+            # Epochs without accesses have no row, so the next row starts when they end.
             rows.append(
                 {
                     "component": printable(str(name)),

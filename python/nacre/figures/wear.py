@@ -80,7 +80,7 @@ def histogram(values: Numbers) -> list[dict[str, float]]:
 
 def _histogram(values: Numbers, endurance: int | None) -> alt.LayerChart:
     rows = histogram(values)
-    # A bar stands over its whole numbers: that of 5 from 4.5 to 5.5.
+    # A bar is centered on its count: 5 erases are drawn from 4.5 to 5.5.
     for row in rows:
         row |= {"left": row["from"] - 0.5, "right": row["end"] - 0.5, "last": row["end"] - 1}
     low, high = rows[0]["left"], rows[-1]["right"]

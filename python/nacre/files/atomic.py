@@ -42,7 +42,7 @@ def look(target: Path, *, replace: bool = True) -> bool:
 def look_apart(target: Path, inputs: Iterable[str | os.PathLike[str]]) -> None:
     """Raises `OSError` if an output file is also an input, under any name.
 
-    Even with `--force`, the input would be replaced by what was made from it.
+    Otherwise `--force` would replace the input with the output.
     """
     place = _identity(target)
     if place is not None and place in map(_identity, inputs):
@@ -102,7 +102,7 @@ def replacing(target: Path, *, replace: bool = True) -> Iterator[Path]:
             error.filename = str(target)
         raise
     finally:
-        # What cannot be removed is in nobody's way; the file is there, or the error says why not.
+        # A leftover temporary file is harmless.
         with suppress(OSError):
             path.unlink(missing_ok=True)
 
@@ -137,7 +137,7 @@ def _move_to_free(path: Path, target: Path) -> None:
     except FileExistsError:
         raise FileExistsError(errno.EEXIST, TAKEN, str(target)) from None
     except OSError:
-        # A file system without links: between look and rename another file may come.
+        # Without hard links, another process may create the file between the check and the rename.
         look(target, replace=False)
         path.replace(target)
 

@@ -146,7 +146,7 @@ def _read(record: Record, directory: Path) -> dict[str, np.ndarray[Any, Any]]:
 def _frame(file: Path) -> pl.DataFrame:
     import polars as pl
 
-    # By its content: Polars takes no path that is not UTF-8.
+    # Read as bytes, because Polars does not accept paths that are not UTF-8.
     return pl.read_parquet(io.BytesIO(file.read_bytes()))
 
 

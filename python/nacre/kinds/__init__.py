@@ -63,7 +63,7 @@ def of_class(kind: type) -> Kind:
     for each in kind.__mro__:
         if each.__name__ in _PLACES:
             return at(_PLACES[each.__name__])
-    raise TypeError(f"{kind.__name__} is no kind of results")
+    raise TypeError(f"{kind.__name__} is not a kind of results")
 
 
 @cache
@@ -94,7 +94,7 @@ def save(result: Result, path: Path, *, figures: bool, replace: bool) -> Path:
             if figures:
                 draw(result, staging.put)
     else:
-        raise Error(f"a {type(result).__name__} has no files of its own", "not-supported")
+        raise Error(f"a {type(result).__name__} cannot be saved", "not-supported")
     return path
 
 

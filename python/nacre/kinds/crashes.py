@@ -74,11 +74,11 @@ def _section(name: str, found: Crash) -> str:
         f"{name}: power losses",
         KIND.summary(found),
         page.part("Shortest sequence of steps that reproduces it", steps),
-        page.titled("What was tried", fault_table(found)),
+        page.titled("Faults", fault_table(found)),
         page.titled("Recovery", recovery_table(found)),
         after=[
             page.titled("Device activity during the test", branch_table(found)),
-            page.part("What was drawn", page.listing(found.scenario) if found.scenario else ""),
+            page.part("Random scenario", page.listing(found.scenario) if found.scenario else ""),
             page.assumptions(found.origins),
         ],
     )
@@ -91,8 +91,8 @@ def _line(found: Crash) -> Sequence[str]:
         for time in (recovery.mean_s, recovery.max_s)
     ]
     told = sum(tried.lost_and_told for tried in found.faults)
-    promise = "broken" if found.finding else "kept" if found.is_good else "silent corruption"
-    return [count(found.points), promise, count(told), count(found.silent), *times]
+    verdict = "violated" if found.finding else "held" if found.is_good else "silent corruption"
+    return [count(found.points), verdict, count(told), count(found.silent), *times]
 
 
 KIND = Kind(
@@ -103,9 +103,9 @@ KIND = Kind(
     section=_section,
     line=Line(
         "Power losses side by side",
-        ["points", "promises", "lost, reported", "lost silently", "mean recovery", "longest"],
+        ["points", "guarantees", "lost, reported", "lost silently", "mean recovery", "longest"],
         _line,
-        words=["promises"],
+        words=["guarantees"],
     ),
     names=CRASH_FILES,
     write=write,

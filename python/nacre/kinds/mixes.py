@@ -152,9 +152,9 @@ KIND = Kind(
     section=section,
     line=Line(
         "Mixes side by side",
-        ["mixes", "the best", "a request takes", "a GiB costs", "counted in"],
+        ["mixes", "best mix", "mean latency", "cost per GiB", "currency"],
         _line,
-        words=["the best", "counted in"],
+        words=["best mix", "currency"],
     ),
     names=MIXES_FILES,
     write=write,

@@ -104,7 +104,7 @@ def _section(name: str, record: Record) -> str:
         KIND.summary(record),
         page.titled("Latency", latencies(record), tenants(record)),
         page.titled("Faults", faults(record)),
-        page.titled("Where the time went", time_spent(record), time_split(record)),
+        page.titled("Latency breakdown", time_spent(record), time_split(record)),
         page.titled("Energy, wear and cost", bill(record)),
         page.titled("Parts of the stack", components(record)),
         after=[

@@ -72,7 +72,7 @@ def _section(name: str, result: StudyResult) -> str:
         name,
         KIND.summary(result),
         page.titled("Best designs", best(result)),
-        page.titled("What decides", *weights),
+        page.titled("Influence of the axes", *weights),
         after=[page.runs("The best designs side by side", _chosen(result))],
     )
 

@@ -35,8 +35,8 @@ def _section(name: str, info: TraceInfo) -> str:
     return page.section(
         name,
         _words(info),
-        page.titled("What is in it", trace_facts(info)),
-        page.titled("What it is like", trace_shape(info)),
+        page.titled("Requests", trace_facts(info)),
+        page.titled("Locality and rate", trace_shape(info)),
         page.titled("Sizes", request_sizes(info)),
         lines=[f"note: {line}" for line in info.warnings],
         after=[page.drawn(chart) for chart in trace_figures(info, printable(name)).values()],
@@ -57,7 +57,7 @@ KIND = Kind(
     section=_section,
     line=Line(
         "Traces side by side",
-        ["requests", "reads", "touched", "duration", "misses of an LRU cache of a tenth"],
+        ["requests", "reads", "touched", "duration", "misses of a 10 % LRU cache"],
         _line,
     ),
     encode=document,

@@ -221,7 +221,7 @@ class Drive:
         yield "read", fitted(read, "latency of a random read", note) if known else assumed(read)
         program = f'["{_time(self.program)}"]'
         if self.programs_at_once is None:
-            yield "program", fitted(program, "writes in sequence", "all dies program")
+            yield "program", fitted(program, "sequential writes", "all dies program")
         else:
             yield "program", assumed(program)
             note = (
@@ -229,7 +229,7 @@ class Drive:
             )
             yield (
                 "programs_at_once",
-                fitted(str(self.programs_at_once), "writes in sequence", note),
+                fitted(str(self.programs_at_once), "sequential writes", note),
             )
         share = f"{_time(die.erase)} in the drive, for as many more pages"
         yield "erase", assumed(f'"{small["erase"]}"', usual, share)
@@ -238,11 +238,9 @@ class Drive:
             cycles = max(1, round(sheet.endurance * self.amplification / flash))
             note = f"each byte is programmed {self.amplification:.3g} times"
             yield "endurance", fitted(str(cycles), "bytes that may be written", note)
-        note = (
-            f"write amplification {self.amplification:.3g}, from writes at random and in sequence"
-        )
+        note = f"write amplification {self.amplification:.3g}, from random and sequential writes"
         spare = f'"{small["over_provisioning"]}"'
-        yield "over_provisioning", fitted(spare, "writes at random", note)
+        yield "over_provisioning", fitted(spare, "random writes", note)
         yield "bus", assumed(f'"{self.bus / 1e9:g} GB/s"', _BUSES[self.bus])
         yield "buffer", assumed('"64 MiB"', "none published")
         yield "scheduling.kind", assumed('"suspension"', "usual in drives")
@@ -251,7 +249,7 @@ class Drive:
         if self.independent:
             note = "without it dies are too few for the sheet's random reads"
             yield "scheduling.independent_planes", fitted("true", "random reads", note)
-        yield "link", fitted(f'"{sheet.sequential_read / 1e6:.6g} MB/s"', "reads in sequence")
+        yield "link", fitted(f'"{sheet.sequential_read / 1e6:.6g} MB/s"', "sequential reads")
         yield "processors", assumed(str(PROCESSORS), "none published")
         yield "firmware", fitted(f'"{_time(self.firmware)}"', "random reads a second")
         known = sheet.write_latency is not None
@@ -282,7 +280,7 @@ def drive(sheet: DataSheet) -> Drive:
         )
         raise config_error(problems)
     dies = 2 ** max(3, math.ceil(math.log2(sheet.capacity * 1.02 / die.size)))
-    # Copies cross twice.
+    # A copied page crosses the channel twice.
     needed = 1.2 * max(sheet.sequential_read, sheet.read_iops * READ_SIZE)
     needed = max(needed, 3.3 * sheet.sequential_write)
     bus = next((bus for bus in _BUSES if _CHANNELS * bus >= needed), max(_BUSES))
@@ -302,16 +300,15 @@ def drive(sheet: DataSheet) -> Drive:
         program = die.program
         limit = max(1, round(sheet.sequential_write * program / (die.planes * PAGE)))
     costs = sheet.sequential_write / (sheet.write_iops * sheet.unit)
-    # Copies are read, too, and leave their dies, which program nothing meanwhile; where few program
-    # at once, that costs nothing.
+    # Reads and transfers of copied pages also occupy the dies; a limit on programs hides that.
     reads = 0.0 if limit else (die.read + die.planes * PAGE / bus) / program
     amplification = (costs + reads) / (1 + reads)
     if not 1.05 < amplification < 30:
         problems.append(
             _contradiction(
                 "write-iops",
-                f"a write in sequence is {costs:.3g} times as fast as one at random, and cleaning "
-                "explains 1.05 to 30 times",
+                f"sequential writes are {costs:.3g} times as fast as random ones, and garbage "
+                "collection explains 1.05 to 30 times",
                 "give random writes in the steady state, and --unit if they are not of 4 KiB",
             )
         )
@@ -370,10 +367,10 @@ def _figures(sheet: DataSheet) -> str:
         if value is not None
     )
     return (
-        f"# {sheet.capacity / 1e12:.6g} TB; reads: {sheet.read_iops:,.0f} /s at random, "
-        f"{sheet.sequential_read / 1e6:,.6g} MB/s in sequence;\n"
-        f"# writes: {sheet.write_iops:,.0f} /s of {sheet.unit / KIB:g} KiB at random, "
-        f"{sheet.sequential_write / 1e6:,.6g} MB/s in sequence{latency}."
+        f"# {sheet.capacity / 1e12:.6g} TB; reads: {sheet.read_iops:,.0f} /s random, "
+        f"{sheet.sequential_read / 1e6:,.6g} MB/s sequential;\n"
+        f"# writes: {sheet.write_iops:,.0f} /s random with {sheet.unit / KIB:g} KiB, "
+        f"{sheet.sequential_write / 1e6:,.6g} MB/s sequential{latency}."
     )
 
 

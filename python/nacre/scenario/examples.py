@@ -9,7 +9,7 @@ EXAMPLES = {
     "first_look.ipynb": "a notebook: a cache of phase-change memory, from Python",
     "cache_for_the_money.toml": "a study: which cache before networked storage is worth its money",
     "equal_cost_caches.py": "server caches of PCM and flash that cost the same, side by side",
-    "crash_database.py": "a database on a device whose power is pulled loses nothing committed",
+    "crash_database.py": "tests that a database loses no committed row when power fails",
     "remount.sh": "a served device whose power fails under a file system is mounted again",
 }
 """Description of each example."""

@@ -107,7 +107,7 @@ _PLAIN = """\
 schema = 1
 name = "{kind}"
 
-# Who asks: blocks of 4 KiB, some much more often than others, one request after the other.
+# Serial requests of 4 KiB with skewed popularity (Zipf's law).
 [workload]
 kind = "zipf"
 requests = 100_000

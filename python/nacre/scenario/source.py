@@ -117,7 +117,7 @@ def without_workload(source: Source, settings: Sequence[tuple[str, str]]) -> lis
     try:
         given = "workload" in tomllib.loads(source.text)
     except tomllib.TOMLDecodeError:
-        return []  # the model says where
+        return []  # the core reports the location
     given = given or any(path.split(".")[0] == "workload" for path, _ in settings)
     return [] if given else [("workload", _NO_WORKLOAD)]
 
@@ -127,7 +127,7 @@ def names_host(source: Source, settings: Sequence[tuple[str, str]]) -> bool:
     try:
         given = "host" in tomllib.loads(source.text)
     except tomllib.TOMLDecodeError:
-        return False  # the model reports it
+        return False  # the core reports the error
     return given or any(path.split(".")[0] == "host" for path, _ in settings)
 
 
@@ -138,7 +138,7 @@ def warn_of_host(source: Source, settings: Sequence[tuple[str, str]], why: str) 
 
 
 HOST_OF_RUNS = "host is only used by nacre run and nacre step"
-"""Where `[host]` has no effect, this is what its user reads."""
+"""Beginning of the warning if `[host]` has no effect."""
 
 
 class Shipped(NamedTuple):
@@ -199,15 +199,15 @@ def with_functions(
     functions: dict[str, Policy] = {}
     plain: dict[str, object] = {}
     for path, item in overrides.items():
-        beside: Mapping[str, object] = {"kind": "external"}
+        external: Mapping[str, object] = {"kind": "external"}
         if isinstance(item, Mapping) and _is_policy(item.get("function")):
-            beside, item = {**beside, **item}, item["function"]
+            external, item = {**external, **item}, item["function"]
         if _is_policy(item):
             name = getattr(item, "__name__", type(item).__name__)
             if name in functions:
                 name = f"{name} of {path}"
             functions[name] = cast("Policy", item)
-            item = {**beside, "function": name}
+            item = {**external, "function": name}
         plain[path] = item
     return assignments(plain), list(functions.items())
 
@@ -287,7 +287,7 @@ def _from_here(path: str, value: str) -> str:
     try:
         given = tomllib.loads(f"value = {value}")["value"]
     except tomllib.TOMLDecodeError:
-        return value  # whoever reads it says what is wrong
+        return value  # the core reports the error
     moved = _files_from_here(name, given)
     return value if moved == given else toml.value(moved)
 

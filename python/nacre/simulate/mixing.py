@@ -50,17 +50,17 @@ def mixes(
 ) -> Mixes:
     """Scores every mix of the tiers of a scenario, in `steps` equal parts of their capacity.
 
-    The stack of the scenario is of kind `tiers`; shares, sizes and placement it gives are not
-    used. The workload is read once, and nothing is simulated. `prices` converts prices that are
-    counted in different things, as of `run`. With a `budget` only mixes of which a GiB costs no
-    more are kept. `progress` shows a bar on standard error, or calls your own function.
+    The stack of the scenario must be of kind `tiers`; its shares, sizes, and placement are ignored.
+    The workload is read once, and nothing is simulated. `prices` converts prices in different
+    currencies, as in `run`. `budget` is the maximum price per GiB of a mix. `progress` shows a bar
+    on standard error, or calls your function.
 
-    Raises `ConfigError` for a stack that is no tiers, for a workload without an end, for more
-    steps than extents and for a budget that no mix keeps, and `Error` if `progress` ended it.
+    Raises `ConfigError` for another kind of stack, a workload without an end, more steps than
+    extents, or a budget below every mix, and `Error` if `progress` stopped it.
     """
     if budget is not None and not 0 < budget < math.inf:
-        hint = "give what a GiB may cost, in what the prices are counted in"
-        raise invalid("out-of-range", "budget", "it is no price", given=str(budget), hint=hint)
+        hint = "give the maximum price per GiB, in the currency of the prices"
+        raise invalid("out-of-range", "budget", "expected a price", given=str(budget), hint=hint)
     source, settings = read(scenario), assignments(overrides)
     priced(source, settings, prices)
     count = in_range("steps", steps, 1, STEPS_MAX)

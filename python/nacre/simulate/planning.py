@@ -46,7 +46,7 @@ class Plan(Result):
     """The caches and tiers that a trace needs, with adjustable prices."""
 
     trace: str
-    """The name of a shipped trace, or a path."""
+    """Name of a built-in trace, or a path."""
     currency: str
     """Currency of the prices: `USD 2023`."""
     info: TraceInfo
@@ -56,7 +56,7 @@ class Plan(Result):
     mixes: Mixes
     """Every mix of the devices as tiers."""
     scenario: Mapping[str, Any]
-    """A store of the devices that the trace is played to."""
+    """Scenario of the devices as tiers, with the trace as workload."""
     steps: int = STEPS
 
     @property
@@ -125,11 +125,13 @@ class Plan(Result):
     ) -> list[dict[str, Any]]:
         """A server cache of each device, as large as the budget allows, with a network store.
 
-        `prices` says of which devices; those of the plan, unless it is given.
+        `prices` maps the devices to their prices; default: those of the plan.
         """
         if not 0 < money < math.inf:
             hint = f"give a number of {self.currency}"
-            raise invalid("out-of-range", "money", "it is no amount", given=str(money), hint=hint)
+            raise invalid(
+                "out-of-range", "money", "expected an amount", given=str(money), hint=hint
+            )
         given = self.prices if prices is None else prices
         trees = [self._cache(name, price, money) for name, price in given.items()]
         for tree in trees:
@@ -247,7 +249,7 @@ def _scored(
 
 
 def _sample(info: TraceInfo) -> float | None:
-    """The share of blocks that caches are simulated for."""
+    """Share of the blocks in the simulated sample."""
     blocks = info.footprint_bytes // _BLOCK
     return None if blocks <= _SAMPLED_BLOCKS else _SAMPLED_BLOCKS / blocks
 
@@ -265,7 +267,7 @@ def _workload(place: str) -> dict[str, Any]:
 
 
 def _store(place: str, prices: Mapping[str, float], currency: str, capacity: int) -> dict[str, Any]:
-    """A store of these devices as tiers, that the trace is played to."""
+    """Scenario of these devices as tiers, with the trace as workload."""
     share = f"{100 / max(1, len(prices)):.9g} %"
     tiers = [
         {"device": _device(name, price, currency), "share": share} for name, price in prices.items()

@@ -103,7 +103,7 @@ def simulate(
     *,
     progress: Progress | None = None,
 ) -> Simulated:
-    """Simulates the best mixes, with the placement of the scenario. `progress` may end it."""
+    """Simulates the best mixes, with the placement of the scenario; `progress` may stop it."""
     chosen = mixes.best(count, mixes.ordered_by)
     extent = quantity.parse(check(scenario, overrides).scenario.stack.extent)
     records: list[Record] = []

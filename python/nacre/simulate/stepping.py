@@ -89,7 +89,7 @@ def _asked(request: Request) -> Request:
     if address < 0 or not legal:
         hint = "a flush has none" if op == "flush" else f"use 1 to {_BYTES_MAX}, from 0 on"
         raise config_error(
-            [_wrong("out-of-range", "it is not so many bytes", f"{size} from {address} on", hint)]
+            [_wrong("out-of-range", "the byte range is invalid", f"{size} from {address} on", hint)]
         )
     return op, address, size
 

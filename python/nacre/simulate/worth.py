@@ -82,7 +82,7 @@ def _others(
 
 def _row(what: str, word: str, found: Mixes, budget: float | None) -> list[str]:
     within = found if budget is None else found.within(budget)
-    is_off = f"a fifth {word}" if word else ""
+    is_off = f"20 % {word}" if word else ""
     if not len(within):
         return [what, is_off, "none for so little", "", ""]
     best = within.best(1).row(0, named=True)

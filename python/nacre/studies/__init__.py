@@ -1,8 +1,8 @@
 """Studies: run and compare many designs, in sweeps over axes or searches.
 
 A study is read (`spec`), turned into points with keys (`points`), run by an engine (`engines`),
-stored by key (`keep`), and analyzed (`analysis`, `result`). The same engines run the parts of a
-split trace (`split`).
+stored by key (`keep`), and analyzed (`analysis`, `result`). Engines also run the parts of a split
+trace (`split`).
 """
 
 from __future__ import annotations

@@ -164,7 +164,7 @@ def conduct(
         tasks = {
             point.key: Task(point.key, design.source, point.settings)
             for point in asked
-            if point.mistake is None
+            if point.error is None
         }
         told = _Watch(watch, len(points), planner.total, clock)
         end = carry_out(tasks, engine, kept, told)
@@ -211,8 +211,9 @@ def carry_out(
 ) -> End:
     """Runs the tasks that have not completed, in order.
 
-    Of tasks with equal preconditioning, the first runs early, and the others last, with its saved
-    state. `watch` is called about ten times a second with the remaining work, and returns whether
+    If several tasks have equal preconditioning, the first runs early, and the others last, from its
+    saved state. `watch` is called about ten times a second with the remaining work, and returns
+    whether
     to continue.
     """
     left = {key: task for key, task in tasks.items() if not kept.has(key)}
@@ -241,7 +242,7 @@ def carry_out(
 
 
 def _row(point: Point, rows: Mapping[str, Mapping[str, Value]]) -> Mapping[str, Value]:
-    return point.refused if point.mistake else rows[point.key]
+    return point.refused if point.error else rows[point.key]
 
 
 class _Clock:

@@ -126,7 +126,7 @@ def caches(
                 answering(progress),
             )
         except ConfigError as error:
-            # A policy is read as a setting would be, which nobody gave.
+            # The core reads a policy like a setting, but its location means nothing to the user.
             said = [cast("Problem", {**problem, "where": ""}) for problem in error.problems]
             raise config_error(said) from None
     return CacheCurves(name_of(paths), json.loads(text))

@@ -33,7 +33,7 @@ def bill(record: Record) -> Table:
                 each.cost_basis or NOTHING,
             ]
         )
-    columns = ["component", "energy", "power", "a request", "lifetime", "cost", "counted in"]
+    columns = ["component", "energy", "power", "per request", "lifetime", "cost", "currency"]
     return Table("", columns, [False, *[True] * 5, False], rows)
 
 
@@ -78,7 +78,7 @@ def bills(records: Mapping[str, Record]) -> list[Table]:
     if not records:
         return []
     told = [compared(records)] if len(records) > 1 else []
-    spent = _joined("Where the time went", {name: time_spent(of) for name, of in records.items()})
+    spent = _joined("Latency breakdown", {name: time_spent(of) for name, of in records.items()})
     taken = _joined("Energy, wear and cost", {name: bill(of) for name, of in records.items()})
     return [*told, spent, taken]
 

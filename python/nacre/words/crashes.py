@@ -37,14 +37,14 @@ def silently(found: Crash) -> str:
 
 def crash_facts(found: Crash) -> list[str]:
     """Sentences about all tests."""
-    promises = found.promises
+    guarantee = found.promises
     lines = [
         *([silently(found)] if found.silent else []),
         f"{count(found.points)} power losses in {_lives(found.lives)}, seed {found.seed};"
         f" {count(found.blocks_audited)} blocks audited, {count(found.restarts)} restarts",
-        f"durability guarantee: {_PERSISTENCE[promises.persistence]},"
-        f" and {size(promises.atomic_unit)} units are atomic"
-        + ("; transactions are atomic" if promises.transactions else ""),
+        f"durability guarantee: {_PERSISTENCE[guarantee.persistence]},"
+        f" and {size(guarantee.atomic_unit)} units are atomic"
+        + ("; transactions are atomic" if guarantee.transactions else ""),
     ]
     lines += [
         f"{tried.fault.replace('_', ' ')} had no effect in {count(tried.points)} power losses"

@@ -87,7 +87,7 @@ def limits(records: Mapping[str, Record]) -> list[str]:
     part = used[name]
     where = f"{part.path} of {name} is the busiest part, {percent(_use(part))} of the time"
     if said:
-        return [f"Of the best designs, {said[0]}", f"Of the best designs, {where}."]
+        return [f"Among the best designs, {said[0]}", f"Among the best designs, {where}."]
     return [f"None of the best designs is overloaded: {where}."]
 
 
@@ -156,7 +156,7 @@ def of_trace(info: View) -> list[str]:
         f" to {size(info.footprint_bytes)}."
     ]
     room, missed = missed_by_lru(info, _SMALL)
-    part = f"a tenth of that, {size(room)}"
+    part = f"10 % of that, {size(room)}"
     return [*said, f"An LRU cache of {part}, would miss {percent(missed)} of the accesses."]
 
 
@@ -174,7 +174,7 @@ def of_caches(curves: CacheCurves, prices: Mapping[str, float], basis: str) -> l
         return [f"No cache helps: one of {size(sizes[-1])} misses {percent(least)} of the blocks."]
     enough = next(room for room in sizes if 1 - min(missed[room].values()) >= _ENOUGH * (1 - least))
     there = missed[enough]
-    # The first of those that read alike: policies are given the simplest first.
+    # The first of equal results: the simplest policies come first.
     lowest = percent(min(there.values()))
     policy = next(each for each in policies if percent(there[each]) == lowest)
     said = f"A cache of {size(enough)} with {policy} misses {percent(there[policy])} of the blocks"

@@ -133,7 +133,7 @@ def tenants(record: Record) -> Table:
 
 
 def time_spent(record: Record) -> Table:
-    """Where the time of an average request went, largest first within each kind."""
+    """Latency breakdown of an average request, largest parts first within each kind."""
     rows = []
     for op in OPS:
         parts = sorted(record.time_spent.get(op, ()), key=lambda part: -part.share)

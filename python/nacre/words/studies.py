@@ -31,7 +31,7 @@ def best(result: StudyResult, most: int = BEST) -> Table:
 
 
 def others(result: StudyResult, most: int = BEST) -> Table:
-    """Number of designs that `best` omits under each condition, and why."""
+    """Designs that `best` omits, with the reason; limited to a number per condition."""
     shown = {int(row[0]) for row in best(result).rows}
     left = _sorted(result, result.designs.filter(~pl.col("point").is_in(shown)))
     on_front = set(ranked(result)["point"])

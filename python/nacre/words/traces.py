@@ -70,9 +70,9 @@ def missed_by_lru(found: View, part: float) -> tuple[int, float]:
     """Cache size for shares of the blocks, with the miss ratio."""
     profile = found.profile
     misses = profile.misses
-    # Of a few blocks a share is less than one, and no cache is.
+    # A share of a few blocks may be less than one block, which is the smallest cache.
     room = max(1, round(part * profile.blocks.count)) * profile.block_bytes
-    # Past its last size the curve is level; where nothing was used again it has no sizes.
+    # The curve is constant past its last size; a trace without reuse has no sizes.
     beyond = misses["all"][-1] if misses["all"] else 1.0
     curve = zip(misses.bytes, misses["all"], strict=True)
     return room, next((miss for upto, miss in curve if upto >= room), beyond)

@@ -1,12 +1,12 @@
-// Where the page is: every view has an address.
+// Addresses of views.
 
-/** Goes to our address without loading the frame again. */
+/** Shows the view of an address of the explorer without reloading the page. */
 export function go(address) {
   history.pushState(null, "", address);
   dispatchEvent(new PopStateEvent("popstate"));
 }
 
-/** Says where the page is now, without showing it again. */
+/** Changes the address of the current view without showing it again. */
 export function rename(address) {
   if (location.pathname + location.search !== address) history.replaceState(null, "", address);
 }

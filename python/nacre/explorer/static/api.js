@@ -1,9 +1,9 @@
-// What pages ask of the server. The token is kept per origin, which no other site shares.
+// Requests to the server. The token is in the local storage, which is private to the origin.
 
 import { during } from "./state.js";
 
 const KEY = "nacre-token";
-/** Milliseconds between two looks at a job: a short one is seen to end at once, a long one soon. */
+/** Milliseconds between two polls of a job, growing with its duration. */
 const PAUSE_MIN = 50;
 const PAUSE_MAX = 250;
 
@@ -15,7 +15,7 @@ export function takeToken() {
   history.replaceState(null, "", location.pathname + location.search);
 }
 
-/** An answer that was not what was hoped for: what to say, and errors by field. */
+/** An error response: message, and errors by field. */
 export class Refused extends Error {
   constructor(status, answer) {
     super(answer.error || "the server did not answer as expected");
@@ -24,7 +24,7 @@ export class Refused extends Error {
   }
 }
 
-/** Asks, and returns the response if it is good. */
+/** Sends a request; returns the response, or throws `Refused`. */
 async function ask(path, options = {}) {
   const headers = { authorization: `Bearer ${localStorage.getItem(KEY) || ""}`, ...options.headers };
   let response;
@@ -40,7 +40,7 @@ async function ask(path, options = {}) {
 
 const json = async (path, options) => (await ask(path, options)).json();
 
-/** Asks while nobody waits for it: the page stays ready. */
+/** Sends a request in the background, without marking the page as busy. */
 export const glance = (path, signal) => json(path, { signal });
 
 export const get = (path, signal) => during(json(path, { signal }));
@@ -55,10 +55,10 @@ export const put = (path, body, signal) => during(json(path, {
   method: "PUT", signal, body, headers: { "content-type": "application/octet-stream" },
 }));
 
-/** Follows a job until it is over or the server is; `tell` gets each report. */
+/** Polls a job until it ends or the server stops; calls `tell` with each report. */
 export const follow = (number, tell, signal) => during(followed(number, tell, signal));
 
-/** Asks again and again: a browser has six connections for all tabs, so none may be held. */
+/** Polls instead of holding a connection, because a browser has only six for all tabs. */
 async function followed(number, tell, signal) {
   const began = performance.now();
   for (;;) {
@@ -70,7 +70,7 @@ async function followed(number, tell, signal) {
   }
 }
 
-/** Lets time pass, and then waits until somebody sees the page: nothing runs where nobody looks. */
+/** Waits for `time` milliseconds, and then until the page is visible. */
 export async function seen(time, signal) {
   await pause(time, signal).catch(() => {});
   if (!document.hidden || signal?.aborted) return;
@@ -80,13 +80,13 @@ export async function seen(time, signal) {
   });
 }
 
-/** Nothing where there was no answer; another error continues. */
+/** Returns null if there was no response; rethrows other errors. */
 function unlessGone(error) {
   if (error.status === 0) return null;
   throw error;
 }
 
-/** Lets time pass, in milliseconds. */
+/** Waits for `time` milliseconds. */
 const pause = (time, signal) => new Promise((resolve, reject) => {
   const leave = () => {
     clearTimeout(end);

@@ -1,4 +1,4 @@
-// A served device that is watched: its requests a second, its wear, requests to it, what makes it fail.
+// Monitors a served device: throughput, wear, single requests, faults.
 
 import { glance, post, seen } from "./api.js";
 import { fill, h } from "./dom.js";
@@ -12,13 +12,13 @@ const LONGER = 10;
 const FAULTS = ["delay", "slow", "stall", "limit", "error", "failing_flush", "disconnect", "lost_write", "torn_write", "misdirected_write", "bit_rot", "stale_read"];
 const HARMS = { reads: "reads fail, until they are written", writes: "writes fail, until they are healed", heal: "they work again" };
 
-/** Watches what is served from an image, in a place of the page, until `signal` says so. */
+/** Monitors the devices served from an image, in an element of the page, until `signal` aborts. */
 export class Attached {
   constructor(place, image, signal, foot) {
     Object.assign(this, { place, image, signal, foot, looks: 0, still: 0 });
   }
 
-  /** Looks once a second while somebody can see it, and less often where nothing happens for a while. */
+  /** Polls once a second while the page is visible, and less often if the device is idle. */
   async look() {
     if (this.signal.aborted) return;
     try {
@@ -38,7 +38,7 @@ export class Attached {
     found.exports.forEach((each, number) => {
       const own = this.exports[number];
       if (!own) return;
-      // What is as it was is not drawn again: a device that nobody uses costs next to nothing to watch.
+      // Unchanged parts are not drawn again, so that monitoring an idle device costs almost nothing.
       afresh(own.facts, [...found.facts, ...each.facts], (lines) => fill(own.facts, facts(lines)));
       afresh(own.tables, each.tables, (tables) => fill(own.tables, tables.map(table)));
       afresh(own.faults, each.faults, (faults) => fill(own.faults, this.endings(own, each.name, faults)));
@@ -68,7 +68,7 @@ export class Attached {
     return own;
   }
 
-  /** Single requests to it, in addition to those of its clients. */
+  /** A form for single requests, in addition to those of clients. */
   requests(asked) {
     const answers = h("div", { "aria-live": "polite" });
     const id = `ask-${asked.export}`;
@@ -93,7 +93,7 @@ export class Attached {
       h("button", {}, "Send")), answers);
   }
 
-  /** It gets slow, stalls, fails or corrupts data, from now on or later. */
+  /** A form for adding faults. */
   fault(own, asked) {
     const said = h("div", { role: "status" });
     own.cleared = said;
@@ -107,12 +107,12 @@ export class Attached {
     };
     return h("details", {}, h("summary", {}, "Faults"), h("form", { class: "bar", onsubmit: add },
       h("div", { class: "field" }, h("label", { for: id("kind") }, "Fault"), kind),
-      h("div", { class: "field" }, h("label", { for: id("settings") }, "What it touches, and when"), settings),
+      h("div", { class: "field" }, h("label", { for: id("settings") }, "Affected requests and times"), settings),
       h("button", {}, "Add")),
       h("p", { class: "doc", id: id("doc") }, 'Times count from now, in simulated time. Also operations = ["write"], share = "1 %", every = 10, latency = "5 ms".'), own.faults, said);
   }
 
-  /** A button for each fault that has not been cleared. */
+  /** A button for each active fault. */
   endings(own, name, faults) {
     const clear = async (asked) => {
       this.still = 0;
@@ -122,7 +122,7 @@ export class Attached {
     return buttons.length > 1 ? [...buttons, h("button", { type: "button", class: "quiet", onclick: () => clear({}) }, "Clear all")] : buttons;
   }
 
-  /** Sectors of it fail. */
+  /** A form for media errors. */
   harm(asked) {
     const said = h("div", { role: "status" });
     const field = (name, label, control) => h("div", { class: "field short" }, h("label", { for: `${name}-${asked.export}` }, label), control);
@@ -136,7 +136,7 @@ export class Attached {
     };
     return h("details", {}, h("summary", {}, "Media errors"), h("form", { class: "bar", onsubmit: hurt },
       field("first", "First byte", first), field("size", "Bytes", size), h("div", { class: "field" }, h("label", { for: `harm-${asked.export}` }, "Effect"), harm),
-      h("button", {}, "Do it")), said);
+      h("button", {}, "Apply")), said);
   }
 
   async tell(place, path, document_) {
@@ -147,17 +147,17 @@ export class Attached {
   }
 }
 
-/** What this tab keeps when it is loaded again: answers of a device, which would not answer the same twice. */
+/** Session storage of results that survive a reload, because a device would return different ones. */
 const keeping = (key) => ({
   get: () => {
     try { return JSON.parse(sessionStorage.getItem(key)); } catch { return null; }
   },
   put: (what) => {
-    try { sessionStorage.setItem(key, JSON.stringify(what)); } catch { /* there is no room for it */ }
+    try { sessionStorage.setItem(key, JSON.stringify(what)); } catch { /* the storage is full */ }
   },
 });
 
-/** Draws what a place is to show, if it shows something else. */
+/** Redraws an element if its content changes. */
 function afresh(place, shown, draw) {
   const text = JSON.stringify(shown);
   if (place.dataset.shown === text) return;
@@ -165,7 +165,7 @@ function afresh(place, shown, draw) {
   draw(shown);
 }
 
-/** Does something; what went wrong is told in a place of the page. */
+/** Runs `work`; shows an error in an element of the page. */
 export async function answered(place, work) {
   try {
     await work();

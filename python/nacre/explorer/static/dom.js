@@ -1,4 +1,4 @@
-// Elements from plain calls. Text is always text: nothing here takes markup.
+// Creates elements. Text is never parsed as markup.
 
 import { begin } from "./state.js";
 
@@ -16,7 +16,7 @@ export function h(tag, given = {}, ...children) {
   return made;
 }
 
-/** Replaces what an element holds; who was in it with the keyboard stays at what is called the same. */
+/** Replaces the children of an element; keeps the keyboard focus on the child with the same name. */
 export function fill(element, ...children) {
   const before = element.contains(document.activeElement) ? document.activeElement : null;
   const place = before ? [...element.querySelectorAll(before.localName)].indexOf(before) : -1;
@@ -25,7 +25,7 @@ export function fill(element, ...children) {
   return element;
 }
 
-/** Puts the keyboard on what is called like `before`; where nothing is, on what is in its place now. */
+/** Focuses the element with the name of `before`, or else the one at its position. */
 function stay(element, before, place) {
   const others = [...element.querySelectorAll(before.localName)];
   const key = ["id", "name"].find((each) => before.getAttribute(each));
@@ -37,10 +37,10 @@ function stay(element, before, place) {
   after?.focus();
 }
 
-/** The name of a button, a field or a link. A field that is no longer shown still has its label. */
+/** The accessible name of a button, a field, or a link. */
 const called = (each) => each.getAttribute("aria-label") ?? (each.closest("label") ?? each).textContent;
 
-/** Calls a function when nothing has called it for a while; until then the page is busy. */
+/** Debounces a function; the page is busy until the call. */
 export function later(call, milliseconds) {
   let waiting;
   let end = null;

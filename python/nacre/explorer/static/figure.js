@@ -1,4 +1,4 @@
-// Figures: the same Vega-Lite as in reports, drawn by Vega, which the server has from its package.
+// Figures: the Vega-Lite of reports, drawn by the Vega bundle of the server.
 
 import { h, fill } from "./dom.js";
 import { get } from "./api.js";
@@ -8,14 +8,14 @@ let loading = null;
 
 const vega = () => (loading ??= import("/vega.js").then(() => window.vegaEmbed));
 
-/** Has Vega ready before there is anything to draw. */
+/** Loads Vega in advance. */
 export const warm = () => { vega().catch(() => {}); };
 
-/** The place of a figure. On a phone it scrolls, so the keyboard reaches it. */
+/** The frame of a figure, which may scroll and is focusable. */
 export const frame = (name, given, ...content) =>
   h("figure", { class: "drawing", role: "group", tabindex: "0", "aria-label": name, ...given }, content);
 
-/** Draws the figure that the server tells at a path, and says to `done` what was made. */
+/** Draws the figure at a path of the server; calls `done` with the view and the specification. */
 export function figure(path, name, signal, done = () => {}) {
   const place = frame(name, { "aria-busy": "true" }, h("p", { class: "soft" }, "drawing ..."));
   const make = async () => {
@@ -31,12 +31,12 @@ export function figure(path, name, signal, done = () => {}) {
   return place;
 }
 
-/** Draws a figure that is here already. */
+/** Draws a given specification. */
 export async function drawn(place, spec, name) {
   await draw(await vega(), place, spec, name);
 }
 
-/** A figure of what continues: drawn once, and from then on fed with samples. */
+/** A live figure, drawn once and then updated with samples. */
 export class Fed {
   constructor(path, name, signal) {
     Object.assign(this, { waiting: [], drawn: 0, changed: -Infinity });
@@ -47,7 +47,7 @@ export class Fed {
     });
   }
 
-  /** Takes a sample that says something new, or the same again; an earlier time begins anew. */
+  /** Adds a sample; `isNews` if it differs from the previous one. A sample with an earlier time restarts the figure. */
   take(sample, isNews) {
     if (sample.up_s < this.last) Object.assign(this, { waiting: [], isAnew: true, changed: -Infinity });
     this.last = sample.up_s;
@@ -57,7 +57,7 @@ export class Fed {
     this.show();
   }
 
-  /** Draws what was taken, unless all that the figure has room for is as it was. */
+  /** Draws new samples, unless all visible samples are equal. */
   show() {
     if (!this.view) return;
     const { isAnew, span, view, waiting } = this;
@@ -72,7 +72,7 @@ export class Fed {
 
 async function draw(embed, place, spec, name) {
   const drawing = h("div", { role: "img", "aria-label": said(spec) || name });
-  // Expressions are interpreted, so that the page needs no right to make code.
+  // Expressions are interpreted, because the content security policy forbids eval.
   const made = await embed(drawing, spec, {
     ast: true, renderer: "svg", defaultStyle: false, actions: false, mode: "vega-lite",
     tooltip: { disableDefaultStyle: true, theme: "own" }, loader: { load: () => Promise.reject(new Error("nothing is fetched")) },

@@ -1,4 +1,4 @@
-// Forms made from the schema: a field for each setting, with its meaning, its default, its errors.
+// Forms generated from the schema: a field for each setting, with its meaning, default, and errors.
 
 import { h } from "./dom.js";
 import { at } from "./tree.js";
@@ -12,7 +12,7 @@ export class Form {
     this.used = new Set();
   }
 
-  /** The settings of a slot: first what it is, then its settings, given and required ones open. */
+  /** The fields of a slot: its kind, then its settings; optional settings without a value are collapsed. */
   slot(path, family, value, label) {
     return [this.choice(path, family, value, label), ...this.rest(path, family, value)];
   }
@@ -42,7 +42,7 @@ export class Form {
     ];
   }
 
-  /** A device in its own slot is a box of the picture. */
+  /** A device in its own slot is a box of the diagram, not of the form. */
   isElsewhere(setting) {
     return this.view.schema.family(setting) === "device";
   }
@@ -72,16 +72,16 @@ export class Form {
       });
     return h("div", { class: `field${this.wrong(path) ? " wrong" : ""}`, "data-path": path },
       h("label", { for: id }, words(name), isRequired && h("span", { class: "role" }, " required")),
-      control, this.mistakes(path),
+      control, this.errors(path),
       h("p", { class: "doc", id: `${id}-doc` }, setting.description, origin(resolved, value)));
   }
 
-  /** Whether a preset says what a setting is if none is given: then its default is that of nobody. */
+  /** Whether the default of a setting comes from a preset. */
   isOfPreset(path) {
     return Boolean(at(this.view.tree, path.slice(0, path.lastIndexOf(".")))?.preset);
   }
 
-  /** What a slot that is not given holds, as `constant: 6.7 us (of the preset)`; empty where that is not known. */
+  /** The default of a slot, e.g. `constant: 6.7 us (of the preset)`; empty if unknown. */
   held(path) {
     const kind = this.view.values[`${path}.kind`];
     const own = Object.entries(this.view.values).filter(([each]) => inside(each, path) && each !== `${path}.kind` && !/[.[]/.test(each.slice(path.length + 1)));
@@ -96,7 +96,7 @@ export class Form {
     return [this.choice(path, family, value, words(name), setting), body.length ? h("div", { class: "sub", "data-path": path }, body) : null];
   }
 
-  /** What a slot holds: a kind, a preset, or a value where its family takes one. */
+  /** The choice for a slot: a kind, a preset, or a value if its family accepts one. */
   choice(path, family, value, label, setting) {
     const { schema } = this.view;
     const id = `f-${path}`;
@@ -117,13 +117,13 @@ export class Form {
       chosen === "value"
         ? h("input", { name: path, "aria-label": `${label ?? words(path)}: value`, value: text(value), placeholder: "e.g. 6.7 us", oninput: (event) => this.view.set(path, read(event.target.value, setting ?? {})) })
         : null,
-      this.mistakes(path),
+      this.errors(path),
       h("p", { class: "doc", id: `${id}-doc` }, setting?.description));
   }
 
   choose(path, family, chosen) {
     const [how, name] = chosen.split(/:(.*)/);
-    // What it was is not what it will be.
+    // Settings of the previous kind do not apply to the new one.
     for (const each of Object.keys(this.view.values)) if (each === path || inside(each, path)) delete this.view.values[each];
     if (chosen === "") this.view.set(path, undefined, true);
     else if (how === "value") this.view.set(path, "", true);
@@ -131,14 +131,14 @@ export class Form {
     else this.view.set(path, this.begun(family, name), true);
   }
 
-  /** A preset in the place of another device is as large, where its size can be chosen. */
+  /** If its capacity can be set, a preset gets the capacity of the device that it replaces. */
   another(path, family, name) {
     const capacity = at(this.view.tree, path)?.capacity;
     const isSized = "capacity" in (this.view.schema.settings(family, { preset: name }) ?? {});
     return { preset: name, ...(capacity !== undefined && isSized ? { capacity } : {}) };
   }
 
-  /** A device of a kind begins as the shipped scenario has it, so that nothing is missing. */
+  /** A device starts with the settings of the built-in scenario of its kind, so that none is missing. */
   begun(family, kind) {
     const { schema } = this.view;
     const template = family === "device" && schema.scenarios[schema.templates[kind]]?.tree.stack;
@@ -150,7 +150,7 @@ export class Form {
     const device = Object.keys(setting.items.properties).find((each) => this.isElsewhere(setting.items.properties[each]));
     const add = () => this.view.set(path, [...items, device ? { [device]: { preset: this.view.schema.presetsOf("device")[0][0] } } : {}], true);
     return h("fieldset", { class: this.wrong(path, true) ? "wrong" : null, "data-path": path },
-      h("legend", {}, words(name)), h("p", { class: "doc" }, setting.description), this.mistakes(path),
+      h("legend", {}, words(name)), h("p", { class: "doc" }, setting.description), this.errors(path),
       items.map((item, place) => h("div", { class: "sub" }, h("p", { class: "item" }, `${words(name)} ${place + 1}`),
         this.table(`${path}[${place}]`, setting.items.properties, setting.items.required ?? [], item),
         h("button", { type: "button", class: "quiet", onclick: () => this.view.set(`${path}[${place}]`, undefined, true) }, `Remove ${words(name)} ${place + 1}`))),
@@ -162,17 +162,17 @@ export class Form {
     const isInherited = value === undefined && this.isOfPreset(path) && Object.keys(this.view.values).some((each) => inside(each, path));
     const change = (to, label) => h("button", { type: "button", class: "quiet", onclick: () => this.view.set(path, to, true) }, `${label} ${words(name)}`);
     return h("fieldset", { class: this.wrong(path, true) ? "wrong" : null, "data-path": path },
-      h("legend", {}, words(name)), h("p", { class: "doc" }, setting.description), this.mistakes(path),
+      h("legend", {}, words(name)), h("p", { class: "doc" }, setting.description), this.errors(path),
       is ? this.table(path, setting.properties, setting.required ?? [], value) : null,
       isInherited ? h("p", { class: "doc" }, "Same as in the preset.") : null,
       value === false ? h("p", { class: "doc" }, "Switched off.") : null,
       is ? change(undefined, "Remove") : value === false ? change(undefined, "Reset") : isInherited ? [change({}, "Change"), " ", change(false, "Switch off")] : change({}, "Add"));
   }
 
-  /** A setting that the schema does not know: it can be seen, and taken away. */
+  /** A setting that is not in the schema: it is shown and can be removed. */
   stranger(path, name, value) {
     return h("div", { class: "field wrong", "data-path": path }, h("span", {}, words(name)), h("code", {}, JSON.stringify(value)),
-      this.mistakes(path), h("button", { type: "button", class: "quiet", onclick: () => this.view.set(path, undefined, true) }, `Remove ${words(name)}`));
+      this.errors(path), h("button", { type: "button", class: "quiet", onclick: () => this.view.set(path, undefined, true) }, `Remove ${words(name)}`));
   }
 
   folded(key, summary, content) {
@@ -185,20 +185,20 @@ export class Form {
     return this.view.problems.some((each) => each.path === path || (below && inside(each.path, path)));
   }
 
-  /** The errors of a setting, said where it is. */
-  mistakes(path) {
+  /** The errors of a setting, shown at its field. */
+  errors(path) {
     const own = this.view.problems.filter((each) => each.path === path);
     own.forEach((each) => this.used.add(each));
-    return own.map(({ problem, given, hint }) => h("p", { class: "mistake" }, [given ? `${problem}, given ${given}` : problem, hint].filter(Boolean).join("; ")));
+    return own.map(({ problem, given, hint }) => h("p", { class: "error" }, [given ? `${problem}, given ${given}` : problem, hint].filter(Boolean).join("; ")));
   }
 }
 
-/** Whether a path lies below another. */
+/** Whether a path is below another. */
 export const inside = (path, above) => path.startsWith(`${above}.`) || path.startsWith(`${above}[`);
 
 const text = (value) => (typeof value === "string" ? value : typeof value === "object" && value !== null ? value.kind ?? value.preset ?? JSON.stringify(value) : String(value));
 
-/** What was typed, as TOML would have it: numbers, yes and no, and lists are no texts. */
+/** Parses input like TOML: numbers, booleans, and lists are not text. */
 export function read(typed, setting) {
   const given = typed.trim();
   if (given === "") return undefined;
@@ -218,7 +218,7 @@ const example = (setting) => {
   return quoted ? `e.g. ${quoted}` : "";
 };
 
-/** Where the value comes from that holds if none is given. */
+/** Origin of a default value. */
 function origin(resolved, value) {
   if (!resolved || value !== undefined || !resolved.source) return null;
   return h("span", { class: "origin" }, ` ${resolved.from}: ${resolved.source}${resolved.confidence ? ` (${resolved.confidence})` : ""}`);

@@ -1,4 +1,4 @@
-// The frame: which page is shown, links between pages, and what is reported when one cannot be shown.
+// Selects the page of an address, handles links, and reports pages that cannot be shown.
 
 import { h, fill } from "./dom.js";
 import { get, takeToken } from "./api.js";

@@ -1,10 +1,10 @@
-// Which scenario: a shipped one, that of a run, or the one that the address holds.
+// Choice of a scenario: built in, of a run, or in the address.
 
 import { get } from "./api.js";
 import { h } from "./dom.js";
 import { put } from "./tree.js";
 
-/** The scenario that an address stands for, and the shipped one it comes from. */
+/** The scenario of an address, and the built-in one that it is based on. */
 export async function scenarioOf(query, known, beginning, signal) {
   if (query.has("run")) return { name: `run:${query.get("run")}`, ...(await ofRun(query.get("run"), signal)) };
   if (query.has("scenario")) return { name: "", from: null, tree: said(query.get("scenario")) };
@@ -18,7 +18,7 @@ export async function scenarioOf(query, known, beginning, signal) {
   return { name: query.has("set") ? "" : from, from, tree };
 }
 
-/** What an address says in JSON. */
+/** Parses JSON in an address. */
 function said(text) {
   try {
     return JSON.parse(text);
@@ -32,7 +32,7 @@ async function ofRun(run, signal) {
   return { from: null, tree: scenario, file: `${folder}/scenario.toml` };
 }
 
-/** A choice of scenarios; `choose` is told the one that was chosen, as `scenarioOf` would. */
+/** A selection list of scenarios; calls `choose` with the result of `scenarioOf`. */
 export async function picker(known, current, choose, signal) {
   const { runs, total } = await get("/api/runs", signal);
   const option = (value, text) => h("option", { value, selected: value === current.name }, text);
@@ -48,8 +48,8 @@ export async function picker(known, current, choose, signal) {
       runs.length ? h("optgroup", { label: runs.length < total ? `of your runs, the latest ${runs.length} of ${total}` : "of your runs" }, runs.map(({ id }) => option(`run:${id}`, id))) : null));
 }
 
-/** What `nacre` calls a scenario: its name or its file; one that is only here is to be saved first. */
+/** Argument for `nacre`: the name or file of a scenario; an unsaved one must be saved first. */
 export const sourceOf = ({ name, file }) => (name ? file ?? name : "scenario.toml");
 
-/** How an address names a scenario. */
+/** Parameters of an address for a scenario. */
 export const named = ({ name, tree }) => name.startsWith("run:") ? { run: name.slice(4) } : name ? { from: name } : { scenario: JSON.stringify(tree) };

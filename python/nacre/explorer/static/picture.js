@@ -1,10 +1,10 @@
-// The stack as a picture: boxes in boxes, each a button that shows its settings.
+// Diagram of the stack: nested boxes, each a button that shows its settings.
 
 import { h } from "./dom.js";
 
 const TOLD = ["capacity", "footprint", "requests", "transactions", "file", "rate", "queue_depth", "cells", "channels", "blocks", "banks"];
 
-/** Draws workload, stack and run; `view` says what is chosen, what is resolved, what is wrong. */
+/** Draws workload, stack, and run; `view` has the selection, the resolved values, and the errors. */
 export function picture(view) {
   const { schema, tree } = view;
   return h("div", { class: "stack" },
@@ -23,7 +23,7 @@ export function picture(view) {
 function box({ schema, chosen, values, wrong, choose }, path, family, value, role, inner) {
   const kind = family === "run" ? null : schema.kind(family, value);
   const name = family === "run" ? "Run" : (value?.preset ?? kind ?? "nothing yet");
-  const mistakes = wrong(path);
+  const errors = wrong(path);
   const told = family === "run" ? "seed, warm-up, filling" : numbers(path, value, values);
   const button = h("button", {
     type: "button", "aria-pressed": String(chosen === path), onclick: () => choose(path), "data-path": path,
@@ -32,13 +32,13 @@ function box({ schema, chosen, values, wrong, choose }, path, family, value, rol
     h("span", { class: "what" }, name.replaceAll("_", " ")),
     value?.preset && kind ? h("span", { class: "role" }, kind.replaceAll("_", " ")) : null,
     told && h("span", { class: "told" }, told),
-    mistakes ? h("span", { class: "mistakes" }, mistakes === 1 ? "1 error" : `${mistakes} errors`) : null,
+    errors ? h("span", { class: "errors" }, errors === 1 ? "1 error" : `${errors} errors`) : null,
   );
-  return h("div", { class: `box ${family}${mistakes ? " wrong" : ""}` }, button,
+  return h("div", { class: `box ${family}${errors ? " wrong" : ""}` }, button,
     inner.length ? h("div", { class: "inner" }, inner) : null);
 }
 
-/** The numbers that tell two of a kind apart. */
+/** The numbers that distinguish two devices of one kind. */
 function numbers(path, value, values) {
   return TOLD.flatMap((name) => {
     const found = values[`${path}.${name}`]?.value ?? (typeof value?.[name] === "object" ? undefined : value?.[name]);

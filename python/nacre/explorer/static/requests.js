@@ -1,8 +1,8 @@
-// Single requests as people write them: `write 8 KiB 4 KiB`.
+// Parses single requests, e.g. `write 8 KiB 4 KiB`.
 
 const UNITS = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
 
-/** The amounts of bytes in words: `8 KiB 4096`. */
+/** Splits a list of sizes, e.g. `8 KiB 4096`. */
 function amounts(words) {
   const bytes = [];
   for (const word of words) {
@@ -14,13 +14,13 @@ function amounts(words) {
   return bytes;
 }
 
-/** An amount of bytes; what is none goes as it is, and is told. */
+/** Parses a size in bytes; returns invalid text unchanged, so that the server reports it. */
 export function bytesOf(text) {
   const bytes = amounts(text.trim().split(/\s+/));
   return bytes.length === 1 && Number.isSafeInteger(bytes[0]) ? bytes[0] : text;
 }
 
-/** The lines of a text as requests. What is none goes as it is, and is told. */
+/** Parses a request per line; keeps invalid text unchanged, so that the server reports it. */
 export const requestsOf = (text) => text.split("\n").filter((line) => line.trim()).map((line) => {
   const [op, ...rest] = line.trim().split(/\s+/);
   const bytes = amounts(rest);
@@ -28,12 +28,12 @@ export const requestsOf = (text) => text.split("\n").filter((line) => line.trim(
   return bytes.length === 2 && bytes.every(Number.isSafeInteger) ? [op, ...bytes] : [line];
 });
 
-/** Whether a request changes what is stored. */
+/** Whether a request changes stored data. */
 export const changing = ([op]) => op === "write" || op === "trim";
 
 /**
- * A whole number as people type it, 10,000 or 10_000; what is none stays as it is, and is told.
- * One that JavaScript cannot count to stays text, and is sent so.
+ * Parses a whole number such as 10,000 or 10_000; returns invalid text unchanged, so that the server reports it.
+ * A number above JavaScript's exact integers remains text.
  */
 export function whole(typed) {
   const plain = typed.replaceAll(/[,_\s]/g, "");
@@ -41,5 +41,5 @@ export function whole(typed) {
   return Number.isSafeInteger(Number(plain)) ? Number(plain) : plain;
 }
 
-/** Whether it is a whole number that is not too small. */
+/** Whether it is a whole number of at least the minimum. */
 export const isWhole = (given, least) => (Number.isSafeInteger(given) || /^\d+$/.test(given)) && Number(given) >= least;

@@ -1,4 +1,4 @@
-// What the schema says of a scenario: which settings a table has, and what a slot may hold.
+// Access to the schema of scenarios: settings of tables, and kinds and presets of slots.
 
 /** Reads the schema of scenarios. */
 export class Schema {
@@ -9,13 +9,13 @@ export class Schema {
     this.templates = templates;
   }
 
-  /** The family of a slot: `device`; null where a setting is no slot. */
+  /** The family of a slot, e.g. `device`; null if the setting is not a slot. */
   family(setting) {
     const reference = setting.$ref ?? setting.anyOf?.find((each) => each.$ref)?.$ref;
     return reference ? reference.replace("#/$defs/", "") : null;
   }
 
-  /** The kinds a family has. */
+  /** The kinds of a family. */
   kinds(family) {
     return this.root.$defs[family].examples;
   }
@@ -25,14 +25,14 @@ export class Schema {
     return Object.entries(this.presets).filter(([, preset]) => preset.family === family);
   }
 
-  /** The kind that a slot holds: its own, or that of its preset. */
+  /** The kind in a slot: given, or of its preset. */
   kind(family, value) {
     const named = typeof value === "string" ? value : value?.kind;
     if (named !== undefined) return this.kinds(family).includes(named) ? named : null;
     return this.presets[value?.preset]?.kind ?? null;
   }
 
-  /** The table that a slot holds: its settings by name, without how it is named. */
+  /** The settings in a slot by name, without `kind` and `preset`. */
   settings(family, value) {
     const kind = this.kind(family, value);
     if (kind === null) return null;
@@ -50,7 +50,7 @@ export class Schema {
     return found.filter((name) => name !== "kind");
   }
 
-  /** The devices below one, each with its path and what it is there. */
+  /** The devices below a device, each with its path and role. */
   below(path, value) {
     const found = [];
     for (const [name, setting] of Object.entries(this.settings("device", value) ?? {})) {
@@ -69,7 +69,7 @@ export class Schema {
   }
 }
 
-/** The schema without `false`, which an optional setting may be, too: what it is otherwise stands in its place. */
+/** The schema of an optional setting without the alternative `false`. */
 function plain(node) {
   if (Array.isArray(node)) return node.map(plain);
   if (typeof node !== "object" || node === null) return node;

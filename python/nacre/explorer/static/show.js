@@ -1,11 +1,11 @@
-// What pages have in common: tables, sentences, errors, what to copy, work under way.
+// Shared parts of pages: tables, sentences, errors, text to copy, running jobs.
 
 import { h, fill } from "./dom.js";
 import { follow } from "./api.js";
 import { during } from "./state.js";
 import { stopping, watchedHere } from "./under_way.js";
 
-/** A table as the server tells it. */
+/** A table from the server. */
 export const table = ({ title, columns, numeric, rows }) =>
   h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": title || columns.filter(Boolean).join(", ") },
     h("table", {},
@@ -13,30 +13,30 @@ export const table = ({ title, columns, numeric, rows }) =>
       h("thead", {}, h("tr", {}, columns.map((name, place) => h(name ? "th" : "td", { scope: name ? "col" : null, class: numeric[place] ? "number" : null }, name)))),
       h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell, place) => h("td", { class: numeric[place] ? "number" : null }, cell)))))));
 
-/** Checks that what an address names is there: a page that showed another thing would not be distinguished from it. */
+/** Throws an error if the item named in an address does not exist, instead of showing another one. */
 export function listed(what, name, names) {
   if (names.includes(name)) return;
   const there = names.length ? `there are ${names.slice(0, 20).join(", ")}${names.length > 20 ? " and more" : ""}` : "there are none";
   throw new Error(`There is no ${what} called ${name.slice(0, 60)}; ${there}.`);
 }
 
-/** What a person would say aloud. */
+/** The headline of a result. */
 export const headline = (sentences) => sentences.length ? h("p", { class: "headline" }, sentences.join(" ")) : null;
 
 export const facts = (lines) => h("ul", { class: "facts" }, lines.map((line) => h("li", {}, line)));
 
-/** Something went wrong: what, where, and what to do. */
+/** An error message with its problems: location, description, and remedy. */
 export const trouble = (message, problems = []) =>
   h("div", { class: "trouble", role: "alert" },
     problems.length ? problems.map((problem) => h("p", {}, sentence(problem))) : h("p", {}, message));
 
-/** An error in one sentence, as the command line says it. */
+/** A problem in one sentence, as on the command line. */
 export function sentence({ path, problem, given, hint }) {
   const found = `${path ? `${path}: ` : ""}${problem}${given ? `, given ${given}` : ""}`;
   return hint ? `${found}; ${hint}` : found;
 }
 
-/** What is on screen in other words: a row of buttons, each shows its text and copies it. */
+/** A row of buttons, each of which shows a text and copies it. */
 export function copying(words) {
   const shown = h("pre", { hidden: true, tabindex: "0" });
   const told = h("span", { class: "soft", role: "status" });
@@ -67,25 +67,25 @@ export function copying(words) {
     h("div", { class: "row" }, h("span", { class: "soft" }, "Copy as"), buttons, told), shown);
 }
 
-/** A word as a shell takes it. */
+/** Quotes a word for a shell. */
 export const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
 
 const SHARE = new Intl.NumberFormat("en", { style: "percent", maximumFractionDigits: 0 });
 const COUNT = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
 
-/** Says something in the place of jobs, in the place of what was said before; jobs that are followed stay. */
+/** Replaces the notes in the list of jobs; running jobs stay. */
 export function note(place, ...said) {
   for (const each of [...place.children]) if (!("number" in each.dataset)) each.remove();
   place.append(...said);
 }
 
-/** Follows a job in a place of the page, below others; `more` is notified of it, too. Resolves to its last report, if there is one. */
+/** Follows a job in an element of the page, below others; also calls `more` with each report. Resolves to the last report, if any. */
 export async function progress(place, job, signal, more = () => {}) {
   const own = h("div", { "data-number": job.number });
   note(place, own);
   const bar = h("progress", { max: 1, "aria-label": job.title });
   const said = h("span", { role: "status" });
-  const stop = stopping(job, (mistake) => { said.textContent = mistake; });
+  const stop = stopping(job, (problem) => { said.textContent = problem; });
   fill(own, h("div", { class: "job" }, h("div", { class: "row" }, h("strong", {}, job.title), said, stop), bar));
   const tell = (report) => {
     said.textContent = words(report);
@@ -106,7 +106,7 @@ export async function progress(place, job, signal, more = () => {}) {
   return last;
 }
 
-/** A followed job is over. Its line keeps its space while others are followed, so that their buttons stay under the pointer. */
+/** Ends the line of a job. It keeps its space while other jobs run, so that their buttons do not move. */
 function end(place, own) {
   own.style.minHeight = `${own.offsetHeight}px`;
   own.dataset.over = "";
@@ -118,7 +118,7 @@ function end(place, own) {
   }
 }
 
-/** Whether a job is followed in a place of the page. */
+/** Whether a job is followed in an element of the page. */
 export const follows = (place) => place.querySelector("[data-number]:not([data-over])") !== null;
 
 function words(report) {

@@ -1,9 +1,9 @@
-// What the page says of itself: "busy" while it waits for an answer, draws or is about to ask; then "ready".
+// State of the page: "busy" while a request is pending, scheduled, or drawn; otherwise "ready".
 
 const page = document.documentElement;
 let under = 0;
 
-/** Begins something that changes the page; returns what ends it. */
+/** Marks the page as busy; returns a function that ends it. */
 export function begin() {
   under += 1;
   page.dataset.state = "busy";
@@ -11,7 +11,7 @@ export function begin() {
   return () => {
     if (!open) return;
     open = false;
-    // What waited for it draws first, and may ask more.
+    // Code that waited for it runs first, and may send more requests.
     setTimeout(() => {
       under -= 1;
       if (!under) page.dataset.state = "ready";
@@ -19,11 +19,11 @@ export function begin() {
   };
 }
 
-/** The page is busy until a promise has come to its end. */
-export async function during(promise) {
+/** Marks the page as busy until `work` settles. */
+export async function during(work) {
   const end = begin();
   try {
-    return await promise;
+    return await work;
   } finally {
     end();
   }

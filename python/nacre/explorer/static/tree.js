@@ -1,13 +1,13 @@
-// A scenario as a tree of tables, and paths into it as the model writes them: `stack.level[0].policy`.
+// Access to a scenario by path, e.g. `stack.level[0].policy`.
 
 /** The steps of a path. */
 export const steps = (path) =>
   [...path.matchAll(/([^.[\]]+)|\[(\d+)\]/g)].map(([, key, index]) => key ?? Number(index));
 
-/** What lies at a path. */
+/** The value at a path. */
 export const at = (tree, path) => steps(path).reduce((item, step) => item?.[step], tree);
 
-/** Puts a value at a path; `undefined` takes it away. */
+/** Sets the value at a path; `undefined` removes it. */
 export function put(tree, path, value) {
   const way = steps(path);
   const last = way.pop();
@@ -22,14 +22,14 @@ export function put(tree, path, value) {
   else delete item[last];
 }
 
-/** Whether two trees say the same, in whatever order. */
+/** Whether two trees are equal, in any order of keys. */
 export const isSame = (one, other) => JSON.stringify(one, ordered) === JSON.stringify(other, ordered);
 
 const ordered = (_key, item) => (isTable(item) ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1))) : item);
 const isTable = (item) => typeof item === "object" && item !== null && !Array.isArray(item);
 const alike = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
-/** The settings that make one tree the other; null where something has to be taken away. */
+/** The overrides that turn one tree into the other; null if something must be removed. */
 export function changes(from, to, path = "") {
   if (alike(from, to)) return [];
   if (isTable(from) && isTable(to) && from.kind === to.kind && from.preset === to.preset) {

@@ -1,4 +1,4 @@
-// What is under way in other tabs and on other pages: told at the top of every page, with a word to stop it.
+// Jobs of other tabs and pages, listed at the top of every page with stop buttons.
 
 import { glance, post } from "./api.js";
 import { fill, h } from "./dom.js";
@@ -10,7 +10,7 @@ const here = new Set();
 let over = null;
 let looking = null;
 
-/** Follows a job on this page; meanwhile the top of the page does not tell of it. */
+/** Marks a job as followed on this page, so that it is not listed at the top. */
 export async function watchedHere(number, watching) {
   here.add(number);
   changed();
@@ -24,13 +24,13 @@ export async function watchedHere(number, watching) {
   }
 }
 
-/** Something has begun or ended: the other tabs look, too. */
+/** A job has started or ended: other tabs also poll. */
 function changed() {
   others.postMessage("changed");
   look();
 }
 
-/** Looks at what is under way, and again while there is anything and somebody sees it. */
+/** Polls the running jobs, repeatedly while there are any and the page is visible. */
 export async function look() {
   clearTimeout(looking);
   const turn = (looking = {});
@@ -45,11 +45,11 @@ export async function look() {
   if (running.length && !document.hidden) looking = setTimeout(look, PERIOD);
 }
 
-/** A button that stops a job; where that could not be asked, it can be pressed again and `tell` says why. */
+/** A button that stops a job; if the request fails, calls `tell` with the error, and can be pressed again. */
 export function stopping({ number, title }, tell, name = {}) {
   const button = h("button", {
     type: "button", class: "quiet", ...name,
-    // The press counts, though the page moves before the button is let go.
+    // On press, not on release: the page may move the button in between.
     onpointerdown: ({ pointerId }) => button.setPointerCapture(pointerId),
     onclick: async () => {
       button.disabled = true;
@@ -65,7 +65,7 @@ export function stopping({ number, title }, tell, name = {}) {
   return button;
 }
 
-/** Lines stay the elements they are while their job is under way: a button that is pressed is not taken away. */
+/** Elements of running jobs are kept, so that a pressed button does not disappear. */
 function draw(jobs) {
   for (const line of [...place.children]) {
     if (!jobs.some(({ number }) => String(number) === line.dataset.job)) line.remove();
@@ -79,7 +79,7 @@ function draw(jobs) {
 
 function lineOf(job) {
   const said = h("span");
-  const button = stopping(job, (mistake) => { said.textContent = mistake; }, { "aria-label": `Stop ${job.title}` });
+  const button = stopping(job, (problem) => { said.textContent = problem; }, { "aria-label": `Stop ${job.title}` });
   return h("span", { "data-job": job.number }, said, button);
 }
 

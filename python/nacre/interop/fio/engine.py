@@ -51,7 +51,7 @@ def io_engine(job: Reader) -> Engine:
         hint = 'replay the log itself: workload = { kind = "trace", file = "..." }'
         job.wrong("not-supported", "read_iolog", "the requests are those of a log", hint, log)
     _page_cache(job, name)
-    # Offloaded, the requests of a synchronous engine are made by as many threads as it is deep.
+    # With offload, a synchronous engine has one thread per outstanding request.
     offloaded = job.word("io_submit_mode", "inline") == "offload"
     return Engine(name, setting is None, name in SYNCHRONOUS and not offloaded)
 

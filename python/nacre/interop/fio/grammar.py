@@ -45,7 +45,7 @@ class _Open:
 
     @property
     def is_global(self) -> bool:
-        # fio compares the first six letters.
+        # fio compares only the first six letters.
         return self.name.startswith("global")
 
 
@@ -106,13 +106,13 @@ def _with_globals(opened: list[_Open]) -> list[Section]:
     found = []
     for each in opened:
         settings = shared if each.is_global else dict(shared)
-        # fio reads kb_base before the other settings of a section, and not for earlier sections.
+        # fio applies kb_base to all settings of its section, and not to earlier sections.
         bases = [value.strip() for _, key, value in each.lines if key == "kb_base"]
         inherited = shared["kb_base"].value if "kb_base" in shared else "1024"
         base = 1000 if (bases or [inherited])[-1] == "1000" else 1024
         for number, key, value in each.lines:
             name, said = _canonical(key, value)
-            # The last of several counts, also of two names for one setting.
+            # The last value of a setting counts, under any of its names.
             settings.pop(name, None)
             settings[name] = Setting(said, base, number)
         if not each.is_global:

@@ -11,7 +11,7 @@ from nacre.base.text import size as shown_size
 from nacre.errors import config_error, invalid, unknown
 from nacre.interop.fio.engine import io_engine
 from nacre.interop.fio.grammar import Section, sections, shown
-from nacre.interop.fio.pace import mistakes, pace
+from nacre.interop.fio.pace import check_limits, pace
 from nacre.interop.fio.parts import workload
 from nacre.interop.fio.pattern import Pattern, pattern
 from nacre.interop.fio.reader import Reader
@@ -48,7 +48,7 @@ def scenario(
     engine = io_engine(reader)
     asked = pattern(reader, engine)
     if asked is None:
-        mistakes(reader)
+        check_limits(reader)
     found = None if asked is None else pace(reader, asked, engine)
     made = None if asked is None or reader.problems else workload(reader, asked)
     if reader.problems or asked is None or found is None or made is None:

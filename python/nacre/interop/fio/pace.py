@@ -41,7 +41,7 @@ def pace(job: Reader, asked: Pattern, engine: Engine) -> Pace:
     rate = _rate(job, asked)
     requests = ENDLESS if is_timed and runtime else _requests(job, asked) * jobs
     if is_timed and runtime:
-        # fio continues until the time is over, whatever the amount.
+        # fio continues until the time is over, regardless of the amount.
         for key in ("io_size", "number_ios", "loops"):
             job.take(key)
     if jobs > 1:
@@ -53,8 +53,8 @@ def pace(job: Reader, asked: Pattern, engine: Engine) -> Pace:
     return Pace(arrival, requests, run)
 
 
-def mistakes(job: Reader) -> None:
-    """Reports errors in the settings of a pace when there is no pattern."""
+def check_limits(job: Reader) -> None:
+    """Reports errors in the pace settings of a job without a valid pattern."""
     for key in ("numjobs", "iodepth", "loops", "number_ios", "thinktime_blocks"):
         job.count(key, 1)
     job.time("runtime", "s")
@@ -166,7 +166,7 @@ def _requests(job: Reader, asked: Pattern) -> int:
     only, mean = asked.only_size, asked.mean_request
     found = asked.bytes // only if only is not None else math.ceil(asked.bytes / mean)
     if only is not None and asked.stride is not None:
-        # fio begins anew behind the end of the region, but ends with a request that ends there.
+        # fio wraps around after the end of the region, but a request that ends there is the last.
         strides, rest = divmod(asked.bytes // only - 1, asked.stride // only)
         found = found if rest else 1 + strides
     whole = 0 if amount is None else math.ceil(amount / mean)

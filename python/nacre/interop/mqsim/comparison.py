@@ -86,7 +86,7 @@ def _theirs(drive: Path, flow: Flow, folder: Path) -> _Served:
     with tempfile.TemporaryDirectory() as place:
         workload = Path(place) / "workload.xml"
         workload.write_text(_alone(flow))
-        # MQSim waits for a key at its end, and reads its configuration next to itself.
+        # MQSim waits for a key at its end, and reads its configuration from its own directory.
         config = Path(place) / "ssd.xml"
         config.write_bytes(drive.read_bytes())
         arguments = [program(), "-i", str(config), "-w", str(workload)]
@@ -174,7 +174,7 @@ def _reason(flow: Flow, found: Translation) -> str:
     if flow.is_trace:
         parts.append("a part of a page takes a whole one of channel and buffer here")
     if flow.settings.get("Read_Percentage") == 100:
-        parts.append("reads agree within some percent; one that was told its time keeps it here")
+        parts.append("reads agree within a few percent; a scheduled read keeps its time here")
     elif not flow.caches_writes:
         parts.append("a write is done when it is programmed there, and in a buffer here")
     else:

@@ -203,11 +203,11 @@ def _allocation(
             Missing("GC_Exec_Threshold", "the reserve of a plane is one of superblocks here")
         )
         return
-    # A way has one die here, so that the place of D changes nothing.
+    # A way has one die here, so the position of D has no effect.
     order = str(scheme).replace("D", "").lower()
     allocation: dict[str, object] = {"kind": "static", "order": order}
     stack["allocation"] = allocation
-    # Places are free as soon as pages are programmed, whichever comes first.
+    # Buffer space is freed as pages are programmed, in any order.
     stack["buffer_places"] = "pool"
     if drive["Use_Copyback_for_GC"] and stack["unit"] == stack["page"]:
         allocation["copyback"] = True
@@ -262,11 +262,11 @@ def _stack(drive: Settings, flows: list[Flow], missing: list[Missing]) -> dict[s
         "read": [f"{drive[f'Page_Read_Latency_{place}']} ns" for place in pages],
         "program": [f"{drive[f'Page_Program_Latency_{place}']} ns" for place in pages],
         "erase": f"{drive['Block_Erase_Latency']} ns",
-        # Of a page only the sectors cross that are asked for.
+        # Only the requested sectors of a page are transferred.
         "transfer": f"{min(_SECTOR, unit)} B",
         "bus": f"{drive['Channel_Transfer_Rate'] * drive['Flash_Channel_Width']} MB/s",
         "over_provisioning": f"{100 * spare / (1 - spare):.6g} %",
-        # A chip holds its page until it is across, and pages cross before commands.
+        # A chip holds its page until the transfer ends, and transfers precede commands.
         "registers": 1,
         "arbitration": "pages_first",
         "reserve": max(4, math.ceil(drive[threshold] * blocks)),
@@ -405,12 +405,12 @@ def _memory(drive: Settings) -> Missing:
         "Data_Cache_DRAM_Data_Burst_Size"
     )
     if not burst or not drive["Data_Cache_DRAM_Data_Rate"]:
-        return Missing("Data_Cache_DRAM_*", "the buffer has no time of its own")
+        return Missing("Data_Cache_DRAM_*", "the buffer adds no latency")
     first = drive["Data_Cache_DRAM_tRCD"] + drive["Data_Cache_DRAM_tCL"]
     bursts = drive["Page_Capacity"] // burst // 2
     us = (first + bursts * 1e3 / drive["Data_Cache_DRAM_Data_Rate"]) / 1e3
     return Missing(
-        "Data_Cache_DRAM_*", f"the buffer has no time of its own; a page takes {us:.3g} us there"
+        "Data_Cache_DRAM_*", f"the buffer adds no latency; in MQSim, a page takes {us:.3g} us"
     )
 
 

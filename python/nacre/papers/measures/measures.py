@@ -201,7 +201,7 @@ def _steps(results: Results, claim: Claim) -> list[float]:
 
 
 def _lowest_at(results: Results, claim: Claim) -> float:
-    """Position of the minimum on the axis named in `to`, averaged over all other axes."""
+    """Position of the minimum on the axis named in `to`, after averaging over all other axes."""
     (axis,) = _other(claim).where
     sums: dict[float, list[float]] = {}
     for reading in results.readings(claim.of, claim.measure):
@@ -230,7 +230,7 @@ def remark(claim: Claim, results: Results) -> str:
 
 
 def _gain(results: Results, claim: Claim) -> float:
-    """Excess of the maximum of `of` over that of `to`, in percent."""
+    """Relative excess of the maximum of `of` over the maximum of `to`, in percent."""
     return _percent_above(_values(results, claim), _others(results, claim))
 
 

@@ -130,7 +130,7 @@ def _collections_per_write(record: Record) -> float:
 
 
 def _life(name: str) -> Callable[[Record], float]:
-    """Pages written to the flash until the event that names a column of its lifetime."""
+    """Pages written to the flash until the event in the column of its lifetime."""
 
     def pages(record: Record) -> float:
         flash = _flash(record)
@@ -219,7 +219,7 @@ def _least_endurance(_: object) -> float:
 
 
 def _slc_over_mlc_erases(record: Record) -> float:
-    """How many times the rated erases of MLC those of SLC are."""
+    """Rated erases of SLC over those of MLC."""
     stack = record.scenario.stack
     return float(stack.slc_endurance) / float(stack.mlc_endurance)
 

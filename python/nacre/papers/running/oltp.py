@@ -93,7 +93,7 @@ def document(load: Mapping[str, Any], said: str, server: Mapping[str, Any]) -> d
 
 @contextlib.contextmanager
 def _database(folder: Path, data: Path) -> Iterator[list[str]]:
-    """A server on `data` with hardly any memory; gives the start of sysbench's command line."""
+    """Runs a server on `data` with little memory; yields the start of sysbench's command line."""
     socket = folder / "sql"
     server = [
         "mariadbd",

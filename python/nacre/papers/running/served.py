@@ -207,7 +207,7 @@ def load_of(job: Job) -> dict[str, Any]:
 
 
 def _measured(folder: Path, load: dict[str, Any]) -> dict[str, Any]:
-    """Lays the files out in real time, reads them in dilated time; in the namespaces only."""
+    """Creates files in real time, and reads them in dilated time; runs only in the namespaces."""
     size = _IMAGE_TIMES * load["bytes"] + (_FILE_SYSTEM_MIB << 20)
     ran("mount", "-t", "tmpfs", "-o", f"size={size}", "nacre", folder)
     sysbench = ["sysbench", "fileio", "--file-num=16", f"--file-total-size={load['bytes']}"]
@@ -283,7 +283,7 @@ def document(load: dict[str, Any], said: str, server: Mapping[str, Any]) -> dict
 
 @contextlib.contextmanager
 def device_file(folder: Path, load: Mapping[str, Any], dilation: float) -> Iterator[Path]:
-    """The device of `load` as a file that nbdfuse shows; its image stays."""
+    """Exposes the device of `load` as a file with nbdfuse; its image stays."""
     place, image = folder / "fuse", folder / "image"
     place.mkdir(exist_ok=True)
     settings = [part for setting in load["settings"] for part in ("--set", setting)]
@@ -300,7 +300,7 @@ def device_file(folder: Path, load: Mapping[str, Any], dilation: float) -> Itera
 def make_ext4(disk: Path) -> None:
     """Makes a file system with blocks of 4 KiB, so that a read is one block of the device.
 
-    It defers no writes into the time when files are read.
+    No writes are deferred into the measurement.
     """
     made = ["-b", "4096", "-O", "^has_journal", "-E", "nodiscard,lazy_itable_init=0"]
     ran("mkfs.ext4", "-F", "-q", *made, disk)
@@ -322,7 +322,7 @@ def mounted(disk: Path, folder: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def started(command: Sequence[str | Path], ready: Callable[[], bool]) -> Iterator[None]:
-    """A background program that is ready in the block and terminated at its end."""
+    """A background program that is ready when the block starts, and terminated at its end."""
     with subprocess.Popen(  # noqa: S603 (its parts are ours)
         list(map(str, command)), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
     ) as process:

@@ -72,7 +72,7 @@ def task_of(job: Job, source: Source, points: Points) -> Task:
     """
     settings = tuple(assignments(job.overrides()))
     of_model = points.point(0, 0, {}, settings).key
-    # In addition to what the model uses: where a value came from is in the record too.
+    # The record also contains value origins, which the model does not use.
     identity = json.dumps([source.text, settings, job.mixes, job.dilate, *_oltp(job), of_model])
     key = hashlib.sha256(identity.encode()).hexdigest()[: len(of_model)]
     if job.mixes:

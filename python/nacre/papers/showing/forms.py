@@ -117,7 +117,7 @@ def distribution(results: Results, drawing: Drawing) -> alt.HConcatChart:
         rows = panels.setdefault(labels.get(drawing.x, ""), [])
         before = (0.0, 0.0, 0.0)
         for upto_us, shares in _shares(records, "read" if op == "read" else "write"):
-            # A step: no request lies between the bars.
+            # A step line, because no request lies between the bins.
             rows += [
                 {"x": upto_us, "value": value, "low": low, "high": high}
                 | {"series": labels[drawing.series]}
@@ -158,7 +158,7 @@ def _steps(rows: Data, series: list[str], drawing: Drawing, label: str) -> alt.L
     """Lines of one panel; later ones are thinner and dashed, so that those below stay visible."""
     low, high = (end(row["x"] for row in rows) for end in (min, max))
     room = max(0.1 * (high - low), 0.01 * high)
-    # Lines go on to both edges.
+    # Lines extend to both edges.
     whole = list(rows)
     for name in series:
         for x, share in ((low - room, 0.0), (high + room, 1.0)):

@@ -25,7 +25,7 @@ def stacks(results: Results, drawing: Drawing) -> alt.LayerChart:
 
     Diamonds on the right axis are `beside` relative to the first bar of their group.
     """
-    bars, beside = _rows(results, drawing)
+    bars, diamonds = _rows(results, drawing)
     if not bars:
         raise Error("there is nothing to draw: no run of this figure has ended", "no-data")
     names = list(dict.fromkeys(row["bar"] for row in bars))
@@ -46,15 +46,15 @@ def stacks(results: Results, drawing: Drawing) -> alt.LayerChart:
         )
     )
     sums = alt.Chart(theme.data([row for row in bars if row["last"]]))
-    # A diamond may stand where the sum does, in the middle of the bar: the sum keeps to its left.
+    # A diamond may cover the sum in the middle of the bar, so the sum is to its left.
     words = sums.mark_text(
-        dx=-10 if beside else 0, dy=-8, fontSize=11, align="right" if beside else "center"
+        dx=-10 if diamonds else 0, dy=-8, fontSize=11, align="right" if diamonds else "center"
     ).encode(x=x, y="end:Q", text="said:N")
     chart = alt.layer(alt.layer(left, words))
-    if beside:
+    if diamonds:
         right = alt.Y("value:Q", title=drawing.beside_title).scale(zero=True)
         right = right.axis(orient="right", grid=False, tickCount=6)
-        base = alt.Chart(theme.data(beside)).encode(x=x, y=right)
+        base = alt.Chart(theme.data(diamonds)).encode(x=x, y=right)
         marks = base.mark_point(
             shape="diamond", size=110, filled=True, opacity=1, color=theme.INK
         ).encode(tooltip=["bar:O", alt.Tooltip("value:Q", format=",.4~g")])
@@ -65,9 +65,9 @@ def stacks(results: Results, drawing: Drawing) -> alt.LayerChart:
 
 
 def _rows(results: Results, drawing: Drawing) -> tuple[Data, Data]:
-    """Segments of bars, from the bottom up, and the labels next to them."""
+    """Segments of the bars, from the bottom up, and the diamonds."""
     bars: Data = []
-    beside: Data = []
+    diamonds: Data = []
     first: dict[str, float] = {}
     points = results.paper.points(drawing.points) if drawing.points else []
     places = list(dict.fromkeys(dict(point.labels)[drawing.x] for point in points))
@@ -86,8 +86,8 @@ def _rows(results: Results, drawing: Drawing) -> tuple[Data, Data]:
         found = _value(results, point, drawing.beside) if drawing.beside else None
         if found is not None:
             ratio = found / first.setdefault(place, found)
-            beside.append({"bar": bar, "value": ratio, "said": significant(ratio)})
-    return bars, beside
+            diamonds.append({"bar": bar, "value": ratio, "said": significant(ratio)})
+    return bars, diamonds
 
 
 def _value(results: Results, point: Point, measure: str) -> float | None:

@@ -90,7 +90,7 @@ def moves(found: Sequence[Sensitivity]) -> list[Table]:
             seeds, prose=["metric"],
         ),
         Table(
-            "A fifth less and a fifth more",
+            "Values changed by 20 %",
             ("figure", "metric", "value", "confidence", "less", "more", "verdict"),
             [False, False, False, False, True, True, False],
             values, prose=["metric", "value"],

@@ -91,7 +91,7 @@ def _graded(entry: Entry, claim: Claim) -> None:
     if claim.grade == "prediction" and not isinstance(claim.published, float):
         raise entry.error("only a published number can be predicted; its class is trend")
     if claim.grade == "trend" and claim.kind != "trend":
-        raise entry.error(f"kind {claim.kind} is no trend; its class is another")
+        raise entry.error(f"kind {claim.kind} is not a trend; choose another class")
     if claim.grade in ("calibration", "arithmetic") and not claim.because:
         raise entry.error(f'it is {claim.grade}: "because" is to say of what')
 
@@ -107,7 +107,7 @@ def _tolerance(entry: Entry, kind: Kind, published: float | str | None) -> Toler
         raise entry.error('it is held against what is "published" or against a "law": give one')
     against = published if law is None else law
     if kind in _WITHIN and isinstance(against, str):
-        raise entry.error(f'"published" is a statement, which is no {kind} number')
+        raise entry.error(f'"published" is a statement; kind {kind} needs a number')
     if kind != "unclosed" and against is None:
         raise entry.error('"published" is missing; give a "law" where the paper prints nothing')
     if relative is None and absolute is None:

@@ -22,7 +22,7 @@ _WHAT: Mapping[Any, str] = {
 }
 
 
-class _AtOnce(studies.Mistakes):
+class _AtOnce(studies.Errors):
     def add(
         self,
         code: Code,
@@ -33,7 +33,7 @@ class _AtOnce(studies.Mistakes):
         given: object = None,
         where: str = "",
     ) -> NoReturn:
-        """Raises it."""
+        """Raises the error."""
         shown = "" if given is None else f", given {studies.brief(given)}"
         told = f"{where or self.name}: {path}: {problem}{shown}" + (f"; {hint}" if hint else "")
         raise Error(told, "invalid-content" if code == "wrong-type" else code)
@@ -62,7 +62,7 @@ class Entry(studies.Entry):
 
     def error(self, what: str) -> Error:
         """An error about the whole entry."""
-        told = [self.where() or self.mistakes.name, self.path, what]
+        told = [self.where() or self.errors.name, self.path, what]
         return Error(": ".join(filter(None, told)), "invalid-content")
 
 

@@ -128,7 +128,7 @@ def read(folder: Path) -> Paper:
     claims = tuple(read_claim(entry, groups) for entry in document.entries("claim"))
     tables = document.value("figure", dict, {})
     drawings = {
-        name: _drawing(Entry(table, document.mistakes, f"figure.{name}"), groups)
+        name: _drawing(Entry(table, document.errors, f"figure.{name}"), groups)
         for name, table in tables.items()
     }
     held_out = tuple(map(_held_out, document.entries("held_out")))

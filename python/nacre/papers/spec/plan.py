@@ -22,9 +22,9 @@ from nacre.studies.spec.axis import Axis, Chosen
 class Job:
     """A run: a scenario and its settings. Equal jobs are run once.
 
-    With `mixes` nothing is simulated: every mix of its tiers in so many steps is scored. With
-    `dilate` nothing is either: the device is served so many times slower, and sysbench reads it,
-    or with `transactions` runs so many of them per thread on a database on it.
+    With `mixes`, nothing is simulated: every mix of its tiers in that many steps is scored. With
+    `dilate`, the device is served, slowed down by that factor, and sysbench reads files on it or,
+    with `transactions`, runs that many per thread on a database.
     """
 
     scenario: str
@@ -65,11 +65,9 @@ class Selection:
 class Group:
     """Runs of one scenario that differ along axes.
 
-    `seconds` is a guess at what one of them takes: the longest begin first, and progress is told
-    by it. `mixes` is the number of steps, where every mix of its tiers is scored and nothing
-    simulated; `dilate` how many times slower devices are served, where sysbench reads them, or runs
-    `transactions` per thread on a database; `over` the axis that repeats a run, such as its seed:
-    numbers are means over it.
+    `seconds` estimates the duration of one run: the longest start first, and progress is weighted
+    by it. `mixes`, `dilate`, and `transactions` are those of its `Job`s. `over` is the axis that
+    repeats a run, such as its seed: numbers are means over it.
     """
 
     name: str
@@ -210,7 +208,7 @@ def _axis(runs: Entry, table: Mapping[str, Any], number: int) -> tuple[Axis, dic
     """An axis of a study, and the positions of its labels: `x`, or else numeric labels."""
     values = table.get("values")
     given = {"values": [_without_number(item) for item in values]} if values else {}
-    entry = Entry({**table, **given}, runs.mistakes, f"{runs.path}.axis", number)
+    entry = Entry({**table, **given}, runs.errors, f"{runs.path}.axis", number)
     axis = study_axis.read(entry, search=False)
     assert axis is not None  # noqa: S101 (every error is raised)
     places = values or [choice.label for choice in axis.choices]

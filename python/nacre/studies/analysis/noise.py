@@ -61,7 +61,7 @@ def front(
     place = {design: row for row, design in enumerate(able)}
     certain, contenders = set(on_front), set(able) - set(on_front)
     for design in on_front:
-        # Beyond chance, what wins against the design and what loses; or is the very same.
+        # Significantly better and worse than the design, or equal to it.
         pairs = [_against(each, place[design]) for each in values]
         loses = np.logical_or.reduce([losing for _, losing, _ in pairs])
         same = np.logical_and.reduce([equal for _, _, equal in pairs])

@@ -53,7 +53,7 @@ def _undominated(values: np.ndarray[Any, np.dtype[np.float64]]) -> np.ndarray[An
     """For each row, whether no other row dominates it."""
     kept = np.zeros(len(values), dtype=bool)
     front: list[int] = []
-    # In this order nothing that comes later beats what came before.
+    # In this order, no later row dominates an earlier one.
     for index in np.lexsort(values.T[::-1]):
         row = values[index]
         rivals = values[front]

@@ -25,7 +25,7 @@ def table(
     """A row per point that has ended, in the order of the study."""
     found = []
     for point in points:
-        row = point.refused if point.mistake else rows.get(point.key)
+        row = point.refused if point.error else rows.get(point.key)
         if row is not None:
             found.append(_labeled(questions, point) | {**row, "key": point.key})
     return pl.DataFrame(found, schema=_schema(questions), orient="row")

@@ -83,21 +83,21 @@ class Cluster:
                 while len(chunks) and len(pending) < takers:
                     submit(chunks.next(takers))
                 if not pending:
-                    # A death is charged to all that the worker had, so each is tried alone.
+                    # Dask blames a crash on all tasks of the worker, so each is retried alone.
                     trying = True
                     submit([suspects.pop(0)])
                 try:
                     future = ended.get(timeout=PATIENCE_S)
                 except queue.Empty:
-                    # What failed in an unusual way may not have been called back.
+                    # Dask may not call back for unusual failures.
                     for future in [future for future, _ in pending.values() if future.done()]:
                         ended.put(future)
                     yield None
                     continue
                 status = future.status
                 if future.key not in pending or status in ("lost", "pending"):
-                    # Lost: its worker died with the answer, and the scheduler has it worked
-                    # out again, of which there is no second call back: it is looked for above.
+                    # Its worker died with the result, and the scheduler computes it again. Dask
+                    # does not call back a second time, so the result is polled above.
                     continue
                 _, chunk = pending.pop(future.key)
                 found = _result(future, status, self._name)
@@ -142,7 +142,7 @@ class Cluster:
                 raise Error(
                     f"no worker of the cluster {self._name} has started", "no-answer"
                 ) from None
-            raise _mistake(
+            raise _user_error(
                 "no-answer",
                 "the cluster has no workers",
                 f"start some with `dask worker {self._address}`",
@@ -150,13 +150,13 @@ class Cluster:
             ) from None
         for worker, found in self._client.run(identity, on_error="return").items():
             if isinstance(found, BaseException):
-                raise _mistake(
+                raise _user_error(
                     "process-failed",
                     f"the worker {worker} cannot run Nacre: {found}",
                     f"install Nacre {identity()} there",
                 )
             if found != identity():
-                raise _mistake(
+                raise _user_error(
                     "wrong-version",
                     f"the worker {worker} has Nacre {found}",
                     f"install {identity()} there",
@@ -200,8 +200,8 @@ def _connected(address: str, security: Any) -> Any:
     import distributed
 
     if address.startswith(SCHEME) and security is None and not _has_certificates():
-        # Dask would fail, too, and write a traceback 10 s later, when its client is collected.
-        raise _mistake(
+        # Checked here, because Dask would fail and print a traceback 10 s later.
+        raise _user_error(
             "invalid-certificate",
             "the cluster asks for certificates",
             "give --tls-ca, --tls-cert and --tls-key",
@@ -216,7 +216,7 @@ def _connected(address: str, security: Any) -> Any:
             security=security,
         )
     except (OSError, ValueError, TimeoutError) as error:
-        raise _mistake(
+        raise _user_error(
             "no-answer",
             f"there is no Dask scheduler ({' '.join(str(error).split())})",
             "start one with `dask scheduler`, or leave the address out",
@@ -233,7 +233,7 @@ def _has_certificates() -> bool:
     return found.get("ssl_context") is not None
 
 
-def _mistake(code: Code, problem: str, hint: str, given: str = "") -> ConfigError:
+def _user_error(code: Code, problem: str, hint: str, given: str = "") -> ConfigError:
     return invalid(code, "--address", problem, hint=hint, given=given)
 
 

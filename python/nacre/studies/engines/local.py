@@ -35,7 +35,7 @@ DEATHS = 2
 
 
 class Local:
-    """The cores of this machine."""
+    """Engine on the cores of this machine."""
 
     def __init__(self, workers: int | None = None) -> None:
         self._number = workers or cores()
@@ -86,12 +86,12 @@ class Local:
                     for outcome in found:
                         chunks.took(outcome.seconds)
                     missing -= len(found)
-                    # The next ones go out before anybody looks at these.
+                    # Send the next chunks before these results are used.
                     self._feed(self._workers[place], chunks, alone)
                     yield from found
         finally:
             if missing:
-                # Nobody waits for what they do.
+                # Their results are no longer needed.
                 self.stop()
 
     def _feed(self, worker: _Worker, chunks: Chunks, alone: deque[Task]) -> None:
@@ -121,7 +121,7 @@ def _bury(worker: _Worker, alone: deque[Task], deaths: Counter[str]) -> list[Out
 
 
 class _Worker:
-    """A process that runs points. It holds no state of its own."""
+    """A process that runs points; it keeps no state between them."""
 
     def __init__(self, base: Base, folder: str) -> None:
         self.held: deque[Task] = deque()
@@ -187,7 +187,7 @@ def _started(folder: str) -> tuple[Connection, subprocess.Popen[bytes]]:
     ours, theirs = Pipe()
     try:
         with theirs:
-            # Its own session: Ctrl-C is for the one who waits for the points.
+            # Its own session, so that Ctrl-C reaches only the process that waits for the points.
             process = subprocess.Popen(  # noqa: S603 (our own interpreter)
                 [sys.executable, "-P", *WORKER, str(theirs.fileno()), folder],
                 pass_fds=[theirs.fileno()],

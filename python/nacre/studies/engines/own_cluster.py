@@ -61,7 +61,7 @@ def start(stack: ExitStack) -> tuple[str, Any]:
 def _worker(address: str, keys: Any) -> subprocess.Popen[bytes]:
     """A worker, and the nanny that restarts it when it dies."""
     tls = "DASK_DISTRIBUTED__COMM__TLS__"
-    # Not in files, which a kill would leave behind; nor in arguments, which everybody can read.
+    # Keys are in the environment: files would survive a kill, and arguments are public.
     environment = {
         "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
         "DASK_DISTRIBUTED__COMM__REQUIRE_ENCRYPTION": "True",

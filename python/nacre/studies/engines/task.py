@@ -47,7 +47,7 @@ class Task:
 
     def carried_out(self, base: Base) -> tuple[str, Columns | None]:
         """The document as JSON text, and the requested columns."""
-        # Where each value came from can be asked of the scenario at any time, and is long.
+        # Without value origins, which are long and can be recomputed from the scenario.
         data, _ = self.ran(base, origins=False)
         del data["origins"]
         return compact(data), None

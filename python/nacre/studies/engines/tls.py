@@ -51,7 +51,7 @@ def tls_of(
         hint = f"give {', '.join(_NAMES)} together"
         raise invalid("missing-setting", missing, "it is missing", hint=hint)
     if address is None:
-        problem = "an own cluster has keys of its own"
+        problem = "a temporary cluster generates its own keys"
         raise invalid("conflicting-settings", _NAMES[0], problem, hint="give --address, too")
     if not address.startswith(SCHEME):
         problem, hint = "certificates are for TLS only", f"the address begins with {SCHEME} then"
@@ -63,7 +63,7 @@ def tls_of(
 
 def _check(tls: Tls) -> None:
     for name, place in zip(_NAMES, tls, strict=True):
-        # A pipe would be waited for, and a cluster reads them more than once.
+        # A cluster reads the files more than once, so pipes are rejected.
         if place.exists() and not (place.is_file() or place.is_dir()):
             problem, hint = "it is a pipe, a socket or a device", "give PEM files"
             raise invalid("not-a-file", name, problem, given=str(place), hint=hint)
@@ -77,7 +77,7 @@ def _check(tls: Tls) -> None:
         except OSError as error:
             raise _unusable(name, place, error, "") from None
     try:
-        # A key with a passphrase is refused: nobody could be asked for it.
+        # A key with a passphrase is rejected, because a worker cannot ask for it.
         context.load_cert_chain(tls.certificate, tls.key, password=lambda: "")
     except OSError as error:
         raise _unusable(_NAMES[1], tls.certificate, error, "a certificate and its key") from None

@@ -18,7 +18,7 @@ from typing import Never
 from nacre.studies.engines.task import Base, Outcome, Task, evaluate
 
 _SILENCE_S = 0.1
-"""Outcomes wait this long for company."""
+"""Time in seconds that outcomes wait to be sent together."""
 
 
 def main() -> None:
@@ -34,7 +34,7 @@ def _work(connection: Connection, folder: str) -> None:
     base: Base = connection.recv()
     chunks: queue.SimpleQueue[list[Task]] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(connection, folder, chunks), daemon=True).start()
-    # It has started when it has all it needs.
+    # Reports that the worker is ready.
     connection.send([])
     while True:
         outcomes: list[Outcome] = []

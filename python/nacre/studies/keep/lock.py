@@ -72,7 +72,7 @@ class Lock:
                 raise HeldError(found[1].decode() or "?") from None
             raise ForeignLockError from None
         if not self._is_at():
-            # Whoever made it has removed it meanwhile; another may hold its successor.
+            # Its creator has removed the file meanwhile, and another process may hold a new one.
             raise HeldError("?")
 
     def _is_at(self) -> bool:

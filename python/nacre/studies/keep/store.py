@@ -180,7 +180,7 @@ class Store(Memory):
                 path.mkdir()
                 self._made.insert(0, path)
         if _identity(self.directory) is None:
-            # Before there is a lock: in a directory of somebody else's nothing is left.
+            # Checked before the lock is created, so that a foreign directory stays unchanged.
             self._check_empty()
         self._lock = self._take_lock()
         found = _identity(self.directory)
@@ -225,7 +225,7 @@ class Store(Memory):
         return invalid(
             "invalid-content",
             "--out",
-            f"{self.directory / LOCK} is no {self._what}'s",
+            f"{self.directory / LOCK} is not the lock file of a {self._what}",
             hint="give another directory",
         )
 

@@ -59,7 +59,7 @@ def sound(given: document.Given) -> tuple[Design, Planner]:
     reading = document.read(_plain(given) if isinstance(given, Mapping) else given)
     design = reading.design
     if design is None:
-        found = list(reading.mistakes.found)
+        found = list(reading.errors.found)
         if reading.source is not None:
             points = Points(reading.source, reading.settings)
             axes = reading.questions.axes
@@ -176,13 +176,13 @@ def _planned(design: Design) -> Planner:
         except ConfigError:
             wrong.append((each, design.axes))
     unused = [axis for axis in design.axes if all(each[axis.name] is None for each in chosen)]
-    mistakes = problems(points.resolved, points, wrong) + [_unused(axis) for axis in unused]
-    if not mistakes:
-        # Not every combination is built, but each value of each axis, with the first of the others.
+    wrong_settings = problems(points.resolved, points, wrong) + [_unused(axis) for axis in unused]
+    if not wrong_settings:
+        # Builds each value of each axis once, with the first values of the other axes.
         trials = ((each, design.axes) for each in one_by_one(design.axes))
-        mistakes = problems(points.built, points, trials)
-    if mistakes:
-        raise config_error(mistakes)
+        wrong_settings = problems(points.built, points, trials)
+    if wrong_settings:
+        raise config_error(wrong_settings)
     if confidence:
         from nacre.studies.points.repeats import Repeats
 

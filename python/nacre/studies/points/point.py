@@ -37,14 +37,14 @@ class Point:
     seed: int
     settings: tuple[tuple[str, str], ...]
     key: str
-    mistake: str | None = None
+    error: str | None = None
     code: Code | None = None
     """Error code."""
 
     @property
     def refused(self) -> dict[str, str | None]:
         """The row of a point with an error."""
-        return {"error": self.mistake, "error_code": self.code}
+        return {"error": self.error, "error_code": self.code}
 
 
 def merged(base: Mapping[str, object], chosen: Iterable[Choice]) -> dict[str, object]:
@@ -168,7 +168,7 @@ def _placed(problem: Problem, chosen: Mapping[str, Choice | None], axes: Sequenc
     """The problem attributed to the axis that sets its path; the core knows it as `--set`."""
     where, override = problem["where"], problem["override"]
     if not where and "." not in problem["path"]:
-        # It is of the whole: of a workload and a stack that do not fit.
+        # An error of the whole scenario, such as a workload that does not fit the stack.
         labels = (f"{name} is {choice.label}" for name, choice in chosen.items() if choice)
         return Problem(**{**problem, "where": f"where {', '.join(labels)}"})
     if not override:

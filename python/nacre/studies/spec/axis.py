@@ -111,7 +111,7 @@ def read(entry: Entry, *, search: bool, taken: Collection[str] = ()) -> Axis | N
 
     Names in `taken` are those of other columns.
     """
-    before = len(entry.mistakes.found)
+    before = len(entry.errors.found)
     path = entry.take("path", str, "the path of a setting, as in `nacre run --set`", "")
     name = entry.take("name", str, "a name", _name_of(path, taken))
     choices, span = _extent(entry, path, search=search)
@@ -132,7 +132,7 @@ def read(entry: Entry, *, search: bool, taken: Collection[str] = ()) -> Axis | N
             "it is missing: give a name for the axis, or the path it sets",
         )
     _unlike(entry, choices)
-    if len(entry.mistakes.found) > before:
+    if len(entry.errors.found) > before:
         return None
     return Axis(name, choices, span, when, entry.where(), condition)
 
@@ -180,7 +180,7 @@ def _values(entry: Entry, values: Sequence[Any], path: str) -> tuple[Choice, ...
         elif isinstance(item, Mapping | list | tuple):
             choices.append(Choice(brief(item), {path: item}))
         else:
-            entry.wrong("wrong-type", "values", "it is no value of a setting", given=item)
+            entry.wrong("wrong-type", "values", "expected a value of a setting", given=item)
     return tuple(choices)
 
 
@@ -237,7 +237,7 @@ class _Range:
     def __init__(self, entry: Entry, key: str, table: Mapping[str, Any], path: str) -> None:
         self._axis, self._key, self._path = entry, key, path
         self._log = key == "log"
-        self._entry = Entry(table, entry.mistakes)
+        self._entry = Entry(table, entry.errors)
         self._sound = True
 
     def read(self, *, search: bool) -> tuple[tuple[Choice, ...], Span | None]:
@@ -300,7 +300,7 @@ class _Range:
             else:
                 plain = round(number) if whole else float(f"{number:.12g}")
                 found.append(Choice(plain, {self._path: plain}))
-        # Rounding makes equal what is too near.
+        # Rounding may make neighboring values equal.
         return tuple({choice.label: choice for choice in found}.values())
 
     def _numbers(

@@ -16,7 +16,7 @@ from nacre.scenario.source import read as read_scenario
 from nacre.studies.spec import axis as axes
 from nacre.studies.spec.design import Design, Questions
 from nacre.studies.spec.effort import read_budget, read_confidence, read_search
-from nacre.studies.spec.entry import Entry, Mistakes
+from nacre.studies.spec.entry import Entry, Errors
 from nacre.studies.spec.goals import read_constraint, read_objective
 from nacre.studies.spec.names import COLUMNS, check_names, read_columns
 
@@ -32,7 +32,7 @@ class Reading:
 
     questions: Questions
     design: Design | None
-    mistakes: Mistakes
+    errors: Errors
     source: Source | None
     settings: Mapping[str, object]
 
@@ -40,8 +40,8 @@ class Reading:
 def read(given: Given) -> Reading:
     """Reads a TOML file or a table; errors are collected in the result."""
     document, name, text, folder = _document(given)
-    mistakes = Mistakes(name, text)
-    entry = Entry(document, mistakes)
+    errors = Errors(name, text)
+    entry = Entry(document, errors)
     entry.take("schema", int, "a whole number", 1)
     if document.get("schema", 1) != 1:
         entry.wrong(
@@ -95,7 +95,7 @@ def read(given: Given) -> Reading:
         title, summary, sound, seeds, confidence, search, objectives, constraints, paths
     )
     design = None
-    if source and not mistakes.found:
+    if source and not errors.found:
         design = Design(
             **vars(questions),
             source=source,
@@ -104,7 +104,7 @@ def read(given: Given) -> Reading:
             budget=budget,
             document=document,
         )
-    return Reading(questions, design, mistakes, source, settings)
+    return Reading(questions, design, errors, source, settings)
 
 
 def _document(given: Given) -> tuple[Mapping[str, Any], str, str | None, Path]:

@@ -12,8 +12,8 @@ from nacre.errors import Code, Problem, nearest
 _SHOWN = 60
 
 
-class Mistakes:
-    """Errors found so far, and the source of their text."""
+class Errors:
+    """Errors found so far, with their locations in the text."""
 
     def __init__(self, name: str, text: str | None) -> None:
         self.found: list[Problem] = []
@@ -68,10 +68,10 @@ class Entry:
     """One table of a document; unread keys are errors."""
 
     def __init__(
-        self, table: Mapping[str, Any], mistakes: Mistakes, section: str = "", index: int = -1
+        self, table: Mapping[str, Any], errors: Errors, section: str = "", index: int = -1
     ) -> None:
         self.table = table
-        self.mistakes = mistakes
+        self.errors = errors
         self._section, self._index = section, index
         self._known: list[str] = []
 
@@ -82,17 +82,17 @@ class Entry:
 
     def where(self, key: str = "") -> str:
         """Location of a key."""
-        return self.mistakes.place(self._section, max(self._index, 0), key)
+        return self.errors.place(self._section, max(self._index, 0), key)
 
     def wrong(
         self, code: Code, key: str, problem: str, hint: str = "", *, given: object = None
     ) -> None:
         """Notes an error at a key."""
         path = ".".join(part for part in (self.path, key) if part) or "the study"
-        self.mistakes.add(code, path, problem, hint, given=given, where=self.where(key))
+        self.errors.add(code, path, problem, hint, given=given, where=self.where(key))
 
     def take(self, key: str, kind: type | tuple[type, ...], what: str, default: Any = None) -> Any:
-        """Value of a key; the default if absent or if it is not a `what`, which is noted."""
+        """Value of a key, or the default if it is absent. Another type than `what` is an error."""
         self._known.append(key)
         value = self.table.get(key, default)
         if value is default:
@@ -117,7 +117,7 @@ class Entry:
         found = []
         for index, row in enumerate(rows):
             if isinstance(row, Mapping):
-                found.append(type(self)(row, self.mistakes, key, index))
+                found.append(type(self)(row, self.errors, key, index))
             else:
                 self.wrong("wrong-type", key, "it is not a table", given=row)
         return found
@@ -125,7 +125,7 @@ class Entry:
     def entry(self, key: str) -> Self | None:
         """A nested table, if present."""
         table = self.take(key, Mapping, f"a table, [{key}]")
-        return None if table is None else type(self)(table, self.mistakes, key)
+        return None if table is None else type(self)(table, self.errors, key)
 
     def belongs(self, key: str, place: str) -> None:
         """Notes a key that belongs in another table."""

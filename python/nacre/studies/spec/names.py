@@ -31,7 +31,7 @@ def check_names(entry: Entry, found: Sequence[Axis]) -> None:
     for axis in found:
         hint = "give the axis another name"
         if axis.name in COLUMNS:
-            entry.mistakes.add(
+            entry.errors.add(
                 "duplicate-name",
                 f"axis {axis.name}",
                 "every table has such a column",
@@ -39,7 +39,7 @@ def check_names(entry: Entry, found: Sequence[Axis]) -> None:
                 where=axis.where,
             )
         if axis.name in before:
-            entry.mistakes.add(
+            entry.errors.add(
                 "duplicate-name",
                 f"axis {axis.name}",
                 "another axis has this name",
@@ -59,20 +59,20 @@ def _condition(
         known = f"axes before it: {', '.join(before)}" if before else "no axis comes before it"
         meant = nearest(name, before)
         hint = f'did you mean "{meant}"? {known}' if meant else known
-        entry.mistakes.add(
+        entry.errors.add(
             "unknown-name", path, f'there is no axis "{name}" before it', hint, where=axis.where
         )
         return
     known_labels = [choice.label for choice in before[name].choices]
     if before[name].span:
-        entry.mistakes.add(
+        entry.errors.add(
             "not-supported", path, f'"{name}" has no labels to depend on', where=axis.where
         )
         return
     for label in labels:
         if label not in known_labels:
             hint = f"it has {', '.join(map(str, known_labels))}"
-            entry.mistakes.add(
+            entry.errors.add(
                 "unknown-name",
                 path,
                 f'axis "{name}" has no such value',

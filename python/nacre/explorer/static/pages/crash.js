@@ -1,4 +1,4 @@
-// Crash: lose the power of a stack anywhere, thousands of times; what was lost, what was promised.
+// Crash page: power-loss tests of a stack, with losses and durability guarantees.
 
 import { rename } from "../address.js";
 import { get, post } from "../api.js";
@@ -39,7 +39,7 @@ class Crash {
     this.drawCopy();
     this.list();
     addEventListener("nacre-ended", () => this.list(), { signal: this.signal });
-    if (shown) return; // the top of the page tells of work under way
+    if (shown) return; // running jobs are listed at the top
     const job = (await get("/api/jobs", this.signal)).find((each) => each.kind === "crash" && ["waiting", "running"].includes(each.state));
     if (job) await this.watch(job);
   }
@@ -49,7 +49,7 @@ class Crash {
     const choose = (chosen) => { Object.assign(asked, { file: null }, chosen); this.moved(); };
     const number = (key, label) => h("div", { class: "field short" }, h("label", { for: key }, label),
       h("input", { id: key, name: key, inputmode: "numeric", value: String(asked[key]), oninput: (event) => { asked[key] = whole(event.target.value); this.tell(key); this.moved(); } }),
-      h("p", { class: "mistake", id: `wrong-${key}`, role: "alert" }));
+      h("p", { class: "error", id: `wrong-${key}`, role: "alert" }));
     fill(this.place.bar, await picker(this.known, asked, choose, this.signal), number("points", "Minimum number of power losses"), number("seed", "Seed"),
       h("button", { class: "main" }, "Cut power"),
       h("fieldset", { class: "line" }, h("legend", {}, "Media faults"), this.faults.map((name) => h("label", { class: "check" },
@@ -60,7 +60,7 @@ class Crash {
     this.drawCopy();
   }
 
-  /** Says at its field what is not a number; how large one may be the server says. */
+  /** Reports input that is not a number at its field; the server checks the range. */
   tell(key) {
     const is = isWhole(this.asked[key], LEAST[key]);
     document.getElementById(key).setAttribute("aria-invalid", String(!is));

@@ -1,4 +1,4 @@
-// Design: compose a stack, run it, see what it does, put runs side by side.
+// Design page: edit a stack, run it, show the result, compare runs.
 
 import { rename } from "../address.js";
 import { get, post, text } from "../api.js";
@@ -15,7 +15,7 @@ import { at, changes, isSame, put } from "../tree.js";
 const BEGINNING = "server-cache-zipf";
 let vocabulary = null;
 
-/** The schema and what is shipped, asked for once; `signal` says that nobody waits for it any more. */
+/** The schema and the built-in scenarios, requested once; `signal` aborts. */
 export async function schema(signal) {
   vocabulary ??= new Schema(await get("/api/vocabulary"));
   signal.throwIfAborted();
@@ -43,12 +43,12 @@ class Design {
     this.place = {
       bar: h("div", { class: "bar" }), picture: h("section", { class: "picture", "aria-label": "The stack" }),
       form: h("form", { class: "form", id: "settings", "aria-label": "Settings", onsubmit: (event) => { event.preventDefault(); this.run(); } }),
-      mistakes: h("div", { "aria-live": "polite" }), copy: h("div"), job: h("div"), result: h("section", { "aria-label": "Result" }), runs: h("section"),
+      errors: h("div", { "aria-live": "polite" }), copy: h("div"), job: h("div"), result: h("section", { "aria-label": "Result" }), runs: h("section"),
     };
     const { place } = this;
     fill(this.main, h("h1", {}, "Design"),
       h("p", {}, "Build a storage stack and run it. To size a cache for a trace, use ", h("a", { href: "/plan" }, "Plan"), "."),
-      place.bar, place.job, place.mistakes, h("div", { class: "halves" }, place.picture, place.form), place.copy, place.result, place.runs);
+      place.bar, place.job, place.errors, h("div", { class: "halves" }, place.picture, place.form), place.copy, place.result, place.runs);
     this.drawBar();
     this.draw();
     if (shown) this.showRun(shown);
@@ -70,7 +70,7 @@ class Design {
       h("button", { type: "button", class: "quiet", onclick: () => this.edit() }, "Edit as text"),
       h("button", {
         class: "main", id: "run", form: "settings",
-        // The press counts, though the page moves before the button is let go.
+        // On press, not on release: the page may move the button in between.
         onpointerdown: ({ currentTarget, pointerId }) => currentTarget.setPointerCapture(pointerId),
       }, "Run"));
   }
@@ -93,11 +93,11 @@ class Design {
       this.drawBar();
       this.replace(tree);
     } catch (error) {
-      fill(this.place.mistakes, trouble(error.message, error.problems));
+      fill(this.place.errors, trouble(error.message, error.problems));
     }
   }
 
-  /** The scenario as text, to be changed there. */
+  /** The scenario as editable text. */
   edit() {
     const area = h("textarea", { "aria-label": "The scenario as TOML", rows: "22", spellcheck: "false", value: this.words.toml ?? "" });
     const close = () => { this.draw(); this.place.picture.querySelector("button")?.focus(); };
@@ -120,7 +120,7 @@ class Design {
     try {
       found = await post("/api/check", about, this.signal);
     } catch (error) {
-      if (error.name !== "AbortError") fill(this.place.mistakes, trouble(error.message, error.problems));
+      if (error.name !== "AbortError") fill(this.place.errors, trouble(error.message, error.problems));
       return;
     }
     if (asked !== this.asked) return;
@@ -166,7 +166,7 @@ class Design {
     const form = new Form({ ...view, set: (...given) => this.set(...given) });
     fill(place.form, this.fields(form));
     const lost = problems.filter((each) => !form.used.has(each));
-    fill(place.mistakes, problems.length ? this.summary(problems, lost, home) : null);
+    fill(place.errors, problems.length ? this.summary(problems, lost, home) : null);
     if (kept) {
       const field = place.form.querySelector(`[name="${CSS.escape(kept[0])}"]:not(select)`) ?? place.form.querySelector(`[name="${CSS.escape(kept[0])}"]`);
       field?.focus();
@@ -187,7 +187,7 @@ class Design {
     return [h("h2", {}, role[0].toUpperCase() + role.slice(1)), form.slot(chosen, family, at(tree, chosen), "kind")];
   }
 
-  /** All errors at once; each leads to its field. */
+  /** All errors, each with a link to its field. */
   summary(problems, lost, home) {
     const lead = (each) => () => {
       this.chosen = home(each.path) ?? this.chosen;
@@ -218,7 +218,7 @@ class Design {
     }
   }
 
-  /** Runs that were under way when the page came are followed. */
+  /** Follows runs that were running when the page was opened. */
   async follow() {
     const jobs = await get("/api/jobs", this.signal).catch(() => []);
     for (const job of jobs) if (job.kind === "run" && ["waiting", "running"].includes(job.state)) this.watch(job, null).catch(() => {});
@@ -237,7 +237,7 @@ class Design {
     const shown = await get(`/api/runs/${encodeURIComponent(name)}`, this.signal);
     if (scenario === JSON.stringify(this.tree)) history.pushState(null, "", last.address);
     this.showRun(shown);
-    // The page does not move away under somebody who is about to stop another run.
+    // Does not scroll while another run could be about to be stopped.
     if (scenario !== null && !follows(this.place.job)) this.place.result.scrollIntoView({ block: "start" });
     this.check();
     this.listRuns();
@@ -249,7 +249,7 @@ class Design {
     fill(this.place.result, result(shown, path, this.signal));
   }
 
-  /** The runs there are: as many as were listed before, or the first of them. */
+  /** The list of runs: as many as before, or the first page. */
   async listRuns(more = null) {
     const runs = more === null ? [] : [...this.runs];
     const wanted = more === null ? this.runs?.length ?? 0 : 0;
@@ -279,13 +279,13 @@ class Design {
         ["link", () => location.href],
       ]),
       found.figures.map((name) => figure(`${path}/figures/${name}`, name.replaceAll("-", " "), this.signal)),
-      h("h2", {}, "What they are"), h("ul", {}, found.names.map((name) => h("li", {}, h("a", { href: `/design?run=${name}` }, name)))));
+      h("h2", {}, "Compared runs"), h("ul", {}, found.names.map((name) => h("li", {}, h("a", { href: `/design?run=${name}` }, name)))));
   }
 }
 
 const below = (known, path, value) => known.below(path, value ?? {}).flatMap((each) => [each.path, ...below(known, each.path, each.value)]);
 
-/** What a run did: said aloud, then in tables and figures. */
+/** The result of a run: headline, tables, and figures. */
 function result(shown, path, signal) {
   const report = async () => {
     const address = URL.createObjectURL(new Blob([await text(`${path}/report`)], { type: "text/html" }));

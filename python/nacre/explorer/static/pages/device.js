@@ -1,4 +1,4 @@
-// Device: a served device while programs use it; single requests and where their time goes.
+// Device page: monitors a served device; single requests with latency breakdowns.
 
 import { rename } from "../address.js";
 import { post } from "../api.js";
@@ -51,7 +51,7 @@ class Device {
     new Attached(this.place.live, image, AbortSignal.any([this.signal, this.watching.signal]), foot).look();
   }
 
-  /** The address has what is asked, and whether it has been answered: then it is asked again. */
+  /** Stores the requests in the address, and whether they were sent; then a reload sends them again. */
   moved(isAnswered = false) {
     this.isAnswered = isAnswered;
     if (!isAnswered) fill(this.place.answers);
@@ -66,7 +66,7 @@ class Device {
       h("div", { class: "field" }, h("label", { for: "requests" }, "Requests, one in a line"),
         h("textarea", { id: "requests", rows: "5", spellcheck: "false", value: this.requests, "aria-describedby": "requests-doc", oninput: (event) => { this.requests = event.target.value; this.moved(); } }),
         h("p", { class: "doc", id: "requests-doc" }, "OP ADDRESS SIZE; OP is read, write, trim, or flush: read 8 KiB 4 KiB")),
-      h("button", { class: "main" }, "Ask"));
+      h("button", { class: "main" }, "Run"));
     this.drawCopy();
   }
 

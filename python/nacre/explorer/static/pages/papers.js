@@ -1,4 +1,4 @@
-// Papers: what was published in addition to what the model says, claim by claim.
+// Papers page: published and simulated values of each claim.
 
 import { rename } from "../address.js";
 import { get, post } from "../api.js";
@@ -47,7 +47,7 @@ class Papers {
     this.draw();
   }
 
-  /** When what is shown was simulated, and by what: of many claims, of the first. */
+  /** Time and version of the simulation; for several claims, of the first. */
   made(rows) {
     const made = rows.map((row) => row.made).filter(Boolean);
     if (!made.length) return "No claim has been simulated yet.";
@@ -157,7 +157,7 @@ class Papers {
   }
 }
 
-/** A claim, with what is to be said about it when it is asked for. */
+/** A claim with expandable notes. */
 function claim(row) {
   const about = [
     ["where", row.source], ["why it is not a prediction", row.because], ["why it misses", row.misses], ["note", row.note],

@@ -1,4 +1,4 @@
-// Plan: which cache and which mix of tiers a trace wants, for what money.
+// Plan page: caches and tier mixes for a trace, by budget.
 
 import { rename } from "../address.js";
 import { get, post, put } from "../api.js";
@@ -43,12 +43,12 @@ class Plan {
     if (refused) fill(place.result, trouble(refused.message, refused.problems));
     this.list();
     addEventListener("nacre-ended", () => this.list(), { signal: this.signal });
-    if (this.shown) return; // the top of the page tells of work under way
+    if (this.shown) return; // running jobs are listed at the top
     const job = (await get("/api/jobs", this.signal)).find((each) => ["plan", "caches"].includes(each.kind) && ["waiting", "running"].includes(each.state));
     if (job) await this.watch(job);
   }
 
-  /** The plan that is named, as prices and budget want it; where those are refused as it was made, and why. */
+  /** The plan with the prices and the budget of the address; if they are rejected, the original plan with the reason. */
   async load(query) {
     this.shown = null;
     if (!this.plan) return null;
@@ -62,7 +62,7 @@ class Plan {
     }
   }
 
-  /** The devices that an address names, each with its price: `tier=pcm_ssd:24`. */
+  /** The devices in an address with their prices: `tier=pcm_ssd:24`. */
   asked(query) {
     return Object.fromEntries(query.getAll("tier").map((each) => {
       const [name, price] = each.split(/:(.*)/);
@@ -71,14 +71,14 @@ class Plan {
     }));
   }
 
-  /** What the form asks for, as the address says it. */
+  /** The input of the form as parameters of the address. */
   asks() {
     const query = new URLSearchParams({ trace: this.trace, currency: this.currency });
     for (const { name, price } of this.tiers()) query.append("tier", `${name}:${price ?? ""}`);
     return query;
   }
 
-  /** The form has changed: the address has it, next to the plan that is shown. */
+  /** Stores the changed form in the address, next to the plan that is shown. */
   moved() {
     this.form = this.asks();
     this.rename();
@@ -116,8 +116,8 @@ class Plan {
         file, h("button", { type: "button", class: "quiet", onclick: () => file.click() }, "Upload a trace"),
         h("div", { class: "field short" }, h("label", { for: "currency" }, "Prices are in"), currency, h("datalist", { id: "bases" }, bases.map((basis) => h("option", { value: basis })))),
         h("button", { class: "main" }, "Plan")),
-      h("p", { class: "mistake", id: "wrong-currency", role: "alert" }),
-      h("fieldset", {}, h("legend", {}, "Devices and their prices per GiB"), h("p", { class: "mistake", id: "wrong-tiers", role: "alert" }),
+      h("p", { class: "error", id: "wrong-currency", role: "alert" }),
+      h("fieldset", {}, h("legend", {}, "Devices and their prices per GiB"), h("p", { class: "error", id: "wrong-tiers", role: "alert" }),
         h("div", { class: "devices" }, this.devices.filter(({ name }) => name in this.prices).map((device) => this.device(device))),
         h("details", {}, h("summary", {}, "More catalog devices"),
           h("div", { class: "devices" }, this.devices.filter(({ name }) => !(name in this.prices)).map((device) => this.device(device))))));
@@ -140,7 +140,7 @@ class Plan {
         this.slide(name);
         this.moved();
       } }),
-        h("span", { class: "mistake", id: `wrong-price-${name}`, role: "alert" })) : h("span", { class: "doc" }, other));
+        h("span", { class: "error", id: `wrong-price-${name}`, role: "alert" })) : h("span", { class: "doc" }, other));
   }
 
   async upload(file) {
@@ -172,7 +172,7 @@ class Plan {
     await this.start("/api/plans", { trace: this.trace, currency: this.currency, tiers: this.tiers() });
   }
 
-  /** Begins work; errors are reported at their fields. */
+  /** Starts work; reports errors at their fields. */
   async start(path, document_) {
     for (const place of this.main.querySelectorAll("[id^=wrong-]")) fill(place);
     try {
@@ -188,7 +188,7 @@ class Plan {
     }
   }
 
-  /** The trace is read again for each device, so this is done when it is asked for. */
+  /** On request only, because the trace is read again for each device. */
   async askLatencies() {
     try {
       const job = await post(`/api/plans/${encodeURIComponent(this.plan)}/latencies`, {}, this.signal);
@@ -216,7 +216,7 @@ class Plan {
     return `/api/plans/${encodeURIComponent(this.plan)}?${query}`;
   }
 
-  /** The same mixes under other prices: no trace is read again. */
+  /** Scores the mixes with other prices, without reading the trace again. */
   async score() {
     this.rename();
     try {
@@ -275,7 +275,7 @@ class Plan {
         h("span", { class: "soft" }, "a GiB")));
   }
 
-  /** The price that was typed holds for the plan that is shown, too. */
+  /** Applies the entered price to the plan that is shown. */
   slide(name) {
     const slider = document.getElementById(`slide-${name}`);
     const made = this.shown?.chosen.find((each) => each.name === name);
@@ -295,7 +295,7 @@ class Plan {
     return h("form", { class: "bar", onsubmit: buy },
       h("div", { class: "field short" }, h("label", { for: "money" }, `Budget for a cache in ${this.shown.currency}`), money),
       h("button", { class: "main" }, "Simulate caches for this budget"),
-      h("p", { class: "mistake", id: "wrong-money", role: "alert" }),
+      h("p", { class: "error", id: "wrong-money", role: "alert" }),
       h("p", { class: "doc" }, "Simulates the whole trace with a server cache of each device, as large as the budget allows, in front of a network store, and compares them."));
   }
 

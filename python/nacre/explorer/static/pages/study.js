@@ -1,4 +1,4 @@
-// Study: many designs at once; which of them are worth looking at, and what decides it.
+// Study page: many designs, the best of them, and the influence of each axis.
 
 import { get, glance, post } from "../api.js";
 import { fill, h } from "../dom.js";
@@ -42,12 +42,12 @@ class Study {
     if (shown) this.showStudy(shown);
     this.list();
     addEventListener("nacre-ended", () => this.list(), { signal: this.signal });
-    if (shown) return; // the top of the page tells of work under way
+    if (shown) return; // running jobs are listed at the top
     const job = (await get("/api/jobs", this.signal)).find((each) => each.kind === "study" && ["waiting", "running"].includes(each.state));
     if (job) await this.watch(job);
   }
 
-  /** Every setting the scenario resolves to: what an axis may vary. */
+  /** Every resolved setting of the scenario; each can be an axis. */
   async findPaths() {
     const { values } = await post("/api/check", { tree: this.scenario.tree }, this.signal);
     this.values = values;
@@ -58,12 +58,12 @@ class Study {
     const few = h("div", { class: "bar" }, await picker(this.known, this.scenario, choose, this.signal),
       h("div", { class: "field short" }, h("label", { for: "name" }, "Name"), h("input", { id: "name", value: this.name, oninput: (event) => { this.name = event.target.value; this.moved(); } })),
       h("div", { class: "field short" }, h("label", { for: "seeds" }, "Runs of each"), h("input", { id: "seeds", inputmode: "numeric", value: this.runs, "aria-describedby": "wrong-runs", oninput: (event) => { this.runs = event.target.value; this.tellRuns(); this.moved(); } }),
-        h("p", { class: "mistake", id: "wrong-runs", role: "alert" })),
-      h("button", { class: "main" }, "Begin"));
+        h("p", { class: "error", id: "wrong-runs", role: "alert" })),
+      h("button", { class: "main" }, "Start"));
     const axis = (each, place) => h("div", { class: "axis" },
       h("div", { class: "field" }, h("label", { for: `path-${place}` }, `Setting ${place + 1}`), h("input", { id: `path-${place}`, list: "paths", value: each.path, spellcheck: "false", autocomplete: "off", oninput: (event) => { each.path = event.target.value.trim(); this.moved(); },
         onchange: () => { document.getElementById(`now-${place}`).textContent = this.now(each.path); } })),
-      h("div", { class: "field" }, h("label", { for: `values-${place}` }, "takes the values"), h("input", { id: `values-${place}`, value: each.values, spellcheck: "false", autocomplete: "off", placeholder: "e.g. 1, 2, 4", oninput: (event) => { each.values = event.target.value; this.moved(); } }), h("p", { class: "doc", id: `now-${place}` }, this.now(each.path)), h("p", { class: "mistake", id: `wrong-axis-${place}`, role: "alert" })),
+      h("div", { class: "field" }, h("label", { for: `values-${place}` }, "takes the values"), h("input", { id: `values-${place}`, value: each.values, spellcheck: "false", autocomplete: "off", placeholder: "e.g. 1, 2, 4", oninput: (event) => { each.values = event.target.value; this.moved(); } }), h("p", { class: "doc", id: `now-${place}` }, this.now(each.path)), h("p", { class: "error", id: `wrong-axis-${place}`, role: "alert" })),
       h("button", { type: "button", class: "quiet", "aria-label": `Remove setting ${place + 1}`, onclick: () => { this.axes.splice(place, 1); this.drawForm(); this.moved(); } }, "Remove"));
     fill(this.place.form, few,
       h("datalist", { id: "paths" }, Object.keys(this.values).filter((path) => /^(workload|stack|run)\./.test(path)).map((path) => h("option", { value: path }))),
@@ -91,7 +91,7 @@ class Study {
     };
   }
 
-  /** The study as it is sent; what is not a number of runs goes as it is, and is told. */
+  /** The study as sent to the server; an invalid number of runs is sent unchanged, and the server reports it. */
   given() {
     return { study: this.asked(), runs: whole(this.runs) };
   }
@@ -153,7 +153,7 @@ class Study {
     this.list();
   }
 
-  /** The front of the designs that have ended, while others run. */
+  /** The front of the finished designs while others run. */
   async showFront(front, { address, done, state }) {
     if (!address || state !== "running" || done === front.seen || front.isLooking) return;
     Object.assign(front, { isLooking: true, seen: done });
