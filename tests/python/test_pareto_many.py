@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from nacre.figures.pareto import _BEATEN, _DOTS_MAX, _FRONT, _OUT, _apart, _places
+from nacre.figures.pareto import _BEATEN, _DOTS_MAX, _FRONT, _OUT, _distinguishable, _places
 
 
 def rows(number: int) -> list[dict[str, Any]]:
@@ -22,7 +22,7 @@ def rows(number: int) -> list[dict[str, Any]]:
 
 def test_many_designs_become_few_dots_and_all_of_the_front() -> None:
     every = rows(20_000)
-    drawn = _apart(every)
+    drawn = _distinguishable(every)
     assert len(drawn) < _DOTS_MAX + 51
     assert [row for row in every if row["kind"] == _FRONT] == [
         row for row in drawn if row["kind"] == _FRONT
@@ -31,7 +31,7 @@ def test_many_designs_become_few_dots_and_all_of_the_front() -> None:
 
 def test_whatever_is_not_drawn_lies_beside_a_dot_of_its_kind() -> None:
     every = rows(20_000)
-    drawn = _apart(every)
+    drawn = _distinguishable(every)
     spots = [_places(every, key) for key in ("x", "y")]
     where = {id(row): (spots[0][number], spots[1][number]) for number, row in enumerate(every)}
     cells = {(row["kind"], tuple(int(8 * at) for at in where[id(row)])) for row in drawn}
@@ -41,4 +41,4 @@ def test_whatever_is_not_drawn_lies_beside_a_dot_of_its_kind() -> None:
 
 def test_few_designs_are_all_drawn() -> None:
     every = rows(_DOTS_MAX)
-    assert _apart(every) is every
+    assert _distinguishable(every) is every

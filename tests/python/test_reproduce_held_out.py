@@ -86,7 +86,7 @@ def test_questions_are_asked_one_at_a_time() -> None:
     with pytest.raises(
         nacre.errors.ConfigError, match="--sensitivity and --hold-out exclude each other"
     ):
-        command._apart({"--sensitivity": True, "--hold-out": True})
+        command._check_exclusive({"--sensitivity": True, "--hold-out": True})
 
 
 def test_what_was_held_out_is_gone_on_with(folder: Path, tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ def for_pages() -> None:
 
 
 @contextmanager
-def told(what: str) -> Iterator[None]:
+def as_limit_errors(what: str) -> Iterator[None]:
     """Converts system errors of libraries in the block into `SystemLimitError`.
 
     If the library's exception has no error number, the limits are checked again.

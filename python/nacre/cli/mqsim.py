@@ -72,7 +72,7 @@ def import_mqsim(
     settings, flows = _flows(drive, workload, scenario)
     if flow is not None:
         _one(flows, flow, f"{workload}: --flow")
-    found = rival.translate(settings, flows, flow=flow, folder=_way(output, workload))
+    found = rival.translate(settings, flows, flow=flow, folder=_relative_path(output, workload))
     if problems := refused(found.table):
         raise config_error(problems)
     if output is None:
@@ -122,7 +122,7 @@ def _flows(drive: Path, workload: Path, scenario: int) -> tuple[Settings, list[F
     return settings, _one(scenarios, scenario, f"{workload}: --scenario")
 
 
-def _way(output: Path | None, workload: Path) -> Path:
+def _relative_path(output: Path | None, workload: Path) -> Path:
     """Relative path from the scenario to the workload file."""
     if output is None or output.parent.resolve() == workload.parent.resolve():
         return Path()

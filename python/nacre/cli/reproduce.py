@@ -71,7 +71,7 @@ def reproduce(
     ] = False,
 ) -> None:
     """Reproduce published results and report the error of each."""
-    _apart({"--sensitivity": vary, "--hold-out": hold_out})
+    _check_exclusive({"--sensitivity": vary, "--hold-out": hold_out})
     chosen = targets(name)
     if name is None:
         _announce(chosen)
@@ -94,7 +94,7 @@ def _announce(chosen: Sequence[Target]) -> None:
         sys.stderr.flush()
 
 
-def _apart(given: Mapping[str, bool]) -> None:
+def _check_exclusive(given: Mapping[str, bool]) -> None:
     """Options that exclude each other; raises `ConfigError`."""
     names = [name for name, is_given in given.items() if is_given]
     if len(names) > 1:

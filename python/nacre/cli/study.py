@@ -72,11 +72,11 @@ def study(
             kept = stack.enter_context(keeping(design, planner, folder, resume=resume))
         interruption = stack.enter_context(Interruption())
         assert isinstance(kept, Store)  # noqa: S101 (there is a directory)
-        with _told(folder), Bar("studying", "points") as bar:
+        with _reporting_failures(folder), Bar("studying", "points") as bar:
             watch = interruption.ticking(bar)
             result, end = conduct(design, planner, running, kept, watch)
             kept.flush(at_once=True)
-        with _told(folder), Doing("writing the table"):
+        with _reporting_failures(folder), Doing("writing the table"):
             save(result, kept)
         try:
             with Doing("drawing figures"):
@@ -97,7 +97,7 @@ def study(
 
 
 @contextmanager
-def _told(directory: Path) -> Iterator[None]:
+def _reporting_failures(directory: Path) -> Iterator[None]:
     """Reports which results are kept when the disk or the engine fails."""
     try:
         yield

@@ -165,9 +165,9 @@ class Control:
             line = b""
         if not line:
             raise Error(f"{self.socket}: the server ended before it answered", "no-answer")
-        return self._told(line)
+        return self._result(line)
 
-    def _told(self, line: bytes) -> dict[str, Any]:
+    def _result(self, line: bytes) -> dict[str, Any]:
         try:
             document = json.loads(line)
         except ValueError:

@@ -19,7 +19,7 @@ from typing import IO, Any, cast
 from nacre.base.processes import started
 from nacre.base.view import View
 from nacre.devices.control import Control
-from nacre.devices.program_faults import Sickness, Struck, read_faults
+from nacre.devices.program_faults import InjectedFaults, Struck, read_faults
 from nacre.errors import Error, invalid
 from nacre.results.served import Outage
 
@@ -119,7 +119,7 @@ def crash_program(
                 after_s = draws.uniform(0, within_s)
                 moment = _Moment(after_s, server.ready if ready else None, ready_timeout_s)
                 again = recoveries.draw()
-                server.sicken(Sickness(sick, seed, number))
+                server.inject(InjectedFaults(sick, seed, number))
                 found = _pull(server, command, moment, number, again, stop)
                 server.stop()
                 if found is None:
@@ -188,7 +188,7 @@ class _Server:
         self._process: subprocess.Popen[str] | None = None
         self._said = tempfile.TemporaryFile(mode="w+", errors="replace")  # noqa: SIM115  (closed with it)
         self._uri = ""
-        self._sickness: Sickness | None = None
+        self._injected: InjectedFaults | None = None
         self.start()
 
     def start(self) -> None:
@@ -207,9 +207,9 @@ class _Server:
         first = output.readline()
         if (ready := _document(first)).get("event") == "ready":
             self._uri = ready["exports"][0]["uri"]
-            if self._sickness is not None:
+            if self._injected is not None:
                 with Control(self.image) as control:
-                    self._sickness.begin_medium(control)
+                    self._injected.begin_medium(control)
             return
         failed = _document(first + output.read())
         problem = f"the device cannot be served: {failed.get('error') or self._complaint()}"
@@ -223,17 +223,17 @@ class _Server:
         about = {"NACRE_URI": self._uri, "NACRE_ROUND": str(number), "NACRE_READY": str(self.ready)}
         return {**os.environ, **about}
 
-    def sicken(self, sickness: Sickness) -> None:
+    def inject(self, faults: InjectedFaults) -> None:
         """Serves the device with these faults; medium faults stay until it is served anew."""
-        self._sickness = sickness
+        self._injected = faults
         with Control(self.image) as control:
-            sickness.begin(control)
+            faults.begin(control)
 
     def power_fail(self, again: float | None = None) -> tuple[Outage, list[dict[str, Any]]]:
         """Cuts power and restores it; also returns the effects of the faults until then."""
         with Control(self.image) as control:
             outage = control.power_fail(again=again)
-            return outage, self._sickness.told(control) if self._sickness else []
+            return outage, self._injected.effects(control) if self._injected else []
 
     def stop(self) -> None:
         """Stops the server, as Ctrl-C does."""

@@ -63,7 +63,7 @@ def _read(text: str) -> ProgramFault:
     return ProgramFault(kind, found)
 
 
-class Sickness:
+class InjectedFaults:
     """Faults of one round: device faults while the program runs, medium faults also in checks.
 
     Each round uses one of the medium faults, in turn, with its own random stream.
@@ -86,7 +86,7 @@ class Sickness:
         if self._medium is not None:
             control.medium_fault(self._medium, seed=self._seed)
 
-    def told(self, control: Control) -> list[dict[str, Any]]:
+    def effects(self, control: Control) -> list[dict[str, Any]]:
         """Effects of each fault so far; removes faults of the medium."""
         found = [
             {

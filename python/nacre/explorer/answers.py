@@ -37,7 +37,7 @@ class TooLargeError(Error):
         super().__init__(message, "over-limit")
 
 
-def told(content: object, status: int = 200) -> Response:
+def response(content: object, status: int = 200) -> Response:
     """JSON response; numbers that are not finite become null."""
     return Response(as_json(content), status, media_type="application/json")
 
@@ -57,7 +57,7 @@ def answering(ask: Callable[..., Any], *, takes_document: bool = False) -> Endpo
             raise
         except Exception as error:
             return refusal(error)
-        return found if isinstance(found, Response) else told(found)
+        return found if isinstance(found, Response) else response(found)
 
     return endpoint
 
@@ -74,7 +74,7 @@ def refusal(error: BaseException) -> Response:
             status = 422
         case _:
             status = 400 if isinstance(error, Error | OSError) else 500
-    return told(failure.document(), status)
+    return response(failure.document(), status)
 
 
 async def document(request: Request) -> dict[str, Any]:
@@ -137,18 +137,18 @@ def summary(result: Result) -> dict[str, Any]:
 
 def figure_of(result: Result, request: Request) -> dict[str, Any]:
     """Figure of a result that the path names."""
-    makers, name = kinds.of(result).figures(result), word(request, "figure")
+    makers, name = kinds.of(result).figures(result), path_word(request, "figure")
     if name not in makers:
         raise invalid("unknown-name", name, "unknown figure")
     return figure(makers[name])
 
 
-def word(request: Request, name: str) -> str:
+def path_word(request: Request, name: str) -> str:
     """A component of the path."""
     return str(request.path_params[name])
 
 
-def place(request: Request, name: str) -> int:
+def index(request: Request, name: str) -> int:
     """Index from the address; default 0."""
     found = request.query_params.get(name, "0")
     if not (found.isascii() and found.isdigit() and len(found) < 10):

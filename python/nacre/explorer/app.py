@@ -96,4 +96,4 @@ async def _page(_request: Request) -> Response:
 
 async def _unknown(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
-    return answers.told({"error": f"there is nothing at {request.url.path[:120]}"}, status)
+    return answers.response({"error": f"there is nothing at {request.url.path[:120]}"}, status)

@@ -49,7 +49,7 @@ class Crashes(Resource):
         }
         name = str(tree.get("name") or "scenario")
         work = partial(self._try, tree, name, asked)
-        return self._jobs.start("crash", f"Power losses of {name}", work, noun="points").told()
+        return self._jobs.start("crash", f"Power losses of {name}", work, noun="points").report()
 
     def load(self, path: Path) -> nacre.results.Crash:
         """Results in a directory."""
@@ -75,7 +75,7 @@ class Crashes(Resource):
         }
 
     def _try(self, tree: Mapping[str, Any], name: str, asked: Mapping[str, Any], job: Job) -> str:
-        with self.made(name) as path:
+        with self.new_directory(name) as path:
             found = nacre.crash(tree, **asked, progress=job.tick)
             write_file(path / SCENARIO_FILE, toml.document(tree).encode())
             write_file(path / "asked.json", json.dumps({**asked, "tree": tree}).encode())

@@ -33,12 +33,20 @@ def routes() -> list[Route]:
         Route("/api/device", answering(watched)),
         Route("/api/device/served", answering(served)),
         Route("/api/device/wear", answering(wear)),
-        Route("/api/device/power-fail", answering(pulled, takes_document=True), methods=["POST"]),
-        Route("/api/device/media-error", answering(hurt, takes_document=True), methods=["POST"]),
-        Route("/api/device/fault", answering(added, takes_document=True), methods=["POST"]),
-        Route("/api/device/fault-clear", answering(cleared, takes_document=True), methods=["POST"]),
-        Route("/api/device/step", answering(asked_of, takes_document=True), methods=["POST"]),
-        Route("/api/step", answering(stepped, takes_document=True), methods=["POST"]),
+        Route(
+            "/api/device/power-fail", answering(fail_power, takes_document=True), methods=["POST"]
+        ),
+        Route(
+            "/api/device/media-error",
+            answering(set_media_error, takes_document=True),
+            methods=["POST"],
+        ),
+        Route("/api/device/fault", answering(add_fault, takes_document=True), methods=["POST"]),
+        Route(
+            "/api/device/fault-clear", answering(clear_fault, takes_document=True), methods=["POST"]
+        ),
+        Route("/api/device/step", answering(step_device, takes_document=True), methods=["POST"]),
+        Route("/api/step", answering(step_scenario, takes_document=True), methods=["POST"]),
     ]
 
 
@@ -49,7 +57,7 @@ def watched(request: Request) -> dict[str, Any]:
     return {
         "facts": answers.lines(found.summary().facts),
         "exports": [
-            {**_told(export), "sample": found.sample(export.name)._asdict()}
+            {**_export_document(export), "sample": found.sample(export.name)._asdict()}
             for export in found.exports
         ],
     }
@@ -68,15 +76,15 @@ def wear(request: Request) -> dict[str, Any]:
     return answers.figure(export.plot.wear)
 
 
-def pulled(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
+def fail_power(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
     """Cuts power and restores it."""
     with _attached(answers.text(given, "image")) as control:
         outage = control.power_fail(export=answers.text(given, "export"))
     return {"facts": answers.lines(outage.summary().facts)}
 
 
-def hurt(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Sectors of the medium fail, or are well again."""
+def set_media_error(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Makes sectors of the medium fail, or heals them."""
     harm = answers.text(given, "harm")
     offset = answers.whole(given, "offset", 0, _BYTES_MAX, -1)
     length = answers.whole(given, "length", 1, _BYTES_MAX, 0)
@@ -89,7 +97,7 @@ def hurt(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
     return {"facts": [harmed(offset, length, known)]}
 
 
-def added(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
+def add_fault(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
     """Adds a fault to the device; its times are relative to now."""
     kind = answers.text(given, "kind")
     text = answers.text(given, "settings", "")
@@ -104,7 +112,7 @@ def added(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
     return {"facts": [f"fault {number} was added: {kind}"]}
 
 
-def cleared(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
+def clear_fault(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
     """Ends a fault, or all of them if none is named."""
     number = answers.whole(given, "number", 0, _BYTES_MAX, -1) if "number" in given else None
     with _attached(answers.text(given, "image")) as control:
@@ -112,7 +120,7 @@ def cleared(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
     return {"facts": [f"{ended} fault{'' if ended == 1 else 's'} cleared"]}
 
 
-def asked_of(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
+def step_device(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
     """Issues single requests to a served device."""
     asked = _requests(given)
     with _attached(answers.text(given, "image")) as control:
@@ -123,7 +131,7 @@ def asked_of(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
     return {"tables": answers.tables(_breakdown(found))}
 
 
-def stepped(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
+def step_scenario(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
     """Issues single requests to the stack of a scenario, with latency breakdowns."""
     asked = _requests(given)
     return {"tables": answers.tables(_breakdown(step(answers.table_of(given, "tree"), asked)))}
@@ -134,7 +142,7 @@ def _breakdown(found: Sequence[Answer]) -> Table:
     columns = ["request", "took", "in", "doing", "time", "share"]
     rows = []
     for answer in found:
-        told = [_said(answer), duration(answer.latency_ns)]
+        told = [_message_of(answer), duration(answer.latency_ns)]
         for spent in answer.spent or [None]:
             share = percent(spent.ns / answer.latency_ns) if spent and answer.latency_ns else ""
             where = [spent.component, spent.doing, duration(spent.ns)] if spent else [""] * 3
@@ -143,13 +151,13 @@ def _breakdown(found: Sequence[Answer]) -> Table:
     return Table("", columns, [False, True, False, False, True, True], rows)
 
 
-def _said(answer: Answer) -> str:
+def _message_of(answer: Answer) -> str:
     failed = "" if answer.is_done else ": the device reported an error"
     what = f" {count(answer.bytes)} B at {count(answer.address)}" if answer.bytes else ""
     return f"{answer.op}{what}{failed}"
 
 
-def _told(export: ExportStatistics) -> dict[str, Any]:
+def _export_document(export: ExportStatistics) -> dict[str, Any]:
     said = export.summary()
     return {
         "name": export.name,

@@ -77,7 +77,7 @@ class Job:
         """Whether the job has ended."""
         return self.state not in ("waiting", "running")
 
-    def told(self) -> dict[str, Any]:
+    def report(self) -> dict[str, Any]:
         """State of the job for pages."""
         upto = self.ended or time.monotonic()
         return {

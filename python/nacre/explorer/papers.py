@@ -46,7 +46,7 @@ class Papers:
 
     def listed(self, _request: Request) -> list[dict[str, Any]]:
         """Every paper with its claims, each with its latest result."""
-        known = self._known()
+        known = self._latest_rows()
         found = []
         for paper in nacre.papers.published().values():
             found.append(
@@ -54,9 +54,9 @@ class Papers:
                     "name": paper.name,
                     "title": paper.title,
                     "figures": {name: paper.runs(name) for name in paper.figures},
-                    "drawn": sorted(self._drawn(paper.name)),
+                    "drawn": sorted(self._latest_figures(paper.name)),
                     "seconds": paper.seconds,
-                    "rows": [_told(claim) for claim in paper.claims(known)],
+                    "rows": [_claim_details(claim) for claim in paper.claims(known)],
                 }
             )
         return found
@@ -70,13 +70,13 @@ class Papers:
         if figure:
             name = f"{name}/{figure}"
         work = partial(self._recompute, name)
-        return self._jobs.start("paper", f"Recomputing {name}", work, noun="% of the work").told()
+        return self._jobs.start("paper", f"Recomputing {name}", work, noun="% of the work").report()
 
     def figure(self, request: Request) -> dict[str, Any]:
         """A figure with published and simulated results."""
-        paper, name = answers.word(request, "paper"), answers.word(request, "figure")
+        paper, name = answers.path_word(request, "paper"), answers.path_word(request, "figure")
         try:
-            place = self._drawn(paper)[name]
+            place = self._latest_figures(paper)[name]
             found: dict[str, Any] = json.loads(place.read_bytes())["figures"][f"{paper}/{name}"]
         except (KeyError, OSError, ValueError):
             raise MissingError(f"{paper}/{name[:80]} has no figure yet") from None
@@ -98,7 +98,7 @@ class Papers:
         paper, _, figure = name.partition("/")
         return f"/papers?paper={paper}" + (f"&figure={figure}" if figure else "")
 
-    def _known(self) -> dict[str, tuple[Row, Made]]:
+    def _latest_rows(self) -> dict[str, tuple[Row, Made]]:
         """The latest row of each claim that was recomputed, with when and by which version."""
         known: dict[str, tuple[Row, Made]] = {}
         for path in self._folder.listed("papers"):
@@ -112,7 +112,7 @@ class Papers:
                         known.setdefault(row["id"], (row, made))
         return known
 
-    def _drawn(self, paper: str) -> dict[str, Path]:
+    def _latest_figures(self, paper: str) -> dict[str, Path]:
         """The latest file that has each figure of a paper."""
         found: dict[str, Path] = {}
         for path in self._folder.listed("papers"):
@@ -133,14 +133,14 @@ def _paper(name: str) -> Paper:
 
 def _as_study(request: Request) -> dict[str, str]:
     """Runs of a paper as a study file."""
-    paper, name = answers.word(request, "paper"), answers.word(request, "group")
+    paper, name = answers.path_word(request, "paper"), answers.path_word(request, "group")
     try:
         return {"toml": toml.document(_paper(paper).study(name))}
     except nacre.errors.ConfigError as error:
         raise MissingError(str(error)[:200]) from None
 
 
-def _told(claim: Claim) -> dict[str, Any]:
+def _claim_details(claim: Claim) -> dict[str, Any]:
     row, is_told = claim.row, claim.is_known or claim.row["kind"] == "unclosed"
     return {
         "id": row["id"],

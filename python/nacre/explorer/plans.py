@@ -58,16 +58,16 @@ class Plans(Resource):
         currency, prices = _tiers(given)
         nacre.simulate.Plan.check(place, prices, currency)
         work = partial(self._plan, name, place, currency, prices)
-        return self._jobs.start("plan", f"Plan for {name}", work).told()
+        return self._jobs.start("plan", f"Plan for {name}", work).report()
 
     def load(self, path: Path) -> nacre.simulate.Plan:
         """Plan in a directory, cached."""
-        _asked(path)
+        _request_of(path)
         return self._load(path)
 
     def line(self, path: Path) -> dict[str, Any]:
         """Only whether the plan exists."""
-        _asked(path)
+        _request_of(path)
         return {}
 
     def details(self, path: Path, request: Request) -> dict[str, Any]:
@@ -79,7 +79,7 @@ class Plans(Resource):
         whole = priced.mixes.summary()
         others = _others(path, plan)
         return {
-            **_asked(path),
+            **_request_of(path),
             "toml": toml.document(priced.scenario),
             "prices": priced.prices,
             "caches": _caches(plan),
@@ -97,11 +97,11 @@ class Plans(Resource):
 
     def figure(self, request: Request) -> dict[str, Any]:
         """Heat map of the mixes with the prices in the address, or miss-ratio curves."""
-        path = self.found(request)
+        path = self.directory_of(request)
         plan = self.load(path)
         # Pages know a trace by its name, not by the server's path of the file.
-        plan.caches.name = answers.lines([_asked(path)["trace"]])[0]
-        wanted = answers.word(request, "figure")
+        plan.caches.name = answers.lines([_request_of(path)["trace"]])[0]
+        wanted = answers.path_word(request, "figure")
         if wanted not in ("caches", "mixes"):
             raise invalid("unknown-name", wanted, "unknown figure")
         if wanted == "caches":
@@ -110,7 +110,7 @@ class Plans(Resource):
 
     def caches(self, request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
         """Starts simulations of server caches of equal cost, in front of a network store."""
-        path = self.found(request)
+        path = self.directory_of(request)
         plan = self.load(path)
         currency, prices = _tiers(given)
         money = given.get("money")
@@ -118,15 +118,15 @@ class Plans(Resource):
             hint = f"give a number of {currency}"
             raise invalid("wrong-type", "money", "expected an amount", given=repr(money), hint=hint)
         bought = zip(prices, plan.cache_scenarios(float(money), prices), strict=True)
-        trace = answers.lines([_asked(path)["trace"]])[0]
+        trace = answers.lines([_request_of(path)["trace"]])[0]
         trees = [{**tree, "name": f"{trace} {device}"} for device, tree in bought]
         work = partial(self._simulate, trees)
         title = f"Caches for {amount(money)} {currency}"
-        return self._jobs.start("caches", title, work, noun="requests").told()
+        return self._jobs.start("caches", title, work, noun="requests").report()
 
     def latencies(self, request: Request) -> dict[str, Any]:
         """Starts to compute the best mix with each device 20 % faster or slower."""
-        path = self.found(request)
+        path = self.directory_of(request)
         plan = self.load(path)
 
         def ask(job: Job) -> str:
@@ -134,7 +134,7 @@ class Plans(Resource):
                 found.save(_place(path, name, word))
             return f"/plan?plan={path.name}"
 
-        return self._jobs.start("plan", f"Latencies of {path.name}", ask).told()
+        return self._jobs.start("plan", f"Latencies of {path.name}", ask).report()
 
     def _simulate(self, trees: Sequence[Mapping[str, Any]], job: Job) -> str:
         names = []
@@ -165,7 +165,7 @@ class Plans(Resource):
         return f"/plan?plan={path.name}"
 
 
-def _asked(path: Path) -> dict[str, Any]:
+def _request_of(path: Path) -> dict[str, Any]:
     if not (path / ASKED_FILE).is_file():
         raise Error(f"{path} has no plan yet", "invalid-content")
     asked: dict[str, Any] = json.loads((path / ASKED_FILE).read_bytes())

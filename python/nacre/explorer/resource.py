@@ -74,19 +74,19 @@ class Resource(ABC):
 
     def shown(self, request: Request) -> dict[str, Any]:
         """The page content of one result."""
-        path = self.found(request)
+        path = self.directory_of(request)
         return {"id": path.name, "folder": str(path), **self.details(path, request)}
 
     def figure(self, request: Request) -> dict[str, Any]:
         """One figure."""
-        return answers.figure_of(self.load(self.found(request)), request)
+        return answers.figure_of(self.load(self.directory_of(request)), request)
 
-    def found(self, request: Request) -> Path:
+    def directory_of(self, request: Request) -> Path:
         """Directory of the result named in the path."""
-        return self._folder.find(self.kind, answers.word(request, "name"))
+        return self._folder.find(self.kind, answers.path_word(request, "name"))
 
     @contextmanager
-    def made(self, name: str) -> Iterator[Path]:
+    def new_directory(self, name: str) -> Iterator[Path]:
         """A new directory; it is removed if the block fails."""
         path = self._folder.new(self.kind, name)
         try:

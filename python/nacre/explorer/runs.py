@@ -53,11 +53,11 @@ class Runs(Resource):
         nacre.check(tree, needs_workload=True)
         name = str(tree.get("name") or "scenario")
         job = self._jobs.start("run", f"Run of {name}", partial(self._run, tree, name))
-        return job.told()
+        return job.report()
 
     def listed(self, request: Request) -> dict[str, Any]:
         """The runs, the latest first: a page of them from `from`, and the total number."""
-        first = answers.place(request, "from")
+        first = answers.index(request, "from")
         there = self._folder.listed("runs")
         following = first + SHOWN
         return {
@@ -89,7 +89,7 @@ class Runs(Resource):
 
     def report(self, request: Request) -> Response:
         """Report page of a run, as from `nacre report`."""
-        path = self.found(request)
+        path = self.directory_of(request)
         page = nacre.report({path.name: self.load(path)}, title=path.name)
         return Response(page, media_type="text/html", headers={"content-security-policy": _ALONE})
 
@@ -119,7 +119,7 @@ class Runs(Resource):
         return self._load(path, stamp)
 
     def _records(self, request: Request) -> dict[str, nacre.results.Record]:
-        names = list(dict.fromkeys(answers.word(request, "names").split(",")))
+        names = list(dict.fromkeys(answers.path_word(request, "names").split(",")))
         if not 2 <= len(names) <= COMPARED_MAX:
             raise invalid(
                 "out-of-range",
@@ -132,7 +132,7 @@ class Runs(Resource):
 
     def carry_out(self, tree: Mapping[str, Any], name: str, job: Job) -> Path:
         """Runs a scenario, and keeps the record; returns its address."""
-        with self.made(name) as path:
+        with self.new_directory(name) as path:
             write_file(path / SCENARIO_FILE, toml.document(tree).encode())
             record = nacre.run(tree, progress=job.tick)
             record.save(path)

@@ -51,13 +51,13 @@ class Studies(Resource):
         total = nacre.studies.check_study(asked).total
         name = str(asked.get("name") or "study")
         work = partial(self._begin, asked, name)
-        return self._jobs.start("study", _title(name, total), work, noun="points").told()
+        return self._jobs.start("study", _title(name, total), work, noun="points").report()
 
     def resume(self, request: Request) -> dict[str, Any]:
         """Continues with a study that was stopped."""
-        path = self.found(request)
-        work = partial(self._conduct, path, _asked(path), resume=True)
-        return self._jobs.start("study", f"Study {path.name}", work, noun="points").told()
+        path = self.directory_of(request)
+        work = partial(self._conduct, path, _request_of(path), resume=True)
+        return self._jobs.start("study", f"Study {path.name}", work, noun="points").report()
 
     def load(self, path: Path) -> nacre.studies.StudyResult:
         """Results of its points so far."""
@@ -65,12 +65,15 @@ class Studies(Resource):
 
     def line(self, path: Path) -> dict[str, Any]:
         """Whether the study is running."""
-        _asked(path)
+        _request_of(path)
         return {"running": any(self._is_under_way(path))}
 
     def details(self, path: Path, _request: Request) -> dict[str, Any]:
         """Summary of a study so far."""
-        about: dict[str, Any] = {"asked": _asked(path), "toml": (path / STUDY_FILE).read_text()}
+        about: dict[str, Any] = {
+            "asked": _request_of(path),
+            "toml": (path / STUDY_FILE).read_text(),
+        }
         try:
             result = self.load(path)
         except (Error, OSError) as error:
@@ -79,7 +82,7 @@ class Studies(Resource):
 
     def live(self, request: Request) -> dict[str, Any]:
         """Summary of a running study: sentences, and the Pareto front."""
-        live = self._live.get(answers.word(request, "name"))
+        live = self._live.get(answers.path_word(request, "name"))
         if live is None:
             return {"facts": [], "figure": None}
         said = live.result().summary()
@@ -137,7 +140,7 @@ def _title(name: str, points: int) -> str:
     return f"Study {name}, {points:,} points"
 
 
-def _asked(path: Path) -> dict[str, Any]:
+def _request_of(path: Path) -> dict[str, Any]:
     with suppress(OSError, ValueError):
         found = json.loads((path / ASKED_FILE).read_bytes())
         if isinstance(found, dict):

@@ -58,7 +58,9 @@ class Traces:
         path: Path | None = None
         try:
             self._is_small(int(request.headers.get("content-length") or 0))
-            given = re.sub(r"[^A-Za-z0-9._-]+", "-", answers.word(request, "name")).lstrip(".-")
+            given = re.sub(r"[^A-Za-z0-9._-]+", "-", answers.path_word(request, "name")).lstrip(
+                ".-"
+            )
             path = await run_in_threadpool(self._folder.new, "traces", given)
             file = path / (given or "trace")
             size = 0
@@ -74,7 +76,7 @@ class Traces:
             if isinstance(error, Exception) and not isinstance(error, ClientDisconnect):
                 return answers.refusal(error)
             raise
-        return answers.told({"id": path.name, "name": file.name, "bytes": size})
+        return answers.response({"id": path.name, "name": file.name, "bytes": size})
 
     def _is_small(self, size: int) -> None:
         if size > UPLOAD_MAX:

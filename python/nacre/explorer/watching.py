@@ -23,26 +23,26 @@ class Watching:
         stop = answers.answering(self.stop)
         return [
             Route("/api/jobs", answers.answering(self.listed)),
-            Route("/api/jobs/{number:int}", answers.answering(self.told)),
+            Route("/api/jobs/{number:int}", answers.answering(self.report)),
             Route("/api/jobs/{number:int}/stop", stop, methods=["POST"]),
         ]
 
     def listed(self, _request: Request) -> list[dict[str, Any]]:
         """All jobs, the latest first."""
-        return [job.told() for job in self._jobs.listed()]
+        return [job.report() for job in self._jobs.listed()]
 
     def stop(self, request: Request) -> dict[str, Any]:
         """Asks a job to stop."""
         job = self._job(request)
         job.stop()
-        return job.told()
+        return job.report()
 
-    def told(self, request: Request) -> dict[str, Any]:
+    def report(self, request: Request) -> dict[str, Any]:
         """Progress of a job."""
-        return self._job(request).told()
+        return self._job(request).report()
 
     def _job(self, request: Request) -> Job:
-        job = self._jobs.get(int(answers.word(request, "number")))
+        job = self._jobs.get(int(answers.path_word(request, "number")))
         if job is None:
             raise MissingError("the job has ended; its results are in the directory")
         return job

@@ -49,7 +49,7 @@ def _encoded(drawing: str, suffix: str) -> bytes:
         return _page(drawing).encode()
     import vl_convert
 
-    with limits.told("figures"):
+    with limits.as_limit_errors("figures"):
         if suffix == "pdf":
             return vl_convert.svg_to_pdf(drawing)
         return vl_convert.svg_to_png(drawing, scale=_PNG_SCALE)
@@ -81,6 +81,6 @@ def svg(chart: alt.TopLevelMixin) -> str:
     limits.for_figures()
     drawn: Any = chart
     text = io.StringIO()
-    with limits.told("figures"):
+    with limits.as_limit_errors("figures"):
         drawn.save(text, format="svg")
     return text.getvalue()

@@ -58,7 +58,7 @@ def pareto(result: StudyResult) -> alt.LayerChart:
         }
         for row in known
     ]
-    rows = _apart(every)
+    rows = _distinguishable(every)
     x = _axis(alt.X, "x", across, rows, counted(across, result))
     y = _axis(alt.Y, "y", up, rows, counted(up, result))
     best = [row for row in rows if row["kind"] == _FRONT]
@@ -80,7 +80,7 @@ def pareto(result: StudyResult) -> alt.LayerChart:
         line = alt.Chart(theme.data(best)).mark_line(interpolate=step, color=theme.VERMILION)
         # Each condition has its own front.
         layers.insert(0, line.encode(x=x, y=y, order=alt.Order("x:Q"), detail="under:N"))
-    said = _together(best)
+    said = _merged_labels(best)
     if len(said) <= _LABELS_MAX:
         rightmost = max((row["x"] for row in said), default=0.0)
         sides: list[tuple[Any, int]] = [("left", 7), ("right", -7)]
@@ -95,13 +95,13 @@ def pareto(result: StudyResult) -> alt.LayerChart:
         height=_HEIGHT,
         title=theme.title(
             f"{result.name}: {title(up)} against {title(across)}",
-            _said(result, bool(bars), drawn=(len(rows), len(every))),
+            _subtitle(result, bool(bars), drawn=(len(rows), len(every))),
         ),
     )
     return theme.themed(cast("alt.LayerChart", chart))
 
 
-def _apart(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _distinguishable(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Rows to draw: the front, and one row for each grid cell and kind."""
     if len(rows) <= _DOTS_MAX:
         return rows
@@ -153,7 +153,7 @@ def _axis(channel: Any, key: str, column: str, rows: list[dict[str, Any]], said:
     return scaled.axis(**label) if label else scaled
 
 
-def _together(best: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _merged_labels(best: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """One label for designs at the same position."""
     found: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in best:
@@ -179,7 +179,7 @@ def _scale(rows: list[dict[str, Any]], key: str) -> Any:
     return "log" if min(values) > 0 and max(values) / min(values) > _WIDE else "linear"
 
 
-def _said(result: StudyResult, are_bars: bool, *, drawn: tuple[int, int]) -> str:
+def _subtitle(result: StudyResult, are_bars: bool, *, drawn: tuple[int, int]) -> str:
     from nacre.words.studies import facts
 
     some, every = drawn

@@ -48,11 +48,11 @@ def themed(chart: Chart) -> Chart:
     """Applies the theme; notebooks show the chart without a network."""
     themed_chart: Chart = chart.configure(**_CONFIG)
     # Not set as an attribute of the chart, which would become part of the specification.
-    object.__setattr__(themed_chart, "_repr_mimebundle_", partial(_shown, themed_chart))
+    object.__setattr__(themed_chart, "_repr_mimebundle_", partial(_notebook_output, themed_chart))
     return themed_chart
 
 
-def _shown(chart: Any, *given: Any, **more: Any) -> Any:
+def _notebook_output(chart: Any, *given: Any, **more: Any) -> Any:
     """Notebook output as SVG, unless another Altair renderer is chosen.
 
     Altair's default makes the browser fetch scripts from the internet.

@@ -35,7 +35,7 @@ def look(target: Path, *, replace: bool = True) -> bool:
         raise IsADirectoryError(errno.EISDIR, "it is not a file", str(target))
     if not replace:
         raise FileExistsError(errno.EEXIST, TAKEN, str(target))
-    with _held(target):
+    with _locked(target):
         return True
 
 
@@ -59,7 +59,7 @@ def _identity(name: str | os.PathLike[str]) -> tuple[int, int] | None:
 
 
 @contextmanager
-def _held(target: Path) -> Iterator[None]:
+def _locked(target: Path) -> Iterator[None]:
     """Locks a file while the block runs, as servers and memories lock their images.
 
     Raises `OSError` if it is locked already.
@@ -93,7 +93,7 @@ def replacing(target: Path, *, replace: bool = True) -> Iterator[Path]:
         yield path
         path.chmod(0o666 & ~_umask())
         if is_there and look(target):
-            with _held(target):
+            with _locked(target):
                 path.replace(target)
         else:
             _move_to_free(path, target)

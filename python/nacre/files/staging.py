@@ -93,7 +93,7 @@ class Staging:
         names = (*self._staged, *self._stale)
         for name in names:
             self._check(name)
-        before = {name: self._kept(name) for name in names if look(self.directory / name)}
+        before = {name: self._set_aside(name) for name in names if look(self.directory / name)}
         try:
             for name in self._stale:
                 (self.directory / name).unlink(missing_ok=True)
@@ -109,7 +109,7 @@ class Staging:
         self._committed.update(self._staged)
         self._stale, self._staged = (), []
 
-    def _kept(self, name: str) -> Path:
+    def _set_aside(self, name: str) -> Path:
         """Renames a file of the directory to a name that is deleted with the stage."""
         kept = self._stage / f"before-{name}"
         kept.unlink(missing_ok=True)

@@ -38,13 +38,15 @@ def _words(record: Record) -> Summary:
 
 
 CHARTS: Mapping[str, Callable[[Record], bool]] = {
-    "latency": lambda record: any(_done(record)),
+    "latency": lambda record: any(_kinds_of_requests(record)),
     "throughput": lambda record: (
-        any(_done(record)) and record.time_series().height > 0 and record.simulated_s > 0
+        any(_kinds_of_requests(record))
+        and record.time_series().height > 0
+        and record.simulated_s > 0
     ),
-    "time_spent": lambda record: any(record.time_spent[op] for op in _done(record)),
+    "time_spent": lambda record: any(record.time_spent[op] for op in _kinds_of_requests(record)),
     "time_split": lambda record: (
-        any(_done(record)) and any(part.resources for part in record.components)
+        any(_kinds_of_requests(record)) and any(part.resources for part in record.components)
     ),
     "wear": lambda record: bool(tables.owners(record, "blocks", "erases")),
     "cleaning": lambda record: (
@@ -71,7 +73,7 @@ def _plots() -> Plots:
     return found
 
 
-def _done(record: Record) -> list[Op]:
+def _kinds_of_requests(record: Record) -> list[Op]:
     """Kinds of requests in the record."""
     ops: tuple[Op, ...] = ("read", "write")
     return [op for op in ops if record.latency[op]]

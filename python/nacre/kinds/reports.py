@@ -43,7 +43,7 @@ def load(
     if (path / EXPLORED / "study.json").is_file():
         path /= EXPLORED
     try:
-        known = _known(path)
+        known = _kind_of_saved(path)
         if known is None:
             return traces.info(path, progress=progress)
         found: Result = kinds.at(known.place).read(path)
@@ -54,7 +54,7 @@ def load(
         raise invalid(error.code, "", str(error), hint=_HINT) from None
 
 
-def _known(path: Path) -> kinds.Known | None:
+def _kind_of_saved(path: Path) -> kinds.Known | None:
     """Kind of a saved result; None for a file that may be a trace."""
     if path.is_dir():
         for seal, known in _SEALS.items():
@@ -80,13 +80,13 @@ def files_of(results: Iterable[Path]) -> list[Path]:
 
 def name_of(path: Path, among: Sequence[Path]) -> str:
     """Shortest name that distinguishes the results."""
-    names = [_place(other).resolve().name for other in among]
-    place = _place(path)
+    names = [_result_directory(other).resolve().name for other in among]
+    place = _result_directory(path)
     name = place.resolve().name
     return printable(name if names.count(name) == 1 else str(place))
 
 
-def _place(path: Path) -> Path:
+def _result_directory(path: Path) -> Path:
     """Result directory of a named file."""
     return path.parent if path.name in _SEALS else path
 

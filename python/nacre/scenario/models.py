@@ -162,7 +162,7 @@ def new(kind: str) -> str:
         text = _plain(summary, kind, _STACKS[kind])
     lines = text.rstrip().split("\n")
     place = lines.index("[stack]") + 2
-    given = _given(lines[place:])
+    given = _given_settings(lines[place:])
     preset = lines[place - 1].partition("=")[2].strip(' "')
     offered = _offered(model, given, _cataloged(preset))
     return "\n".join([*lines[:place], *offered, *lines[place:]]) + "\n"
@@ -188,7 +188,7 @@ def _cataloged(preset: str) -> dict[str, str]:
     return {value["path"]: toml.value(value["value"]) for value in found}
 
 
-def _given(lines: Sequence[str]) -> set[str]:
+def _given_settings(lines: Sequence[str]) -> set[str]:
     """Settings that a scenario sets in the table of the stack or in nested tables."""
     found = set()
     is_own = True

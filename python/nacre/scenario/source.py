@@ -60,7 +60,7 @@ class Source(NamedTuple):
         try:
             yield
         except ConfigError as error:
-            told = [_told(problem) for problem in error.problems]
+            told = [_with_remedy(problem) for problem in error.problems]
             if self.name == _TABLE:
                 places = (_LINES.sub(_TABLE, problem["where"]) for problem in told)
                 told = [
@@ -97,7 +97,7 @@ def parsed(source: Source) -> _core.Parsed:
     return _core.Parsed(source)
 
 
-def _told(problem: Problem) -> Problem:
+def _with_remedy(problem: Problem) -> Problem:
     """Adds a remedy to an error if the device has no size setting."""
     hint = problem["hint"]
     is_unknown = problem["code"] == "unknown-setting" and problem["path"].endswith(".capacity")

@@ -73,13 +73,13 @@ def step(
     invalid scenario and for a request past the end of the device.
     """
     source, (settings, _) = read(scenario), with_functions(overrides)
-    asked = [_asked(request) for request in requests]
+    asked = [_checked(request) for request in requests]
     settings = [*without_workload(source, settings), *settings]
     document = source.call(_core.step, settings, asked)
     return [Answer(answer) for answer in json.loads(document)]
 
 
-def _asked(request: Request) -> Request:
+def _checked(request: Request) -> Request:
     op, first, count = request
     address, size = operator.index(first), operator.index(count)
     if op not in OPS:

@@ -106,7 +106,7 @@ class Points:
         resolved = self.resolved(settings)
         return Point(index, design, labels, resolved["run"]["seed"], settings, self._key(resolved))
 
-    def mistaken(
+    def rejected(
         self,
         index: int,
         design: int,

@@ -52,7 +52,7 @@ class Repeats:
         self._rows |= rows
         more: list[Point] = []
         for number, runs in enumerate(self._runs):
-            wanted = self._wanted([self._rows[point.key] for point in runs]) - len(runs)
+            wanted = self._runs_of([self._rows[point.key] for point in runs]) - len(runs)
             left = int(min(wanted, self._budget - self.total - len(more)))
             for seed in islice(seeds(self._design, runs[0].seed), len(runs), len(runs) + left):
                 point = self._point(self.total + len(more), number, seed)
@@ -61,7 +61,7 @@ class Repeats:
         self._next = more
         self.total += len(more)
 
-    def _wanted(self, rows: Sequence[Row]) -> int:
+    def _runs_of(self, rows: Sequence[Row]) -> int:
         """Number of runs of a design, by its widest interval."""
         wanted = len(rows)
         if any(row["error"] is not None for row in rows):

@@ -56,7 +56,7 @@ class Searching:
             chosen = self._choose(trial)
             key: Key = tuple(_labels(chosen).items())
             if key in self._ran:
-                self._told(trial, self._ran[key])
+                self._report(trial, self._ran[key])
                 repeats += 1
                 continue
             if key in batch:
@@ -74,10 +74,10 @@ class Searching:
         for trial, points in self._asked:
             found = [rows[point.key] for point in points]
             self._ran[tuple(points[0].labels.items())] = found
-            self._told(trial, found)
+            self._report(trial, found)
         self._asked = []
 
-    def _told(self, trial: optuna.Trial, found: Sequence[Row]) -> None:
+    def _report(self, trial: optuna.Trial, found: Sequence[Row]) -> None:
         """Reports the result of a trial to the sampler."""
         import optuna
 
@@ -116,7 +116,7 @@ class Searching:
         try:
             return self._points.point(index, self._count, labels, settings)
         except ConfigError as error:
-            return self._points.mistaken(index, self._count, labels, settings, error)
+            return self._points.rejected(index, self._count, labels, settings, error)
 
     def _constrain(self, trial: optuna.Trial, rows: Sequence[Row]) -> None:
         for number, constraint in enumerate(self._design.constraints):
