@@ -105,7 +105,7 @@ def test_a_program_that_never_gets_ready_is_an_error(device: str) -> None:
     options = ("--within", "0.1", "--ready", "--ready-timeout", "0.3")
     status, out, err = ended(begun(device, *options, "--check", "true", "--", "sleep", "600"))
     assert status == 1
-    assert "round 1: the program did not make $NACRE_READY within 0.3 s" in err
+    assert "round 1: the program did not create $NACRE_READY within 0.3 s" in err
     assert not out
     assert kept(err).exists()
 
@@ -115,7 +115,7 @@ def test_a_program_that_ends_before_it_is_ready_is_an_error(device: str) -> None
     program = 'test "$NACRE_ROUND" = 1 && exit 7; touch "$NACRE_READY"; sleep 1'
     status, out, err = ended(begun(device, *options, "--", "sh", "-c", program))
     assert status == 1
-    assert "round 2: the program ended with status 7 before it made $NACRE_READY" in err
+    assert "round 2: the program ended with status 7 before it created $NACRE_READY" in err
     assert not out
     assert kept(err).exists()
 

@@ -126,7 +126,7 @@ def test_blocks_are_drawn_with_their_live_share(worn: Worn) -> None:
     assert [(row["first"], row["high"]) for row in drawn(chart, "high")] == [
         (0, 0.9), (1, 0.7), (3, 0.6),
     ]  # fmt: skip
-    assert heading(chart).startswith("73.3 % of the space of erase blocks is live")
+    assert heading(chart).startswith("73.3 % of the space of erase blocks is valid")
 
 
 def test_components_have_a_panel_each_unless_one_is_asked_for(worn: Worn) -> None:
@@ -189,5 +189,5 @@ def test_blocks_are_drawn_by_place_and_those_without_left_out(worn: Worn) -> Non
     columns["stack.blocks.place"] = np.array([2.0, 0.0, -1.0, 1.0])
     chart = Record(data, columns).plot.blocks()
     assert [row["high"] for row in drawn(chart, "high")] == [0.7, 0.6, 0.9]
-    assert heading(chart).startswith("73.3 % of the space of erase blocks is live")
+    assert heading(chart).startswith("73.3 % of the space of erase blocks is valid")
     assert len(drawn(Record(data, columns).plot.wear(), "high")) == 4

@@ -366,7 +366,7 @@ def test_a_job_that_thinks_has_one_request_at_once(tmp_path: Path) -> None:
     found = made(tmp_path, "[a]\nrw=randread\nnorandommap\niodepth=32\nthinktime=1000\n")
     arrival = workload(found)["arrival"]
     assert arrival == {"kind": "closed", "queue_depth": 1, "think": "0.001 s"}
-    assert any("before it thinks" in each for each in found.without)
+    assert any("before it pauses" in each for each in found.without)
     blocks = made(tmp_path, "[a]\nrw=randread\nnorandommap\nthinktime=1ms\nthinktime_blocks=8\n")
     assert workload(blocks)["arrival"]["think"] == "0.000125 s"
 

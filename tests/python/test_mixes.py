@@ -317,7 +317,10 @@ def test_a_budget_leaves_the_mixes_that_keep_it(command: Runner) -> None:
 @pytest.mark.parametrize(
     ("budget", "said"),
     [
-        ("0.5", "budget: no mix costs so little, given 0.5; the cheapest mix costs 1 kim-2014"),
+        (
+            "0.5",
+            "budget: no mix is within the budget, given 0.5; the cheapest mix costs 1 kim-2014",
+        ),
         ("-1", "budget: expected a price, given -1.0"),
         ("nan", "budget: expected a price, given nan"),
     ],

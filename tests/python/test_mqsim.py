@@ -256,7 +256,7 @@ def test_every_mistake_is_named_at_once(tmp_path: Path) -> None:
         "Flash_Technology: given",
         "Overprovisioning_Ratio: 1.5 of the flash is kept back",
         "Plane_Allocation_Scheme",
-        "GC_Exec_Threshold: cleaning begins at 1.25 of the blocks",
+        "GC_Exec_Threshold: garbage collection starts at 1.25 of the blocks",
         'Page_Capacity: given "zero"; give a number',
         "Seed: it is missing",
     ):
@@ -379,7 +379,7 @@ def test_one_flow_of_several_says_that_it_is_alone(tmp_path: Path) -> None:
     device, workload = files(tmp_path, DRIVE, SYNTHETIC, SYNTHETIC)
     drive = mqsim.read_drive(device)
     found = mqsim.translate(drive, mqsim.read_flows(workload, drive)[0], flow=2)
-    assert "flows other than the second: it was requested alone" in map(str, found.missing)
+    assert "flows other than the second: only this flow was requested" in map(str, found.missing)
     assert tomllib.loads(found.text)["workload"]["kind"] == "uniform"
 
 

@@ -361,7 +361,11 @@ range = { from = 1, to = 3, step = 2 }
             "only a published number",
         ),
         (CLAIMS.replace('class = "prediction"', 'class = "trend"'), PLAN, "close is not a trend"),
-        (CLAIMS.replace('class = "prediction"', 'class = "calibration"'), PLAN, '"because" is to'),
+        (
+            CLAIMS.replace('class = "prediction"', 'class = "calibration"'),
+            PLAN,
+            'add the reason as "because"',
+        ),
         (CLAIMS.replace('class = "prediction"', 'class = "unclosed"'), PLAN, "exclude each other"),
         (CLAIMS.replace("note =", 'misses = "m"\nnote ='), PLAN, "it cannot miss"),
         (CLAIMS.replace("published = 100_000\n", ""), PLAN, 'give a "law" where'),

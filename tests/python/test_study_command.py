@@ -115,7 +115,7 @@ def test_a_changed_study_that_is_resumed_counts_its_own_points_only() -> None:
     resumed = ["--out", "small.study", "--resume"]
     told = nacre(changed, *resumed)
     assert told.exit_code == 0, told.stderr
-    assert "small: 2 points, 1 of them there already\n" in told.stdout
+    assert "small: 2 points, 1 of them already stored\n" in told.stdout
     note = "note: small.study also holds 2 points that are not in this form of the study"
     assert note in told.stdout
     counted = json.loads(nacre(changed, *resumed, "--json").stdout)["points"]

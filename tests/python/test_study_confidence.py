@@ -158,7 +158,7 @@ def test_what_is_wrong_with_a_confidence_is_said() -> None:
         )
     said = str(raised.value)
     assert 'study.confidence: it is not a share such as "2 %"' in said
-    assert "study.repeats: a design cannot be run so often" in said
+    assert "study.repeats: invalid numbers of runs" in said
     assert "study.x: there is no such key" in said
     search = {
         "search": {"method": "random"},

@@ -68,7 +68,7 @@ def study(
     with ExitStack() as stack:
         tls = (tls_ca, tls_cert, tls_key)
         running = stack.enter_context(engine_called(engine.value, address, tls=tls))
-        with Doing("reading what is kept" if resume else "opening the directory"):
+        with Doing("reading stored points" if resume else "opening the directory"):
             kept = stack.enter_context(keeping(design, planner, folder, resume=resume))
         interruption = stack.enter_context(Interruption())
         assert isinstance(kept, Store)  # noqa: S101 (there is a directory)
@@ -113,7 +113,7 @@ def _show(result: StudyResult, end: End, directory: Path, kept: Store) -> None:
     from nacre.words.studies import best, decisive, facts, others
 
     before = reused(result, kept)
-    again = f", {before:,} of them there already" if before else ""
+    again = f", {before:,} of them already stored" if before else ""
     write_line(f"{result.name}: {summed(result)}{again}")
     if end is End.SPENT:
         write_line("  the time budget is used up; continue with --resume")

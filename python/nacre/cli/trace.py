@@ -341,7 +341,7 @@ def _show_curve(curve: MissRatioCurve) -> None:
     if curve.sampled:
         followed = f"{count(curve.about.blocks_followed)} blocks"
         write_prose(
-            f"note: {percent(curve.about.sample_rate)} of the blocks were followed, {followed};"
+            f"note: {percent(curve.about.sample_rate)} of the blocks were sampled, {followed};"
             " +- is the 95 % half-width"
         )
     for line in curve.about.warnings:
@@ -364,8 +364,8 @@ def _show_caches(curves: CacheCurves, by: Unit) -> None:
     write_table(Table("", columns, [True] * len(columns), rows))
     if curves.sampled:
         write_prose(
-            f"note: {percent(curves.about.sample_rate)} of the blocks were followed, in caches of"
-            " that share of the size; +- is the 95 % half-width of what the choice of blocks does"
+            f"note: {percent(curves.about.sample_rate)} of the blocks were sampled, in caches of"
+            " that share of the size; +- is the 95 % half-width due to sampling"
         )
     for line in curves.about.warnings:
         write_prose(f"note: {line}")

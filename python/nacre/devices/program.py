@@ -241,7 +241,7 @@ class _Server:
             self._process.send_signal(signal.SIGTERM)
             self._process.communicate(timeout=PATIENCE_S)
             if (status := self._process.returncode) != 0:
-                problem = f"the device could not be served to the end: {self._complaint()}"
+                problem = f"serving the device failed: {self._complaint()}"
                 raise Error(problem, "process-failed", status=status)
             self._process = None
 
@@ -298,10 +298,10 @@ class _Moment:
         if self._ready is None or self._ready.exists():
             return
         if ended is not None:
-            how = f"the program ended with status {ended} before it made $NACRE_READY"
+            how = f"the program ended with status {ended} before it created $NACRE_READY"
             raise _NotReadyError(f"round {number + 1}: {how}, so no power loss was tested")
         if time.monotonic() - self._waits_from > self._timeout_s:
-            how = f"the program did not make $NACRE_READY within {self._timeout_s:g} s"
+            how = f"the program did not create $NACRE_READY within {self._timeout_s:g} s"
             raise _NotReadyError(f"round {number + 1}: {how}; see --ready-timeout")
 
 

@@ -25,7 +25,7 @@ def blocks(record: Record, component: str | None = None) -> alt.VConcatChart:
             theme.GREEN,
             180,
             name if len(parts) > 1 else "",
-            "place of the erase block" if is_placed else "erase block",
+            "position of the erase block" if is_placed else "erase block",
         )
         for name, values in parts.items()
     ]
@@ -40,11 +40,11 @@ def _title(record: Record, parts: dict[str, Numbers]) -> alt.TitleParams:
     known = every[~np.isnan(every)]
     if known.min() == known.max():
         which = "every" if len(known) > 1 else "the only"
-        headline = f"{percent(known[0])} of {which} erase block is live"
+        headline = f"{percent(known[0])} of {which} erase block is valid"
     else:
         headline = (
-            f"{percent(known.mean())} of the space of erase blocks is live;"
-            f" of a single one {percent(known.min())} to {percent(known.max())}"
+            f"{percent(known.mean())} of the space of erase blocks is valid;"
+            f" per block {percent(known.min())} to {percent(known.max())}"
         )
     where = f" of {next(iter(parts))}" if len(parts) == 1 else ""
     what = f"{record.name}: {erase_blocks(len(every))}{where} at the end"

@@ -54,5 +54,5 @@ def _title(curves: CacheCurves, by: Unit) -> alt.TitleParams:
     accesses = count(curves.about.reads + curves.about.writes)
     subtitle = f"{curves.name}: {accesses} accesses to blocks of {size(curves.about.block_bytes)}"
     if curves.sampled:
-        subtitle += f"; {100 * curves.about.sample_rate:.3g} % of the blocks followed, 95 % bounds"
+        subtitle += f"; {100 * curves.about.sample_rate:.3g} % of the blocks sampled, 95 % bounds"
     return theme.title(f"{best} misses least at {size(middle)}", subtitle)

@@ -82,7 +82,7 @@ def _title(curve: MissRatioCurve) -> alt.TitleParams:
     subtitle = f"{curve.name}: {count(curve.accesses())} accesses to blocks of"
     subtitle += f" {size(curve.about.block_bytes)}, LRU"
     if curve.sampled:
-        subtitle += f"; {100 * curve.about.sample_rate:.3g} % of the blocks followed, 95 % bounds"
+        subtitle += f"; {100 * curve.about.sample_rate:.3g} % of the blocks sampled, 95 % bounds"
     return theme.title(
         f"{size(reached)} of cache leave {percent(curve.miss_ratio(int(reached), kind))} misses",
         subtitle,

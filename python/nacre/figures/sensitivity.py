@@ -43,7 +43,7 @@ def sensitivity(result: StudyResult) -> alt.VConcatChart:
 
 _METHODS = {
     "variance": "share of the variance that an axis explains alone",
-    "PED-ANOVA": "how much an axis decides whether a point is among the best tenth (PED-ANOVA)",
+    "PED-ANOVA": "influence of an axis on being among the best 10 % of points (PED-ANOVA)",
 }
 
 

@@ -46,8 +46,8 @@ def popularity(profile: View, name: str) -> alt.Chart:
         rows += _zip(label, x=part.hottest, y=part.accesses)
     tenth = _at(profile.blocks.hottest, profile.blocks.accesses, 0.1)
     title = theme.title(
-        f"The hottest tenth of the blocks takes {percent(tenth)} of the accesses",
-        f"{name}: share of accesses to the hottest, by how many they are",
+        f"The hottest 10 % of the blocks get {percent(tenth)} of the accesses",
+        f"{name}: share of accesses to the hottest blocks, by share of blocks",
     )
     lowest = min(row["x"] for row in rows)
     return _shares(rows, _log_shares(lowest, "share of capacity, hottest first"), title)

@@ -178,7 +178,7 @@ class MissRatioCurve(Curve):
         return int(size) // int(self.about.block_bytes)
 
     def __repr__(self) -> str:
-        rate = f", {100 * self.about.sample_rate:.3g} % of blocks followed" if self.sampled else ""
+        rate = f", {100 * self.about.sample_rate:.3g} % of blocks sampled" if self.sampled else ""
         return f"<nacre.MissRatioCurve {self.name}: {self.accesses():,.0f} accesses{rate}>"
 
 
@@ -284,7 +284,7 @@ class CacheCurves(Curve):
 
     def __repr__(self) -> str:
         accesses = int(self.about.reads + self.about.writes)
-        rate = f", {100 * self.about.sample_rate:.3g} % of blocks followed" if self.sampled else ""
+        rate = f", {100 * self.about.sample_rate:.3g} % of blocks sampled" if self.sampled else ""
         return (
             f"<nacre.CacheCurves {self.name}: {', '.join(self.policies)} at"
             f" {numbered(len(self.sizes), 'size')}; {accesses:,} accesses{rate}>"

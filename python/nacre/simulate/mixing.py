@@ -81,7 +81,7 @@ def _within(found: Mixes, budget: float) -> Mixes:
             counted_in = "".join(f" {basis}" for basis in found.bases if basis != "not stated")
             hint = f"the cheapest mix costs {amount(round(least, 4))}{counted_in} a GiB"
         raise invalid(
-            "out-of-range", "budget", "no mix costs so little", given=amount(budget), hint=hint
+            "out-of-range", "budget", "no mix is within the budget", given=amount(budget), hint=hint
         )
     return within
 

@@ -87,9 +87,9 @@ def _checked(request: Request) -> Request:
         raise config_error([_wrong("unknown-name", "there is no such request", op, hint)])
     legal = size == 0 if op == "flush" else 0 < size <= _BYTES_MAX
     if address < 0 or not legal:
-        hint = "a flush has none" if op == "flush" else f"use 1 to {_BYTES_MAX}, from 0 on"
+        hint = "a flush has size 0" if op == "flush" else f"use 1 to {_BYTES_MAX} bytes"
         raise config_error(
-            [_wrong("out-of-range", "the byte range is invalid", f"{size} from {address} on", hint)]
+            [_wrong("out-of-range", "the byte range is invalid", f"{size} at {address}", hint)]
         )
     return op, address, size
 

@@ -84,7 +84,7 @@ def _row(what: str, word: str, found: Mixes, budget: float | None) -> list[str]:
     within = found if budget is None else found.within(budget)
     is_off = f"20 % {word}" if word else ""
     if not len(within):
-        return [what, is_off, "none for so little", "", ""]
+        return [what, is_off, "no mix within the budget", "", ""]
     best = within.best(1).row(0, named=True)
     parts = ", ".join(f"{percent(best[name])} {name}" for name in found.names if best[name])
     return [what, is_off, parts, duration(best["mean_ns"]), amount(round(best["cost"], 4))]

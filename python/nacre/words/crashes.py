@@ -80,8 +80,8 @@ def pulled_facts(pulled: Pulled) -> list[str]:
     lost = sum(outage.bytes_lost for outage in outages)
     lines = [
         *_silent_facts(pulled),
-        f"the power was pulled {count(len(outages))} times, seed {pulled.seed};"
-        f" {count(sum(outage.under_way for outage in outages))} writes were under way,"
+        f"power was cut {count(len(outages))} times, seed {pulled.seed};"
+        f" {count(sum(outage.under_way for outage in outages))} writes were in flight,"
         f" {count(sum(outage.acknowledged_lost for outage in outages))} acknowledged ones"
         f" and {size(lost)} were lost",
     ]
@@ -91,8 +91,8 @@ def pulled_facts(pulled: Pulled) -> list[str]:
     under_check = sum(each.check_cut_s is not None for each in pulled.rounds)
     if recovering or under_check:
         lines.append(
-            f"{count(recovering)} times it failed again while the device recovered,"
-            f" {count(under_check)} times under the check, which was run again"
+            f"power failed again {count(recovering)} times during recovery"
+            f" and {count(under_check)} times during the check, which was repeated"
         )
     lines += _struck_facts(pulled)
     checked = [each for each in pulled.rounds if each.check is not None]
@@ -130,7 +130,7 @@ def _struck_facts(pulled: Pulled) -> list[str]:
             sums[0] += fault.touched
             sums[1] += fault.errors
     return [
-        f"{kind.replace('_', ' ')} struck {count(touched)} times"
+        f"{kind.replace('_', ' ')} occurred {count(touched)} times"
         + (f", with {count(errors)} errors" if errors else "")
         for kind, (touched, errors) in struck.items()
     ]

@@ -139,7 +139,7 @@ def _closed(job: Reader, depth: int, jobs: int) -> dict[str, object]:
         return {"kind": "closed", "queue_depth": depth}
     blocks = job.count("thinktime_blocks", 1)
     if depth > jobs:
-        what = "fio waits for all requests of a job before it thinks: the depth is 1"
+        what = "fio waits for all requests of a job before it pauses: the depth is 1"
         job.no("iodepth", what)
     if blocks > 1:
         each = think / blocks

@@ -219,7 +219,7 @@ def _region(job: Reader, engine: Engine, align: int) -> tuple[int, int] | None:
         job.wrong(
             "conflicting-settings",
             "offset",
-            "nothing is left behind it",
+            "no space is left after it",
             "make size larger, or offset smaller",
         )
         return None

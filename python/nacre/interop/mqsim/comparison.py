@@ -172,12 +172,12 @@ def _reason(flow: Flow, found: Translation) -> str:
     if found.about("CMT_Capacity"):
         parts.append("look-ups that miss: see CMT_Capacity")
     if flow.is_trace:
-        parts.append("a part of a page takes a whole one of channel and buffer here")
+        parts.append("here, a partial page takes the channel time and buffer space of a page")
     if flow.settings.get("Read_Percentage") == 100:
         parts.append("reads agree within a few percent; a scheduled read keeps its time here")
     elif not flow.caches_writes:
-        parts.append("a write is done when it is programmed there, and in a buffer here")
+        parts.append("MQSim completes writes when they are programmed; here, in a buffer")
     else:
-        parts += found.about("Plane_Allocation_Scheme") or ["chips have their own queue there"]
+        parts += found.about("Plane_Allocation_Scheme") or ["in MQSim, each chip has its own queue"]
         parts += found.about("Data_Cache_DRAM_*")
     return "; ".join(parts)

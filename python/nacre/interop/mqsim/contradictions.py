@@ -34,9 +34,9 @@ _LISTS = {
 """Lists of resources in a flow, and the setting with their number in a drive."""
 
 _ASKED = {
-    "Average_Request_Size": "requests have some bytes",
-    "Working_Set_Percentage": "requests have some bytes",
-    "Initial_Occupancy_Percentage": "a generated flow asks for what is occupied",
+    "Average_Request_Size": "requests need at least one byte",
+    "Working_Set_Percentage": "requests need at least one byte",
+    "Initial_Occupancy_Percentage": "a generated flow accesses only occupied space",
 }
 """Amounts that a generated flow needs, with reasons."""
 
@@ -65,7 +65,7 @@ def of_drive(path: Path, drive: Settings) -> list[Problem]:
         problem = f"it is {hard}, not below GC_Exec_Threshold, {soft}"
         found.append(at_setting(path, "GC_Hard_Threshold", problem, "lower it"))
     if soft is not None and not 0 < soft < 1:
-        problem = f"cleaning begins at {soft} of the blocks"
+        problem = f"garbage collection starts at {soft} of the blocks"
         found.append(at_setting(path, "GC_Exec_Threshold", problem, "give a share between 0 and 1"))
     if (spare := drive.get("Overprovisioning_Ratio")) is not None and not 0 < spare < 1:
         problem = f"{spare} of the flash is kept back"
@@ -109,7 +109,7 @@ def _of_generator(flow: Settings) -> Iterator[tuple[str, str, str]]:
             yield name, f"it is 0, and {what}", "give at least 1"
     kind = flow.get("Synthetic_Generator_Type")
     if kind == "QUEUE_DEPTH" and flow.get("Average_No_of_Reqs_in_Queue") == 0:
-        problem = "it is 0, and Synthetic_Generator_Type is QUEUE_DEPTH: nothing is ever asked"
+        problem = "it is 0, and Synthetic_Generator_Type is QUEUE_DEPTH: there are no requests"
         yield "Average_No_of_Reqs_in_Queue", problem, "give at least 1"
     if kind == "BANDWIDTH" and not flow.get("Bandwidth", flow.get("Intensity")):
         problem = "it is not above 0, and Synthetic_Generator_Type is BANDWIDTH"

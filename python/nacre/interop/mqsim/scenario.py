@@ -66,7 +66,7 @@ def translate(
         one = flows[(flow or 1) - 1]
         if len(flows) > 1:
             missing.append(
-                Missing(f"flows other than the {_nth(flow or 1)}", "it was requested alone")
+                Missing(f"flows other than the {_nth(flow or 1)}", "only this flow was requested")
             )
         workload, chosen = _workload(one, _capacity(drive), folder, missing), [one]
     stack = _stack(drive, chosen, missing)
@@ -220,7 +220,7 @@ def _buffer(drive: Settings, flow: Flow, operation: int, missing: list[Missing])
     """
     if not flow.caches_writes:
         missing.append(
-            Missing("writes without a cache", "here they are done in a buffer of two operations")
+            Missing("writes without a cache", "here, they complete in a buffer of two operations")
         )
         return 2 * operation
     if "READ" in flow.settings["Device_Level_Data_Caching_Mode"]:
@@ -230,8 +230,8 @@ def _buffer(drive: Settings, flow: Flow, operation: int, missing: list[Missing])
     missing.append(
         Missing(
             "Data_Cache_Capacity",
-            "the buffer holds a page for each plane, which is what MQSim lets be "
-            "on its way to flash; what is written twice meanwhile goes to flash twice here",
+            "the buffer holds a page per plane, MQSim's limit of pages on their way to flash; "
+            "here, data that is overwritten meanwhile is programmed twice",
         )
     )
     on_its_way = drive["Page_Capacity"] * _planes_in_all(drive)
@@ -327,7 +327,7 @@ def _idle_reserve(
     soft = math.ceil(drive["GC_Exec_Threshold"] * blocks)
     stack["idle_reserve"] = max(1, soft - reserve)
     missing.append(
-        Missing("Preemptible_GC_Enabled", "a request stops cleaning until all is quiet again here")
+        Missing("Preemptible_GC_Enabled", "here, a request stops GC until the drive is idle")
     )
 
 
@@ -345,7 +345,7 @@ def _cleaning(drive: Settings, missing: list[Missing]) -> object:
         choices = max(1, int(math.log2(drive["Block_No_Per_Plane"])))
         return {"kind": "d_choices", "d": choices}
     missing.append(
-        Missing("GC_Block_Selection_Policy", "one choice at random stands for it", value=policy)
+        Missing("GC_Block_Selection_Policy", "replaced by a random choice", value=policy)
     )
     return {"kind": "d_choices", "d": 1}
 
@@ -464,7 +464,7 @@ def _trace(
         missing.append(Missing("Time_Unit", "read as nanoseconds", value="PICOSECOND"))
     if flow["Percentage_To_Be_Executed"] != 100:
         missing.append(
-            Missing("Percentage_To_Be_Executed", "all of the trace runs; say run.requests")
+            Missing("Percentage_To_Be_Executed", "the full trace is run; set run.requests")
         )
     if flow.get("Relay_Count", 1) != 1:
         missing.append(Missing("Relay_Count", "the trace runs once"))

@@ -190,7 +190,7 @@ def load_of(job: Job) -> dict[str, Any]:
         unfit.append("workload.arrival")
     if unfit:
         raise Error(
-            f"sysbench reads everywhere alike in a closed loop; {unfit[0]} is something else",
+            f"sysbench needs uniform reads in a closed loop; {unfit[0]} has others",
             "not-supported",
         )
     return {
@@ -315,7 +315,7 @@ def mounted(disk: Path, folder: Path) -> Iterator[Path]:
     loop = ran("findmnt", "-n", "-o", "SOURCE", place).strip()
     ran("losetup", "--direct-io=on", loop)
     if ran("losetup", "--list", "--noheadings", "--output", "DIO", loop).strip() != "1":
-        raise Error(f"{loop} does not read past the page cache", "not-supported")
+        raise Error(f"{loop} does not bypass the page cache", "not-supported")
     yield place
     ran("umount", place)
 

@@ -83,9 +83,9 @@ def read_claim(entry: Entry, groups: Mapping[str, Group]) -> Claim:
 def _graded(entry: Entry, claim: Claim) -> None:
     """Checks that a row's class does not overstate its evidence."""
     if claim.kind == "unclosed" and not claim.note:
-        raise entry.error('it is unclosed: its "note" is to say why')
+        raise entry.error('it is unclosed: add the reason as "note"')
     if claim.kind == "unclosed" and claim.misses:
-        raise entry.error('it is unclosed: it cannot miss, so "misses" says nothing')
+        raise entry.error('it is unclosed: it cannot miss, so remove "misses"')
     if (claim.kind == "unclosed") != (claim.grade == "unclosed"):
         raise entry.error(f"kind {claim.kind} and class {claim.grade} exclude each other")
     if claim.grade == "prediction" and not isinstance(claim.published, float):
@@ -93,7 +93,7 @@ def _graded(entry: Entry, claim: Claim) -> None:
     if claim.grade == "trend" and claim.kind != "trend":
         raise entry.error(f"kind {claim.kind} is not a trend; choose another class")
     if claim.grade in ("calibration", "arithmetic") and not claim.because:
-        raise entry.error(f'it is {claim.grade}: "because" is to say of what')
+        raise entry.error(f'it is {claim.grade}: add the reason as "because"')
 
 
 def _tolerance(entry: Entry, kind: Kind, published: float | str | None) -> Tolerance:
@@ -104,7 +104,7 @@ def _tolerance(entry: Entry, kind: Kind, published: float | str | None) -> Toler
     absolute: float | None = entry.value("within_absolute", float, None)
     law: float | None = entry.value("law", float, None)
     if law is not None and published is not None:
-        raise entry.error('it is held against what is "published" or against a "law": give one')
+        raise entry.error('it has both "published" and a "law": give one')
     against = published if law is None else law
     if kind in _WITHIN and isinstance(against, str):
         raise entry.error(f'"published" is a statement; kind {kind} needs a number')

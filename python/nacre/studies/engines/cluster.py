@@ -34,7 +34,7 @@ MISSING = Problem(
 MISSING_KEYS = Problem(
     code="missing-package",
     path="--engine dask",
-    problem="cryptography is not installed, which makes the keys of an own cluster",
+    problem="cryptography is not installed, which generates the keys of a temporary cluster",
     hint="pip install 'nacre[dask]'",
 )
 
@@ -188,7 +188,8 @@ def _result(future: Any, status: str, name: str) -> list[Outcome] | None:
         return found
     if status != "error":
         raise Error(
-            f"the cluster {name} has dropped points: {status}; is it still there?", "no-answer"
+            f"the cluster {name} has dropped points: {status}; check that it still runs",
+            "no-answer",
         )
     failure = future.exception()
     if not isinstance(failure, distributed.scheduler.KilledWorker):

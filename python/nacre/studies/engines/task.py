@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 Columns: TypeAlias = "Mapping[str, np.ndarray[Any, Any]]"
 
 DIED = (
-    "the process that ran this point died of it, whenever it was tried;"
-    " does its stack need more memory than there is?"
+    "the process that ran this point crashed at every attempt;"
+    " its stack may need more memory than is available"
 )
 """Error of a point that crashed its worker, the same for every engine."""
 
@@ -96,7 +96,10 @@ def died(task: Task) -> Outcome:
 def evaluate(base: Base, tasks: Sequence[Task]) -> list[Outcome]:
     """Runs the tasks one after the other."""
     if base.nacre != identity():
-        raise Error(f"a worker has another Nacre: {identity()}, not {base.nacre}", "wrong-version")
+        raise Error(
+            f"a worker has another version of Nacre: {identity()}, not {base.nacre}",
+            "wrong-version",
+        )
     return [_evaluated(base, task) for task in tasks]
 
 

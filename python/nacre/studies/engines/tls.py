@@ -54,7 +54,7 @@ def tls_of(
         problem = "a temporary cluster generates its own keys"
         raise invalid("conflicting-settings", _NAMES[0], problem, hint="give --address, too")
     if not address.startswith(SCHEME):
-        problem, hint = "certificates are for TLS only", f"the address begins with {SCHEME} then"
+        problem, hint = "certificates are for TLS only", f"such an address starts with {SCHEME}"
         raise invalid("conflicting-settings", "--address", problem, given=address, hint=hint)
     tls = Tls(Path(ca), Path(certificate), Path(key))
     _check(tls)

@@ -209,13 +209,13 @@ def _too_many(design: Design, most: int) -> Problem:
             code="over-limit",
             path="axis",
             problem=f"there are more than {most:,} combinations",
-            hint="shorten an axis, or let a [search] choose",
+            hint="shorten an axis, or use a [search]",
         )
     return Problem(
         code="over-limit",
         path="budget.points",
         problem=f"there are more than these {most:,} combinations",
-        hint="allow more points, shorten an axis, or let a [search] choose",
+        hint="allow more points, shorten an axis, or use a [search]",
     )
 
 

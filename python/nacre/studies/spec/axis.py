@@ -123,7 +123,7 @@ def read(entry: Entry, *, search: bool, taken: Collection[str] = ()) -> Axis | N
             "conflicting-settings",
             "condition",
             "a search chooses the values of its axes, and a condition is given",
-            "search under each condition by itself, or leave [search] out",
+            "run a search for each condition, or remove [search]",
         )
     if not name:
         entry.wrong(
@@ -146,7 +146,7 @@ def _extent(entry: Entry, path: str, *, search: bool) -> tuple[tuple[Choice, ...
     forms = ("values", "zip", "range", "log")
     given = [key for key in forms if key in entry.table]
     if len(given) != 1:
-        said = " and ".join(given) if given else "nothing to go over"
+        said = " and ".join(given) if given else "no values"
         entry.wrong("conflicting-settings", "", f"it has {said}", f"give one of {', '.join(forms)}")
         return (), None
     if moving is not None:
@@ -265,12 +265,12 @@ class _Range:
         ):
             return self._wrong(
                 "conflicting-settings",
-                "its ends are not of one kind",
+                "its ends have different units",
                 "give both with a unit, or none",
             )
         ends = _value(low), _value(high)
         if ends[0] >= ends[1] or (self._log and ends[0] <= 0):
-            hint = "give a smaller one first" + (", above zero" if self._log else "")
+            hint = "give the smaller one first" + (", above zero" if self._log else "")
             return self._wrong("invalid-value", "it holds nothing", hint)
         if step is None and points is None and search:
             return (), self._span(low, high, multiple)
@@ -379,7 +379,7 @@ def _value(end: Any) -> Decimal:
 
 
 def _when(entry: Entry) -> Mapping[str, tuple[Label, ...]]:
-    table = entry.take("when", Mapping, "a table of axes and the labels they have then", {})
+    table = entry.take("when", Mapping, "a table of axes and labels", {})
     return {
         name: tuple(labels) if isinstance(labels, list | tuple) else (labels,)
         for name, labels in table.items()

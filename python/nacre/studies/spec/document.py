@@ -78,18 +78,18 @@ def read(given: Given) -> Reading:
             "missing-setting",
             "axis",
             "there is nothing to study",
-            "give an axis, as [[axis]], that varies",
+            "give an axis with several values: [[axis]]",
         )
     if search is not None and not objectives and "objective" not in entry.table:
         entry.wrong(
             "missing-setting",
             "objective",
-            "a search has to know what is wanted",
+            "a search needs an objective",
             "give an [[objective]]",
         )
     if search is not None and budget.points is None:
         entry.wrong(
-            "missing-setting", "budget.points", "a search has no end", "give points in [budget]"
+            "missing-setting", "budget.points", "a search needs a limit", "give points in [budget]"
         )
     questions = Questions(
         title, summary, sound, seeds, confidence, search, objectives, constraints, paths
@@ -194,6 +194,6 @@ def _seeds(entry: Entry) -> tuple[int, ...]:
         )
     elif len(set(right)) < len(right):
         entry.wrong(
-            "duplicate-name", "seeds", "the same seed twice gives the same run twice", given=seeds
+            "duplicate-name", "seeds", "a seed is listed twice, which gives equal runs", given=seeds
         )
     return tuple(right)

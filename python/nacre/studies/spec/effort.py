@@ -53,7 +53,7 @@ def read_confidence(entry: Entry | None, *, searches: bool) -> Confidence | None
             "missing-setting",
             "confidence",
             "it is missing",
-            'say how well means are to be known, as "2 %"',
+            'give the precision of means, e.g. "2 %"',
         )
     elif share is None or share.base != "share" or not 0 < share.value < 1:
         entry.wrong("invalid-value", "confidence", 'it is not a share such as "2 %"', given=given)
@@ -63,7 +63,7 @@ def read_confidence(entry: Entry | None, *, searches: bool) -> Confidence | None
         entry.wrong(
             "out-of-range",
             "repeats",
-            "a design cannot be run so often",
+            "invalid numbers of runs",
             hint,
             given={"least": least, "repeats": most},
         )

@@ -131,7 +131,7 @@ class Entry:
         """Notes a key that belongs in another table."""
         if key in self.table:
             self._known.append(key)
-            self.wrong("invalid-path", key, "it does not stand here", f"write it below {place}")
+            self.wrong("invalid-path", key, "it is not allowed here", f"move it to {place}")
 
     def done(self) -> None:
         """Notes all unread keys."""

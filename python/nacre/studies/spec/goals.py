@@ -20,11 +20,11 @@ def read_objective(entry: Entry, paths: Mapping[str, str]) -> Objective | None:
     goal = entry.take("goal", str, "max or min")
     entry.done()
     if goal is not None and goal not in _GOALS:
-        entry.wrong("invalid-value", "goal", "it is neither max nor min", given=goal)
+        entry.wrong("invalid-value", "goal", "expected max or min", given=goal)
         return None
     goal = goal or (metrics.usual_goal(column) if column else "min")
     if goal is None:
-        entry.wrong("missing-setting", "goal", "is more of it better, or less?", "give max or min")
+        entry.wrong("missing-setting", "goal", "it has no default direction", "give max or min")
     return Objective(column, cast("metrics.Goal", goal)) if column and goal else None
 
 
