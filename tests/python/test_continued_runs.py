@@ -1,4 +1,4 @@
-"""A run that continues from a saved state measures what a run of both parts measures."""
+"""A run that continues from a saved state has the same results as one uninterrupted run."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _of_preset(path: Path) -> dict[str, Any]:
 
 
 def _is_quickly_saved(path: Path) -> bool:
-    """Whether it is not a whole flash drive: the built-in scenarios have small ones."""
+    """Whether the device is not a full-size flash drive; built-in scenarios have small ones."""
     return str(tomllib.loads(path.read_text())["kind"]) != "ssd"
 
 

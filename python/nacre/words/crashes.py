@@ -91,8 +91,8 @@ def pulled_facts(pulled: Pulled) -> list[str]:
     under_check = sum(each.check_cut_s is not None for each in pulled.rounds)
     if recovering or under_check:
         lines.append(
-            f"power failed again {count(recovering)} times during recovery"
-            f" and {count(under_check)} times during the check, which was repeated"
+            f"another {count(recovering)} power losses during recovery"
+            f" and {count(under_check)} during the check, which was repeated"
         )
     lines += _struck_facts(pulled)
     checked = [each for each in pulled.rounds if each.check is not None]
