@@ -1,11 +1,11 @@
 #!/bin/sh
-# Lets the power of a served device fail under a mounted file system, and mounts it again: what a machine does after a
-# loss of power. Needs root, nbdfuse (libnbd-bin), losetup and e2fsck; see docs/serving.md.
+# Cuts the power of a served device under a mounted file system, and mounts it again, as a machine does after a power loss.
+# Needs root, nbdfuse (libnbd-bin), losetup, and e2fsck; see docs/serving.md.
 #
 #   remount.sh IMAGE FOLDER [--no-power-fail | ctl-option...]
 #
-# With --no-power-fail the power has failed already, and the file system is only mounted again.
-# IMAGE is served, and FOLDER is where its file system is mounted. Further words go to `nacre ctl power-fail`.
+# IMAGE is the served image, and FOLDER the mount point of its file system. With --no-power-fail, the file system is only
+# mounted again. Other options are passed to `nacre ctl power-fail`.
 set -eu
 
 if [ $# -lt 2 ]; then
@@ -17,12 +17,12 @@ shift 2
 nacre=${NACRE:-nacre}
 fuse=$folder.fuse
 
-# 1. The power fails. Every client is cut off, and the device loses what its design loses.
+# 1. Cut power: all clients are disconnected, and the device loses its volatile data.
 if [ "${1-}" != --no-power-fail ]; then
     "$nacre" ctl power-fail "$image" "$@"
 fi
 
-# 2. What stood on the device goes: the file system, the loop device, nbdfuse. None of it can write any more.
+# 2. Remove everything above the device, which can no longer write: the file system, the loop device, nbdfuse.
 loop=$(findmnt --noheadings --output SOURCE --target "$folder" 2>/dev/null || true)
 umount --lazy "$folder" 2>/dev/null || true
 case $loop in
@@ -30,7 +30,7 @@ case $loop in
 esac
 fusermount3 -u -z "$fuse" 2>/dev/null || true
 
-# 3. The device is there again: the same server, the same image.
+# 3. Connect to the device again: the server and the image are unchanged.
 mkdir -p "$fuse" "$folder"
 nbdfuse "$fuse" "nbd+unix:///?socket=$image.sock" > /dev/null 2>&1 &
 for _ in $(seq 100); do
@@ -39,15 +39,15 @@ for _ in $(seq 100); do
 done
 loop=$(losetup --find --show --direct-io=on "$fuse/nbd")
 
-# 4. The journal of the file system is played back. 1: errors were corrected; anything above is not good.
+# 4. Replay the journal of the file system. Status 1 means that errors were corrected; a higher status is a failure.
 status=0
 e2fsck -p "$loop" || status=$?
 if [ "$status" -gt 1 ]; then
-    echo "$loop: e2fsck ended with $status; look at it with: e2fsck -f $loop" >&2
+    echo "$loop: e2fsck ended with status $status; inspect it with: e2fsck -f $loop" >&2
     losetup --detach "$loop"
     exit 1
 fi
 
-# 5. It is mounted again.
+# 5. Mount the file system.
 mount "$loop" "$folder"
 echo "$folder: mounted again from $loop"

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 class Tried(View):
     """Results for one class of faults.
 
-    `lost_and_told` blocks had an acknowledged write that recovery counts as lost; `lost_unseen`
-    devices returned something wrong, and have no means to see it.
+    `lost_and_told` blocks had an acknowledged write that recovery reports as lost; `lost_unseen`
+    devices returned corrupted data that they cannot detect.
     """
 
     fault: str

@@ -205,17 +205,20 @@ class Drive:
         together = page // PAGE
         note = f"pages of {together} of the {die.planes} planes, which hold a unit" * (together > 1)
         yield "planes", assumed(str(die.planes // together), usual, note)
-        yield "pages", assumed(small["pages"], "fewer than in the drive, to be soon steady", fewer)
+        yield (
+            "pages",
+            assumed(small["pages"], "fewer than in the drive, for a fast steady state", fewer),
+        )
         yield "page", assumed(f'"{page // KIB} KiB"', usual, note)
-        fewer = f"{self.blocks} in the drive, as its capacity and spare flash are"
+        fewer = f"{self.blocks} in the drive, by its capacity and spare flash"
         yield (
             "blocks",
-            assumed(small["blocks"], "fewer than in the drive, to be soon steady", fewer),
+            assumed(small["blocks"], "fewer than in the drive, for a fast steady state", fewer),
         )
         if sheet.unit != READ_SIZE:
             yield "transfer", assumed('"4 KiB"', "a codeword")
             yield "unit", fitted(f'"{sheet.unit / KIB:g} KiB"', "indirection unit")
-        note = "next to driver, firmware, channel and link"
+        note = "in addition to driver, firmware, channel, and link"
         read = f'["{_time(self.read)}"]'
         known = sheet.read_latency is not None
         yield "read", fitted(read, "latency of a random read", note) if known else assumed(read)
@@ -231,7 +234,7 @@ class Drive:
                 "programs_at_once",
                 fitted(str(self.programs_at_once), "sequential writes", note),
             )
-        share = f"{_time(die.erase)} in the drive, for as many more pages"
+        share = f"{_time(die.erase)} in the drive, which has more pages per block"
         yield "erase", assumed(f'"{small["erase"]}"', usual, share)
         if sheet.endurance is not None:
             flash = self.row * die.pages * self.blocks
@@ -247,11 +250,11 @@ class Drive:
         yield "scheduling.suspend", assumed('"30 us"', "tens of microseconds, wu-he-2012")
         yield "scheduling.resume", assumed('"10 us"', "none published")
         if self.independent:
-            note = "without it dies are too few for the sheet's random reads"
+            note = "without it, the dies are too few for the random reads of the data sheet"
             yield "scheduling.independent_planes", fitted("true", "random reads", note)
         yield "link", fitted(f'"{sheet.sequential_read / 1e6:.6g} MB/s"', "sequential reads")
         yield "processors", assumed(str(PROCESSORS), "none published")
-        yield "firmware", fitted(f'"{_time(self.firmware)}"', "random reads a second")
+        yield "firmware", fitted(f'"{_time(self.firmware)}"', "random reads per second")
         known = sheet.write_latency is not None
         driver = f'"{_time(self.driver)}"'
         yield (
@@ -327,7 +330,7 @@ def drive(sheet: DataSheet) -> Drive:
         read = sheet.read_latency - driver - firmware - 0.3e-6 - READ_SIZE / bus - over_link
     for option, time in (("write-latency", driver), ("read-latency", read)):
         if time <= 1e-6:
-            told = "it is less than what firmware, link and driver take alone"
+            told = "it is less than the time of firmware, link, and driver"
             problems.append(_contradiction(option, told, "remove it, or give more"))
     if problems:
         raise config_error(problems)
@@ -379,9 +382,9 @@ _SCENARIO = """\
 {figures}
 # Values that are not on the data sheet are marked as assumed; replace those that you know.
 #
-# It has the dies of the drive, but fewer pages to a block and fewer blocks, so that it is soon in
-# its steady state; rates and latencies are those of the drive, its life and capacity are not.
-# The whole drive takes some 3 bytes of memory for 1 KiB:
+# It has the dies of the drive, but fewer blocks and fewer pages per block, so that it reaches its
+# steady state sooner. Rates and latencies are those of the drive; lifetime and capacity are not.
+# A simulation of the full drive takes about 3 bytes of memory per KiB:
 #   nacre run FILE {whole}
 schema = 1
 name = "drive"

@@ -6,11 +6,11 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent.parent / "examples"
 EXAMPLES = {
-    "first_look.ipynb": "a notebook: a cache of phase-change memory, from Python",
-    "cache_for_the_money.toml": "a study: which cache before networked storage is worth its money",
-    "equal_cost_caches.py": "server caches of PCM and flash that cost the same, side by side",
+    "first_look.ipynb": "a notebook: a cache of phase-change memory, in Python",
+    "cache_for_the_money.toml": "a study: server caches for networked storage, by IOPS and cost",
+    "equal_cost_caches.py": "server caches of PCM and flash at equal cost",
     "crash_database.py": "tests that a database loses no committed row when power fails",
-    "remount.sh": "a served device whose power fails under a file system is mounted again",
+    "remount.sh": "remounts the file system of a served device after a power loss",
 }
 """Description of each example."""
 _RUN = {".py": "python", ".toml": "nacre study", ".sh": "sh", ".ipynb": "jupyter notebook"}

@@ -204,7 +204,7 @@ def _given_settings(lines: Sequence[str]) -> set[str]:
 
 def _offered(model: Model, given: set[str], preset: Mapping[str, str]) -> Iterator[str]:
     """All other settings as comments; removing the `#` sets one."""
-    yield "# Other settings, with the values they have here:"
+    yield "# Other settings with their current values:"
     for setting in model.settings:
         if setting.name not in given and "." not in setting.name:
             value = preset.get(setting.name) or setting.default or f"...  ({setting.holds})"
