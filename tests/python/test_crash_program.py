@@ -96,7 +96,7 @@ def test_an_interrupted_program_may_put_away_what_it_made(device: str, tmp_path:
     process.send_signal(signal.SIGTERM)
     status, out, err = ended(process)
     assert status == 130, err
-    assert "pulled 0 times" in out, "the round was cut short"
+    assert "power was cut 0 times" in out, "the round was cut short"
     assert away.exists()
     assert not is_alive(pid)
 

@@ -345,7 +345,7 @@ def test_a_worker_is_a_point_ahead_until_few_are_left() -> None:
 
 
 def test_a_worker_with_another_nacre_is_refused() -> None:
-    with pytest.raises(Error, match=r"another Nacre: .*, not 0\.0\.1"):
+    with pytest.raises(Error, match=r"another version of Nacre: .*, not 0\.0\.1"):
         evaluate(Base("0.0.1"), [])
     assert identity().startswith(nacre.__version__)
 

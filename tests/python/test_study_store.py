@@ -194,7 +194,7 @@ def test_a_directory_that_is_not_ours_is_left_alone(tmp_path: Path) -> None:
     assert "holds a study already; give --resume" in told(out)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("")
-    assert "has files in it that are no study's" in told(tmp_path / "mine", resume=True)
+    assert "has files that do not belong to a study" in told(tmp_path / "mine", resume=True)
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["thesis.txt"]
     (tmp_path / "foreign").mkdir()
     (tmp_path / "foreign" / "study.json").write_text('{"mine": 1}')
@@ -232,7 +232,7 @@ def test_the_lock_of_somebody_else_stays_as_it_is(
     for name, data in files.items():
         (tmp_path / name).write_bytes(data)
     for resume in (False, True):
-        with pytest.raises(ConfigError, match="no study's; give another directory"):
+        with pytest.raises(ConfigError, match="a study; give another directory"):
             nacre.study(STUDY, out=tmp_path, resume=resume, workers=1)
         assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == files
 

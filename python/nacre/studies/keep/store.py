@@ -244,7 +244,7 @@ class Store(Memory):
             raise invalid(
                 "file-exists",
                 "--out",
-                f"{self.directory} has files in it that are no {self._what}'s",
+                f"{self.directory} has files that do not belong to a {self._what}",
                 hint="give another directory",
             )
 
