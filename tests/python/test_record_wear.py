@@ -57,7 +57,7 @@ def test_a_stack_without_wear_has_no_blocks() -> None:
 
 def test_a_placement_handle_without_writes_has_no_amplification(tmp_path: Path) -> None:
     small = {"channels": 1, "ways": 1, "planes": 1, "blocks": 128, "pages": 64, "spare_blocks": 0}
-    share = {"over_provisioning": "40 %", "placement_handles": 2, "buffer": "256 KiB"}
+    share = {"over_provisioning": "40 %", "fdp": {"initially_isolated": 2}, "buffer": "256 KiB"}
     writes = {"kind": "uniform", "requests": 400, "footprint": "4 MiB", "read_share": "0 %"}
     stack = {"preset": "tlc_nvme", **small, **share}
     record = nacre.run("disk-15k", {"stack": stack, "workload": writes})

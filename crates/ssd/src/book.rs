@@ -59,3 +59,15 @@ pub(crate) struct Programs {
     pub(crate) cleanings: u64,
     pub(crate) levelings: u64,
 }
+
+impl Programs {
+    /// Units that the host wrote.
+    pub(crate) fn by_host(&self) -> u64 {
+        self.host + self.coalesced
+    }
+
+    /// Units programmed, without parity.
+    pub(crate) fn on_media(&self) -> u64 {
+        self.host + self.cleaned + self.leveled + self.mapping + self.padding
+    }
+}

@@ -63,12 +63,33 @@
 //! host writes use all bits of a cell at once. GC moves data out of SLC mode. SLC superblocks hold little valid
 //! data for their size, so policies such as greedy choose them first.
 //!
-//! *Placement handles* (`placement_handles`; reclaim unit handles of flexible data placement, FDP): writes
-//! through different handles go to different superblocks. The handle of a request is its volume modulo the number
-//! of handles; the volume is the number of its tenant. GC mixes the data of all handles (`isolation` "initial")
-//! or keeps it separate ("persistent"). Every handle keeps a superblock open. GC keeps one more open, or one per
-//! handle. All of them take space from over-provisioning. With allocation by plane, each of them is one block of
-//! every plane.
+//! ## Flexible data placement
+//! With `fdp`, the drive has flexible data placement (FDP; NVMe TP4146):
+//!
+//! | specification | model |
+//! |---|---|
+//! | reclaim unit (RU) | a superblock: `reclaim_unit` blocks of every plane of the dies of its reclaim group. It is filled, garbage-collected, and erased as a whole |
+//! | reclaim group (RG) | `reclaim_groups` of `allocation`: an equal share of the dies with consecutive numbers. Each has its own write frontiers, GC, and wear leveling, and data that moves stays in it |
+//! | reclaim unit handle (RUH) | references an open superblock in each reclaim group; writes through different handles go to different superblocks |
+//! | placement identifier (PID; the DSPEC field of a write) | the volume of a request, which is the number of its tenant. With H handles and G groups, volume V names handle V mod H and group (V / H) mod G |
+//! | initially isolated | GC mixes the data of all handles of this type (`initially_isolated`, the first handles) |
+//! | persistently isolated | GC keeps the data of each handle of this type separate (`persistently_isolated`, the last handles) |
+//!
+//! - Every handle keeps a superblock open in each group. GC keeps another one open for the data of all initially
+//!   isolated handles, and one for each persistently isolated handle. All of them take space from
+//!   over-provisioning. With allocation by plane, each of them is one block of every plane.
+//! - A write to a group that is full goes to the group with the least data (`units_redirected`). Pages of the
+//!   mapping table lie in the group given by their number.
+//! - Blocks that do not fill a reclaim unit are spare blocks.
+//!
+//! The counters `host_bytes_with_metadata_written` (HBMW), `media_bytes_with_metadata_written` (MBMW), and
+//! `media_bytes_erased` (MBE) are those of the log page of FDP statistics. HBMW counts whole mapping units. MBMW
+//! has what the host wrote, less what changed in the buffer, and everything that was moved or added: data that GC
+//! and wear leveling moved, pages of the mapping table, padding, and parity.
+//!
+//! FDP events are counted for each handle: `implicitly_modified` (81h: the drive had the handle reference another
+//! reclaim unit) and, of these, `not_fully_written` (0h: the former one had space left, e.g. because a refresh
+//! closed it). `units_moved` are the units of event 80h (media reallocated).
 //!
 //! ## Mapping
 //! The mapping table is in DRAM, or in flash with an LRU cache of its pages (`mapping_cache`, DFTL). A miss reads
@@ -143,13 +164,14 @@
 //! NVMe controllers do. `places` of the workload `tenants` does the same in front of any stack.
 //!
 //! ## Results
-//! The table `handles` lists, for each placement handle, the host writes, the units that GC moved, and the write
-//! amplification. A handle without writes has no write amplification.
+//! The table `handles` lists, for each reclaim unit handle, the host writes, the units that GC moved, the write
+//! amplification, and the events. A handle without writes has no write amplification.
 //!
 //! # Not modeled
 //! - Zones: see `zns_ssd`.
-//! - Reclaim units of another size than a superblock, reclaim groups, and directives that name a handle in every
-//!   write.
+//! - FDP: commands by which the host has a handle reference an empty reclaim unit (I/O Management Send), the time
+//!   limit of an open reclaim unit (event 1h), and resets that change handles (event 2h): after a power loss, a
+//!   handle continues with its reclaim unit.
 //! - Superblocks that always use SLC mode, and folding while the host is idle. A full SLC cache stays full until
 //!   GC needs its space, and is used again only if more than `reserve` superblocks are erased.
 //! - Slower or faster programs of worn cells. If all pages of a word line are programmed, each takes its own
@@ -215,6 +237,9 @@
 //! - End of life at the time given by endurance, blocks, and write amplification.
 //! - Tenants with separate handles have the write amplification of separate drives; tenants with one handle have
 //!   that of one drive.
+//! - Flexible data placement: the write amplification of each handle of two lifetimes equals its closed form under
+//!   FIFO, whatever the isolation; that of a log is 1. Statistics equal the programs and erases of the dies.
+//!   A reclaim group amplifies as a drive of its dies, and its data never leaves it.
 //! - Read retries, their latency, and lost units against binomial tails, also with parity and with copies inside
 //!   a die; the time of a rebuilt read.
 //! - Bit errors follow their law, no lost unit is returned as good, and refreshes are reads over their limit.
@@ -245,9 +270,10 @@ mod workbench;
 pub mod zns_ssd;
 
 pub use config::{
-    Allocation, Arbitration, BufferPlaces, ByTenant, Cached, Drive, Dynamic, ErrorsConfig, FlashScheduling,
-    Isolation, MappingCacheConfig, Order, PageMapping, Parity, Queue, ReadPriority, Shared, SlcCacheConfig,
-    SsdConfig, Static, Superblock, Suspension, Unwritten, WeightedRoundRobin, ZnsSsdConfig, ZonesConfig,
+    Allocation, Arbitration, BufferPlaces, ByTenant, Cached, Drive, Dynamic, ErrorsConfig, FdpConfig,
+    FlashScheduling, MappingCacheConfig, Order, PageMapping, Parity, Queue, ReadPriority, Shared,
+    SlcCacheConfig, SsdConfig, Static, Superblock, Suspension, Unwritten, WeightedRoundRobin, ZnsSsdConfig,
+    ZonesConfig,
 };
 
 use config::Config;
@@ -378,7 +404,7 @@ fn build_paged<S: Store>(
     let (geometry, mapping) = (Geometry::of(config), config.mapping());
     let spare_areas = if S::CARRIES_BYTES { 8 * geometry.numbers() as u64 } else { 0 };
     let at_once = geometry.memory_bytes_at_once(config.blocks, blocks_differ(config));
-    let of_handles = if mapping.placement_handles > 1 { geometry.numbers() as u64 } else { 0 };
+    let of_handles = if mapping.handles() > 1 { geometry.numbers() as u64 } else { 0 };
     let in_all = geometry.memory_bytes(config.blocks) + spare_areas + of_handles;
     builder.take_memory_as_touched(slot.path(), at_once, in_all.max(at_once))?;
     let cleaner = cleaning::build(&mapping.cleaning, geometry.superblocks, builder)?;
@@ -388,7 +414,7 @@ fn build_paged<S: Store>(
     let rules = Rules {
         youngest_first: config.youngest_first,
         wear_spread: mapping.wear_spread,
-        held_units: (kept / f64::from(mapping.placement_handles * geometry.regions)) as u32,
+        held_units: (kept / f64::from(mapping.handles() * geometry.regions)) as u32,
         erased_while_idle: mapping.idle_reserve.map_or(0, |more| mapping.reserve + more),
         erases_in_turn: config.erases_at_once.is_some(),
     };

@@ -1486,6 +1486,16 @@ class SsdDeviceMappingCache(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class SsdDeviceFdp(Table):
+    """Flexible data placement (FDP): writes through different reclaim unit handles go to different."""
+
+    initially_isolated: int | None = None
+    """Number of initially isolated handles: garbage collection mixes their data. Default: 0."""
+    persistently_isolated: int | None = None
+    """Number of persistently isolated handles: garbage collection keeps the data of each separate. Default: 0."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class SsdDeviceErrors(Table):
     """Bit errors and their correction; absent means no bit errors."""
 
@@ -1635,10 +1645,8 @@ class SsdDevice(Table):
     """Data programmed between two checkpoints of the mapping. After a power loss, later data is found by reading spare areas. Default: 1 GiB."""
     mapping_cache: SsdDeviceMappingCache | None = None
     """Mapping table in flash with a cache in DRAM (DFTL); absent means that the whole table is in DRAM."""
-    placement_handles: int | None = None
-    """Number of placement handles, like the reclaim unit handles of NVMe flexible data placement (FDP). Data of each handle is written to separate superblocks. The tenants of a workload are assigned to them cyclically. Default: 1."""
-    isolation: Literal["initial", "persistent"] | None = None
-    """Whether garbage collection mixes the data of placement handles. Default: initial."""
+    fdp: SsdDeviceFdp | None = None
+    """Flexible data placement (FDP): writes through different reclaim unit handles go to different superblocks. Absent means a drive without it."""
     errors: SsdDeviceErrors | None = None
     """Bit errors and their correction; absent means no bit errors."""
     kind: Literal["ssd"] = "ssd"
@@ -2633,7 +2641,7 @@ class LatencyLogLatency(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class ReadPriorityFlashScheduling(Table):
-    """Host reads go before everything that waits for their die."""
+    """Host reads go before all other operations that wait for their die."""
 
     independent_planes: bool | None = None
     """Whether the planes of a die serve host reads independently (asynchronous independent plane reads). Default: false."""
@@ -2667,7 +2675,7 @@ class InOrderFlashScheduling(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class UnlimitedQueue(Table):
-    """As many as come."""
+    """No limit."""
 
     kind: Literal["unlimited"] = "unlimited"
     """Which room this is."""
@@ -2675,17 +2683,17 @@ class UnlimitedQueue(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class SharedQueue(Table):
-    """All tenants share its slots, first come, first served."""
+    """All tenants share the slots, first come, first served."""
 
     depth: int
-    """Slots."""
+    """Number of slots."""
     kind: Literal["shared"] = "shared"
     """Which room this is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ByTenantQueue(Table):
-    """Each tenant has slots of its own; one that sends more requests waits for them."""
+    """Each tenant has its own slots; its further requests wait for them."""
 
     depths: list[int]
     """Slots of each tenant of a workload, in their order; the list repeats if there are more tenants."""
@@ -2698,7 +2706,7 @@ class RoundRobinQueue(Table):
     """Each tenant has a submission queue."""
 
     depth: int
-    """Slots."""
+    """Number of slots."""
     kind: Literal["round_robin"] = "round_robin"
     """Which room this is."""
 
@@ -2720,7 +2728,7 @@ class WeightedRoundRobinQueue(Table):
     """Each tenant has a submission queue with a priority class."""
 
     depth: int
-    """Slots."""
+    """Number of slots."""
     classes: list[Literal["urgent", "high", "medium", "low"]]
     """Priority class of each tenant of a workload, in their order; the list repeats if there are more tenants."""
     weights: WeightedRoundRobinQueueWeights
@@ -2743,6 +2751,10 @@ class SuperblockAllocation(Table):
 
     parity: SuperblockAllocationParity | None = None
     """Parity within superblocks, like Micron's RAIN and SandForce's RAISE: uncorrectable units are rebuilt from the other dies. It takes its share of the flash from over-provisioning. Absent means no parity."""
+    reclaim_unit: int | None = None
+    """Size of a superblock, which is the reclaim unit of flexible data placement, in blocks per plane: with 4, four blocks of every plane are filled, garbage-collected, and erased together. Default: 1."""
+    reclaim_groups: int | None = None
+    """Number of reclaim groups, each with an equal share of the dies: a superblock spans the dies of its group, and garbage collection keeps data in its group. Must divide the number of dies. Default: 1."""
     kind: Literal["superblock"] = "superblock"
     """Which room this is."""
 
@@ -3185,6 +3197,7 @@ __all__ = [
     "SpecwebWorkload",
     "SsdDevice",
     "SsdDeviceErrors",
+    "SsdDeviceFdp",
     "SsdDeviceMappingCache",
     "SsdDeviceSlcCache",
     "StaleReadFault",

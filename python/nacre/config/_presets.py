@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         MemoryScheduling,
         Queue,
         SsdDeviceErrors,
+        SsdDeviceFdp,
         SsdDeviceMappingCache,
         SsdDeviceSlcCache,
         WearLeveling,
@@ -290,8 +291,7 @@ class SsdSettings(TypedDict, total=False):
     paired_page_loss: bool
     checkpoint_every: str
     mapping_cache: SsdDeviceMappingCache
-    placement_handles: int
-    isolation: Literal['initial', 'persistent']
+    fdp: SsdDeviceFdp
     errors: SsdDeviceErrors
 
 

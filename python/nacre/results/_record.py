@@ -269,7 +269,7 @@ class Health(View):
 
 
 class Handle(View):
-    """Writes through a placement handle of a drive."""
+    """Writes through a reclaim unit handle of a drive."""
 
     units_host: int
     """Mapping units that the host wrote through it."""
@@ -277,6 +277,10 @@ class Handle(View):
     """Mapping units of its data that moved."""
     write_amplification: float | None
     """Write amplification of the handle; null without host writes."""
+    implicitly_modified: int
+    """Changes of the reclaim unit that it references, by the drive (event 81h of flexible data placement)."""
+    not_fully_written: int
+    """Changes among these before the reclaim unit was written to capacity (event 0h)."""
 
 
 class Fault(View):
@@ -339,7 +343,7 @@ class Component(View):
     health: Health | None
     """Health; null if its medium does not wear."""
     handles: tuple[Handle, ...]
-    """Writes through each placement handle, in their order; empty unless there are several."""
+    """Writes through each reclaim unit handle, in their order; empty unless there are several."""
     faults: tuple[Fault, ...]
     """Effects of each fault of the scenario, in their order; empty without faults."""
     tables: View

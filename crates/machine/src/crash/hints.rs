@@ -90,12 +90,29 @@ const CRC_ERRORS: &str = "{ ecc = { kind = \"crc32\" }, bit_error_rate = 0.00000
 /// Page allocation: with parity over all dies and over two, and by address with copyback.
 const PARITY: &str = "{ kind = \"superblock\", parity = {} }";
 const PARITY_OF_TWO: &str = "{ kind = \"superblock\", parity = { stripe = 2 } }";
+const LARGE_UNITS: &str = "{ kind = \"superblock\", reclaim_unit = 2 }";
+const GROUPS: &str = "{ kind = \"superblock\", reclaim_groups = 2 }";
+const GROUPS_OF_PARITY: &str = "{ kind = \"superblock\", reclaim_groups = 2, parity = {} }";
 const COPYBACK: &str = "{ kind = \"static\", order = \"pwc\", copyback = true }";
 
 /// By room and setting.
 const WEARS: &[(&str, &str, &[&str])] = &[
     ("ssd", "errors", &[LEFT_OUT, LEFT_OUT, LEFT_OUT, BCH_ERRORS, LDPC_ERRORS, CRC_ERRORS]),
-    ("ssd", "allocation", &["\"superblock\"", PARITY, PARITY_OF_TWO, "\"static\"", COPYBACK, "\"dynamic\""]),
+    (
+        "ssd",
+        "allocation",
+        &[
+            "\"superblock\"",
+            PARITY,
+            PARITY_OF_TWO,
+            LARGE_UNITS,
+            GROUPS,
+            GROUPS_OF_PARITY,
+            "\"static\"",
+            COPYBACK,
+            "\"dynamic\"",
+        ],
+    ),
     ("ssd", "endurance", &["1", "2", "3", "3"]),
     ("ssd", "capacity", &[LEFT_OUT]),
     ("measured", "drive", &[LEFT_OUT]),
@@ -147,10 +164,11 @@ const OWN: &[(&str, &str, &[&str])] = &[
     ("hdd", "inner_rate", &["\"120 MB/s\""]),
     ("hdd", "write_cache", &["\"0 B\"", "\"4 KiB\"", "\"64 KiB\""]),
     ("ssd", "channels", &["1", "2"]),
-    ("ssd", "placement_handles", &["1", "1", "2", "3"]),
+    ("ssd", "fdp", &[LEFT_OUT, ANY]),
+    ("ssd.fdp", "initially_isolated", &["1", "2"]),
+    ("ssd.fdp", "persistently_isolated", &["0", "0", "1", "2"]),
     ("ssd", "allocation", &[WEAR]),
     ("by_tenant", "depths", &["[1]", "[2, 1]"]),
-    ("ssd", "isolation", &[LEFT_OUT, LEFT_OUT, "\"persistent\""]),
     ("zns_ssd", "zone_superblocks", &["1", "1", "2"]),
     ("zns_ssd", "active_zones", &["1", "2", "3"]),
     ("zns_ssd", "open_zones", &[LEFT_OUT, "1", "2"]),

@@ -183,19 +183,23 @@ fn fault(report: &FaultReport) -> Fault {
     }
 }
 
-/// Writes through each placement handle. A table of the component has them too, but studies keep no tables.
+/// Writes through each reclaim unit handle. They are also a table, but studies keep no tables.
 fn handles(report: &ComponentReport) -> Vec<Handle> {
     let column = |name: &str| {
         let found = report.columns.iter().find(|column| column.name == name);
         found.map_or(&[][..], |column| &column.values)
     };
     let counts = column("handles.units_host").iter().zip(column("handles.units_moved"));
+    let changes = column("handles.implicitly_modified").iter().zip(column("handles.not_fully_written"));
     counts
         .zip(column("handles.write_amplification"))
-        .map(|((&host, &moved), &amplification)| Handle {
+        .zip(changes)
+        .map(|(((&host, &moved), &amplification), (&modified, &not_full))| Handle {
             units_host: host as u64,
             units_moved: moved as u64,
             write_amplification: (!amplification.is_nan()).then_some(amplification),
+            implicitly_modified: modified as u64,
+            not_fully_written: not_full as u64,
         })
         .collect()
 }

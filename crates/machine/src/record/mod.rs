@@ -369,7 +369,7 @@ pub struct Component {
     pub wear: Option<Wear>,
     /// Health; null if its medium does not wear.
     pub health: Option<Health>,
-    /// Writes through each placement handle, in order; empty unless there are several.
+    /// Writes through each reclaim unit handle, in their order; empty unless there are several.
     pub handles: Vec<Handle>,
     /// Effects of each fault of the scenario, in order; empty without faults.
     pub faults: Vec<Fault>,
@@ -377,7 +377,7 @@ pub struct Component {
     pub tables: BTreeMap<&'static str, Table>,
 }
 
-/// Writes through a placement handle of a drive.
+/// Writes through a reclaim unit handle of a drive.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Handle {
     /// Mapping units that the host wrote through it.
@@ -386,6 +386,10 @@ pub struct Handle {
     pub units_moved: u64,
     /// Write amplification of the handle; null without host writes.
     pub write_amplification: Option<f64>,
+    /// Changes of the reclaim unit that it references, by the drive (event 81h of flexible data placement).
+    pub implicitly_modified: u64,
+    /// Changes among these before the reclaim unit was written to capacity (event 0h).
+    pub not_fully_written: u64,
 }
 
 /// A fault of the scenario, and its effects during the measurement.

@@ -82,6 +82,14 @@ pub struct Superblock {
     /// Parity within superblocks, like Micron's RAIN and SandForce's RAISE: uncorrectable units are rebuilt
     /// from the other dies. It takes its share of the flash from over-provisioning. Absent means no parity.
     pub parity: Option<Parity>,
+    /// Size of a superblock, which is the reclaim unit of flexible data placement, in blocks per plane: with 4,
+    /// four blocks of every plane are filled, garbage-collected, and erased together.
+    #[config(default = 1, min = 1, max = 1024, source = "assumed: the smallest unit over all dies")]
+    pub reclaim_unit: u32,
+    /// Number of reclaim groups, each with an equal share of the dies: a superblock spans the dies of its group,
+    /// and garbage collection keeps data in its group. Must divide the number of dies.
+    #[config(default = 1, min = 1, max = 65536, source = "assumed: superblocks over all dies")]
+    pub reclaim_groups: u32,
 }
 
 /// Parity over pages of different dies.
@@ -161,7 +169,23 @@ impl Allocation {
         }
     }
 
-    /// Operations of a stripe, including parity, in a drive with this many `dies`; `None` without parity.
+    /// Number of reclaim groups; 1 with allocation by plane.
+    pub(crate) fn reclaim_groups(&self) -> u32 {
+        match self {
+            Allocation::Superblock(of) => of.reclaim_groups,
+            Allocation::Static(_) | Allocation::Dynamic(_) => 1,
+        }
+    }
+
+    /// Blocks of a superblock in each of its planes.
+    pub(crate) fn reclaim_unit(&self) -> u32 {
+        match self {
+            Allocation::Superblock(of) => of.reclaim_unit,
+            Allocation::Static(_) | Allocation::Dynamic(_) => 1,
+        }
+    }
+
+    /// Operations of a stripe, including parity, if superblocks span this many `dies`; `None` without parity.
     pub(crate) fn stripe(&self, dies: u32) -> Option<u32> {
         match self {
             Allocation::Superblock(of) => Some(of.parity.as_ref()?.stripe.unwrap_or(dies)),

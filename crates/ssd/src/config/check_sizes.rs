@@ -44,7 +44,8 @@ pub(crate) fn check_numbers(config: &Config, reader: &mut Reader<'_>) -> bool {
         reader.conflict("pages", &given, &problem, remedy);
         return false;
     }
-    let superblocks = u128::from(config.blocks) * u128::from(config.regions());
+    let superblocks =
+        u128::from(config.blocks.div_ceil(config.blocks_of_plane())) * u128::from(config.regions());
     let numbers = u128::from(units.next_power_of_two()) * superblocks;
     if numbers > NUMBERS_MAX {
         let problem = format!("the flash has {numbers} units, and {NUMBERS_MAX} are the most");
@@ -74,13 +75,14 @@ pub(crate) fn check_buffer(config: &Config, reader: &mut Reader<'_>) {
     let least = (1 + config.operations_filled()) * config.operation_bytes();
     let given = config.buffer.to_string();
     if config.buffer.0 < least {
-        let handles = config.pages().map(|mapping| u64::from(mapping.placement_handles));
+        let handles = config.pages().map(|mapping| u64::from(mapping.handles()));
+        let part = if config.is_by_plane() { "plane" } else { "reclaim group" };
         let each = match (handles, config.operations_filled()) {
-            (None, _) => " for each active zone",
-            (_, 1) => "",
-            (Some(1), _) => " for each plane",
-            (Some(handles), filled) if filled > handles => " for each plane and placement handle",
-            _ => " for each placement handle",
+            (None, _) => " for each active zone".into(),
+            (_, 1) => String::new(),
+            (Some(1), _) => format!(" for each {part}"),
+            (Some(handles), filled) if filled > handles => format!(" for each {part} and placement handle"),
+            _ => " for each placement handle".into(),
         };
         let problem = format!("it must hold one program in progress and one open operation{each}");
         reader.conflict("buffer", &given, &problem, &format!("give at least {}", Bytes(least)));

@@ -29,6 +29,9 @@ fn check_whole(config: &Config, reader: &mut Reader<'_>) {
     check_cache(config, reader);
     check_slc_cache(config, reader);
     check_copyback(config, reader);
+    if !check_handles(config, reader) || !check_groups(config, reader) {
+        return;
+    }
     let (has_units, has_stripes) = (check_drive(config, reader), check_parity(config, reader));
     if !has_units || !has_stripes || !check_numbers(config, reader) {
         return;
@@ -36,10 +39,11 @@ fn check_whole(config: &Config, reader: &mut Reader<'_>) {
     check_buffer(config, reader);
     check_slc_size(config, reader);
     check_cache_size(config, reader);
-    let kept = config.mapping().reserve + config.superblocks_of_handles() + 2;
+    let superblocks = config.mapping().reserve + config.superblocks_of_handles() + 2;
+    let kept = superblocks * config.blocks_of_plane();
     if kept > config.blocks {
         let problem = format!(
-            "no blocks are left for data: {kept} superblocks stay erased, open, or in garbage collection"
+            "no blocks are left for data: {superblocks} superblocks stay erased, open, or in garbage collection"
         );
         let remedy = format!("give at least {} with these spare_blocks", kept + config.spare_blocks);
         reader.conflict("blocks", &config.blocks.to_string(), &problem, &remedy);
@@ -65,10 +69,38 @@ fn check_slc_cache(config: &Config, reader: &mut Reader<'_>) {
     }
 }
 
+/// Checks that flexible data placement has a handle. Returns whether it has.
+fn check_handles(config: &Config, reader: &mut Reader<'_>) -> bool {
+    let has_handles = config.mapping().handles() > 0;
+    if !has_handles {
+        let remedy = "give at least one handle, or leave fdp out";
+        reader.conflict(
+            "fdp.initially_isolated",
+            "0",
+            "the host writes through a handle, and there is none",
+            remedy,
+        );
+    }
+    has_handles
+}
+
+/// Checks that reclaim groups divide the dies evenly. Returns whether they do.
+fn check_groups(config: &Config, reader: &mut Reader<'_>) -> bool {
+    let (dies, groups) = (config.dies_in_all(), u64::from(config.mapping().allocation.reclaim_groups()));
+    let is_whole = dies.is_multiple_of(groups);
+    if !is_whole {
+        let below = (1..=groups.min(dies)).rev().find(|&fewer| dies.is_multiple_of(fewer)).unwrap_or(1);
+        let problem = format!("the {dies} dies are not a whole number for each group");
+        let remedy = format!("the nearest below is {below}");
+        reader.conflict("allocation.reclaim_groups", &groups.to_string(), &problem, &remedy);
+    }
+    is_whole
+}
+
 /// Checks that stripes divide the dies of a superblock evenly. Returns whether they do.
 fn check_parity(config: &Config, reader: &mut Reader<'_>) -> bool {
     let Some(stripe) = config.stripe() else { return true };
-    let dies = config.dies_in_all();
+    let dies = config.dies_of_superblock();
     if dies < 2 {
         let problem = "the pages of a stripe need different dies, and the drive has one die";
         reader.conflict("allocation.parity", "a stripe", problem, "leave it out, or give more ways");
@@ -100,7 +132,7 @@ fn check_copyback(config: &Config, reader: &mut Reader<'_>) {
 fn check_idle_reserve(config: &Config, reader: &mut Reader<'_>) {
     let Some(wanted) = config.mapping().idle_reserve else { return };
     let holding = (units_wanted(config) / (config.units_per_superblock() as f64 - 1.0)).ceil();
-    let most = f64::from(config.blocks - config.spare_blocks)
+    let most = f64::from(config.superblocks())
         - f64::from(OPEN + config.superblocks_of_handles() + config.mapping().reserve)
         - holding;
     if f64::from(wanted) > most {
@@ -117,7 +149,7 @@ fn check_idle_reserve(config: &Config, reader: &mut Reader<'_>) {
 /// one invalid unit in every other superblock. Without that unit, garbage collection would gain nothing.
 fn check_space(config: &Config, reader: &mut Reader<'_>) {
     let units = config.units_per_superblock() as f64;
-    let usable = f64::from(config.blocks - config.spare_blocks);
+    let usable = f64::from(config.superblocks());
     let kept = config.mapping().reserve + config.superblocks_of_handles();
     let room = (usable - f64::from(kept)) * (units - 1.0);
     if units_wanted(config) <= room {

@@ -5,6 +5,7 @@ mod check_sizes;
 mod checks;
 mod drive;
 mod errors;
+mod fdp;
 mod mapping_cache;
 mod page_mapping;
 mod queue;
@@ -18,8 +19,9 @@ mod zones;
 pub use allocation::{Allocation, Dynamic, Order, Parity, Static, Superblock};
 pub use drive::{Arbitration, BufferPlaces, Drive, Unwritten};
 pub use errors::ErrorsConfig;
+pub use fdp::FdpConfig;
 pub use mapping_cache::{Cached, MappingCacheConfig};
-pub use page_mapping::{Isolation, PageMapping, SlcCacheConfig};
+pub use page_mapping::{PageMapping, SlcCacheConfig};
 pub use queue::{ByTenant, Queue, Shared, WeightedRoundRobin};
 pub use scheduling::{FlashScheduling, ReadPriority, Suspension};
 pub(crate) use share_checks::share_problem;
@@ -115,19 +117,39 @@ impl Config {
 
     /// Number of regions, each with its own write frontiers and garbage collection.
     pub(crate) fn regions(&self) -> u64 {
-        if self.is_by_plane() { self.dies_in_all() * u64::from(self.planes) } else { 1 }
+        match self.pages() {
+            Some(mapping) if mapping.allocation.is_by_plane() => self.dies_in_all() * u64::from(self.planes),
+            Some(mapping) => u64::from(mapping.allocation.reclaim_groups()),
+            None => 1,
+        }
+    }
+
+    /// Dies that a superblock spans.
+    pub(crate) fn dies_of_superblock(&self) -> u64 {
+        if self.is_by_plane() { 1 } else { self.dies_in_all() / self.regions() }
     }
 
     /// Operations of a stripe, including parity; `None` without parity.
     pub(crate) fn stripe(&self) -> Option<u32> {
-        self.pages()?.allocation.stripe(self.dies_in_all() as u32)
+        self.pages()?.allocation.stripe(self.dies_of_superblock() as u32)
     }
 
-    /// Data units of a superblock (one block of every plane of every die, or of one plane), without parity.
+    /// Blocks of a superblock in each of its planes.
+    pub(crate) fn blocks_of_plane(&self) -> u32 {
+        self.pages().map_or(1, |mapping| mapping.allocation.reclaim_unit())
+    }
+
+    /// Superblocks of a region. The remaining blocks are spare blocks.
+    pub(crate) fn superblocks(&self) -> u32 {
+        self.blocks.saturating_sub(self.spare_blocks) / self.blocks_of_plane()
+    }
+
+    /// Data units of a superblock (blocks of every plane of every die, or of one plane), without parity.
     pub(crate) fn units_per_superblock(&self) -> u64 {
         let blocks = self.dies_in_all() * u64::from(self.planes) / self.regions();
         let of_data = self.stripe().map_or(blocks, |size| blocks / u64::from(size) * u64::from(size - 1));
-        of_data * u64::from(self.pages) * (self.page.0 / self.unit.0)
+        let pages = u64::from(self.blocks_of_plane()) * u64::from(self.pages);
+        of_data * pages * (self.page.0 / self.unit.0)
     }
 
     /// Units of the usable capacity; of a zoned drive, whole zones.
@@ -175,10 +197,9 @@ impl Config {
     /// Superblocks that placement handles and their garbage collection keep open; 0 for a single handle.
     pub(crate) fn superblocks_of_handles(&self) -> u32 {
         let Some(mapping) = self.pages() else { return 0 };
-        match (mapping.placement_handles, mapping.isolation) {
-            (1, _) => 0,
-            (handles, Isolation::Initial) => handles + 1,
-            (handles, Isolation::Persistent) => 2 * handles,
+        match mapping.handles() {
+            1 => 0,
+            handles => handles + mapping.isolated_parts(),
         }
     }
 
@@ -193,9 +214,9 @@ impl Config {
             Layer::Pages(mapping) => mapping,
             Layer::Zones(zones) => return u64::from(zones.active_zones),
         };
-        let handles = u64::from(mapping.placement_handles);
+        let handles = u64::from(mapping.handles());
         match &mapping.allocation {
-            Allocation::Superblock(_) => handles,
+            Allocation::Superblock(_) => handles * self.regions(),
             // A page with a single unit is programmed at once.
             _ if self.unit.0 == self.page.0 => 1,
             Allocation::Static(_) => handles * self.regions(),

@@ -1,18 +1,9 @@
 //! Settings of page-mapped drives: allocation and garbage collection.
 
-use super::{Allocation, ErrorsConfig, MappingCacheConfig};
-use nacre_config::{Choice, Configuration, Slot};
+use super::{Allocation, ErrorsConfig, FdpConfig, MappingCacheConfig};
+use nacre_config::{Configuration, Slot};
 use nacre_controller::cleaning::CleaningFamily;
 use nacre_kernel::{Bytes, Ratio, Time};
-
-/// Whether garbage collection mixes the data of placement handles.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
-pub enum Isolation {
-    /// Garbage collection mixes the data of all placement handles (initially isolated).
-    Initial,
-    /// Garbage collection keeps the data of each placement handle separate (persistently isolated).
-    Persistent,
-}
 
 /// SLC cache: blocks that host writes use in SLC mode.
 #[derive(Clone, Debug, Configuration)]
@@ -90,17 +81,28 @@ pub struct PageMapping {
     pub checkpoint_every: Bytes,
     /// Mapping table in flash with a cache in DRAM (DFTL); absent means that the whole table is in DRAM.
     pub mapping_cache: Option<MappingCacheConfig>,
-    /// Number of placement handles, like the reclaim unit handles of NVMe flexible data placement (FDP). Data
-    /// of each handle is written to separate superblocks. The tenants of a workload are assigned to them
-    /// cyclically.
-    #[config(default = 1, min = 1, max = 128, source = "assumed: a drive without placement by the host")]
-    pub placement_handles: u32,
-    /// Whether garbage collection mixes the data of placement handles.
-    #[config(
-        default = "initial",
-        source = "assumed: the weaker guarantee, which every drive with handles has"
-    )]
-    pub isolation: Isolation,
+    /// Flexible data placement (FDP): writes through different reclaim unit handles go to different
+    /// superblocks. Absent means a drive without it.
+    pub fdp: Option<FdpConfig>,
     /// Bit errors and their correction; absent means no bit errors.
     pub errors: Option<ErrorsConfig>,
+}
+
+impl PageMapping {
+    /// Reclaim unit handles; 1 without flexible data placement.
+    pub(crate) fn handles(&self) -> u32 {
+        self.fdp.as_ref().map_or(1, |fdp| fdp.initially_isolated + fdp.persistently_isolated)
+    }
+
+    /// Parts of the data that garbage collection keeps separate: that of all initially isolated handles, and that of each
+    /// other handle.
+    pub(crate) fn isolated_parts(&self) -> u32 {
+        self.fdp.as_ref().map_or(1, |fdp| fdp.initially_isolated.min(1) + fdp.persistently_isolated)
+    }
+
+    /// The part of the data that a handle writes.
+    pub(crate) fn part_of_handle(&self, handle: u32) -> u32 {
+        let mixed = self.fdp.as_ref().map_or(1, |fdp| fdp.initially_isolated);
+        handle.saturating_sub(mixed.saturating_sub(1))
+    }
 }

@@ -6,14 +6,14 @@ use nacre_kernel::Ratio;
 /// Whether the flash has space for the data, the reserve, and the open superblocks.
 pub(crate) fn has_room(config: &Config) -> bool {
     let kept = config.mapping().reserve + config.superblocks_of_handles();
-    let usable = config.blocks.saturating_sub(config.spare_blocks);
+    let usable = config.superblocks();
     let units = config.units_per_superblock() as f64;
     usable >= kept + 2 && units_wanted(config) <= f64::from(usable - kept) * (units - 1.0)
 }
 
 /// Units of data and mapping table per region, and one unit to move them.
 pub(crate) fn units_wanted(config: &Config) -> f64 {
-    if config.is_by_plane() {
+    if config.regions() > 1 {
         let of_page = config.page.0 / config.unit.0;
         let units = (config.logical_units() as f64 * share_with_table(config)).ceil() as u64;
         let pages = units.div_ceil(of_page).div_ceil(config.regions());

@@ -125,10 +125,7 @@ impl<S: Store> Array<S> {
             place_of: vec![ABSENT; geometry.superblocks as usize],
             places: vec![Place::default(); count],
             partition_by_place: (0..).zip(&partitions).flat_map(|(it, of)| vec![it; of.count]).collect(),
-            regions: match geometry.is_by_plane() {
-                true => partitions.iter().map(|of| Region::new(of.first..of.first + of.count)).collect(),
-                false => vec![Region::new(0..count)],
-            },
+            regions: partitions.iter().map(|of| Region::new(of.first..of.first + of.count)).collect(),
             partitions,
             erasures: 0,
             frontiers: vec![Frontier::NONE; host_frontiers + of_cleaning + by_region],
@@ -144,7 +141,7 @@ impl<S: Store> Array<S> {
             programs: Programs::default(),
             parity: OptionalPart(geometry.stripes.map(|_| Box::default())),
             is_worn_out: false,
-            is_striped: !geometry.is_by_plane(),
+            is_striped: !geometry.has_regions(),
             rules,
             geometry,
         }
@@ -232,7 +229,7 @@ impl<S: Store> Array<S> {
         if self.mapping.as_ref().is_some_and(|mapping| mapping.merges()) {
             self.read_mapping(page, Cause::Mapping, work);
         }
-        if self.geometry.is_by_plane() {
+        if self.geometry.has_regions() {
             return self.write_mapping_in_plane(page, work);
         }
         if self.room(0) == 0 && !self.next_superblock(0, work) {

@@ -1,6 +1,5 @@
 //! Invariants of the tables of a drive.
 
-use crate::book::Programs;
 use crate::ftl::array::Array;
 use crate::ftl::parts::frontier::ABSENT;
 use nacre_media::store::Store;
@@ -20,6 +19,9 @@ impl<S: Store> Array<S> {
                 let owner = self.owners[page];
                 let entry = self.entry(owner) as usize;
                 assert_eq!(entry, page + 1, "where unit {owner} is whose page {page} is");
+                if owner < self.geometry.logical_units {
+                    self.handles.check_part(page, page >> self.geometry.shift);
+                }
                 left &= left - 1;
             }
         }
@@ -73,12 +75,7 @@ impl<S: Store> Array<S> {
             let is_frontier = self.frontiers.iter().any(|open| open.superblock as usize == superblock);
             assert_eq!(is_open, is_frontier, "whether superblock {superblock} is open");
         }
-        let Programs { host, cleaned, leveled, mapping, padding, .. } = self.programs;
-        assert_eq!(
-            self.flash.programs(),
-            host + cleaned + leveled + mapping + padding,
-            "programs have causes"
-        );
+        assert_eq!(self.flash.programs(), self.programs.on_media(), "programs have causes");
         self.blocks.check_invariants(self.flash.erases());
         self.slc.check_invariants();
     }

@@ -1,6 +1,6 @@
 //! Page mapping: a table maps each logical unit to any physical unit.
 
-use crate::book::{Book, Programs};
+use crate::book::Book;
 use crate::config::{Config, Unwritten};
 use crate::flash::backend::Backend;
 use crate::flash::backend::Held;
@@ -370,9 +370,8 @@ impl<S: Store> Translation for Paged<S> {
             return Some(expected);
         }
         // The drive is worn out: the total that it could program is known.
-        let Programs { host, cleaned, leveled, mapping, padding, .. } = programs;
         let parity = parity.0.as_ref().map_or(0, |parity| parity.programmed());
-        Some((host + cleaned + leveled + mapping + padding + parity) as f64)
+        Some((programs.on_media() + parity) as f64)
     }
 
     fn counters(&self, book: &Book, flash: &Backend) -> Vec<(&'static str, u64)> {

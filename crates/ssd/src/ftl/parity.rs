@@ -55,7 +55,8 @@ impl<S: Store> Array<S> {
     fn program_parity<W: FlashOps>(&mut self, frontier: usize, stripe: u32, cause: Cause, work: &mut W) {
         let Frontier { superblock, cells, .. } = self.frontiers[frontier];
         let stripes = self.geometry.stripes.expect("there are stripes");
-        work.program_parity(superblock, stripes.parity_of(stripe), cells, cause);
+        let operation = self.geometry.operation_by_place(superblock, stripes.parity_of(stripe));
+        work.program_parity(superblock, operation, cells, cause);
         if let Some(parity) = &mut self.parity.0 {
             parity.add(self.geometry.operation_units);
         }
@@ -70,11 +71,13 @@ impl<S: Store> Array<S> {
 
     /// Stripes that end with buffered operations.
     pub(crate) fn held_parities(&self) -> u64 {
-        let units = self.geometry.operation_units;
-        let ends = |open: &Frontier| {
-            self.stripe_at(open.taken.next_multiple_of(units)).0 - self.stripe_at(open.issued).0
-        };
-        self.frontiers.iter().map(|open| u64::from(ends(open))).sum()
+        self.frontiers.iter().map(|open| self.held_parities_of(open)).sum()
+    }
+
+    /// Stripes of the superblock `open` that end with operations in the buffer.
+    pub(crate) fn held_parities_of(&self, open: &Frontier) -> u64 {
+        let taken = open.taken.next_multiple_of(self.geometry.operation_units);
+        u64::from(self.stripe_at(taken).0 - self.stripe_at(open.issued).0)
     }
 
     /// Operations in flash whose stripes have no parity in flash yet.

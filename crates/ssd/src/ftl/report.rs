@@ -44,8 +44,9 @@ pub(crate) fn life<S: Store>(
     geometry: &Geometry,
     needed: u32,
 ) -> Option<f64> {
-    let superblocks = u64::from(config.blocks) * u64::from(geometry.regions);
-    let units = (config.raw_bytes() / config.unit.0 / superblocks) as f64;
+    let rows = u64::from(config.blocks) * u64::from(geometry.regions);
+    let units_of_row = config.raw_bytes() / config.unit.0 / rows;
+    let units = (units_of_row * u64::from(geometry.blocks_of_plane)) as f64;
     let erases: Vec<f64> = flash.blocks().iter().map(|block| f64::from(block.erases)).collect();
     let rates = if config.pages().is_some_and(|mapping| mapping.wear_spread > 0) {
         vec![1.0; erases.len()]
@@ -117,10 +118,25 @@ pub(crate) fn paged_counters<S: Store>(
         ("refused_writes", book.refused_writes),
     ]);
     counters.extend(book.recovery_counters());
+    counters.extend(array.handles.redirected().map(|units| ("units_redirected", units)));
+    counters.extend(array.handles.has_statistics().then(|| statistics(array, book)).into_iter().flatten());
     counters.extend(array.parity.0.iter().map(|parity| ("units_parity", parity.measured())));
     counters.extend(flash.errors.0.iter().flat_map(|errors| errors.counters()));
     counters.extend(flash.errors.0.iter().flat_map(|errors| errors.rebuild_counters()));
     counters
+}
+
+/// The log page of FDP statistics: HBMW, MBMW, and MBE.
+fn statistics<S: Store>(array: &Array<S>, book: &Book) -> [(&'static str, u64); 3] {
+    let (now, before) = (&array.programs, &book.programs_before);
+    let unit = u64::from(array.geometry.unit_bytes);
+    let parity = array.parity.0.as_ref().map_or(0, |parity| parity.measured());
+    let erases = array.flash.erases() - book.erases_before;
+    [
+        ("host_bytes_with_metadata_written", unit * (now.by_host() - before.by_host())),
+        ("media_bytes_with_metadata_written", unit * (now.on_media() - before.on_media() + parity)),
+        ("media_bytes_erased", erases * array.geometry.bytes_per_superblock()),
+    ]
 }
 
 /// Columns of a page-mapped drive with `valid` units.

@@ -35,21 +35,24 @@ pub(crate) struct Geometry {
     pub(crate) dies: u32,
     pub(crate) planes: u32,
     pub(crate) pages_per_block: u32,
+    /// Blocks of a superblock in each of its planes.
+    pub(crate) blocks_of_plane: u32,
     /// Total of all regions. The superblocks of a region are consecutive, and so are the regions of a die.
     pub(crate) superblocks: u32,
-    /// Number of regions: 1, or the number of planes.
+    /// Number of regions: 1, the number of reclaim groups, or the number of planes.
     pub(crate) regions: u32,
     pub(crate) superblocks_of_region: u32,
-    /// Stride between the superblocks of consecutive dies; 0 if superblocks span all dies.
-    superblocks_between_dies: u32,
-    by_superblocks_of_die: Divisor,
+    is_by_plane: bool,
+    /// Superblocks that share their dies, and these dies: all, those of a reclaim group, or one.
+    by_superblocks_of_dies: Divisor,
+    pub(crate) by_dies_of_superblock: Divisor,
     pub(crate) unit_bytes: u32,
     /// Bits of an address below the unit number.
     pub(crate) unit_shift: u32,
     pub(crate) units_per_page: u32,
     /// Units of one operation.
     pub(crate) operation_units: u32,
-    /// Stride between the numbers of consecutive operations of a superblock.
+    /// Stride between the numbers of consecutive operations of a superblock; 0 if it varies.
     pub(crate) operation_step: u32,
     pub(crate) units_per_superblock: u32,
     /// Superblocks per region whose space is kept erased.
@@ -67,6 +70,7 @@ pub(crate) struct Geometry {
     /// Operations of a superblock with the same page number on one die: the planes, if they are programmed
     /// separately.
     by_row: Divisor,
+    by_block: Divisor,
     by_operation: Divisor,
     by_die: Divisor,
     by_page: Divisor,
@@ -99,25 +103,33 @@ impl Geometry {
         let mapping_units = config.mapping_units() as u32;
         let units_per_superblock = config.units_per_superblock() as u32;
         let regions = config.regions() as u32;
-        let superblocks_of_region = config.blocks - config.spare_blocks;
-        let operations_of_row = if regions > 1 { 1 } else { config.planes / planes_at_once };
+        let superblocks_of_region = config.superblocks();
+        let is_by_plane = config.is_by_plane() && regions > 1;
+        let operations_of_row = if is_by_plane { 1 } else { config.planes / planes_at_once };
+        let dies_of_superblock = config.dies_of_superblock() as u32;
         Geometry {
             channels: config.channels,
             dies,
             planes: config.planes,
             pages_per_block: config.pages,
+            blocks_of_plane: config.blocks_of_plane(),
             superblocks: superblocks_of_region * regions,
             regions,
             superblocks_of_region,
-            superblocks_between_dies: if regions > 1 { superblocks_of_region * config.planes } else { 0 },
-            by_superblocks_of_die: Divisor::new(
-                superblocks_of_region * if regions > 1 { config.planes } else { 1 },
+            is_by_plane,
+            by_superblocks_of_dies: Divisor::new(
+                superblocks_of_region * if is_by_plane { config.planes } else { 1 },
             ),
+            by_dies_of_superblock: Divisor::new(dies_of_superblock),
             unit_bytes: config.unit.0 as u32,
             unit_shift: config.unit.0.trailing_zeros(),
             units_per_page,
             operation_units,
-            operation_step: if regions > 1 { dies } else { 1 },
+            operation_step: match dies_of_superblock {
+                _ if regions == 1 => 1,
+                1 => dies,
+                _ => 0,
+            },
             units_per_superblock,
             reserve: config.pages().map_or(0, |mapping| mapping.reserve),
             open_for_handles: config.superblocks_of_handles(),
@@ -126,12 +138,13 @@ impl Geometry {
             mappings_per_unit,
             shift: units_per_superblock.next_power_of_two().trailing_zeros(),
             by_row: Divisor::new(operations_of_row),
+            by_block: Divisor::new(config.pages),
             by_operation: Divisor::new(operation_units),
             by_die: Divisor::new(dies),
             by_page: Divisor::new(units_per_page),
             by_superblock: Divisor::new(units_per_superblock),
             is_in_order: regions == 1 && config.stripe().is_none(),
-            stripes: config.stripe().map(|size| Stripes::new(size, dies)),
+            stripes: config.stripe().map(|size| Stripes::new(size, dies_of_superblock)),
         }
     }
 
@@ -180,10 +193,16 @@ impl Geometry {
 
     /// Blocks of a superblock.
     pub(crate) fn blocks_per_superblock(&self) -> u32 {
-        if self.is_by_plane() { 1 } else { self.lanes() }
+        self.lanes() / self.regions * self.blocks_of_plane
     }
 
-    /// Blocks of a superblock on one of its dies.
+    /// Bytes of a superblock, including parity.
+    pub(crate) fn bytes_per_superblock(&self) -> u64 {
+        let pages = u64::from(self.blocks_per_superblock()) * u64::from(self.pages_per_block);
+        pages * u64::from(self.units_per_page) * u64::from(self.unit_bytes)
+    }
+
+    /// Blocks of a superblock that a die erases at once.
     pub(crate) fn blocks_per_die(&self) -> u32 {
         if self.is_by_plane() { 1 } else { self.planes }
     }
@@ -196,18 +215,24 @@ impl Geometry {
     /// Whether every plane is a region.
     #[inline]
     pub(crate) fn is_by_plane(&self) -> bool {
+        self.is_by_plane
+    }
+
+    /// Whether there are several regions: planes, or reclaim groups.
+    #[inline]
+    pub(crate) fn has_regions(&self) -> bool {
         self.regions > 1
     }
 
     /// The region of `superblock`.
     #[inline]
     pub(crate) fn region_of(&self, superblock: u32) -> usize {
-        if self.is_by_plane() { (superblock / self.superblocks_of_region) as usize } else { 0 }
+        if self.has_regions() { (superblock / self.superblocks_of_region) as usize } else { 0 }
     }
 
     /// Maximum units per region if the pages of `units` are spread evenly over the regions.
     pub(crate) fn units_of_region(&self, units: u32) -> u32 {
-        if !self.is_by_plane() {
+        if !self.has_regions() {
             return units;
         }
         units.div_ceil(self.units_per_page).div_ceil(self.regions) * self.units_per_page
@@ -219,20 +244,22 @@ impl Geometry {
         !self.is_by_plane() || !unit.is_multiple_of(self.units_per_page)
     }
 
-    /// The die of the plane `region`.
+    /// The die of the plane `region`, or the first die of the reclaim group `region`.
     #[inline]
     pub(crate) fn die_of(&self, region: usize) -> u32 {
-        region as u32 / self.planes
+        if self.is_by_plane { region as u32 / self.planes } else { region as u32 * self.dies_of_superblock() }
     }
 
     /// The dies of `superblock`.
     pub(crate) fn dies_of(&self, superblock: u32) -> Range<u32> {
-        if self.is_by_plane() {
-            let die = self.die_of(self.region_of(superblock));
-            die..die + 1
-        } else {
-            0..self.dies
-        }
+        let first = self.die_of(self.region_of(superblock));
+        first..first + self.dies_of_superblock()
+    }
+
+    /// Number of dies that a superblock spans.
+    #[inline]
+    pub(crate) fn dies_of_superblock(&self) -> u32 {
+        self.by_dies_of_superblock.by
     }
 
     /// Number of an operation in its superblock, from its number among the data operations.
@@ -257,7 +284,8 @@ impl Geometry {
             return 0;
         }
         let (place, within) = self.by_operation.divide(index);
-        self.lane_within(self.operation_in(place), within)
+        let (row, die) = self.by_dies_of_superblock.divide(self.operation_in(place));
+        self.lane_at(row, die, within)
     }
 
     /// Planes of its die that hold this number of units, from unit `index` of `superblock`.
@@ -273,9 +301,16 @@ impl Geometry {
     /// The lane of its superblock that holds the unit at position `within` of an operation.
     pub(crate) fn lane_within(&self, operation: u32, within: u32) -> u32 {
         let (row, die) = self.by_die.divide(operation);
+        self.lane_at(row, self.by_dies_of_superblock.divide(die).1, within)
+    }
+
+    /// The lane, from the row of an operation and its die among those of the superblock.
+    fn lane_at(&self, row: u32, die: u32, within: u32) -> u32 {
+        let (page, first_plane) = self.by_row.divide(row);
         // Planes that are programmed together share an operation; the others have consecutive operations.
-        let plane = self.by_page.divide(within).0 + self.by_row.divide(row).1;
-        die * self.planes + plane
+        let plane = self.by_page.divide(within).0 + first_plane;
+        let lanes = self.dies_of_superblock() * self.planes;
+        self.by_block.divide(page).0 * lanes + die * self.planes + plane
     }
 
     /// The operation of unit `index` in `superblock`.
@@ -284,10 +319,19 @@ impl Geometry {
         self.operation_at(superblock, self.by_operation.divide(index).0)
     }
 
-    /// The operation of `unit` in a drive that was filled in order, with superblocks that span all dies.
+    /// A superblock, and a unit in it, for `unit` in a drive that was filled in order, with the reclaim groups in
+    /// turn.
+    #[inline]
+    pub(crate) fn place_in_order(&self, unit: u32) -> (u32, u32) {
+        let (superblock, index) = self.by_superblock.divide(unit);
+        (superblock % self.regions * self.superblocks_of_region, index)
+    }
+
+    /// The operation of `unit` in a drive that was filled in order.
     #[inline]
     pub(crate) fn operation_in_order(&self, unit: u32) -> u32 {
-        self.operation_of(0, self.by_superblock.divide(unit).1)
+        let (superblock, index) = self.place_in_order(unit);
+        self.operation_of(superblock, index)
     }
 
     /// An operation of `superblock`, from its number among the data operations.
@@ -296,30 +340,43 @@ impl Geometry {
         if self.is_in_order {
             return place;
         }
+        self.operation_by_place(superblock, self.operation_in(place))
+    }
+
+    /// An operation of `superblock`, from its number among all operations.
+    #[inline(always)]
+    pub(crate) fn operation_by_place(&self, superblock: u32, place: u32) -> u32 {
         // With superblocks that span all dies, the quotient is 0.
-        let (die, _) = self.by_superblocks_of_die.divide(superblock);
-        self.operation_in(place) * self.operation_step + die
+        let (part, _) = self.by_superblocks_of_dies.divide(superblock);
+        let (row, die) = self.by_dies_of_superblock.divide(place);
+        row * self.dies + part * self.dies_of_superblock() + die
     }
 
     /// Whether `operation` is the first of its superblock.
     #[inline]
     pub(crate) fn is_first(&self, operation: u32) -> bool {
-        operation < self.operation_step
+        operation < self.dies && self.by_dies_of_superblock.divide(operation).1 == 0
     }
 
     /// Data units that all dies program at once; with allocation by plane, one operation.
     pub(crate) fn units_at_once(&self) -> u32 {
         let operations = match &self.stripes {
             _ if self.is_by_plane() => 1,
-            None => self.dies,
-            Some(stripes) => self.dies / stripes.size * stripes.of_data(),
+            None => self.dies_of_superblock(),
+            Some(stripes) => self.dies_of_superblock() / stripes.size * stripes.of_data(),
         };
         self.operation_units * operations
     }
 
     /// Superblocks with blocks on a given die.
     fn superblocks_of_die(&self) -> u32 {
-        if self.is_by_plane() { self.superblocks_between_dies } else { self.superblocks }
+        self.by_superblocks_of_dies.by
+    }
+
+    /// The first superblock with blocks on `die`.
+    #[inline]
+    fn first_superblock(&self, die: u32) -> u32 {
+        self.by_dies_of_superblock.divide(die).0 * self.superblocks_of_die()
     }
 
     /// Operations of all superblocks on one die.
@@ -330,14 +387,14 @@ impl Geometry {
     /// Operations of one superblock on one die.
     #[inline]
     fn rows(&self) -> u32 {
-        self.pages_per_block * self.by_row.by
+        self.blocks_of_plane * self.pages_per_block * self.by_row.by
     }
 
     /// Number of an operation among those of its die.
     #[inline]
     pub(crate) fn number_on_die(&self, superblock: u32, operation: u32) -> u32 {
         let (row, die) = self.by_die.divide(operation);
-        (superblock - die * self.superblocks_between_dies) * self.rows() + row
+        (superblock - self.first_superblock(die)) * self.rows() + row
     }
 
     /// The page and the plane of a [`Geometry::number_on_die`] with allocation by plane.
@@ -348,7 +405,7 @@ impl Geometry {
     /// The superblock and the operation of a [`Geometry::number_on_die`] of `die`.
     pub(crate) fn of_number_on_die(&self, number: u32, die: u32) -> (u32, u32) {
         let (superblock, row) = (number / self.rows(), number % self.rows());
-        (superblock + die * self.superblocks_between_dies, row * self.dies + die)
+        (superblock + self.first_superblock(die), row * self.dies + die)
     }
 
     /// Operations on the same planes of the superblock that precede `operation` on its word line of `pages`
@@ -357,14 +414,16 @@ impl Geometry {
         let (row, die) = self.by_die.divide(operation);
         let (page, planes) = self.by_row.divide(row);
         let (rows, dies) = (self.by_row.by, self.dies);
-        (page - page % pages as u32..page).map(move |page| (page * rows + planes) * dies + die)
+        let in_block = self.by_block.divide(page).1;
+        (page - in_block % pages as u32..page).map(move |page| (page * rows + planes) * dies + die)
     }
 
     /// Location of an operation of a superblock that is not in SLC mode.
     #[inline]
     pub(crate) fn spot(&self, operation: u32) -> Spot {
         let (row, die) = self.by_die.divide(operation);
-        Spot { die, page: self.by_row.divide(row).0, cells: Cells::Full }
+        let page = self.by_block.divide(self.by_row.divide(row).0).1;
+        Spot { die, page, cells: Cells::Full }
     }
 
     /// Pages of one operation that hold this number of consecutive units.

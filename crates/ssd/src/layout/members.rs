@@ -19,7 +19,8 @@ impl Geometry {
     /// parity is in the drive's memory. Empty without parity.
     pub(crate) fn others(&self, page: u32, units: u32, is_closed: bool) -> Vec<Member> {
         let Some(stripes) = &self.stripes else { return Vec::new() };
-        let base = page >> self.shift << self.shift;
+        let superblock = page >> self.shift;
+        let base = superblock << self.shift;
         let (of_data, within) = self.operations_of(page - base);
         let (stripe, own) = stripes.stripe_of(of_data);
         let first = stripe * stripes.of_data();
@@ -31,12 +32,12 @@ impl Geometry {
             .map(|place| Member {
                 page: page_of(place),
                 is_parity: false,
-                operation: stripes.operation_of(first + place),
+                operation: self.operation_at(superblock, first + place),
                 within,
             })
             .collect();
         if is_closed || is_written(stripes.of_data() - 1) {
-            let operation = stripes.parity_of(stripe);
+            let operation = self.operation_by_place(superblock, stripes.parity_of(stripe));
             others.push(Member { page: page_of(0), is_parity: true, operation, within });
         }
         others

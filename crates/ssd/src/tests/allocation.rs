@@ -196,7 +196,7 @@ fn a_copy_inside_a_plane_takes_its_read_and_program_and_no_channel() {
 fn settings_that_exclude_allocation_by_plane_are_rejected() {
     for (settings, expected) in [
         (
-            "allocation = \"static\"\npage = \"8 KiB\"\nplacement_handles = 2\nbuffer = \"64 KiB\"",
+            "allocation = \"static\"\npage = \"8 KiB\"\nfdp = { initially_isolated = 2 }\nbuffer = \"64 KiB\"",
             "one open operation for each plane and placement handle",
         ),
         ("allocation = \"static\"\ncleaning = \"hybrid\"", "a policy with partitions decides itself"),

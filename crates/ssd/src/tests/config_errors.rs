@@ -73,7 +73,7 @@ fn invalid_drives_are_rejected_with_the_valid_range() {
         ),
         ("allocation = { kind = \"superblock\", parity = {} }", "one page of 4 with parity"),
         ("blocks = 10\nreserve = 9", "give at least 11"),
-        ("blocks = 100\nplacement_handles = 60\nisolation = \"persistent\"", "give at least 126"),
+        ("blocks = 100\nfdp = { persistently_isolated = 60 }", "give at least 126"),
         ("unit = \"3 KiB\"\npage = \"12 KiB\"", "a power of two"),
     ] {
         let found = problems(settings);

@@ -1,4 +1,4 @@
-//! Placement handles.
+//! Reclaim unit handles.
 
 use super::*;
 use nacre_testkit::cleaning_laws as laws;
@@ -82,13 +82,13 @@ fn a_log_with_a_separate_handle_is_never_copied_and_leaves_its_spare_space_to_th
     // A die of two planes, whose blocks have as many pages as superblocks of four dies.
     let planes = "channels = 1\nways = 1\nplanes = 2\npages = 256\n";
     for (isolation, others, units_of_superblock) in [
-        ("initial", String::new(), 512.0),
-        ("persistent", String::new(), 512.0),
-        ("initial", format!("{planes}allocation = \"static\""), 256.0),
-        ("persistent", format!("{planes}allocation = \"dynamic\""), 256.0),
+        ("initially", String::new(), 512.0),
+        ("persistently", String::new(), 512.0),
+        ("initially", format!("{planes}allocation = \"static\""), 256.0),
+        ("persistently", format!("{planes}allocation = \"dynamic\""), 256.0),
     ] {
         let (_, together) = amplifications(&others, &mut writers());
-        let settings = format!("{others}\nplacement_handles = 2\nisolation = \"{isolation}\"");
+        let settings = format!("{others}\nfdp = {{ {isolation}_isolated = 2 }}");
         let (by_handle, apart) = amplifications(&settings, &mut writers());
         let [of_log, of_data] = by_handle[..] else { panic!("two handles: {by_handle:?}") };
         // All pages of a log superblock are invalid before greedy garbage collection selects it.
@@ -109,10 +109,10 @@ fn a_log_with_a_separate_handle_is_never_copied_and_leaves_its_spare_space_to_th
 fn tenants_alike_amplify_as_one() {
     let all = all_units();
     let writers = || [at_random("one", 0, all / 2), at_random("other", all / 2, all / 2)];
-    let (none, together) = amplifications("placement_handles = 1", &mut writers());
+    let (none, together) = amplifications("fdp = { initially_isolated = 1 }", &mut writers());
     assert!(none.is_empty(), "there is nothing to tell apart");
-    for isolation in ["initial", "persistent"] {
-        let settings = format!("placement_handles = 2\nisolation = \"{isolation}\"");
+    for isolation in ["initially", "persistently"] {
+        let settings = format!("fdp = {{ {isolation}_isolated = 2 }}");
         let (by_handle, apart) = amplifications(&settings, &mut writers());
         assert_close(&format!("{isolation}, in all"), apart, together, 0.03);
         for of_handle in by_handle {
@@ -127,9 +127,9 @@ fn volumes_go_round_the_handles() {
     let third = all / 3;
     let writers =
         || [0, 1, 2].map(|number| at_random(["a", "b", "c"][number as usize], number * third, third));
-    let (by_handle, _) = amplifications("placement_handles = 2", &mut writers());
+    let (by_handle, _) = amplifications("fdp = { initially_isolated = 2 }", &mut writers());
     assert_eq!(by_handle.len(), 2);
-    let mut device = driven("placement_handles = 2");
+    let mut device = driven("fdp = { initially_isolated = 2 }");
     for volume in 0..3 {
         device.precondition_with(&[Request { volume, ..unit(Op::Write, u64::from(volume)) }]);
     }
@@ -142,7 +142,7 @@ fn volumes_go_round_the_handles() {
 /// data.
 #[test]
 fn a_handle_that_nothing_is_written_through_has_no_amplification() {
-    let mut device = driven("placement_handles = 3\nblocks = 64\nover_provisioning = \"28 %\"");
+    let mut device = driven("fdp = { initially_isolated = 3 }\nblocks = 64\nover_provisioning = \"28 %\"");
     let (count, mut random) = (device.unit_count(), random("unused"));
     let mut write = |device: &mut Driven, volumes: u64, writes: u64| {
         for number in 0..writes {
@@ -170,9 +170,15 @@ fn a_handle_that_nothing_is_written_through_has_no_amplification() {
 #[test]
 fn handles_that_the_drive_cannot_have_are_refused() {
     for (settings, problem) in [
-        ("placement_handles = 2\ncleaning = \"locality_gathering\"", "a policy with partitions decides"),
-        ("placement_handles = 64\nbuffer = \"256 KiB\"", "one open operation for each placement handle"),
-        ("placement_handles = 64\nblocks = 64\nbuffer = \"4 MiB\"", "no blocks are left for data"),
+        (
+            "fdp = { initially_isolated = 2 }\ncleaning = \"locality_gathering\"",
+            "a policy with partitions decides",
+        ),
+        (
+            "fdp = { initially_isolated = 64 }\nbuffer = \"256 KiB\"",
+            "one open operation for each placement handle",
+        ),
+        ("fdp = { initially_isolated = 64 }\nblocks = 64\nbuffer = \"4 MiB\"", "no blocks are left for data"),
     ] {
         let refused = problems(settings);
         assert!(refused.contains(problem), "{settings}: {refused}");
@@ -187,8 +193,7 @@ fn timed_writes_of_tenants_go_through_their_handles_too() {
 }
 
 fn writes_through_handles(allocation: &str) {
-    let handles =
-        "placement_handles = 2\nisolation = \"persistent\"\nblocks = 64\nover_provisioning = \"40 %\"";
+    let handles = "fdp = { persistently_isolated = 2 }\nblocks = 64\nover_provisioning = \"40 %\"";
     let mut device = driven(&format!("{handles}\n{allocation}"));
     let count = device.unit_count();
     let mut random = random("timed");
@@ -214,7 +219,7 @@ fn wear_leveling_keeps_the_data_of_handles_apart() {
 }
 
 fn levels_apart(allocation: &str) {
-    let settings = "placement_handles = 2\nisolation = \"persistent\"\nblocks = 64\nwear_spread = 4";
+    let settings = "fdp = { persistently_isolated = 2 }\nblocks = 64\nwear_spread = 4";
     let mut device = driven(&format!("{settings}\n{allocation}"));
     let count = device.unit_count();
     let mut random = random("leveled");

@@ -5,7 +5,7 @@
 //! its own arrivals. One tenant may have a queue depth of 8, while another sends at a fixed rate. All requests go
 //! to one stack in time order; at the same instant, in the order of the tenants. The record has the requests,
 //! rates, and latencies of each tenant. Requests carry the number of their tenant, by which a drive with
-//! `placement_handles` distinguishes them. The writes that precondition a device are issued in turns, `weight` of
+//! flexible data placement (`fdp`) distinguishes them. The writes that precondition a device are issued in turns, `weight` of
 //! each tenant.
 //!
 //! *Slots*: with `places`, at most that many requests of all tenants are in progress, as in a controller that

@@ -231,9 +231,11 @@ impl Backend {
     /// Starts the erase of `superblock` on `die` without waiting for its turn, since the superblock is
     /// written next.
     fn erase_now(&mut self, superblock: u32, die: u32) {
-        let commands = &self.commands;
-        let is_it = |number: u32| (commands[number].superblock, commands[number].die) == (superblock, die);
-        if let Some(number) = self.erase_turns.take(is_it) {
+        loop {
+            let commands = &self.commands;
+            let is_it =
+                |number: u32| (commands[number].superblock, commands[number].die) == (superblock, die);
+            let Some(number) = self.erase_turns.take(is_it) else { return };
             self.commands[number].has_slot = false;
             self.line_up(die, number);
         }
@@ -296,7 +298,7 @@ impl FlashOps for Backend {
         let blocks = self.geometry.blocks_per_die();
         let has_turn = self.erase_turns.are_kept();
         let mut chain = NONE;
-        for die in on.clone().rev() {
+        for die in (0..self.geometry.blocks_of_plane).flat_map(|_| on.clone().rev()) {
             chain = self.issue(Command {
                 kind: Kind::Erase,
                 activity: Activity::Erase,

@@ -132,7 +132,7 @@ impl Backend {
         let timing = Timing::of(config, &geometry);
         let slots = config.buffer.0 / config.operation_bytes() - config.operations_filled();
         let dies = geometry.dies as usize;
-        let scopes = if geometry.is_by_plane() { geometry.dies as usize } else { 1 };
+        let scopes = (geometry.dies / geometry.dies_of_superblock()) as usize;
         Backend {
             arbitration: config.arbitration,
             now: Time::ZERO,
@@ -213,7 +213,7 @@ impl Backend {
     /// Index of the copies that programs and erases of `die` wait for.
     #[inline]
     fn scope_of(&self, die: u32) -> usize {
-        if self.copies.len() == 1 { 0 } else { die as usize }
+        if self.copies.len() == 1 { 0 } else { self.geometry.by_dies_of_superblock.divide(die).0 as usize }
     }
 
     /// Marks the next operation of `die` as due for a decision.

@@ -82,7 +82,10 @@ impl<S: Store> Array<S> {
         while open.issued + units <= open.taken && open.taken - open.issued > held {
             work.program(open.superblock, open.next_operation, open.cells, cause, is_mixed);
             open.issued += units;
-            open.next_operation += step;
+            open.next_operation = match step {
+                0 => self.geometry.operation_of(open.superblock, open.issued),
+                step => open.next_operation + step,
+            };
         }
     }
 
@@ -110,6 +113,7 @@ impl<S: Store> Array<S> {
         state.cleaned_at = self.programs.host;
         if frontier < self.host_frontiers {
             state.written_at = self.programs.host;
+            self.handles.count_changed(frontier, open.taken == open.units);
         }
         self.frontiers[frontier] = Frontier::NONE;
         self.is_open[open.superblock as usize] = false;
@@ -126,7 +130,10 @@ impl<S: Store> Array<S> {
         while open.issued + units <= open.taken {
             work.program(open.superblock, open.next_operation, open.cells, cause, is_mixed);
             open.issued += units;
-            open.next_operation += step;
+            open.next_operation = match step {
+                0 => self.geometry.operation_of(open.superblock, open.issued),
+                step => open.next_operation + step,
+            };
         }
     }
 
@@ -154,16 +161,14 @@ impl<S: Store> Array<S> {
 
     /// Maximum number of buffered operations of one die.
     pub(crate) fn held_rounds(&self) -> u64 {
-        if !self.geometry.is_by_plane() {
-            return (self.held_operations() + self.held_parities()).div_ceil(u64::from(self.geometry.dies));
-        }
-        let mut of_die = vec![0; self.geometry.dies as usize];
+        let dies = self.geometry.dies_of_superblock();
+        let mut of_dies = vec![0; (self.geometry.dies / dies) as usize];
         for (number, open) in self.frontiers.iter().enumerate() {
-            let die = self.geometry.die_of(self.region_of_frontier(number));
-            of_die[die as usize] +=
-                u64::from((open.taken - open.issued).div_ceil(self.geometry.operation_units));
+            let first = self.geometry.die_of(self.region_of_frontier(number));
+            let held = (open.taken - open.issued).div_ceil(self.geometry.operation_units);
+            of_dies[(first / dies) as usize] += u64::from(held) + self.held_parities_of(open);
         }
-        of_die.into_iter().max().unwrap_or(0)
+        of_dies.into_iter().max().unwrap_or(0).div_ceil(u64::from(dies))
     }
 
     /// Pads the partial operation of `frontier`.

@@ -1,4 +1,4 @@
-//! Regions of frontiers and slots, and the plane of a page with allocation by plane.
+//! Regions of frontiers and slots, and the region of a page with allocation by plane or with reclaim groups.
 
 use crate::config::OPEN;
 use crate::ftl::array::Array;
@@ -13,7 +13,7 @@ impl<S: Store> Array<S> {
     /// collection, then those of wear leveling, each in the order of the regions.
     #[inline]
     pub(crate) fn region_of_frontier(&self, frontier: usize) -> usize {
-        if self.geometry.is_by_plane() { frontier % self.regions.len() } else { 0 }
+        if self.geometry.has_regions() { frontier % self.regions.len() } else { 0 }
     }
 
     /// The frontier for host data of `handle` in `region`; among the frontiers of garbage collection, the one
@@ -31,9 +31,6 @@ impl<S: Store> Array<S> {
 
     /// The slots of `region`.
     pub(crate) fn places_of(&self, region: usize) -> Range<usize> {
-        if !self.geometry.is_by_plane() {
-            return 0..self.places.len();
-        }
         let partition = &self.partitions[region];
         partition.first..partition.first + partition.count
     }
@@ -65,6 +62,9 @@ impl<S: Store> Array<S> {
         old: u32,
         work: &mut W,
     ) -> usize {
+        if !self.geometry.is_by_plane() {
+            return self.group_for(unit);
+        }
         if !self.allocation.is_dynamic {
             return self.allocation.by_address(unit).0;
         }
@@ -81,6 +81,22 @@ impl<S: Store> Array<S> {
             return current;
         }
         self.next_region(handle, work)
+    }
+
+    /// The reclaim group for `unit`: the one that the placement identifier names or, for a page of the mapping
+    /// table, the one given by its number. If it is full, the group with the least data.
+    fn group_for(&mut self, unit: u32) -> usize {
+        let groups = self.geometry.regions;
+        let named = match unit.checked_sub(self.geometry.logical_units) {
+            Some(page) => (page % groups) as usize,
+            None => self.handles.group(),
+        };
+        if self.has_space_for_page(named) {
+            return named;
+        }
+        let least = (0..groups as usize).min_by_key(|&group| self.partitions[group].live);
+        self.handles.count_redirected(unit < self.geometry.logical_units);
+        least.expect("a drive has groups")
     }
 
     /// The region for the next page of `handle`: on the die that is free first, out of those with space, with
@@ -130,7 +146,7 @@ impl<S: Store> Array<S> {
         let geometry = &self.geometry;
         match geometry.is_by_plane() {
             true => (self.allocation.by_address(unit).0 as u32 * geometry.superblocks_of_region, 0),
-            false => (0, unit % geometry.units_per_superblock),
+            false => geometry.place_in_order(unit),
         }
     }
 

@@ -23,7 +23,7 @@ impl<S: Store> Array<S> {
     /// are open.
     pub(crate) fn most_erased(&self, region: usize) -> u32 {
         let live =
-            if self.geometry.is_by_plane() { self.partitions[region].live } else { self.table.len() as u64 };
+            if self.geometry.has_regions() { self.partitions[region].live } else { self.table.len() as u64 };
         let holding = live.div_ceil(u64::from(self.geometry.units_per_superblock - 1));
         let open = OPEN + self.geometry.open_for_handles;
         self.blocks.usable_count(region).saturating_sub(holding as u32 + open)

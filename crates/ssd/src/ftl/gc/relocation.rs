@@ -40,10 +40,7 @@ impl<S: Store> Array<S> {
     #[inline]
     pub(crate) fn cleaning_frontier(&self, superblock: u32) -> usize {
         let handle = self.handles.cleaning_frontier(superblock);
-        if self.geometry.is_by_plane() {
-            return self.host_frontiers + self.frontier_in(handle, self.geometry.region_of(superblock));
-        }
-        self.host_frontiers + handle
+        self.host_frontiers + self.frontier_in(handle, self.geometry.region_of(superblock))
     }
 
     /// The frontier for the copies of `relocation`.

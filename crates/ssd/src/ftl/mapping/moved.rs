@@ -19,7 +19,7 @@ impl<S: Store> Array<S> {
     /// Programs the table pages whose mappings moved and are not cached, each once, after a superblock of
     /// `region` was emptied. If almost no superblock is erased, they wait in DRAM for the next victim.
     pub(crate) fn write_moved<W: FlashOps>(&mut self, region: usize, work: &mut W) {
-        if self.geometry.is_by_plane() {
+        if self.geometry.has_regions() {
             return self.write_moved_in_planes(region, work);
         }
         while self.regions[0].erased.len() > LAST {

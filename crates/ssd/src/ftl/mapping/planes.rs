@@ -42,7 +42,9 @@ impl<S: Store> Array<S> {
     fn region_of_mapping(&self, page: u32, cleaned: usize) -> Option<usize> {
         let unit = self.geometry.logical_units + page;
         match self.entry(unit) {
-            0 if self.allocation.is_dynamic => self.has_space_for_page(cleaned).then_some(cleaned),
+            0 if self.allocation.is_dynamic || !self.geometry.is_by_plane() => {
+                self.has_space_for_page(cleaned).then_some(cleaned)
+            }
             0 => Some(self.allocation.by_address(unit).0),
             entry => Some(self.geometry.region_of(self.flash.block_of(entry - 1))),
         }

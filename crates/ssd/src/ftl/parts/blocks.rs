@@ -30,11 +30,14 @@ pub(crate) struct Blocks {
     lanes: u32,
     #[state(same)]
     per_lane: u32,
+    /// Blocks of a superblock in each lane.
+    #[state(skip = "from the configuration")]
+    of_lane: u32,
     /// Superblocks of a region.
     #[state(skip = "from the configuration")]
     superblocks: u32,
-    /// By superblock and lane of its region: the number of its block, minus the number of the superblock in
-    /// its region. Zero unless blocks are bad.
+    /// By superblock, and then by its first block in each lane, its second, and so on: the number of the block
+    /// in its lane, minus the number without bad blocks.
     #[state(sparse)]
     members: Vec<u32>,
     /// Total erases of each block, by lane.
@@ -62,19 +65,21 @@ impl Blocks {
         durability: Durability,
         mut random: Random,
     ) -> Blocks {
-        let lanes = geometry.blocks_per_superblock();
+        let of_lane = geometry.blocks_of_plane;
+        let lanes = geometry.blocks_per_superblock() / of_lane;
         let all_lanes = geometry.lanes() as usize;
         let all = all_lanes * per_lane as usize;
         let mut blocks = Blocks {
             lanes,
             per_lane,
+            of_lane,
             superblocks: geometry.superblocks_of_region,
-            members: vec![0; geometry.superblocks as usize * lanes as usize],
+            members: vec![0; geometry.superblocks as usize * geometry.blocks_per_superblock() as usize],
             erases: vec![0; all],
             limits: Vec::new(),
             spares: Vec::with_capacity(all_lanes),
             given_up: vec![false; geometry.superblocks as usize],
-            usable: vec![geometry.superblocks_of_region.min(per_lane); geometry.regions as usize],
+            usable: vec![geometry.superblocks_of_region.min(per_lane / of_lane); geometry.regions as usize],
             bad: 0,
             retired: 0,
             erased: 0,
@@ -84,8 +89,8 @@ impl Blocks {
             blocks.limits = (0..all).map(|_| draw().clamp(1.0, f64::from(u32::MAX - 1)) as u32).collect();
         }
         if durability.bad == 0.0 {
-            // Each superblock has the block with its number.
-            blocks.spares = vec![(blocks.usable[0]..per_lane).collect(); all_lanes];
+            // Each superblock has the blocks with its number.
+            blocks.spares = vec![(blocks.usable[0] * of_lane..per_lane).collect(); all_lanes];
         } else {
             blocks.find_good(durability.bad, &mut random);
         }
@@ -100,34 +105,46 @@ impl Blocks {
             let good: Vec<u32> = (0..self.per_lane).filter(|_| !random.chance(bad)).collect();
             self.bad += self.per_lane - good.len() as u32;
             let usable = &mut self.usable[lane / self.lanes as usize];
-            *usable = (*usable).min(good.len() as u32);
+            *usable = (*usable).min(good.len() as u32 / self.of_lane);
             self.spares.push(good);
         }
         for region in 0..self.usable.len() as u32 {
             let usable = self.usable[region as usize];
             for index in 0..usable {
-                for lane in 0..self.lanes {
-                    let block = self.spares[(region * self.lanes + lane) as usize][index as usize];
-                    self.put(region * self.superblocks + index, lane, block);
+                for member in 0..self.lanes * self.of_lane {
+                    let (row, lane) = (member / self.lanes, member % self.lanes);
+                    let good = &self.spares[(region * self.lanes + lane) as usize];
+                    let block = good[(index * self.of_lane + row) as usize];
+                    self.put(region * self.superblocks + index, member, block);
                 }
             }
             for lane in 0..self.lanes {
                 let spares = &mut self.spares[(region * self.lanes + lane) as usize];
-                *spares = spares.split_off(usable as usize);
+                *spares = spares.split_off((usable * self.of_lane) as usize);
             }
         }
     }
 
-    /// The block of `superblock` in `lane` of its region; [`NONE`] if it has none.
+    /// A block of `superblock`, as its number in the lane; [`NONE`] if it is missing.
     #[inline]
-    fn member(&self, superblock: u32, lane: u32) -> u32 {
-        let index = superblock % self.superblocks;
-        index.wrapping_add(self.members[(superblock * self.lanes + lane) as usize])
+    fn member(&self, superblock: u32, member: u32) -> u32 {
+        self.first_place(superblock, member).wrapping_add(self.members[self.place(superblock, member)])
     }
 
-    fn put(&mut self, superblock: u32, lane: u32, block: u32) {
-        let index = superblock % self.superblocks;
-        self.members[(superblock * self.lanes + lane) as usize] = block.wrapping_sub(index);
+    fn put(&mut self, superblock: u32, member: u32, block: u32) {
+        let place = self.place(superblock, member);
+        self.members[place] = block.wrapping_sub(self.first_place(superblock, member));
+    }
+
+    #[inline]
+    fn place(&self, superblock: u32, member: u32) -> usize {
+        (superblock * self.lanes * self.of_lane + member) as usize
+    }
+
+    /// The number of that block without bad blocks.
+    #[inline]
+    fn first_place(&self, superblock: u32, member: u32) -> u32 {
+        superblock % self.superblocks * self.of_lane + member / self.lanes
     }
 
     /// The first lane of the region of `superblock`, out of all lanes.
@@ -175,8 +192,9 @@ impl Blocks {
             return None;
         }
         let good = (f64::from(self.per_lane) * (1.0 - bad)) as usize;
-        let superblocks = good.min(self.superblocks as usize);
-        let spares = good - superblocks;
+        let of_lane = self.of_lane as usize;
+        let superblocks = (good / of_lane).min(self.superblocks as usize);
+        let spares = good - superblocks * of_lane;
         // In each turn, every superblock is erased at its rate. Entry `n` of `of_region` is the turn after
         // which `n` superblocks are left; entries of few superblocks are not needed.
         let mut last = f64::INFINITY;
@@ -188,14 +206,19 @@ impl Blocks {
                 let from = lane * self.per_lane as usize;
                 // All limits have the same distribution, so it does not matter which blocks are spares or
                 // bad.
-                let limits = &self.limits[from..from + superblocks];
-                let mut turns: Vec<f64> =
-                    limits.iter().zip(rates).map(|(&limit, rate)| f64::from(limit) / rate).collect();
+                let limits = &self.limits[from..from + superblocks * of_lane];
+                let by_superblock = limits.chunks(of_lane).zip(rates);
+                let mut turns: Vec<f64> = by_superblock
+                    .flat_map(|(limits, rate)| limits.iter().map(move |&limit| f64::from(limit) / rate))
+                    .collect();
                 turns.sort_unstable_by(|a, b| b.total_cmp(a));
-                for (left, &turns) in of_region.iter_mut().skip(spares).zip(&turns) {
-                    *left = left.min(turns);
+                // A superblock is left while the lane has blocks for it, including the spares.
+                for (before, left) in of_region.iter_mut().enumerate() {
+                    if let Some(last) = ((before + 1) * of_lane).checked_sub(spares + 1) {
+                        *left = left.min(turns[last]);
+                    }
                 }
-                let needed = (needed as usize).saturating_sub(spares + 1);
+                let needed = (needed as usize * of_lane).saturating_sub(spares + 1);
                 last = last.min(turns.get(needed).copied().unwrap_or(0.0));
             }
             let mut of_region_rates = rates[..superblocks].to_vec();
@@ -208,18 +231,18 @@ impl Blocks {
 
     /// Erases all blocks of `superblock`. Returns `false` if it must be retired.
     pub(crate) fn erase(&mut self, superblock: u32) -> bool {
-        self.erased += u64::from(self.lanes);
+        self.erased += u64::from(self.lanes * self.of_lane);
         let mut is_complete = true;
         let first = self.first_lane(superblock);
-        for lane in 0..self.lanes {
-            let of_all = (first + lane) as usize;
-            let at = of_all * self.per_lane as usize + self.member(superblock, lane) as usize;
+        for member in 0..self.lanes * self.of_lane {
+            let of_all = (first + member % self.lanes) as usize;
+            let at = of_all * self.per_lane as usize + self.member(superblock, member) as usize;
             self.erases[at] += 1;
             if self.limits.get(at).is_some_and(|&limit| self.erases[at] >= limit) {
                 self.retired += 1;
                 let spare = self.spares[of_all].pop();
                 is_complete &= spare.is_some();
-                self.put(superblock, lane, spare.unwrap_or(NONE));
+                self.put(superblock, member, spare.unwrap_or(NONE));
             }
         }
         if !is_complete {
@@ -232,25 +255,22 @@ impl Blocks {
         self.given_up[superblock as usize] = true;
         self.usable[(superblock / self.superblocks) as usize] -= 1;
         let first = self.first_lane(superblock);
-        for lane in 0..self.lanes {
-            let block = self.member(superblock, lane);
+        for member in 0..self.lanes * self.of_lane {
+            let block = self.member(superblock, member);
             if block != NONE {
-                self.spares[(first + lane) as usize].push(block);
+                self.spares[(first + member % self.lanes) as usize].push(block);
             }
         }
     }
 
     /// Panics unless every block is in a superblock, spare, bad, or retired, and every erase was counted.
     pub(crate) fn check_invariants(&self, superblock_erases: u64) {
-        let in_use: u64 = self.usable.iter().map(|&usable| u64::from(usable) * u64::from(self.lanes)).sum();
+        let of_superblock = u64::from(self.lanes * self.of_lane);
+        let in_use: u64 = self.usable.iter().map(|&usable| u64::from(usable) * of_superblock).sum();
         let others = self.spare_count() as u64 + u64::from(self.bad) + u64::from(self.retired);
         assert_eq!(in_use + others, self.erases.len() as u64, "every block is somewhere");
         let sum: u64 = self.erases.iter().map(|&erases| u64::from(erases)).sum();
         assert_eq!(sum, self.erased, "every erase was counted");
-        assert_eq!(
-            self.erased,
-            superblock_erases * u64::from(self.lanes),
-            "superblocks are erased as a whole"
-        );
+        assert_eq!(self.erased, superblock_erases * of_superblock, "superblocks are erased as a whole");
     }
 }

@@ -1,58 +1,89 @@
-//! Placement handles: the handle of each unit, and its host writes and relocations.
+//! Reclaim unit handles of NVMe flexible data placement (FDP): the handle of each unit, and its host writes,
+//! relocations, and events.
 //!
-//! They are the reclaim unit handles of NVMe flexible data placement (FDP): writes through one handle fill
-//! separate superblocks. Garbage collection mixes the data of all handles or keeps it separate.
+//! Writes through one handle fill separate superblocks. Garbage collection mixes the data of initially isolated
+//! handles and keeps the data of each persistently isolated handle separate.
 
-use crate::config::{Config, Isolation};
+use crate::config::Config;
 use crate::ftl::parts::frontier::{ABSENT, Frontier};
 use crate::layout::geometry::Geometry;
 use nacre_kernel::Column;
-use nacre_kernel::state::State;
+use nacre_kernel::state::{State, Value};
+
+/// Changes of the reclaim unit that a handle references.
+#[derive(Clone, Copy, Debug, Default, Value)]
+struct Changes {
+    /// By the drive (event 81h).
+    modified: u64,
+    /// By the drive, before the reclaim unit was written to capacity (event 0h).
+    not_fully_written: u64,
+}
 
 /// The handles of a drive; with a single handle, nothing is counted.
 #[derive(State)]
 pub(crate) struct Handles {
     #[state(skip = "from the configuration")]
     count: u32,
-    /// Whether garbage collection keeps their data separate.
     #[state(skip = "from the configuration")]
-    are_kept_apart: bool,
-    /// Handle of the current request.
+    has_statistics: bool,
+    /// By handle: its part of the data. Garbage collection keeps parts separate.
+    #[state(skip = "from the configuration")]
+    parts: Vec<u8>,
+    /// Handle and reclaim group of the current request.
     #[state(skip = "of no meaning between two requests")]
     current: u32,
+    #[state(skip = "of no meaning between two requests")]
+    group: u32,
+    /// Number of reclaim groups.
+    #[state(skip = "from the configuration")]
+    groups: u32,
+    /// Host units since measurement started for which their reclaim group had no space.
+    redirected: u64,
     /// By physical unit: the handle that it was written through.
     #[state(sparse)]
     of_page: Vec<u8>,
-    /// By superblock: the handle that it was opened for.
+    /// By superblock: the part of the data that it was opened for.
     of_superblock: Vec<u8>,
-    /// By region: the handle whose data wear leveling moved last.
+    /// By region: the part of the data that wear leveling moved last.
     leveled: Vec<u8>,
     /// By handle: host units since measurement started, and units that were moved.
     written: Vec<u64>,
     moved: Vec<u64>,
+    /// By handle, since measurement started.
+    changes: Vec<Changes>,
 }
 
 impl Handles {
     /// Handles of `config`.
     pub(crate) fn new(config: &Config, geometry: &Geometry) -> Handles {
         let mapping = config.mapping();
-        let (count, several) = (mapping.placement_handles, mapping.placement_handles > 1);
+        let (count, several) = (mapping.handles(), mapping.handles() > 1);
         let of_each = |entries: usize| if several { entries } else { 0 };
         Handles {
             count,
-            are_kept_apart: several && mapping.isolation == Isolation::Persistent,
+            has_statistics: mapping.fdp.is_some(),
+            parts: (0..count).map(|handle| mapping.part_of_handle(handle) as u8).collect(),
             current: 0,
+            group: 0,
+            groups: if geometry.is_by_plane() { 1 } else { geometry.regions },
+            redirected: 0,
             of_page: vec![0; of_each(geometry.numbers())],
             of_superblock: vec![0; of_each(geometry.superblocks as usize)],
             leveled: vec![0; geometry.regions as usize],
             written: vec![0; of_each(count as usize)],
             moved: vec![0; of_each(count as usize)],
+            changes: vec![Changes::default(); of_each(count as usize)],
         }
     }
 
     /// Open superblocks of garbage collection.
     pub(crate) fn cleaning_frontiers(&self) -> usize {
-        if self.are_kept_apart { self.count as usize } else { 1 }
+        self.parts.last().map_or(1, |&last| usize::from(last) + 1)
+    }
+
+    /// Whether the drive has flexible data placement, and its log page of statistics.
+    pub(crate) fn has_statistics(&self) -> bool {
+        self.has_statistics
     }
 
     pub(crate) fn host_frontiers(&self) -> usize {
@@ -65,12 +96,30 @@ impl Handles {
         self.count > 1
     }
 
-    /// Selects the handle for a request of `volume`.
+    /// Selects the handle and the reclaim group for a request of `volume`, its placement identifier.
     #[inline]
     pub(crate) fn choose(&mut self, volume: u32) {
         if self.count > 1 {
             self.current = volume % self.count;
         }
+        if self.groups > 1 {
+            self.group = volume / self.count % self.groups;
+        }
+    }
+
+    /// Reclaim group of the current request.
+    pub(crate) fn group(&self) -> usize {
+        self.group as usize
+    }
+
+    /// Counts a unit, of the host or not, that goes to another reclaim group than the one it names.
+    pub(crate) fn count_redirected(&mut self, is_host: bool) {
+        self.redirected += u64::from(is_host);
+    }
+
+    /// Host units for which their reclaim group had no space; `None` without reclaim groups.
+    pub(crate) fn redirected(&self) -> Option<u64> {
+        (self.groups > 1).then_some(self.redirected)
     }
 
     /// Handle of the current request.
@@ -97,18 +146,31 @@ impl Handles {
         }
     }
 
+    /// Counts that the handle of `frontier` references another reclaim unit than its superblock.
+    pub(crate) fn count_changed(&mut self, frontier: usize, is_full: bool) {
+        let regions = self.leveled.len();
+        if let Some(changes) = self.changes.get_mut(frontier / regions) {
+            changes.modified += 1;
+            changes.not_fully_written += u64::from(!is_full);
+        }
+    }
+
     pub(crate) fn restart_ledger(&mut self) {
+        self.changes.fill(Changes::default());
+        self.redirected = 0;
         self.written.fill(0);
         self.moved.fill(0);
     }
 
-    /// By handle: host units, units moved, and write amplification. A handle without host writes has no write
-    /// amplification.
+    /// By handle: host units, units moved, write amplification, and changes of the reclaim unit. A handle without
+    /// host writes has no write amplification.
     pub(crate) fn columns(&self) -> Vec<Column> {
         if self.count == 1 {
             return Vec::new();
         }
         let column = |name, values| Column { name, values };
+        let changes =
+            |count: fn(&Changes) -> u64| self.changes.iter().map(|of| count(of) as f64).collect::<Vec<f64>>();
         let floats = |counts: &[u64]| counts.iter().map(|&count| count as f64).collect();
         let amplification = |(&written, &moved): (&u64, &u64)| {
             let programs = written as f64 + moved as f64;
@@ -121,6 +183,8 @@ impl Handles {
                 "handles.write_amplification",
                 self.written.iter().zip(&self.moved).map(amplification).collect(),
             ),
+            column("handles.implicitly_modified", changes(|of| of.modified)),
+            column("handles.not_fully_written", changes(|of| of.not_fully_written)),
         ]
     }
 
@@ -128,37 +192,49 @@ impl Handles {
     /// units.
     #[inline]
     pub(crate) fn cleaning_frontier(&self, superblock: u32) -> usize {
-        if self.are_kept_apart { usize::from(self.of_superblock[superblock as usize]) } else { 0 }
+        self.of_superblock.get(superblock as usize).map_or(0, |&part| usize::from(part))
     }
 
-    /// Selects the handle whose data wear leveling moves next, from `superblock` of `region`. Returns whether
-    /// the handle changed, so that another superblock must be opened.
+    /// Selects the part of the data that wear leveling moves next, from `superblock` of `region`. Returns whether
+    /// the part changed, so that another superblock must be opened.
     pub(crate) fn level(&mut self, region: usize, superblock: u32) -> bool {
-        let handle = if self.are_kept_apart { self.of_superblock[superblock as usize] } else { 0 };
-        std::mem::replace(&mut self.leveled[region], handle) != handle
+        let part = self.cleaning_frontier(superblock) as u8;
+        std::mem::replace(&mut self.leveled[region], part) != part
     }
 
     /// Sets the handle of `superblock`, which is opened for `frontier`, out of `frontiers`.
     pub(crate) fn open(&mut self, frontier: usize, frontiers: usize, superblock: u32) {
-        let handle = self.of_frontier(frontier, frontiers);
+        let part = self.of_frontier(frontier, frontiers);
         if let Some(of) = self.of_superblock.get_mut(superblock as usize) {
-            *of = handle;
+            *of = part;
         }
     }
 
-    /// The handle of `frontier`, out of `frontiers`: those of the host and of garbage collection are ordered
-    /// by handle and region, followed by those of wear leveling by region.
+    /// The part of the data that `frontier` takes, one of so many: those of the host and of cleaning come by handle and region, and
+    /// last those of wear leveling by region.
     fn of_frontier(&self, frontier: usize, frontiers: usize) -> u8 {
         let regions = self.leveled.len();
         match (frontier + regions).checked_sub(frontiers) {
             Some(region) => self.leveled[region],
-            None => (frontier / regions % self.count as usize) as u8,
+            None => {
+                let number = frontier / regions;
+                // Garbage collection has one for each part.
+                self.parts.get(number).copied().unwrap_or_else(|| (number - self.parts.len()) as u8)
+            }
         }
     }
 
-    /// Panics if an open superblock is not assigned to the handle of its frontier.
+    /// Panics if `page`, which is valid, is in a `superblock` of another part of the data.
+    pub(crate) fn check_part(&self, page: usize, superblock: usize) {
+        if self.are_several() {
+            let part = self.parts[usize::from(self.of_page[page])];
+            assert_eq!(self.of_superblock[superblock], part, "the part of page {page}");
+        }
+    }
+
+    /// Panics if an open superblock belongs to another part of the data than its frontier.
     pub(crate) fn check_invariants(&self, frontiers: &[Frontier]) {
-        if !self.are_kept_apart {
+        if !self.are_several() {
             return;
         }
         for (number, open) in frontiers.iter().enumerate().filter(|(_, open)| open.superblock != ABSENT) {

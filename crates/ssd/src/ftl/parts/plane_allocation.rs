@@ -29,7 +29,7 @@ impl PlaneAllocation {
     pub(crate) fn new(config: &Config, geometry: &Geometry) -> PlaneAllocation {
         let mapping = config.mapping();
         let is_dynamic = matches!(mapping.allocation, Allocation::Dynamic(_));
-        let handles = if is_dynamic { mapping.placement_handles as usize } else { 0 };
+        let handles = if is_dynamic { mapping.handles() as usize } else { 0 };
         PlaneAllocation {
             turns: vec![0; handles],
             last_planes: vec![config.planes - 1; handles * geometry.dies as usize],
