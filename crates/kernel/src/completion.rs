@@ -12,8 +12,8 @@ pub enum Status {
     /// The medium could not return or store the data. Errors of a simulated device are results, not errors of
     /// the simulator.
     MediaError,
-    /// The device rejected the write. Its medium is worn out, and part of the write may have been stored. Or
-    /// a zone is full, its write pointer is elsewhere, or too many zones are active.
+    /// The device rejected the write. Its medium is worn out, and part of the write may have been stored. Or it has
+    /// zones and rejects this write or zone command; a [`ZoneRefusal`](crate::ZoneRefusal) has the reason.
     WriteRefused,
     /// The device did not complete the request in time: whether it took effect is unknown.
     TransportError,

@@ -71,4 +71,4 @@ pub use stage::Stage;
 pub use time::Time;
 pub use transactions::{Refused, Transactions};
 pub use units::{Area, Bandwidth, BitArea, Bytes, Energy, Power, Price, Rate, Ratio, UnitError};
-pub use zone::Zone;
+pub use zone::{Zone, ZoneAnswer, ZoneCommand, ZoneRefusal, ZoneState};

@@ -1,7 +1,9 @@
 //! Zones: address ranges that are written sequentially and reset as a whole.
 
+use crate::state::Value;
+
 /// A zone of a device. A trim of the whole zone resets it, and a trim from its write pointer to its end
-/// finishes it.
+/// finishes it. [`ZoneCommand`] has the commands of NVMe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Zone {
     /// Its first byte.
@@ -10,4 +12,152 @@ pub struct Zone {
     pub end: u64,
     /// Address of its next write; the end of a full zone.
     pub write_pointer: u64,
+    /// State of the zone.
+    pub state: ZoneState,
+}
+
+/// State of a zone (NVMe Zoned Namespace Command Set 1.1). A device here has no read-only or offline zones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
+pub enum ZoneState {
+    /// Nothing is written, and it holds no resources.
+    Empty,
+    /// Opened by a write; the device may close it to open another zone.
+    ImplicitlyOpen,
+    /// Opened by command; only the host closes it.
+    ExplicitlyOpen,
+    /// Active, but not open.
+    Closed,
+    /// Takes no writes until it is reset.
+    Full,
+}
+
+impl ZoneState {
+    /// Number of states.
+    pub const COUNT: usize = 5;
+
+    /// Whether it counts against the limit of active zones.
+    pub const fn is_active(self) -> bool {
+        self.is_open() || matches!(self, ZoneState::Closed)
+    }
+
+    /// Whether it counts against the limit of open zones.
+    pub const fn is_open(self) -> bool {
+        matches!(self, ZoneState::ImplicitlyOpen | ZoneState::ExplicitlyOpen)
+    }
+
+    /// Its name in messages and results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ZoneState::Empty => "empty",
+            ZoneState::ImplicitlyOpen => "implicitly_open",
+            ZoneState::ExplicitlyOpen => "explicitly_open",
+            ZoneState::Closed => "closed",
+            ZoneState::Full => "full",
+        }
+    }
+}
+
+/// A command to one zone, named by the address of its first byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
+pub enum ZoneCommand {
+    /// Writes at the write pointer; the completion carries the address.
+    Append,
+    /// Opens the zone until the host closes, finishes, or resets it.
+    Open,
+    /// Closes an open zone.
+    Close,
+    /// Makes the zone full.
+    Finish,
+    /// Makes the zone empty.
+    Reset,
+}
+
+impl ZoneCommand {
+    /// All of them.
+    pub const ALL: [ZoneCommand; 5] =
+        [ZoneCommand::Append, ZoneCommand::Open, ZoneCommand::Close, ZoneCommand::Finish, ZoneCommand::Reset];
+
+    /// Its name in messages and results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ZoneCommand::Append => "append",
+            ZoneCommand::Open => "open",
+            ZoneCommand::Close => "close",
+            ZoneCommand::Finish => "finish",
+            ZoneCommand::Reset => "reset",
+        }
+    }
+
+    /// The command with this name.
+    pub fn named(name: &str) -> Option<ZoneCommand> {
+        ZoneCommand::ALL.into_iter().find(|command| command.name() == name)
+    }
+}
+
+/// Why a device with zones refuses a write or a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
+pub enum ZoneRefusal {
+    /// The write does not start and end at multiples of a unit.
+    NotWholeUnits,
+    /// The command does not name the first byte of a zone.
+    NotZoneStart,
+    /// The write does not start at the write pointer.
+    NotAtWritePointer,
+    /// The zone is full.
+    Full,
+    /// The write would pass the end of the zone.
+    Boundary,
+    /// The limit of active zones is reached.
+    TooManyActive,
+    /// The limit of open zones is reached, and all open zones were opened by command.
+    TooManyOpen,
+    /// The state of the zone does not allow the command.
+    InvalidTransition,
+    /// Too many blocks are worn out.
+    WornOut,
+}
+
+impl ZoneRefusal {
+    /// Number of reasons.
+    pub const COUNT: usize = 9;
+
+    /// Status of the completion in NVMe: status code type in the upper byte, status code in the lower one.
+    pub const fn nvme_status(self) -> u16 {
+        match self {
+            // Invalid Field in Command.
+            ZoneRefusal::NotWholeUnits | ZoneRefusal::NotZoneStart => 0x002,
+            ZoneRefusal::Boundary => 0x1B8,
+            ZoneRefusal::Full => 0x1B9,
+            ZoneRefusal::NotAtWritePointer => 0x1BC,
+            ZoneRefusal::TooManyActive => 0x1BD,
+            ZoneRefusal::TooManyOpen => 0x1BE,
+            ZoneRefusal::InvalidTransition => 0x1BF,
+            // Write Fault.
+            ZoneRefusal::WornOut => 0x280,
+        }
+    }
+
+    /// The reason, as a phrase for messages.
+    pub const fn reason(self) -> &'static str {
+        match self {
+            ZoneRefusal::NotWholeUnits => "not a multiple of a unit",
+            ZoneRefusal::NotZoneStart => "not the first byte of a zone",
+            ZoneRefusal::NotAtWritePointer => "not at the write pointer",
+            ZoneRefusal::Full => "the zone is full",
+            ZoneRefusal::Boundary => "beyond the end of the zone",
+            ZoneRefusal::TooManyActive => "too many active zones",
+            ZoneRefusal::TooManyOpen => "too many zones opened by command",
+            ZoneRefusal::InvalidTransition => "not possible in this state of the zone",
+            ZoneRefusal::WornOut => "too many worn-out blocks",
+        }
+    }
+}
+
+/// What the completion of a zoned device carries in addition to its status.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ZoneAnswer {
+    /// Address that an append wrote.
+    pub written_at: Option<u64>,
+    /// Why a write or a command was refused.
+    pub refusal: Option<ZoneRefusal>,
 }

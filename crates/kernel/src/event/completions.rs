@@ -7,6 +7,7 @@ use crate::breakdown::{ComponentId, Span};
 use crate::completion::Status;
 use crate::stage::Stage;
 use crate::time::Time;
+use crate::zone::ZoneAnswer;
 
 /// One request that completed.
 #[derive(Clone, Debug)]
@@ -23,6 +24,8 @@ pub struct Completed {
     end: u32,
     /// Data of a read; none for other requests and without data.
     pub data: Payload,
+    /// Of a zoned device: address of an append, or reason of a refusal. Boxed, since most completions have none.
+    pub zone: Option<Box<ZoneAnswer>>,
 }
 
 /// Completed requests in time order, with their latency breakdowns. The spans of a request sum to its
@@ -92,7 +95,7 @@ impl Completions {
     #[inline(always)]
     fn add(&mut self, id: RequestId, at: Time, status: Status, first: u32) -> &mut Completed {
         let end = self.spans.len() as u32;
-        self.list.push(Completed { id, at, status, first, end, data: Payload::NONE });
+        self.list.push(Completed { id, at, status, first, end, data: Payload::NONE, zone: None });
         self.list.last_mut().expect("one was just added")
     }
 

@@ -1,7 +1,7 @@
 //! The contract of every storage component, from a single disk to a stack of caches.
 
 use super::completions::Completions;
-use super::facets::{Endurance, Preconditioning, Zones};
+use super::facets::{Endurance, Preconditioning, ZoneCommands, Zones};
 use super::outstanding::{Canceled, RequestId};
 use super::payload::Payload;
 use crate::capabilities::Capabilities;
@@ -90,6 +90,11 @@ pub trait Device: State + Send {
 
     /// Its zones, if it is written in zones.
     fn zones(&self) -> Option<&dyn Zones> {
+        None
+    }
+
+    /// Its zone commands, if it has them.
+    fn zone_commands(&mut self) -> Option<&mut dyn ZoneCommands> {
         None
     }
 

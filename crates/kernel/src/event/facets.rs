@@ -1,12 +1,27 @@
 //! Optional interfaces of a device.
 
+use super::outstanding::RequestId;
+use super::payload::Payload;
 use crate::request::Request;
-use crate::zone::Zone;
+use crate::time::Time;
+use crate::zone::{Zone, ZoneCommand};
 
 /// A zoned device. A write that does not start at the write pointer of its zone is rejected.
 pub trait Zones {
     /// The zone that holds `address`, as it is now.
     fn zone(&self, address: u64) -> Zone;
+}
+
+/// A zoned device that has the zone commands of NVMe.
+pub trait ZoneCommands {
+    /// Accepts `command` at `now`, as [`Device::submit`](super::Device::submit) accepts a request: it completes with
+    /// [`Device::run`](super::Device::run). `request` has the address of the first byte of the zone. That of an append is
+    /// a write, with its `data`; that of other commands is a trim without bytes.
+    ///
+    /// The completion of an append carries the address of its data. A refusal has the status
+    /// [`Status::WriteRefused`](crate::Status::WriteRefused), and the completion carries its reason. Appends take effect in
+    /// the order in which they reach the device, so that several to one zone may be outstanding.
+    fn command(&mut self, now: Time, id: RequestId, command: ZoneCommand, request: &Request, data: Payload);
 }
 
 /// A device whose behavior depends on earlier writes.

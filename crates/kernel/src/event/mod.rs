@@ -36,7 +36,7 @@ pub use arbiter::Arbiter;
 pub use barriers::{Barriers, Ticket};
 pub use completions::{Completed, Completions};
 pub use device::Device;
-pub use facets::{Burst, Endurance, Endured, Preconditioning, Zones};
+pub use facets::{Burst, Endurance, Endured, Preconditioning, ZoneCommands, Zones};
 pub use first_come::{Cut, FirstCome};
 pub use link::Link;
 pub use outstanding::{Canceled, RequestId};

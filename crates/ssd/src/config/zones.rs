@@ -11,8 +11,8 @@ pub struct ZonesConfig {
     /// Maximum zones that are partly written (active). A write to another empty zone is rejected.
     #[config(default = 14, min = 1, max = 65536, source = "bjorling-2021: the drive they measured")]
     pub active_zones: u32,
-    /// Maximum open zones, out of the active ones. A write to another zone closes the one that was written
-    /// longest ago. Absent means all active zones.
+    /// Maximum open zones, out of the active ones. A write to another zone closes the least recently written
+    /// one that was not opened by command. Absent means all active zones.
     #[config(min = 1, max = 65536)]
     pub open_zones: Option<u32>,
 }

@@ -4,7 +4,7 @@ use crate::flash::backend::ReadTimes;
 use crate::ftl::translation::Found;
 use nacre_kernel::event::{Payload, RequestId};
 use nacre_kernel::state::Value;
-use nacre_kernel::{Request, Status, Time};
+use nacre_kernel::{Request, Status, Time, ZoneCommand, ZoneRefusal};
 
 /// A request in progress.
 #[derive(Clone, Debug, Default, Value)]
@@ -28,6 +28,12 @@ pub(crate) struct Active {
     pub(crate) is_lost: bool,
     /// Result of a write, a trim, or a flush.
     pub(crate) status: Status,
+    /// The zone command that it is, if any.
+    pub(crate) command: Option<ZoneCommand>,
+    /// Address of an append, once it has one.
+    pub(crate) written_at: Option<u64>,
+    /// Why a zone refused it.
+    pub(crate) refusal: Option<ZoneRefusal>,
     /// Time that a flush waited for programs.
     pub(crate) drained: Time,
     /// Times of the part that ended last.

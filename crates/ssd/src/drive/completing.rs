@@ -4,14 +4,26 @@ use super::Ssd;
 use crate::drive::active::{Active, PartTimes};
 use crate::ftl::translation::Translation;
 use nacre_kernel::event::{Completions, Payload};
-use nacre_kernel::{Activity, Op, Status};
+use nacre_kernel::{Activity, Op, Status, ZoneAnswer};
 
 impl<T: Translation> Ssd<T> {
     /// Completes request `number`. Time that neither the host interface nor the flash used is waiting.
     pub(super) fn complete(&mut self, number: u32, completions: &mut Completions) {
         let transit = self.host.transit(number);
-        let Active { id, arrived, request, began, known, drained, is_lost, status, times, .. } =
-            &self.active[number];
+        let Active {
+            id,
+            arrived,
+            request,
+            began,
+            known,
+            drained,
+            is_lost,
+            status,
+            times,
+            written_at,
+            refusal,
+            ..
+        } = &self.active[number];
         let status = if *is_lost { Status::MediaError } else { *status };
         let translated = *known - *began;
         let PartTimes { suspend, sense, transfer, correct } = *times;
@@ -29,6 +41,10 @@ impl<T: Translation> Ssd<T> {
             (Activity::Link, transit.link),
         ];
         let completed = completions.push(*id, self.now, status, self.id, spans);
+        if written_at.is_some() || refusal.is_some() {
+            let answer = ZoneAnswer { written_at: *written_at, refusal: *refusal };
+            completed.zone = Some(Box::new(answer));
+        }
         match request.op {
             Op::Read if T::CARRIES_BYTES => {
                 let mut bytes = vec![0; request.bytes as usize];

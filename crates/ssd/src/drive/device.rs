@@ -7,9 +7,9 @@ use crate::flash::backend::Done;
 use crate::flash::command::Owner;
 use crate::ftl::translation::Translation;
 use crate::host::Reached;
-use nacre_kernel::event::{Completions, Device, Payload, Preconditioning, RequestId, Zones};
+use nacre_kernel::event::{Completions, Device, Payload, Preconditioning, RequestId, ZoneCommands, Zones};
 use nacre_kernel::{
-    Bytes, Capabilities, ComponentReport, Op, Persistence, Random, Recovery, Request, Time, Zone,
+    Bytes, Capabilities, ComponentReport, Op, Persistence, Random, Recovery, Request, Time, Zone, ZoneCommand,
 };
 
 /// Requests whose memory is prefetched together during preconditioning.
@@ -108,21 +108,25 @@ impl<T: Translation> Ssd<T> {
         let request = self.active[number].request;
         self.host.submit(self.now, number, &request);
     }
+
+    /// `active` arrives now; it waits while the drive recovers.
+    #[inline]
+    fn arrive(&mut self, active: Active) {
+        let (number, entry) = self.active.take();
+        *entry = active;
+        if self.now < self.outage.ready {
+            return self.agenda.schedule(self.outage.ready, Event::Ready(number));
+        }
+        self.enter(number);
+    }
 }
 
 impl<T: Translation> Device for Ssd<T> {
     fn submit(&mut self, now: Time, id: RequestId, request: &Request, data: Payload) {
         self.move_to(now);
         self.book.host.record(request);
-        let (number, active) = self.active.take();
-        *active = Active { id, arrived: now, request: *request, ..Active::default() };
-        if T::CARRIES_BYTES && request.op == Op::Write {
-            active.data = data;
-        }
-        if now < self.outage.ready {
-            return self.agenda.schedule(self.outage.ready, Event::Ready(number));
-        }
-        self.enter(number);
+        let data = if T::CARRIES_BYTES && request.op == Op::Write { data } else { Payload::NONE };
+        self.arrive(Active { id, arrived: now, request: *request, data, ..Active::default() });
     }
 
     fn next_event(&self) -> Time {
@@ -257,6 +261,13 @@ impl<T: Translation> Device for Ssd<T> {
         self.ftl.zone(0).is_some().then_some(self)
     }
 
+    fn zone_commands(&mut self) -> Option<&mut dyn ZoneCommands> {
+        match self.ftl.zone(0) {
+            Some(_) => Some(self),
+            None => None,
+        }
+    }
+
     fn preconditioning(&mut self) -> Option<&mut dyn Preconditioning> {
         Some(self)
     }
@@ -265,6 +276,20 @@ impl<T: Translation> Device for Ssd<T> {
 impl<T: Translation> Zones for Ssd<T> {
     fn zone(&self, address: u64) -> Zone {
         self.ftl.zone(address).expect("it is written in zones")
+    }
+}
+
+impl<T: Translation> ZoneCommands for Ssd<T> {
+    fn command(&mut self, now: Time, id: RequestId, command: ZoneCommand, request: &Request, data: Payload) {
+        self.move_to(now);
+        let is_append = command == ZoneCommand::Append;
+        debug_assert_eq!(is_append, request.op == Op::Write, "{command:?} as {request:?}");
+        if is_append {
+            self.book.host.record(request);
+        }
+        let data = if T::CARRIES_BYTES && is_append { data } else { Payload::NONE };
+        let command = Some(command);
+        self.arrive(Active { id, arrived: now, request: *request, data, command, ..Active::default() });
     }
 }
 

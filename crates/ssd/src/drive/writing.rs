@@ -32,6 +32,7 @@ impl<T: Translation> Ssd<T> {
     pub(super) fn write_waiting(&mut self) {
         while let Some(&number) = self.writers.front() {
             let is_over = match self.active[number].request.op {
+                Op::Trim if self.active[number].command.is_some() => self.command_in_turn(number),
                 Op::Trim => self.trim_in_turn(number),
                 _ => self.write_units(number),
             };
@@ -44,6 +45,12 @@ impl<T: Translation> Ssd<T> {
 
     /// Writes the rest of a write while the buffer has space. Returns whether the write is complete.
     fn write_units(&mut self, number: u32) -> bool {
+        if self.active[number].command.is_some()
+            && let Err(outcome) = self.place_append(number)
+        {
+            self.end_refused(number, outcome);
+            return true;
+        }
         let request = self.active[number].request;
         let (first, last) = self.ftl.geometry().units_of(&request);
         if self.active[number].next_unit == first {
@@ -89,9 +96,22 @@ impl<T: Translation> Ssd<T> {
         unit > last
     }
 
+    /// An append that has its turn gets its address.
+    #[cold]
+    fn place_append(&mut self, number: u32) -> Result<(), Outcome> {
+        let active = &mut self.active[number];
+        if active.written_at.is_none() {
+            active.request.address = self.ftl.place_append(&active.request)?;
+            active.written_at = Some(active.request.address);
+            active.next_unit = self.ftl.geometry().units_of(&active.request).0;
+        }
+        Ok(())
+    }
+
     fn end_refused(&mut self, number: u32, outcome: Outcome) {
         self.refuse(self.now, outcome);
-        self.active[number].status = Status::WriteRefused;
+        let active = &mut self.active[number];
+        (active.status, active.refusal, active.written_at) = (Status::WriteRefused, outcome.refusal, None);
         self.host.answer(self.now, number);
     }
 
@@ -163,6 +183,19 @@ impl<T: Translation> Ssd<T> {
             self.host.answer(self.now, number);
         }
         is_over
+    }
+
+    /// A zone command, other than an append, has its turn. Returns whether it is over.
+    fn command_in_turn(&mut self, number: u32) -> bool {
+        let active = &mut self.active[number];
+        let command = active.command.expect("only zone commands get here");
+        let done = self.ftl.command(command, active.request.address, &mut self.flash, &mut self.book);
+        let Some(outcome) = done else { return false };
+        if outcome.is_refused {
+            (active.status, active.refusal) = (Status::WriteRefused, outcome.refusal);
+        }
+        self.host.answer(self.now, number);
+        true
     }
 
     /// Starts a flush in the drive: everything in the buffer is programmed, unless it survives a power loss.

@@ -57,7 +57,7 @@ impl<S: Store> Paged<S> {
     }
 
     fn outcome(&self, is_written: bool) -> Outcome {
-        Outcome { is_refused: !is_written, is_worn_out: !is_written }
+        Outcome { is_refused: !is_written, is_worn_out: !is_written, refusal: None }
     }
 
     /// Unmapped units read as zeros.
@@ -244,7 +244,7 @@ impl<S: Store> Translation for Paged<S> {
 
     fn flushed(&mut self) -> Outcome {
         let is_worn_out = self.array.is_worn_out && self.array.held_operations() > 0;
-        Outcome { is_refused: is_worn_out, is_worn_out }
+        Outcome { is_refused: is_worn_out, is_worn_out, refusal: None }
     }
 
     fn programmed(&mut self, superblock: u32, operation: u32) {

@@ -6,7 +6,7 @@ use crate::layout::geometry::{Cells, Geometry, Spot};
 use crate::recovery::outage::Outage;
 use nacre_kernel::event::Payload;
 use nacre_kernel::state::{State, Value};
-use nacre_kernel::{Column, Recovery, Request, Time, Wear, Zone};
+use nacre_kernel::{Column, Recovery, Request, Time, Wear, Zone, ZoneCommand, ZoneRefusal};
 use std::ops::Range;
 
 /// Location of units in one operation.
@@ -48,6 +48,8 @@ pub(crate) struct Outcome {
     pub(crate) is_refused: bool,
     /// Whether the drive is read-only.
     pub(crate) is_worn_out: bool,
+    /// Why a zone refused it.
+    pub(crate) refusal: Option<ZoneRefusal>,
 }
 
 /// Data of a write.
@@ -156,6 +158,24 @@ pub(crate) trait Translation: State + Send {
     /// The zone of `address`.
     fn zone(&self, _address: u64) -> Option<Zone> {
         None
+    }
+
+    /// An append to the zone that begins at the address of `request` has its turn: the address of its data. Errors: the
+    /// zone refuses it.
+    fn place_append(&mut self, _request: &Request) -> Result<u64, Outcome> {
+        unreachable!("only drives with zones take appends")
+    }
+
+    /// A command, other than an append, to the zone that begins at `address` has its turn. Returns `None` if it has to
+    /// wait for room in the buffer.
+    fn command(
+        &mut self,
+        _command: ZoneCommand,
+        _address: u64,
+        _flash: &mut Backend,
+        _book: &mut Book,
+    ) -> Option<Outcome> {
+        unreachable!("only drives with zones take commands to zones")
     }
 
     /// Host bytes programmed since the drive was new.

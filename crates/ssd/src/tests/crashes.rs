@@ -2,8 +2,8 @@
 
 use super::driven::Driven;
 use super::*;
-use nacre_kernel::Status;
 use nacre_kernel::event::Payload;
+use nacre_kernel::{Status, ZoneCommand};
 use nacre_testkit::durability;
 
 /// Settings of a drive; `settings` are added or replace others.
@@ -141,7 +141,23 @@ fn zones_keep_their_bytes(settings: &str, seed: u64, pause: Time) {
             };
             let data = wanted.iter().flatten().flat_map(|&tag| [tag; UNIT as usize]).collect::<Vec<u8>>();
             let data = if wanted.is_some() { Payload::from(data) } else { Payload::NONE };
-            of.asked = Some((device.submit_data(device.now, &request, data), wanted));
+            let (zone, wants_append) = (number * bytes, wanted.is_some() && random.chance(0.5));
+            of.asked = Some((
+                match wants_append {
+                    true => {
+                        let append = Request { address: zone, ..request };
+                        device.submit_command(device.now, ZoneCommand::Append, &append, data)
+                    }
+                    false => device.submit_data(device.now, &request, data),
+                },
+                wanted,
+            ));
+            if random.chance(0.1) {
+                // Neither changes data; either may be refused.
+                let asked = if random.chance(0.5) { ZoneCommand::Open } else { ZoneCommand::Close };
+                let request = Request { address: zone, bytes: 0, ..unit(Op::Trim, 0) };
+                device.submit_command(device.now, asked, &request, Payload::NONE);
+            }
         }
         let next = device.device.next_event();
         let at = if next < Time::MAX && random.chance(0.5) { next } else { device.now };

@@ -3,7 +3,7 @@
 use super::*;
 use nacre_kernel::event::{Completions, Payload, RequestId};
 use nacre_kernel::histogram::LatencyHistogram;
-use nacre_kernel::{Recovery, Span, Status};
+use nacre_kernel::{Recovery, Span, Status, ZoneAnswer, ZoneCommand};
 
 /// A drive under test, and the results of its requests.
 pub(crate) struct Driven {
@@ -24,6 +24,7 @@ pub(crate) struct Answer {
     pub(crate) status: Status,
     pub(crate) spans: Vec<Span>,
     pub(crate) data: Payload,
+    pub(crate) zone: ZoneAnswer,
 }
 
 impl Answer {
@@ -91,13 +92,32 @@ impl Driven {
 
     /// As before, with data.
     pub(crate) fn submit_data(&mut self, at: Time, request: &Request, data: Payload) -> usize {
-        self.run_to(at);
-        let number = self.answers.len();
-        let (done, status, spans) = (Time::MAX, Status::Done, Vec::new());
-        self.answers.push(Answer { arrived: at, done, status, spans, data: Payload::NONE });
-        self.outstanding += 1;
+        let number = self.arrive(at);
         self.device.submit(at, RequestId(number as u32), request, data);
         number
+    }
+
+    /// Submits `command` to the zone that begins at the address of `request`.
+    pub(crate) fn submit_command(
+        &mut self,
+        at: Time,
+        command: ZoneCommand,
+        request: &Request,
+        data: Payload,
+    ) -> usize {
+        let number = self.arrive(at);
+        let zones = self.device.zone_commands().expect("it has zones");
+        zones.command(at, RequestId(number as u32), command, request, data);
+        number
+    }
+
+    /// A request arrives at `at`; returns its number.
+    fn arrive(&mut self, at: Time) -> usize {
+        self.run_to(at);
+        let (done, status, spans, zone) = (Time::MAX, Status::Done, Vec::new(), ZoneAnswer::default());
+        self.answers.push(Answer { arrived: at, done, status, spans, data: Payload::NONE, zone });
+        self.outstanding += 1;
+        self.answers.len() - 1
     }
 
     /// Submits `request` at `at`, and runs until it completes.
@@ -155,6 +175,7 @@ impl Driven {
             (answer.done, answer.status) = (completed.at, completed.status);
             answer.spans = self.completions.spans(completed).to_vec();
             answer.data = completed.data.clone();
+            answer.zone = completed.zone.as_deref().copied().unwrap_or_default();
             let total = answer.spans.iter().fold(Time::ZERO, |sum, span| sum + span.time);
             assert_eq!(total, answer.latency(), "the spans of request {}", completed.id.0);
             self.now = self.now.max(completed.at);

@@ -11,11 +11,10 @@ use crate::layout::geometry::Geometry;
 use crate::ops::Untimed;
 use crate::recovery::outage::Outage;
 use crate::recovery::scan::{reading, reading_spare};
-use crate::zns_ssd::refusal::Refusal;
 use crate::zns_ssd::report::Tally;
-use crate::zns_ssd::table::{Phase, ZoneTable};
+use crate::zns_ssd::table::ZoneTable;
 use nacre_kernel::state::State;
-use nacre_kernel::{Column, Recovery, Request, Time, Wear, Zone};
+use nacre_kernel::{Column, Recovery, Request, Time, Wear, Zone, ZoneCommand, ZoneRefusal, ZoneState};
 use nacre_media::store::Store;
 use std::ops::Range;
 
@@ -35,20 +34,57 @@ impl<S: Store> Zones<S> {
     }
 
     /// The zone that takes the write `request`. Errors: none does.
-    fn zone_for(&self, request: &Request) -> Result<u32, Refusal> {
+    fn zone_for(&self, request: &Request) -> Result<u32, ZoneRefusal> {
+        let units = self.whole_units(request)?;
+        self.table.zone_for((request.address >> self.table.geometry.unit_shift) as u32, units)
+    }
+
+    /// The number of units of `request`. Errors: it covers one in part.
+    fn whole_units(&self, request: &Request) -> Result<u32, ZoneRefusal> {
         let unit_bytes = u64::from(self.table.geometry.unit_bytes);
-        if !request.address.is_multiple_of(unit_bytes) || !u64::from(request.bytes).is_multiple_of(unit_bytes)
-        {
-            return Err(Refusal::NotWholeUnits);
+        let is_whole = |bytes: u64| bytes.is_multiple_of(unit_bytes);
+        match is_whole(request.address) && is_whole(request.bytes.into()) {
+            true => Ok(request.bytes >> self.table.geometry.unit_shift),
+            false => Err(ZoneRefusal::NotWholeUnits),
         }
-        let (first, last) = self.table.geometry.units_of(request);
-        self.table.zone_for(first, last - first + 1)
+    }
+
+    /// The zone that begins at `address`. Errors: none does.
+    fn zone_at(&self, address: u64) -> Result<u32, ZoneRefusal> {
+        let (zone, _) = self.table.zone_of((address >> self.table.geometry.unit_shift) as u32);
+        match self.table.describe(zone).start == address {
+            true => Ok(zone),
+            false => Err(ZoneRefusal::NotZoneStart),
+        }
+    }
+
+    /// The zone that takes the append `request`. Errors: it does not.
+    fn zone_for_append(&self, request: &Request) -> Result<u32, ZoneRefusal> {
+        let zone = self.zone_at(request.address)?;
+        self.table.check_write(zone, self.whole_units(request)?)?;
+        Ok(zone)
     }
 
     #[cold]
-    fn refuse(&mut self, refusal: Refusal) -> Outcome {
+    fn refuse(&mut self, refusal: ZoneRefusal) -> Outcome {
         self.tally.refused[refusal as usize] += 1;
-        Outcome { is_refused: true, is_worn_out: refusal == Refusal::WornOut }
+        let is_worn_out = refusal == ZoneRefusal::WornOut;
+        Outcome { is_refused: true, is_worn_out, refusal: Some(refusal) }
+    }
+
+    /// Makes `zone` full.
+    fn finish(&mut self, zone: u32, flash: &mut Backend) {
+        if self.table.zones[zone as usize].state != ZoneState::Full {
+            self.tally.finishes += 1;
+            self.table.finish(zone, flash);
+        }
+    }
+
+    /// Makes `zone` empty.
+    fn reset(&mut self, zone: u32, flash: &mut Backend, book: &mut Book) {
+        self.tally.resets += u64::from(self.table.zones[zone as usize].state != ZoneState::Empty);
+        book.trimmed += u64::from(self.table.reset(zone, flash));
+        book.forget_taken_back(self.table.programs.host);
     }
 
     /// Page `page` holds the bytes of `unit`, as a write brings them.
@@ -64,7 +100,7 @@ impl<S: Store> Zones<S> {
         }
     }
 
-    /// Writes so many units of `zone` in no time.
+    /// Writes `units` units of `zone` in no time.
     fn put_in_zone(&mut self, zone: u32, units: u32) {
         self.table.begin_write(zone);
         for _ in 0..units {
@@ -76,16 +112,24 @@ impl<S: Store> Zones<S> {
         }
     }
 
-    /// The superblock of `unit`, and its operation. What was never written has the operation of no superblock that would
-    /// hold it.
+    /// The superblock of `unit`, and its operation. An unwritten unit has no superblock; its operation is that of the
+    /// dies of its zone, in order.
     fn locate(&self, unit: u32) -> (u32, u32) {
-        let geometry = &self.table.geometry;
         let (zone, index) = self.table.zone_of(unit);
         if index < self.table.zones[zone as usize].written {
             let (superblock, index) = self.table.place(zone, index);
-            return (superblock, geometry.operation_of(superblock, index));
+            return (superblock, self.table.geometry.operation_of(superblock, index));
         }
-        (u32::MAX, geometry.operation_of(0, unit % geometry.units_per_superblock))
+        let (superblock, index) = self.unwritten(unit);
+        (u32::MAX, self.table.geometry.operation_of(superblock, index))
+    }
+
+    /// A superblock on the dies of the zone of `unit`, and the index of `unit` there.
+    fn unwritten(&self, unit: u32) -> (u32, u32) {
+        let geometry = &self.table.geometry;
+        let (zone, index) = self.table.zone_of(unit);
+        let first = self.table.region_of(zone) as u32 * geometry.superblocks_of_region;
+        (first, index % geometry.units_per_superblock)
     }
 }
 
@@ -112,10 +156,11 @@ impl<S: Store> Translation for Zones<S> {
     fn planes_of(&self, unit: u32, units: u32) -> Range<u32> {
         let geometry = &self.table.geometry;
         let (zone, index) = self.table.zone_of(unit);
-        match self.locate(unit).0 {
-            u32::MAX => geometry.planes_of(0, unit % geometry.units_per_superblock, units),
-            superblock => geometry.planes_of(superblock, self.table.place(zone, index).1, units),
-        }
+        let (superblock, index) = match self.locate(unit).0 {
+            u32::MAX => self.unwritten(unit),
+            _ => self.table.place(zone, index),
+        };
+        geometry.planes_of(superblock, index, units)
     }
 
     fn admit(&mut self, request: &Request, _book: &mut Book) -> Outcome {
@@ -142,38 +187,71 @@ impl<S: Store> Translation for Zones<S> {
 
     fn acknowledge(&mut self, _number: u32) {}
 
-    /// Zones that lie wholly in the request are reset; one of which it has all behind the write pointer is finished.
+    /// Resets zones that are wholly in the request, and finishes a zone if the request is all of it behind the write
+    /// pointer.
     fn trim(&mut self, request: &Request, flash: &mut Backend, book: &mut Book) -> bool {
         let (first, last) = self.table.geometry.units_of(request);
         let (begin, end) = (request.address, request.address + u64::from(request.bytes));
-        let finishes = |zone: u32| {
-            let described = self.table.describe(zone);
-            let phase = self.table.zones[zone as usize].phase;
-            let is_whole = begin <= described.start && described.end <= end;
-            !is_whole && begin == described.write_pointer && end == described.end && phase.is_active()
+        let is_whole = |zone: &Zone| begin <= zone.start && zone.end <= end;
+        let finishes = |zone: &Zone| {
+            !is_whole(zone) && begin == zone.write_pointer && end == zone.end && zone.state.is_active()
         };
-        let mut zones = self.table.zone_of(first).0..=self.table.zone_of(last).0;
-        if zones.clone().any(finishes) && !flash.slots.has_room() {
+        let zones = self.table.zone_of(first).0..=self.table.zone_of(last).0;
+        if zones.clone().any(|zone| finishes(&self.table.describe(zone))) && !flash.slots.has_room() {
             return false;
         }
-        zones.by_ref().for_each(|zone| {
+        for zone in zones {
             let described = self.table.describe(zone);
-            let phase = self.table.zones[zone as usize].phase;
-            if begin <= described.start && described.end <= end {
-                self.tally.resets += u64::from(phase != Phase::Empty);
-                book.trimmed += u64::from(self.table.reset(zone, flash));
-                book.forget_taken_back(self.table.programs.host);
-            } else if begin == described.write_pointer && end == described.end && phase.is_active() {
-                self.tally.finishes += 1;
-                self.table.finish(zone, flash);
+            if is_whole(&described) {
+                self.reset(zone, flash, book);
+            } else if finishes(&described) {
+                self.finish(zone, flash);
             } else {
                 self.tally.trims_of_parts += 1;
             }
-        });
+        }
         true
     }
 
-    /// What is in the buffer survives.
+    fn place_append(&mut self, request: &Request) -> Result<u64, Outcome> {
+        match self.zone_for_append(request) {
+            Ok(zone) => {
+                self.tally.appends += 1;
+                Ok(self.table.describe(zone).write_pointer)
+            }
+            Err(refusal) => Err(self.refuse(refusal)),
+        }
+    }
+
+    fn command(
+        &mut self,
+        command: ZoneCommand,
+        address: u64,
+        flash: &mut Backend,
+        book: &mut Book,
+    ) -> Option<Outcome> {
+        let zone = match self.zone_at(address) {
+            Ok(zone) => zone,
+            Err(refusal) => return Some(self.refuse(refusal)),
+        };
+        let done = match command {
+            ZoneCommand::Open => self.table.open_by_command(zone).map(|()| self.tally.opens += 1),
+            ZoneCommand::Close => self.table.close_by_command(zone).map(|()| self.tally.closes += 1),
+            ZoneCommand::Finish if self.table.is_held(zone) && !flash.slots.has_room() => return None,
+            ZoneCommand::Finish => {
+                self.finish(zone, flash);
+                Ok(())
+            }
+            ZoneCommand::Reset => {
+                self.reset(zone, flash, book);
+                Ok(())
+            }
+            ZoneCommand::Append => unreachable!("an append is a write"),
+        };
+        Some(done.map_or_else(|refusal| self.refuse(refusal), |()| Outcome::default()))
+    }
+
+    /// The buffer survives a power loss.
     fn flush(&mut self, _flash: &mut Backend) -> bool {
         false
     }
@@ -188,7 +266,7 @@ impl<S: Store> Translation for Zones<S> {
         false
     }
 
-    /// What was never written is zero.
+    /// Unwritten units are zero.
     fn read_bytes(&self, address: u64, into: &mut [u8]) {
         let unit_bytes = self.table.geometry.unit_bytes as usize;
         let mut done = 0;
@@ -208,8 +286,8 @@ impl<S: Store> Translation for Zones<S> {
         }
     }
 
-    /// Over the end of a zone a write continues in the next. At the beginning of a zone that holds something it resets that
-    /// first: trims are not among what brings a drive into its state.
+    /// A write beyond the end of a zone continues in the next. Since there are no trims, a write to the start of a zone that
+    /// is not empty resets it first.
     fn precondition(&mut self, request: &Request, book: &mut Book) -> Outcome {
         let whole = request.bytes - request.bytes % self.table.geometry.unit_bytes;
         let end = request.address + u64::from(whole);
@@ -217,7 +295,7 @@ impl<S: Store> Translation for Zones<S> {
         let mut all = Outcome::default();
         while address < end {
             let (zone, index) = self.table.zone_of((address >> self.table.geometry.unit_shift) as u32);
-            if index == 0 && self.table.zones[zone as usize].phase != Phase::Empty {
+            if index == 0 && self.table.zones[zone as usize].state != ZoneState::Empty {
                 self.table.reset(zone, &mut Untimed);
             }
             let to = end.min(self.table.describe(zone).end);
@@ -257,7 +335,7 @@ impl<S: Store> Translation for Zones<S> {
             self.table.find_write_pointers();
         }
         let config = &self.config;
-        // Halving finds one of so many operations, or none, in as many looks as that number has bits.
+        // A binary search among N operations, or none of them, takes as many looks as N has bits.
         let looks = u64::from(u32::BITS - self.table.operations_per_zone().leading_zeros());
         recovery.pages_scanned = looks * u64::from(self.table.active);
         let bytes = self.table.members.len() as u64 * config.mapping_entry.0;

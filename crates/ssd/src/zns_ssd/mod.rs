@@ -5,26 +5,33 @@
 //! ZNS) replace its page mapping and garbage collection. The drive moves no data and programs every unit once.
 //! Its table has one entry per superblock of a zone.
 //!
-//! - *Zone*: a zone consists of `zone_superblocks` superblocks, each one block of every plane of every die. At
-//!   the first write, the zone takes the erased superblocks with the fewest erases.
+//! - *Zone*: a zone consists of `zone_superblocks` superblocks, each one block of every plane of every die. When
+//!   it is opened, it takes the erased superblocks with the fewest erases.
 //! - *Write*: writes of one zone are accepted one after the other.
-//! - *Rejected write*: the drive rejects a write and counts it by reason if it does not start at the write
-//!   pointer, crosses the end of its zone, targets a full zone, or is not a multiple of a unit. It also rejects a
-//!   write to an empty zone if `active_zones` other zones are partly written.
-//! - *Reset*: a trim of a whole zone resets the zone and erases its superblocks at once.
-//! - *Finish*: a trim from the write pointer to the end of the zone finishes it. The rest of its last operation
-//!   is padded. Other trims have no effect.
-//! - *Open zones*: if more than `open_zones` zones would be open, the zone that was written longest ago is
-//!   closed. The next write to it opens it again.
+//! - *Append*: an append is written at the write pointer, and its completion has the address. Appends take effect
+//!   in the order in which they reach the drive, so that several to one zone may be outstanding.
+//! - *States*: a zone is empty, implicitly open (by a write), explicitly open (by command), closed, or full.
+//!   Memories open, close, finish, and reset zones by command, and append to them.
+//! - *Rejected write or command*: the drive counts them by reason, and the completion has the NVMe status. A write
+//!   is rejected if it does not start at the write pointer, crosses the end of its zone, targets a full zone, or
+//!   is not a multiple of a unit. An append or a command is rejected if it does not name the start of a zone.
+//! - *Active zones*: a zone is active if it is open or closed. An empty zone cannot be opened if `active_zones`
+//!   zones are active.
+//! - *Open zones*: if `open_zones` zones are open and another one is to be opened, the least recently written
+//!   zone that is implicitly open is closed. If all are explicitly open, the write or command is rejected.
+//! - *Reset*: a reset, by command or by a trim of a whole zone, erases the superblocks of the zone at once.
+//! - *Finish*: a finish, by command or by a trim from the write pointer to the end of the zone, makes a zone
+//!   full. The rest of its last operation is padded. Other trims have no effect.
 //! - *Preconditioning* has no trims, so a write to the first unit of a zone that holds data resets it.
 //! - *Power loss*: capacitors finish the programs of all acknowledged writes and save partly filled operations.
-//!   Recovery reads the table of zones and finds the write pointer of each active zone by a binary search among
-//!   its operations.
+//!   Open zones become closed; open and closed zones without data become empty. Recovery reads the table of zones
+//!   and finds the write pointer of each active zone by a binary search among its operations.
 //!
 //! # Not modeled
-//! - Zone append, since a request cannot return an address.
-//! - Commands that open and close zones.
-//! - Zones on some of the dies, zones with a capacity below their size, and zones with their own queue.
+//! - Padding of the pages behind the last operation of a finished zone: they stay erased.
+//! - Appends and zone commands in workloads, traces, and served devices, which have trims for reset and finish.
+//! - Zones on some of the dies, zones with a capacity below their size, read-only and offline zones, zone descriptor extensions, and zones
+//!   with their own queue.
 //! - Bit errors and parity.
 //! - The flash to which capacitors save partly filled operations.
 //!
@@ -32,12 +39,12 @@
 //! nvme-zns-1.1 and bjorling-2021 (zones, their states and limits); tavakkol-2018 (MQSim) for the flash below.
 //!
 //! # Checks
-//! Zones are written at the speed of their dies, every unit is programmed once, and all superblocks wear evenly.
-//! Writes succeed only at the write pointer. The limits of active and open zones hold. After power losses at
-//! random times, every unit is compared with an auditor that knows its versions.
+//! Zones are written at the speed of their dies, up to that of the channels. Every unit is programmed once, and all
+//! superblocks wear evenly. After every write, command, and power loss, all zones have the state and the write
+//! pointer of an independent state machine. After power losses at random times, every unit is compared with an
+//! auditor that knows its versions.
 
 mod layer;
-mod refusal;
 mod report;
 mod restoring;
 mod table;
@@ -63,7 +70,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
         "zns_ssd",
         "a zoned (ZNS) flash SSD: no page mapping, no garbage collection",
         &["nvme-zns-1.1", "bjorling-2021", "tavakkol-2018"],
-        2,
+        3,
         include_str!("mod.rs"),
     ),
     build: build_in_slot,

@@ -1,25 +1,43 @@
-//! What zones did, as counters and columns.
+//! Counters and columns of zones.
 
 use crate::book::Book;
 use crate::flash::backend::Backend;
-use crate::zns_ssd::refusal::Refusal;
 use crate::zns_ssd::table::ZoneTable;
-use nacre_kernel::Column;
 use nacre_kernel::state::Value;
+use nacre_kernel::{Column, ZoneRefusal};
 use nacre_media::store::Store;
 
-/// What was done with zones since measuring began.
+/// Commands to zones since measuring began.
 #[derive(Clone, Copy, Debug, Default, Value)]
 pub(super) struct Tally {
-    /// Of zones that held something.
-    pub(super) resets: u64,
+    pub(super) appends: u64,
+    /// By command; writes open zones, too.
+    pub(super) opens: u64,
+    pub(super) closes: u64,
+    /// By trim or command.
     pub(super) finishes: u64,
-    /// Trims of parts of zones, which do nothing.
+    /// By trim or command, of zones that were not empty.
+    pub(super) resets: u64,
+    /// Trims of parts of zones, which have no effect.
     pub(super) trims_of_parts: u64,
-    pub(super) refused: [u64; Refusal::COUNT],
+    /// By reason.
+    pub(super) refused: [u64; ZoneRefusal::COUNT],
 }
 
-/// What was done since measuring began.
+/// The counters of refused writes and commands, in the order of [`ZoneRefusal`].
+const REFUSED: [&str; ZoneRefusal::COUNT] = [
+    "refused_not_whole_units",
+    "refused_not_zone_start",
+    "refused_not_at_write_pointer",
+    "refused_zone_full",
+    "refused_zone_boundary",
+    "refused_too_many_active",
+    "refused_too_many_open",
+    "refused_invalid_transition",
+    "refused_worn_out",
+];
+
+/// The counters since measuring began.
 pub(super) fn counters<S: Store>(
     table: &ZoneTable<S>,
     tally: &Tally,
@@ -31,6 +49,9 @@ pub(super) fn counters<S: Store>(
     counters.extend([
         ("units_host", now.host - before.host),
         ("units_padding", now.padding - before.padding),
+        ("zone_appends", tally.appends),
+        ("zone_opens", tally.opens),
+        ("zone_closes", tally.closes),
         ("zone_resets", tally.resets),
         ("zone_finishes", tally.finishes),
         ("trims_of_parts", tally.trims_of_parts),
@@ -42,19 +63,20 @@ pub(super) fn counters<S: Store>(
         ("units_trimmed", book.trimmed),
         ("refused_writes", book.refused_writes),
     ]);
-    counters.extend(Refusal::COUNTERS.into_iter().zip(tally.refused));
+    counters.extend(REFUSED.into_iter().zip(tally.refused));
     counters.extend(book.recovery_counters());
     counters
 }
 
-/// The zones by what they are.
+/// The number of zones in each state.
 pub(super) fn columns<S: Store>(table: &ZoneTable<S>) -> Vec<Column> {
     let column = |name, value: f64| Column { name, values: vec![value] };
-    let [empty, open, closed, full] = table.by_phase().map(f64::from);
+    let [empty, implicit, explicit, closed, full] = table.by_state().map(f64::from);
     vec![
         column("zones.bytes", table.zone_bytes() as f64),
         column("zones.empty", empty),
-        column("zones.open", open),
+        column("zones.open", implicit + explicit),
+        column("zones.explicitly_open", explicit),
         column("zones.closed", closed),
         column("zones.full", full),
         column("space.live_units", table.live_units() as f64),

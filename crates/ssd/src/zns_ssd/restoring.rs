@@ -1,82 +1,102 @@
-//! What becomes of the table when the power fails, and what a restored one checks.
+//! The table after a power loss, and the checks of a restored one.
 
-use crate::ftl::parts::frontier::ABSENT;
-use crate::zns_ssd::table::{Phase, ZoneTable};
+use crate::ops::Untimed;
+use crate::zns_ssd::table::{NO_SUPERBLOCK, ZoneTable};
+use nacre_kernel::ZoneState;
 use nacre_media::store::Store;
 
 impl<S: Store> ZoneTable<S> {
-    /// The power is gone: every zone that was open is closed.
+    /// Power fails: active zones become closed, or empty if nothing is written.
     pub(crate) fn close_all(&mut self) {
-        for entry in self.zones.iter_mut().filter(|entry| entry.phase == Phase::Open) {
-            entry.phase = Phase::Closed;
+        for zone in 0..self.zones.len() as u32 {
+            let entry = self.zones[zone as usize];
+            if entry.state.is_active() && entry.written == 0 {
+                self.reset(zone, &mut Untimed);
+            } else if entry.state.is_open() {
+                self.change_state(zone, ZoneState::Closed);
+            }
         }
-        self.open = 0;
     }
 
-    /// What the controller knew of write pointers is gone.
+    /// The write pointers in the controller are lost.
     pub(crate) fn forget_write_pointers(&mut self) {
-        self.zones.iter_mut().filter(|entry| entry.phase.is_active()).for_each(|entry| entry.written = 0);
+        self.zones.iter_mut().filter(|entry| entry.state.is_active()).for_each(|entry| entry.written = 0);
     }
 
-    /// The write pointers are found again: behind the last page of each zone that was programmed.
+    /// Finds the write pointers again: behind the last programmed page of each active zone.
     pub(crate) fn find_write_pointers(&mut self) {
         for zone in 0..self.zones.len() {
-            if self.zones[zone].phase.is_active() {
+            if self.zones[zone].state.is_active() {
                 self.zones[zone].written = self.programmed(zone as u32);
             }
         }
     }
 
+    /// The superblocks of `zone`.
+    fn superblocks_of(&self, zone: u32) -> &[u32] {
+        let first = (zone * self.limits.superblocks) as usize;
+        &self.members[first..first + self.limits.superblocks as usize]
+    }
+
     /// Units of the superblocks of `zone` that are programmed, or held to be.
     fn programmed(&self, zone: u32) -> u32 {
-        let first = (zone * self.limits.superblocks) as usize;
-        let members = &self.members[first..first + self.limits.superblocks as usize];
         let of = |&superblock: &u32| {
             self.flash.blocks().get(superblock as usize).map_or(0, |block| block.programmed)
         };
-        members.iter().map(of).sum()
+        self.superblocks_of(zone).iter().map(of).sum()
     }
 
-    /// Panics when the books do not agree.
+    /// Panics if zones, superblocks, and programs do not add up.
     pub(crate) fn check_invariants(&self) {
-        let [empty, open, closed, full] = self.by_phase();
-        assert_eq!((self.open, self.active), (open, open + closed), "zones that are open, and active");
-        let mut standing = 0;
+        let [empty, implicit, explicit, closed, full] = self.by_state();
+        let open = implicit + explicit;
+        assert_eq!((self.open, self.active), (open, open + closed), "open and active zones");
         for (zone, entry) in (0..).zip(&self.zones) {
-            let programmed = self.programmed(zone);
-            standing += u32::from(entry.phase != Phase::Empty) * self.limits.superblocks;
-            assert!(entry.issued <= entry.written || entry.phase == Phase::Full, "zone {zone}: {entry:?}");
-            match entry.phase {
-                Phase::Empty => {
-                    assert_eq!((entry.written, entry.issued, programmed), (0, 0, 0), "zone {zone}");
-                }
-                Phase::Full => {
-                    assert!(entry.written <= programmed, "zone {zone} holds {programmed}: {entry:?}");
-                }
-                _ => assert_eq!(entry.written, programmed, "the write pointer of zone {zone}"),
-            }
+            self.check_zone(zone);
+            assert!(
+                entry.issued <= entry.written || entry.state == ZoneState::Full,
+                "zone {zone}: {entry:?}"
+            );
         }
         assert_eq!(empty + open + closed + full, self.zones.len() as u32);
-        let usable = self.blocks.usable_count(0) as usize;
-        assert!(standing as usize + self.erased.len() >= usable, "a superblock is nowhere");
+        let in_zones = self.members.iter().filter(|&&superblock| superblock != NO_SUPERBLOCK).count();
+        let erased: usize = self.erased.iter().map(std::collections::BTreeSet::len).sum();
+        let usable: u32 = self.blocks.usable_counts().sum();
+        assert!(in_zones + erased >= usable as usize, "a superblock is neither in a zone nor erased");
         let programs = self.programs.host + self.programs.padding;
         assert_eq!(programs, self.flash.programs(), "every unit that was programmed");
         self.blocks.check_invariants(self.flash.erases());
     }
 
+    /// Panics if `zone` does not fit its superblocks.
+    fn check_zone(&self, zone: u32) {
+        let (entry, programmed) = (&self.zones[zone as usize], self.programmed(zone));
+        match entry.state {
+            ZoneState::Empty => {
+                assert_eq!((entry.written, entry.issued, programmed), (0, 0, 0), "zone {zone}");
+            }
+            ZoneState::Full => {
+                assert!(entry.written <= programmed, "zone {zone} holds {programmed}: {entry:?}");
+            }
+            _ => assert_eq!(entry.written, programmed, "the write pointer of zone {zone}"),
+        }
+        let superblocks = self.superblocks_of(zone).iter().filter(|&&superblock| superblock != NO_SUPERBLOCK);
+        let mut regions = superblocks.map(|&superblock| self.geometry.region_of(superblock));
+        assert!(regions.all(|region| region == self.region_of(zone)), "the dies of zone {zone}");
+    }
+
     pub(crate) fn check_restored(&mut self) -> Result<(), String> {
         let superblocks = self.geometry.superblocks;
-        let real = |superblock: &&u32| **superblock != ABSENT;
-        let erased = self.erased.iter().map(|(_, superblock)| superblock);
+        let real = |superblock: &&u32| **superblock != NO_SUPERBLOCK;
+        let erased = self.erased.iter().flatten().map(|(_, superblock)| superblock);
         if let Some(wrong) = self.members.iter().filter(real).chain(erased).find(|of| **of >= superblocks) {
             return Err(format!("superblock {wrong} of {superblocks}"));
         }
-        for (zone, entry) in self.zones.iter().enumerate() {
+        for (zone, entry) in (0..).zip(&self.zones) {
             let most = self.limits.zone_units;
-            let has_flash = entry.phase == Phase::Empty || {
-                let first = zone * self.limits.superblocks as usize;
-                self.members[first..first + self.limits.superblocks as usize].iter().all(|of| *of != ABSENT)
-            };
+            // A zone that was finished while it was empty has none.
+            let needs_flash = entry.state.is_active() || entry.written > 0 || entry.issued > 0;
+            let has_flash = !needs_flash || self.superblocks_of(zone).iter().all(|of| *of != NO_SUPERBLOCK);
             if entry.written > most || entry.issued > most || !has_flash {
                 return Err(format!("zone {zone} is {entry:?}"));
             }

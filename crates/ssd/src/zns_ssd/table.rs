@@ -1,47 +1,30 @@
-//! The table of zones: how far each is written, and which superblocks it lies in.
+//! The table of zones: how far each is written, and its superblocks.
 //!
-//! It knows no time: what the flash has to do is told to a [`FlashOps`]. The superblocks of a zone are filled one after the
-//! other, so that a few numbers for each zone say where every unit is.
+//! It has no notion of time: work for the flash goes to a [`FlashOps`]. The superblocks of a zone are filled one after the
+//! other, so that a few numbers for each zone give the location of every unit. A zone lies on the dies of one region, and
+//! consecutive zones are in different regions.
 
 use crate::book::Programs;
 use crate::config::Config;
 use crate::config::ZonesConfig;
 use crate::ftl::parts::blocks::Blocks;
-use crate::ftl::parts::frontier::ABSENT;
 use crate::layout::divisor::Divisor;
 use crate::layout::geometry::{Cells, Geometry};
 use crate::ops::{Cause, FlashOps};
-use crate::zns_ssd::refusal::Refusal;
-use nacre_kernel::Zone;
 use nacre_kernel::state::{State, Value};
+use nacre_kernel::{Zone, ZoneRefusal, ZoneState};
 use nacre_media::flash::Flash;
 use nacre_media::store::Store;
 use std::collections::BTreeSet;
 
-/// What a zone is: the states of NVMe's zones that a host brings about with reads, writes and trims.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
-pub(crate) enum Phase {
-    /// It holds nothing.
-    Empty,
-    /// It is being written.
-    Open,
-    /// It was written in part, and another was opened in its place.
-    Closed,
-    /// It takes nothing before it is reset.
-    Full,
-}
-
-impl Phase {
-    pub(crate) fn is_active(self) -> bool {
-        matches!(self, Phase::Open | Phase::Closed)
-    }
-}
+/// No superblock.
+pub(super) const NO_SUPERBLOCK: u32 = u32::MAX;
 
 /// A zone.
 #[derive(Clone, Copy, Debug, Value)]
 pub(crate) struct Entry {
-    pub(crate) phase: Phase,
-    /// Units written: the write pointer, from the beginning of the zone.
+    pub(crate) state: ZoneState,
+    /// Units written: the write pointer, relative to the start of the zone.
     pub(crate) written: u32,
     /// Units of operations that went to the flash; those behind are in the write buffer.
     pub(crate) issued: u32,
@@ -49,7 +32,7 @@ pub(crate) struct Entry {
     last_write: u64,
 }
 
-const EMPTY: Entry = Entry { phase: Phase::Empty, written: 0, issued: 0, last_write: 0 };
+const EMPTY: Entry = Entry { state: ZoneState::Empty, written: 0, issued: 0, last_write: 0 };
 
 /// Zones over superblocks of flash.
 #[derive(State)]
@@ -61,10 +44,10 @@ pub(crate) struct ZoneTable<S> {
     pub(crate) flash: Flash<S>,
     pub(crate) blocks: Blocks,
     pub(crate) zones: Vec<Entry>,
-    /// By zone, its superblocks in the order in which they are filled.
+    /// By zone, its superblocks in the order in which they are filled; [`NO_SUPERBLOCK`] where it has none.
     pub(crate) members: Vec<u32>,
-    /// Superblocks that are erased, behind the number by which the next to be filled is chosen.
-    pub(crate) erased: BTreeSet<(u64, u32)>,
+    /// By region, its erased superblocks, behind the number by which the next one to fill is chosen.
+    pub(crate) erased: Vec<BTreeSet<(u64, u32)>>,
     /// Superblocks erased so far, those erased from the start included.
     erasures: u64,
     /// The superblock erased last.
@@ -81,7 +64,7 @@ pub(crate) struct ZoneTable<S> {
     by_superblock: Divisor,
 }
 
-/// What the configuration sets.
+/// Limits and rules from the configuration.
 pub(crate) struct Limits {
     pub(crate) superblocks: u32,
     pub(crate) zone_units: u32,
@@ -107,10 +90,10 @@ impl<S: Store> ZoneTable<S> {
             flash: Flash::new(geometry.superblocks, geometry.units_per_superblock, store),
             blocks,
             zones: vec![EMPTY; count as usize],
-            members: vec![ABSENT; (count * zones.zone_superblocks) as usize],
-            erased: BTreeSet::new(),
+            members: vec![NO_SUPERBLOCK; (count * zones.zone_superblocks) as usize],
+            erased: vec![BTreeSet::new(); geometry.regions as usize],
             erasures: 0,
-            last_erased: ABSENT,
+            last_erased: NO_SUPERBLOCK,
             writes: 0,
             active: 0,
             open: 0,
@@ -141,14 +124,21 @@ impl<S: Store> ZoneTable<S> {
         self.limits.zone_units / self.geometry.operation_units
     }
 
-    /// Superblocks of all zones.
+    /// The region of `zone`.
+    pub(crate) fn region_of(&self, zone: u32) -> usize {
+        (zone % self.geometry.regions) as usize
+    }
+
+    /// Superblocks of all zones of the region that has most.
     pub(crate) fn superblocks_needed(&self) -> u32 {
-        self.members.len() as u32
+        (self.zones.len() as u32).div_ceil(self.geometry.regions) * self.limits.superblocks
     }
 
     /// Whether there is flash for every zone.
     pub(crate) fn has_space(&self) -> bool {
-        self.blocks.usable_count(0) >= self.superblocks_needed()
+        let (zones, regions) = (self.zones.len() as u32, self.geometry.regions);
+        let needed = |region: u32| (zones + regions - 1 - region) / regions * self.limits.superblocks;
+        (0..regions).all(|region| self.blocks.usable_count(region as usize) >= needed(region))
     }
 
     /// The zone of `unit`, and where in it that lies.
@@ -161,11 +151,11 @@ impl<S: Store> ZoneTable<S> {
     pub(crate) fn describe(&self, zone: u32) -> Zone {
         let start = u64::from(zone) * self.zone_bytes();
         let entry = &self.zones[zone as usize];
-        let write_pointer = match entry.phase {
-            Phase::Full => start + self.zone_bytes(),
+        let write_pointer = match entry.state {
+            ZoneState::Full => start + self.zone_bytes(),
             _ => start + u64::from(entry.written) * u64::from(self.geometry.unit_bytes),
         };
-        Zone { start, end: start + self.zone_bytes(), write_pointer }
+        Zone { start, end: start + self.zone_bytes(), write_pointer, state: entry.state }
     }
 
     /// The superblock of unit `index` of `zone`, which holds something, and where in that it lies.
@@ -176,62 +166,108 @@ impl<S: Store> ZoneTable<S> {
     }
 
     /// The zone that takes `count` units from `unit` on. Errors: none does.
-    pub(crate) fn zone_for(&self, unit: u32, count: u32) -> Result<u32, Refusal> {
+    pub(crate) fn zone_for(&self, unit: u32, count: u32) -> Result<u32, ZoneRefusal> {
         let (zone, index) = self.zone_of(unit);
-        let entry = &self.zones[zone as usize];
-        if entry.phase == Phase::Full {
-            return Err(Refusal::Full);
+        let Entry { state, written, .. } = self.zones[zone as usize];
+        if state != ZoneState::Full && index != written {
+            return Err(ZoneRefusal::NotAtWritePointer);
         }
-        if index != entry.written {
-            return Err(Refusal::NotAtWritePointer);
-        }
-        if count > self.limits.zone_units - index {
-            return Err(Refusal::Boundary);
-        }
-        if entry.phase == Phase::Empty && self.active >= self.limits.active {
-            return Err(Refusal::TooManyActive);
-        }
-        if entry.phase == Phase::Empty && self.erased.len() < self.limits.superblocks as usize {
-            return Err(Refusal::WornOut);
-        }
+        self.check_write(zone, count)?;
         Ok(zone)
     }
 
-    /// `zone`, which takes a write, is open from now on.
+    /// Whether `zone` takes `count` units at its write pointer. Errors: it does not.
+    pub(crate) fn check_write(&self, zone: u32, count: u32) -> Result<(), ZoneRefusal> {
+        let Entry { state, written, .. } = self.zones[zone as usize];
+        if state == ZoneState::Full {
+            return Err(ZoneRefusal::Full);
+        }
+        if count > self.limits.zone_units - written {
+            return Err(ZoneRefusal::Boundary);
+        }
+        self.check_resources(zone)
+    }
+
+    /// Whether `zone` can be opened. Errors: a resource is missing.
+    fn check_resources(&self, zone: u32) -> Result<(), ZoneRefusal> {
+        let state = self.zones[zone as usize].state;
+        if state.is_open() {
+            return Ok(());
+        }
+        if state == ZoneState::Empty && self.active >= self.limits.active {
+            return Err(ZoneRefusal::TooManyActive);
+        }
+        let is_implicit = |entry: &Entry| entry.state == ZoneState::ImplicitlyOpen;
+        if self.open >= self.limits.open && !self.zones.iter().any(is_implicit) {
+            return Err(ZoneRefusal::TooManyOpen);
+        }
+        let erased = self.erased[self.region_of(zone)].len();
+        if state == ZoneState::Empty && erased < self.limits.superblocks as usize {
+            return Err(ZoneRefusal::WornOut);
+        }
+        Ok(())
+    }
+
+    /// Opens `zone` for a write that [`ZoneTable::check_write`] allows.
     pub(crate) fn begin_write(&mut self, zone: u32) {
         self.writes += 1;
         let entry = &mut self.zones[zone as usize];
         entry.last_write = self.writes;
-        match entry.phase {
-            Phase::Open => return,
-            Phase::Empty => {
-                entry.phase = Phase::Open;
-                self.active += 1;
-                for member in 0..self.limits.superblocks {
-                    let superblock = self.take_erased();
-                    self.members[(zone * self.limits.superblocks + member) as usize] = superblock;
-                }
-            }
-            Phase::Closed => entry.phase = Phase::Open,
-            Phase::Full => unreachable!("a full zone takes no write"),
+        if !entry.state.is_open() {
+            self.open(zone, ZoneState::ImplicitlyOpen);
         }
-        self.open += 1;
+    }
+
+    /// Opens `zone` by command. Errors: it is full, or a resource is missing.
+    pub(crate) fn open_by_command(&mut self, zone: u32) -> Result<(), ZoneRefusal> {
+        let entry = &mut self.zones[zone as usize];
+        match entry.state {
+            ZoneState::Full => return Err(ZoneRefusal::InvalidTransition),
+            ZoneState::ImplicitlyOpen | ZoneState::ExplicitlyOpen => entry.state = ZoneState::ExplicitlyOpen,
+            ZoneState::Empty | ZoneState::Closed => {
+                self.check_resources(zone)?;
+                self.open(zone, ZoneState::ExplicitlyOpen);
+            }
+        }
+        Ok(())
+    }
+
+    /// Closes `zone` by command. Errors: it is empty or full.
+    pub(crate) fn close_by_command(&mut self, zone: u32) -> Result<(), ZoneRefusal> {
+        match self.zones[zone as usize].state {
+            ZoneState::Empty | ZoneState::Full => return Err(ZoneRefusal::InvalidTransition),
+            ZoneState::Closed => {}
+            ZoneState::ImplicitlyOpen | ZoneState::ExplicitlyOpen => {
+                self.change_state(zone, ZoneState::Closed)
+            }
+        }
+        Ok(())
+    }
+
+    /// `zone`, which is empty or closed, becomes open as `to`. If too many are, another one is closed.
+    fn open(&mut self, zone: u32, to: ZoneState) {
+        if self.zones[zone as usize].state == ZoneState::Empty {
+            for member in 0..self.limits.superblocks {
+                let superblock = self.take_erased(self.region_of(zone));
+                self.members[(zone * self.limits.superblocks + member) as usize] = superblock;
+            }
+        }
+        self.change_state(zone, to);
         if self.open > self.limits.open {
             self.close_another(zone);
         }
     }
 
-    /// The open zone that was written longest ago, but not `zone`, is closed.
+    /// Closes the zone other than `zone` that was opened by a write and written least recently.
     fn close_another(&mut self, zone: u32) {
-        let open =
-            (0..).zip(&mut self.zones).filter(|(other, entry)| *other != zone && entry.phase == Phase::Open);
-        if let Some((_, entry)) = open.min_by_key(|(_, entry)| entry.last_write) {
-            entry.phase = Phase::Closed;
-            self.open -= 1;
-        }
+        let is_implicit =
+            |(other, entry): &(u32, &Entry)| *other != zone && entry.state == ZoneState::ImplicitlyOpen;
+        let others = (0..).zip(&self.zones).filter(is_implicit);
+        let (oldest, _) = others.min_by_key(|(_, entry)| entry.last_write).expect("the limit was checked");
+        self.change_state(oldest, ZoneState::Closed);
     }
 
-    /// The host writes so many units of `zone`, no more than until an operation is full; gives the number of the first page.
+    /// The host writes `count` units of `zone`, at most until an operation is full; returns the number of the first page.
     /// [`ZoneTable::issue_complete`] is to be called then.
     #[inline]
     pub(crate) fn take(&mut self, zone: u32, count: u32) -> u32 {
@@ -249,7 +285,7 @@ impl<S: Store> ZoneTable<S> {
             self.issue(zone, work);
         }
         if written == self.limits.zone_units {
-            self.leave(zone, Phase::Full);
+            self.change_state(zone, ZoneState::Full);
         }
     }
 
@@ -265,7 +301,14 @@ impl<S: Store> ZoneTable<S> {
         self.zones[zone as usize].issued += self.geometry.operation_units;
     }
 
-    /// `zone` takes no more: what the buffer holds of it goes to the flash, in an operation that is padded.
+    /// Whether the buffer holds a part of an operation of `zone`.
+    pub(crate) fn is_held(&self, zone: u32) -> bool {
+        let Entry { written, issued, .. } = self.zones[zone as usize];
+        written > issued
+    }
+
+    /// `zone`, which is not full, takes no more: an operation that is partly in the buffer is padded and programmed. The
+    /// pages behind it stay erased.
     pub(crate) fn finish<W: FlashOps>(&mut self, zone: u32, work: &mut W) {
         let Entry { written, issued, .. } = self.zones[zone as usize];
         if written > issued {
@@ -275,13 +318,13 @@ impl<S: Store> ZoneTable<S> {
             self.programs.padding += u64::from(padding);
             self.issue(zone, work);
         }
-        self.leave(zone, Phase::Full);
+        self.change_state(zone, ZoneState::Full);
     }
 
-    /// `zone` holds nothing any more: what of it was programmed is erased, and what the buffer holds of it never is
-    /// programmed. Gives how many units it held.
+    /// Empties `zone`: erases its programmed superblocks, and drops its units from the buffer. Returns the number of units
+    /// that it held.
     pub(crate) fn reset<W: FlashOps>(&mut self, zone: u32, work: &mut W) -> u32 {
-        self.leave(zone, Phase::Empty);
+        self.change_state(zone, ZoneState::Empty);
         let Entry { written, issued, .. } = self.zones[zone as usize];
         if written > issued {
             let (superblock, _) = self.place(zone, issued);
@@ -291,9 +334,9 @@ impl<S: Store> ZoneTable<S> {
         self.zones[zone as usize] = EMPTY;
         for member in 0..self.limits.superblocks {
             let at = (zone * self.limits.superblocks + member) as usize;
-            let superblock = std::mem::replace(&mut self.members[at], ABSENT);
+            let superblock = std::mem::replace(&mut self.members[at], NO_SUPERBLOCK);
             match superblock {
-                ABSENT => {}
+                NO_SUPERBLOCK => {}
                 _ if self.flash.blocks()[superblock as usize].programmed == 0 => self.put_erased(superblock),
                 _ => self.erase(superblock, work),
             }
@@ -310,26 +353,29 @@ impl<S: Store> ZoneTable<S> {
         }
     }
 
-    /// `zone` is in another phase from now on, in which it is not active.
-    fn leave(&mut self, zone: u32, to: Phase) {
-        let entry = &mut self.zones[zone as usize];
-        self.active -= u32::from(entry.phase.is_active());
-        self.open -= u32::from(entry.phase == Phase::Open);
-        entry.phase = to;
+    /// `zone` is in state `to` from now on; counts active and open zones.
+    pub(super) fn change_state(&mut self, zone: u32, to: ZoneState) {
+        let state = &mut self.zones[zone as usize].state;
+        self.active = self.active - u32::from(state.is_active()) + u32::from(to.is_active());
+        self.open = self.open - u32::from(state.is_open()) + u32::from(to.is_open());
+        *state = to;
     }
 
     fn put_erased(&mut self, superblock: u32) {
         self.erasures += 1;
         let erases = u64::from(self.flash.blocks()[superblock as usize].erases);
-        self.erased.insert((if self.limits.youngest_first { erases } else { self.erasures }, superblock));
+        let key = if self.limits.youngest_first { erases } else { self.erasures };
+        self.erased[self.geometry.region_of(superblock)].insert((key, superblock));
     }
 
-    /// The erased superblock that is to be filled next; where dies erase in turn not the last one, if there are others.
-    fn take_erased(&mut self) -> u32 {
+    /// Takes the erased superblock of `region` to fill next. If dies erase in turn, not the last erased one, if there are
+    /// others.
+    fn take_erased(&mut self, region: usize) -> u32 {
         let is_over = |&&(_, superblock): &&(u64, u32)| superblock != self.last_erased;
-        let first = self.erased.iter().find(is_over).filter(|_| self.limits.erases_in_turn);
-        let first = *first.or(self.erased.first()).expect("there are as many as a zone has");
-        self.erased.remove(&first);
+        let erased = &mut self.erased[region];
+        let first = erased.iter().find(is_over).filter(|_| self.limits.erases_in_turn);
+        let first = *first.or(erased.first()).expect("there are as many as a zone has");
+        erased.remove(&first);
         first.1
     }
 
@@ -338,10 +384,10 @@ impl<S: Store> ZoneTable<S> {
         self.zones.iter().filter(|entry| entry.written > entry.issued).count() as u64
     }
 
-    /// How many zones are in each phase: empty, open, closed, full.
-    pub(crate) fn by_phase(&self) -> [u32; 4] {
-        let mut counts = [0; 4];
-        self.zones.iter().for_each(|entry| counts[entry.phase as usize] += 1);
+    /// Number of zones in each state.
+    pub(crate) fn by_state(&self) -> [u32; ZoneState::COUNT] {
+        let mut counts = [0; ZoneState::COUNT];
+        self.zones.iter().for_each(|entry| counts[entry.state as usize] += 1);
         counts
     }
 

@@ -1,10 +1,12 @@
 //! Zones.
 
+mod commands;
 mod states;
 
 use crate::tests::driven::{Answer, Driven, driven};
 use crate::tests::{column, counter, drive, problems, random, unit, units};
-use nacre_kernel::{Op, Request, Status, Time, Zone};
+use nacre_kernel::event::Payload;
+use nacre_kernel::{Op, Request, Status, Time, Zone, ZoneCommand, ZoneState};
 use nacre_testkit::assert_close;
 use nacre_testkit::conformance;
 
@@ -22,6 +24,14 @@ fn ask(device: &mut Driven, request: &Request) -> Answer {
 
 fn zone(device: &Driven, number: u64) -> Zone {
     device.device.zones().expect("it has zones").zone(number * UNITS * 4096)
+}
+
+/// Gives `command` to zone `number`, with `count` units of an append.
+fn command(device: &mut Driven, command: ZoneCommand, number: u64, count: u32) -> Answer {
+    let op = if command == ZoneCommand::Append { Op::Write } else { Op::Trim };
+    let request = units(op, number * UNITS, count);
+    let number = device.submit_command(device.now, command, &request, Payload::NONE);
+    device.answer(number)
 }
 
 fn reset(number: u64) -> Request {
@@ -54,7 +64,8 @@ fn writes_go_to_the_write_pointer_and_nowhere_else() {
         assert_eq!(ask(device, &request).status, Status::WriteRefused, "{request:?}");
     };
     ask(&mut device, &units(Op::Write, 0, 3));
-    assert_eq!(zone(&device, 0), Zone { start: 0, end: UNITS * 4096, write_pointer: 3 * 4096 });
+    let state = ZoneState::ImplicitlyOpen;
+    assert_eq!(zone(&device, 0), Zone { start: 0, end: UNITS * 4096, write_pointer: 3 * 4096, state });
     refused(&mut device, unit(Op::Write, 2));
     refused(&mut device, unit(Op::Write, 4));
     refused(&mut device, Request { bytes: 512, ..unit(Op::Write, 3) });
@@ -126,13 +137,13 @@ fn nothing_is_copied_and_every_unit_is_programmed_once() {
 }
 
 #[test]
-fn what_is_reset_while_the_buffer_holds_it_is_neither_programmed_nor_erased() {
+fn units_reset_in_the_buffer_are_neither_programmed_nor_erased() {
     let mut device = zoned("planes = 2\npages = 32");
     for round in 0..100 {
         let at = Time::from_ms(round);
         assert_eq!(device.ask(at, &unit(Op::Write, 0)).status, Status::Done);
         if round == 50 {
-            // What was taken before is taken back behind it.
+            // Units from before are dropped after it.
             device.restart_ledger();
         }
         assert_eq!(ask(&mut device, &reset(0)).status, Status::Done);
@@ -142,7 +153,7 @@ fn what_is_reset_while_the_buffer_holds_it_is_neither_programmed_nor_erased() {
     let wear = report.wear.as_ref().expect("it wears");
     assert_eq!((wear.programs(), wear.erases), (0, 0));
     assert_eq!((counter(&report, "flash_programs"), counter(&report, "units_trimmed")), (0, 50));
-    // Of full operations all is programmed, and erased.
+    // Full operations are programmed and erased.
     fill(&mut device, 0, 1);
     device.ask(Time::from_ms(2_000), &reset(0));
     let wear = device.report_over(Time::from_ms(3_000)).wear.expect("it wears");
@@ -237,7 +248,7 @@ fn what_was_never_written_and_what_is_buffered_is_not_read_from_flash() {
     assert_eq!(counter(&report, "flash_reads"), 1);
 }
 
-/// A read that was asked for is before the erase of what it reads, whoever goes first otherwise.
+/// A read precedes the erase of its block if it was submitted first, in every scheduling.
 #[test]
 fn a_read_does_not_wait_for_the_reset_of_its_zone() {
     for settings in [
