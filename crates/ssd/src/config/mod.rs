@@ -115,12 +115,15 @@ impl Config {
         self.pages().is_some_and(|mapping| mapping.allocation.is_by_plane())
     }
 
-    /// Number of regions, each with its own write frontiers and garbage collection.
+    /// Number of regions, each with its own write frontiers and garbage collection, or its own zones.
     pub(crate) fn regions(&self) -> u64 {
-        match self.pages() {
-            Some(mapping) if mapping.allocation.is_by_plane() => self.dies_in_all() * u64::from(self.planes),
-            Some(mapping) => u64::from(mapping.allocation.reclaim_groups()),
-            None => 1,
+        match &self.layer {
+            Layer::Zones(ZonesConfig { zone_dies: Some(dies), .. }) => self.dies_in_all() / u64::from(*dies),
+            Layer::Zones(_) => 1,
+            Layer::Pages(mapping) if mapping.allocation.is_by_plane() => {
+                self.dies_in_all() * u64::from(self.planes)
+            }
+            Layer::Pages(mapping) => u64::from(mapping.allocation.reclaim_groups()),
         }
     }
 
@@ -144,7 +147,7 @@ impl Config {
         self.blocks.saturating_sub(self.spare_blocks) / self.blocks_of_plane()
     }
 
-    /// Data units of a superblock (blocks of every plane of every die, or of one plane), without parity.
+    /// Data units of a superblock (blocks of every plane of the dies of a region, or of one plane), without parity.
     pub(crate) fn units_per_superblock(&self) -> u64 {
         let blocks = self.dies_in_all() * u64::from(self.planes) / self.regions();
         let of_data = self.stripe().map_or(blocks, |size| blocks / u64::from(size) * u64::from(size - 1));

@@ -2,7 +2,7 @@
 
 use crate::config::check_sizes::{check_buffer, check_drive, check_numbers};
 use crate::config::percent;
-use crate::config::{Config, ZnsSsdConfig};
+use crate::config::{Config, ZnsSsdConfig, ZonesConfig};
 use nacre_config::Reader;
 use nacre_kernel::Bytes;
 
@@ -13,15 +13,32 @@ pub(crate) fn check(given: &ZnsSsdConfig, reader: &mut Reader<'_>) {
         let remedy = format!("the largest allowed is {}", zones.active_zones);
         reader.conflict("open_zones", &open.to_string(), "an open zone is an active one", &remedy);
     }
-    if check_drive(&config, reader) && check_numbers(&config, reader) {
+    if check_dies(&config, zones, reader) && check_drive(&config, reader) && check_numbers(&config, reader) {
         check_buffer(&config, reader);
         check_sizes(&config, given, reader);
     }
 }
 
+/// Reports dies that are not a multiple of those of a zone. Returns whether they are.
+fn check_dies(config: &Config, zones: &ZonesConfig, reader: &mut Reader<'_>) -> bool {
+    let dies = config.dies_in_all();
+    let Some(given) = zones.zone_dies.map(u64::from).filter(|&given| !dies.is_multiple_of(given)) else {
+        return true;
+    };
+    let divisors = || (1..=dies).filter(|&divisor| dies.is_multiple_of(divisor));
+    let below = divisors().rfind(|&divisor| divisor < given).unwrap_or(1);
+    let remedy = match divisors().find(|&divisor| divisor > given) {
+        Some(above) => format!("the nearest allowed are {below} and {above}"),
+        None => format!("the largest allowed is {below}"),
+    };
+    let problem = format!("the drive has {dies} dies, which is not a multiple");
+    reader.conflict("zone_dies", &given.to_string(), &problem, &remedy);
+    false
+}
+
 /// Checks that the zones fit on the drive, and that there are at least as many as may be active.
 fn check_sizes(config: &Config, ZnsSsdConfig { zones, .. }: &ZnsSsdConfig, reader: &mut Reader<'_>) {
-    let raw = config.raw_bytes() as f64;
+    let (raw, regions) = (config.raw_bytes() as f64, config.regions());
     let usable = u64::from(config.blocks - config.spare_blocks.min(config.blocks));
     let (given, size) = (zones.zone_superblocks.to_string(), u64::from(zones.zone_superblocks));
     let bytes = config.zone_units().unwrap_or(1) * config.unit.0;
@@ -30,7 +47,8 @@ fn check_sizes(config: &Config, ZnsSsdConfig { zones, .. }: &ZnsSsdConfig, reade
     };
     if config.logical_units() == 0 {
         let problem = format!("a zone of {} is larger than what the host sees", Bytes(bytes));
-        let seen = (f64::from(config.blocks) / (1.0 + config.over_provisioning.0)) as u64;
+        let superblocks = f64::from(config.blocks) * regions as f64;
+        let seen = (superblocks / (1.0 + config.over_provisioning.0)) as u64;
         let remedy = match seen.min(usable) {
             0 => "give more blocks".into(),
             most => format!("the largest allowed is {most}, or give more blocks"),
@@ -48,10 +66,12 @@ fn check_sizes(config: &Config, ZnsSsdConfig { zones, .. }: &ZnsSsdConfig, reade
         let remedy = format!("give at most {count}, smaller zones, or more blocks");
         refuse("active_zones", &zones.active_zones.to_string(), &problem, &remedy);
     }
-    if count * size > usable {
-        let most = (usable / size + 1) * bytes;
+    let needed = count.div_ceil(regions) * size;
+    if needed > usable {
+        let most = (usable / size * regions + 1) * bytes;
         let least = (((raw / most as f64 - 1.0) * 1e3).floor() + 1.0) / 10.0;
-        let problem = format!("{count} zones need {} superblocks, and there are {usable}", count * size);
+        let of_dies = if regions == 1 { "" } else { " on the dies of one" };
+        let problem = format!("{count} zones need {needed} superblocks{of_dies}, and there are {usable}");
         let remedy = format!("the smallest allowed is {} %, or give fewer spare_blocks", least.max(0.1));
         refuse("over_provisioning", &percent(config.over_provisioning), &problem, &remedy);
     }

@@ -5,9 +5,13 @@ use nacre_config::Configuration;
 /// Zones that the host writes sequentially and resets as a whole.
 #[derive(Clone, Debug, Configuration)]
 pub struct ZonesConfig {
-    /// Superblocks per zone, each one block of every plane of every die.
+    /// Superblocks per zone, each one block of every plane of the dies of the zone.
     #[config(default = 1, min = 1, max = 65536, source = "assumed: the erase unit")]
     pub zone_superblocks: u32,
+    /// Dies per zone, a divisor of the number of dies. Consecutive zones are on different groups of dies. Absent
+    /// means all dies.
+    #[config(min = 1, max = 1048576)]
+    pub zone_dies: Option<u32>,
     /// Maximum zones that are partly written (active). A write to another empty zone is rejected.
     #[config(default = 14, min = 1, max = 65536, source = "bjorling-2021: the drive they measured")]
     pub active_zones: u32,

@@ -41,6 +41,7 @@ const DRIVES: &[&str] = &[
     "blocks = 48\nover_provisioning = \"180 %\"\nfdp = { persistently_isolated = 2 }\nallocation = { kind = \"superblock\", reclaim_groups = 2, parity = {} }",
     "blocks = 96\nover_provisioning = \"80 %\"\nfdp = { initially_isolated = 2, persistently_isolated = 2 }\nallocation = { kind = \"superblock\", reclaim_unit = 2 }\nbuffer_places = \"pool\"",
     "blocks = 32\nkind = \"zns_ssd\"\nactive_zones = 2",
+    "blocks = 32\nkind = \"zns_ssd\"\nzone_dies = 1\nactive_zones = 3",
     "blocks = 36\nkind = \"zns_ssd\"\nzone_superblocks = 2\nactive_zones = 3\nopen_zones = 1\nbuffer_places = \"pool\"\nerases_at_once = 1",
 ];
 

@@ -195,6 +195,7 @@ fn a_flash_drive_with_zones_keeps_its_bytes() {
         "kind = \"zns_ssd\"\nactive_zones = 2",
         "blocks = 12\nbuffer = \"8 KiB\"\nkind = \"zns_ssd\"\nzone_superblocks = 2\nactive_zones = 3\nopen_zones = 1\nbuffer_places = \"pool\"",
         "planes = 2\nscheduling = { kind = \"suspension\", suspend = \"20 us\" }\nerases_at_once = 1\nkind = \"zns_ssd\"\nactive_zones = 1",
+        "planes = 2\nbuffer = \"8 KiB\"\nkind = \"zns_ssd\"\nzone_dies = 1\nactive_zones = 3\nopen_zones = 2",
     ] {
         for seed in 0..3 {
             for pause in [20, 200, 2_000].map(Time::from_us) {

@@ -5,8 +5,11 @@
 //! ZNS) replace its page mapping and garbage collection. The drive moves no data and programs every unit once.
 //! Its table has one entry per superblock of a zone.
 //!
-//! - *Zone*: a zone consists of `zone_superblocks` superblocks, each one block of every plane of every die. When
+//! - *Zone*: a zone consists of `zone_superblocks` superblocks, each one block of every plane of its dies. When
 //!   it is opened, it takes the erased superblocks with the fewest erases.
+//! - *Dies of a zone*: a zone lies on all dies, or on `zone_dies` of them. Dies with consecutive numbers are on
+//!   different channels. Groups of `zone_dies` dies take turns: zone z is on group z modulo the number of groups.
+//!   The write bandwidth of a zone is that of its dies; zones on different groups are written independently.
 //! - *Write*: writes of one zone are accepted one after the other.
 //! - *Append*: an append is written at the write pointer, and its completion has the address. Appends take effect
 //!   in the order in which they reach the drive, so that several to one zone may be outstanding.
@@ -30,7 +33,7 @@
 //! # Not modeled
 //! - Padding of the pages behind the last operation of a finished zone: they stay erased.
 //! - Appends and zone commands in workloads, traces, and served devices, which have trims for reset and finish.
-//! - Zones on some of the dies, zones with a capacity below their size, read-only and offline zones, zone descriptor extensions, and zones
+//! - Zones with a capacity below their size, read-only and offline zones, zone descriptor extensions, and zones
 //!   with their own queue.
 //! - Bit errors and parity.
 //! - The flash to which capacitors save partly filled operations.

@@ -1,6 +1,7 @@
 //! Zones.
 
 mod commands;
+mod dies;
 mod states;
 
 use crate::tests::driven::{Answer, Driven, driven};
@@ -52,6 +53,8 @@ fn the_contract_of_devices_is_kept() {
         "over_provisioning = \"7 %\"\nblocks = 64\nkind = \"zns_ssd\"\nactive_zones = 3\nopen_zones = 2",
         "blocks = 64\nover_provisioning = \"20 %\"\nkind = \"zns_ssd\"\nzone_superblocks = 3\nactive_zones = 2",
         "over_provisioning = \"7 %\"\nblocks = 64\nerases_at_once = 2\narbitration = \"first_come\"\nkind = \"zns_ssd\"",
+        "blocks = 32\nover_provisioning = \"20 %\"\nplanes = 2\nkind = \"zns_ssd\"\nzone_dies = 2\nactive_zones = 5\nopen_zones = 3",
+        "blocks = 32\nover_provisioning = \"20 %\"\nerases_at_once = 1\nkind = \"zns_ssd\"\nzone_dies = 1\nzone_superblocks = 3\nactive_zones = 4",
     ] {
         conformance(Time::from_us(200), || drive(settings));
     }

@@ -201,6 +201,8 @@ fn zones_have_the_states_of_the_specification_after_every_command() {
         (3, 1, ""),
         (3, 3, ""),
         (5, 2, ""),
+        (4, 2, "zone_dies = 2\nzone_superblocks = 2"),
+        (5, 3, "zone_dies = 1\nzone_superblocks = 4"),
     ] {
         let settings = format!(
             "blocks = 16\nover_provisioning = \"60 %\"\nbuffer = \"128 KiB\"\nactive_zones = {active}\nopen_zones = {open}\n{more}"
