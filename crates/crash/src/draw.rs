@@ -2,7 +2,7 @@
 
 use crate::life::Life;
 use crate::sequence::{Action, Loss, Step};
-use nacre_kernel::{Random, Time};
+use nacre_kernel::{Random, Time, ZoneCommand};
 
 /// Blocks per location.
 const BLOCKS: u64 = 8;
@@ -80,18 +80,27 @@ impl Drawer {
         Step { pause, action: self.in_zone(action, life) }
     }
 
-    /// Usually adapts `action` to a zoned device: writes at write pointers, and resets and finishes zones.
+    /// Usually adapts `action` to a zoned device: appends, writes at write pointers, and commands to zones.
     fn in_zone(&mut self, action: Action, life: &Life<'_>) -> Action {
         let size = life.auditor.block_bytes() as u64;
         let (Action::Write(first, _) | Action::Trim(first, _)) = action else { return action };
         let zone = life.device.zones().map(|zones| zones.zone(first * size));
         let Some(zone) = zone.filter(|_| self.random.chance(0.9)) else { return action };
         let [start, end, pointer] = [zone.start, zone.end, zone.write_pointer].map(|address| address / size);
+        let has_commands = self.random.chance(0.4);
         match action {
             Action::Write(..) if pointer == end => Action::Trim(start, end - start),
             Action::Write(_, count) => {
                 let blocks = count.next_multiple_of((u64::from(life.capabilities.atomic_unit) / size).max(1));
-                Action::Write(pointer, blocks.min(end - pointer))
+                match has_commands {
+                    true => Action::Append(start, blocks),
+                    false => Action::Write(pointer, blocks.min(end - pointer)),
+                }
+            }
+            _ if has_commands => {
+                let commands =
+                    [ZoneCommand::Open, ZoneCommand::Close, ZoneCommand::Finish, ZoneCommand::Reset];
+                Action::Zone(commands[self.random.below(4) as usize], start)
             }
             _ if self.random.chance(0.5) => Action::Trim(start, end - start),
             _ if pointer < end => Action::Trim(pointer, end - pointer),

@@ -6,7 +6,6 @@ use crate::life::asking::{Asking, By};
 use crate::life::{LIVES_WITHIN, Life, SHOWN_TO_WORK};
 use crate::reading::Answer;
 use crate::sequence::Loss;
-use nacre_kernel::event::Payload;
 use nacre_kernel::{Op, Status, Streams, Time};
 
 /// Blocks that are written after a recovery, with faults over.
@@ -38,14 +37,14 @@ impl Life<'_> {
             let mut bytes = Vec::new();
             auditor.writes(block, 1, &mut bytes);
             written.push(bytes.clone());
-            let write = Asking { op: Op::Write, blocks: (block, 1), data: bytes.into() };
+            let write = Asking { op: Op::Write, data: bytes.into(), ..Asking::read(block, 1) };
             let (done, status) = self.ask(now, write)?;
             if status != Status::Done {
                 return Ok(());
             }
             now = done;
         }
-        let flush = Asking { op: Op::Flush, blocks: (0, 0), data: Payload::NONE };
+        let flush = Asking { op: Op::Flush, ..Asking::read(0, 0) };
         let (flushed, flush) = self.ask(now, flush)?;
         let is_promised = flush == Status::Done && self.capabilities.persistence.needs_flush();
         let lost_pages = if is_promised { self.lost_pages(flushed) } else { 0 };

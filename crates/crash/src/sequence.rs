@@ -8,12 +8,13 @@
 //! 0 ps lose 3000000 ps chance 17 off 5000000 ps again 32768 off 0 ps
 //! ```
 //!
-//! `write`, `read`, and `trim` are followed by the first block and the number of blocks; `lose` by the time
+//! `write`, `read`, and `trim` are followed by the first block and the number of blocks; zone commands by a block
+//! of their zone, and `append` also by the number of blocks; `lose` by the time
 //! from its submission to the power loss, the seed of its random stream, and the time without power. With
 //! `again`, power fails again after this many 65536ths of the recovery. With `early`, reads arrive before the
 //! recovery ends.
 
-use nacre_kernel::Time;
+use nacre_kernel::{Time, ZoneCommand};
 use std::fmt;
 use std::str::{FromStr, SplitWhitespace};
 
@@ -35,6 +36,10 @@ pub enum Action {
     Read(u64, u64),
     /// Trim them.
     Trim(u64, u64),
+    /// Append this many blocks to the zone of a block.
+    Append(u64, u64),
+    /// Give a command, other than an append, to the zone of a block.
+    Zone(ZoneCommand, u64),
     /// Make all writes so far durable.
     Flush,
     /// Begin a transaction.
@@ -92,6 +97,8 @@ impl fmt::Display for Step {
             Action::Write(first, count) => write!(f, "write {first} {count}")?,
             Action::Read(first, count) => write!(f, "read {first} {count}")?,
             Action::Trim(first, count) => write!(f, "trim {first} {count}")?,
+            Action::Append(zone, count) => write!(f, "append {zone} {count}")?,
+            Action::Zone(command, zone) => write!(f, "{} {zone}", command.name())?,
             Action::Flush => f.write_str("flush")?,
             Action::Begin => f.write_str("begin")?,
             Action::Commit => f.write_str("commit")?,
@@ -160,7 +167,8 @@ fn read_step(words: &mut SplitWhitespace<'_>) -> Option<Step> {
         "abort" => Action::Abort,
         "restart" => Action::Restart,
         "lose" => Action::Lose(read_loss(&mut rest)?),
-        _ => return None,
+        "append" => Action::Append(read_number(&mut rest)?, read_number(&mut rest)?),
+        other => Action::Zone(ZoneCommand::named(other)?, read_number(&mut rest)?),
     };
     *words = rest;
     Some(Step { pause, action })
@@ -212,6 +220,9 @@ mod tests {
             Action::Write(3, 2),
             Action::Read(0, 1),
             Action::Trim(9, 8),
+            Action::Append(16, 2),
+            Action::Zone(ZoneCommand::Open, 32),
+            Action::Zone(ZoneCommand::Reset, 0),
             Action::Flush,
             Action::Begin,
             Action::Commit,

@@ -136,6 +136,7 @@ fn simpler(step: &Step) -> Vec<Step> {
         Action::Write(first, count) if count > 1 => action(Action::Write(first, 1)),
         Action::Read(first, count) if count > 1 => action(Action::Read(first, 1)),
         Action::Trim(first, count) if count > 1 => action(Action::Trim(first, 1)),
+        Action::Append(zone, count) if count > 1 => action(Action::Append(zone, 1)),
         Action::Lose(loss) => {
             let plain = Loss { again: None, is_early: false, off: Time::ZERO, ..loss };
             let simpler = [

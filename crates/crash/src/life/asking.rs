@@ -3,7 +3,7 @@
 use crate::auditor::{Broken, Moment};
 use crate::life::{LIVES_WITHIN, Life};
 use nacre_kernel::event::{Completions, Payload, RequestId};
-use nacre_kernel::{Op, Persistence, Request, Span, Status, Time};
+use nacre_kernel::{Op, Persistence, Request, Span, Status, Time, ZoneCommand};
 
 /// Maximum outstanding requests; further ones wait.
 const QUEUE_MAX: usize = 32;
@@ -13,7 +13,8 @@ const QUEUE_MAX: usize = 32;
 pub(crate) struct Asked {
     id: RequestId,
     pub(crate) request: Request,
-    blocks: (u64, u64),
+    pub(crate) blocks: (u64, u64),
+    pub(crate) command: Option<ZoneCommand>,
     pub(crate) began: Moment,
     by: By,
     /// For a flush: lost pages counted by the device at its submission. A device that decides immediately may
@@ -39,18 +40,20 @@ pub(crate) struct Asking {
     /// First block and number of blocks.
     pub(crate) blocks: (u64, u64),
     pub(crate) data: Payload,
+    /// A zone command, and the first byte of its zone.
+    pub(crate) command: Option<(ZoneCommand, u64)>,
 }
 
 impl Asking {
     pub(crate) fn read(first: u64, count: u64) -> Asking {
-        Asking { op: Op::Read, blocks: (first, count), data: Payload::NONE }
+        Asking { op: Op::Read, blocks: (first, count), data: Payload::NONE, command: None }
     }
 }
 
 impl Life<'_> {
     /// Submits a request at `at`; the device was run up to that time.
     pub(crate) fn submit(&mut self, at: Time, asking: Asking, began: Moment, by: By) {
-        let Asking { op, blocks: (first, count), data } = asking;
+        let Asking { op, blocks: (first, count), data, command } = asking;
         let size = self.auditor.block_bytes() as u64;
         let (address, bytes) = (first * size, (count * size) as u32);
         // Equal data is written through different placement handles, if there are several.
@@ -59,10 +62,17 @@ impl Life<'_> {
         self.requests += 1;
         self.ids = self.ids.wrapping_add(1);
         let id = RequestId(self.ids);
-        self.device.submit(at, id, &request, data);
+        if let Some((command, address)) = command {
+            let bytes = if command == ZoneCommand::Append { bytes } else { 0 };
+            let zones = self.device.zone_commands().expect("only devices with zones are given commands");
+            zones.command(at, id, command, &Request { address, bytes, ..request }, data);
+        } else {
+            self.device.submit(at, id, &request, data);
+        }
+        let command = command.map(|(command, _)| command);
         let is_promise = op == Op::Flush && self.capabilities.persistence.needs_flush();
         let lost_pages = if is_promise { self.lost_pages(at) } else { 0 };
-        self.outstanding.push(Asked { id, request, blocks: (first, count), began, by, lost_pages });
+        self.outstanding.push(Asked { id, request, blocks: (first, count), command, began, by, lost_pages });
     }
 
     /// Submits a request of a step, which waits while too many are outstanding.
@@ -90,7 +100,7 @@ impl Life<'_> {
     }
 
     /// Waits until a request completes. Errors: none does.
-    fn wait_for_one(&mut self) -> Result<(), Broken> {
+    pub(crate) fn wait_for_one(&mut self) -> Result<(), Broken> {
         let Some(oldest) = self.outstanding.first() else { return Ok(()) };
         let (request, within) = (oldest.request, oldest.request.arrival + LIVES_WITHIN);
         match self.run_once(within.max(self.now))? {
@@ -135,6 +145,7 @@ impl Life<'_> {
             };
             let asked = self.outstanding.remove(index);
             check(&asked.request, completed.at, completions.spans(completed))?;
+            self.check_append(&asked, completed)?;
             self.completed(&asked, completed.at, (completed.status, &completed.data))?;
         }
         Ok(at)
@@ -168,6 +179,8 @@ impl Life<'_> {
     fn served(&mut self, asked: &Asked, at: Time, (status, data): (Status, &Payload)) -> Result<(), Broken> {
         let &Asked { request, blocks, began, .. } = asked;
         match request.op {
+            // Only a reset changes data.
+            Op::Trim if asked.command.is_some_and(|command| command != ZoneCommand::Reset) => {}
             Op::Write if status == Status::Done => self.auditor.done(began, blocks, at),
             Op::Write => {
                 self.refusals += 1;

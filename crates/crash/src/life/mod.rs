@@ -1,13 +1,14 @@
 //! One device from new: steps, power losses, and audits.
 
 pub(crate) mod asking;
+mod zones;
 
 use crate::auditor::{Audit, Auditor, Broken};
 use crate::fault::Fault;
 use crate::media::Media;
 use crate::sequence::{Action, Loss, Sequence, Step};
 use asking::{Asked, Asking};
-use nacre_kernel::event::{Completions, Device, Payload};
+use nacre_kernel::event::{Completions, Device};
 use nacre_kernel::state;
 use nacre_kernel::{Capabilities, Op, Recovery, Refused, Request, Status, Streams, Time};
 use std::collections::BTreeSet;
@@ -153,7 +154,10 @@ impl<'a> Life<'a> {
                 let began = self.auditor.moment();
                 self.submit_now(Asking::read(first, count), began);
             }
+            Action::Append(zone, count) => self.append(zone, count)?,
+            Action::Zone(command, zone) => self.command(command, zone)?,
             Action::Trim(first, count) if !self.auditor.is_open() => {
+                self.wait_for_appends()?;
                 self.wait_for_a_place()?;
                 let began = self.auditor.trims(first, count);
                 self.submit_now(Asking { op: Op::Trim, ..Asking::read(first, count) }, began);
@@ -174,6 +178,7 @@ impl<'a> Life<'a> {
     }
 
     fn write(&mut self, first: u64, count: u64) -> Result<(), Broken> {
+        self.wait_for_appends()?;
         self.wait_for_a_place()?;
         let size = self.auditor.block_bytes() as u64;
         if let Some(transactions) = self.device.transactions()
@@ -183,7 +188,8 @@ impl<'a> Life<'a> {
         }
         let mut bytes = Vec::new();
         let began = self.auditor.writes(first, count, &mut bytes);
-        self.submit_now(Asking { op: Op::Write, blocks: (first, count), data: bytes.into() }, began);
+        let write = Asking { op: Op::Write, data: bytes.into(), ..Asking::read(first, count) };
+        self.submit_now(write, began);
         Ok(())
     }
 
@@ -195,7 +201,7 @@ impl<'a> Life<'a> {
             // A lying flush cannot report earlier losses, unlike a real one.
             self.flushed((began, self.now), self.now, Status::Done, 0);
         } else {
-            self.submit_now(Asking { op: Op::Flush, blocks: (0, 0), data: Payload::NONE }, began);
+            self.submit_now(Asking { op: Op::Flush, ..Asking::read(0, 0) }, began);
         }
         Ok(())
     }

@@ -1,0 +1,70 @@
+//! Zone commands of a run.
+
+use super::Life;
+use super::asking::{Asked, Asking};
+use crate::auditor::Broken;
+use nacre_kernel::event::Completed;
+use nacre_kernel::{Op, Zone, ZoneCommand};
+
+impl Life<'_> {
+    /// The zone of `block`, if the device has zone commands.
+    fn zone_of(&mut self, block: u64) -> Option<Zone> {
+        let address = block * self.auditor.block_bytes() as u64;
+        self.device.zone_commands()?;
+        self.device.zones().map(|zones| zones.zone(address))
+    }
+
+    /// Appends `count` blocks to the zone of `block`. Nothing else is outstanding when it is submitted, so the auditor knows
+    /// its address from the write pointer, even if it never completes.
+    pub(super) fn append(&mut self, block: u64, count: u64) -> Result<(), Broken> {
+        self.wait_for_all()?;
+        let Some(zone) = self.zone_of(block) else { return Ok(()) };
+        let size = self.auditor.block_bytes() as u64;
+        let (first, end) = (zone.write_pointer / size, zone.end / size);
+        let count = count.min(end - first);
+        if count == 0 {
+            return Ok(());
+        }
+        let mut bytes = Vec::new();
+        let began = self.auditor.writes(first, count, &mut bytes);
+        let command = Some((ZoneCommand::Append, zone.start));
+        let data = bytes.into();
+        self.submit_now(Asking { op: Op::Write, blocks: (first, count), data, command }, began);
+        Ok(())
+    }
+
+    /// Gives `command`, other than an append, to the zone of `block`.
+    pub(super) fn command(&mut self, command: ZoneCommand, block: u64) -> Result<(), Broken> {
+        self.wait_for_appends()?;
+        self.wait_for_a_place()?;
+        let Some(zone) = self.zone_of(block) else { return Ok(()) };
+        let size = self.auditor.block_bytes() as u64;
+        let (first, count) = (zone.start / size, (zone.end - zone.start) / size);
+        let began = match command {
+            ZoneCommand::Reset => self.auditor.trims(first, count),
+            _ => self.auditor.moment(),
+        };
+        let asking =
+            Asking { op: Op::Trim, command: Some((command, zone.start)), ..Asking::read(first, count) };
+        self.submit_now(asking, began);
+        Ok(())
+    }
+
+    /// Waits until no append is outstanding: a later request that overtakes one would change its address.
+    pub(super) fn wait_for_appends(&mut self) -> Result<(), Broken> {
+        while self.outstanding.iter().any(|asked| asked.command == Some(ZoneCommand::Append)) {
+            self.wait_for_one()?;
+        }
+        Ok(())
+    }
+
+    /// Errors: an append was written elsewhere than at the write pointer.
+    pub(super) fn check_append(&self, asked: &Asked, completed: &Completed) -> Result<(), Broken> {
+        let Some(at) = completed.zone.as_ref().and_then(|zone| zone.written_at) else { return Ok(()) };
+        let expected = asked.blocks.0 * self.auditor.block_bytes() as u64;
+        match at == expected {
+            true => Ok(()),
+            false => Err(Broken(format!("{:?} is written at {at}, not at {expected}", asked.request))),
+        }
+    }
+}
