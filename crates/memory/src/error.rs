@@ -2,7 +2,7 @@
 
 use nacre_image::ImageError;
 use nacre_kernel::state::CannotSave;
-use nacre_kernel::{ErrorCode, ErrorData, Refused, Time};
+use nacre_kernel::{ErrorCode, ErrorData, Refused, Time, ZoneRefusal};
 use nacre_machine::Problems;
 use nacre_machine::capable::WITH_TRANSACTIONS;
 
@@ -57,11 +57,10 @@ pub enum MemoryError {
         /// Requested bytes.
         size: u64,
     },
-    /// Its zone rejects the write.
+    /// Its zone rejects the write or the command.
     #[error(
-        "address {address}, size {size}: the zone takes whole mapping units from its write pointer, byte \
-         {write_pointer}, to byte {end}, while fewer than stack.active_zones zones are active and usable \
-         erased blocks remain; write there, or use stack.kind = \"ssd\""
+        "address {address}, size {size}: {}; the zone takes whole units in order, from byte {write_pointer} to byte \
+         {end}; {}", refusal.reason(), remedy(*refusal)
     )]
     ZoneRefused {
         /// First requested byte.
@@ -72,6 +71,8 @@ pub enum MemoryError {
         write_pointer: u64,
         /// End of its zone.
         end: u64,
+        /// Why.
+        refusal: ZoneRefusal,
     },
     /// Acknowledged data is lost, which one flush reports.
     #[error("the device has lost unflushed data; reads of it fail until it is rewritten")]
@@ -100,6 +101,12 @@ pub enum MemoryError {
         /// Kind of the device.
         kind: &'static str,
     },
+    /// The device has no zones.
+    #[error("stack, {kind}: it has no zones; use stack.kind = \"zns_ssd\"")]
+    NoZones {
+        /// Kind of the device.
+        kind: &'static str,
+    },
     /// The initial state is not the saved state of a run.
     #[error("the initial state cannot be used: {0}")]
     NoState(String),
@@ -124,6 +131,11 @@ pub enum NotTaken {
     Refused(Refused),
     /// The device has no transactions.
     NoTransactions {
+        /// Kind of the device.
+        kind: &'static str,
+    },
+    /// The device has no zones.
+    NoZones {
         /// Kind of the device.
         kind: &'static str,
     },
@@ -163,7 +175,7 @@ impl MemoryError {
             MemoryError::TransactionTooLarge { .. } => ErrorCode::TransactionTooLarge,
             MemoryError::TransactionOpen => ErrorCode::TransactionOpen,
             MemoryError::NoTransaction => ErrorCode::NoTransaction,
-            MemoryError::NoTransactions { .. } => ErrorCode::NotSupported,
+            MemoryError::NoTransactions { .. } | MemoryError::NoZones { .. } => ErrorCode::NotSupported,
             MemoryError::NoState(_) => ErrorCode::InvalidContent,
             MemoryError::NoPower => ErrorCode::PowerOff,
             MemoryError::HasPower => ErrorCode::PowerOn,
@@ -184,7 +196,7 @@ impl MemoryError {
             MemoryError::MediaError { address, size } | MemoryError::WriteRefused { address, size } => {
                 vec![("address", address.into()), ("size", size.into())]
             }
-            MemoryError::ZoneRefused { address, size, write_pointer, end } => vec![
+            MemoryError::ZoneRefused { address, size, write_pointer, end, .. } => vec![
                 ("address", address.into()),
                 ("size", size.into()),
                 ("write_pointer", write_pointer.into()),
@@ -206,8 +218,24 @@ impl MemoryError {
             NotTaken::Refused(Refused::TransactionOpen) => MemoryError::TransactionOpen,
             NotTaken::Refused(Refused::NoTransaction) => MemoryError::NoTransaction,
             NotTaken::NoTransactions { kind } => MemoryError::NoTransactions { kind },
+            NotTaken::NoZones { kind } => MemoryError::NoZones { kind },
             NotTaken::Image(error) => MemoryError::Image(error),
             NotTaken::CannotSave(error) => MemoryError::CannotSave(error),
         }
+    }
+}
+
+/// What a program can do about `refusal`.
+fn remedy(refusal: ZoneRefusal) -> &'static str {
+    match refusal {
+        ZoneRefusal::NotWholeUnits => "write a multiple of stack.unit",
+        ZoneRefusal::NotZoneStart => "give the first byte of the zone",
+        ZoneRefusal::NotAtWritePointer => "write there, or append to the zone",
+        ZoneRefusal::Full => "reset the zone, or write to another one",
+        ZoneRefusal::Boundary => "write less",
+        ZoneRefusal::TooManyActive => "finish or reset another zone, or set stack.active_zones",
+        ZoneRefusal::TooManyOpen => "close another zone, or set stack.open_zones",
+        ZoneRefusal::InvalidTransition => "reset a full zone, or open an empty one",
+        ZoneRefusal::WornOut => "set stack.spare_blocks",
     }
 }

@@ -7,6 +7,9 @@
 //! and those after the last record are forgotten, including their time. A checkpoint is written when replay
 //! would take long; it empties the journal.
 
+mod journaling;
+mod zones;
+
 use crate::error::{MemoryError, NotTaken};
 use crate::harm::Harmed;
 use crate::step::{Step, When};
@@ -16,6 +19,7 @@ use nacre_kernel::event::{Completions, Device, Payload, RequestId, Slab};
 use nacre_kernel::state::{CannotSave, State, StateError, StateReader, StateWriter, Value};
 use nacre_kernel::{
     Completion, Op, Random, Ranges, Recovery, Refused, Request, Status, Streams, Time, Transactions,
+    ZoneAnswer,
 };
 use nacre_machine::saved::comes_to_rest;
 use nacre_machine::{Checked, Files, Problems, SavedRun};
@@ -100,6 +104,8 @@ pub struct Done {
     pub completion: Completion,
     /// Result of a recovery.
     pub recovery: Recovery,
+    /// Answer of a zoned device.
+    pub zone: ZoneAnswer,
 }
 
 impl Kept {
@@ -133,7 +139,7 @@ impl Kept {
     /// Reads data from `address` into `into` at `now`, and waits for it. Nothing else is outstanding.
     pub fn read(&mut self, now: Time, address: u64, into: &mut [u8]) -> Completion {
         let id = self.give_read(now, address, into.len() as u32);
-        let (completion, data) = self.wait_for(id);
+        let (completion, data, _) = self.wait_for(id);
         match data.bytes() {
             Some(bytes) if bytes.len() == into.len() => into.copy_from_slice(bytes),
             _ => assert!(completion.status != Status::Done, "a read returns bytes"),
@@ -166,7 +172,10 @@ impl Kept {
     pub fn change(&mut self, now: Time, step: Step<'_>) -> Result<Done, NotTaken> {
         Ok(match self.give(now, step)? {
             Given::Done(done) => done,
-            Given::Request(id) => Done { completion: self.wait_for(id).0, recovery: Recovery::default() },
+            Given::Request(id) => {
+                let (completion, _, zone) = self.wait_for(id);
+                Done { completion, recovery: Recovery::default(), zone }
+            }
         })
     }
 
@@ -204,6 +213,8 @@ impl Kept {
                 self.books.harmed.overwritten(address..address + u64::from(bytes));
                 return Given::Request(self.submit(Op::Trim, now, address, bytes as usize, Payload::NONE));
             }
+            Step::Append { address, bytes } => return self.append_to_zone(now, address, bytes),
+            Step::Zone { command, address } => return self.command_zone(now, command, address),
             Step::Flush => return Given::Request(self.submit(Op::Flush, now, 0, 0, Payload::NONE)),
             Step::Begin => self.transactions(|transactions| transactions.begin(now)),
             Step::Commit => self.transactions(|transactions| transactions.commit(now)),
@@ -231,7 +242,7 @@ impl Kept {
         };
         self.completed.1 = 0;
         self.books.until = self.books.until.max(completion.done);
-        Given::Done(Done { completion, recovery })
+        Given::Done(Done { completion, recovery, zone: ZoneAnswer::default() })
     }
 
     /// Time of the next event without further requests; [`Time::MAX`] if nothing is pending.
@@ -245,7 +256,11 @@ impl Kept {
         self.device.run(until, completions);
         for completed in completions.iter() {
             let number = completed.id.0;
-            let Outstanding { op, address, bytes } = self.books.outstanding[number];
+            let Outstanding { op, mut address, bytes } = self.books.outstanding[number];
+            if let Some(at) = completed.zone.as_ref().and_then(|zone| zone.written_at) {
+                self.books.written.insert(units_around(at..at + u64::from(bytes), self.capacity));
+                address = at;
+            }
             self.books.outstanding.give_back(number);
             self.books.until = self.books.until.max(completed.at);
             if op == Op::Write && completed.status == Status::Done {
@@ -279,7 +294,7 @@ impl Kept {
     }
 
     /// Waits for the only outstanding request, and returns its data.
-    fn wait_for(&mut self, id: RequestId) -> (Completion, Payload) {
+    fn wait_for(&mut self, id: RequestId) -> (Completion, Payload, ZoneAnswer) {
         assert!(self.outstanding() == 1, "another request is outstanding");
         let mut completions = std::mem::take(&mut self.completions);
         self.run(Time::MAX, &mut completions);
@@ -287,9 +302,10 @@ impl Kept {
         let (completed, _) = completions.get(0);
         assert!(completed.id == id, "another request completes");
         let completion = Completion { done: completed.at, status: completed.status };
+        let zone = completed.zone.as_deref().copied().unwrap_or_default();
         let data = completions.take_data(0);
         self.completions = completions;
-        (completion, data)
+        (completion, data, zone)
     }
 
     /// Runs the device to the time of a journaled step; returns whether requests completed before. Errors:
@@ -436,73 +452,16 @@ impl Kept {
         nacre_machine::saved::of_device(checked, &*self.device, quiet).map_err(MemoryError::Scenario)
     }
 
-    /// Makes space for `step`, possibly with a checkpoint. A trim or a flush needs none: on a full disk it is
-    /// performed without being stored, since a trimmed byte may keep its content.
-    fn make_room(&mut self, image: &Image, step: Step<'_>) -> Result<(), NotTaken> {
-        let takes_room = matches!(step, Step::Write { .. } | Step::Zero { .. });
-        let is_pressed = takes_room && self.has_changed && image.is_full();
-        if self.is_behind || self.work > WORK_MAX || image.wants_checkpoint() || is_pressed {
-            match self.checkpoint() {
-                Err(NotTaken::Image(error)) if error.is_full() && is_done_without_room(step) => {
-                    self.is_behind = true;
-                }
-                made => made?,
-            }
-        }
-        if takes_room && image.is_full() {
-            image.retry()?;
-        }
-        Ok(())
-    }
-
-    /// Writes `step` into a record, after earlier reads. A full disk may have space for it when the journal
-    /// is empty.
-    fn append(&mut self, image: &Image, now: Time, step: Step<'_>) -> Result<(), NotTaken> {
-        let mut reads = self.reads.len();
-        step.encode(self.when(now), &mut self.reads);
-        let mut kept = image.append(&self.reads);
-        if kept.as_ref().is_err_and(ImageError::is_full) {
-            if is_done_without_room(step) {
-                self.is_behind = true;
-                kept = Ok(());
-            } else if self.has_power && self.has_changed {
-                self.reads.truncate(reads);
-                self.checkpoint()?;
-                reads = 0;
-                step.encode(self.when(now), &mut self.reads);
-                kept = image.append(&self.reads);
-            }
-        }
-        match kept {
-            Ok(()) => self.reads.clear(),
-            Err(_) => self.reads.truncate(reads),
-        }
-        Ok(kept?)
-    }
-
-    /// Writes the reads so far into a record. If that fails they are dropped: nothing depends on them.
-    fn keep_reads(&mut self) {
-        let Some(image) = self.journal().cloned() else { return };
-        let is_due = self.work > WORK_MAX || image.wants_checkpoint();
-        let is_kept = match is_due {
-            true => self.has_power && self.checkpoint().is_ok(),
-            false => image.append(&self.reads).is_ok(),
-        };
-        self.is_behind |= !is_kept;
-        self.reads.clear();
-        if !is_kept {
-            // The next attempt is after as many reads.
-            (self.steps, self.work) = (0, 0);
-        }
-    }
-
     /// The image, if it is writable.
     fn journal(&self) -> Option<&Image> {
         self.image.as_ref().filter(|image| !image.is_read_only())
     }
 
-    /// Rejects what the device's transactions would reject.
+    /// Rejects steps that the device's transactions would reject, and steps of zones if it has none.
     pub(crate) fn check(&mut self, step: Step<'_>) -> Result<(), NotTaken> {
+        if matches!(step, Step::Append { .. } | Step::Zone { .. }) && self.device.zone_commands().is_none() {
+            return Err(NotTaken::NoZones { kind: self.kind });
+        }
         let transactions = self.device.transactions();
         match (step, transactions) {
             (Step::Begin | Step::Commit | Step::Abort, None) => {
@@ -533,12 +492,18 @@ impl Kept {
 
     fn write(&mut self, now: Time, address: u64, bytes: Vec<u8>) -> Given {
         let range = address..address + bytes.len() as u64;
-        let units = range.start / WRITTEN_UNIT * WRITTEN_UNIT..range.end.next_multiple_of(WRITTEN_UNIT);
-        self.books.written.insert(units.start..units.end.min(self.capacity));
+        self.books.written.insert(units_around(range, self.capacity));
         Given::Request(self.submit(Op::Write, now, address, bytes.len(), bytes.into()))
     }
 
     fn submit(&mut self, op: Op, now: Time, address: u64, bytes: usize, data: Payload) -> RequestId {
+        let (id, request) = self.outstand(op, now, address, bytes);
+        self.device.submit(now, id, &request, data);
+        id
+    }
+
+    /// The request is outstanding from now on.
+    fn outstand(&mut self, op: Op, now: Time, address: u64, bytes: usize) -> (RequestId, Request) {
         self.steps += 1;
         self.work += match op {
             Op::Read | Op::Write => (bytes as u64).div_ceil(WORK_BYTES).max(1),
@@ -549,8 +514,7 @@ impl Kept {
         self.completed.1 = 0;
         self.books.until = self.books.until.max(now);
         let request = Request { arrival: now, address, bytes: bytes as u32, volume: 0, op };
-        self.device.submit(now, RequestId(number), &request, data);
-        RequestId(number)
+        (RequestId(number), request)
     }
 
     /// Random stream for the effects of the next power loss on operations in progress.
@@ -580,9 +544,10 @@ impl Kept {
     }
 }
 
-/// Whether the device may perform `step` without storing it: a trimmed byte may keep its content.
-fn is_done_without_room(step: Step<'_>) -> bool {
-    matches!(step, Step::Trim { .. } | Step::Flush)
+/// The parts of the device, as [`Books::written`] has them, that `range` touches.
+fn units_around(range: Range<u64>, capacity: u64) -> Range<u64> {
+    let end = range.end.next_multiple_of(WRITTEN_UNIT);
+    range.start / WRITTEN_UNIT * WRITTEN_UNIT..end.min(capacity)
 }
 
 impl std::fmt::Debug for Kept {

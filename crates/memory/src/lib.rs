@@ -31,6 +31,7 @@ pub mod step;
 mod stores;
 #[cfg(test)]
 mod tests;
+mod zones;
 
 pub use error::{MemoryError, NotTaken};
 pub use kept::Kept;

@@ -7,7 +7,7 @@ use crate::opening::Access;
 use crate::settings::word_bytes;
 use crate::step::Step;
 use nacre_image::Image;
-use nacre_kernel::{Recovery, Status, Time, Zone};
+use nacre_kernel::{Recovery, Status, Time, Zone, ZoneRefusal};
 use nacre_machine::record::{self, Component};
 use nacre_machine::{Checked, Files, SavedRun};
 use std::path::Path;
@@ -16,11 +16,11 @@ use std::path::Path;
 const HORIZON: Time = Time::from_s(200 * 86_400);
 
 /// Longer operations are split into several serial requests.
-const REQUEST_MAX: usize = 1 << 20;
+pub(crate) const REQUEST_MAX: usize = 1 << 20;
 
 /// A simulated memory with real bytes.
 pub struct Memory {
-    kept: Kept,
+    pub(crate) kept: Kept,
     word_bytes: u64,
     now: Time,
     /// Latency of the last operation.
@@ -251,7 +251,7 @@ impl Memory {
     }
 
     /// Applies a change, and journals it.
-    fn change(&mut self, step: Step<'_>) -> Result<Recovery, MemoryError> {
+    pub(crate) fn change(&mut self, step: Step<'_>) -> Result<Recovery, MemoryError> {
         if step != Step::Recover {
             self.check_usable()?;
         }
@@ -259,26 +259,42 @@ impl Memory {
             return Err(MemoryError::EndOfTime { now: self.now });
         }
         let done = self.kept.change(self.now, step).map_err(|why| self.refusal(why))?;
-        let Done { completion, recovery } = done;
+        let Done { completion, recovery, zone } = done;
         self.latency = completion.done - self.now;
         self.now = completion.done;
         match (step, completion.status) {
             (_, Status::Done) => Ok(recovery),
-            (Step::Write { address, bytes }, status) => {
-                let size = bytes.len() as u64;
-                Err(match (status, self.kept.device().zones().map(|zones| zones.zone(address))) {
-                    (Status::WriteRefused, Some(Zone { write_pointer, end, .. })) => {
-                        MemoryError::ZoneRefused { address, size, write_pointer, end }
-                    }
-                    (Status::WriteRefused, None) => MemoryError::WriteRefused { address, size },
-                    _ => MemoryError::MediaError { address, size },
-                })
+            (Step::Write { address, bytes } | Step::Append { address, bytes }, status) => {
+                Err(self.write_error(address, bytes.len() as u64, status, zone.refusal))
             }
+            (Step::Zone { address, .. }, status) => Err(self.write_error(address, 0, status, zone.refusal)),
             _ => Err(MemoryError::LostData),
         }
     }
 
-    fn check_range(&self, address: u64, size: u64) -> Result<(), MemoryError> {
+    /// Why the device did not perform a write, or a zone command of no bytes.
+    fn write_error(
+        &self,
+        address: u64,
+        size: u64,
+        status: Status,
+        refusal: Option<ZoneRefusal>,
+    ) -> MemoryError {
+        match (status, self.kept.zone(address).zip(refusal)) {
+            (Status::WriteRefused, Some((Zone { write_pointer, end, .. }, refusal))) => {
+                MemoryError::ZoneRefused { address, size, write_pointer, end, refusal }
+            }
+            (Status::WriteRefused, None) => MemoryError::WriteRefused { address, size },
+            _ => MemoryError::MediaError { address, size },
+        }
+    }
+
+    /// The last operation began at `began`.
+    pub(crate) fn took_since(&mut self, began: Time) {
+        self.latency = self.now - began;
+    }
+
+    pub(crate) fn check_range(&self, address: u64, size: u64) -> Result<(), MemoryError> {
         let capacity = self.capacity();
         match address.checked_add(size).is_some_and(|end| end <= capacity) {
             true => Ok(()),
@@ -286,7 +302,7 @@ impl Memory {
         }
     }
 
-    fn check_usable(&self) -> Result<(), MemoryError> {
+    pub(crate) fn check_usable(&self) -> Result<(), MemoryError> {
         self.check_image()?;
         if self.has_power() { Ok(()) } else { Err(MemoryError::NoPower) }
     }

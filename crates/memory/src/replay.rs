@@ -93,7 +93,8 @@ fn fits(kept: &Kept, number: usize, step: Step<'_>) -> Result<(), ReplayError> {
         Step::Read { address, bytes } | Step::Zero { address, bytes } | Step::Trim { address, bytes } => {
             (address, u64::from(bytes))
         }
-        Step::Write { address, bytes } => (address, bytes.len() as u64),
+        Step::Write { address, bytes } | Step::Append { address, bytes } => (address, bytes.len() as u64),
+        Step::Zone { address, .. } => (address, 1),
         Step::Harm { address, bytes, .. } => (address, bytes),
         _ => return Ok(()),
     };

@@ -7,7 +7,7 @@
 //! data of a write ends the record.
 
 use crate::harm::Harm;
-use nacre_kernel::Time;
+use nacre_kernel::{Time, ZoneCommand};
 
 /// Time of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +55,20 @@ pub enum Step<'a> {
         /// Number of bytes.
         bytes: u32,
     },
+    /// Bytes are appended to the zone that begins at `address`.
+    Append {
+        /// First byte of the zone.
+        address: u64,
+        /// Data to append.
+        bytes: &'a [u8],
+    },
+    /// A zone gets a command, other than an append.
+    Zone {
+        /// The command.
+        command: ZoneCommand,
+        /// First byte of the zone.
+        address: u64,
+    },
     /// Makes everything acknowledged durable.
     Flush,
     /// Begin a transaction.
@@ -93,6 +107,8 @@ const ZERO: u8 = 9;
 const TRIM: u8 = 10;
 /// Followed by the kind of change.
 const HARM: u8 = 11;
+/// Followed by the number of the zone command; that of an append is 0.
+const ZONE: u8 = 14;
 /// Set if the step follows completions at the same time.
 const BEHIND: u8 = 0x80;
 const HARMS: [Harm; 3] = [Harm::Reads, Harm::Writes, Harm::Heal];
@@ -105,6 +121,8 @@ impl<'a> Step<'a> {
             Step::Write { .. } => WRITE,
             Step::Zero { .. } => ZERO,
             Step::Trim { .. } => TRIM,
+            Step::Append { .. } => ZONE + ZoneCommand::Append as u8,
+            Step::Zone { command, .. } => ZONE + *command as u8,
             Step::Begin => BEGIN,
             Step::Commit => COMMIT,
             Step::Abort => ABORT,
@@ -120,7 +138,8 @@ impl<'a> Step<'a> {
             put(when.behind, into);
         }
         match *self {
-            Step::Write { address, bytes } => {
+            Step::Zone { address, .. } => put(address, into),
+            Step::Write { address, bytes } | Step::Append { address, bytes } => {
                 put(address, into);
                 into.extend_from_slice(bytes);
             }
@@ -143,6 +162,8 @@ impl<'a> Step<'a> {
             Step::Read { .. } => "a read",
             Step::Write { .. } | Step::Zero { .. } => "a write",
             Step::Trim { .. } => "a trim",
+            Step::Append { .. } => "an append",
+            Step::Zone { .. } => "a zone command",
             Step::Begin => "the beginning of a transaction",
             Step::Commit => "a commit",
             Step::Abort => "an abort",
@@ -176,6 +197,13 @@ impl<'a> Step<'a> {
             RECOVER => Step::Recover,
             FLUSH => Step::Flush,
             IDLE => Step::Idle(Time::from_ps(take(&mut rest)?)),
+            ZONE.. => match *ZoneCommand::ALL.get(usize::from(what - ZONE))? {
+                ZoneCommand::Append => {
+                    let address = take(&mut rest)?;
+                    Step::Append { address, bytes: std::mem::take(&mut rest) }
+                }
+                command => Step::Zone { command, address: take(&mut rest)? },
+            },
             _ => {
                 let harm = *HARMS.get(usize::from(what.checked_sub(HARM)?))?;
                 Step::Harm { harm, address: take(&mut rest)?, bytes: take(&mut rest)? }

@@ -7,7 +7,7 @@ use crate::replay::replay;
 use crate::step::{Step, When};
 use crate::{MemoryError, check};
 use nacre_image::Image;
-use nacre_kernel::Time;
+use nacre_kernel::{Time, ZoneCommand};
 use nacre_machine::{Checked, Document, Files};
 use proptest::prelude::*;
 use std::io::{self, BufRead};
@@ -85,6 +85,9 @@ fn steps() -> Vec<Step<'static>> {
         Step::Read { address: 1 << 40, bytes: u32::MAX },
         Step::Zero { address: 0, bytes: 4096 },
         Step::Trim { address: 4096, bytes: 0 },
+        Step::Append { address: 1 << 30, bytes: b"appended" },
+        Step::Zone { command: ZoneCommand::Open, address: 0 },
+        Step::Zone { command: ZoneCommand::Reset, address: u64::MAX },
         Step::Harm { harm: Harm::Reads, address: 512, bytes: u64::MAX },
         Step::Harm { harm: Harm::Heal, address: 0, bytes: 512 },
     ]
@@ -139,16 +142,16 @@ fn what_is_no_record_is_not_taken_for_one() {
     for step in steps() {
         record.clear();
         step.encode(Time::from_ps(300).into(), &mut record);
-        let kept = if matches!(step, Step::Write { .. }) { 4 } else { record.len() };
+        let kept = if matches!(step, Step::Write { .. } | Step::Append { .. }) { 4 } else { record.len() };
         for end in 0..kept {
             assert_eq!(decoded(&record[..end]), None, "{step:?} up to byte {end}");
         }
-        if !matches!(step, Step::Write { .. } | Step::Read { .. }) {
+        if !matches!(step, Step::Write { .. } | Step::Append { .. } | Step::Read { .. }) {
             record.push(0);
             assert_eq!(decoded(&record), None, "{step:?} and one byte more");
         }
     }
-    assert_eq!(decoded(&[14, 0]), None, "an unknown kind");
+    assert_eq!(decoded(&[19, 0]), None, "an unknown kind");
     assert_eq!(decoded(&[1, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 2]), None, "past 64 bits");
 }
 

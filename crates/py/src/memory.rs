@@ -4,7 +4,7 @@ use crate::bugs::detached;
 use crate::errors::{config_error, error, failed, memory_error};
 use crate::run::state_of_run;
 use crate::source::{Settings, Source};
-use nacre_kernel::{ErrorCode, ErrorData, Time};
+use nacre_kernel::{ErrorCode, ErrorData, Time, ZoneCommand};
 use nacre_memory::MemoryError;
 use pyo3::exceptions::{PyIndexError, PyOverflowError, PyValueError};
 use pyo3::prelude::*;
@@ -92,6 +92,26 @@ impl Memory {
         let size = bytes.len().into_pyobject(py)?;
         let to = self.number(address, address, &size)?;
         self.with(py, |memory| memory.write(to, bytes))
+    }
+
+    /// First byte, first byte after, write pointer, and state of the zone that holds `address`.
+    fn zone(&self, address: &Bound<'_, PyAny>) -> PyResult<(u64, u64, u64, &'static str)> {
+        let at = self.zone_address(address)?;
+        let zone = self.with(address.py(), |memory| memory.zone(at))?;
+        Ok((zone.start, zone.end, zone.write_pointer, zone.state.name()))
+    }
+
+    fn append(&self, address: &Bound<'_, PyAny>, data: &Bound<'_, PyBytes>) -> PyResult<u64> {
+        let (at, bytes) = (self.zone_address(address)?, data.as_bytes());
+        self.with(address.py(), |memory| memory.append(at, bytes))
+    }
+
+    fn zone_command(&self, command: &str, address: &Bound<'_, PyAny>) -> PyResult<()> {
+        let at = self.zone_address(address)?;
+        let Some(command) = ZoneCommand::named(command).filter(|&known| known != ZoneCommand::Append) else {
+            return Err(PyValueError::new_err(format!("{command:?} is not a zone command")));
+        };
+        self.with(address.py(), |memory| memory.zone_command(command, at))
     }
 
     fn idle(&self, py: Python<'_>, seconds: f64) -> PyResult<()> {
@@ -206,6 +226,12 @@ impl Memory {
                 failed(py, "the memory is invalid after a bug in Nacre; close it and open it again".into())
             }
         })
+    }
+
+    /// The address of a zone.
+    fn zone_address(&self, address: &Bound<'_, PyAny>) -> PyResult<u64> {
+        let size = 1_u64.into_pyobject(address.py())?;
+        self.number(address, address, &size)
     }
 
     /// Converts a number of bytes; one that is too large for 64 bits is past the end.

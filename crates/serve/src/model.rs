@@ -586,7 +586,7 @@ fn refusal(why: NotTaken) -> io::Error {
     match why {
         NotTaken::Image(error) => io_error(error),
         NotTaken::CannotSave(error) => io::Error::other(error),
-        NotTaken::Refused(_) | NotTaken::NoTransactions { .. } => {
+        NotTaken::Refused(_) | NotTaken::NoTransactions { .. } | NotTaken::NoZones { .. } => {
             unreachable!("client requests are not part of a transaction")
         }
     }

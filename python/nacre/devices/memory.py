@@ -7,7 +7,7 @@ import operator
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, SupportsIndex, TypeAlias, overload
+from typing import TYPE_CHECKING, NamedTuple, SupportsIndex, TypeAlias, overload
 
 from nacre import _core
 from nacre.base.view import View
@@ -37,6 +37,15 @@ class Recovery(View):
     bytes_lost: int
     pages_damaged: int
     duration_s: float
+
+
+class Zone(NamedTuple):
+    """A zone of a memory over `zns_ssd`: bytes from `start` to before `end`."""
+
+    start: int
+    end: int
+    write_pointer: int
+    state: str
 
 
 def open(  # noqa: A001 (as of gzip and shelve: nacre.open)
@@ -124,6 +133,37 @@ class Memory:
     def write(self, address: int, data: Data) -> None:
         """Writes the bytes of `data` from `address` on."""
         self._core.write(address, _bytes(data))
+
+    def zone(self, address: int) -> Zone:
+        """The zone that holds `address`.
+
+        Its `state` is `"empty"`, `"implicitly_open"` (opened by a write), `"explicitly_open"`
+        (opened by `open_zone`), `"closed"`, or `"full"`. Raises `Error` if there are no zones.
+        """
+        return Zone(*self._core.zone(address))
+
+    def append(self, zone: int, data: Data) -> int:
+        """Appends `data` to the zone that begins at address `zone`; returns the data's address.
+
+        Raises `Error`, as all zone commands do, if the zone refuses it.
+        """
+        return self._core.append(zone, _bytes(data))
+
+    def open_zone(self, zone: int) -> None:
+        """Opens the zone that begins at address `zone`, until it is closed, full, or reset."""
+        self._core.zone_command("open", zone)
+
+    def close_zone(self, zone: int) -> None:
+        """Closes the zone that begins at address `zone`; a write opens it again."""
+        self._core.zone_command("close", zone)
+
+    def finish_zone(self, zone: int) -> None:
+        """Makes the zone that begins at address `zone` full."""
+        self._core.zone_command("finish", zone)
+
+    def reset_zone(self, zone: int) -> None:
+        """Makes the zone that begins at address `zone` empty."""
+        self._core.zone_command("reset", zone)
 
     @property
     def word_size(self) -> int:

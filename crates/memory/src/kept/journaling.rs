@@ -1,0 +1,74 @@
+//! Steps and reads in the image's journal.
+
+use super::{Kept, WORK_MAX};
+use crate::error::NotTaken;
+use crate::step::Step;
+use nacre_image::{Image, ImageError};
+use nacre_kernel::Time;
+
+impl Kept {
+    /// Makes space for `step`, possibly with a checkpoint. A trim or a flush needs none: on a full disk it is
+    /// performed without being stored, since a trimmed byte may keep its content.
+    pub(super) fn make_room(&mut self, image: &Image, step: Step<'_>) -> Result<(), NotTaken> {
+        let takes_room = matches!(step, Step::Write { .. } | Step::Zero { .. } | Step::Append { .. });
+        let is_pressed = takes_room && self.has_changed && image.is_full();
+        if self.is_behind || self.work > WORK_MAX || image.wants_checkpoint() || is_pressed {
+            match self.checkpoint() {
+                Err(NotTaken::Image(error)) if error.is_full() && is_done_without_room(step) => {
+                    self.is_behind = true;
+                }
+                made => made?,
+            }
+        }
+        if takes_room && image.is_full() {
+            image.retry()?;
+        }
+        Ok(())
+    }
+
+    /// Writes `step` into a record, after earlier reads. A full disk may have space for it when the journal
+    /// is empty.
+    pub(super) fn append(&mut self, image: &Image, now: Time, step: Step<'_>) -> Result<(), NotTaken> {
+        let mut reads = self.reads.len();
+        step.encode(self.when(now), &mut self.reads);
+        let mut kept = image.append(&self.reads);
+        if kept.as_ref().is_err_and(ImageError::is_full) {
+            if is_done_without_room(step) {
+                self.is_behind = true;
+                kept = Ok(());
+            } else if self.has_power && self.has_changed {
+                self.reads.truncate(reads);
+                self.checkpoint()?;
+                reads = 0;
+                step.encode(self.when(now), &mut self.reads);
+                kept = image.append(&self.reads);
+            }
+        }
+        match kept {
+            Ok(()) => self.reads.clear(),
+            Err(_) => self.reads.truncate(reads),
+        }
+        Ok(kept?)
+    }
+
+    /// Writes the reads so far into a record. If that fails they are dropped: nothing depends on them.
+    pub(super) fn keep_reads(&mut self) {
+        let Some(image) = self.journal().cloned() else { return };
+        let is_due = self.work > WORK_MAX || image.wants_checkpoint();
+        let is_kept = match is_due {
+            true => self.has_power && self.checkpoint().is_ok(),
+            false => image.append(&self.reads).is_ok(),
+        };
+        self.is_behind |= !is_kept;
+        self.reads.clear();
+        if !is_kept {
+            // The next attempt is after as many reads.
+            (self.steps, self.work) = (0, 0);
+        }
+    }
+}
+
+/// Whether the device may perform `step` without storing it: a trimmed byte may keep its content.
+fn is_done_without_room(step: Step<'_>) -> bool {
+    matches!(step, Step::Trim { .. } | Step::Flush)
+}

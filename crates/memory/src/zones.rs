@@ -1,0 +1,46 @@
+//! Zones of a memory.
+
+use crate::error::MemoryError;
+use crate::memory::{Memory, REQUEST_MAX};
+use crate::step::Step;
+use nacre_kernel::{Zone, ZoneCommand, ZoneRefusal};
+
+impl Memory {
+    /// The zone that holds `address`. Errors: it is outside the memory, or the device has no zones.
+    pub fn zone(&self, address: u64) -> Result<Zone, MemoryError> {
+        self.check_range(address, 1)?;
+        self.kept.zone(address).ok_or_else(|| MemoryError::NoZones { kind: self.kept.kind() })
+    }
+
+    /// Appends `bytes` to the zone that begins at `address`; returns the address of the data.
+    ///
+    /// Errors: the zone refuses it, or has no room for all of it; those of [`Memory::write`].
+    pub fn append(&mut self, address: u64, bytes: &[u8]) -> Result<u64, MemoryError> {
+        let Zone { write_pointer, end, .. } = self.zone(address)?;
+        let size = bytes.len() as u64;
+        if bytes.is_empty() {
+            return self.check_usable().map(|()| write_pointer);
+        }
+        if self.kept.harmed().fails_writes(&(write_pointer..write_pointer.saturating_add(size))) {
+            return Err(MemoryError::MediaError { address: write_pointer, size });
+        }
+        if size > end - write_pointer && write_pointer < end {
+            let refusal = ZoneRefusal::Boundary;
+            return Err(MemoryError::ZoneRefused { address, size, write_pointer, end, refusal });
+        }
+        let began = self.now();
+        for bytes in bytes.chunks(REQUEST_MAX) {
+            self.change(Step::Append { address, bytes })?;
+        }
+        self.took_since(began);
+        Ok(write_pointer)
+    }
+
+    /// Gives `command`, other than an append, to the zone that begins at `address`.
+    ///
+    /// Errors: the zone refuses it, the device has no zones, power is off, or the image fails.
+    pub fn zone_command(&mut self, command: ZoneCommand, address: u64) -> Result<(), MemoryError> {
+        self.zone(address)?;
+        self.change(Step::Zone { command, address }).map(|_| ())
+    }
+}
