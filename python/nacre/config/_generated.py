@@ -1746,11 +1746,13 @@ class ZnsSsdDevice(Table):
     price_basis: str | None = None
     """Currency of the price, e.g. "USD 2023"; prices in different currencies are not added."""
     zone_superblocks: int | None = None
-    """Superblocks per zone, each one block of every plane of every die. Default: 1."""
+    """Superblocks per zone, each one block of every plane of the dies of the zone. Default: 1."""
+    zone_dies: int | None = None
+    """Dies per zone, a divisor of the number of dies. Consecutive zones are on different groups of dies. Absent means all dies."""
     active_zones: int | None = None
     """Maximum zones that are partly written (active). A write to another empty zone is rejected. Default: 14."""
     open_zones: int | None = None
-    """Maximum open zones, out of the active ones. A write to another zone closes the one that was written longest ago. Absent means all active zones."""
+    """Maximum open zones, out of the active ones. A write to another zone closes the least recently written one that was not opened by command. Absent means all active zones."""
     kind: Literal["zns_ssd"] = "zns_ssd"
     """Which room this is."""
 
