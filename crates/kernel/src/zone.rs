@@ -153,7 +153,7 @@ impl ZoneRefusal {
     }
 }
 
-/// What the completion of a zoned device carries in addition to its status.
+/// Result of a request to a zoned device, in addition to its status.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ZoneAnswer {
     /// Address that an append wrote.

@@ -225,7 +225,7 @@ impl MemoryError {
     }
 }
 
-/// What a program can do about `refusal`.
+/// Remedy of `refusal` for a program.
 fn remedy(refusal: ZoneRefusal) -> &'static str {
     match refusal {
         ZoneRefusal::NotWholeUnits => "write a multiple of stack.unit",

@@ -24,7 +24,8 @@ pub struct Completed {
     end: u32,
     /// Data of a read; none for other requests and without data.
     pub data: Payload,
-    /// Of a zoned device: address of an append, or reason of a refusal. Boxed, since most completions have none.
+    /// Address of an append to a zone, or reason why a zone rejected the request. Boxed, since most completions have
+    /// neither.
     pub zone: Option<Box<ZoneAnswer>>,
 }
 

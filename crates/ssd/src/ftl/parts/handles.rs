@@ -210,8 +210,8 @@ impl Handles {
         }
     }
 
-    /// The part of the data that `frontier` takes, one of so many: those of the host and of cleaning come by handle and region, and
-    /// last those of wear leveling by region.
+    /// The part of the data that `frontier` receives. The frontiers of the host and of garbage collection come
+    /// first, by handle and region; those of wear leveling come last, by region.
     fn of_frontier(&self, frontier: usize, frontiers: usize) -> u8 {
         let regions = self.leveled.len();
         match (frontier + regions).checked_sub(frontiers) {
