@@ -2046,7 +2046,7 @@ class FailingFlushFault(Table):
     """Flushes fail, once or permanently."""
 
     lasting: Literal["once", "for_good"] | None = None
-    """How many flushes fail. Default: once."""
+    """Number of flushes that fail. Default: once."""
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
     """Operations that the fault affects, e.g. `["read", "write"]`; absent means all that it can affect."""
     range_start: str | None = None
@@ -2802,7 +2802,7 @@ class DeadlineHostScheduler(Table):
     fifo_batch: int | None = None
     """Maximum requests of a batch. Default: 16."""
     writes_starved: int | None = None
-    """Batches of reads that may begin before waiting writes get one. Default: 2."""
+    """Batches of reads that may start before waiting writes get one. Default: 2."""
     kind: Literal["deadline"] = "deadline"
     """Which room this is."""
 
@@ -2814,21 +2814,21 @@ class RunFill(Table):
     of: Literal["capacity", "footprint"] | None = None
     """Range to fill. Default: capacity."""
     share: str | float | None = None
-    """How much of that is written, from its first byte on. Default: 100 %."""
+    """Share of the range to write, from its first byte on. Default: 100 %."""
     request: str | None = None
     """Bytes of one write. Default: 128 KiB."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunUntilSteady(Table):
-    """Continue the writes of `precondition` before simulated time starts, until write amplification is steady and."""
+    """Continue the writes of `precondition` before simulated time starts, until write amplification is."""
 
     window: str | float | None = None
     """Host data of one window, as a share of the stack's capacity. Default: 100 %."""
     windows: int | None = None
     """Windows that have to agree. Default: 5."""
     tolerance: str | float | None = None
-    """How far their largest and smallest values may lie apart, and how far the line fitted to them may rise or fall from end to end, as shares of their mean; the line half as far. Default: 10 %."""
+    """Maximum difference between the largest and the smallest of these windows, as a share of their mean. The line fitted to them may rise or fall by half as much from end to end. Default: 10 %."""
     windows_max: int | None = None
     """Maximum number of windows; the record reports if it was reached. Default: 100."""
 
@@ -2838,11 +2838,11 @@ class Run(Table):
     """Settings of a run."""
 
     seed: int | None = None
-    """Seed of all random streams. The same scenario and seed give the same record, byte for byte. Default: 1."""
+    """Seed of all random streams. Equal scenarios and seeds give equal records, byte for byte. Default: 1."""
     fill: Literal["capacity", "footprint"] | RunFill | None = None
     """Fill the stack sequentially before simulated time starts, so that reads find data: `"capacity"`, `"footprint"`, or a table with more settings. Absent means a new stack."""
     precondition: int | Workload | None = None
-    """Writes that bring the stack into the state they leave behind, before simulated time begins and behind `fill`: they take no time, and only wear is counted of them. A number takes them from the workload, drawn anew, or from the head of the trace; the requests that are served stay the same. Its own workload gives as many writes as it has requests, or all the writes of a trace. Default: 0."""
+    """Writes before simulated time starts, after `fill`. They take no time, and only their wear is counted. A number takes that many writes from the workload, generated separately, or from the start of the trace; the measured requests do not change. A separate workload gives as many writes as it has requests, or all writes of a trace. Default: 0."""
     until_steady: RunUntilSteady | None = None
     """Continue the writes of `precondition` before simulated time starts, until write amplification is steady and valid data no longer grows."""
     warm_up: int | None = None
@@ -2852,38 +2852,38 @@ class Run(Table):
     requests: int | None = None
     """Stop after this many requests, warm-up included."""
     until: str | float | None = None
-    """Stop as soon as the mean latencies of reads and of writes are known this well: when the half-widths of their 95 % confidence intervals are at most this share of them. The run ends with its workload in any case, and the record says whether it came to that."""
+    """Stop as soon as the half-widths of the 95 % confidence intervals of the mean latencies of reads and of writes are at most this share of the means. The run also ends with its workload; the record reports intervals that are still too wide."""
     duration: str | None = None
     """Stop before the first request that is issued at or after this simulated time."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ScenarioHostTimeout(Table):
-    """How long the host waits for an answer, and what it does then; absent means that it waits forever. A duration."""
+    """Timeout of a request, and what the host does then. Absent means that it waits forever. A duration."""
 
     after: str
     """Time from sending a request to the device until the host cancels it."""
     retries: int | None = None
-    """How many times a request is sent again before it fails. Default: 5."""
+    """Number of times that a request is sent again before it fails. Default: 5."""
     backoff: str | None = None
     """Pause between the timeout and the next try. Default: 0 s."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ScenarioHost(Table):
-    """How the host of the workload handles its requests. Absent means that it sends each at once and waits forever."""
+    """How the host of the workload handles its requests. Absent means that it sends each at once and waits."""
 
     timeout: str | ScenarioHostTimeout | None = None
-    """How long the host waits for an answer, and what it does then; absent means that it waits forever. A duration alone sets `after`."""
+    """Timeout of a request, and what the host does then. Absent means that it waits forever. A duration alone sets `after`."""
     queue_depth: int | None = None
-    """Requests that a host has outstanding at the stack at a time; further ones wait in the host. Each tenant is a host with its own queue. Absent means no limit."""
+    """Maximum outstanding requests of a host at the stack; further ones wait in the host. Each tenant is a host with its own queue. Absent means no limit."""
     scheduler: HostScheduler | None = None
-    """Which request gets a free slot of `queue_depth`. Default: first_come."""
+    """Scheduler that selects the waiting request for a free slot of `queue_depth`. Default: first_come."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Scenario(Table):
-    """A scenario: a workload, the stack that serves it, and how long to run."""
+    """A scenario: a workload, the stack that serves it, and the settings of the run."""
 
     schema: int | None = None
     """Version of the scenario format. Default: 1."""

@@ -27,7 +27,7 @@ class Steadiness(View):
     """Search for a steady state."""
 
     reached: bool
-    """Whether write amplification and the amount of valid data came to be steady by the scenario's criterion."""
+    """Whether write amplification and valid data met the scenario's criterion."""
     window_bytes: int
     """Host data of one window, in bytes."""
     writes: int
@@ -37,16 +37,16 @@ class Steadiness(View):
     valid_pages: tuple[int | None, ...]
     """Valid pages at the end of each window; null if the device does not count them."""
     growth: float | None
-    """Increase of valid data over the last windows above its previous maximum, as a share of that; null if it is not counted, or before there were enough windows."""
+    """Growth of valid data over the last windows, relative to its previous maximum; null if it is not counted, or with too few windows."""
 
 
 class Requests(View):
     """Counts of requests. Issued and completed are always equal."""
 
     issued: int
-    """Given to the stack."""
+    """Submitted to the stack."""
     completed: int
-    """Answered by it."""
+    """Completed by the stack."""
     reads: int
     """Reads among them."""
     writes: int
@@ -56,7 +56,7 @@ class Requests(View):
     flushes: int
     """Flushes among them."""
     errors: int
-    """Answered with a device error: they are in no rate and in no latency."""
+    """Completed with a device error; excluded from rates and latencies."""
 
 
 class HostBytes(View):
@@ -69,7 +69,7 @@ class HostBytes(View):
 
 
 class Throughput(View):
-    """Rates over the whole run, of the requests that did not fail."""
+    """Rates of successful requests over the whole run."""
 
     iops: float
     """Requests per second."""
@@ -87,7 +87,7 @@ class LatencySummary(View):
     mean_ns: float
     """Mean."""
     mean_ci95_ns: float | None
-    """Half-width of the 95 % confidence interval of the mean, by batch means that passed a test of independence; null below 512 requests, or if no batches passed."""
+    """Half-width of the 95 % confidence interval of the mean, from batch means that passed a test of independence; null below 512 requests, or if no batch size passed."""
     min_ns: float
     """Smallest."""
     p50_ns: float
@@ -137,9 +137,9 @@ class Tenant(View):
     bytes: HostBytes
     """Requested bytes."""
     throughput: Throughput
-    """Rates from the first measured arrival of any tenant to its own last completion."""
+    """Rates from the first measured arrival of any tenant to the last completion of this one."""
     latency: Latency
-    """Latencies as it sees them."""
+    """Its latencies."""
 
 
 class Activity(View):
@@ -177,7 +177,7 @@ class Resource(View):
     """Equal servers behind one queue."""
 
     name: str
-    """What it is."""
+    """Name of the resource."""
     servers: int
     """Requests, or parts of requests, served in parallel."""
     busy: View
@@ -194,7 +194,7 @@ class BlockErases(View):
     min: int
     """Minimum over blocks."""
     mean: float
-    """Over all blocks."""
+    """Mean over blocks."""
     max: int
     """Maximum over blocks."""
     stddev: float
@@ -209,7 +209,7 @@ class RowPrograms(View):
     min: int
     """Minimum over rows."""
     mean: float
-    """Over all rows."""
+    """Mean over rows."""
     max: int
     """Maximum over rows."""
     stddev: float
@@ -217,30 +217,30 @@ class RowPrograms(View):
 
 
 class Wear(View):
-    """Pages programmed and blocks erased since measuring began, by cause."""
+    """Pages programmed and blocks erased since measurement started, by cause."""
 
     parts: ClassVar[Mapping[str, type[View]]] = {
         "block_erases": BlockErases,
         "row_programs": RowPrograms,
     }
     host: int
-    """Pages programmed with data that came from the host."""
+    """Pages programmed with host data."""
     cleaned: int
-    """Pages programmed to make erased space."""
+    """Pages programmed by garbage collection."""
     leveled: int
-    """Pages programmed to wear blocks evenly."""
+    """Pages programmed by wear leveling."""
     metadata: int
-    """Pages programmed with the device's own tables, and with parity over others."""
+    """Pages programmed with tables of the device and with parity."""
     padding: int
-    """Pages programmed with nothing, since more had to be programmed together than there was."""
+    """Pages programmed without data, to fill a multi-plane or stripe program."""
     programs: int
     """All pages programmed."""
     erases: int
     """Blocks erased."""
     block_erases: BlockErases | None
-    """Erases by block, in the whole life of the medium; null if nothing is erased."""
+    """Lifetime erases by block; null for a medium without erases."""
     endurance: int | None
-    """Erases a block is made for, or programs a row where nothing is erased; null if not known."""
+    """Rated erases of a block, or rated programs of a row of a medium without erases; null if unknown."""
     row_programs: RowPrograms | None
     """Lifetime programs by row of a medium that is written in place; null without one."""
     valid: int | None
@@ -248,7 +248,7 @@ class Wear(View):
     write_amplification: float | None
     """Pages programmed per page of host data; null before the first."""
     cleaning_cost: float | None
-    """Pages programmed by the cleaner per page of host data; null before the first."""
+    """Pages programmed by garbage collection per page of host data; null before the first."""
 
 
 class Health(View):
@@ -257,15 +257,15 @@ class Health(View):
     spare_left: float | None
     """Remaining spare blocks as a share of those of a new device; null without spare blocks."""
     used: float | None
-    """Erases or programs of a block or row in its whole life, on average, by those it is made for: above 1 if it had more. Null where either is not known."""
+    """Mean lifetime erases or programs of a block or row, as a share of its endurance, which they may exceed. Null if either is unknown."""
     read_only: bool
-    """Whether it is worn out, or refused writes since measuring began because it is."""
+    """Whether it is worn out, or rejected writes since measurement started because it is."""
     media_errors: int
-    """Units or pages that it could not correct or has lost, since measuring began."""
+    """Units or pages that it could not correct or has lost, since measurement started."""
     retries: int | None
-    """Times that it repeated a read with other thresholds, since measuring began; null if that is not modeled."""
+    """Read retries with other thresholds, since measurement started; null if not modeled."""
     failed_members: int | None
-    """Members that an array has removed since it was new, because they failed; null for other devices."""
+    """Failed members that an array has removed since it was new; null for other devices."""
 
 
 class Handle(View):
@@ -291,11 +291,11 @@ class Fault(View):
     kind: str
     """Kind of the component."""
     matching: int
-    """Requests of its operations and address range that came while it was active."""
+    """Requests of its operations and address range that arrived while it was active."""
     touched: int
     """Affected requests among them."""
     added_s: float
-    """Time that it added to all of them together, in seconds."""
+    """Total latency that it added, in seconds."""
     errors: int
     """Requests that it ended with an error."""
     reported_bytes: int
@@ -345,9 +345,9 @@ class Component(View):
     handles: tuple[Handle, ...]
     """Writes through each reclaim unit handle, in their order; empty unless there are several."""
     faults: tuple[Fault, ...]
-    """Effects of each fault of the scenario, in their order; empty without faults."""
+    """Effects of each fault of the scenario, in order; empty without faults."""
     tables: View
-    """Tables that are too long for this document, by name; each is a Parquet file with that name."""
+    """Tables that are too long for this document, by name. Each is a Parquet file of this name."""
 
 
 class WornOut(View):
@@ -358,16 +358,16 @@ class WornOut(View):
     writes: int | None
     """Total writes, including those before the run; null if it happened within the run."""
     simulated: bool
-    """Whether it happened within the run. If not, `seconds` are the writes at the rate of the run's."""
+    """Whether it happened within the run. If not, `seconds` assumes the write rate of the run."""
 
 
 class SplitCopy(View):
     """One copy of the stack, with its part of a split trace."""
 
     requests: int
-    """Requests that were measured in it."""
+    """Measured requests."""
     drained_s: float
-    """From its first measured arrival until nothing was left to do, in seconds."""
+    """From its first measured arrival until it was at rest, in seconds."""
     mean_ns: float | None
     """Mean latency of its reads and writes together, in nanoseconds; null if there are none."""
 
@@ -381,7 +381,7 @@ class Split(View):
     by: str
     """`volume` or `hash`."""
     shared: tuple[str, ...]
-    """Settings by path that every copy has a share of."""
+    """Paths of the settings that are divided among the copies."""
     copies: tuple[SplitCopy, ...]
     """Results of each copy for its part of the trace."""
 
@@ -394,13 +394,13 @@ class WorkloadNotes(View):
     records: int
     """Requests generated for the driver in batches; if a run ended early, fewer were served."""
     bad_records: int
-    """Records of a trace that could not be read and were left out."""
+    """Records of a trace that were invalid and skipped."""
     unit: str | None
     """Unit of work, e.g. `transactions`; null if there is none."""
     units: int | None
     """Units of work that completed during the measurement; null if there is none."""
     notes: tuple[str, ...]
-    """Guesses and remarks, in words."""
+    """Assumptions and notes, as text."""
 
 
 class Caution(View):
@@ -453,19 +453,19 @@ class RecordFields(View):
     bytes: HostBytes
     """Bytes requested by the host."""
     host_cpu_ns: float | None
-    """Time of the host's processors that drivers took per request, in nanoseconds; null if not modeled."""
+    """Host CPU time of drivers per request, in nanoseconds; null if not modeled."""
     simulated_s: float
     """From the first measured arrival to the last completion, in seconds."""
     drained_s: float
-    """From the first measured arrival until nothing is left to do, in seconds: fills of caches and buffered writes may continue after the last completion. Utilization, idle energy and lifetime refer to this time."""
+    """From the first measured arrival until the stack is at rest, in seconds: cache fills and buffered writes may continue after the last completion. Utilization, idle energy and lifetime refer to this time."""
     throughput: Throughput
-    """Served per simulated second."""
+    """Rates of served requests."""
     latency: Latency
-    """Latencies as the host sees them."""
+    """Host latencies."""
     tenants: tuple[Tenant, ...]
     """Measurements of each tenant; empty without tenants."""
     fairness: float | None
-    """Jain's index of the requests per second of the tenants whose rate the stack decides: those in a closed loop, and those that send more than is served. It is 1 where all are alike, and one over their number where one has all (Jain, Chiu and Hawe 1984); null if there are fewer than two."""
+    """Jain's fairness index of the requests per second of tenants whose rate the stack limits: closed loops, and open loops that send more than is served. It is 1 if all rates are equal, and 1/N if one of N tenants has all requests (Jain, Chiu and Hawe 1984); null with fewer than two such tenants."""
     time_spent: TimeSpent
     """Time spent by a mean request, by component and activity."""
     components: tuple[Component, ...]
@@ -473,25 +473,25 @@ class RecordFields(View):
     write_amplification: float | None
     """Pages programmed per page of host data, over all media; null if none was programmed."""
     cleaning_cost: float | None
-    """Pages cleaners programmed per page of host data, over all media; null if none was programmed."""
+    """Pages programmed by garbage collection per page of host data, over all media; null if none was programmed."""
     erases: int | None
     """Blocks erased, over all media; null if no medium is modeled."""
     energy_j: View
     """Joules by component path; components whose energy is not modeled are absent."""
     energy_unknown: tuple[str, ...]
-    """Paths of the devices whose energy is not modeled, and of energies and powers that others were not given."""
+    """Paths of the devices whose energy is not modeled, and of energy and power settings that are not set."""
     area_mm2: float | None
-    """Sum of the areas of the components' memory cells, in square millimeters; null if that of none is known."""
+    """Total area of the components' memory cells, in square millimeters; null if none is known."""
     cost: float | None
-    """Sum of the components' costs; null if the cost of none is known, or if prices are of several bases."""
+    """Total cost of the components; null if none is known, or if prices are in several currencies."""
     cost_basis: str | None
     """Currency of the cost, e.g. `USD 2023`; null if not stated or if there are several."""
     cost_by_basis: View
     """Sums of costs by currency; `not stated` if the scenario has none."""
     cost_unknown: tuple[str, ...]
-    """Paths of the devices that are not in that sum, because they have no price or a price without a capacity."""
+    """Paths of the devices excluded from the cost, because they have no price, or a price per capacity but no capacity."""
     lifetime_days: float | None
-    """Days until the first component is worn out at the rate of this run; null if not modeled."""
+    """Days until the first component wears out at the rate of this run; null if not modeled."""
     lifetime_unknown: tuple[str, ...]
     """Paths of the devices that were written to and whose endurance is not known."""
     worn_out: WornOut | None
