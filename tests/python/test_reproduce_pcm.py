@@ -36,7 +36,7 @@ def latency(mean_us: float) -> dict[str, Any]:
 def made_up(
     point: Point, without_us: Mapping[str, int] = WITHOUT_US
 ) -> Record | nacre.results.Mixes | Served:
-    """What the runs would say if PCM helped as the paper says."""
+    """Results of the runs if PCM helped as the paper reports."""
     labels = dict(point.labels)
     document: dict[str, Any] = {"name": point.name, "origins": []}
     columns: dict[str, Any] = {}

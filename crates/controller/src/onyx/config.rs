@@ -226,7 +226,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     if !config.ranks.is_multiple_of(config.row_ranks) {
         let remedy = format!("use a divisor of {}", config.ranks);
         let given = config.row_ranks.to_string();
-        reader.conflict("row_ranks", &given, "groups of so many do not divide the ranks", &remedy);
+        reader.conflict("row_ranks", &given, "row_ranks does not divide the ranks", &remedy);
     }
     if !config.controller_bytes().is_multiple_of(config.row.0.max(1)) {
         let remedy = format!("give a multiple of the row, {}", config.row);

@@ -10,11 +10,10 @@ use std::collections::VecDeque;
 
 /// Resources and queue of one controller.
 ///
-/// Of what waits, that goes next whose lines and ranks are free first; of several the oldest. No operation
-/// passes an older
-/// one that needs one of its ranks, so operations on the same bytes keep their order. With `scheduling =
-/// "in_order"` only the
-/// oldest may go. What wear leveling copies goes before what waits.
+/// The next operation is the waiting one whose lines and ranks are free first; among several, the oldest. No
+/// operation passes an older one that needs one of its ranks, so operations on the same bytes keep their
+/// order. With `scheduling = "in_order"`, only the oldest may start. Row copies of wear leveling start before
+/// waiting operations.
 #[derive(State)]
 pub(super) struct Scoreboard {
     #[state(skip = "from the configuration")]

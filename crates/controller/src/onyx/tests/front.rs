@@ -6,7 +6,7 @@ use crate::workbench::ask;
 use nacre_kernel::event::{Device, Payload};
 use nacre_kernel::{Activity, Op, Span, Time};
 
-/// A driver and a link that carries data are what the drive has of its own: to the picosecond, under load too.
+/// The drive's built-in driver and link match the `direct` host interface to the picosecond, also under load.
 #[test]
 fn its_own_driver_and_link_are_those_of_the_family() {
     let direct = "[device.host]\nkind = \"direct\"\ndriver = \"3.6 us\"\ncpus = 16\nlink = \"2 GB/s\"\n";
@@ -24,13 +24,13 @@ fn latency(device: &mut dyn Device, op: Op) -> (Time, Vec<Span>) {
     (answer.done, answer.spans)
 }
 
-/// What an interface takes before a device that serves at once.
+/// Latency of an interface before a device that serves at once.
 fn alone(host: &str, op: Op, bytes: u64) -> Time {
     let issued = Issued { at: Time::ZERO, op, bytes };
     served_at_once(&mut *built(host), &[issued], Some(4096))[0].0
 }
 
-/// What NVMe takes is told by its own room's tests; here it is what the drive without driver and link takes over it.
+/// Tests of the host interface cover NVMe's latency. It adds to that of the drive without driver and link.
 #[test]
 fn behind_nvme_it_takes_driver_queues_and_link_on_top() {
     let bare = "driver = \"0 s\"\nlink = \"100000 GB/s\"\n";

@@ -165,7 +165,7 @@ fn capacitors_program_as_many_writes_as_they_have_energy_for_and_the_rest_is_los
     }
 }
 
-/// What is lost shows what lies under it, and nothing that was lost before comes back.
+/// A lost write exposes the older data under it, and nothing that was lost before comes back.
 #[test]
 fn after_losses_every_byte_is_of_a_write_that_was_not_on_the_medium() {
     let (mut lost, mut failures) = (0, 0);

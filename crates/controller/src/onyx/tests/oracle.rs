@@ -50,7 +50,7 @@ impl Rules {
     }
 }
 
-/// What an operation is for: a part of a request, or a copy for the write with this number.
+/// Purpose of an operation: a part of a request, or a copy for the write with this number.
 #[derive(Clone, Copy, PartialEq)]
 enum For {
     Request(usize),
@@ -68,7 +68,7 @@ struct Operation {
     left: u64,
     beats: u64,
     lead: u64,
-    /// Of a write of the host: which row is copied when it is done.
+    /// For a host write: the row that is copied when the write is done.
     copies: Option<u64>,
     end: u64,
 }
@@ -134,7 +134,7 @@ impl Naive {
         }
     }
 
-    /// Where a logical row is: those behind the gap are one further on. It never comes round in these tests.
+    /// Physical row of a logical row: rows behind the gap are shifted by one. The gap never wraps here.
     fn physical(&self, row: u64) -> u64 {
         row + u64::from(self.rules.interval > 0 && row >= self.gap)
     }

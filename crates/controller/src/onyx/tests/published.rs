@@ -1,4 +1,4 @@
-//! What akel-2011 says about Onyx, against the catalog's entries.
+//! Published numbers of Onyx (akel-2011), against the catalog's entries.
 
 use super::{cataloged, random, request};
 use nacre_kernel::{Activity, Op, Time};
@@ -50,7 +50,7 @@ fn early_completion_gains_most_for_small_writes() {
 
 /// Section 2.3: 156 MB/s for reads of a DIMM pair. Writes: the data sheet's 120 us give 33.2 MB/s of data
 /// for sixteen ranks with the time to fill; the paper's 47.1 does not follow from its parts. Neither counts rows that wear
-/// leveling moves; what they cost is told in `oracle`.
+/// leveling moves; `oracle` tests their cost.
 #[test]
 fn a_controller_reads_at_156_mb() {
     for (settings, op, expected) in [
