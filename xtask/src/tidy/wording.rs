@@ -1,7 +1,4 @@
 //! Words and phrases that text does not use, and what to write instead.
-//!
-//! Each has a limit, which is a little above the number in the tree, so that two
-//! changes made at the same time do not break each other. It may only fall, and ends at zero.
 
 use super::Problem;
 use super::tree::{File, Tree};
@@ -13,12 +10,10 @@ struct Banned {
     forms: &'static [&'static str],
     /// What to write.
     instead: &'static str,
-    /// How many there may still be.
-    left: usize,
 }
 
 const BANNED: &[Banned] = &[
-    Banned { forms: &["loss of power", "losses of power"], instead: "power loss", left: 0 },
+    Banned { forms: &["loss of power", "losses of power"], instead: "power loss" },
     Banned {
         forms: &[
             "lose power",
@@ -37,24 +32,21 @@ const BANNED: &[Banned] = &[
             "pulling the power",
         ],
         instead: "cut power, lose supply power",
-        left: 0,
     },
-    Banned { forms: &["wrong bit", "wrong bits"], instead: "bit error", left: 0 },
-    Banned { forms: &["put right", "puts right", "putting right"], instead: "correct", left: 0 },
+    Banned { forms: &["wrong bit", "wrong bits"], instead: "bit error" },
+    Banned { forms: &["put right", "puts right", "putting right"], instead: "correct" },
     Banned {
         forms: &["sense again", "sensed again", "senses again", "sensing again"],
         instead: "read retry",
-        left: 0,
     },
-    Banned { forms: &["one bit to a cell", "cells with one bit"], instead: "SLC mode", left: 0 },
-    Banned { forms: &["newest version", "newest versions"], instead: "valid page", left: 0 },
+    Banned { forms: &["one bit to a cell", "cells with one bit"], instead: "SLC mode" },
+    Banned { forms: &["newest version", "newest versions"], instead: "valid page" },
     Banned {
         forms: &["operation that is being filled", "being filled"],
         instead: "open superblock, write frontier",
-        left: 0,
     },
-    Banned { forms: &["so many", "so long", "so well"], instead: "N; up to N; until", left: 0 },
-    Banned { forms: &["goes on", "go on", "went on", "going on"], instead: "continue, resume", left: 0 },
+    Banned { forms: &["so many", "so long", "so well"], instead: "N; up to N; until" },
+    Banned { forms: &["goes on", "go on", "went on", "going on"], instead: "continue, resume" },
     Banned {
         forms: &[
             "is told",
@@ -68,25 +60,19 @@ const BANNED: &[Banned] = &[
             "be said",
         ],
         instead: "is notified, reports, lists",
-        left: 1,
     },
     Banned {
         forms: &["of yours", "of ours", "of its own", "of their own", "of his own"],
         instead: "your, our, its",
-        left: 0,
     },
-    Banned { forms: &["is no"], instead: "is not a", left: 0 },
-    Banned { forms: &["beside"], instead: "next to, in addition to", left: 0 },
-    Banned { forms: &["in place of"], instead: "instead of", left: 0 },
-    Banned { forms: &["a fifth less"], instead: "+-20 %", left: 0 },
-    Banned { forms: &["mistake", "mistakes"], instead: "error", left: 0 },
-    Banned { forms: &["wish", "wishes", "wished"], instead: "request", left: 0 },
-    Banned {
-        forms: &["nobody", "somebody", "whoever"],
-        instead: "the component or the user by name",
-        left: 0,
-    },
-    Banned { forms: &["counted in"], instead: "currency, price basis", left: 0 },
+    Banned { forms: &["is no"], instead: "is not a" },
+    Banned { forms: &["beside"], instead: "next to, in addition to" },
+    Banned { forms: &["in place of"], instead: "instead of" },
+    Banned { forms: &["a fifth less"], instead: "+-20 %" },
+    Banned { forms: &["mistake", "mistakes"], instead: "error" },
+    Banned { forms: &["wish", "wishes", "wished"], instead: "request" },
+    Banned { forms: &["nobody", "somebody", "whoever"], instead: "the component or the user by name" },
+    Banned { forms: &["counted in"], instead: "currency, price basis" },
     Banned {
         forms: &[
             "catalogu*",
@@ -107,17 +93,16 @@ const BANNED: &[Banned] = &[
             "licence",
         ],
         instead: "American spelling",
-        left: 0,
     },
-    Banned { forms: &["^What"], instead: "name the thing", left: 1 },
-    Banned { forms: &["^Where"], instead: "If, When", left: 1 },
-    Banned { forms: &["^Of"], instead: "name the thing", left: 0 },
-    Banned { forms: &["^Those"], instead: "name the thing", left: 0 },
-    Banned { forms: &["^So many"], instead: "N", left: 0 },
-    Banned { forms: &["^The same"], instead: "name the thing", left: 0 },
-    Banned { forms: &["^The one"], instead: "name the thing", left: 0 },
-    Banned { forms: &["as recalled", "is recalled", "are recalled"], instead: "from memory", left: 0 },
-    Banned { forms: &["unless told otherwise"], instead: "by default", left: 0 },
+    Banned { forms: &["^What"], instead: "name the thing" },
+    Banned { forms: &["^Where"], instead: "If, When" },
+    Banned { forms: &["^Of"], instead: "name the thing" },
+    Banned { forms: &["^Those"], instead: "name the thing" },
+    Banned { forms: &["^So many"], instead: "N" },
+    Banned { forms: &["^The same"], instead: "name the thing" },
+    Banned { forms: &["^The one"], instead: "name the thing" },
+    Banned { forms: &["as recalled", "is recalled", "are recalled"], instead: "from memory" },
+    Banned { forms: &["unless told otherwise"], instead: "by default" },
     Banned {
         forms: &[
             "live page",
@@ -129,22 +114,20 @@ const BANNED: &[Banned] = &[
             "dead units",
         ],
         instead: "valid page, invalid page",
-        left: 0,
     },
-    Banned { forms: &["promise", "promises", "promised"], instead: "guarantee", left: 0 },
+    Banned { forms: &["promise", "promises", "promised"], instead: "guarantee" },
     Banned {
         forms: &["^How many", "^How much", "^How often", "^How long", "^How far", "^How well"],
         instead: "Number of; Time of",
-        left: 1,
     },
-    Banned { forms: &["^Who", "^Whose", "^Whoever"], instead: "name the component or the user", left: 0 },
-    Banned { forms: &["a tenth", "a fifth", "two fifths"], instead: "10 %; 20 %; 40 %", left: 0 },
-    Banned { forms: &["power is lost", "loss of its power"], instead: "power fails, power loss", left: 0 },
-    Banned { forms: &["in sequence"], instead: "sequential", left: 0 },
+    Banned { forms: &["^Who", "^Whose", "^Whoever"], instead: "name the component or the user" },
+    Banned { forms: &["a tenth", "a fifth", "two fifths"], instead: "10 %; 20 %; 40 %" },
+    Banned { forms: &["power is lost", "loss of its power"], instead: "power fails, power loss" },
+    Banned { forms: &["in sequence"], instead: "sequential" },
 ];
 
 /// Phrases that contain a banned one and are good English.
-const FINE: [&str; 30] = [
+const FINE: [&str; 28] = [
     "there is no",
     "is no longer",
     "is no more",
@@ -174,45 +157,25 @@ const FINE: [&str; 30] = [
     "beside=entry",
     "\"beside\", str",
     "beside = \"throughput",
-    "\"promise\": ",
-    "\"promises\": {",
     "\"promises\"}",
 ];
 
 /// Files that have to name these phrases, or quote others.
 const EXEMPT: [&str; 3] = ["docs/glossary.md", "xtask/src/tidy/wording.rs", "LICENSE"];
 
-/// Phrases that occur more often than they did.
+/// Every use of a phrase to avoid.
 pub(crate) fn check(tree: &Tree) -> Vec<Problem> {
     let texts: Vec<(&File, Flowing)> = written(tree).map(|file| (file, Flowing::of(&file.text))).collect();
     let mut problems = Vec::new();
     for banned in BANNED {
-        let mut found = Vec::new();
         for (file, flowing) in &texts {
             for (line, form) in flowing.find(banned.forms) {
-                found.push(Problem::new(
-                    &file.path,
-                    line,
-                    format!("\"{form}\" is not how we write: {}", banned.instead),
-                ));
+                let text = format!("\"{form}\" is a phrase to avoid: {}", banned.instead);
+                problems.push(Problem::new(&file.path, line, text));
             }
-        }
-        if found.len() > banned.left {
-            let (number, left) = (found.len(), banned.left);
-            for problem in &mut found {
-                problem.text.push_str(&format!(" ({number} in the tree, at most {left})"));
-            }
-            problems.append(&mut found);
         }
     }
     problems
-}
-
-/// How often each phrase occurs, for the table.
-pub(crate) fn counts(tree: &Tree) -> Vec<(&'static str, usize, usize)> {
-    let texts: Vec<Flowing> = written(tree).map(|file| Flowing::of(&file.text)).collect();
-    let count = |banned: &Banned| texts.iter().map(|text| text.find(banned.forms).len()).sum();
-    BANNED.iter().map(|banned| (banned.forms[0], count(banned), banned.left)).collect()
 }
 
 /// Files with text that somebody wrote: what a tool makes of them is not counted again.

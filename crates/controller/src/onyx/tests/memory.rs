@@ -161,7 +161,7 @@ fn capacitors_program_as_many_writes_as_they_have_energy_for_and_the_rest_is_los
         });
         assert_eq!(whole.count() as u64, finished, "chunks that are all there");
         let missing = read.iter().zip(&pair.bytes).filter(|(read, written)| read != written).count();
-        assert_eq!(missing as u64, recovery.bytes_lost, "what is missing is what was said to be lost");
+        assert_eq!(missing as u64, recovery.bytes_lost, "bytes missing must equal bytes_lost");
     }
 }
 
