@@ -92,6 +92,15 @@ def test_zone_commands_and_appends_survive_in_an_image(tmp_path: Path) -> None:
         assert memory.read(ZONE, 8192) == b"\x07" * 8192
 
 
+def test_a_zone_is_named_by_its_first_byte_and_reported_only_with_power() -> None:
+    with nacre.open(ZONED) as memory:
+        with pytest.raises(Error, match="first byte of the zone"):
+            memory.append(4096, bytes(4096))
+        memory.power_fail()
+        with pytest.raises(Error, match="power is off"):
+            memory.zone(0)
+
+
 def test_other_memories_have_no_zones() -> None:
     with nacre.open("envy") as memory:
         with pytest.raises(Error, match="it has no zones"):

@@ -93,7 +93,7 @@ def test_a_policy_may_refuse_what_comes_in() -> None:
 @pytest.mark.parametrize(
     ("evict", "said"),
     [
-        (lambda *_: -1, "returned -1: return a block that is in the cache"),
+        (lambda *_: -1, "returned -1: return a block in the cache"),
         (lambda *_: "x", "returned 'x'"),
         (lambda *_: 1 // 0, "by zero"),
     ],

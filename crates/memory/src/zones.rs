@@ -6,8 +6,9 @@ use crate::step::Step;
 use nacre_kernel::{Zone, ZoneCommand, ZoneRefusal};
 
 impl Memory {
-    /// The zone that holds `address`. Errors: it is outside the memory, or the device has no zones.
+    /// The zone that holds `address`. Errors: it is outside the memory, the device has no zones, or the power is off.
     pub fn zone(&self, address: u64) -> Result<Zone, MemoryError> {
+        self.check_usable()?;
         self.check_range(address, 1)?;
         self.kept.zone(address).ok_or_else(|| MemoryError::NoZones { kind: self.kept.kind() })
     }
@@ -16,8 +17,12 @@ impl Memory {
     ///
     /// Errors: the zone refuses it, or has no room for all of it; those of [`Memory::write`].
     pub fn append(&mut self, address: u64, bytes: &[u8]) -> Result<u64, MemoryError> {
-        let Zone { write_pointer, end, .. } = self.zone(address)?;
+        let Zone { start, write_pointer, end, .. } = self.zone(address)?;
         let size = bytes.len() as u64;
+        if start != address {
+            let refusal = ZoneRefusal::NotZoneStart;
+            return Err(MemoryError::ZoneRefused { address, size, write_pointer, end, refusal });
+        }
         if bytes.is_empty() {
             return self.check_usable().map(|()| write_pointer);
         }

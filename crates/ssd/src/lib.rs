@@ -172,6 +172,9 @@
 //! - FDP: commands by which the host has a handle reference an empty reclaim unit (I/O Management Send), the time
 //!   limit of an open reclaim unit (event 1h), and resets that change handles (event 2h): after a power loss, a
 //!   handle continues with its reclaim unit.
+//! - A limit on the share of a reclaim group that one host fills. A group is full when it has no space left beyond
+//!   its `reserve`; writes then go to the group with the least data (`units_redirected`), and the write
+//!   amplification of the full group is high. Without tenants, all writes name group 0.
 //! - Superblocks that always use SLC mode, and folding while the host is idle. A full SLC cache stays full until
 //!   GC needs its space, and is used again only if more than `reserve` superblocks are erased.
 //! - Slower or faster programs of worn cells. If all pages of a word line are programmed, each takes its own

@@ -27,7 +27,8 @@ impl Kept {
 
     /// Submits `command`, other than an append, to the zone that begins at `address`.
     pub(super) fn command_zone(&mut self, now: Time, command: ZoneCommand, address: u64) -> Given {
-        if let Some(Zone { start, end, .. }) = self.zone(address).filter(|_| command == ZoneCommand::Reset) {
+        let is_reset = |zone: &Zone| command == ZoneCommand::Reset && zone.start == address;
+        if let Some(Zone { start, end, .. }) = self.zone(address).filter(is_reset) {
             self.books.harmed.overwritten(start..end);
         }
         self.submit_command(now, command, (Op::Trim, address), Payload::NONE)

@@ -45,8 +45,11 @@ fn check_sizes(config: &Config, ZnsSsdConfig { zones, .. }: &ZnsSsdConfig, reade
     let mut refuse = |setting: &str, given: &str, problem: &str, remedy: &str| {
         reader.conflict(setting, given, problem, remedy);
     };
-    if config.logical_units() == 0 {
-        let problem = format!("a zone of {} is larger than what the host sees", Bytes(bytes));
+    if config.logical_units() == 0 || size > usable {
+        let problem = match config.logical_units() {
+            0 => format!("a zone of {} is larger than the capacity", Bytes(bytes)),
+            _ => format!("the dies of a zone have {usable} superblocks"),
+        };
         let superblocks = f64::from(config.blocks) * regions as f64;
         let seen = (superblocks / (1.0 + config.over_provisioning.0)) as u64;
         let remedy = match seen.min(usable) {

@@ -320,12 +320,14 @@ impl<S: Store> Translation for Zones<S> {
     /// Capacitors save the operations that are not full and the table of zones.
     fn power_fail(&mut self, _flash: &mut Backend, _lost: &mut Recovery) -> Held {
         let operations = self.table.held_operations();
+        let of_region = self.table.most_of_region(|zone| zone.written > zone.issued);
         self.table.close_all();
         if S::CARRIES_BYTES {
             self.table.forget_write_pointers();
         }
-        let dies = u64::from(self.table.geometry.dies);
-        Held { operations, parities: 0, rounds: operations.div_ceil(dies) }
+        // Each region programs its operations on its dies.
+        let dies = u64::from(self.table.geometry.dies_of_superblock());
+        Held { operations, parities: 0, rounds: of_region.div_ceil(dies) }
     }
 
     /// The table is read, and the write pointer of each active zone is looked for among the pages of its superblocks, by

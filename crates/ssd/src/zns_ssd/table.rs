@@ -384,6 +384,15 @@ impl<S: Store> ZoneTable<S> {
         self.zones.iter().filter(|entry| entry.written > entry.issued).count() as u64
     }
 
+    /// Largest number of zones of a region, out of those that `is_counted`.
+    pub(crate) fn most_of_region(&self, is_counted: impl Fn(&Entry) -> bool) -> u64 {
+        let mut counts = vec![0_u64; self.geometry.regions as usize];
+        for (zone, entry) in (0..).zip(&self.zones) {
+            counts[self.region_of(zone)] += u64::from(is_counted(entry));
+        }
+        counts.into_iter().max().unwrap_or(0)
+    }
+
     /// Number of zones in each state.
     pub(crate) fn by_state(&self) -> [u32; ZoneState::COUNT] {
         let mut counts = [0; ZoneState::COUNT];

@@ -325,7 +325,7 @@ fn zones_that_do_not_fit_are_refused() {
     assert!(refused.contains("a zone has 8 GiB, and a request that resets one less than 4 GiB"), "{refused}");
     let settings = "blocks = 64\nover_provisioning = \"7 %\"\nkind = \"zns_ssd\"\nzone_superblocks = 100\nactive_zones = 1";
     let refused = problems(settings);
-    assert!(refused.contains("is larger than what the host sees"), "{refused}");
+    assert!(refused.contains("is larger than the capacity"), "{refused}");
     // 64 superblocks of 1.07 times what the host sees.
     assert!(refused.contains("the largest allowed is 59, or give more blocks"), "{refused}");
     drive(&settings.replace("= 100", "= 59"));
