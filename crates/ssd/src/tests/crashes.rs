@@ -142,16 +142,13 @@ fn zones_keep_their_bytes(settings: &str, seed: u64, pause: Time) {
             let data = wanted.iter().flatten().flat_map(|&tag| [tag; UNIT as usize]).collect::<Vec<u8>>();
             let data = if wanted.is_some() { Payload::from(data) } else { Payload::NONE };
             let (zone, wants_append) = (number * bytes, wanted.is_some() && random.chance(0.5));
-            of.asked = Some((
-                match wants_append {
-                    true => {
-                        let append = Request { address: zone, ..request };
-                        device.submit_command(device.now, ZoneCommand::Append, &append, data)
-                    }
-                    false => device.submit_data(device.now, &request, data),
-                },
-                wanted,
-            ));
+            let id = if wants_append {
+                let append = Request { address: zone, ..request };
+                device.submit_command(device.now, ZoneCommand::Append, &append, data)
+            } else {
+                device.submit_data(device.now, &request, data)
+            };
+            of.asked = Some((id, wanted));
             if random.chance(0.1) {
                 // Neither changes data; either may be refused.
                 let asked = if random.chance(0.5) { ZoneCommand::Open } else { ZoneCommand::Close };

@@ -238,7 +238,7 @@ impl<S: Store> ZoneTable<S> {
             ZoneState::Empty | ZoneState::Full => return Err(ZoneRefusal::InvalidTransition),
             ZoneState::Closed => {}
             ZoneState::ImplicitlyOpen | ZoneState::ExplicitlyOpen => {
-                self.change_state(zone, ZoneState::Closed)
+                self.change_state(zone, ZoneState::Closed);
             }
         }
         Ok(())
