@@ -51,7 +51,7 @@ print(peak() - before)
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="resident memory as Linux counts it")
+@pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in kibibytes only on Linux")
 def test_a_drive_of_a_petabyte_takes_memory_for_what_was_written(tmp_path: Path) -> None:
     scenario, state = tmp_path / "petabyte.toml", tmp_path / "state"
     scenario.write_text(PETABYTE)
@@ -78,7 +78,7 @@ print(peak() - before)
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="resident memory as Linux counts it")
+@pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in kibibytes only on Linux")
 def test_random_writes_take_ten_bytes_for_each_unit(tmp_path: Path) -> None:
     scenario = tmp_path / "petabyte.toml"
     settings = PETABYTE.replace("fill =", "# fill =").replace('"1 TiB"', '"800 TiB"')
