@@ -42,6 +42,9 @@ pub(super) struct Migration {
     pub(super) ended: Vec<Active>,
     /// Whether a tier rejected a chunk: no further moves.
     pub(super) is_over: bool,
+    /// Whether a flush after a chunk failed: its tier has reported a loss of data to it, and reports it only
+    /// once. The next flush of the host fails for that.
+    pub(super) has_lost: bool,
     /// When the next chunk may be read.
     pub(super) next: Time,
     pub(super) stage: Stage,
@@ -107,6 +110,7 @@ impl Migration {
             active: None,
             ended: Vec::new(),
             is_over: false,
+            has_lost: false,
             next: Time::ZERO,
             stage: Stage::Idle,
             left: 0,

@@ -5,7 +5,9 @@ use super::operation::{Operation, Purpose};
 use super::report;
 use crate::visit::Part;
 use nacre_kernel::event::{Canceled, Completions, Device, Payload, Preconditioning, RequestId};
-use nacre_kernel::{Activity, Bytes, Capabilities, ComponentReport, Op, Random, Recovery, Request, Time};
+use nacre_kernel::{
+    Activity, Bytes, Capabilities, ComponentReport, Op, Random, Recovery, Request, Status, Time,
+};
 
 /// The smallest time step.
 const INSTANT: Time = Time::from_ps(1);
@@ -58,7 +60,7 @@ impl Tiers {
             let data = completed.take_data(index);
             let (of, spans) = completed.get(index);
             let (number, now, status) = (of.id.0, of.at, of.status);
-            let Operation { purpose, owner, holds_up, address, waited, .. } = self.operations[number];
+            let Operation { purpose, op, owner, holds_up, address, waited, .. } = self.operations[number];
             self.operations.give_back(number);
             match purpose {
                 Purpose::Alone => {
@@ -66,6 +68,8 @@ impl Tiers {
                 }
                 Purpose::Part => {
                     let own = Some((Activity::Queue, waited));
+                    let has_lost = op == Op::Flush && std::mem::take(&mut self.migration.has_lost);
+                    let status = if has_lost { Status::MediaError } else { status };
                     let part = Part { status, own, before: &[], spans, data: (address, data) };
                     self.visits.part_ends(now, owner, &part);
                 }

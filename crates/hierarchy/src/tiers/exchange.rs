@@ -118,6 +118,10 @@ impl Tiers {
                 self.migration.moving[side].is_safe = true;
             }
             Purpose::ChunkFlush if is_done => self.migration.moving[side].is_safe = true,
+            Purpose::ChunkFlush => {
+                self.migration.has_lost = true;
+                self.migration.moving[side].is_refused = true;
+            }
             _ => self.migration.moving[side].is_refused = true,
         }
         self.stage_counts_down(now);

@@ -35,6 +35,8 @@
 //!   already been exchanged, they stay split permanently.
 //! - If a worn-out tier rejects a chunk, the chunk stays in the buffer and is read and written there. No extent
 //!   moves afterwards.
+//! - If the flush after a chunk fails because its tier lost data, the next flush of the host fails, too: a tier
+//!   reports a loss once.
 //!
 //! # Counters
 //!

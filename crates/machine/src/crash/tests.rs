@@ -184,7 +184,8 @@ fn a_thousand_power_losses_branch_off_one_moment_and_leave_nothing_behind() {
 
 /// Regressions, each of which once violated a guarantee: a description, a scenario and, after a line of
 /// dashes, the steps.
-const KEPT: [(&str, &str); 60] = [
+const KEPT: [(&str, &str); 61] = [
+    ("loss_reported_to_a_flush_of_a_chunk", include_str!("kept/loss_reported_to_a_flush_of_a_chunk.crash")),
     ("flush_holds_the_place_of_a_write", include_str!("kept/flush_holds_the_place_of_a_write.crash")),
     (
         "copy_changes_while_it_is_written_back",
