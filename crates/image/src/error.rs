@@ -55,7 +55,10 @@ pub enum Problem {
     #[error("it is open in another process; end that process first")]
     Locked,
     /// A file of another kind.
-    #[error("it is not a Nacre image: it begins with {found}, not with \"NACREIMG\"; name another file")]
+    #[error(
+        "it is not a Nacre image, or both copies of its superblock were overwritten: it begins with {found}, not \
+         with \"NACREIMG\"; name another file"
+    )]
     NotAnImage {
         /// Its first bytes, printable.
         found: String,

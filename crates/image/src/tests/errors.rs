@@ -74,8 +74,8 @@ fn an_image_in_a_folder_that_is_not_there_is_not_created() {
 fn another_file_is_no_image() {
     let folder = Folder::new();
     std::fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"), folder.file()).expect("copied");
-    let text =
-        "it is not a Nacre image: it begins with \"[package\", not with \"NACREIMG\"; name another file";
+    let text = "it is not a Nacre image, or both copies of its superblock were overwritten: it begins with \
+                \"[package\", not with \"NACREIMG\"; name another file";
     assert_eq!(message(&folder.file()), text);
 }
 

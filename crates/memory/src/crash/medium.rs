@@ -76,7 +76,9 @@ impl Life<'_> {
             PARTS.into_iter().find(|(_, part)| part.contains(&range.start)).expect("no part is missing");
         let wrong = |problem: String| format!("{harm:?}: {problem}");
         let reported = match opened {
-            Err(MemoryError::Image(error)) if is_damage(&error.problem) => {
+            Err(MemoryError::Image(error))
+                if is_damage(&error.problem) || is_effaced(&error.problem, harm) =>
+            {
                 Reported { refused: 1, ..Reported::default() }
             }
             Err(error) => {
@@ -112,6 +114,14 @@ impl Life<'_> {
             }
         }
     }
+}
+
+/// Whether nothing identifies the file as an image anymore: `harm` overwrote the start of both copies of the
+/// superblock.
+fn is_effaced(problem: &Problem, harm: &Harm) -> bool {
+    let second_copy = JOURNAL_START / 2;
+    let overwrites_both = |range: &Range<u64>| range.start == 0 && range.end > second_copy;
+    matches!(problem, Problem::NotAnImage { .. }) && harm.overwritten.as_ref().is_some_and(overwrites_both)
 }
 
 /// Whether it reports that bytes of the file differ from those written.
