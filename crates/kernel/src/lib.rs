@@ -11,6 +11,7 @@
 //! | [`statistics`] | means with confidence intervals, time series of bounded size |
 //! | [`activity`] | activities of components |
 //! | [`ledger`] | time and energy of a component's resources by activity |
+//! | [`loss_report`] | reports of lost data by failed flushes |
 //! | [`host_counts`] | counts of host requests and bytes |
 //! | [`request`] | block requests of a host |
 //! | [`completion`] | completions of requests |
@@ -41,6 +42,7 @@ pub mod histogram;
 pub mod host_counts;
 pub mod identity;
 pub mod ledger;
+pub mod loss_report;
 pub mod pcie;
 pub mod power;
 pub mod random;
@@ -62,6 +64,7 @@ pub use error_code::{Datum, ErrorCode, ErrorData};
 pub use event::{Burst, Endured};
 pub use host_counts::HostCounts;
 pub use ledger::{Column, ComponentReport, FaultCounts, FaultReport, Ledger, Resource, Spread, Wear};
+pub use loss_report::LossReport;
 pub use pcie::Pcie;
 pub use power::Recovery;
 pub use random::{Random, Streams};

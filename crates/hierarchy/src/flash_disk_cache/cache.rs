@@ -13,7 +13,7 @@ use crate::visits::Visits;
 use nacre_controller::ecc::Ecc;
 use nacre_kernel::event::{Agenda, Completions, Device, Slab};
 use nacre_kernel::state::State;
-use nacre_kernel::{ComponentId, HostCounts, Random, Time};
+use nacre_kernel::{ComponentId, HostCounts, LossReport, Random, Time};
 use nacre_media::dual_mode_flash::DualModeFlash;
 use nacre_media::store::Store;
 use std::collections::{BTreeMap, VecDeque};
@@ -67,8 +67,7 @@ pub(super) struct FlashCache<S> {
     /// operations at that time.
     #[state(varies)]
     pub(super) lost: BTreeMap<u64, u64>,
-    /// Whether data was lost that no flush has reported yet.
-    pub(super) has_lost: bool,
+    pub(super) report: LossReport,
     /// Time from which the cache is ready.
     pub(super) ready: Time,
     pub(super) bytes_lost: u64,
@@ -132,7 +131,7 @@ impl<S: Store> FlashCache<S> {
             changing: Map::new(),
             versions: BTreeMap::new(),
             lost: BTreeMap::new(),
-            has_lost: false,
+            report: LossReport::default(),
             ready: Time::ZERO,
             bytes_lost: 0,
             counts: Counts::default(),
@@ -155,7 +154,7 @@ impl<S: Store> FlashCache<S> {
     pub(super) fn lose(&mut self, key: u64) {
         self.counts.lost_pages += 1;
         self.lost.insert(key, self.serial);
-        self.has_lost = true;
+        self.report.lose();
         self.life.first_lost.get_or_insert(self.life.taken);
     }
 

@@ -72,8 +72,8 @@ impl<S: Store> FlashCache<S> {
         let Operation { purpose, began, .. } = self.operations[number];
         let mut part = self.operations[number].part.take().expect("it is asked for by the host");
         self.end_operation(now, number);
-        // A flush fails if data was lost since the previous one.
-        let has_lost = purpose == Purpose::Flush && std::mem::take(&mut self.has_lost);
+        let submitted = self.visits.request(part.visit).arrival;
+        let has_lost = purpose == Purpose::Flush && self.report.fails_flush(submitted, now);
         let status = if has_lost { Status::MediaError } else { status };
         part.fill_up(self.id, began, Activity::Queue);
         part.spans.extend_from_slice(spans);

@@ -163,7 +163,9 @@ impl<S: Store> FlashCache<S> {
             part.spans.extend_from_slice(spans);
         } else {
             part.fill_up(component, now, Activity::Drain);
-            self.has_lost |= status != Status::Done;
+            if status != Status::Done {
+                self.report.lose();
+            }
         }
         let old = self.tables.find(key);
         let is_dirty = old.is_some_and(|page| self.tables.pages[page as usize].is_dirty);

@@ -201,8 +201,8 @@ impl<M: Memory> FrameCache<M> {
         let mut activity = Activity::Queue;
         if purpose == Purpose::Flush {
             activity = Activity::Drain;
-            // It fails if data was lost since the previous flush.
-            if std::mem::take(&mut self.has_lost) {
+            let submitted = self.visits.request(owner).arrival;
+            if self.report.fails_flush(submitted, now) {
                 status = Status::MediaError;
             }
         }

@@ -10,7 +10,7 @@ use crate::replacement::index::Index;
 use crate::visits::Visits;
 use nacre_kernel::event::{Agenda, Barriers, Completions, Device, Payload, RequestId, Slab};
 use nacre_kernel::state::{State, Value};
-use nacre_kernel::{Activity, ComponentId, HostCounts, Request, Span, Stage, Time};
+use nacre_kernel::{Activity, ComponentId, HostCounts, LossReport, Request, Span, Stage, Time};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
@@ -108,8 +108,7 @@ pub(crate) struct FrameCache<M> {
     /// operations at that time.
     #[state(varies)]
     pub(super) lost: BTreeMap<u64, u64>,
-    /// Whether data was lost that no flush has reported yet.
-    pub(super) has_lost: bool,
+    pub(super) report: LossReport,
     /// Time from which the cache is ready.
     pub(super) ready: Time,
     pub(super) forgotten: u64,
@@ -168,7 +167,7 @@ impl<M: Memory> FrameCache<M> {
             is_their_turn: false,
             serial: 0,
             lost: BTreeMap::new(),
-            has_lost: false,
+            report: LossReport::default(),
             ready: Time::ZERO,
             forgotten: 0,
             bytes_lost: 0,
@@ -297,7 +296,7 @@ impl<M: Memory> FrameCache<M> {
     pub(super) fn lose(&mut self, key: u64) {
         self.counts.lost_pages += 1;
         self.lost.insert(key, self.serial);
-        self.has_lost = true;
+        self.report.lose();
     }
 
     /// Whether page `key`, which is in no frame, is lost: no newer version of it is being written back.

@@ -144,7 +144,9 @@ impl ServerCache {
             let members = of.blocks.iter_mut().filter(|of| written.contains(&of.block));
             members.for_each(|of| of.is_written = true);
         } else if !is_skipped {
-            work.has_lost |= work.table.is_none();
+            if work.table.is_none() {
+                work.report.lose();
+            }
         }
         if !is_skipped && last == NONE {
             self.members_end(batch, is_flush, &written);
@@ -174,7 +176,9 @@ impl ServerCache {
     /// data may be lost, which the next host flush reports.
     pub(super) fn clean_flush_ends(&mut self, now: Time, number: u32, status: Status) {
         let batch = self.operations[number].owner;
-        self.work().has_lost |= status != Status::Done;
+        if status != Status::Done {
+            self.work().report.lose();
+        }
         self.batch_ends(now, batch, status == Status::Done);
     }
 
@@ -247,13 +251,15 @@ impl ServerCache {
         if purpose == Purpose::EvictWrite {
             self.operations.written_backing(number);
             let work = self.work();
-            work.has_lost |= !is_there && work.table.is_none();
+            if !is_there && work.table.is_none() {
+                work.report.lose();
+            }
             if flush != NONE {
                 self.operations[flush].is_skipped = !is_there;
                 return;
             }
-        } else {
-            self.work().has_lost |= !is_there;
+        } else if !is_there {
+            self.work().report.lose();
         }
         self.work().eviction_ends(block, location, stamp, is_there);
     }

@@ -206,7 +206,7 @@ impl ServerCache {
         self.drop_block(block);
         let is_lost = self.write_back.as_ref().is_some_and(|work| work.has_refused(block..block + 1));
         if is_lost {
-            self.work().has_lost = true;
+            self.work().report.lose();
             let part = Part { before: &before, ..Part::at_once(Status::MediaError) };
             return self.part_ends(now, visit, &part);
         }

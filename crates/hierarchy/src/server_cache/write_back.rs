@@ -2,6 +2,7 @@
 
 use super::config::Settings;
 use super::dirty::{Dirty, Entry, Marked};
+use nacre_kernel::LossReport;
 use nacre_kernel::event::Slab;
 use nacre_kernel::state::{State, Value};
 use std::collections::BTreeMap;
@@ -32,8 +33,8 @@ pub(super) struct WriteBack {
     pub(super) is_cleaning: bool,
     /// Whether the backing rejected the whole last batch: write-back resumes with the next request.
     pub(super) is_stalled: bool,
-    /// Whether a dirty block was lost that no flush has reported yet.
-    pub(super) has_lost: bool,
+    /// Losses of dirty blocks.
+    pub(super) report: LossReport,
     /// Blocks that are lost until the backing accepts them again, with the stamp: it rejected them on
     /// eviction, or their level could not return them.
     #[state(varies)]
@@ -105,7 +106,7 @@ impl WriteBack {
             under_way: 0,
             is_cleaning: false,
             is_stalled: false,
-            has_lost: false,
+            report: LossReport::default(),
             refused: BTreeMap::new(),
             blocks_lost: 0,
             counts: Counts::default(),
@@ -188,7 +189,7 @@ impl WriteBack {
         let stamp = self.next_stamp();
         self.refused.insert(block, stamp);
         self.counts.refused += 1;
-        self.has_lost = true;
+        self.report.lose();
     }
 
     /// Whether one of these blocks is lost.

@@ -263,9 +263,10 @@ impl ServerCache {
         match request.op {
             Op::Write | Op::Trim => self.operations.written_backing(number),
             _ => {
-                let has_lost =
-                    self.write_back.as_mut().is_some_and(|work| std::mem::take(&mut work.has_lost));
-                status = if has_lost { Status::MediaError } else { status };
+                let work = self.write_back.as_mut();
+                if work.is_some_and(|work| work.report.fails_flush(request.arrival, now)) {
+                    status = Status::MediaError;
+                }
             }
         }
         if request.op == Op::Write {
@@ -306,7 +307,7 @@ impl ServerCache {
         if status == Status::Done {
             self.take_anew(&request, stamp);
         } else {
-            self.work().has_lost = true;
+            self.work().report.lose();
             let (first, count) = request.blocks(1 << self.shift);
             (first..first + count).for_each(|block| self.drop_block(block));
         }

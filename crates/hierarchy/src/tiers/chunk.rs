@@ -6,7 +6,7 @@ use super::tier::Location;
 use crate::placement::Exchange;
 use nacre_kernel::event::Payload;
 use nacre_kernel::state::{State, Value};
-use nacre_kernel::{Bandwidth, Time};
+use nacre_kernel::{Bandwidth, LossReport, Time};
 
 /// State of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
@@ -42,9 +42,8 @@ pub(super) struct Migration {
     pub(super) ended: Vec<Active>,
     /// Whether a tier rejected a chunk: no further moves.
     pub(super) is_over: bool,
-    /// Whether a flush after a chunk failed: its tier has reported a loss of data to it, and reports it only
-    /// once. The next flush of the host fails for that.
-    pub(super) has_lost: bool,
+    /// Losses that a tier has reported to the flush after a chunk.
+    pub(super) report: LossReport,
     /// When the next chunk may be read.
     pub(super) next: Time,
     pub(super) stage: Stage,
@@ -110,7 +109,7 @@ impl Migration {
             active: None,
             ended: Vec::new(),
             is_over: false,
-            has_lost: false,
+            report: LossReport::default(),
             next: Time::ZERO,
             stage: Stage::Idle,
             left: 0,

@@ -68,7 +68,8 @@ impl Tiers {
                 }
                 Purpose::Part => {
                     let own = Some((Activity::Queue, waited));
-                    let has_lost = op == Op::Flush && std::mem::take(&mut self.migration.has_lost);
+                    let has_lost = op == Op::Flush
+                        && self.migration.report.fails_flush(self.visits.request(owner).arrival, now);
                     let status = if has_lost { Status::MediaError } else { status };
                     let part = Part { status, own, before: &[], spans, data: (address, data) };
                     self.visits.part_ends(now, owner, &part);

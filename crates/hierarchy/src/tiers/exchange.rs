@@ -119,7 +119,7 @@ impl Tiers {
             }
             Purpose::ChunkFlush if is_done => self.migration.moving[side].is_safe = true,
             Purpose::ChunkFlush => {
-                self.migration.has_lost = true;
+                self.migration.report.lose();
                 self.migration.moving[side].is_refused = true;
             }
             _ => self.migration.moving[side].is_refused = true,

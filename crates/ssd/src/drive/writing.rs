@@ -210,9 +210,10 @@ impl<T: Translation> Ssd<T> {
     /// in the buffer.
     pub(super) fn end_flush(&mut self, number: u32) {
         let mut status = Status::Done;
+        let (submitted, now) = (self.active[number].request.arrival, self.now);
         if !self.config.is_power_protected() && self.ftl.flushed().is_refused {
             status = Status::WriteRefused;
-        } else if self.flash.errors.0.as_mut().is_some_and(|errors| errors.take_loss()) {
+        } else if self.flash.errors.0.as_mut().is_some_and(|errors| errors.fails_flush(submitted, now)) {
             // The loss may be of data that was written earlier: the rest of a unit is read after the write of
             // a part of it completes.
             status = Status::MediaError;

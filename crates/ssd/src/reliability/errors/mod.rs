@@ -17,7 +17,7 @@ use crate::reliability::aging::Law;
 use carried::Carried;
 use nacre_controller::ecc::{Ecc, Verdict};
 use nacre_kernel::state::{State, Value};
-use nacre_kernel::{Activity, Ledger, Resource, Time};
+use nacre_kernel::{Activity, Ledger, LossReport, Resource, Time};
 use rebuilding::Rebuilds;
 use std::collections::BTreeSet;
 
@@ -76,8 +76,7 @@ pub(crate) struct Errors {
     lost: BTreeSet<u32>,
     /// Units lost since measurement started.
     losses: u64,
-    /// Whether data was lost that no flush has reported.
-    is_unreported: bool,
+    report: LossReport,
     /// Reads of a block after which its superblock is refreshed.
     #[state(skip = "from the configuration")]
     refresh_reads: u32,
@@ -195,7 +194,8 @@ impl Errors {
     /// The data of `unit` is lost.
     pub(crate) fn lose(&mut self, unit: u32) {
         if self.lost.insert(unit) {
-            (self.losses, self.is_unreported) = (self.losses + 1, true);
+            self.losses += 1;
+            self.report.lose();
         }
     }
 
@@ -234,9 +234,9 @@ impl Errors {
         self.counts.refreshes += u64::from(is_moved);
     }
 
-    /// Whether data was lost since the last call.
-    pub(crate) fn take_loss(&mut self) -> bool {
-        std::mem::take(&mut self.is_unreported)
+    /// Whether a flush that was submitted at `submitted` and ends at `now` fails because data was lost.
+    pub(crate) fn fails_flush(&mut self, submitted: Time, now: Time) -> bool {
+        self.report.fails_flush(submitted, now)
     }
 
     pub(crate) fn restart_ledger(&mut self) {

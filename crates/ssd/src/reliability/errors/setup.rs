@@ -8,7 +8,7 @@ use crate::reliability::aging::Law;
 use nacre_config::{ErrorCode, Problem, Problems};
 use nacre_controller::ecc::{self, Page, Verdict};
 use nacre_device::Builder;
-use nacre_kernel::Ledger;
+use nacre_kernel::{Ledger, LossReport};
 use std::collections::BTreeSet;
 
 /// Bit error model of the drive at `path`, if `config` has one. Errors: the code does not fit.
@@ -52,7 +52,7 @@ pub(crate) fn build(
         reads: vec![0; geometry.superblocks as usize * geometry.blocks_per_superblock() as usize],
         lost: BTreeSet::new(),
         losses: 0,
-        is_unreported: false,
+        report: LossReport::default(),
         refresh_reads: errors.refresh_reads.unwrap_or(u32::MAX),
         due: None,
         copying: vec![Sensing::default(); geometry.regions as usize],

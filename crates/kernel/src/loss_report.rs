@@ -1,0 +1,49 @@
+//! Report of lost data to the host, by failed flushes.
+
+use crate::Time;
+use crate::state::Value;
+
+/// Data loss that flushes report.
+///
+/// A loss is reported once: the first flush that ends after it fails, and so does every other flush that was
+/// outstanding at that time. Completions of different flushes can reach the host in another order, and the success
+/// of one must not come before the report.
+#[derive(Clone, Copy, Debug, Default, Value)]
+pub struct LossReport {
+    /// Whether data was lost that no flush has reported.
+    is_due: bool,
+    /// When a flush reported the latest loss.
+    reported: Option<Time>,
+}
+
+impl LossReport {
+    /// Notes a loss, which the next flush reports.
+    pub fn lose(&mut self) {
+        self.is_due = true;
+    }
+
+    /// Whether a flush that was submitted at `submitted` and ends at `now` fails because of a loss.
+    pub fn fails_flush(&mut self, submitted: Time, now: Time) -> bool {
+        if std::mem::take(&mut self.is_due) {
+            self.reported = Some(now);
+        }
+        self.reported.is_some_and(|reported| submitted <= reported)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loss_fails_the_flushes_that_are_outstanding_when_it_is_reported() {
+        let at = Time::from_ps;
+        let mut report = LossReport::default();
+        assert!(!report.fails_flush(at(0), at(10)));
+        report.lose();
+        assert!(report.fails_flush(at(5), at(20)), "the first that ends");
+        assert!(report.fails_flush(at(20), at(30)), "submitted before the report");
+        assert!(!report.fails_flush(at(21), at(40)), "submitted after it");
+        assert!(!report.fails_flush(at(50), at(60)));
+    }
+}
