@@ -22,7 +22,7 @@ PICTURES = Path(__file__).parent.parent / "docs/pictures"
 NACRE = Path(sys.executable).parent / "nacre"
 WIDE = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
-# The page shows the last two minutes. Its pictures are taken while the load goes on.
+# The page shows the last two minutes. Its pictures are taken under load.
 SHOWN_S = 118
 LOAD_S = SHOWN_S + 12
 DEVICE = """

@@ -327,7 +327,10 @@ fn a_flush_reports_a_loss_once_and_partial_writes_of_it_fail() {
         let mut device = filled(&settings, 8);
         let flush = Request { bytes: 0, ..unit(Op::Flush, 0) };
         let part = |number| Request { bytes: 512, ..unit(Op::Write, number) };
-        let mut ask = |now: u64, request: &Request| device.ask(Time::from_us(now), request).status;
+        let mut ask = |now: u64, request: &Request| {
+            let arrival = Time::from_us(now);
+            device.ask(arrival, &Request { arrival, ..*request }).status
+        };
         assert_eq!(ask(0, &flush), Status::Done);
         assert_eq!(ask(10_000, &unit(Op::Read, 0)), Status::MediaError);
         assert_eq!(ask(20_000, &flush), Status::MediaError);
