@@ -100,10 +100,10 @@ def test_a_study_cleans_a_drive_by_a_function_of_a_module(
         "stack.pages": 8,
         "stack.planes": 1,
     }
-    axis = {"path": "stack.cleaning", "values": [ours, "greedy"]}
+    axis = {"path": "stack.garbage_collection.policy", "values": [ours, "greedy"]}
     found = nacre.study({"scenario": "ssd", "set": small, "axis": [axis]}, workers=1)
     assert found.table["error"].to_list() == [None, None]
-    assert found.table["cleaning"].to_list() == ["most_invalid", "greedy"]
+    assert found.table["policy"].to_list() == ["most_invalid", "greedy"]
     assert min(found.table["write_amplification"]) > 1, "both have cleaned"
 
 

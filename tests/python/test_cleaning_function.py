@@ -268,7 +268,6 @@ DRIVE: dict[str, Any] = {
         "erase": "3 ms",
         "bus": "400 MB/s",
         "over_provisioning": "60 %",
-        "reserve": 4,
         "buffer": "64 KiB",
         "link": "1 GB/s",
     },
@@ -298,7 +297,7 @@ def test_a_function_decides_when_a_drive_cleans() -> None:
         return most
 
     late, same, early = (
-        nacre.run(DRIVE, {"stack.cleaning": policy})
+        nacre.run(DRIVE, {"stack.garbage_collection.policy": policy})
         for policy in (greedy, keeping(least), keeping(most))
     )
     assert same.components[0].counters == late.components[0].counters
@@ -313,5 +312,5 @@ def test_a_function_decides_when_a_drive_cleans() -> None:
 @pytest.mark.parametrize("value", [3, 99, -1, None, True, 1.5])
 def test_what_cannot_be_kept_erased_is_named_with_what_can(value: object) -> None:
     with pytest.raises(nacre.errors.Error, match="return an int from 4 to 20") as raised:
-        nacre.run(DRIVE, {"stack.cleaning": keeping(lambda *_: value)})
+        nacre.run(DRIVE, {"stack.garbage_collection.policy": keeping(lambda *_: value)})
     assert raised.value.code == "function-failed"

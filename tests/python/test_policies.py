@@ -150,9 +150,9 @@ def test_a_drive_is_cleaned_by_a_function() -> None:
         return int((view.programmed - view.live).argmax())
 
     small = {"workload.requests": 3000, "run.warm_up": 0}
-    mine = nacre.run("ssd", small | {"stack.cleaning": greedy})
+    mine = nacre.run("ssd", small | {"stack.garbage_collection.policy": greedy})
     assert mine.requests.completed == mine.requests.issued > 0
-    assert mine.scenario["stack"]["cleaning"]["function"] == "greedy"
+    assert mine.scenario["stack"]["garbage_collection"]["policy"]["function"] == "greedy"
 
 
 def test_a_study_takes_classes_and_placements_of_modules(

@@ -174,7 +174,9 @@ def test_a_policy_in_python_has_no_state_to_save(tmp_path: Path) -> None:
         return int((view.programmed - view.live).argmax())
 
     with fails_with("cannot-save", ConfigError):
-        nacre.run(SCENARIO, {"stack.cleaning": greedy}, save_state=tmp_path / "no.state")
+        nacre.run(
+            SCENARIO, {"stack.garbage_collection.policy": greedy}, save_state=tmp_path / "no.state"
+        )
     assert not list(tmp_path.iterdir())
 
 

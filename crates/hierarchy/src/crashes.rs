@@ -88,8 +88,8 @@ fn tiers_over_a_drive_that_wears_out_lose_nothing_silently() {
     let ssd = "{ kind = \"ssd\", channels = 1, ways = 1, planes = 1, blocks = 12, pages = 64, page = \"4 KiB\", \
         unit = \"4 KiB\", read = [\"50 us\"], program = [\"500 us\"], erase = \"3 ms\", endurance = 2, \
         endurance_spread = \"20 %\", bus = \"400 MB/s\", command = \"300 ns\", over_provisioning = \"80 %\", \
-        spare_blocks = 0, factory_bad = \"0 %\", reserve = 4, buffer = \"8 KiB\", power_protected = false, \
-        checkpoint_every = \"64 KiB\", mapping_entry = \"4 B\", link = \"1 GB/s\", cpus = 1 }";
+        spare_blocks = 0, factory_bad = \"0 %\", buffer = \"8 KiB\", power_protected = false, \
+        mapping = { kind = \"in_dram\", checkpoint_every = \"64 KiB\" }, link = \"1 GB/s\", cpus = 1 }";
     let fast = "{ kind = \"measured\", read = \"5 us\", write = \"10 us\", capacity = \"64 KiB\" }";
     for chunk in ["4 KiB", "16 KiB"] {
         let toml = format!(

@@ -41,7 +41,7 @@
 //! do not count.
 //!
 //! ## Garbage collection
-//! Garbage collection (GC, `cleaning`) works on superblocks: one block of every plane of every die, written in
+//! Garbage collection (GC, `garbage_collection`) works on superblocks: one block of every plane of every die, written in
 //! stripes. A stripe uses all dies at once, one parity page covers it, and one erase count and one list of valid
 //! units serve thousands of blocks. The disadvantage is a coarser choice of victims.
 //!
@@ -50,7 +50,7 @@
 //!   has an invalid unit. GC keeps pace with host writes: for
 //!   every unit that the host programs, it copies enough units that the victim is empty when the gained space is
 //!   used up.
-//! - With `idle_reserve`, GC also runs while the host and the flash are idle, one stripe at a time, until that
+//! - With its `idle_reserve`, GC also runs while the host and the flash are idle, one stripe at a time, until that
 //!   many superblocks beyond `reserve` are erased. A request stops it. It resumes when the host is idle again or fewer than
 //!   `reserve` superblocks are erased.
 //!
@@ -92,16 +92,12 @@
 //! closed it). `units_moved` are the units of event 80h (media reallocated).
 //!
 //! ## Mapping
-//! The mapping table is in DRAM, or in flash with an LRU cache of its pages (`mapping_cache`, DFTL). A miss reads
-//! a page of the table. A changed page is programmed when it is evicted; pages that GC changed are programmed
-//! once per victim. Table pages are stored among the data, and GC moves them, too. With allocation by plane, they
-//! are placed like host data: in the plane given by their number, or on the die that is free first. Pages that GC
-//! changed stay in their plane.
+//! The mapping table (`mapping`) is in DRAM, or in flash with an LRU cache of its pages or of single mappings.
 //!
 //! ## Wear and lifetime
 //! - *Dynamic wear leveling*: the erased superblock with the fewest erases is written first.
-//! - *Static wear leveling* (`wear_spread`): if a superblock has far fewer erases than the erased ones, its data
-//!   moves to the most worn of these.
+//! - *Static wear leveling* (`wear_spread` of `garbage_collection`): if a superblock has far fewer erases than
+//!   the erased ones, its data moves to the most worn of these.
 //! - *Endurance*: the number of erases that a block withstands is random, with mean `endurance`. A worn-out block
 //!   is replaced by a spare block of its plane. If there is none, its superblock is retired, and its other blocks
 //!   become spares. When the remaining superblocks cannot hold the data and the reserve, the drive becomes
@@ -148,9 +144,9 @@
 //!   its bytes as lost.
 //!
 //! Recovery rebuilds the mapping. Spare areas name the unit of each page, with a sequence number, and a journal
-//! lists trims. Recovery repeats interrupted erases and reads the last checkpoint of the mapping: `mapping_entry`
-//! bytes for each unit, or for each page of the table with `mapping_cache`. Then it reads the spare areas of the
-//! pages that were programmed since the checkpoint, on all dies in parallel. It ends with a new checkpoint.
+//! lists trims. Recovery repeats interrupted erases and reads the last checkpoint of the mapping: `mapping.entry`
+//! bytes for each unit, or for each page of a table in flash. Then it reads the spare areas of the pages that were
+//! programmed since the checkpoint, on all dies in parallel. It ends with a new checkpoint.
 //!
 //! ## Shares
 //! *Share of a drive* (`capacity`): a share of a pool of drives is modeled as a drive with fewer blocks per
@@ -273,10 +269,10 @@ mod workbench;
 pub mod zns_ssd;
 
 pub use config::{
-    Allocation, Arbitration, BufferPlaces, ByTenant, Cached, Drive, Dynamic, ErrorsConfig, FdpConfig,
-    FlashScheduling, MappingCacheConfig, Order, PageMapping, Parity, Queue, ReadPriority, Shared,
-    SlcCacheConfig, SsdConfig, Static, Superblock, Suspension, Unwritten, WeightedRoundRobin, ZnsSsdConfig,
-    ZonesConfig,
+    Allocation, Arbitration, BufferPlaces, ByTenant, CachedTable, Drive, Dynamic, ErrorsConfig, FdpConfig,
+    FlashScheduling, GarbageCollection, MappingTable, Order, PageMapping, Parity, Queue, ReadPriority,
+    Shared, SlcCacheConfig, SsdConfig, Static, Superblock, Suspension, TableEntries, Unwritten,
+    WeightedRoundRobin, ZnsSsdConfig, ZonesConfig,
 };
 
 use config::Config;
@@ -405,20 +401,21 @@ fn build_paged<S: Store>(
     config: &Config,
 ) -> Result<Paged<S>, Problems> {
     let (geometry, mapping) = (Geometry::of(config), config.mapping());
+    let collection = &mapping.garbage_collection;
     let spare_areas = if S::CARRIES_BYTES { 8 * geometry.numbers() as u64 } else { 0 };
     let at_once = geometry.memory_bytes_at_once(config.blocks, blocks_differ(config));
     let of_handles = if mapping.handles() > 1 { geometry.numbers() as u64 } else { 0 };
     let in_all = geometry.memory_bytes(config.blocks) + spare_areas + of_handles;
     builder.take_memory_as_touched(slot.path(), at_once, in_all.max(at_once))?;
-    let cleaner = cleaning::build(&mapping.cleaning, geometry.superblocks, builder)?;
-    check_cleaner(slot.path(), cleaner.partition_segments().is_some())?;
+    let cleaner = cleaning::build(&collection.policy, geometry.superblocks, builder)?;
+    check_cleaner(collection.policy.path(), cleaner.partition_segments().is_some())?;
     let blocks = blocks(config, &geometry, slot, builder);
     let kept = config.buffer.0 as f64 * mapping.buffer_kept.0 / config.unit.0 as f64;
     let rules = Rules {
         youngest_first: config.youngest_first,
-        wear_spread: mapping.wear_spread,
+        wear_spread: collection.wear_spread,
         held_units: (kept / f64::from(mapping.handles() * geometry.regions)) as u32,
-        erased_while_idle: mapping.idle_reserve.map_or(0, |more| mapping.reserve + more),
+        erased_while_idle: collection.idle_reserve.map_or(0, |more| collection.reserve + more),
         erases_in_turn: config.erases_at_once.is_some(),
     };
     let handles = Handles::new(config, &geometry);
@@ -441,19 +438,19 @@ fn build_paged<S: Store>(
 
 /// The cache of the mapping table; `None` if the whole table is in DRAM.
 fn mapping_cache(config: &Config, geometry: &Geometry) -> Option<Box<dyn MappingCache>> {
-    let cache = config.mapping().mapping_cache.as_ref()?;
     let each = geometry.mappings_per_unit;
-    Some(match cache.cached {
-        Cached::Pages => {
-            let capacity = (cache.size.0 / config.unit.0) as u32;
-            Box::new(CachedPages::new(geometry.mapping_units, each, capacity))
+    match &config.mapping().mapping {
+        MappingTable::InDram(_) => None,
+        MappingTable::CachedPages(table) => {
+            let capacity = (table.size.0 / config.unit.0).min(u64::from(geometry.mapping_units));
+            Some(Box::new(CachedPages::new(geometry.mapping_units, each, capacity as u32)))
         }
-        Cached::Entries => {
-            let capacity = (cache.size.0 / config.mapping_entry.0).max(1);
+        MappingTable::CachedEntries(table) => {
+            let capacity = (table.size.0 / table.entries.entry.0).max(1);
             let capacity = capacity.min(u64::from(geometry.logical_units)) as u32;
-            Box::new(CachedEntries::new(geometry.logical_units, each, capacity))
+            Some(Box::new(CachedEntries::new(geometry.logical_units, each, capacity)))
         }
-    })
+    }
 }
 
 /// Whether the endurance of blocks varies, or blocks are not in their initial order.
@@ -484,13 +481,13 @@ fn too_many_bad(slot: &Slot<DeviceFamily>) -> Problems {
     problem.remedy("lower it, or give more spare_blocks or over_provisioning").into()
 }
 
-/// Errors: the garbage collection policy of the drive at `path` controls data placement, which the drive does
+/// Errors: the garbage collection policy at `path` controls data placement, which the drive does
 /// itself.
 fn check_cleaner(path: &str, has_partitions: bool) -> Result<(), Problems> {
     if !has_partitions {
         return Ok(());
     }
     let problem = "a policy with partitions decides itself where data lies, as in `envy`";
-    let problem = Problem::new(ErrorCode::ConflictingSettings, &format!("{path}.cleaning"), None, problem);
+    let problem = Problem::new(ErrorCode::ConflictingSettings, path, None, problem);
     Err(problem.remedy("use a policy without partitions, such as \"greedy\"").into())
 }

@@ -1462,6 +1462,20 @@ class NvramCardDevice(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class SsdDeviceGarbageCollection(Table):
+    """Garbage collection: its policy, when it runs, and static wear leveling."""
+
+    policy: Cleaning | None = None
+    """Policy that selects the victim. Default: greedy."""
+    reserve: int | None = None
+    """Number of erased superblocks below which garbage collection starts. Default: 4."""
+    idle_reserve: int | None = None
+    """Erased superblocks beyond `reserve` that garbage collection adds while the host is idle; a request stops it. Absent means no garbage collection while idle."""
+    wear_spread: int | None = None
+    """Difference in erases at which cold data moves to worn superblocks (static wear leveling). Absent means never."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class SsdDeviceSlcCache(Table):
     """SLC cache: host writes use SLC mode while enough superblocks are erased; absent means none."""
 
@@ -1473,16 +1487,6 @@ class SsdDeviceSlcCache(Table):
     """Time to read a page."""
     program: str
     """Time to program a page."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class SsdDeviceMappingCache(Table):
-    """Mapping table in flash with a cache in DRAM (DFTL); absent means that the whole table is in DRAM."""
-
-    size: str
-    """DRAM that caches mappings, at most the size of the table."""
-    cached: Literal["pages", "entries"] | None = None
-    """Unit of caching: pages of the table, or single mappings. Default: pages."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1595,8 +1599,6 @@ class SsdDevice(Table):
     """Size of the DRAM write buffer."""
     buffer_places: Literal["ring", "pool"] | None = None
     """Order in which space of the buffer is freed. Default: ring."""
-    mapping_entry: str | None = None
-    """Bytes of one mapping. Default: 4 B."""
     scheduling: FlashScheduling | None = None
     """Order of the operations that wait for a die. Default: read_priority."""
     host: HostInterface | None = None
@@ -1623,16 +1625,12 @@ class SsdDevice(Table):
     """Currency of the price, e.g. "USD 2023"; prices in different currencies are not added."""
     allocation: Allocation | None = None
     """Placement of host data in the flash. With allocation by plane, settings for superblocks apply to the blocks of each plane. Default: superblock."""
+    garbage_collection: Cleaning | SsdDeviceGarbageCollection | None = None
+    """Garbage collection: its policy, when it runs, and static wear leveling. Default: greedy."""
+    mapping: MappingTable | None = None
+    """Location of the mapping table. Default: in_dram."""
     capacity: str | None = None
-    """Usable capacity, if less than the whole drive: a share of a pool of such drives, with the necessary blocks per plane and its part of `spare_blocks`, `mapping_cache`, `slc_cache`, and `idle_power`. Absent means the whole drive."""
-    reserve: int | None = None
-    """Number of erased superblocks below which garbage collection starts. Default: 4."""
-    idle_reserve: int | None = None
-    """Erased superblocks beyond `reserve` that garbage collection adds while the host is idle; a request stops it. Absent means no garbage collection while idle."""
-    cleaning: Cleaning | None = None
-    """Garbage collection policy: selects the victim. Default: greedy."""
-    wear_spread: int | None = None
-    """Difference in erases at which cold data moves to worn superblocks (static wear leveling); 0 means never. Default: 0."""
+    """Usable capacity, if less than the whole drive: a share of a pool of such drives, with the necessary blocks per plane and its part of `spare_blocks`, `mapping.size`, `slc_cache`, and `idle_power`. Absent means the whole drive."""
     slc_cache: SsdDeviceSlcCache | None = None
     """SLC cache: host writes use SLC mode while enough superblocks are erased; absent means none."""
     buffer_kept: str | float | None = None
@@ -1641,10 +1639,6 @@ class SsdDevice(Table):
     """Whether the buffer survives a power loss. If not, a flush programs it. Default: true."""
     paired_page_loss: bool | None = None
     """Whether an interrupted program damages earlier pages of its word line, which has one page per entry of `program`. If not, the drive keeps copies of these pages until the word line is full. Default: false."""
-    checkpoint_every: str | None = None
-    """Data programmed between two checkpoints of the mapping. After a power loss, later data is found by reading spare areas. Default: 1 GiB."""
-    mapping_cache: SsdDeviceMappingCache | None = None
-    """Mapping table in flash with a cache in DRAM (DFTL); absent means that the whole table is in DRAM."""
     fdp: SsdDeviceFdp | None = None
     """Flexible data placement (FDP): writes through different reclaim unit handles go to different superblocks. Absent means a drive without it."""
     errors: SsdDeviceErrors | None = None
@@ -1719,8 +1713,6 @@ class ZnsSsdDevice(Table):
     """Size of the DRAM write buffer."""
     buffer_places: Literal["ring", "pool"] | None = None
     """Order in which space of the buffer is freed. Default: ring."""
-    mapping_entry: str | None = None
-    """Bytes of one mapping. Default: 4 B."""
     scheduling: FlashScheduling | None = None
     """Order of the operations that wait for a die. Default: read_priority."""
     host: HostInterface | None = None
@@ -2784,6 +2776,46 @@ class DynamicAllocation(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class InDramMappingTable(Table):
+    """The whole table is in DRAM."""
+
+    entry: str | None = None
+    """Bytes of one mapping. Default: 4 B."""
+    checkpoint_every: str | None = None
+    """Data programmed between two checkpoints of the mapping. After a power loss, later data is found by reading spare areas. Default: 1 GiB."""
+    kind: Literal["in_dram"] = "in_dram"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CachedPagesMappingTable(Table):
+    """In flash, with an LRU cache of its pages in DRAM (DFTL)."""
+
+    size: str
+    """DRAM that caches mappings, without their keys. A cache that is larger than the table holds all of it."""
+    entry: str | None = None
+    """Bytes of one mapping. Default: 4 B."""
+    checkpoint_every: str | None = None
+    """Data programmed between two checkpoints of the mapping. After a power loss, later data is found by reading spare areas. Default: 1 GiB."""
+    kind: Literal["cached_pages"] = "cached_pages"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CachedEntriesMappingTable(Table):
+    """In flash, with an LRU cache of single mappings in DRAM, as in MQSim."""
+
+    size: str
+    """DRAM that caches mappings, without their keys. A cache that is larger than the table holds all of it."""
+    entry: str | None = None
+    """Bytes of one mapping. Default: 4 B."""
+    checkpoint_every: str | None = None
+    """Data programmed between two checkpoints of the mapping. After a power loss, later data is found by reading spare areas. Default: 1 GiB."""
+    kind: Literal["cached_entries"] = "cached_entries"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class FirstComeHostScheduler(Table):
     """The oldest."""
 
@@ -3071,6 +3103,12 @@ Allocation: TypeAlias = (
     | DynamicAllocation
     | str
 )
+MappingTable: TypeAlias = (
+    InDramMappingTable
+    | CachedPagesMappingTable
+    | CachedEntriesMappingTable
+    | str
+)
 HostScheduler: TypeAlias = (
     FirstComeHostScheduler
     | DeadlineHostScheduler
@@ -3087,6 +3125,8 @@ __all__ = [
     "BitRotFault",
     "BurstsArrival",
     "ByTenantQueue",
+    "CachedEntriesMappingTable",
+    "CachedPagesMappingTable",
     "Cleaning",
     "ClockReplacement",
     "ClosedArrival",
@@ -3135,6 +3175,7 @@ __all__ = [
     "HotColdPattern",
     "HotColdWorkload",
     "HybridCleaning",
+    "InDramMappingTable",
     "InOrderFlashScheduling",
     "KvWorkload",
     "Latency",
@@ -3148,6 +3189,7 @@ __all__ = [
     "LognormalLatency",
     "LostWriteFault",
     "LruReplacement",
+    "MappingTable",
     "MeasuredDevice",
     "MemoryScheduling",
     "MemoryWindowHostInterface",
@@ -3200,7 +3242,7 @@ __all__ = [
     "SsdDevice",
     "SsdDeviceErrors",
     "SsdDeviceFdp",
-    "SsdDeviceMappingCache",
+    "SsdDeviceGarbageCollection",
     "SsdDeviceSlcCache",
     "StaleReadFault",
     "StallFault",

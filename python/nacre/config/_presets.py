@@ -18,11 +18,12 @@ if TYPE_CHECKING:
         HddDeviceStandby,
         HostInterface,
         Latency,
+        MappingTable,
         MemoryScheduling,
         Queue,
         SsdDeviceErrors,
         SsdDeviceFdp,
-        SsdDeviceMappingCache,
+        SsdDeviceGarbageCollection,
         SsdDeviceSlcCache,
         WearLeveling,
     )
@@ -266,7 +267,6 @@ class SsdSettings(TypedDict, total=False):
     youngest_first: bool
     buffer: str
     buffer_places: Literal['ring', 'pool']
-    mapping_entry: str
     scheduling: FlashScheduling
     host: HostInterface
     link: str
@@ -280,17 +280,13 @@ class SsdSettings(TypedDict, total=False):
     price: str
     price_basis: str
     allocation: Allocation
+    garbage_collection: Cleaning | SsdDeviceGarbageCollection
+    mapping: MappingTable
     capacity: str
-    reserve: int
-    idle_reserve: int
-    cleaning: Cleaning
-    wear_spread: int
     slc_cache: SsdDeviceSlcCache
     buffer_kept: str | float
     power_protected: bool
     paired_page_loss: bool
-    checkpoint_every: str
-    mapping_cache: SsdDeviceMappingCache
     fdp: SsdDeviceFdp
     errors: SsdDeviceErrors
 

@@ -89,14 +89,14 @@ pub(super) const FORMS: [Family; 10] = [
         kind: "flash_disk_cache",
         has: &["lowers_density = true"],
     },
-    Family { name: "ssd with its mapping in flash", kind: "ssd", has: &["mapping_cache"] },
+    Family { name: "ssd with its mapping in flash", kind: "ssd", has: &["\"cached_"] },
     Family { name: "ssd that wears out", kind: "ssd", has: &["endurance = 3"] },
     Family { name: "ssd whose bits go wrong", kind: "ssd", has: &["errors = "] },
     Family { name: "ssd with parity", kind: "ssd", has: &["parity = "] },
     PAIRED,
 ];
 
-const PAIRED: Family = Family {
+pub(super) const PAIRED: Family = Family {
     name: "ssd that loses paired pages",
     kind: "ssd",
     has: &["power_protected = false", "paired_page_loss = true", "\"900 us\""],

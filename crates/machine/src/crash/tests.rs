@@ -1,7 +1,7 @@
 //! Every device of the catalog and every random stack holds its durability guarantees.
 
 use super::drawn::of_kind;
-use super::planted::{FORMS, of_family};
+use super::planted::{FORMS, PAIRED, of_family};
 use super::{Nothing, OfScenario, drawn};
 use crate::capable::{PRECONDITIONED, WITH_TRANSACTIONS};
 use crate::rooms::Rooms;
@@ -138,6 +138,13 @@ fn the_corpus_keeps_its_bytes_and_has_every_kind_of_device_every_fault_and_every
     for family in &FORMS {
         let (seed, checked) = of_family(family).next().expect("it is drawn often");
         reached.crash(family.name, &checked, &Options::new(POINTS, seed));
+    }
+    // A power loss damages paired pages during a program, which is rare in a drive with slow firmware.
+    for (seed, checked) in of_family(&PAIRED).skip(1) {
+        if reached.branches["pages_damaged"] > 0 {
+            break;
+        }
+        reached.crash(PAIRED.name, &checked, &Options::new(POINTS, seed));
     }
     for fault in Fault::INJECTED {
         // Every second run has faults, and some of the first ones use up all power losses.

@@ -138,7 +138,7 @@ fn writing_on_can_be_ended_between_bounded_steps() {
 const DRIVE: &str = "channels = 1\nways = 1\nplanes = 1\nblocks = 12\npages = 64\npage = \"4 KiB\"\nunit = \"4 KiB\"\n\
     read = [\"50 us\"]\nprogram = [\"500 us\"]\nerase = \"3 ms\"\nendurance = 20\nendurance_spread = \"0 %\"\n\
     bus = \"400 MB/s\"\ncommand = \"300 ns\"\nover_provisioning = \"80 %\"\nspare_blocks = 0\nfactory_bad = \"0 %\"\n\
-    reserve = 4\nbuffer = \"8 KiB\"\nlink = \"1 GB/s\"\ncpus = 1\n";
+    buffer = \"8 KiB\"\nlink = \"1 GB/s\"\ncpus = 1\n";
 const UNIFORM: &str =
     "kind = \"uniform\"\nfootprint = \"96 KiB\"\nrequest = \"4 KiB\"\nread_share = \"0 %\"\n";
 const STORE: &str =
@@ -160,10 +160,7 @@ fn kinds_that_wear() -> Vec<(&'static str, String, u64)> {
         ("ssd", drive.clone(), 20),
         (
             "zns_ssd",
-            format!(
-                "kind = \"zns_ssd\"\nactive_zones = 2\n{}",
-                DRIVE.replace("reserve = 4\n", "").replace("8 KiB", "64 KiB")
-            ),
+            format!("kind = \"zns_ssd\"\nactive_zones = 2\n{}", DRIVE.replace("8 KiB", "64 KiB")),
             20,
         ),
         ("envy", envy.into(), 60),
@@ -238,10 +235,7 @@ fn writes_that_do_not_reach_the_medium_end_with_an_error() {
     let faulty = |fault: &str| {
         format!("kind = \"faulty\"\ndevice = {{ kind = \"ssd\", {within} }}\nfault = [{{ {fault} }}]\n")
     };
-    let zones = format!(
-        "kind = \"zns_ssd\"\nactive_zones = 2\n{}",
-        DRIVE.replace("reserve = 4\n", "").replace("8 KiB", "64 KiB")
-    );
+    let zones = format!("kind = \"zns_ssd\"\nactive_zones = 2\n{}", DRIVE.replace("8 KiB", "64 KiB"));
     let rejected = "no write of the run succeeded";
     for (stack, expected) in [
         (faulty("kind = \"error\", operations = [\"write\"]"), rejected),

@@ -16,7 +16,7 @@ device = { kind = "measured", capacity = "4 MiB", read = "10 us", write = { kind
 policy = { kind = "two_q" }
 [stack.backing]
 preset = "tlc_nvme"
-cleaning = { kind = "cost_benefit" }
+garbage_collection = { policy = "cost_benefit" }
 "#;
 
 fn checked(text: &str) -> Checked {
@@ -35,7 +35,7 @@ fn every_room_of_the_stack_is_there_with_the_version_of_its_model() {
     let expected = [
         "stack",
         "stack.backing",
-        "stack.backing.cleaning",
+        "stack.backing.garbage_collection.policy",
         "stack.level[0].device",
         "stack.level[0].device.read",
         "stack.level[0].device.write",

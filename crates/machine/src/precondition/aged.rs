@@ -60,7 +60,7 @@ fn reads_of_a_filled_drive_find_data_and_those_of_a_new_one_do_not() {
 #[test]
 fn a_drive_that_was_filled_misses_its_cached_mapping() {
     // 2 of 12 pages of the mapping table: 10 of 12 reads miss, within four standard deviations of .8 %.
-    let cached = format!("{DRIVE}mapping_cache = {{ size = \"8 KiB\" }}\n");
+    let cached = format!("{DRIVE}mapping = {{ kind = \"cached_pages\", size = \"8 KiB\" }}\n");
     let new = counter(&record(&format!("{cached}unwritten = \"zeros\"\n"), ""), "mapping_reads");
     assert_eq!(new, 0, "nothing is mapped");
     let reads = counter(&record(&cached, "fill = {}"), "mapping_reads") as f64;

@@ -189,7 +189,7 @@ fn every_setting_that_differs_is_named_with_both_values() {
         ("stack.buffer", "256 KiB", "512 KiB"),
         ("stack.bus", "400 MB/s", "500 MB/s"),
         ("stack.channels", "2", "4"),
-        ("stack.cleaning.kind", "greedy", "fifo"),
+        ("stack.garbage_collection.policy.kind", "greedy", "fifo"),
         ("stack.erase", "3 ms", "4 ms"),
         ("stack.pages", "64", "65"),
         ("stack.program[0]", "500 us", "501 us"),
@@ -329,8 +329,17 @@ fn drives_that_differ_in_what_they_take_share_a_preparation() {
     let of_stack: Vec<String> = TAKES.iter().map(|(setting, _)| format!("stack.{setting}")).collect();
     let kinds: &[&[(&str, &str)]] = &[
         &[],
-        &[("stack.allocation", "dynamic"), ("stack.planes", "2"), ("stack.mapping_cache.size", "8 KiB")],
-        &[("stack.wear_spread", "3"), ("stack.endurance", "100000"), ("stack.idle_reserve", "2")],
+        &[
+            ("stack.allocation", "dynamic"),
+            ("stack.planes", "2"),
+            ("stack.mapping.kind", "cached_pages"),
+            ("stack.mapping.size", "8 KiB"),
+        ],
+        &[
+            ("stack.garbage_collection.wear_spread", "3"),
+            ("stack.endurance", "100000"),
+            ("stack.garbage_collection.idle_reserve", "2"),
+        ],
     ];
     for kind in kinds {
         let kept = Kept::default();

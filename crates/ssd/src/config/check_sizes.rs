@@ -1,6 +1,6 @@
 //! Checks of sizes that apply to every flash drive: mapping units, write buffer, and caches.
 
-use crate::config::{Cached, Config};
+use crate::config::{Config, MappingTable};
 use nacre_config::Reader;
 use nacre_kernel::Bytes;
 
@@ -55,18 +55,13 @@ pub(crate) fn check_numbers(config: &Config, reader: &mut Reader<'_>) -> bool {
     true
 }
 
-/// Checks that the cache holds at least one page of the mapping table, and that a page holds at least one
-/// mapping.
+/// Checks that a cache of pages of the mapping table holds at least one.
 pub(crate) fn check_cache(config: &Config, reader: &mut Reader<'_>) {
-    let Some(cache) = &config.mapping().mapping_cache else { return };
-    if cache.cached == Cached::Pages && cache.size.0 < config.unit.0 {
-        let remedy = format!("give at least one unit, {}, or cached = \"entries\"", config.unit);
-        reader.conflict(
-            "mapping_cache.size",
-            &cache.size.to_string(),
-            "it is smaller than a page of the mapping table",
-            &remedy,
-        );
+    let MappingTable::CachedPages(table) = &config.mapping().mapping else { return };
+    if table.size.0 < config.unit.0 {
+        let remedy = format!("give at least one unit, {}, or kind = \"cached_entries\"", config.unit);
+        let problem = "it is smaller than a page of the mapping table";
+        reader.conflict("mapping.size", &table.size.to_string(), problem, &remedy);
     }
 }
 
@@ -107,16 +102,5 @@ pub(crate) fn check_slc_size(config: &Config, reader: &mut Reader<'_>) {
         let problem = format!("all cells in SLC mode hold {}", Bytes(most));
         let remedy = format!("give at most {}", Bytes(most));
         reader.conflict("slc_cache.size", &cache.size.to_string(), &problem, &remedy);
-    }
-}
-
-/// Checks that the mapping cache is at most the mapping table, in whole units.
-pub(crate) fn check_cache_size(config: &Config, reader: &mut Reader<'_>) {
-    let Some(cache) = &config.mapping().mapping_cache else { return };
-    let most = config.mapping_units() * config.unit.0;
-    if cache.size.0 > most {
-        let problem = format!("the whole mapping table has {}", Bytes(most));
-        let remedy = format!("give at most {}, or remove it to keep the whole table in DRAM", Bytes(most));
-        reader.conflict("mapping_cache.size", &cache.size.to_string(), &problem, &remedy);
     }
 }

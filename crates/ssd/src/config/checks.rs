@@ -1,9 +1,7 @@
 //! Checks of page-mapped drives.
 
 use crate::config::OPEN;
-use crate::config::check_sizes::{
-    check_buffer, check_cache, check_cache_size, check_drive, check_numbers, check_slc_size,
-};
+use crate::config::check_sizes::{check_buffer, check_cache, check_drive, check_numbers, check_slc_size};
 use crate::config::space::{share_with_table, units_wanted};
 use crate::config::{Config, SsdConfig, percent, share_problem};
 use nacre_config::Reader;
@@ -38,8 +36,7 @@ fn check_whole(config: &Config, reader: &mut Reader<'_>) {
     }
     check_buffer(config, reader);
     check_slc_size(config, reader);
-    check_cache_size(config, reader);
-    let superblocks = config.mapping().reserve + config.superblocks_of_handles() + 2;
+    let superblocks = config.mapping().garbage_collection.reserve + config.superblocks_of_handles() + 2;
     let kept = superblocks * config.blocks_of_plane();
     if kept > config.blocks {
         let problem = format!(
@@ -130,10 +127,10 @@ fn check_copyback(config: &Config, reader: &mut Reader<'_>) {
 
 /// Checks that superblocks erased while the host is idle leave space for the data and the open superblocks.
 fn check_idle_reserve(config: &Config, reader: &mut Reader<'_>) {
-    let Some(wanted) = config.mapping().idle_reserve else { return };
+    let Some(wanted) = config.mapping().garbage_collection.idle_reserve else { return };
     let holding = (units_wanted(config) / (config.units_per_superblock() as f64 - 1.0)).ceil();
     let most = f64::from(config.superblocks())
-        - f64::from(OPEN + config.superblocks_of_handles() + config.mapping().reserve)
+        - f64::from(OPEN + config.superblocks_of_handles() + config.mapping().garbage_collection.reserve)
         - holding;
     if f64::from(wanted) > most {
         let remedy = match most >= 1.0 {
@@ -141,7 +138,7 @@ fn check_idle_reserve(config: &Config, reader: &mut Reader<'_>) {
             false => "remove it, or give more over_provisioning".into(),
         };
         let problem = "the other superblocks do not hold the data";
-        reader.conflict("idle_reserve", &wanted.to_string(), problem, &remedy);
+        reader.conflict("garbage_collection.idle_reserve", &wanted.to_string(), problem, &remedy);
     }
 }
 
@@ -150,7 +147,7 @@ fn check_idle_reserve(config: &Config, reader: &mut Reader<'_>) {
 fn check_space(config: &Config, reader: &mut Reader<'_>) {
     let units = config.units_per_superblock() as f64;
     let usable = f64::from(config.superblocks());
-    let kept = config.mapping().reserve + config.superblocks_of_handles();
+    let kept = config.mapping().garbage_collection.reserve + config.superblocks_of_handles();
     let room = (usable - f64::from(kept)) * (units - 1.0);
     if units_wanted(config) <= room {
         return;

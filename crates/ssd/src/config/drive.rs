@@ -125,9 +125,6 @@ pub struct Drive {
     /// Order in which space of the buffer is freed.
     #[config(default = "ring", source = "assumed: data is buffered and programmed in one order")]
     pub buffer_places: BufferPlaces,
-    /// Bytes of one mapping.
-    #[config(default = "4 B", min = "1 B", max = "64 B", source = "assumed: 32 bits, up to 16 TiB")]
-    pub mapping_entry: Bytes,
     /// Order of the operations that wait for a die.
     #[config(default = "read_priority", source = "assumed: usual in drives")]
     pub scheduling: FlashScheduling,
@@ -173,10 +170,5 @@ impl Drive {
     pub(crate) fn raw_bytes(&self) -> u64 {
         let pages = self.dies_in_all() * u64::from(self.planes) * u64::from(self.pages);
         pages * u64::from(self.blocks) * self.page.0
-    }
-
-    /// Mappings in one unit of the mapping table.
-    pub(crate) fn mappings_per_unit(&self) -> u64 {
-        self.unit.0 / self.mapping_entry.0
     }
 }

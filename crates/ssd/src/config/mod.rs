@@ -6,7 +6,8 @@ mod checks;
 mod drive;
 mod errors;
 mod fdp;
-mod mapping_cache;
+mod garbage_collection;
+mod mapping_table;
 mod page_mapping;
 mod queue;
 mod scheduling;
@@ -20,7 +21,8 @@ pub use allocation::{Allocation, Dynamic, Order, Parity, Static, Superblock};
 pub use drive::{Arbitration, BufferPlaces, Drive, Unwritten};
 pub use errors::ErrorsConfig;
 pub use fdp::FdpConfig;
-pub use mapping_cache::{Cached, MappingCacheConfig};
+pub use garbage_collection::GarbageCollection;
+pub use mapping_table::{CachedTable, MappingTable, TableEntries};
 pub use page_mapping::{PageMapping, SlcCacheConfig};
 pub use queue::{ByTenant, Queue, Shared, WeightedRoundRobin};
 pub use scheduling::{FlashScheduling, ReadPriority, Suspension};
@@ -171,10 +173,13 @@ impl Config {
 
     /// Units of the mapping table in flash; 0 if the whole table is in DRAM.
     pub(crate) fn mapping_units(&self) -> u64 {
-        match self.pages().is_some_and(|mapping| mapping.mapping_cache.is_some()) {
-            true => self.logical_units().div_ceil(self.mappings_per_unit()),
-            false => 0,
-        }
+        let is_cached = self.pages().is_some_and(|mapping| mapping.mapping.cached().is_some());
+        if is_cached { self.logical_units().div_ceil(self.mappings_per_unit()) } else { 0 }
+    }
+
+    /// Mappings in one unit of the mapping table; 1 without a table.
+    pub(crate) fn mappings_per_unit(&self) -> u64 {
+        self.pages().map_or(1, |mapping| self.unit.0 / mapping.mapping.entries().entry.0)
     }
 
     /// Units of a zone; `None` without zones.

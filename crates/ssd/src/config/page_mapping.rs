@@ -1,8 +1,7 @@
-//! Settings of page-mapped drives: allocation and garbage collection.
+//! Settings of page-mapped drives.
 
-use super::{Allocation, ErrorsConfig, FdpConfig, MappingCacheConfig};
-use nacre_config::{Configuration, Slot};
-use nacre_controller::cleaning::CleaningFamily;
+use super::{Allocation, ErrorsConfig, FdpConfig, GarbageCollection, MappingTable};
+use nacre_config::Configuration;
 use nacre_kernel::{Bytes, Ratio, Time};
 
 /// SLC cache: blocks that host writes use in SLC mode.
@@ -34,30 +33,17 @@ pub struct PageMapping {
     /// blocks of each plane.
     #[config(default = "superblock", source = "assumed: usual in drives for servers")]
     pub allocation: Allocation,
+    /// Garbage collection: its policy, when it runs, and static wear leveling.
+    #[config(default = "greedy", source = "assumed: the usual default of SSD simulators")]
+    pub garbage_collection: GarbageCollection,
+    /// Location of the mapping table.
+    #[config(default = "in_dram", source = "assumed: usual in drives for servers")]
+    pub mapping: MappingTable,
     /// Usable capacity, if less than the whole drive: a share of a pool of such drives, with the necessary
-    /// blocks per plane and its part of `spare_blocks`, `mapping_cache`, `slc_cache`, and `idle_power`.
+    /// blocks per plane and its part of `spare_blocks`, `mapping.size`, `slc_cache`, and `idle_power`.
     /// Absent means the whole drive.
     #[config(min = "512 B")]
     pub capacity: Option<Bytes>,
-    /// Number of erased superblocks below which garbage collection starts.
-    #[config(
-        default = 4,
-        min = 4,
-        max = 4096,
-        source = "assumed: one each for the host, garbage collection, and wear leveling, and one spare"
-    )]
-    pub reserve: u32,
-    /// Erased superblocks beyond `reserve` that garbage collection adds while the host is idle; a request stops
-    /// it. Absent means no garbage collection while idle.
-    #[config(min = 1, max = 1048576)]
-    pub idle_reserve: Option<u32>,
-    /// Garbage collection policy: selects the victim.
-    #[config(default = "greedy", source = "assumed: the usual default of SSD simulators")]
-    pub cleaning: Slot<CleaningFamily>,
-    /// Difference in erases at which cold data moves to worn superblocks (static wear leveling); 0 means
-    /// never.
-    #[config(default = 0, max = 4294967295, source = "assumed: off by default")]
-    pub wear_spread: u32,
     /// SLC cache: host writes use SLC mode while enough superblocks are erased; absent means none.
     pub slc_cache: Option<SlcCacheConfig>,
     /// Share of the buffer that holds data back for overwrites; data beyond it is programmed immediately.
@@ -70,17 +56,6 @@ pub struct PageMapping {
     /// `program`. If not, the drive keeps copies of these pages until the word line is full.
     #[config(default = false, source = "assumed: drives that guarantee flushed data keep copies")]
     pub paired_page_loss: bool,
-    /// Data programmed between two checkpoints of the mapping. After a power loss, later data is found by
-    /// reading spare areas.
-    #[config(
-        default = "1 GiB",
-        min = "512 B",
-        max = "1 PiB",
-        source = "assumed: a scan of the writes of a few seconds; drives are ready within a second or two"
-    )]
-    pub checkpoint_every: Bytes,
-    /// Mapping table in flash with a cache in DRAM (DFTL); absent means that the whole table is in DRAM.
-    pub mapping_cache: Option<MappingCacheConfig>,
     /// Flexible data placement (FDP): writes through different reclaim unit handles go to different
     /// superblocks. Absent means a drive without it.
     pub fdp: Option<FdpConfig>,

@@ -28,7 +28,6 @@ impl Config {
     /// whole drive.
     pub(crate) fn of_share(mut self) -> Config {
         let (Some(share), Some(capacity)) = (self.share(), self.mapping().capacity) else { return self };
-        let part = |bytes: u64, least: u64| Bytes(((bytes as f64 * share) as u64).max(least));
         let row = self.raw_bytes() / u64::from(self.blocks);
         let superblock = self.units_per_superblock() * self.unit.0;
         let Config { drive, layer } = &mut self;
@@ -37,11 +36,9 @@ impl Config {
         drive.spare_blocks = (f64::from(drive.spare_blocks) * share) as u32;
         drive.nand.idle_power = drive.nand.idle_power.map(|power| Power(power.0 * share));
         if let Layer::Pages(mapping) = layer {
-            if let Some(cache) = &mut mapping.mapping_cache {
-                cache.size = part(cache.size.0, drive.unit.0);
-            }
+            mapping.mapping.shrink_cache(share, drive.unit.0);
             if let Some(cache) = &mut mapping.slc_cache {
-                cache.size = part(cache.size.0, superblock);
+                cache.size = Bytes(((cache.size.0 as f64 * share) as u64).max(superblock));
             }
         }
         self

@@ -5,7 +5,7 @@ use nacre_kernel::Ratio;
 
 /// Whether the flash has space for the data, the reserve, and the open superblocks.
 pub(crate) fn has_room(config: &Config) -> bool {
-    let kept = config.mapping().reserve + config.superblocks_of_handles();
+    let kept = config.mapping().garbage_collection.reserve + config.superblocks_of_handles();
     let usable = config.superblocks();
     let units = config.units_per_superblock() as f64;
     usable >= kept + 2 && units_wanted(config) <= f64::from(usable - kept) * (units - 1.0)
@@ -24,10 +24,8 @@ pub(crate) fn units_wanted(config: &Config) -> f64 {
 
 /// Units of data and mapping table, as a multiple of the data.
 pub(crate) fn share_with_table(config: &Config) -> f64 {
-    match &config.mapping().mapping_cache {
-        Some(_) => 1.0 + config.mapping_entry.0 as f64 / config.unit.0 as f64,
-        None => 1.0,
-    }
+    let table = config.mapping().mapping.cached();
+    1.0 + table.map_or(0.0, |table| table.entries.entry.0 as f64 / config.unit.0 as f64)
 }
 
 /// A share as a percentage, rounded to hide binary fractions.

@@ -31,8 +31,8 @@ const PACE: u32 = 64;
 pub(crate) struct Rules {
     /// Whether the erased superblock with the fewest erases is written first.
     pub(crate) youngest_first: bool,
-    /// Difference of erases at which cold data moves; 0 means never.
-    pub(crate) wear_spread: u32,
+    /// Difference of erases at which cold data moves; `None` means never.
+    pub(crate) wear_spread: Option<u32>,
     /// Host units that the write buffer holds back per frontier, so that they can be overwritten there.
     pub(crate) held_units: u32,
     /// Number of erased superblocks that garbage collection reaches while the host is idle; 0 means no

@@ -436,13 +436,14 @@ impl<S: Store> Paged<S> {
         }
         let geometry = &self.array.geometry;
         let programs = self.array.flash.programs();
-        let every = (self.config.mapping().checkpoint_every.0 / u64::from(geometry.unit_bytes)).max(1);
+        let entries = self.config.mapping().mapping.entries();
+        let every = (entries.checkpoint_every.0 / u64::from(geometry.unit_bytes)).max(1);
         let since = (programs - outage.checkpoint) % every;
         recovery.pages_scanned = since.div_ceil(u64::from(geometry.units_per_page));
         outage.next_checkpoint = programs;
         let mappings =
             if geometry.mapping_units > 0 { geometry.mapping_units } else { geometry.logical_units };
-        let table = u64::from(mappings) * self.config.mapping_entry.0;
+        let table = u64::from(mappings) * entries.entry.0;
         scan::reading(&self.config, table.div_ceil(self.config.page.0), self.config.page.0)
             + scan::reading_spare(&self.config, recovery.pages_scanned)
             + self.finding_parity()

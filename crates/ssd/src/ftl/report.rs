@@ -48,7 +48,7 @@ pub(crate) fn life<S: Store>(
     let units_of_row = config.raw_bytes() / config.unit.0 / rows;
     let units = (units_of_row * u64::from(geometry.blocks_of_plane)) as f64;
     let erases: Vec<f64> = flash.blocks().iter().map(|block| f64::from(block.erases)).collect();
-    let rates = if config.pages().is_some_and(|mapping| mapping.wear_spread > 0) {
+    let rates = if config.pages().is_some_and(|mapping| mapping.garbage_collection.wear_spread.is_some()) {
         vec![1.0; erases.len()]
     } else {
         rates(&erases)

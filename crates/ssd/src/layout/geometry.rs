@@ -131,7 +131,7 @@ impl Geometry {
                 _ => 0,
             },
             units_per_superblock,
-            reserve: config.pages().map_or(0, |mapping| mapping.reserve),
+            reserve: config.pages().map_or(0, |mapping| mapping.garbage_collection.reserve),
             open_for_handles: config.superblocks_of_handles(),
             logical_units,
             mapping_units,

@@ -199,7 +199,10 @@ fn settings_that_exclude_allocation_by_plane_are_rejected() {
             "allocation = \"static\"\npage = \"8 KiB\"\nfdp = { initially_isolated = 2 }\nbuffer = \"64 KiB\"",
             "one open operation for each plane and placement handle",
         ),
-        ("allocation = \"static\"\ncleaning = \"hybrid\"", "a policy with partitions decides itself"),
+        (
+            "allocation = \"static\"\ngarbage_collection.policy = \"hybrid\"",
+            "a policy with partitions decides itself",
+        ),
         (
             "allocation = { kind = \"static\", copyback = true }\npage = \"8 KiB\"",
             "leave it out, or use units of 8 KiB",

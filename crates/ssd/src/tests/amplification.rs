@@ -24,7 +24,7 @@ fn amplification_with(settings: &str, cleaning: &str, over_provisioning: f64, tr
     // large ones.
     let pages = if cleaning == "greedy" { 128 } else { 32 };
     let settings = format!(
-        "pages = {pages}\nblocks = {SUPERBLOCKS}\ncleaning = \"{cleaning}\"\nover_provisioning = \"{over_provisioning} %\"\n{settings}"
+        "pages = {pages}\nblocks = {SUPERBLOCKS}\ngarbage_collection.policy = \"{cleaning}\"\nover_provisioning = \"{over_provisioning} %\"\n{settings}"
     );
     let mut device = driven(&settings);
     let count = device.unit_count();
@@ -122,7 +122,7 @@ fn every_policy_is_between_mixed_and_separated_data() {
     let u = 1.0 / 1.28 * superblocks / (superblocks - IDLE);
     let mixed = 1.0 + laws::fifo_mixed(u, &[(0.1, 0.9), (0.9, 0.1)]);
     for policy in ["greedy", "fifo", "cost_benefit", "d_choices"] {
-        let found = of_hot_and_cold(&format!("cleaning = \"{policy}\""));
+        let found = of_hot_and_cold(&format!("garbage_collection.policy = \"{policy}\""));
         assert!(found > separated(u) && found < mixed, "{} < {found} < {mixed} with {policy}", separated(u));
     }
 }

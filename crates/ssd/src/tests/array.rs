@@ -18,24 +18,26 @@ use nacre_media::store::{Memory, Store};
 /// A small array in `store`, with the garbage collection policy called `cleaning`.
 fn over<S: Store>(settings: &str, cleaning: &str, store: S) -> Array<S> {
     let mut workbench = workbench(3);
-    let config = config(&format!("{settings}\ncleaning = \"{cleaning}\""));
+    let config = config(&format!("{settings}\ngarbage_collection.policy = \"{cleaning}\""));
     let geometry = Geometry::of(&config);
-    let cleaner = cleaning::build(&config.mapping().cleaning, geometry.superblocks, &mut workbench).unwrap();
+    let cleaner =
+        cleaning::build(&config.mapping().garbage_collection.policy, geometry.superblocks, &mut workbench)
+            .unwrap();
     let durability = Durability {
         endurance: config.nand.endurance,
         spread: config.nand.endurance_spread.0,
         bad: config.factory_bad.0,
     };
     let blocks = Blocks::new(&geometry, config.blocks, durability, random("blocks"));
-    let mapping = config.mapping().mapping_cache.as_ref().map(|cache| {
+    let mapping = config.mapping().mapping.cached().map(|table| {
         let (pages, each) = (geometry.mapping_units, geometry.mappings_per_unit);
-        Box::new(CachedPages::new(pages, each, (cache.size.0 / 4096) as u32)) as Box<dyn MappingCache>
+        Box::new(CachedPages::new(pages, each, (table.size.0 / 4096) as u32)) as Box<dyn MappingCache>
     });
     let rules = Rules {
         erased_while_idle: 0,
         erases_in_turn: false,
         youngest_first: config.youngest_first,
-        wear_spread: config.mapping().wear_spread,
+        wear_spread: config.mapping().garbage_collection.wear_spread,
         held_units: (config.buffer.0 as f64 * config.mapping().buffer_kept.0 / 4096.0) as u32,
     };
     let mut array = Array::new(
@@ -111,15 +113,15 @@ fn every_unit_reads_as_its_last_write_under_every_policy() {
     let settings = [
         ("blocks = 32", "greedy"),
         ("blocks = 32", "fifo"),
-        ("blocks = 32\nover_provisioning = \"60 %\"\nwear_spread = 3", "greedy"),
-        ("blocks = 32\nover_provisioning = \"60 %\"\nwear_spread = 3", "d_choices"),
+        ("blocks = 32\nover_provisioning = \"60 %\"\ngarbage_collection.wear_spread = 3", "greedy"),
+        ("blocks = 32\nover_provisioning = \"60 %\"\ngarbage_collection.wear_spread = 3", "d_choices"),
         ("blocks = 32\nplanes = 3\nover_provisioning = \"40 %\"\nbuffer_kept = \"25 %\"", "cost_benefit"),
         (
-            "blocks = 64\nover_provisioning = \"60 %\"\nmapping_cache = { size = \"8 KiB\" }\nmapping_entry = \"16 B\"",
+            "blocks = 64\nover_provisioning = \"60 %\"\nmapping = { kind = \"cached_pages\", size = \"8 KiB\", entry = \"16 B\" }",
             "greedy",
         ),
         (
-            "blocks = 64\nover_provisioning = \"60 %\"\nmapping_cache = { size = \"4 KiB\" }\nwear_spread = 4\nmapping_entry = \"64 B\"",
+            "blocks = 64\nover_provisioning = \"60 %\"\nmapping = { kind = \"cached_pages\", size = \"4 KiB\", entry = \"64 B\" }\ngarbage_collection.wear_spread = 4",
             "fifo",
         ),
         ("blocks = 48\nspare_blocks = 8\nfactory_bad = \"4 %\"\nover_provisioning = \"70 %\"", "greedy"),
@@ -128,12 +130,15 @@ fn every_unit_reads_as_its_last_write_under_every_policy() {
             "greedy",
         ),
         (
-            "blocks = 32\npage = \"16 KiB\"\nallocation = { kind = \"static\", order = \"pwc\" }\nwear_spread = 3",
+            "blocks = 32\npage = \"16 KiB\"\nallocation = { kind = \"static\", order = \"pwc\" }\ngarbage_collection.wear_spread = 3",
             "fifo",
         ),
-        ("blocks = 32\nplanes = 2\npage = \"8 KiB\"\nallocation = \"dynamic\"\nwear_spread = 3", "d_choices"),
         (
-            "blocks = 32\nways = 4\nover_provisioning = \"160 %\"\nwear_spread = 3\nallocation = { kind = \"superblock\", parity = {} }",
+            "blocks = 32\nplanes = 2\npage = \"8 KiB\"\nallocation = \"dynamic\"\ngarbage_collection.wear_spread = 3",
+            "d_choices",
+        ),
+        (
+            "blocks = 32\nways = 4\nover_provisioning = \"160 %\"\ngarbage_collection.wear_spread = 3\nallocation = { kind = \"superblock\", parity = {} }",
             "greedy",
         ),
         (
@@ -141,11 +146,11 @@ fn every_unit_reads_as_its_last_write_under_every_policy() {
             "cost_benefit",
         ),
         (
-            "blocks = 64\nways = 4\nmulti_plane = false\nplanes = 2\nover_provisioning = \"160 %\"\nmapping_cache = { size = \"8 KiB\" }\nmapping_entry = \"16 B\"\nallocation = { kind = \"superblock\", parity = { stripe = 2 } }",
+            "blocks = 64\nways = 4\nmulti_plane = false\nplanes = 2\nover_provisioning = \"160 %\"\nmapping = { kind = \"cached_pages\", size = \"8 KiB\", entry = \"16 B\" }\nallocation = { kind = \"superblock\", parity = { stripe = 2 } }",
             "fifo",
         ),
         (
-            "blocks = 32\nplanes = 2\nover_provisioning = \"160 %\"\nwear_spread = 3\nallocation = { kind = \"superblock\", parity = {} }",
+            "blocks = 32\nplanes = 2\nover_provisioning = \"160 %\"\ngarbage_collection.wear_spread = 3\nallocation = { kind = \"superblock\", parity = {} }",
             "d_choices",
         ),
         (

@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn errors_are_reported_together() {
     let found = problems(
-        "buffer = \"4 KiB\"\nspare_blocks = 510\nread = [\"0 s\"]\nmapping_cache = { size = \"1 KiB\" }",
+        "buffer = \"4 KiB\"\nspare_blocks = 510\nread = [\"0 s\"]\nmapping = { kind = \"cached_pages\", size = \"1 KiB\" }",
     );
     for expected in [
         "give at least 8 KiB",
@@ -32,11 +32,11 @@ fn invalid_drives_are_rejected_with_the_valid_range() {
             "units, and 4294967295 are the most",
         ),
         ("factory_bad = \"20 %\"", "too many blocks are bad from the start"),
-        ("cleaning = \"hybrid\"", "a policy with partitions decides itself where data lies"),
-        ("blocks = 100\ncleaning = \"hybrid\"", "do not divide into partitions"),
-        ("reserve = 3", "4"),
+        ("garbage_collection.policy = \"hybrid\"", "a policy with partitions decides itself where data lies"),
+        ("blocks = 100\ngarbage_collection.policy = \"hybrid\"", "do not divide into partitions"),
+        ("garbage_collection.reserve = 3", "4"),
         ("arbitration = \"first_fit\"", "commands_first"),
-        ("idle_reserve = 200", "give at most "),
+        ("garbage_collection.idle_reserve = 200", "give at most "),
         (
             "read_energy = \"1 uJ\"\nerase_energy = \"1 uJ\"",
             "also set program_energy, transfer_energy, or no energy and no idle_power",
@@ -52,12 +52,6 @@ fn invalid_drives_are_rejected_with_the_valid_range() {
             "a superblock in SLC mode holds 336 KiB and is filled as a whole, given 64 KiB; give at \
              least 336 KiB, or remove slc_cache",
         ),
-        // 102,400 units of 4 KiB, with 1,024 mappings per unit of the table.
-        (
-            "mapping_cache = { size = \"404 KiB\" }",
-            "the whole mapping table has 400 KiB, given 404 KiB; give at most 400 KiB, or remove it to \
-             keep the whole table in DRAM",
-        ),
         (
             "blocks = 16\nover_provisioning = \"60 %\"\nkind = \"zns_ssd\"\nactive_zones = 11",
             "the drive has 10 zones, given 11; give at most 10, smaller zones, or more blocks",
@@ -72,7 +66,7 @@ fn invalid_drives_are_rejected_with_the_valid_range() {
             "the drive has one die",
         ),
         ("allocation = { kind = \"superblock\", parity = {} }", "one page of 4 with parity"),
-        ("blocks = 10\nreserve = 9", "give at least 11"),
+        ("blocks = 10\ngarbage_collection.reserve = 9", "give at least 11"),
         ("blocks = 100\nfdp = { persistently_isolated = 60 }", "give at least 126"),
         ("unit = \"3 KiB\"\npage = \"12 KiB\"", "a power of two"),
     ] {

@@ -50,7 +50,7 @@ fn a_flash_drive_keeps_its_bytes() {
         11,
         0,
         "planes = 2\nbuffer = \"8 KiB\"\nbuffer_kept = \"50 %\"\npower_protected = false\n\
-         scheduling = { kind = \"suspension\", suspend = \"20 us\" }\nwear_spread = 2\ncleaning = \"fifo\"",
+         scheduling = { kind = \"suspension\", suspend = \"20 us\" }\ngarbage_collection.wear_spread = 2\ngarbage_collection.policy = \"fifo\"",
     );
     flash(11, 0, "buffer = \"32 KiB\"\npower_protected = false\nerases_at_once = 1\nprograms_at_once = 1");
 }
@@ -63,7 +63,7 @@ fn a_flash_drive_that_fills_each_plane_by_itself_keeps_its_bytes() {
          buffer = \"8 KiB\"\npower_protected = false";
     for settings in [
         "allocation = \"static\"",
-        "allocation = { kind = \"static\", order = \"pwc\" }\nwear_spread = 2\nscheduling = { kind = \"suspension\", suspend = \"20 us\" }",
+        "allocation = { kind = \"static\", order = \"pwc\" }\ngarbage_collection.wear_spread = 2\nscheduling = { kind = \"suspension\", suspend = \"20 us\" }",
         "allocation = { kind = \"static\", order = \"pcw\" }\nregisters = 1\nbuffer_places = \"pool\"",
         "allocation = \"dynamic\"\nbuffer_kept = \"50 %\"\nerases_at_once = 1",
         "allocation = \"dynamic\"\npower_protected = true\nmulti_plane = false",
@@ -75,7 +75,7 @@ fn a_flash_drive_that_fills_each_plane_by_itself_keeps_its_bytes() {
 
 #[test]
 fn a_flash_drive_with_a_mapping_in_flash_keeps_its_bytes() {
-    let mapping = "mapping_cache = { size = \"1 KiB\" }\nmapping_entry = \"4 B\"";
+    let mapping = "mapping = { kind = \"cached_pages\", size = \"1 KiB\", entry = \"4 B\" }";
     flash(12, 0, &format!("{mapping}\npower_protected = false\nqueue = {{ kind = \"shared\", depth = 4 }}"));
     flash(12, 0, &format!("{mapping}\nbuffer_kept = \"25 %\""));
 }

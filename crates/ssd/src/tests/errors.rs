@@ -250,7 +250,7 @@ fn cold(times: u64) -> impl Iterator<Item = u64> {
 fn moved(settings: &str, times: u64) -> (Driven, u64) {
     let mut device = driven(&format!(
         "channels = 1\nways = 1\nplanes = 2\npages = 256\nblocks = 160\nover_provisioning = \"20 %\"\n\
-         allocation = {{ kind = \"static\", copyback = true }}\ncleaning = \"fifo\"\n{settings}"
+         allocation = {{ kind = \"static\", copyback = true }}\ngarbage_collection.policy = \"fifo\"\n{settings}"
     ));
     let ask = |device: &mut Driven, op, number| {
         device.ask(device.now, &unit(op, number));

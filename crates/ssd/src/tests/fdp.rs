@@ -64,7 +64,7 @@ fn two_lifetimes_amplify_as_the_law_of_one_stream_says_for_each_handle() {
         ("persistently_isolated = 2", 2.0),
         ("initially_isolated = 1, persistently_isolated = 1", 2.0),
     ] {
-        let mut device = drive_with(handles, superblocks, "cleaning = \"fifo\"\npages = 32");
+        let mut device = drive_with(handles, superblocks, "garbage_collection.policy = \"fifo\"\npages = 32");
         let (count, mut random) = (device.unit_count(), random("lifetimes"));
         let short = count / 5;
         for number in 0..count {
@@ -95,7 +95,7 @@ fn two_lifetimes_amplify_as_the_law_of_one_stream_says_for_each_handle() {
 #[test]
 fn data_of_an_initially_isolated_handle_never_enters_the_units_of_a_persistent_one() {
     // A persistent handle with a log next to two with random data that garbage collection mixes.
-    let settings = "pages = 128\ncleaning = \"fifo\"";
+    let settings = "pages = 128\ngarbage_collection.policy = \"fifo\"";
     let mut device = drive_with("initially_isolated = 2, persistently_isolated = 1", 512, settings);
     let (count, mut random) = (device.unit_count(), random("mixed"));
     let log = count / 8;
@@ -166,7 +166,7 @@ fn a_log_fills_and_erases_reclaim_units_as_wholes() {
 fn large_reclaim_units_amplify_as_superblocks_of_their_number() {
     for (reclaim_unit, blocks) in [(2, 1024_u32), (4, 2048)] {
         let settings = format!(
-            "cleaning = \"fifo\"\npages = 16\nallocation = {{ kind = \"superblock\", reclaim_unit = {reclaim_unit} }}"
+            "garbage_collection.policy = \"fifo\"\npages = 16\nallocation = {{ kind = \"superblock\", reclaim_unit = {reclaim_unit} }}"
         );
         let mut device = drive_with("initially_isolated = 1", blocks, &settings);
         let (count, mut random) = (device.unit_count(), random("large"));
@@ -183,9 +183,11 @@ fn large_reclaim_units_amplify_as_superblocks_of_their_number() {
 
 #[test]
 fn statistics_count_every_byte_that_the_flash_programs_and_erases() {
-    for settings in
-        ["", "allocation = { kind = \"superblock\", reclaim_unit = 2, parity = {} }", "wear_spread = 4"]
-    {
+    for settings in [
+        "",
+        "allocation = { kind = \"superblock\", reclaim_unit = 2, parity = {} }",
+        "garbage_collection.wear_spread = 4",
+    ] {
         let mut device = drive_with("initially_isolated = 1, persistently_isolated = 1", 128, settings);
         let (count, mut random) = (device.unit_count() * 2 / 3, random("statistics"));
         for number in 0..2 * count {

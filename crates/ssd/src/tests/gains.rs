@@ -9,7 +9,7 @@ use nacre_media::store::Nothing;
 /// Superblocks of 64 units, or blocks of 64 units in each plane, with little more space than data.
 const TIGHT: [&str; 3] = [
     "channels = 1\npages = 32\nblocks = 10\nover_provisioning = \"71 %\"",
-    "channels = 1\npages = 32\nblocks = 10\nover_provisioning = \"71 %\"\nwear_spread = 2",
+    "channels = 1\npages = 32\nblocks = 10\nover_provisioning = \"71 %\"\ngarbage_collection.wear_spread = 2",
     "channels = 1\nblocks = 10\nover_provisioning = \"73 %\"\nallocation = \"static\"",
 ];
 

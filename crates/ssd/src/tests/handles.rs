@@ -171,7 +171,7 @@ fn a_handle_that_nothing_is_written_through_has_no_amplification() {
 fn handles_that_the_drive_cannot_have_are_refused() {
     for (settings, problem) in [
         (
-            "fdp = { initially_isolated = 2 }\ncleaning = \"locality_gathering\"",
+            "fdp = { initially_isolated = 2 }\ngarbage_collection.policy = \"locality_gathering\"",
             "a policy with partitions decides",
         ),
         (
@@ -219,7 +219,7 @@ fn wear_leveling_keeps_the_data_of_handles_apart() {
 }
 
 fn levels_apart(allocation: &str) {
-    let settings = "fdp = { persistently_isolated = 2 }\nblocks = 64\nwear_spread = 4";
+    let settings = "fdp = { persistently_isolated = 2 }\nblocks = 64\ngarbage_collection.wear_spread = 4";
     let mut device = driven(&format!("{settings}\n{allocation}"));
     let count = device.unit_count();
     let mut random = random("leveled");

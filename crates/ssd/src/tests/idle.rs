@@ -3,8 +3,7 @@
 use super::*;
 
 /// Four dies that program 4 KiB in 500 us; superblocks of 256 units.
-const DRIVE: &str =
-    "blocks = 512\nbus = \"4 GB/s\"\ncommand = \"0 s\"\nlink = \"40 GB/s\"\ncleaning = \"fifo\"\n";
+const DRIVE: &str = "blocks = 512\nbus = \"4 GB/s\"\ncommand = \"0 s\"\nlink = \"40 GB/s\"\ngarbage_collection.policy = \"fifo\"\n";
 
 /// Writes `count` units selected by `draw`, with 32 outstanding; returns the completion time of the last one.
 fn burst(device: &mut Driven, count: u64, mut draw: impl FnMut() -> u64) -> Time {
@@ -29,10 +28,10 @@ fn burst_after_quiet(settings: &str, superblocks: u64) -> (u64, f64) {
 
 #[test]
 fn a_burst_within_the_thresholds_is_as_fast_as_on_an_empty_drive() {
-    let (copied, seconds) = burst_after_quiet("idle_reserve = 36", 30);
+    let (copied, seconds) = burst_after_quiet("garbage_collection.idle_reserve = 36", 30);
     assert_eq!(copied, 0, "36 superblocks are erased above the reserve");
     assert_close("programs alone", seconds, 30.0 * 256.0 / 4.0 * 500e-6, 0.02);
-    let (copied, _) = burst_after_quiet("idle_reserve = 36", 60);
+    let (copied, _) = burst_after_quiet("garbage_collection.idle_reserve = 36", 60);
     assert!(copied > 0, "the reserve is kept");
     let (copied, seconds) = burst_after_quiet("", 30);
     // Programs of host data and copies, reads of copies, and one erase per 64 pages of a die.
@@ -56,7 +55,7 @@ fn the_idle_reserve_is_not_spare_space() {
         // One superblock of writes, and the time to reclaim it.
         let mut draws = random("idle");
         let idle = amplification(
-            &format!("idle_reserve = {}", kept - 4),
+            &format!("garbage_collection.idle_reserve = {}", kept - 4),
             Box::new(move |device, units| {
                 let count = device.unit_count();
                 for _ in 0..units / 256 {
@@ -67,7 +66,7 @@ fn the_idle_reserve_is_not_spare_space() {
         );
         let mut draws = random("pace");
         let reserve = amplification(
-            &format!("reserve = {kept}"),
+            &format!("garbage_collection.reserve = {kept}"),
             Box::new(move |device, units| {
                 let count = device.unit_count();
                 device.precondition(units, |_| draws.below(count));
@@ -80,7 +79,7 @@ fn the_idle_reserve_is_not_spare_space() {
 #[test]
 fn idle_garbage_collection_does_not_depend_on_when_the_drive_runs() {
     let ends = [1, 1_000].map(|steps| {
-        let mut device = driven(&format!("{DRIVE}idle_reserve = 36"));
+        let mut device = driven(&format!("{DRIVE}garbage_collection.idle_reserve = 36"));
         let (count, mut random) = (device.unit_count(), random("steps"));
         device.precondition(2 * count, |_| random.below(count));
         let end = burst(&mut device, 1_000, || random.below(count));

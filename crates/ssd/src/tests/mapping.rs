@@ -34,7 +34,7 @@ fn a_moved_mapping_is_programmed_once_unless_its_page_is_cached_meanwhile() {
 /// A drive whose mapping table has 97 to 98 pages.
 fn cached(pages: u32, allocation: &str) -> Driven {
     driven(&format!(
-        "mapping_cache = {{ size = \"{} KiB\" }}\nover_provisioning = \"31 %\"\nblocks = 512\nallocation = \"{allocation}\"",
+        "mapping = {{ kind = \"cached_pages\", size = \"{} KiB\" }}\nover_provisioning = \"31 %\"\nblocks = 512\nallocation = \"{allocation}\"",
         4 * pages
     ))
 }
@@ -81,6 +81,7 @@ fn costs_by_what_misses(allocation: &str) {
         (wear.metadata as f64 / wear.host as f64, wear.write_amplification().unwrap())
     };
     let (none, least) = amplification(98);
+    assert_eq!(amplification(1_000), (none, least), "a larger cache holds the same table");
     let (some, more) = amplification(50);
     let (many, most) = amplification(5);
     assert!(none == 0.0, "{none}");

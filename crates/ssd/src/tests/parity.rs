@@ -200,7 +200,7 @@ fn every_page_of_a_block_is_programmed_once_and_in_order_and_every_stripe_has_pa
             "channels = 3\nallocation = { kind = \"superblock\", parity = { stripe = 3 } }\nbuffer_kept = \"25 %\"",
             3,
         ),
-        ("allocation = { kind = \"superblock\", parity = {} }\nwear_spread = 3", 4),
+        ("allocation = { kind = \"superblock\", parity = {} }\ngarbage_collection.wear_spread = 3", 4),
         (
             "allocation = { kind = \"superblock\", parity = {} }\nslc_cache = { size = \"4 MiB\", read = \"20 us\", program = \"200 us\" }",
             4,

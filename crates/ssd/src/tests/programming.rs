@@ -99,7 +99,7 @@ fn the_contract_of_devices_is_kept() {
         "blocks = 64\nprograms_at_once = 1",
         "blocks = 64\nprograms_at_once = 3\nplanes = 2\nscheduling = { kind = \"suspension\", suspend = \"20 us\" }\npower_protected = false",
         "blocks = 64\nprograms_at_once = 2\nallocation = \"dynamic\"\nplanes = 2\nregisters = 1",
-        "blocks = 64\nprograms_at_once = 2\nerases_at_once = 1\nallocation = \"static\"\nplanes = 2\nmapping_cache = { size = \"8 KiB\" }",
+        "blocks = 64\nprograms_at_once = 2\nerases_at_once = 1\nallocation = \"static\"\nplanes = 2\nmapping = { kind = \"cached_pages\", size = \"8 KiB\" }",
     ] {
         conformance(Time::from_us(200), || drive(settings));
     }

@@ -73,7 +73,7 @@ fn data_stays_in_the_group_that_its_placement_identifier_names() {
 #[test]
 fn a_group_amplifies_as_a_drive_of_its_dies() {
     let superblocks = 1024;
-    let mut device = two_groups(superblocks, "cleaning = \"fifo\"\npages = 64");
+    let mut device = two_groups(superblocks, "garbage_collection.policy = \"fifo\"\npages = 64");
     write_half_each(&mut device);
     // In each group: the reserve less half of what garbage collection gains, and half of each of two open superblocks.
     let idle = 4.5;
@@ -121,7 +121,7 @@ fn what_a_full_group_does_not_hold_goes_to_another_one() {
 
 #[test]
 fn stripes_with_parity_lie_in_their_group() {
-    let settings = "blocks = 1024\npages = 128\ncleaning = \"fifo\"\nover_provisioning = \"180 %\"\nbuffer = \"1 MiB\"\n\
+    let settings = "blocks = 1024\npages = 128\ngarbage_collection.policy = \"fifo\"\nover_provisioning = \"180 %\"\nbuffer = \"1 MiB\"\n\
                     allocation = { kind = \"superblock\", reclaim_groups = 2, parity = {} }";
     let mut device = driven(settings);
     write_half_each(&mut device);

@@ -37,7 +37,8 @@ fn closed_form(scanned: u64) -> Time {
 #[test]
 fn recovery_reads_the_checkpoint_and_later_spare_areas() {
     for (units, every, scanned) in [(1000, "1 GiB", 1000), (1000, "1 MiB", 1000 % 256), (256, "1 MiB", 0)] {
-        let mut device = driven(&format!("checkpoint_every = \"{every}\""));
+        let mut device =
+            driven(&format!("mapping = {{ kind = \"in_dram\", checkpoint_every = \"{every}\" }}"));
         let at = filled(&mut device, units);
         let recovery = device.fail(at);
         assert_eq!(recovery.pages_scanned, scanned);
@@ -228,7 +229,7 @@ fn a_unit_that_waits_for_others_of_its_program_is_lost_without_capacitors() {
 fn a_flush_waits_for_data_of_the_host_that_a_page_of_the_mapping_completes() {
     // Two units per page, a cache of one page with 64 mappings, and no reads of the flash.
     let mut device = driven(
-        "power_protected = false\npage = \"8 KiB\"\nmapping_cache = { size = \"4 KiB\" }\nmapping_entry = \"64 B\"\n\
+        "power_protected = false\npage = \"8 KiB\"\nmapping = { kind = \"cached_pages\", size = \"4 KiB\", entry = \"64 B\" }\n\
          unwritten = \"zeros\"",
     );
     device.submit(Time::ZERO, &unit(Op::Write, 0));

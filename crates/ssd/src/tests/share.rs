@@ -50,7 +50,9 @@ fn shares_of_a_drive_add_up_to_the_drive() {
 
 #[test]
 fn a_share_has_its_part_of_the_mapping_cache_and_the_slc_cache() {
-    let of = |capacity: &str| driven(&format!("mapping_cache = {{ size = \"64 KiB\" }}\n{capacity}"));
+    let of = |capacity: &str| {
+        driven(&format!("mapping = {{ kind = \"cached_pages\", size = \"64 KiB\" }}\n{capacity}"))
+    };
     let misses = |capacity: &str| {
         let mut device = of(capacity);
         let count = device.unit_count();

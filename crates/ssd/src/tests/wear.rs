@@ -25,7 +25,7 @@ fn static_leveling_bounds_the_spread_that_cold_data_causes() {
     let without = spread(&erases("", 40));
     assert!(without > 60.0, "{without}");
     for limit in [5, 20] {
-        let with = spread(&erases(&format!("wear_spread = {limit}"), 40));
+        let with = spread(&erases(&format!("garbage_collection.wear_spread = {limit}"), 40));
         // The superblock ahead may be erased a few more times while another one is emptied.
         assert!(with <= f64::from(limit) + 10.0, "{with} with a limit of {limit}");
     }
@@ -33,7 +33,8 @@ fn static_leveling_bounds_the_spread_that_cold_data_causes() {
 
 #[test]
 fn uniform_writes_wear_evenly() {
-    let mut device = driven("blocks = 64\nover_provisioning = \"40 %\"\ncleaning = \"fifo\"");
+    let mut device =
+        driven("blocks = 64\nover_provisioning = \"40 %\"\ngarbage_collection.policy = \"fifo\"");
     let count = device.unit_count();
     let mut random = random("even");
     device.precondition(60 * count, |_| random.below(count));

@@ -18,6 +18,9 @@ use nacre_kernel::{Column, Recovery, Request, Time, Wear, Zone, ZoneCommand, Zon
 use nacre_media::store::Store;
 use std::ops::Range;
 
+/// Bytes of one entry of the table of zones, which names a superblock.
+const TABLE_ENTRY_BYTES: u64 = 4;
+
 /// Zones over superblocks of flash.
 #[derive(State)]
 #[state(bound = "S: Store")]
@@ -340,7 +343,7 @@ impl<S: Store> Translation for Zones<S> {
         // A binary search among N operations, or none of them, takes as many looks as N has bits.
         let looks = u64::from(u32::BITS - self.table.operations_per_zone().leading_zeros());
         recovery.pages_scanned = looks * u64::from(self.table.active);
-        let bytes = self.table.members.len() as u64 * config.mapping_entry.0;
+        let bytes = self.table.members.len() as u64 * TABLE_ENTRY_BYTES;
         let table = reading(config, bytes.div_ceil(config.page.0), config.page.0);
         // Zones are looked into side by side, each by one die at a time.
         table + reading_spare(config, u64::from(self.table.active)) * looks

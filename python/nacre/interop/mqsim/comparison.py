@@ -169,8 +169,6 @@ def _rows(theirs: _Served, ours: _Served, flow: Flow, found: Translation) -> lis
 def _reason(flow: Flow, found: Translation) -> str:
     """Possible reason for a difference."""
     parts = []
-    if found.about("CMT_Capacity"):
-        parts.append("look-ups that miss: see CMT_Capacity")
     if flow.is_trace:
         parts.append("here, a partial page takes the channel time and buffer space of a page")
     if flow.settings.get("Read_Percentage") == 100:

@@ -248,8 +248,6 @@ def _stack(drive: Settings, flows: list[Flow], missing: list[Missing]) -> dict[s
     blocks = drive["Block_No_Per_Plane"] * drive["Die_No_Per_Chip"]
     blocks = blocks * drive["Plane_No_Per_Die"] // planes
     operation = page * planes
-    is_preempted = drive["Preemptible_GC_Enabled"]
-    threshold = "GC_Hard_Threshold" if is_preempted else "GC_Exec_Threshold"
     stack: dict[str, object] = {
         "kind": "ssd",
         "channels": drive["Flash_Channel_Count"],
@@ -269,8 +267,7 @@ def _stack(drive: Settings, flows: list[Flow], missing: list[Missing]) -> dict[s
         # A chip holds its page until the transfer ends, and transfers precede commands.
         "registers": 1,
         "arbitration": "pages_first",
-        "reserve": max(4, math.ceil(drive[threshold] * blocks)),
-        "cleaning": _cleaning(drive, missing),
+        "garbage_collection": _garbage_collection(drive, blocks, missing),
         "youngest_first": drive["Dynamic_Wearleveling_Enabled"],
         "endurance": drive["Block_PE_Cycles_Limit"],
         "buffer": f"{_buffer(drive, flows[0], operation, missing)} B",
@@ -283,22 +280,16 @@ def _stack(drive: Settings, flows: list[Flow], missing: list[Missing]) -> dict[s
         missing.append(
             Missing("Page_Capacity", f"the mapping knows {unit} B here, the largest power of two")
         )
-    if drive["Static_Wearleveling_Enabled"]:
-        stack["wear_spread"] = drive["Static_Wearleveling_Threshold"]
     if not drive["Ideal_Mapping_Table"]:
-        _mapping_cache(drive, stack, page, unit, missing)
+        stack["mapping"] = _cached_mapping(drive, stack, page)
     if drive["HostInterface_Type"] == "SATA":
         stack["queue"] = {"kind": "shared", "depth": drive["IO_Queue_Depth"]}
-    if is_preempted:
-        _idle_reserve(drive, blocks, stack, missing)
     _suspension(drive, stack, missing)
     return stack
 
 
-def _mapping_cache(
-    drive: Settings, stack: dict[str, object], page: int, unit: int, missing: list[Missing]
-) -> None:
-    """Mapping cache with single entries.
+def _cached_mapping(drive: Settings, stack: dict[str, object], page: int) -> dict[str, object]:
+    """Mapping table with a cache of single entries.
 
     An entry of the table has a flash page number and a bit for each sector of 512 B; a cached entry
     also has its LPN. A miss reads one sector of the table.
@@ -308,27 +299,22 @@ def _mapping_cache(
     number, sectors = math.log2(pages), page // _SECTOR
     entry = math.ceil((number + sectors) / 8)
     cached = max(1, drive["CMT_Capacity"] // math.ceil((2 * number + sectors) / 8))
-    share = float(str(stack["over_provisioning"]).removesuffix(" %")) / 100
-    units = int(pages * page / (1 + share)) // unit
-    table = -(-units // (unit // entry)) * unit
-    stack["mapping_entry"] = f"{entry} B"
-    stack["mapping_cache"] = {
-        "size": f"{min(cached * entry, table)} B",
-        "cached": "entries",
-    }
-    if cached * entry > table:
-        missing.append(Missing("CMT_Capacity", f"the whole mapping table has {table} B here"))
+    return {"kind": "cached_entries", "size": f"{cached * entry} B", "entry": f"{entry} B"}
 
 
-def _idle_reserve(
-    drive: Settings, blocks: int, stack: dict[str, object], missing: list[Missing]
-) -> None:
-    reserve = max(4, math.ceil(drive["GC_Hard_Threshold"] * blocks))
-    soft = math.ceil(drive["GC_Exec_Threshold"] * blocks)
-    stack["idle_reserve"] = max(1, soft - reserve)
-    missing.append(
-        Missing("Preemptible_GC_Enabled", "here, a request stops GC until the drive is idle")
-    )
+def _garbage_collection(drive: Settings, blocks: int, missing: list[Missing]) -> dict[str, object]:
+    """Garbage collection of planes with this number of blocks."""
+    exec_reserve = math.ceil(drive["GC_Exec_Threshold"] * blocks)
+    found: dict[str, object] = {"policy": _policy(drive, missing), "reserve": max(4, exec_reserve)}
+    if drive["Preemptible_GC_Enabled"]:
+        reserve = max(4, math.ceil(drive["GC_Hard_Threshold"] * blocks))
+        found |= {"reserve": reserve, "idle_reserve": max(1, exec_reserve - reserve)}
+        missing.append(
+            Missing("Preemptible_GC_Enabled", "here, a request stops GC until the drive is idle")
+        )
+    if drive["Static_Wearleveling_Enabled"] and drive["Static_Wearleveling_Threshold"]:
+        found["wear_spread"] = drive["Static_Wearleveling_Threshold"]
+    return found
 
 
 def _link(drive: Settings) -> float:
@@ -337,7 +323,7 @@ def _link(drive: Settings) -> float:
     return float(drive["PCIe_Lane_Bandwidth"] * drive["PCIe_Lane_Count"])
 
 
-def _cleaning(drive: Settings, missing: list[Missing]) -> object:
+def _policy(drive: Settings, missing: list[Missing]) -> object:
     policy = drive["GC_Block_Selection_Policy"]
     if policy in ("GREEDY", "FIFO"):
         return policy.lower()

@@ -14,9 +14,9 @@ impl<S: Store> Array<S> {
     /// Moves the data of the least worn superblock of `region` if the difference of erases is too large.
     /// Called after an erase.
     pub(crate) fn level_wear<W: FlashOps>(&mut self, region: usize, work: &mut W) {
-        let spread = self.rules.wear_spread;
+        let Some(spread) = self.rules.wear_spread else { return };
         let erased = &self.regions[region].erased;
-        if spread == 0 || erased.len() <= LAST + 1 {
+        if erased.len() <= LAST + 1 {
             return;
         }
         let erases = |superblock: u32| self.flash.blocks()[superblock as usize].erases;

@@ -1,0 +1,29 @@
+//! Settings of garbage collection.
+
+use nacre_config::{Configuration, Slot};
+use nacre_controller::cleaning::CleaningFamily;
+
+/// Garbage collection: when it runs, which victim it chooses, and static wear leveling.
+#[derive(Clone, Debug, Configuration)]
+#[config(short = "policy")]
+pub struct GarbageCollection {
+    /// Policy that selects the victim.
+    #[config(default = "greedy", source = "assumed: the usual default of SSD simulators")]
+    pub policy: Slot<CleaningFamily>,
+    /// Number of erased superblocks below which garbage collection starts.
+    #[config(
+        default = 4,
+        min = 4,
+        max = 4096,
+        source = "assumed: one each for the host, garbage collection, and wear leveling, and one spare"
+    )]
+    pub reserve: u32,
+    /// Erased superblocks beyond `reserve` that garbage collection adds while the host is idle; a request stops
+    /// it. Absent means no garbage collection while idle.
+    #[config(min = 1, max = 1048576)]
+    pub idle_reserve: Option<u32>,
+    /// Difference in erases at which cold data moves to worn superblocks (static wear leveling). Absent means
+    /// never.
+    #[config(min = 1, max = 4294967295)]
+    pub wear_spread: Option<u32>,
+}

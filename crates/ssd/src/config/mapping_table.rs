@@ -1,0 +1,75 @@
+//! Settings of the mapping table.
+
+use nacre_config::{Configuration, Kinds};
+use nacre_kernel::Bytes;
+
+/// Location of the mapping table.
+#[derive(Clone, Debug, Kinds)]
+pub enum MappingTable {
+    /// The whole table is in DRAM.
+    InDram(TableEntries),
+    /// In flash, with an LRU cache of its pages in DRAM (DFTL).
+    ///
+    /// A miss reads a page of the table. A changed page is programmed when it is evicted; pages that garbage
+    /// collection changed are programmed once per victim. Table pages are stored among the data, and garbage
+    /// collection moves them, too. With allocation by plane, they are placed like host data: in the plane given by
+    /// their number, or on the die that is free first. Pages that garbage collection changed stay in their plane.
+    CachedPages(CachedTable),
+    /// In flash, with an LRU cache of single mappings in DRAM, as in MQSim.
+    ///
+    /// Like `cached_pages`, but a miss caches one mapping of the page that it reads.
+    CachedEntries(CachedTable),
+}
+
+/// Entries and checkpoints of the table.
+#[derive(Clone, Debug, Configuration)]
+pub struct TableEntries {
+    /// Bytes of one mapping.
+    #[config(default = "4 B", min = "1 B", max = "64 B", source = "assumed: 32 bits, up to 16 TiB")]
+    pub entry: Bytes,
+    /// Data programmed between two checkpoints of the mapping. After a power loss, later data is found by
+    /// reading spare areas.
+    #[config(
+        default = "1 GiB",
+        min = "512 B",
+        max = "1 PiB",
+        source = "assumed: a scan of the writes of a few seconds; drives are ready within a second or two"
+    )]
+    pub checkpoint_every: Bytes,
+}
+
+/// A table in flash with a cache in DRAM.
+#[derive(Clone, Debug, Configuration)]
+pub struct CachedTable {
+    /// DRAM that caches mappings, without their keys. A cache that is larger than the table holds all of it.
+    #[config(min = "8 B", max = "1 PiB")]
+    pub size: Bytes,
+    /// Entries and checkpoints.
+    #[config(flatten)]
+    pub entries: TableEntries,
+}
+
+impl MappingTable {
+    /// Entries and checkpoints.
+    pub(crate) fn entries(&self) -> &TableEntries {
+        match self {
+            MappingTable::InDram(entries) => entries,
+            MappingTable::CachedPages(table) | MappingTable::CachedEntries(table) => &table.entries,
+        }
+    }
+
+    /// The table in flash with its cache; `None` if all of it is in DRAM.
+    pub(crate) fn cached(&self) -> Option<&CachedTable> {
+        match self {
+            MappingTable::InDram(_) => None,
+            MappingTable::CachedPages(table) | MappingTable::CachedEntries(table) => Some(table),
+        }
+    }
+
+    /// Gives the cache this share of its size, and at least `least` bytes.
+    pub(crate) fn shrink_cache(&mut self, share: f64, least: u64) {
+        if let MappingTable::CachedPages(table) | MappingTable::CachedEntries(table) = self {
+            table.size = Bytes(((table.size.0 as f64 * share) as u64).max(least));
+        }
+    }
+}
