@@ -155,9 +155,17 @@ pub struct Dynamic {
 }
 
 impl Allocation {
+    /// Settings of superblocks over all dies; `None` with allocation by plane.
+    fn superblock(&self) -> Option<&Superblock> {
+        match self {
+            Allocation::Superblock(of) => Some(of),
+            Allocation::Static(_) | Allocation::Dynamic(_) => None,
+        }
+    }
+
     /// Whether each plane has its own write frontiers and garbage collection.
     pub(crate) fn is_by_plane(&self) -> bool {
-        !matches!(self, Allocation::Superblock(_))
+        self.superblock().is_none()
     }
 
     /// Whether garbage collection copies pages inside their plane.
@@ -171,25 +179,16 @@ impl Allocation {
 
     /// Number of reclaim groups; 1 with allocation by plane.
     pub(crate) fn reclaim_groups(&self) -> u32 {
-        match self {
-            Allocation::Superblock(of) => of.reclaim_groups,
-            Allocation::Static(_) | Allocation::Dynamic(_) => 1,
-        }
+        self.superblock().map_or(1, |of| of.reclaim_groups)
     }
 
     /// Blocks of a superblock in each of its planes.
     pub(crate) fn reclaim_unit(&self) -> u32 {
-        match self {
-            Allocation::Superblock(of) => of.reclaim_unit,
-            Allocation::Static(_) | Allocation::Dynamic(_) => 1,
-        }
+        self.superblock().map_or(1, |of| of.reclaim_unit)
     }
 
     /// Operations of a stripe, including parity, if superblocks span this many `dies`; `None` without parity.
     pub(crate) fn stripe(&self, dies: u32) -> Option<u32> {
-        match self {
-            Allocation::Superblock(of) => Some(of.parity.as_ref()?.stripe.unwrap_or(dies)),
-            Allocation::Static(_) | Allocation::Dynamic(_) => None,
-        }
+        Some(self.superblock()?.parity.as_ref()?.stripe.unwrap_or(dies))
     }
 }

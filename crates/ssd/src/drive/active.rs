@@ -2,6 +2,7 @@
 
 use crate::flash::backend::ReadTimes;
 use crate::ftl::translation::Found;
+use crate::layout::members::Member;
 use nacre_kernel::event::{Payload, RequestId};
 use nacre_kernel::state::Value;
 use nacre_kernel::{Request, Status, Time, ZoneCommand, ZoneRefusal};
@@ -37,33 +38,7 @@ pub(crate) struct Active {
     /// Time that a flush waited for programs.
     pub(crate) drained: Time,
     /// Times of the part that ended last.
-    pub(crate) times: PartTimes,
-}
-
-/// Times of a part, by activity, without waiting for the die and channel.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
-pub(crate) struct PartTimes {
-    pub(crate) suspend: Time,
-    pub(crate) sense: Time,
-    pub(crate) transfer: Time,
-    pub(crate) correct: Time,
-}
-
-impl PartTimes {
-    /// Adds the times of a page read.
-    pub(crate) fn add(&mut self, read: &ReadTimes) {
-        self.suspend += read.suspend;
-        self.sense += read.sense;
-        self.transfer += read.transfer;
-    }
-
-    /// Adds the times of the next step.
-    pub(crate) fn add_step(&mut self, next: &PartTimes) {
-        self.suspend += next.suspend;
-        self.sense += next.sense;
-        self.transfer += next.transfer;
-        self.correct += next.correct;
-    }
+    pub(crate) times: ReadTimes,
 }
 
 /// Target of the read of a part.
@@ -96,7 +71,7 @@ pub(crate) struct Part {
     /// Decoding time.
     pub(crate) decoding: Time,
     pub(crate) is_lost: bool,
-    pub(crate) times: PartTimes,
+    pub(crate) times: ReadTimes,
     /// Physical pages of its units when it was read; empty without bit errors.
     pub(crate) pages: Vec<u32>,
     /// Uncorrectable units, which are rebuilt from parity.
@@ -105,17 +80,6 @@ pub(crate) struct Part {
     pub(crate) gone: Vec<u32>,
     /// Units of their stripes that are still being read.
     pub(crate) others: u32,
-    /// The unit to rebuild, if this part reads for a rebuild.
-    pub(crate) other: Other,
-}
-
-/// A unit of a stripe that is read to rebuild another one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
-pub(crate) struct Other {
-    /// The unit that is rebuilt.
-    pub(crate) unit: u32,
-    pub(crate) page: u32,
-    pub(crate) is_parity: bool,
-    pub(crate) operation: u32,
-    pub(crate) within: u32,
+    /// The unit that is read, if this part reads for the rebuild of `unit`.
+    pub(crate) other: Member,
 }

@@ -1,7 +1,8 @@
 //! Completion of requests: the time per activity, and the result.
 
 use super::Ssd;
-use crate::drive::active::{Active, PartTimes};
+use crate::drive::active::Active;
+use crate::flash::backend::ReadTimes;
 use crate::ftl::translation::Translation;
 use nacre_kernel::event::{Completions, Payload};
 use nacre_kernel::{Activity, Op, Status, ZoneAnswer};
@@ -10,40 +11,27 @@ impl<T: Translation> Ssd<T> {
     /// Completes request `number`. Time that neither the host interface nor the flash used is waiting.
     pub(super) fn complete(&mut self, number: u32, completions: &mut Completions) {
         let transit = self.host.transit(number);
-        let Active {
-            id,
-            arrived,
-            request,
-            began,
-            known,
-            drained,
-            is_lost,
-            status,
-            times,
-            written_at,
-            refusal,
-            ..
-        } = &self.active[number];
-        let status = if *is_lost { Status::MediaError } else { *status };
-        let translated = *known - *began;
-        let PartTimes { suspend, sense, transfer, correct } = *times;
+        let Active { id, arrived, request, drained, is_lost, written_at, refusal, .. } = self.active[number];
+        let Active { began, known, status, times, .. } = self.active[number];
+        let status = if is_lost { Status::MediaError } else { status };
+        let translated = known - began;
+        let ReadTimes { suspend, sense, transfer, correct } = times;
         let spent =
-            transit.software + transit.link + translated + *drained + suspend + sense + transfer + correct;
+            transit.software + transit.link + translated + drained + suspend + sense + transfer + correct;
         let spans = [
             (Activity::Software, transit.software),
             (Activity::Translate, translated),
-            (Activity::Queue, self.now - *arrived - spent),
+            (Activity::Queue, self.now - arrived - spent),
             (Activity::Suspend, suspend),
             (Activity::Read, sense),
             (Activity::Transfer, transfer),
             (Activity::Correct, correct),
-            (Activity::Drain, *drained),
+            (Activity::Drain, drained),
             (Activity::Link, transit.link),
         ];
-        let completed = completions.push(*id, self.now, status, self.id, spans);
+        let completed = completions.push(id, self.now, status, self.id, spans);
         if written_at.is_some() || refusal.is_some() {
-            let answer = ZoneAnswer { written_at: *written_at, refusal: *refusal };
-            completed.zone = Some(Box::new(answer));
+            completed.zone = Some(Box::new(ZoneAnswer { written_at, refusal }));
         }
         match request.op {
             Op::Read if T::CARRIES_BYTES => {

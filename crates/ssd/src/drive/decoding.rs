@@ -1,10 +1,10 @@
 //! Decoding of pages in a drive with bit errors: read retries, and rebuilds from the stripe.
 
 use super::{Event, Ssd};
-use crate::drive::active::{Other, Part, PartTimes, Target};
-use crate::ftl::translation::Found;
-use crate::ftl::translation::Translation;
-use crate::layout::members::Member;
+use crate::drive::active::{Part, Target};
+use crate::flash::backend::ReadTimes;
+use crate::ftl::translation::{Found, Translation};
+use crate::layout::geometry::Spot;
 use crate::reliability::errors::Sensing;
 
 impl<T: Translation> Ssd<T> {
@@ -67,16 +67,10 @@ impl<T: Translation> Ssd<T> {
 
     fn decode_other(&mut self, part: u32) {
         let Part { found, other, .. } = self.parts[part];
-        let member = Member {
-            page: other.page,
-            is_parity: other.is_parity,
-            operation: other.operation,
-            within: other.within,
-        };
         let erases = self.ftl.erases_of(found.superblock);
         let Some(errors) = &mut self.flash.errors.0 else { return };
-        let sensing = errors.decode_other(&member, erases, found.spot.cells, self.now);
-        errors.count_read_of(&member, sensing.senses);
+        let sensing = errors.decode_other(&other, erases, found.spot.cells, self.now);
+        errors.count_read_of(&other, sensing.senses);
         let entry = &mut self.parts[part];
         entry.is_decoded = true;
         (entry.senses, entry.decoding, entry.is_lost) = (sensing.senses, sensing.decoding, sensing.is_lost);
@@ -95,7 +89,7 @@ impl<T: Translation> Ssd<T> {
             self.rebuild(part, unit);
         }
         self.parts[part].beyond = beyond;
-        self.end_other(part, &PartTimes::default(), None);
+        self.end_other(part, &ReadTimes::default(), None);
     }
 
     /// Reads the other units of the stripe of `unit`, except those that are still in the buffer.
@@ -104,16 +98,14 @@ impl<T: Translation> Ssd<T> {
         let (filled, is_closed) = self.ftl.filled(superblock);
         let Part { unit: first, ref pages, .. } = self.parts[part];
         let page = pages[(unit - first) as usize];
-        for member in self.ftl.geometry().others(page, filled, is_closed) {
-            let mut spot = self.ftl.geometry().spot(member.operation);
-            spot.cells = self.ftl.cells(superblock);
-            if self.flash.is_programming(superblock, member.operation, spot.die) {
+        for other in self.ftl.geometry().others(page, filled, is_closed) {
+            let operation = other.operation;
+            let spot = Spot { cells: self.ftl.cells(superblock), ..self.ftl.geometry().spot(operation) };
+            if self.flash.is_programming(superblock, operation, spot.die) {
                 continue;
             }
-            let Member { page, is_parity, operation, within } = member;
             let found = Found { superblock, operation, spot, is_held: false };
             let (number, entry) = self.parts.take();
-            let other = Other { unit, page, is_parity, operation, within };
             *entry = Part { target: Target::Other(part), unit, units: 1, found, other, ..Part::default() };
             self.parts[part].others += 1;
             self.read_page(number);
@@ -122,14 +114,14 @@ impl<T: Translation> Ssd<T> {
 
     /// A unit of a stripe that `part` waits for was read. `gone` is the unit to rebuild if the one that was
     /// read is uncorrectable, too.
-    pub(super) fn end_other(&mut self, part: u32, times: &PartTimes, gone: Option<u32>) {
+    pub(super) fn end_other(&mut self, part: u32, times: &ReadTimes, gone: Option<u32>) {
         let entry = &mut self.parts[part];
         entry.others -= 1;
         entry.gone.extend(gone);
         if entry.others > 0 {
             return;
         }
-        entry.times.add_step(times);
+        entry.times.add(times);
         entry.is_lost |= !entry.gone.is_empty();
         let (beyond, gone) = (std::mem::take(&mut entry.beyond), std::mem::take(&mut entry.gone));
         if let Some(errors) = &mut self.flash.errors.0 {

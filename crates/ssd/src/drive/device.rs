@@ -2,7 +2,6 @@
 
 use super::{Event, Ssd};
 use crate::drive::active::Active;
-use crate::drive::report;
 use crate::flash::backend::Done;
 use crate::flash::command::Owner;
 use crate::ftl::translation::Translation;
@@ -62,7 +61,9 @@ impl<T: Translation> Ssd<T> {
         self.flash.take_done(&mut done);
         for done in done.drain(..) {
             match done {
-                Done::Read { owner: Owner::Request(number), times } => self.end_page_of(number, &times),
+                Done::Read { owner: Owner::Request(number), times } => {
+                    self.end_part_of(number, &times, false);
+                }
                 Done::Read { owner: Owner::Part(part), times } => self.end_page(part, &times),
                 Done::Read { .. } => unreachable!("it is never reported"),
                 Done::Programmed { superblock, operation } => self.ftl.programmed(superblock, operation),
@@ -195,20 +196,7 @@ impl<T: Translation> Device for Ssd<T> {
     }
 
     fn report(&self, elapsed: Time) -> ComponentReport {
-        report::of(
-            &report::Parts {
-                id: self.id,
-                path: &self.path,
-                config: &self.config,
-                flash: &self.flash,
-                host: &self.host,
-                book: &self.book,
-                end_of_life: self.end_of_life,
-                share: self.share,
-            },
-            &self.ftl,
-            elapsed,
-        )
+        self.report_over(elapsed)
     }
 
     fn check_invariants(&self) {
@@ -298,9 +286,8 @@ impl<T: Translation> Preconditioning for Ssd<T> {
         for group in requests.chunks(PREFETCHED) {
             self.ftl.prefetch(group);
             for request in group.iter().filter(|request| request.op == Op::Write && request.bytes > 0) {
-                let outcome = self.ftl.precondition(request, &mut self.book);
-                if outcome.is_refused {
-                    self.refuse(Time::ZERO, outcome);
+                if let Err(refusal) = self.ftl.precondition(request, &mut self.book) {
+                    self.refuse(Time::ZERO, refusal);
                 } else if let Some(errors) = &mut self.flash.errors.0 {
                     let (first, last) = self.ftl.geometry().units_of(request);
                     (first..=last).for_each(|unit| errors.replace(unit));

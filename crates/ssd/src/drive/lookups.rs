@@ -4,8 +4,7 @@ use super::Ssd;
 use crate::drive::active::{Part, Target};
 use crate::flash::backend::HostRead;
 use crate::flash::command::Owner;
-use crate::ftl::translation::Found;
-use crate::ftl::translation::{Mapping, Translation};
+use crate::ftl::translation::{Found, Mapping, Translation};
 use nacre_kernel::{Activity, Op};
 
 impl<T: Translation> Ssd<T> {
@@ -42,10 +41,7 @@ impl<T: Translation> Ssd<T> {
     /// Makes request `number` wait for `page` of the mapping table, which is read unless the buffer has it.
     fn read_mapping(&mut self, number: u32, page: u32, found: Option<Found>) {
         let Some(found) = found else { return };
-        let is_buffered = found.superblock != u32::MAX
-            && (found.is_held
-                || self.flash.is_programming(found.superblock, found.operation, found.spot.die));
-        if is_buffered {
+        if found.superblock != u32::MAX && self.is_buffered(&found) {
             return;
         }
         self.lookups.push((page, number));
@@ -54,16 +50,8 @@ impl<T: Translation> Ssd<T> {
         *entry = Part { target: Target::Mapping(page), found, ..Part::default() };
         let unit = self.ftl.geometry().logical_units + page;
         let planes = if self.flash.timing.lanes > 1 { self.ftl.planes_of(unit, 1) } else { 0..1 };
-        let data = self.flash.timing.mapping_data;
-        let read = HostRead {
-            owner: Owner::Part(part),
-            spot: found.spot,
-            planes,
-            units: 1,
-            data,
-            activity: Activity::Translate,
-        };
-        self.flash.read(&read);
+        let (owner, spot, data) = (Owner::Part(part), found.spot, self.flash.timing.mapping_data);
+        self.flash.read(&HostRead { owner, spot, planes, units: 1, data, activity: Activity::Translate });
     }
 
     /// All mappings of a request are known.
@@ -72,7 +60,9 @@ impl<T: Translation> Ssd<T> {
         match request.op {
             Op::Read => self.read_units(number, self.ftl.geometry().units_of(&request)),
             Op::Write => self.take_turn(number),
-            Op::Trim => self.trim(number),
+            Op::Trim => {
+                self.trim(number);
+            }
             Op::Flush => unreachable!("a flush needs no mapping"),
         }
     }

@@ -6,7 +6,7 @@ mod decoding;
 mod device;
 mod lookups;
 mod reading;
-pub(crate) mod report;
+mod report;
 mod writing;
 
 use crate::book::Book;

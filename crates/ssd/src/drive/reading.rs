@@ -2,11 +2,11 @@
 
 use super::Ssd;
 use crate::config::Unwritten;
-use crate::drive::active::{Part, PartTimes, Target};
+use crate::drive::active::{Part, Target};
 use crate::flash::backend::{HostRead, ReadTimes};
 use crate::flash::command::Owner;
-use crate::ftl::translation::Found;
-use crate::ftl::translation::Translation;
+use crate::ftl::translation::{Found, Translation};
+use crate::layout::geometry::Spot;
 use nacre_kernel::{Activity, Time};
 
 impl<T: Translation> Ssd<T> {
@@ -33,7 +33,7 @@ impl<T: Translation> Ssd<T> {
             self.read_part(number, (unit, units), found);
             unit += units;
         }
-        self.end_part_of(number, &PartTimes::default(), false);
+        self.end_part_of(number, &ReadTimes::default(), false);
     }
 
     /// Reads units of one operation, unless the buffer has them.
@@ -45,9 +45,7 @@ impl<T: Translation> Ssd<T> {
             if self.config.unwritten != Unwritten::Flash {
                 return;
             }
-        } else if found.is_held
-            || self.flash.is_programming(found.superblock, found.operation, found.spot.die)
-        {
+        } else if self.is_buffered(&found) {
             self.book.buffer_hits += u64::from(units);
             if self.is_lost((unit, units)) {
                 self.active[number].is_lost = true;
@@ -56,10 +54,8 @@ impl<T: Translation> Ssd<T> {
         }
         self.active[number].parts += 1;
         if self.flash.errors.0.is_none() {
-            let planes = if self.flash.timing.lanes > 1 { self.ftl.planes_of(unit, units) } else { 0..1 };
-            let (owner, spot) = (Owner::Request(number), found.spot);
             let data = self.data_of(number, (unit, units));
-            return self.flash.read(&HostRead { owner, spot, planes, units, data, activity: Activity::Read });
+            return self.read_flash(Owner::Request(number), (unit, units), found.spot, data);
         }
         let (part, entry) = self.parts.take();
         *entry = Part { active: number, target: Target::Units, unit, units, found, ..Part::default() };
@@ -69,19 +65,24 @@ impl<T: Translation> Ssd<T> {
         self.read_page(part);
     }
 
+    /// Whether the buffer has the units of `found`, or they are being programmed.
+    #[inline]
+    pub(super) fn is_buffered(&self, found: &Found) -> bool {
+        found.is_held || self.flash.is_programming(found.superblock, found.operation, found.spot.die)
+    }
+
+    /// Reads units of the host in one operation for `owner`.
+    #[inline]
+    pub(super) fn read_flash(&mut self, owner: Owner, (unit, units): (u32, u32), spot: Spot, data: Time) {
+        let planes = if self.flash.timing.lanes > 1 { self.ftl.planes_of(unit, units) } else { 0..1 };
+        self.flash.read(&HostRead { owner, spot, planes, units, data, activity: Activity::Read });
+    }
+
     /// Channel time of the data of these units.
     #[inline]
     fn data_of(&self, number: u32, units: (u32, u32)) -> Time {
         let unit_bytes = self.ftl.geometry().unit_bytes;
         self.flash.timing.data_of(&self.active[number].request, units, unit_bytes)
-    }
-
-    /// A page of a request has crossed the channel, in a drive without bit errors.
-    #[inline]
-    pub(super) fn end_page_of(&mut self, number: u32, times: &ReadTimes) {
-        let mut own = PartTimes::default();
-        own.add(times);
-        self.end_part_of(number, &own, false);
     }
 
     /// Records the physical pages of the units of `part`: they may move before they are read.
@@ -95,21 +96,17 @@ impl<T: Translation> Ssd<T> {
     #[inline]
     pub(super) fn read_page(&mut self, part: u32) {
         let Part { unit, units, target, ref found, ref other, .. } = self.parts[part];
-        let (spot, is_other) = (found.spot, matches!(target, Target::Other(_)));
-        let planes = match self.flash.timing.lanes {
-            1 => 0..1,
-            _ if is_other => {
-                let geometry = self.ftl.geometry();
-                let plane = geometry.lane_within(other.operation, other.within) % geometry.planes;
-                plane..plane + 1
-            }
-            _ => self.ftl.planes_of(unit, units),
-        };
-        let owner = Owner::Part(part);
+        let (spot, owner) = (found.spot, Owner::Part(part));
         let data = match target {
             Target::Units => self.data_of(self.parts[part].active, (unit, units)),
             _ => self.flash.timing.unit_data * u64::from(units),
         };
+        if !matches!(target, Target::Other(_)) {
+            return self.read_flash(owner, (unit, units), spot, data);
+        }
+        let geometry = self.ftl.geometry();
+        let plane = geometry.lane_within(other.operation, other.within) % geometry.planes;
+        let planes = if self.flash.timing.lanes > 1 { plane..plane + 1 } else { 0..1 };
         self.flash.read(&HostRead { owner, spot, planes, units, data, activity: Activity::Read });
     }
 
@@ -140,9 +137,9 @@ impl<T: Translation> Ssd<T> {
         }
     }
 
-    /// One part of a read has ended; after the last one, the data goes to the host.
+    /// One part of a read has ended, or its page has crossed the channel in a drive without bit errors. After the last one, the data goes to the host.
     #[inline]
-    fn end_part_of(&mut self, number: u32, times: &PartTimes, is_lost: bool) {
+    pub(super) fn end_part_of(&mut self, number: u32, times: &ReadTimes, is_lost: bool) {
         let active = &mut self.active[number];
         active.parts -= 1;
         active.times = *times;

@@ -1,51 +1,60 @@
 //! Report of a drive.
 
-use crate::book::Book;
-use crate::config::Config;
-use crate::flash::backend::Backend;
+use super::Ssd;
 use crate::ftl::translation::Translation;
-use crate::host::Host;
-use nacre_kernel::{Activity, Bytes, Column, ComponentId, ComponentReport, Resource, Time, Wear};
+use nacre_kernel::{Activity, Bytes, Column, ComponentReport, Resource, Time, Wear};
 use nacre_media::flash::Operation;
 
-/// Inputs of a report, in addition to the translation layer.
-pub(crate) struct Parts<'a> {
-    pub(crate) id: ComponentId,
-    pub(crate) path: &'a str,
-    pub(crate) config: &'a Config,
-    pub(crate) flash: &'a Backend,
-    pub(crate) host: &'a Host,
-    pub(crate) book: &'a Book,
-    /// Time when the drive became read-only, and the bytes written by then.
-    pub(crate) end_of_life: Option<(Time, u64)>,
-    /// Share of a whole drive; `None` for a whole drive.
-    pub(crate) share: Option<f64>,
-}
+impl<T: Translation> Ssd<T> {
+    /// The report over `elapsed`.
+    pub(super) fn report_over(&self, elapsed: Time) -> ComponentReport {
+        let (config, ftl) = (&self.config, &self.ftl);
+        let wear = ftl.wear(&self.book);
+        let end_of_life = self.end_of_life.map(|(at, _)| at);
+        let mut columns = ftl.columns();
+        columns.extend(end_of_life_columns(self.end_of_life));
+        ComponentReport {
+            id: self.id,
+            kind: T::KIND,
+            path: self.path.clone(),
+            resources: self.resources(&wear),
+            is_energy_modeled: config.nand.energies().is_known(),
+            idle_energy: config.nand.idle_power.map(|power| power.over(elapsed)),
+            counters: ftl.counters(&self.book, &self.flash),
+            cost: config.price.map(|price| price.of(Bytes(ftl.geometry().capacity()))),
+            area_mm2: None,
+            // A worn-out drive programs nothing more, however long the run continues.
+            lifetime_days: lifetime_days(ftl.life(), &wear, end_of_life.unwrap_or(elapsed).min(elapsed)),
+            columns,
+            wear: Some(wear),
+            drive_share: self.share,
+            faults: Vec::new(),
+            children: Vec::new(),
+        }
+    }
 
-/// The report over `elapsed`.
-pub(crate) fn of<T: Translation>(parts: &Parts<'_>, ftl: &T, elapsed: Time) -> ComponentReport {
-    let config = parts.config;
-    let wear = ftl.wear(parts.book);
-    let end_of_life = parts.end_of_life.map(|(at, _)| at);
-    let mut columns = ftl.columns();
-    columns.extend(end_of_life_columns(parts.end_of_life));
-    ComponentReport {
-        id: parts.id,
-        kind: T::KIND,
-        path: parts.path.to_string(),
-        resources: resources(parts, &wear, ftl.parity_units()),
-        is_energy_modeled: config.nand.energies().is_known(),
-        idle_energy: config.nand.idle_power.map(|power| power.over(elapsed)),
-        counters: ftl.counters(parts.book, parts.flash),
-        cost: config.price.map(|price| price.of(Bytes(ftl.geometry().capacity()))),
-        area_mm2: None,
-        // A worn-out drive programs nothing more, however long the run continues.
-        lifetime_days: lifetime_days(ftl.life(), &wear, end_of_life.unwrap_or(elapsed).min(elapsed)),
-        columns,
-        wear: Some(wear),
-        drive_share: parts.share,
-        faults: Vec::new(),
-        children: Vec::new(),
+    fn resources(&self, wear: &Wear) -> Vec<Resource> {
+        let (flash, geometry) = (&self.flash, &self.flash.geometry);
+        let energies = self.config.nand.energies();
+        let parity = self.ftl.parity_units();
+        let mut dies = flash.die_charges.clone();
+        for (activity, units) in [
+            (Activity::Drain, wear.host + wear.padding),
+            (Activity::Clean, wear.cleaned),
+            (Activity::LevelWear, wear.leveled),
+            (Activity::Translate, wear.metadata - parity),
+            (Activity::Correct, parity),
+        ] {
+            let pages = units / u64::from(geometry.units_per_page);
+            let programmed = pages.saturating_sub(flash.counts.unprogrammed[activity as usize]);
+            dies.count(Operation::Program as usize, activity, programmed);
+        }
+        let channels = flash.channel_charges.ledger(&energies);
+        let mut resources = self.host.resources();
+        resources.push(Resource { name: "channels", servers: geometry.channels, ledger: channels });
+        resources.push(Resource { name: "dies", servers: geometry.dies, ledger: dies.ledger(&energies) });
+        resources.extend(flash.errors.0.as_ref().map(|errors| errors.resource()));
+        resources
     }
 }
 
@@ -53,30 +62,6 @@ pub(crate) fn of<T: Translation>(parts: &Parts<'_>, ftl: &T, elapsed: Time) -> C
 fn lifetime_days(life: Option<f64>, wear: &Wear, elapsed: Time) -> Option<f64> {
     let (life, programs) = (life?, wear.programs());
     (programs > 0).then(|| life / programs as f64 * (elapsed.as_secs_f64() / 86_400.0))
-}
-
-fn resources(parts: &Parts<'_>, wear: &Wear, parity: u64) -> Vec<Resource> {
-    let Parts { flash, .. } = *parts;
-    let geometry = &flash.geometry;
-    let energies = parts.config.nand.energies();
-    let mut dies = flash.die_charges.clone();
-    for (activity, units) in [
-        (Activity::Drain, wear.host + wear.padding),
-        (Activity::Clean, wear.cleaned),
-        (Activity::LevelWear, wear.leveled),
-        (Activity::Translate, wear.metadata - parity),
-        (Activity::Correct, parity),
-    ] {
-        let pages = units / u64::from(geometry.units_per_page);
-        let programmed = pages.saturating_sub(flash.counts.unprogrammed[activity as usize]);
-        dies.count(Operation::Program as usize, activity, programmed);
-    }
-    let channels = flash.channel_charges.ledger(&energies);
-    let mut resources = parts.host.resources();
-    resources.push(Resource { name: "channels", servers: geometry.channels, ledger: channels });
-    resources.push(Resource { name: "dies", servers: geometry.dies, ledger: dies.ledger(&energies) });
-    resources.extend(flash.errors.0.as_ref().map(|errors| errors.resource()));
-    resources
 }
 
 /// Time when the drive became read-only, and the bytes written by then.

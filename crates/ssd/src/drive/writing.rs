@@ -2,10 +2,9 @@
 
 use super::Ssd;
 use crate::drive::active::{Part, Target};
-use crate::flash::backend::HostRead;
 use crate::flash::command::Owner;
-use crate::ftl::translation::{Outcome, Translation, Written};
-use nacre_kernel::{Activity, Op, Request, Status, Time};
+use crate::ftl::translation::{Translation, Written};
+use nacre_kernel::{Op, Request, Status, Time, ZoneRefusal};
 
 impl<T: Translation> Ssd<T> {
     /// Starts a write in the drive.
@@ -33,7 +32,7 @@ impl<T: Translation> Ssd<T> {
         while let Some(&number) = self.writers.front() {
             let is_over = match self.active[number].request.op {
                 Op::Trim if self.active[number].command.is_some() => self.command_in_turn(number),
-                Op::Trim => self.trim_in_turn(number),
+                Op::Trim => self.trim(number),
                 _ => self.write_units(number),
             };
             if !is_over {
@@ -46,22 +45,19 @@ impl<T: Translation> Ssd<T> {
     /// Writes the rest of a write while the buffer has space. Returns whether the write is complete.
     fn write_units(&mut self, number: u32) -> bool {
         if self.active[number].command.is_some()
-            && let Err(outcome) = self.place_append(number)
+            && let Err(refusal) = self.place_append(number)
         {
-            self.end_refused(number, outcome);
-            return true;
+            return self.end_refused(number, refusal);
         }
         let request = self.active[number].request;
         let (first, last) = self.ftl.geometry().units_of(&request);
-        if self.active[number].next_unit == first {
-            let outcome = self.ftl.admit(&request, &mut self.book);
-            if outcome.is_refused {
-                self.end_refused(number, outcome);
-                return true;
-            }
+        if self.active[number].next_unit == first
+            && let Err(refusal) = self.ftl.admit(&request)
+        {
+            return self.end_refused(number, refusal);
         }
         let data = std::mem::take(&mut self.active[number].data);
-        let mut outcome = Outcome::default();
+        let mut outcome = Ok(());
         let mut unit = self.active[number].next_unit;
         while unit <= last && self.flash.slots.has_room() {
             if !is_whole(&request, unit, self.ftl.geometry().unit_bytes) {
@@ -74,16 +70,15 @@ impl<T: Translation> Ssd<T> {
             }
             let written = Written { number, request: &request, data: &data };
             outcome = self.ftl.write(unit, &written, &mut self.flash);
-            if outcome.is_refused {
+            if outcome.is_err() {
                 break;
             }
             unit += 1;
         }
         let active = &mut self.active[number];
         (active.data, active.next_unit) = (data, unit);
-        if outcome.is_refused {
-            self.end_refused(number, outcome);
-            return true;
+        if let Err(refusal) = outcome {
+            return self.end_refused(number, refusal);
         }
         if self.active[number].is_lost {
             self.host.answer(self.now, number);
@@ -98,7 +93,7 @@ impl<T: Translation> Ssd<T> {
 
     /// An append that has its turn gets its address.
     #[cold]
-    fn place_append(&mut self, number: u32) -> Result<(), Outcome> {
+    fn place_append(&mut self, number: u32) -> Result<(), ZoneRefusal> {
         let active = &mut self.active[number];
         if active.written_at.is_none() {
             active.request.address = self.ftl.place_append(&active.request)?;
@@ -108,18 +103,21 @@ impl<T: Translation> Ssd<T> {
         Ok(())
     }
 
-    fn end_refused(&mut self, number: u32, outcome: Outcome) {
-        self.refuse(self.now, outcome);
+    /// Ends a rejected write. Returns `true`: it is over.
+    fn end_refused(&mut self, number: u32, refusal: ZoneRefusal) -> bool {
+        self.refuse(self.now, refusal);
         let active = &mut self.active[number];
-        (active.status, active.refusal, active.written_at) = (Status::WriteRefused, outcome.refusal, None);
+        active.status = Status::WriteRefused;
+        (active.refusal, active.written_at) = (T::HAS_ZONES.then_some(refusal), None);
         self.host.answer(self.now, number);
+        true
     }
 
     /// A write was rejected at `at`.
     #[cold]
-    pub(super) fn refuse(&mut self, at: Time, outcome: Outcome) {
+    pub(super) fn refuse(&mut self, at: Time, refusal: ZoneRefusal) {
         self.book.refused_writes += 1;
-        if outcome.is_worn_out {
+        if refusal == ZoneRefusal::WornOut {
             let bytes = self.ftl.host_bytes();
             self.end_of_life.get_or_insert((at, bytes));
         }
@@ -141,14 +139,12 @@ impl<T: Translation> Ssd<T> {
         if self.is_lost((unit, 1)) {
             return false;
         }
-        let is_buffered =
-            found.is_held || self.flash.is_programming(found.superblock, found.operation, found.spot.die);
-        if !is_buffered && self.flash.errors.0.is_none() {
-            let planes = if self.flash.timing.lanes > 1 { self.ftl.planes_of(unit, 1) } else { 0..1 };
-            let spot = found.spot;
-            let (owner, data) = (Owner::None, self.flash.timing.unit_data);
-            self.flash.read(&HostRead { owner, spot, planes, units: 1, data, activity: Activity::Read });
-        } else if !is_buffered {
+        if self.is_buffered(&found) {
+            return true;
+        }
+        if self.flash.errors.0.is_none() {
+            self.read_flash(Owner::None, (unit, 1), found.spot, self.flash.timing.unit_data);
+        } else {
             let (part, entry) = self.parts.take();
             *entry = Part { target: Target::Rest, unit, units: 1, found, ..Part::default() };
             self.note_pages(part);
@@ -159,7 +155,7 @@ impl<T: Translation> Ssd<T> {
 
     /// Starts a trim in the drive.
     pub(super) fn begin_trim(&mut self, number: u32) {
-        if T::TRIMS_IN_TURN {
+        if T::HAS_ZONES {
             return self.take_turn(number);
         }
         let units = self.ftl.geometry().units_of(&self.active[number].request);
@@ -168,15 +164,9 @@ impl<T: Translation> Ssd<T> {
         }
     }
 
-    /// The mappings of a trim are known.
-    pub(super) fn trim(&mut self, number: u32) {
-        let request = self.active[number].request;
-        self.ftl.trim(&request, &mut self.flash, &mut self.book);
-        self.host.answer(self.now, number);
-    }
-
-    /// Performs a trim that has reached the front of the queue. Returns whether it is complete.
-    fn trim_in_turn(&mut self, number: u32) -> bool {
+    /// Performs a trim whose mappings are known, or that has reached the front of the queue. Returns whether it
+    /// is complete.
+    pub(super) fn trim(&mut self, number: u32) -> bool {
         let request = self.active[number].request;
         let is_over = self.ftl.trim(&request, &mut self.flash, &mut self.book);
         if is_over {
@@ -191,8 +181,8 @@ impl<T: Translation> Ssd<T> {
         let command = active.command.expect("only zone commands get here");
         let done = self.ftl.command(command, active.request.address, &mut self.flash, &mut self.book);
         let Some(outcome) = done else { return false };
-        if outcome.is_refused {
-            (active.status, active.refusal) = (Status::WriteRefused, outcome.refusal);
+        if let Err(refusal) = outcome {
+            (active.status, active.refusal) = (Status::WriteRefused, Some(refusal));
         }
         self.host.answer(self.now, number);
         true
@@ -211,7 +201,7 @@ impl<T: Translation> Ssd<T> {
     pub(super) fn end_flush(&mut self, number: u32) {
         let mut status = Status::Done;
         let (submitted, now) = (self.active[number].request.arrival, self.now);
-        if !self.config.is_power_protected() && self.ftl.flushed().is_refused {
+        if !self.config.is_power_protected() && self.ftl.flushed().is_err() {
             status = Status::WriteRefused;
         } else if self.flash.errors.0.as_mut().is_some_and(|errors| errors.fails_flush(submitted, now)) {
             // The loss may be of data that was written earlier: the rest of a unit is read after the write of

@@ -2,21 +2,19 @@
 
 use crate::book::Book;
 use crate::config::{Config, Unwritten};
-use crate::flash::backend::Backend;
-use crate::flash::backend::Held;
+use crate::flash::backend::{Backend, Held};
 use crate::ftl::array::Array;
 use crate::ftl::history::History;
 use crate::ftl::mapping_cache::Lookup;
 use crate::ftl::parts::frontier::ABSENT;
 use crate::ftl::report;
-use crate::ftl::translation::Found;
-use crate::ftl::translation::{Mapping, Outcome, Translation, Written};
+use crate::ftl::translation::{Found, Mapping, Translation, Written};
 use crate::layout::geometry::{Cells, Geometry};
 use crate::ops::Untimed;
 use crate::recovery::outage::Outage;
 use crate::recovery::{scan, versions::Version, versions::Versions};
 use nacre_kernel::state::State;
-use nacre_kernel::{Column, Op, Recovery, Request, Time, Wear};
+use nacre_kernel::{Column, Op, Recovery, Request, Time, Wear, ZoneRefusal};
 use nacre_media::store::Store;
 use prefetch_index::prefetch_index;
 use std::ops::Range;
@@ -56,22 +54,10 @@ impl<S: Store> Paged<S> {
         Ok(())
     }
 
-    fn outcome(&self, is_written: bool) -> Outcome {
-        Outcome { is_refused: !is_written, is_worn_out: !is_written, refusal: None }
-    }
-
-    /// Unmapped units read as zeros.
-    fn read_unit_bytes(&self, unit: u32, offset: usize, into: &mut [u8]) {
-        match self.array.entry(unit) {
-            0 => into.fill(0),
-            entry => self.array.flash.read(entry - 1, offset, into),
-        }
-    }
-
     #[inline(never)]
     fn write_bytes(&mut self, unit: u32, written: &Written<'_>, flash: &mut Backend) -> bool {
         let mut page = std::mem::take(&mut self.page);
-        self.read_unit_bytes(unit, 0, &mut page);
+        self.read_unit(unit, 0, &mut page);
         let before = (self.array.entry(unit) != 0).then(|| page.clone());
         if let Some(new) = written.data.bytes() {
             overlay(
@@ -104,7 +90,7 @@ impl<S: Store> Paged<S> {
             return self.array.write(unit, &[], &mut Untimed);
         }
         let mut page = std::mem::take(&mut self.page);
-        self.read_unit_bytes(unit, 0, &mut page);
+        self.read_unit(unit, 0, &mut page);
         let is_written = self.array.write(unit, &page, &mut Untimed);
         self.page = page;
         is_written
@@ -114,6 +100,11 @@ impl<S: Store> Paged<S> {
     fn valid_units(&self) -> u64 {
         self.array.places.iter().map(|place| u64::from(place.live)).sum()
     }
+}
+
+/// A drive with page mapping rejects what it cannot write because it is worn out.
+fn written_if(is_written: bool) -> Result<(), ZoneRefusal> {
+    if is_written { Ok(()) } else { Err(ZoneRefusal::WornOut) }
 }
 
 /// Replaces the bytes of `page`, which starts at address `begin`, that `new` at `address` covers.
@@ -130,7 +121,7 @@ fn overlay(page: &mut [u8], begin: u64, new: &[u8], address: u64) {
 impl<S: Store> Translation for Paged<S> {
     const KIND: &'static str = "ssd";
     const CARRIES_BYTES: bool = S::CARRIES_BYTES;
-    const TRIMS_IN_TURN: bool = false;
+    const HAS_ZONES: bool = false;
 
     #[inline]
     fn geometry(&self) -> &Geometry {
@@ -188,20 +179,19 @@ impl<S: Store> Translation for Paged<S> {
     }
 
     #[inline]
-    fn admit(&mut self, request: &Request, _book: &mut Book) -> Outcome {
+    fn admit(&mut self, request: &Request) -> Result<(), ZoneRefusal> {
         self.array.handles.choose(request.volume);
-        self.outcome(!self.array.is_worn_out)
+        written_if(!self.array.is_worn_out)
     }
 
     #[inline]
-    fn write(&mut self, unit: u32, written: &Written<'_>, flash: &mut Backend) -> Outcome {
+    fn write(&mut self, unit: u32, written: &Written<'_>, flash: &mut Backend) -> Result<(), ZoneRefusal> {
         // Another write may have been served meanwhile.
         self.array.handles.choose(written.request.volume);
-        let is_written = match S::CARRIES_BYTES {
+        written_if(match S::CARRIES_BYTES {
             true => self.write_bytes(unit, written, flash),
             false => self.array.write(unit, &[], flash),
-        };
-        self.outcome(is_written)
+        })
     }
 
     #[inline]
@@ -242,9 +232,8 @@ impl<S: Store> Translation for Paged<S> {
         true
     }
 
-    fn flushed(&mut self) -> Outcome {
-        let is_worn_out = self.array.is_worn_out && self.array.held_operations() > 0;
-        Outcome { is_refused: is_worn_out, is_worn_out, refusal: None }
+    fn flushed(&mut self) -> Result<(), ZoneRefusal> {
+        written_if(!self.array.is_worn_out || self.array.held_operations() == 0)
     }
 
     fn programmed(&mut self, superblock: u32, operation: u32) {
@@ -259,23 +248,17 @@ impl<S: Store> Translation for Paged<S> {
         is_wanted
     }
 
-    fn read_bytes(&self, address: u64, into: &mut [u8]) {
-        let unit_bytes = self.array.geometry.unit_bytes as usize;
-        let mut at = 0;
-        while at < into.len() {
-            let place = address + at as u64;
-            let offset = place as usize % unit_bytes;
-            let end = into.len().min(at + unit_bytes - offset);
-            let unit = (place >> self.array.geometry.unit_shift) as u32;
-            self.read_unit_bytes(unit, offset, &mut into[at..end]);
-            at = end;
+    fn read_unit(&self, unit: u32, offset: usize, into: &mut [u8]) {
+        match self.array.entry(unit) {
+            0 => into.fill(0),
+            entry => self.array.flash.read(entry - 1, offset, into),
         }
     }
 
-    fn precondition(&mut self, request: &Request, book: &mut Book) -> Outcome {
+    fn precondition(&mut self, request: &Request, book: &mut Book) -> Result<(), ZoneRefusal> {
         let (first, last) = self.array.geometry.units_of(request);
         self.array.handles.choose(request.volume);
-        let mut all = Outcome::default();
+        let mut all = true;
         for unit in first..=last {
             if let Some(mapping) = &mut self.array.mapping {
                 book.lookups += 1;
@@ -286,12 +269,9 @@ impl<S: Store> Translation for Paged<S> {
                     }
                 }
             }
-            let outcome = self.put_untimed(unit);
-            if !outcome {
-                all = self.outcome(false);
-            }
+            all &= self.put_untimed(unit);
         }
-        all
+        written_if(all)
     }
 
     /// Prefetches the mappings of all `requests`, and then the valid bits of the pages that they replace,

@@ -41,17 +41,6 @@ pub(crate) enum Mapping {
     },
 }
 
-/// Result of a write, a trim, or a flush of the host.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Outcome {
-    /// Whether it was rejected.
-    pub(crate) is_refused: bool,
-    /// Whether the drive is read-only.
-    pub(crate) is_worn_out: bool,
-    /// Why a zone refused it.
-    pub(crate) refusal: Option<ZoneRefusal>,
-}
-
 /// Data of a write.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Written<'a> {
@@ -67,8 +56,8 @@ pub(crate) trait Translation: State + Send {
     const KIND: &'static str;
     /// Whether it stores data.
     const CARRIES_BYTES: bool;
-    /// Whether trims are ordered among writes.
-    const TRIMS_IN_TURN: bool;
+    /// Whether it has zones; trims are then ordered among writes.
+    const HAS_ZONES: bool;
 
     fn geometry(&self) -> &Geometry;
 
@@ -87,11 +76,12 @@ pub(crate) trait Translation: State + Send {
     /// Planes of this number of units from `unit`.
     fn planes_of(&self, unit: u32, units: u32) -> Range<u32>;
 
-    /// Accepts or rejects a write whose turn has come.
-    fn admit(&mut self, request: &Request, book: &mut Book) -> Outcome;
+    /// Accepts a write whose turn has come. Errors: it is rejected; a drive without zones rejects writes and
+    /// flushes only when it is worn out.
+    fn admit(&mut self, request: &Request) -> Result<(), ZoneRefusal>;
 
-    /// Writes `unit` into the buffer.
-    fn write(&mut self, unit: u32, written: &Written<'_>, flash: &mut Backend) -> Outcome;
+    /// Writes `unit` into the buffer. Errors: it is rejected.
+    fn write(&mut self, unit: u32, written: &Written<'_>, flash: &mut Backend) -> Result<(), ZoneRefusal>;
 
     /// Notes that all units of a write are in the buffer.
     fn end_write(&mut self, now: Time);
@@ -106,8 +96,8 @@ pub(crate) trait Translation: State + Send {
     /// Issues the data in the buffer. Returns whether the flush must wait for programs.
     fn flush(&mut self, flash: &mut Backend) -> bool;
 
-    /// Completes a flush: the programs that it waited for have ended.
-    fn flushed(&mut self) -> Outcome;
+    /// Completes a flush: the programs that it waited for have ended. Errors: data is left in the buffer.
+    fn flushed(&mut self) -> Result<(), ZoneRefusal>;
 
     /// Notes that an operation is programmed.
     fn programmed(&mut self, superblock: u32, operation: u32);
@@ -115,11 +105,24 @@ pub(crate) trait Translation: State + Send {
     /// Runs garbage collection while the flash and the host are idle. Returns whether commands were issued.
     fn work_while_idle(&mut self, flash: &mut Backend) -> bool;
 
-    /// Reads bytes of host data from `address`.
-    fn read_bytes(&self, address: u64, into: &mut [u8]);
+    /// Reads bytes of `unit` from `offset`. An unwritten unit has zeros.
+    fn read_unit(&self, unit: u32, offset: usize, into: &mut [u8]);
 
-    /// Applies a write without simulated time. Returns its result.
-    fn precondition(&mut self, request: &Request, book: &mut Book) -> Outcome;
+    /// Reads bytes of host data from `address`.
+    fn read_bytes(&self, address: u64, into: &mut [u8]) {
+        let Geometry { unit_bytes, unit_shift, .. } = *self.geometry();
+        let mut done = 0;
+        while done < into.len() {
+            let at = address + done as u64;
+            let offset = (at % u64::from(unit_bytes)) as usize;
+            let end = into.len().min(done + unit_bytes as usize - offset);
+            self.read_unit((at >> unit_shift) as u32, offset, &mut into[done..end]);
+            done = end;
+        }
+    }
+
+    /// Applies a write without simulated time. Errors: a part of it is rejected.
+    fn precondition(&mut self, request: &Request, book: &mut Book) -> Result<(), ZoneRefusal>;
 
     fn prefetch(&self, requests: &[Request]);
 
@@ -162,7 +165,7 @@ pub(crate) trait Translation: State + Send {
 
     /// An append to the zone that begins at the address of `request` has its turn: the address of its data. Errors: the
     /// zone refuses it.
-    fn place_append(&mut self, _request: &Request) -> Result<u64, Outcome> {
+    fn place_append(&mut self, _request: &Request) -> Result<u64, ZoneRefusal> {
         unreachable!("only drives with zones take appends")
     }
 
@@ -174,7 +177,7 @@ pub(crate) trait Translation: State + Send {
         _address: u64,
         _flash: &mut Backend,
         _book: &mut Book,
-    ) -> Option<Outcome> {
+    ) -> Option<Result<(), ZoneRefusal>> {
         unreachable!("only drives with zones take commands to zones")
     }
 

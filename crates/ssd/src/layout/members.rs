@@ -1,9 +1,10 @@
 //! Members of a stripe: a unit is rebuilt from the units at its position in the other operations.
 
 use crate::layout::geometry::Geometry;
+use nacre_kernel::state::Value;
 
 /// A data or parity unit that another unit of its stripe is rebuilt from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(crate) struct Member {
     /// Its number; for parity, the number of the first data unit at its position in the stripe.
     pub(crate) page: u32,

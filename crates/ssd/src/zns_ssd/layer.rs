@@ -2,11 +2,9 @@
 
 use crate::book::Book;
 use crate::config::Config;
-use crate::flash::backend::Backend;
-use crate::flash::backend::Held;
+use crate::flash::backend::{Backend, Held};
 use crate::ftl::report::{block_columns, life, wear};
-use crate::ftl::translation::Found;
-use crate::ftl::translation::{Outcome, Translation, Written};
+use crate::ftl::translation::{Found, Translation, Written};
 use crate::layout::geometry::Geometry;
 use crate::ops::Untimed;
 use crate::recovery::outage::Outage;
@@ -68,11 +66,9 @@ impl<S: Store> Zones<S> {
         Ok(zone)
     }
 
-    #[cold]
-    fn refuse(&mut self, refusal: ZoneRefusal) -> Outcome {
-        self.tally.refused[refusal as usize] += 1;
-        let is_worn_out = refusal == ZoneRefusal::WornOut;
-        Outcome { is_refused: true, is_worn_out, refusal: Some(refusal) }
+    /// `result`, whose refusal is counted.
+    fn counted<R>(&mut self, result: Result<R, ZoneRefusal>) -> Result<R, ZoneRefusal> {
+        result.inspect_err(|&refusal| self.tally.refused[refusal as usize] += 1)
     }
 
     /// Makes `zone` full.
@@ -139,7 +135,7 @@ impl<S: Store> Zones<S> {
 impl<S: Store> Translation for Zones<S> {
     const KIND: &'static str = "zns_ssd";
     const CARRIES_BYTES: bool = S::CARRIES_BYTES;
-    const TRIMS_IN_TURN: bool = true;
+    const HAS_ZONES: bool = true;
 
     fn geometry(&self) -> &Geometry {
         &self.table.geometry
@@ -166,24 +162,21 @@ impl<S: Store> Translation for Zones<S> {
         geometry.planes_of(superblock, index, units)
     }
 
-    fn admit(&mut self, request: &Request, _book: &mut Book) -> Outcome {
-        match self.zone_for(request) {
-            Ok(zone) => {
-                self.table.begin_write(zone);
-                Outcome::default()
-            }
-            Err(refusal) => self.refuse(refusal),
-        }
+    fn admit(&mut self, request: &Request) -> Result<(), ZoneRefusal> {
+        let zone = self.zone_for(request);
+        let zone = self.counted(zone)?;
+        self.table.begin_write(zone);
+        Ok(())
     }
 
-    fn write(&mut self, unit: u32, written: &Written<'_>, flash: &mut Backend) -> Outcome {
+    fn write(&mut self, unit: u32, written: &Written<'_>, flash: &mut Backend) -> Result<(), ZoneRefusal> {
         let (zone, _) = self.table.zone_of(unit);
         let page = self.table.take(zone, 1);
         if S::CARRIES_BYTES {
             self.fill(page, unit, Some(written));
         }
         self.table.issue_complete(zone, flash);
-        Outcome::default()
+        Ok(())
     }
 
     fn end_write(&mut self, _now: Time) {}
@@ -216,14 +209,11 @@ impl<S: Store> Translation for Zones<S> {
         true
     }
 
-    fn place_append(&mut self, request: &Request) -> Result<u64, Outcome> {
-        match self.zone_for_append(request) {
-            Ok(zone) => {
-                self.tally.appends += 1;
-                Ok(self.table.describe(zone).write_pointer)
-            }
-            Err(refusal) => Err(self.refuse(refusal)),
-        }
+    fn place_append(&mut self, request: &Request) -> Result<u64, ZoneRefusal> {
+        let zone = self.zone_for_append(request);
+        let zone = self.counted(zone)?;
+        self.tally.appends += 1;
+        Ok(self.table.describe(zone).write_pointer)
     }
 
     fn command(
@@ -232,10 +222,11 @@ impl<S: Store> Translation for Zones<S> {
         address: u64,
         flash: &mut Backend,
         book: &mut Book,
-    ) -> Option<Outcome> {
-        let zone = match self.zone_at(address) {
+    ) -> Option<Result<(), ZoneRefusal>> {
+        let zone = self.zone_at(address);
+        let zone = match self.counted(zone) {
             Ok(zone) => zone,
-            Err(refusal) => return Some(self.refuse(refusal)),
+            Err(refusal) => return Some(Err(refusal)),
         };
         let done = match command {
             ZoneCommand::Open => self.table.open_by_command(zone).map(|()| self.tally.opens += 1),
@@ -251,7 +242,7 @@ impl<S: Store> Translation for Zones<S> {
             }
             ZoneCommand::Append => unreachable!("an append is a write"),
         };
-        Some(done.map_or_else(|refusal| self.refuse(refusal), |()| Outcome::default()))
+        Some(self.counted(done))
     }
 
     /// The buffer survives a power loss.
@@ -259,8 +250,8 @@ impl<S: Store> Translation for Zones<S> {
         false
     }
 
-    fn flushed(&mut self) -> Outcome {
-        Outcome::default()
+    fn flushed(&mut self) -> Result<(), ZoneRefusal> {
+        Ok(())
     }
 
     fn programmed(&mut self, _superblock: u32, _operation: u32) {}
@@ -269,33 +260,23 @@ impl<S: Store> Translation for Zones<S> {
         false
     }
 
-    /// Unwritten units are zero.
-    fn read_bytes(&self, address: u64, into: &mut [u8]) {
-        let unit_bytes = self.table.geometry.unit_bytes as usize;
-        let mut done = 0;
-        while done < into.len() {
-            let place = address + done as u64;
-            let offset = place as usize % unit_bytes;
-            let end = into.len().min(done + unit_bytes - offset);
-            let (zone, index) = self.table.zone_of((place >> self.table.geometry.unit_shift) as u32);
-            if index < self.table.zones[zone as usize].written {
-                let (superblock, index) = self.table.place(zone, index);
-                let page = (superblock << self.table.geometry.shift) + index;
-                self.table.flash.read(page, offset, &mut into[done..end]);
-            } else {
-                into[done..end].fill(0);
-            }
-            done = end;
+    fn read_unit(&self, unit: u32, offset: usize, into: &mut [u8]) {
+        let (zone, index) = self.table.zone_of(unit);
+        if index < self.table.zones[zone as usize].written {
+            let (superblock, index) = self.table.place(zone, index);
+            self.table.flash.read((superblock << self.table.geometry.shift) + index, offset, into);
+        } else {
+            into.fill(0);
         }
     }
 
     /// A write beyond the end of a zone continues in the next. Since there are no trims, a write to the start of a zone that
     /// is not empty resets it first.
-    fn precondition(&mut self, request: &Request, book: &mut Book) -> Outcome {
+    fn precondition(&mut self, request: &Request, book: &mut Book) -> Result<(), ZoneRefusal> {
         let whole = request.bytes - request.bytes % self.table.geometry.unit_bytes;
         let end = request.address + u64::from(whole);
         let mut address = request.address;
-        let mut all = Outcome::default();
+        let mut all = Ok(());
         while address < end {
             let (zone, index) = self.table.zone_of((address >> self.table.geometry.unit_shift) as u32);
             if index == 0 && self.table.zones[zone as usize].state != ZoneState::Empty {
@@ -303,9 +284,10 @@ impl<S: Store> Translation for Zones<S> {
             }
             let to = end.min(self.table.describe(zone).end);
             let part = Request { address, bytes: (to - address) as u32, ..*request };
-            match self.zone_for(&part) {
+            let zone = self.zone_for(&part);
+            match self.counted(zone) {
                 Ok(zone) => self.put_in_zone(zone, part.bytes >> self.table.geometry.unit_shift),
-                Err(refusal) => all = self.refuse(refusal),
+                Err(refusal) => all = Err(refusal),
             }
             address = to;
         }

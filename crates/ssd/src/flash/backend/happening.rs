@@ -194,5 +194,5 @@ fn times(command: &Command, now: Time) -> ReadTimes {
     let transfer = command.command + command.data;
     let waits = now - command.issued - transfer - command.array;
     let suspend = command.suspending.min(waits);
-    ReadTimes { queue: waits - suspend, suspend, sense: command.array, transfer }
+    ReadTimes { suspend, sense: command.array, transfer, correct: Time::ZERO }
 }

@@ -52,13 +52,10 @@ impl Backend {
             die: read.spot.die,
             lanes,
             pages,
-            superblock: NONE,
-            program: NONE,
             array: self.timing.sensing(read.spot),
             command: self.timing.command * u64::from(pages),
             data: read.data,
             is_ready: true,
-            next: NONE,
             ..Command::default()
         };
         let order = self.issued;
@@ -113,8 +110,6 @@ impl Backend {
             command: if is_inside { self.timing.command } else { self.timing.command * u64::from(pages) },
             data: if is_inside { Time::ZERO } else { self.timing.program_data },
             is_ready: true,
-            number: u64::MAX,
-            next: NONE,
             ..Command::default()
         };
         let number = self.issue(command);
@@ -154,7 +149,6 @@ impl Backend {
             lanes: u64::MAX >> (64 - self.timing.lanes),
             pages,
             superblock,
-            program: NONE,
             array: self.timing.sensing(spot) * u64::from(senses),
             command: if is_inside { self.timing.command } else { self.timing.command * u64::from(pages) },
             data: match cause {
@@ -165,7 +159,6 @@ impl Backend {
             decoding: again.decoding,
             is_ready: true,
             number: self.copies[scope].begin(),
-            next: NONE,
             ..Command::default()
         };
         let number = self.issue(command);
@@ -306,7 +299,6 @@ impl FlashOps for Backend {
                 lanes: u64::MAX,
                 pages: blocks,
                 superblock,
-                program: NONE,
                 array: self.timing.erase,
                 has_slot: has_turn,
                 next: chain,

@@ -53,17 +53,27 @@ pub(crate) enum Done {
     Flushed(u32),
 }
 
-/// Times of a host read from its issue to the end of its transfer, by activity.
+/// Times of a host read, by activity, without waiting for the die and channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(crate) struct ReadTimes {
-    /// Waiting for the die and the channel.
-    pub(crate) queue: Time,
     /// Suspending the operation of the die.
     pub(crate) suspend: Time,
     /// Sensing in the array.
     pub(crate) sense: Time,
     /// Transfer on the channel.
     pub(crate) transfer: Time,
+    /// Decoding.
+    pub(crate) correct: Time,
+}
+
+impl ReadTimes {
+    /// Adds the times of the next step.
+    pub(crate) fn add(&mut self, next: &ReadTimes) {
+        self.suspend += next.suspend;
+        self.sense += next.sense;
+        self.transfer += next.transfer;
+        self.correct += next.correct;
+    }
 }
 
 /// Counters since measurement started, in addition to those of the medium.

@@ -74,11 +74,16 @@ impl<S: Store> Array<S> {
         if self.geometry.stripes.is_some() {
             return self.complete_in_stripe(frontier, cause, work);
         }
+        self.frontiers[frontier].operation_end += self.geometry.operation_units;
+        self.issue_beyond(frontier, self.held_units(frontier), cause, work);
+    }
+
+    /// Issues full operations of `frontier`, oldest first, while the buffer holds more than `held` of its units.
+    #[inline]
+    fn issue_beyond<W: FlashOps>(&mut self, frontier: usize, held: u32, cause: Cause, work: &mut W) {
         let (units, step) = (self.geometry.operation_units, self.geometry.operation_step);
         let is_mixed = frontier < self.host_frontiers;
-        let held = self.held_units(frontier);
         let open = &mut self.frontiers[frontier];
-        open.operation_end += units;
         while open.issued + units <= open.taken && open.taken - open.issued > held {
             work.program(open.superblock, open.next_operation, open.cells, cause, is_mixed);
             open.issued += units;
@@ -124,17 +129,7 @@ impl<S: Store> Array<S> {
         if self.geometry.stripes.is_some() {
             return self.issue_stripes(frontier, 0, cause, work);
         }
-        let (units, step) = (self.geometry.operation_units, self.geometry.operation_step);
-        let is_mixed = frontier < self.host_frontiers;
-        let open = &mut self.frontiers[frontier];
-        while open.issued + units <= open.taken {
-            work.program(open.superblock, open.next_operation, open.cells, cause, is_mixed);
-            open.issued += units;
-            open.next_operation = match step {
-                0 => self.geometry.operation_of(open.superblock, open.issued),
-                step => open.next_operation + step,
-            };
-        }
+        self.issue_beyond(frontier, 0, cause, work);
     }
 
     /// Issues the host data in the buffer; a partial operation is padded.
