@@ -48,6 +48,7 @@ def test_zones_change_state_by_command_and_by_power_loss() -> None:
         with pytest.raises(Error, match="too many zones opened by command") as refused:
             memory.append(2 * ZONE, bytes(4096))
         assert refused.value.code == "zone-refused"
+        assert refused.value.data["reason"] == "too_many_open"
         memory.close_zone(ZONE)
         memory.append(2 * ZONE, bytes(4096))
         with pytest.raises(Error, match="too many active zones"):

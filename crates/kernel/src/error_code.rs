@@ -71,7 +71,7 @@ error_codes! {
     CannotSave = "cannot-save" []: "The state of a component cannot be saved."
     MediaError = "media-error" ["address", "size"]: "A read covers data that the device has lost."
     WornOut = "worn-out" ["address", "size"]: "The medium is worn out and refuses writes."
-    ZoneRefused = "zone-refused" ["address", "size", "write_pointer", "end"]: "The zone refuses the write or the command."
+    ZoneRefused = "zone-refused" ["address", "size", "write_pointer", "end", "reason"]: "The zone refuses the write or the command; `reason` is the name of its counter in a record, without `refused_`."
     LostData = "lost-data" []: "Data that the device had accepted since the last flush is lost."
     TransactionTooLarge = "transaction-too-large" ["pages", "page_bytes"]: "The transaction changes more pages than the device can keep old versions of."
     TransactionOpen = "transaction-open" []: "A transaction is already open."

@@ -137,6 +137,21 @@ impl ZoneRefusal {
         }
     }
 
+    /// Its name in results and in the data of errors.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ZoneRefusal::NotWholeUnits => "not_whole_units",
+            ZoneRefusal::NotZoneStart => "not_zone_start",
+            ZoneRefusal::NotAtWritePointer => "not_at_write_pointer",
+            ZoneRefusal::Full => "zone_full",
+            ZoneRefusal::Boundary => "zone_boundary",
+            ZoneRefusal::TooManyActive => "too_many_active",
+            ZoneRefusal::TooManyOpen => "too_many_open",
+            ZoneRefusal::InvalidTransition => "invalid_transition",
+            ZoneRefusal::WornOut => "worn_out",
+        }
+    }
+
     /// The reason, as a phrase for messages.
     pub const fn reason(self) -> &'static str {
         match self {
@@ -154,7 +169,7 @@ impl ZoneRefusal {
 }
 
 /// Result of a request to a zoned device, in addition to its status.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub struct ZoneAnswer {
     /// Address that an append wrote.
     pub written_at: Option<u64>,

@@ -196,11 +196,12 @@ impl MemoryError {
             MemoryError::MediaError { address, size } | MemoryError::WriteRefused { address, size } => {
                 vec![("address", address.into()), ("size", size.into())]
             }
-            MemoryError::ZoneRefused { address, size, write_pointer, end, .. } => vec![
+            MemoryError::ZoneRefused { address, size, write_pointer, end, refusal } => vec![
                 ("address", address.into()),
                 ("size", size.into()),
                 ("write_pointer", write_pointer.into()),
                 ("end", end.into()),
+                ("reason", refusal.name().into()),
             ],
             MemoryError::TransactionTooLarge { pages, page_bytes } => {
                 vec![("pages", pages.into()), ("page_bytes", page_bytes.into())]
