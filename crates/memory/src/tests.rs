@@ -20,6 +20,7 @@ mod pcm;
 mod small_disk;
 mod stacks;
 mod states;
+mod zones;
 
 const SCENARIO: &str = "[stack]\nkind = \"envy\"\nsegments = 4\nsegment = \"128 B\"\npage = \"16 B\"\nbanks = 1\n\
     buffer = \"64 B\"\nutilization = \"50 %\"\nthreshold = \"25 %\"\ncleaning = \"greedy\"\n\

@@ -29,8 +29,7 @@ impl Memory {
         if self.kept.harmed().fails_writes(&(write_pointer..write_pointer.saturating_add(size))) {
             return Err(MemoryError::MediaError { address: write_pointer, size });
         }
-        if size > end - write_pointer && write_pointer < end {
-            let refusal = ZoneRefusal::Boundary;
+        if let Some(refusal) = self.refused_as_a_whole(size, end - write_pointer) {
             return Err(MemoryError::ZoneRefused { address, size, write_pointer, end, refusal });
         }
         let began = self.now();
@@ -39,6 +38,16 @@ impl Memory {
         }
         self.took_since(began);
         Ok(write_pointer)
+    }
+
+    /// Why a zone with `space` left refuses an append of `size` bytes, if the device would see it only after it had
+    /// accepted earlier requests of the same append. A device refuses a single request by itself.
+    fn refused_as_a_whole(&self, size: u64, space: u64) -> Option<ZoneRefusal> {
+        let unit = u64::from(self.kept.device().capabilities().atomic_unit);
+        if size > REQUEST_MAX as u64 && space > 0 && !size.is_multiple_of(unit) {
+            return Some(ZoneRefusal::NotWholeUnits);
+        }
+        (0 < space && space < size).then_some(ZoneRefusal::Boundary)
     }
 
     /// Gives `command`, other than an append, to the zone that begins at `address`.
