@@ -37,6 +37,7 @@ def test_appends_return_the_addresses_of_their_data() -> None:
         for address, part in zip(addresses, data, strict=True):
             assert memory.read(address, len(part)) == part
         zone = memory.zone(ZONE + 5)
+        assert isinstance(zone, nacre.devices.Zone)
         assert zone == (ZONE, 2 * ZONE, ZONE + 6 * 4096, "implicitly_open")
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from nacre.devices import images as images
     from nacre.devices.control import Control as Control
     from nacre.devices.memory import Memory as Memory
+    from nacre.devices.memory import Zone as Zone
     from nacre.devices.server import Served as Served
     from nacre.devices.server import served as served
     from nacre.devices.serving import Listening as Listening
@@ -27,6 +28,7 @@ __getattr__, __dir__ = late.names(
         "Memory": "memory",
         "ServeOptions": "serving",
         "Served": "server",
+        "Zone": "memory",
         "images": "images",
         "served": "server",
     },
