@@ -117,6 +117,11 @@ impl<T: Translation> Ssd<T> {
     #[cold]
     pub(super) fn refuse(&mut self, at: Time, refusal: ZoneRefusal) {
         self.book.refused_writes += 1;
+        self.note_end_of_life(at, refusal);
+    }
+
+    /// The life of the drive has ended at `at` if `refusal` is its first because of wear.
+    fn note_end_of_life(&mut self, at: Time, refusal: ZoneRefusal) {
         if refusal == ZoneRefusal::WornOut {
             let bytes = self.ftl.host_bytes();
             self.end_of_life.get_or_insert((at, bytes));
@@ -183,6 +188,7 @@ impl<T: Translation> Ssd<T> {
         let Some(outcome) = done else { return false };
         if let Err(refusal) = outcome {
             (active.status, active.refusal) = (Status::WriteRefused, Some(refusal));
+            self.note_end_of_life(self.now, refusal);
         }
         self.host.answer(self.now, number);
         true

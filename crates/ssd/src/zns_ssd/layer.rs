@@ -8,7 +8,7 @@ use crate::ftl::translation::{Found, Translation, Written};
 use crate::layout::geometry::Geometry;
 use crate::ops::Untimed;
 use crate::recovery::outage::Outage;
-use crate::recovery::scan::{reading, reading_spare};
+use crate::recovery::scan::{reading, reading_round};
 use crate::zns_ssd::report::Tally;
 use crate::zns_ssd::table::ZoneTable;
 use nacre_kernel::state::State;
@@ -327,8 +327,10 @@ impl<S: Store> Translation for Zones<S> {
         recovery.pages_scanned = looks * u64::from(self.table.active);
         let bytes = self.table.members.len() as u64 * TABLE_ENTRY_BYTES;
         let table = reading(config, bytes.div_ceil(config.page.0), config.page.0);
-        // Zones are looked into side by side, each by one die at a time.
-        table + reading_spare(config, u64::from(self.table.active)) * looks
+        // Zones are looked into side by side, each by one of its dies at a time.
+        let of_region = self.table.most_of_region(|zone| zone.state.is_active());
+        let rounds = of_region.div_ceil(u64::from(self.table.geometry.dies_of_superblock()));
+        table + reading_round(config, 0) * (rounds * looks)
     }
 
     fn host_bytes(&self) -> u64 {

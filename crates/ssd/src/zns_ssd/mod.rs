@@ -73,7 +73,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
         "zns_ssd",
         "a zoned (ZNS) flash SSD: no page mapping, no garbage collection",
         &["nvme-zns-1.1", "bjorling-2021", "tavakkol-2018"],
-        3,
+        4,
         include_str!("mod.rs"),
     ),
     build: build_in_slot,

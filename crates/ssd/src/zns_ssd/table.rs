@@ -50,8 +50,8 @@ pub(crate) struct ZoneTable<S> {
     pub(crate) erased: Vec<BTreeSet<(u64, u32)>>,
     /// Superblocks erased so far, those erased from the start included.
     erasures: u64,
-    /// The superblock erased last.
-    last_erased: u32,
+    /// By region, the superblock erased last: regions are on different dies, which erase independently.
+    last_erased: Vec<u32>,
     writes: u64,
     pub(crate) active: u32,
     pub(crate) open: u32,
@@ -93,7 +93,7 @@ impl<S: Store> ZoneTable<S> {
             members: vec![NO_SUPERBLOCK; (count * zones.zone_superblocks) as usize],
             erased: vec![BTreeSet::new(); geometry.regions as usize],
             erasures: 0,
-            last_erased: NO_SUPERBLOCK,
+            last_erased: vec![NO_SUPERBLOCK; geometry.regions as usize],
             writes: 0,
             active: 0,
             open: 0,
@@ -346,7 +346,7 @@ impl<S: Store> ZoneTable<S> {
 
     fn erase<W: FlashOps>(&mut self, superblock: u32, work: &mut W) {
         self.flash.erase(superblock);
-        self.last_erased = superblock;
+        self.last_erased[self.geometry.region_of(superblock)] = superblock;
         work.erase(superblock);
         if self.blocks.erase(superblock) {
             self.put_erased(superblock);
@@ -371,7 +371,7 @@ impl<S: Store> ZoneTable<S> {
     /// Takes the erased superblock of `region` to fill next. If dies erase in turn, not the last erased one, if there are
     /// others.
     fn take_erased(&mut self, region: usize) -> u32 {
-        let is_over = |&&(_, superblock): &&(u64, u32)| superblock != self.last_erased;
+        let is_over = |&&(_, superblock): &&(u64, u32)| superblock != self.last_erased[region];
         let erased = &mut self.erased[region];
         let first = erased.iter().find(is_over).filter(|_| self.limits.erases_in_turn);
         let first = *first.or(erased.first()).expect("there are as many as a zone has");

@@ -138,3 +138,22 @@ fn a_power_loss_closes_open_zones_and_empties_unwritten_ones() {
     assert_eq!(zone(&device, 0).write_pointer, 3 * 4096);
     device.check_invariants();
 }
+
+#[test]
+fn an_open_that_is_refused_for_wear_ends_the_life_of_the_drive() {
+    let mut device = zoned("blocks = 64\nover_provisioning = \"20 %\"\nendurance = 2");
+    let count = device.unit_count() / UNITS;
+    let mut written = 0;
+    for number in (0..).map(|number| number % count) {
+        command(&mut device, ZoneCommand::Reset, number, 0);
+        if refusal(&mut device, ZoneCommand::Open, number, 0) == Some(ZoneRefusal::WornOut) {
+            break;
+        }
+        assert!(device.report().columns.iter().all(|column| column.name != "end_of_life.time_s"));
+        fill(&mut device, number, 64);
+        written += UNITS;
+    }
+    assert_eq!(device.column("end_of_life.time_s"), device.now.as_secs_f64());
+    assert!(device.column("end_of_life.host_bytes") <= (written * 4096) as f64);
+    assert_eq!(device.counter("refused_writes"), 0, "no write was refused");
+}

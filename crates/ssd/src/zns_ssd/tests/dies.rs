@@ -100,6 +100,53 @@ fn superblocks_of_each_group_wear_evenly() {
     device.check_invariants();
 }
 
+/// Zones on different dies are looked into at the same time, those on the same dies one after the other.
+#[test]
+fn recovery_looks_into_zones_of_the_same_dies_in_turn() {
+    let page = 50e-6 + 300e-9;
+    for (zones, rounds) in [([0, 1, 2], 1.0), ([0, 8, 1], 2.0), ([0, 8, 16], 3.0)] {
+        let mut device = on_dies(1, "");
+        for zone in zones {
+            device.ask(device.now, &units(Op::Write, zone * UNITS_OF_DIE, 3));
+        }
+        let at = device.rest();
+        let recovery = device.fail(at);
+        // The table has one page. A binary search among 64 operations takes 7 looks.
+        let law = page + 4096.0 / 400e6 + rounds * 7.0 * page;
+        assert_close("recovery", (recovery.done - at).as_secs_f64(), law, 1e-6);
+        assert_eq!(recovery.pages_scanned, 3 * 7);
+    }
+}
+
+/// Superblock 0 of the first group has fewer erases than the others when it is erased last there. Then a zone of the other
+/// group is erased.
+#[test]
+fn a_zone_avoids_the_superblock_that_its_own_dies_erased_last() {
+    let settings =
+        "blocks = 8\nover_provisioning = \"60 %\"\nzone_dies = 2\nerases_at_once = 1\nactive_zones = 3";
+    let mut device = zoned(settings);
+    let size = 2 * UNITS_OF_DIE;
+    let fill = |device: &mut Driven, zone: u64| {
+        assert_eq!(device.ask(device.now, &units(Op::Write, zone * size, size as u32)).status, Status::Done);
+    };
+    let reset = |device: &mut Driven, zone: u64| {
+        device.ask(device.now, &units(Op::Trim, zone * size, size as u32));
+    };
+    // Zone 0 takes superblock 0; zone 2, in the same group, wears the other seven.
+    [0, 1].into_iter().for_each(|zone| fill(&mut device, zone));
+    for _ in 0..14 {
+        fill(&mut device, 2);
+        reset(&mut device, 2);
+    }
+    reset(&mut device, 0);
+    reset(&mut device, 1);
+    fill(&mut device, 2);
+    reset(&mut device, 2);
+    device.rest();
+    let erases = device.report().wear.expect("it wears").block_erases;
+    assert_eq!(erases[..8], [1, 3, 2, 2, 2, 2, 2, 2], "of the first die");
+}
+
 #[test]
 fn dies_that_do_not_divide_those_of_the_drive_are_refused() {
     let refused =
