@@ -1285,12 +1285,24 @@ class OnyxDevice(Table):
     """Energy of one read of one chip, above idling."""
     idle_power: str | None = None
     """Idle power; it applies at all times."""
+    program_zeros: str | None = None
+    """Time of a rank to program write buffers that hold only zeros; every word that is not zero adds its share of the difference to `program`. Absent means that the time does not depend on the data."""
+    zero_words: str | float | None = None
+    """Share of words that are zeros in writes without data, in every chunk; rounded to the longer program. Default: 0 %."""
+    ecc: Ecc | None = None
+    """Error-correcting code of a read unit of the data chips; its spare bytes are those of the spare chips. Default: none."""
+    bit_error_rate: float | None = None
+    """Probability that a bit is read wrong, by reads of the host. Default: 0."""
     row: str | None = None
     """Bytes of a row, the unit of striping over the controllers and of wear leveling. Default: 4 KiB."""
     read_control: str | None = None
     """Time that the controller adds to each read of a rank. Default: 96.3 ns."""
     row_setup: str | None = None
     """Time before the reads or programs of a row. Default: 3 us."""
+    poll_interval: str | None = None
+    """Time between two polls of a rank's status register, from the start of its program. Absent means that the end of a program is seen at once, e.g. by a ready line."""
+    poll: str | None = None
+    """Time of a poll on the data lines. Default: 115 ns."""
     scheduling: Literal["available", "in_order"] | None = None
     """Order in which a controller serves its requests. Default: available."""
     wear_leveling: WearLeveling | None = None

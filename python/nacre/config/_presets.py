@@ -209,9 +209,15 @@ class OnyxSettings(TypedDict, total=False):
     program_energy: str
     read_energy: str
     idle_power: str
+    program_zeros: str
+    zero_words: str | float
+    ecc: Ecc
+    bit_error_rate: float
     row: str
     read_control: str
     row_setup: str
+    poll_interval: str
+    poll: str
     scheduling: Literal['available', 'in_order']
     wear_leveling: WearLeveling
     completion: Literal['late', 'early']

@@ -34,6 +34,40 @@ impl<S: Store> Drive<S> {
         data.slice(first, first + part.bytes as usize)
     }
 
+    /// Words that are not zero in each chunk that a part writes; none if the time of a program does not depend on
+    /// them or the data is not known.
+    pub(super) fn words_of(&self, part: u32) -> Vec<u32> {
+        let row = &self.parts[part];
+        let timing = &self.controllers[row.controller as usize].timing;
+        if !S::CARRIES_BYTES || !timing.is_by_data() {
+            return Vec::new();
+        }
+        let data = self.data_of(row);
+        data.bytes().map_or_else(Vec::new, |bytes| timing.rank.written_words(row.offset, bytes))
+    }
+
+    /// Words that are not zero in each chunk of the row that wear leveling has moved to `physical`.
+    pub(super) fn words_of_row(&self, controller: u32, physical: u64) -> Vec<u32> {
+        let timing = &self.controllers[controller as usize].timing;
+        if !S::CARRIES_BYTES || !timing.is_by_data() {
+            return Vec::new();
+        }
+        let mut bytes = vec![0; timing.row_bytes as usize];
+        self.rows.read(self.page(controller, physical) * timing.row_bytes, &mut bytes);
+        timing.rank.written_words(0, &bytes)
+    }
+
+    /// Inverts bits of `bytes` at random positions: undetected bit errors.
+    pub(super) fn read_wrong(&mut self, bytes: Payload, wrong_bits: u32) -> Payload {
+        let Some(found) = bytes.bytes().filter(|_| wrong_bits > 0) else { return bytes };
+        let mut wrong = found.to_vec();
+        for _ in 0..wrong_bits {
+            let bit = self.controllers[0].decoder.random.below(wrong.len() as u64 * 8);
+            wrong[bit as usize / 8] ^= 1 << (bit % 8);
+        }
+        wrong.into()
+    }
+
     /// Applies completed writes to the medium, in order for each row.
     pub(super) fn land(&mut self) {
         let mut waits: Vec<(u32, u64)> = Vec::new();

@@ -1,10 +1,14 @@
 //! The configuration of Onyx.
 
+use crate::ecc::EccFamily;
 use crate::host_interface::HostInterfaceFamily;
 use crate::wear_leveling::{Region, WearLevelingFamily};
 use nacre_config::{Choice, Configuration, Reader, Slot};
-use nacre_kernel::{Bandwidth, Bytes, Energy, Price, Time};
+use nacre_kernel::{Bandwidth, Bytes, Energy, Price, Ratio, Time};
 use nacre_media::pcm::{Chips, Rank};
+
+/// Float rounding must not lose a program of an exact budget of energy.
+pub(super) const ROUNDING: f64 = 1.0 + 1e-12;
 
 /// When a write completes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
@@ -45,6 +49,23 @@ pub struct Config {
     /// Chips of a rank.
     #[config(flatten)]
     pub chips: Chips,
+    /// Share of words that are zeros in writes without data, in every chunk; rounded to the longer program.
+    #[config(default = "0 %", max = "100 %", source = "assumed: arbitrary data, the longest programs")]
+    pub zero_words: Ratio,
+    /// Error-correcting code of a read unit of the data chips; its spare bytes are those of the spare chips.
+    #[config(
+        default = "none",
+        source = "paper: akel-2011 section 2.2, 16 of 80 bits are available for ECC or other meta data; a code is not named"
+    )]
+    pub ecc: Slot<EccFamily>,
+    /// Probability that a bit is read wrong, by reads of the host.
+    #[config(
+        default = 0,
+        min = 0,
+        max = 0.1,
+        source = "paper: akel-2011 section 2.2, no bit error without ECC in the rated programs"
+    )]
+    pub bit_error_rate: f64,
     /// Bytes of a row, the unit of striping over the controllers and of wear leveling.
     #[config(
         default = "4 KiB",
@@ -67,6 +88,17 @@ pub struct Config {
         source = "fitted: large reads at the 1.1 GB/s of akel-2011 section 3.1"
     )]
     pub row_setup: Time,
+    /// Time between two polls of a rank's status register, from the start of its program. Absent means that the
+    /// end of a program is seen at once, e.g. by a ready line.
+    #[config(min = "1 ns", max = "1 s")]
+    pub poll_interval: Option<Time>,
+    /// Time of a poll on the data lines.
+    #[config(
+        default = "115 ns",
+        max = "1 s",
+        source = "datasheet: numonyx-p8p, initial read access; assumed to be that of the status register too"
+    )]
+    pub poll: Time,
     /// Order in which a controller serves its requests.
     #[config(
         default = "available",
@@ -204,16 +236,43 @@ impl Config {
         self.chips.rank(self.read_control)
     }
 
+    /// Row writes in full buffers of all controllers.
+    pub(super) fn buffered_rows(&self) -> u64 {
+        u64::from(self.controllers) * u64::from(self.buffered_writes)
+    }
+
     /// Energy to program full write buffers; `None` if the energy of a program is unknown.
     pub(super) fn emptying(&self) -> Option<Energy> {
-        let rows = u64::from(self.controllers) * u64::from(self.buffered_writes);
-        let programs = rows * self.chunks() * u64::from(self.chips.count());
+        let rows = self.buffered_rows();
+        self.row_energy().map(|each| Energy(each.0 * rows as f64))
+    }
+
+    /// Energy to program arbitrary data of a row; `None` if the energy of a program is unknown.
+    fn row_energy(&self) -> Option<Energy> {
+        let programs = self.chunks() * u64::from(self.chips.count());
         self.chips.cells.program_energy.map(|each| Energy(each.0 * programs as f64))
+    }
+
+    /// Row writes that the capacitors have the energy for; `None` if there are none or their energy is unknown.
+    pub(super) fn powered_rows(&self) -> Option<u64> {
+        let (held, each) = (self.capacitors?, self.row_energy().filter(|each| each.0 > 0.0)?);
+        Some((held.0 / each.0 * ROUNDING) as u64)
     }
 }
 
 fn check(config: &Config, reader: &mut Reader<'_>) {
     config.chips.check_energies(reader, config.capacitors.is_some());
+    config.chips.check_times(reader);
+    check_rows(config, reader);
+    check_capacitors(config, reader);
+    if let Some(interval) = config.poll_interval.filter(|&interval| interval <= config.poll) {
+        let problem = format!("a poll takes {}", config.poll);
+        let remedy = "use a longer interval, or leave poll_interval out for chips with a ready line";
+        reader.conflict("poll_interval", &interval.to_string(), &problem, remedy);
+    }
+}
+
+fn check_rows(config: &Config, reader: &mut Reader<'_>) {
     let chunk = config.rank().chunk;
     if !config.row.0.is_power_of_two() || config.row.0 < chunk || !config.row.0.is_multiple_of(chunk) {
         let problem = format!("a row is a power of two of bytes, in whole programs of {}", Bytes(chunk));
@@ -237,6 +296,9 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
             &remedy,
         );
     }
+}
+
+fn check_capacitors(config: &Config, reader: &mut Reader<'_>) {
     if config.capacitors.is_some() && config.chips.cells.program_energy.is_none() {
         let remedy = "give program_energy, the energy of one program of one chip";
         let given = config.capacitors.map_or_else(String::new, |held| held.to_string());
@@ -252,7 +314,11 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
         && held.0 < needed.0
         && !config.may_lose_writes
     {
-        let problem = format!("full write buffers need {needed} to be programmed");
+        let problem = format!(
+            "full write buffers, {} row writes, need {needed} to be programmed; this is enough for {}",
+            config.buffered_rows(),
+            config.powered_rows().unwrap_or(0)
+        );
         let remedy = "give larger capacitors, fewer buffered_writes, completion = \"late\", or \
                       may_lose_writes = true to see what is lost";
         reader.conflict("capacitors", &held.to_string(), &problem, remedy);

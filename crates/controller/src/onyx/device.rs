@@ -44,6 +44,7 @@ impl<S: Store> Drive<S> {
             book: &controller.counts,
             rows: &controller.rows,
             leveller: &*controller.leveller,
+            decoder: &controller.decoder,
         });
         Figures {
             id: self.id,

@@ -106,6 +106,9 @@ pub(super) struct Active {
     pub(super) left: u32,
     pub(super) unwritten: u32,
     pub(super) is_complete: bool,
+    /// Whether a read has uncorrectable bit errors, and the number of undetected ones.
+    pub(super) is_lost: bool,
+    pub(super) wrong_bits: u32,
     pub(super) software: Time,
     pub(super) link: Time,
     pub(super) medium: Time,

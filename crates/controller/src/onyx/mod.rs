@@ -19,10 +19,22 @@
 //! - A write occupies the lines while the write buffer of the chips is filled, and the rank until its program
 //!   ends. If a rank has several chunks of the row, it programs them one after the other.
 //! - `row_setup` precedes both.
+//! - With `program_zeros`, the time and the energy of a program depend on its data, as the medium has it. Writes
+//!   without data have a share of `zero_words` in every chunk; by default none, the longest programs.
+//! - With `poll_interval`, a rank has no ready line: the controller polls its status register over the data lines,
+//!   from the start of a program on, and sees its end at the next poll. A poll interrupts a transfer between two
+//!   bus cycles, and delays its end by `poll`.
 //! - The scoreboard starts the waiting operation whose lines and ranks are free first; among several, the oldest.
 //!   With `scheduling = "in_order"`, all operations wait for their turn at the lines. An operation never
 //!   overtakes an older one that needs one of its ranks.
 //! - Copies of wear leveling go before all waiting operations. Reads have no priority over waiting programs.
+//!
+//! ## Error correction
+//! `ecc` is a code over what the data chips of a rank return at once; its spare bytes are those of the spare chips,
+//! which have their own data lines and take no additional time. Reads pass through the decoder of the controller,
+//! beat after beat: the last one adds its time, and a decoder that is slower than the chips delays all. A write waits
+//! for the encoder once. With `bit_error_rate`, bits of the host's reads are wrong independently of each other. A
+//! codeword with more bit errors than the code corrects fails its request; undetected ones return wrong data.
 //!
 //! ## Writes
 //! A write occupies one buffer slot of its controller until it is programmed. With early completion, there are
@@ -38,20 +50,25 @@
 //! and programs are short, the model is Moneta.
 //!
 //! ## Power loss
-//! Capacitors have energy for a number of programs, and the programs that would end first get it. Without it, a
-//! program stops where it is. Writes that were acknowledged but not programmed are lost; the amount is reported.
+//! Capacitors have energy for a number of programs of arbitrary data, and the programs that would end first get it.
+//! Without it, a program stops where it is. Writes that were acknowledged but not programmed are lost; the amount is reported.
 //! A copy of wear leveling is repeated after power returns, since its old row is intact. If early completion and
-//! `capacitors` are given, the configuration must have energy for full buffers, unless it `may_lose_writes`.
+//! `capacitors` are given, the configuration must have energy for full buffers, unless it `may_lose_writes`. The
+//! error names the number of row writes that they cover.
 //!
 //! # Not modeled
 //! - Priority of reads over waiting programs, and suspension of programs for reads: the paper mentions neither.
 //! - Reads from buffered writes.
+//! - Polls that wait for the lines or for each other; a first poll after the usual time of a program.
+//! - Bit errors of the copies of wear leveling, which depend on wear or stay; read retries.
+//! - The energy of copies by their data: they count as programs with a share of `zero_words`.
 //! - Sectors: writes of a memory may start at any byte.
 //! - The additional row of wear leveling is in the spare area.
 //! - Trims and flushes take only the time of the driver, since acknowledged data is safe.
 //!
 //! # Sources
-//! akel-2011 for the system; caulfield-2010 for the parts that it shares with Moneta. Fitted values name the data
+//! akel-2011 for the system; caulfield-2010 for the parts that it shares with Moneta; numonyx-p8p for the time of a
+//! poll. Fitted values name the data
 //! that they are fitted to.
 //!
 //! # Checks
@@ -59,6 +76,9 @@
 //!   independent simulation of a controller.
 //! - Bandwidths as products of the parts; the closed-loop law; the path around the ring; both schedulers; the G /
 //!   (G + 1) of wear leveling.
+//! - The independent simulation also has programs that depend on the data, polls that interrupt transfers, and a
+//!   decoder that is faster or slower than the chips.
+//! - Corrected and uncorrectable codewords against the binomial law, by strength of the code.
 //! - Latencies, rates, and bandwidths of the paper, with `nacre reproduce onyx` and in the tests.
 //! - Reads and writes are conserved in all runs.
 //! - Data against a naive memory over long random sequences with power losses and restarts.
@@ -67,11 +87,13 @@
 
 mod bytes;
 mod config;
+mod decoder;
 mod device;
 mod drive;
 mod endurance;
 mod outage;
 mod part;
+mod polling;
 mod report;
 mod requests;
 mod rows;
@@ -83,12 +105,14 @@ mod tests;
 
 pub use config::{CompletionPoint, Config};
 
+use crate::ecc::{self, Page};
 use crate::host_interface::{self, HostPort, Plain};
 use crate::wear_leveling;
+use decoder::Decoder;
 use drive::Drive;
-use nacre_config::{Descriptor, Families, Problems, Room, Slot};
+use nacre_config::{Descriptor, ErrorCode, Families, Problem, Problems, Room, Slot};
 use nacre_device::{Builder, DeviceFamily};
-use nacre_kernel::event;
+use nacre_kernel::{Bytes, event};
 use nacre_media::pcm::Rows;
 use nacre_media::store::{Layout, Nothing, Store};
 use scoreboard::Scoreboard;
@@ -98,11 +122,12 @@ pub const ROOM: Room<DeviceFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "onyx",
         "a PCM solid-state drive on PCIe: striped controllers, wear leveling, early completion",
-        &["akel-2011", "caulfield-2010"],
-        4,
+        &["akel-2011", "caulfield-2010", "numonyx-p8p"],
+        5,
         include_str!("mod.rs"),
     ),
     build: |slot, builder| {
+        check_code(slot, builder.families())?;
         let layout = layout(slot, builder.families())?;
         let (at_once, in_all) = Rows::memory_bytes(layout.pages);
         builder.take_memory_as_touched(slot.path(), at_once, in_all)?;
@@ -124,13 +149,42 @@ fn build<S: Store + 'static>(
     let mut controllers = Vec::new();
     for number in 0..config.controllers {
         let leveller = wear_leveling::build(&config.wear_leveling, config.region(number), builder)?;
-        controllers.push(Scoreboard::new(&config, leveller, S::CARRIES_BYTES));
+        let code = ecc::build(&config.ecc, page(&config, builder.families()))?;
+        let random = builder.random(&format!("{}.bit_errors.{number}", slot.path()));
+        let decoder = Decoder::new(&config, code, random);
+        controllers.push(Scoreboard::new(&config, leveller, decoder, S::CARRIES_BYTES));
     }
     let port: Box<dyn HostPort> = match &config.host {
         Some(host) => host_interface::build(host, builder.families())?,
         None => Box::new(Plain::new(config.driver, config.cpus, config.link, ["from_host", "to_host"])),
     };
     Ok(Box::new(Drive::new(id, slot.path().to_string(), config, port, controllers, store)))
+}
+
+/// The data that codewords divide among them: a read unit of every data chip.
+fn page<'a>(config: &Config, families: &'a dyn Families) -> Page<'a> {
+    Page { families, bytes: Bytes(config.rank().beat) }
+}
+
+/// Errors: the code needs more spare bytes than the spare chips have.
+fn check_code(slot: &Slot<DeviceFamily>, families: &dyn Families) -> Result<(), Problems> {
+    let config: Config = slot.config(families);
+    let page = page(&config, families);
+    let (needs, has) = (
+        ecc::build(&config.ecc, page)?.layout().spare_bytes,
+        config.chips.read_unit.0 * u64::from(config.chips.spare_chips),
+    );
+    if needs <= has {
+        return Ok(());
+    }
+    let text = format!(
+        "the code needs {} for {} of data, and the spare chips of a rank have {}",
+        Bytes(needs),
+        page.bytes,
+        Bytes(has)
+    );
+    let problem = Problem::new(ErrorCode::ConflictingSettings, config.ecc.path(), None, text);
+    Err(problem.remedy("use a weaker code, larger codewords, or more spare_chips").into())
 }
 
 /// Bytes of adjacent rows that a store allocates together.

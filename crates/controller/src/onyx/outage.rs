@@ -1,15 +1,12 @@
 //! Power losses: which programs complete on stored energy, which data is lost, and which rows are copied
 //! again.
 //!
-//! A program that has ended is on the medium. For the others the capacitors have energy or not; it goes to
-//! them in the order
-//! in which they end, and then to those that had not begun, the oldest first. A program without it that was
-//! under way has
-//! written its chunk up to where it was, in words of 8 B. A copy of wear leveling needs no energy: its row is
-//! still where it was, and it is
-//! copied again when the power is back.
+//! A program that has ended is on the medium. Stored energy goes to the other programs in the order in which they
+//! end, and then to those that had not started, the oldest first. Every program is taken for one of arbitrary
+//! data. A program that had started and gets no energy has written the first words of 8 B of its chunk. A copy of wear
+//! leveling needs no energy: its row is still where it was, and it is copied again when power returns.
 
-use super::config::{CompletionPoint, Config};
+use super::config::{CompletionPoint, Config, ROUNDING};
 use super::drive::{Drive, Places};
 use super::part::Row;
 use nacre_kernel::event::Payload;
@@ -31,12 +28,13 @@ struct Chunk {
     to: u64,
 }
 
-/// Number of chunk programs that the capacitors can power; `None` if enough for all.
+/// Number of chunk programs that the capacitors can power; `None` if enough for all that buffers can hold.
 pub(super) fn powered_programs(config: &Config) -> Option<u64> {
+    let is_enough = config.powered_rows().is_some_and(|rows| rows >= config.buffered_rows());
     match (config.capacitors, config.chips.cells.program_energy) {
+        (Some(_), _) if is_enough && config.completion == CompletionPoint::Early => None,
         (Some(held), Some(each)) if each.0 > 0.0 => {
-            // Float rounding must not lose a program of an exact budget.
-            Some((held.0 / (each.0 * f64::from(config.chips.count())) * (1.0 + 1e-12)) as u64)
+            Some((held.0 / (each.0 * f64::from(config.chips.count())) * ROUNDING) as u64)
         }
         (None, _) if config.completion == CompletionPoint::Late => Some(0),
         _ => None,
@@ -84,7 +82,11 @@ impl<S: Store> Drive<S> {
     /// End of a program with stored energy; programs that had not started ignore contention.
     fn end_of(&self, at: Time, chunk: &Chunk) -> Time {
         let timing = &self.controllers[0].timing;
-        if chunk.end < Time::MAX { chunk.end } else { at + timing.setup + timing.fill + timing.rank.program }
+        if chunk.end < Time::MAX {
+            chunk.end
+        } else {
+            at + timing.write_setup + timing.fill + timing.rank.program
+        }
     }
 
     /// Chunks of writes held by controllers whose programs have not ended at `at`.

@@ -1,6 +1,7 @@
 //! The report of the drive.
 
 use super::config::Config;
+use super::decoder::Decoder;
 use super::timing::Book;
 use crate::wear_leveling::WearLeveller;
 use nacre_kernel::{
@@ -32,6 +33,7 @@ pub(super) struct OfController<'a> {
     pub(super) book: &'a Book,
     pub(super) rows: &'a Rows,
     pub(super) leveller: &'a dyn WearLeveller,
+    pub(super) decoder: &'a Decoder,
 }
 
 /// The report over `elapsed`.
@@ -44,7 +46,8 @@ pub(super) fn of(onyx: &Figures<'_>, elapsed: Time) -> ComponentReport {
         kind: "onyx",
         path: onyx.path.to_string(),
         resources: resources(onyx),
-        is_energy_modeled: config.chips.energies().is_known(),
+        is_energy_modeled: config.chips.energies().is_known()
+            && onyx.controllers.iter().all(|controller| controller.decoder.is_energy_known()),
         idle_energy: config.chips.cells.idle_power.map(|power| power.over(elapsed)),
         counters: counters(onyx),
         cost: config.price.map(|price| price.of(capacity)),
@@ -95,7 +98,45 @@ fn resources(onyx: &Figures<'_>) -> Vec<Resource> {
         Resource { name: "lines", servers: config.controllers, ledger: lines },
         Resource { name: "ranks", servers: config.controllers * config.ranks, ledger: ranks },
     ];
-    onyx.interface.iter().cloned().chain(own).collect()
+    onyx.interface.iter().cloned().chain(own).chain(decoders(onyx)).collect()
+}
+
+/// The decoders, if data is stored with a code.
+fn decoders(onyx: &Figures<'_>) -> Option<Resource> {
+    let mut ledger = Ledger::default();
+    onyx.controllers.iter().for_each(|controller| ledger.add(&controller.decoder.counts.ledger));
+    let is_used = onyx.controllers.iter().any(|controller| controller.decoder.is_used());
+    is_used.then_some(Resource { name: "decoders", servers: onyx.config.controllers, ledger })
+}
+
+/// Counters of polls and of bit errors, if the drive has them.
+fn optional_counters(onyx: &Figures<'_>) -> Vec<(&'static str, u64)> {
+    let config = onyx.config;
+    let mut counters = Vec::new();
+    if config.poll_interval.is_some() {
+        counters.push(("polls", sum(onyx, |book| book.polls)));
+    }
+    if config.bit_error_rate > 0.0 {
+        let decodings = || onyx.controllers.iter().map(|controller| &controller.decoder.counts);
+        counters.extend([
+            ("bits_corrected", decodings().map(|counts| counts.corrected).sum()),
+            ("codewords_uncorrectable", decodings().map(|counts| counts.uncorrectable).sum()),
+            ("codewords_wrong", decodings().map(|counts| counts.undetected).sum()),
+        ]);
+    }
+    counters
+}
+
+/// Bytes on the data lines, with those of the spare chips.
+fn line_bytes(onyx: &Figures<'_>) -> u64 {
+    let chips = &onyx.config.chips;
+    let counted = |kind: Operation| -> u64 {
+        let of = |activity| sum(onyx, |book| book.ranks.counted(kind as usize, activity));
+        Activity::ALL.into_iter().map(of).sum()
+    };
+    let of_chip =
+        counted(Operation::Read) * chips.read_unit.0 + counted(Operation::Program) * chips.program_unit.0;
+    of_chip * u64::from(chips.count())
 }
 
 fn counters(onyx: &Figures<'_>) -> Vec<(&'static str, u64)> {
@@ -111,9 +152,11 @@ fn counters(onyx: &Figures<'_>) -> Vec<(&'static str, u64)> {
         ("rows_worn_out", worn),
         ("rank_reads", sum(onyx, |book| book.ranks.counted(Operation::Read as usize, Activity::Read))),
         ("rank_programs", sum(onyx, |book| book.ranks.counted(Operation::Program as usize, Activity::Write))),
+        ("line_bytes", line_bytes(onyx)),
         ("tag_waits", onyx.tag_waits),
         ("buffer_waits", onyx.buffer_waits),
     ]);
+    counters.extend(optional_counters(onyx));
     counters
 }
 

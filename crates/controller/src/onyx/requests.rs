@@ -188,7 +188,8 @@ impl<S: Store> Drive<S> {
     pub(super) fn complete(&mut self, now: Time, number: u32, completions: &mut Completions) {
         let active = &mut self.active[number];
         active.is_complete = true;
-        let (id, request) = (active.id, active.request);
+        let (id, request, is_lost, wrong_bits) =
+            (active.id, active.request, active.is_lost, active.wrong_bits);
         let (software, link, medium) = (active.software, active.link, active.medium + active.device);
         let activity = if request.op == Op::Read { Activity::Read } else { Activity::Write };
         let spans = [
@@ -197,9 +198,11 @@ impl<S: Store> Drive<S> {
             (Activity::Link, link),
             (activity, medium),
         ];
-        let completed = completions.push(id, now, Status::Done, self.id, spans);
-        if S::CARRIES_BYTES && request.op == Op::Read {
-            completed.data = self.read_bytes(&request);
+        let status = if is_lost { Status::MediaError } else { Status::Done };
+        let completed = completions.push(id, now, status, self.id, spans);
+        if S::CARRIES_BYTES && request.op == Op::Read && !is_lost {
+            let data = self.read_bytes(&request);
+            completed.data = self.read_wrong(data, wrong_bits);
         }
         self.give_back(number);
     }

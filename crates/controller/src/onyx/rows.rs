@@ -32,9 +32,10 @@ impl<S: Store> Drive<S> {
         if S::CARRIES_BYTES {
             self.buffered.push(part);
         }
+        let words = self.words_of(part);
         let scoreboard = &mut self.controllers[controller as usize];
         let physical = scoreboard.leveller.physical(row);
-        scoreboard.write(now, Job::Part(part), physical, offset, bytes);
+        scoreboard.write(now, Job::Part(part), physical, (offset, bytes), words);
         if let Some(moved) = scoreboard.wear(row, physical) {
             self.moves.push(RowMove { controller, moved, end: Time::MAX, part });
             self.copy_bytes(controller, moved);
@@ -62,6 +63,9 @@ impl<S: Store> Drive<S> {
     /// Handles the start of row operations.
     fn operated(&mut self, begun: Begun) {
         if let Job::Part(part) = begun.job {
+            let active = &mut self.active[self.parts[part].request];
+            active.is_lost |= begun.decoded.is_uncorrectable;
+            active.wrong_bits += begun.decoded.wrong_bits;
             self.parts[part].programs.extend(begun.programs);
         }
         let Some(done) = begun.done else { return };
@@ -78,7 +82,9 @@ impl<S: Store> Drive<S> {
         let Row { controller, bytes, is_write, offset, taken, .. } = self.parts[part];
         let timing = &self.controllers[controller as usize].timing;
         if !is_write {
-            self.parts[part].medium = timing.setup + timing.rank.read * timing.rank.beats(offset, bytes);
+            let (read, beats) = (timing.rank.read, timing.rank.beats(offset, bytes));
+            let decoder = &self.controllers[controller as usize].decoder;
+            self.parts[part].medium = timing.setup + read * beats + decoder.tail(beats, read);
             return self.cross(now, part);
         }
         if self.config.completion == CompletionPoint::Late {
@@ -108,9 +114,10 @@ impl<S: Store> Drive<S> {
     pub(super) fn move_read(&mut self, now: Time, part: u32) {
         let moved = self.moves.iter().find(|moved| moved.part == part && moved.end == Time::MAX);
         let &RowMove { controller, moved, .. } = moved.expect("a row is being copied");
+        let words = self.words_of_row(controller, moved.to);
         let scoreboard = &mut self.controllers[controller as usize];
         let bytes = scoreboard.timing.row_bytes;
-        scoreboard.write(now, Job::MoveWrite(part), moved.to, 0, bytes);
+        scoreboard.write(now, Job::MoveWrite(part), moved.to, (0, bytes), words);
         self.look(controller);
     }
 

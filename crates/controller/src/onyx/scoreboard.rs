@@ -1,11 +1,13 @@
 //! A controller: operations on rows that wait for its data lines and ranks, and wear leveling.
 
 use super::config::Config;
+use super::decoder::{Decoded, Decoder, Decodings};
+use super::polling::Polling;
 use super::timing::{Book, Pass, Ranks, Timing};
 use crate::wear_leveling::{Move, WearLeveller, Written};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, Time};
-use nacre_media::pcm::{Operation as Kind, Rows};
+use nacre_media::pcm::{Operation as Kind, Rows, WRITTEN_WORD};
 use std::collections::VecDeque;
 
 /// Resources and queue of one controller.
@@ -30,9 +32,11 @@ pub(super) struct Scoreboard {
     /// All ranks.
     #[state(skip = "from the configuration")]
     all: Ranks,
-    /// Operations that may not have ended: a power loss reverts the rest of them.
+    /// Uses of lines and ranks that may not have ended: a power loss reverts the rest of them.
     #[state(varies)]
-    begun: Vec<Operation>,
+    begun: Vec<Span>,
+    pub(super) polling: Polling,
+    pub(super) decoder: Decoder,
     /// Whether the times of programs are recorded.
     #[state(skip = "from the configuration")]
     keeps_programs: bool,
@@ -52,7 +56,7 @@ pub(super) enum Job {
 }
 
 /// An operation on a physical row.
-#[derive(Clone, Copy, Debug, Value)]
+#[derive(Clone, Debug, Value)]
 struct Task {
     job: Job,
     is_write: bool,
@@ -68,20 +72,16 @@ struct Task {
     lead: Time,
     since: Time,
     done: Time,
+    /// Words that are not zero in each chunk of a write with data.
+    words: Vec<u32>,
 }
 
-/// Operations that start together: a read, or one chunk per rank of a write.
-#[derive(Clone, Copy, Debug, Value)]
-struct Operation {
-    activity: Activity,
-    is_write: bool,
-    begin: Time,
-    /// Number of ranks, time before the first fill, and the beats of a read.
-    count: u32,
-    lead: Time,
-    beats: u64,
-    /// When the last of its ranks is free.
-    end: Time,
+impl Task {
+    /// Words that are not zero in chunk `index` of those that remain.
+    fn words(&self, index: usize, timing: &Timing) -> u32 {
+        let known = self.words.len().checked_sub(self.left as usize).map(|first| first + index);
+        known.and_then(|known| self.words.get(known)).copied().unwrap_or(timing.assumed_words)
+    }
 }
 
 /// Operations that started together.
@@ -92,24 +92,24 @@ pub(super) struct Begun {
     pub(super) programs: Vec<(Time, Time)>,
     /// End time, if everything has started.
     pub(super) done: Option<Time>,
+    /// Bit errors of a read.
+    pub(super) decoded: Decoded,
 }
 
-/// Time for which the lines or a rank are occupied.
+/// Time for which the lines or ranks are occupied.
+#[derive(Clone, Copy, Debug, Value)]
 struct Span {
-    is_rank: bool,
+    activity: Activity,
+    is_write: bool,
+    /// Number of ranks; 0 for the lines.
+    ranks: u32,
     begin: Time,
+    /// When the cells are ready, and when the controller knows it.
     end: Time,
-    /// Beats or programs.
+    free: Time,
+    /// Beats or programs, and words that are not zero.
     count: u64,
-}
-
-/// A read occupies lines and ranks from start to end.
-fn read_spans(operation: &Operation) -> Vec<Span> {
-    let &Operation { begin, end, count, beats, .. } = operation;
-    let lines = Span { is_rank: false, begin, end, count: 0 };
-    let ranks =
-        (0..count).map(|index| Span { is_rank: true, begin, end, count: if index == 0 { beats } else { 0 } });
-    [lines].into_iter().chain(ranks).collect()
+    words: u64,
 }
 
 impl Job {
@@ -120,9 +120,16 @@ impl Job {
 
 impl Scoreboard {
     /// A controller with rows that were never written.
-    pub(super) fn new(config: &Config, leveller: Box<dyn WearLeveller>, keeps_programs: bool) -> Scoreboard {
+    pub(super) fn new(
+        config: &Config,
+        leveller: Box<dyn WearLeveller>,
+        decoder: Decoder,
+        keeps_programs: bool,
+    ) -> Scoreboard {
         Scoreboard {
-            timing: Timing::of(config),
+            timing: Timing::of(config, decoder.encoding()),
+            polling: Polling::of(config),
+            decoder,
             lines_free: Time::ZERO,
             ranks_free: vec![Time::ZERO; config.ranks as usize],
             waiting: VecDeque::new(),
@@ -155,14 +162,27 @@ impl Scoreboard {
             lead: self.timing.setup,
             since: now,
             done: now,
+            words: Vec::new(),
         });
     }
 
-    /// Starts a write.
-    pub(super) fn write(&mut self, now: Time, job: Job, row: u64, offset: u64, bytes: u64) {
+    /// Starts a write; `words` are those that are not zero in each chunk, if its data is known.
+    pub(super) fn write(
+        &mut self,
+        now: Time,
+        job: Job,
+        row: u64,
+        (offset, bytes): (u64, u64),
+        words: Vec<u32>,
+    ) {
         let (first, count) = self.timing.rank.chunks(offset, bytes);
         if let Job::Part(_) = job {
+            let written = match words.is_empty() {
+                true => count * u64::from(self.timing.assumed_words),
+                false => words.iter().map(|&words| u64::from(words)).sum(),
+            };
             self.counts.ranks.count(Kind::Program as usize, Activity::Write, count);
+            self.counts.ranks.count(WRITTEN_WORD, Activity::Write, written);
         }
         self.arrive(Task {
             job,
@@ -172,9 +192,10 @@ impl Scoreboard {
             left: count as u32,
             ranks: Ranks::default(),
             beats: 0,
-            lead: self.timing.setup,
+            lead: self.timing.write_setup,
             since: now,
             done: now,
+            words,
         });
     }
 
@@ -247,19 +268,25 @@ impl Scoreboard {
     /// Starts the next operation.
     pub(super) fn step(&mut self) -> Begun {
         let (now, number) = self.next.take().expect("an operation is due");
-        let task = self.waiting[number as usize];
-        let (task, programs) = match task.is_write {
-            false => (self.begin_read(now, task), Vec::new()),
-            true => self.begin_pass(now, task),
+        let task = self.waiting[number as usize].clone();
+        let (task, programs, decoded) = match task.is_write {
+            false => {
+                let (task, decoded) = self.begin_read(now, task);
+                (task, Vec::new(), decoded)
+            }
+            true => {
+                let (task, programs) = self.begin_pass(now, task);
+                (task, programs, Decoded::default())
+            }
         };
-        let is_over = task.left == 0;
-        if is_over {
+        let (job, done) = (task.job, (task.left == 0).then_some(task.done));
+        if done.is_some() {
             self.waiting.remove(number as usize);
         } else {
             self.waiting[number as usize] = task;
         }
         self.choose();
-        Begun { job: task.job, programs, done: is_over.then_some(task.done) }
+        Begun { job, programs, done, decoded }
     }
 
     fn activity(job: Job, is_write: bool) -> Activity {
@@ -270,62 +297,66 @@ impl Scoreboard {
         }
     }
 
-    /// A read occupies lines and ranks beat by beat.
-    fn begin_read(&mut self, now: Time, task: Task) -> Task {
-        let pass = self.pass(&task);
-        let time = self.timing.setup + self.timing.rank.read * task.beats;
-        let (end, activity) = (now + time, Self::activity(task.job, false));
+    /// A read occupies lines and ranks beat by beat, and then the decoder.
+    fn begin_read(&mut self, now: Time, task: Task) -> (Task, Decoded) {
+        let (pass, activity, read) =
+            (self.pass(&task), Self::activity(task.job, false), self.timing.rank.read);
+        let end = self.polling.interrupted(now, self.timing.setup + read * task.beats);
+        let time = end - now;
         for index in 0..pass.count {
             self.ranks_free[pass.rank(index, self.timing.row_ranks)] = end;
         }
         self.lines_free = end;
         self.counts.lines.charge(activity, time);
         self.counts.ranks.charge(activity, time * pass.count as u64);
-        let (count, lead, beats) = (pass.count as u32, self.timing.setup, task.beats);
-        self.note(Operation { activity, is_write: false, begin: now, count, lead, beats, end });
-        Task { left: 0, done: end, ..task }
+        let lines =
+            Span { activity, is_write: false, ranks: 0, begin: now, end, free: end, count: 0, words: 0 };
+        self.note(lines);
+        self.note(Span { ranks: pass.count as u32, count: task.beats, ..lines });
+        let decoded = self.decoder.read(activity, end, read, task.beats);
+        (Task { left: 0, done: decoded.done, ..task }, decoded)
     }
 
     /// Programs one chunk of each rank, filling the chips of one rank after the other.
     fn begin_pass(&mut self, now: Time, task: Task) -> (Task, Vec<(Time, Time)>) {
         let (pass, activity) = (self.pass(&task), Self::activity(task.job, true));
         let Timing { fill, row_ranks, .. } = self.timing;
-        let (lead, program, count) = (pass.lead, self.timing.rank.program, pass.count as u64);
-        let mut programs = Vec::new();
+        let (mut programs, mut filled, mut done) = (Vec::new(), now, task.done);
+        let lines =
+            Span { activity, is_write: true, ranks: 0, begin: now, end: now, free: now, count: 0, words: 0 };
         for index in 0..pass.count {
-            let end = now + lead + fill * (index as u64 + 1) + program;
-            self.ranks_free[pass.rank(index, row_ranks)] = end;
+            let (rank, begin) = (pass.rank(index, row_ranks), filled);
+            let lead = if index == 0 { pass.lead } else { Time::ZERO };
+            filled = self.polling.interrupted(begin, lead + fill);
+            let words = task.words(index, &self.timing);
+            let time = self.timing.rank.program_of(words);
+            let (seen, polls) = self.polling.program(rank, filled, time);
+            let end = filled + time;
+            self.ranks_free[rank] = seen;
+            self.counts.polls += polls;
+            self.counts.ranks.charge(activity, seen - begin);
+            self.note(Span { ranks: 1, begin, end, free: seen, count: 1, words: u64::from(words), ..lines });
+            done = done.max(seen);
             if self.keeps_programs {
-                programs.push((now + pass.offset(index, fill), end));
+                programs.push((begin, end));
             }
         }
-        let lines = lead + fill * count;
-        self.lines_free = now + lines;
-        self.counts.lines.charge(activity, lines);
-        self.counts.ranks.charge(activity, lines + program * count);
-        let end = now + lines + program;
-        self.note(Operation {
-            activity,
-            is_write: true,
-            begin: now,
-            count: count as u32,
-            lead,
-            beats: 0,
-            end,
-        });
+        self.lines_free = filled;
+        self.counts.lines.charge(activity, filled - now);
+        self.note(Span { end: filled, free: filled, ..lines });
         let (first, left) = ((pass.first + pass.count) % row_ranks, task.left - pass.count as u32);
-        let mut task = Task { first: first as u32, left, lead: Time::ZERO, done: task.done.max(end), ..task };
+        let mut task = Task { first: first as u32, left, lead: Time::ZERO, done, ..task };
         if left > 0 {
             task.ranks = self.ranks_of(&task);
         }
         (task, programs)
     }
 
-    fn note(&mut self, operation: Operation) {
-        if self.begun.len() >= 64 {
-            self.begun.retain(|begun| begun.end > operation.begin);
+    fn note(&mut self, span: Span) {
+        if self.begun.len() >= 256 {
+            self.begun.retain(|begun| begun.free > span.begin);
         }
-        self.begun.push(operation);
+        self.begun.push(span);
     }
 
     /// Copies a row immediately, from `from` or when lines and ranks are free; nothing else waits. Returns
@@ -337,7 +368,7 @@ impl Scoreboard {
         let bytes = self.timing.row_bytes;
         self.read(from, Job::MoveRead(0), moved.from, 0, bytes);
         let read = self.step().done.expect("a read begins as a whole");
-        self.write(read, Job::MoveWrite(0), moved.to, 0, bytes);
+        self.write(read, Job::MoveWrite(0), moved.to, (0, bytes), Vec::new());
         loop {
             if let Some(done) = self.step().done {
                 return done;
@@ -384,69 +415,63 @@ impl Scoreboard {
 
     /// Counts `rows` that are read fully and programmed elsewhere.
     fn count_moves(&mut self, rows: u64) {
-        let Timing { rank, row_bytes, .. } = &self.timing;
+        let Timing { rank, row_bytes, assumed_words, .. } = &self.timing;
         self.counts.moved_rows += rows;
         let ranks = &mut self.counts.ranks;
         ranks.count(Kind::Read as usize, Activity::LevelWear, rows * rank.beats(0, *row_bytes));
-        ranks.count(Kind::Program as usize, Activity::LevelWear, rows * rank.chunks(0, *row_bytes).1);
+        let chunks = rows * rank.chunks(0, *row_bytes).1;
+        ranks.count(Kind::Program as usize, Activity::LevelWear, chunks);
+        ranks.count(WRITTEN_WORD, Activity::LevelWear, chunks * u64::from(*assumed_words));
     }
 
     /// Handles a power failure at `at`: stored energy completes the host's programs that end by `ready`, and
     /// the queue is dropped.
     pub(super) fn power_fail(&mut self, at: Time, ready: Time) {
-        for operation in std::mem::take(&mut self.begun) {
-            let until = if operation.activity == Activity::Write { at.max(ready) } else { at };
-            let spans =
-                if operation.is_write { self.program_spans(&operation) } else { read_spans(&operation) };
-            for Span { is_rank, begin, end, count } in spans {
-                let activity = operation.activity;
-                if end <= until {
-                    continue;
-                }
-                let left = end - begin.max(at);
-                if !is_rank {
-                    self.counts.lines.give_back(activity, left);
-                    continue;
-                }
-                self.counts.ranks.give_back(activity, left);
-                if begin >= at {
-                    let kind = if operation.is_write { Kind::Program } else { Kind::Read };
-                    self.counts.ranks.give_back_count(kind as usize, activity, count);
-                }
-            }
+        for span in std::mem::take(&mut self.begun) {
+            self.revert(at, ready, &span);
         }
         // Operations that have not started were counted when requested.
         for task in std::mem::take(&mut self.waiting) {
             let activity = Self::activity(task.job, task.is_write);
-            let (kind, count) = match task.is_write {
-                true => (Kind::Program, u64::from(task.left)),
-                false => (Kind::Read, task.beats),
-            };
-            self.counts.ranks.give_back_count(kind as usize, activity, count);
+            let ranks = &mut self.counts.ranks;
+            if task.is_write {
+                let words = |index| u64::from(task.words(index, &self.timing));
+                let words = (0..task.left as usize).map(words).sum();
+                ranks.give_back_count(Kind::Program as usize, activity, u64::from(task.left));
+                ranks.give_back_count(WRITTEN_WORD, activity, words);
+            } else {
+                ranks.give_back_count(Kind::Read as usize, activity, task.beats);
+            }
         }
         (self.next, self.claimed) = (None, Ranks::default());
         self.lines_free = at;
         self.ranks_free.fill(at);
+        self.polling.power_fail();
+        self.decoder.power_fail(at);
     }
 
-    /// Times for which lines and ranks are occupied for one chunk of each rank.
-    fn program_spans(&self, operation: &Operation) -> Vec<Span> {
-        let &Operation { begin, count, lead, .. } = operation;
-        let (fill, program) = (self.timing.fill, self.timing.rank.program);
-        let filled = |index: u32| begin + lead + fill * u64::from(index);
-        let lines = Span { is_rank: false, begin, end: filled(count), count: 0 };
-        let ranks = (0..count).map(|index| Span {
-            is_rank: true,
-            begin: if index == 0 { begin } else { filled(index) },
-            end: filled(index + 1) + program,
-            count: 1,
-        });
-        [lines].into_iter().chain(ranks).collect()
+    /// Reverts the part of `span` that a power loss at `at` prevents, with stored energy until `ready`.
+    fn revert(&mut self, at: Time, ready: Time, span: &Span) {
+        let &Span { activity, is_write, ranks, begin, end, free, count, words } = span;
+        let until = if activity == Activity::Write { at.max(ready) } else { at };
+        let has_ended = end <= until;
+        let left = free.saturating_sub(if has_ended { end.max(at) } else { begin.max(at) });
+        if ranks == 0 {
+            return self.counts.lines.give_back(activity, left);
+        }
+        let charges = &mut self.counts.ranks;
+        charges.give_back(activity, left * u64::from(ranks));
+        if !has_ended && begin >= at {
+            let kind = if is_write { Kind::Program } else { Kind::Read };
+            charges.give_back_count(kind as usize, activity, count);
+            charges.give_back_count(WRITTEN_WORD, activity, words);
+        }
     }
 
     /// Starts measurement.
     pub(super) fn restart(&mut self) {
         self.counts = Book { worn_before: self.rows.worn_out(), ..Book::default() };
+        self.decoder.counts = Decodings::default();
     }
 
     pub(super) fn check_invariants(&self) {

@@ -5,7 +5,7 @@ use super::config::Scheduling;
 use nacre_kernel::state::Value;
 use nacre_kernel::{Ledger, Time};
 use nacre_media::charge::Charges;
-use nacre_media::pcm::{Operation, Rank};
+use nacre_media::pcm::{KINDS, Rank};
 
 /// Sizes and times of a row's operations.
 #[derive(Clone, Debug)]
@@ -13,6 +13,10 @@ pub(super) struct Timing {
     pub(super) rank: Rank,
     pub(super) fill: Time,
     pub(super) setup: Time,
+    /// Time before the first fill of a write.
+    pub(super) write_setup: Time,
+    /// Words of a chunk that are not zero, in writes without data.
+    pub(super) assumed_words: u32,
     pub(super) row_bytes: u64,
     pub(super) row_ranks: usize,
     /// Number of groups of this many ranks.
@@ -29,7 +33,9 @@ pub(super) struct Book {
     /// Activity of the data lines.
     pub(super) lines: Ledger,
     /// Activity of the ranks; for moves of wear leveling, counted when the move is requested.
-    pub(super) ranks: Charges<{ Operation::COUNT }>,
+    pub(super) ranks: Charges<KINDS>,
+    /// Polls of status registers.
+    pub(super) polls: u64,
     /// Rows written by the host.
     pub(super) host_rows: u64,
     /// Rows that wear leveling moved.
@@ -89,9 +95,14 @@ impl Ranks {
 }
 
 impl Timing {
-    pub(super) fn of(config: &Config) -> Timing {
+    /// Times of `config`, whose code takes `encoding` before the first fill of a write.
+    pub(super) fn of(config: &Config, encoding: Time) -> Timing {
+        let rank = config.rank();
+        let written = (rank.words() as f64 * (1.0 - config.zero_words.0)).ceil();
         let mut timing = Timing {
-            rank: config.rank(),
+            rank,
+            write_setup: config.row_setup + encoding,
+            assumed_words: written as u32,
             fill: config.chips.fill,
             setup: config.row_setup,
             row_bytes: config.row.0,
@@ -102,6 +113,12 @@ impl Timing {
         };
         timing.alone = (1..=config.chunks()).map(|chunks| timing.write_alone(chunks)).collect();
         timing
+    }
+
+    /// Whether the time of a program depends on the data.
+    #[inline]
+    pub(super) fn is_by_data(&self) -> bool {
+        self.rank.zeros < self.rank.program
     }
 
     /// The rank of a row's chunk, in its group.
@@ -121,11 +138,11 @@ impl Timing {
     /// Time of `chunks` on idle ranks: fills one after the other, each when its rank is free.
     fn write_alone(&self, chunks: u64) -> Time {
         let mut ranks = vec![Time::ZERO; self.row_ranks];
-        let mut lines = self.setup;
+        let mut lines = self.write_setup;
         for chunk in 0..chunks as usize {
             let rank = &mut ranks[chunk % self.row_ranks];
             lines = lines.max(*rank) + self.fill;
-            *rank = lines + self.rank.program;
+            *rank = lines + self.rank.program_of(self.assumed_words);
         }
         ranks.into_iter().fold(Time::ZERO, Time::max)
     }

@@ -1,9 +1,9 @@
 //! Chips of phase change memory that work in parallel: times of operations, and endurance of cells.
 
-use super::{Cells, Operation, Rank};
+use super::{CHIP_WORD, Cells, KINDS, Rank};
 use crate::charge::Energies;
 use nacre_config::{Configuration, Reader};
-use nacre_kernel::{Bytes, Time};
+use nacre_kernel::{Bytes, Energy, Time};
 
 /// Sizes, times, wear and energy of the chips of a rank.
 #[derive(Clone, Debug, Configuration)]
@@ -66,6 +66,10 @@ pub struct Chips {
         source = "assumed: 32 words of a chip, 100 ns each, the usual write cycle of such chips"
     )]
     pub fill: Time,
+    /// Time of a rank to program write buffers that hold only zeros; every word that is not zero adds its share
+    /// of the difference to `program`. Absent means that the time does not depend on the data.
+    #[config(min = "1 ps", max = "1 s")]
+    pub program_zeros: Option<Time>,
 }
 
 impl Chips {
@@ -78,11 +82,25 @@ impl Chips {
     /// A rank of these chips; a controller adds `control` to each read.
     #[must_use]
     pub fn rank(&self, control: Time) -> Rank {
+        let data_chips = u64::from(self.data_chips);
+        let program = self.cells.program;
         Rank {
-            beat: self.read_unit.0 * u64::from(self.data_chips),
+            beat: self.read_unit.0 * data_chips,
             read: self.cells.read + control,
-            chunk: self.program_unit.0 * u64::from(self.data_chips),
-            program: self.cells.program,
+            chunk: self.program_unit.0 * data_chips,
+            program,
+            zeros: self.program_zeros.map_or(program, |zeros| zeros.min(program)),
+            word: CHIP_WORD * data_chips,
+        }
+    }
+
+    /// Reports programs of zeros that take longer than those of arbitrary data.
+    pub fn check_times(&self, reader: &mut Reader<'_>) {
+        let program = self.cells.program;
+        if let Some(zeros) = self.program_zeros.filter(|&zeros| zeros > program) {
+            let problem = format!("zeros take longer to program than arbitrary data, {program}");
+            let remedy = format!("use at most {program}, or leave program_zeros out");
+            reader.conflict("program_zeros", &zeros.to_string(), &problem, &remedy);
         }
     }
 
@@ -94,9 +112,15 @@ impl Chips {
         }
     }
 
-    /// Energies of a whole rank, by [`Operation`].
+    /// Energies of a whole rank, by [`Operation`](super::Operation), and of a programmed word that is not zero.
+    /// The energy of a program is in proportion to its time.
     #[must_use]
-    pub fn energies(&self) -> Energies<{ Operation::COUNT }> {
-        self.cells.energies().times(f64::from(self.count()))
+    pub fn energies(&self) -> Energies<KINDS> {
+        let rank = self.rank(Time::ZERO);
+        let zeros = rank.zeros.as_secs_f64() / rank.program.as_secs_f64();
+        let program = self.cells.program_energy;
+        let share = |share: f64| program.map(|whole| Energy(whole.0 * share));
+        let word = share((1.0 - zeros) / rank.words() as f64);
+        Energies::of([self.cells.read_energy, share(zeros), word]).times(f64::from(self.count()))
     }
 }

@@ -2,7 +2,14 @@ use super::*;
 use nacre_kernel::state;
 
 /// Four P8P chips.
-const RANK: Rank = Rank { beat: 64, read: Time::from_ns(314), chunk: 256, program: Time::from_us(120) };
+const RANK: Rank = Rank {
+    beat: 64,
+    read: Time::from_ns(314),
+    chunk: 256,
+    program: Time::from_us(120),
+    zeros: Time::from_us(56),
+    word: 8,
+};
 
 #[test]
 fn an_access_takes_the_beats_and_chunks_it_touches() {
@@ -60,4 +67,38 @@ fn many_programs_at_once_count_as_one_after_the_other() {
     state::restored(&mut restored, &bytes).unwrap();
     assert!((0..9000).all(|row| restored.programs_of(row) == one_by_one.programs_of(row)));
     assert!(state::restored(&mut Rows::new(8999, 3), &bytes).is_err(), "of other rows");
+}
+
+/// Against a count over whole chunks, byte by byte.
+#[test]
+fn words_that_are_not_zero_are_counted_by_chunk() {
+    let mut random = nacre_kernel::Streams::new(1).stream("data");
+    for _ in 0..500 {
+        let (offset, count) = (random.below(600), 1 + random.below(900));
+        let density = [0.0, 0.02, 0.5, 1.0][random.below(4) as usize];
+        let bytes: Vec<u8> = (0..count).map(|_| u8::from(random.chance(density)) * 7).collect();
+        let found = RANK.written_words(offset, &bytes);
+        let (first, chunks) = RANK.chunks(offset, count);
+        assert_eq!(found.len() as u64, chunks);
+        for (chunk, found) in (first..).zip(found) {
+            let (mut touched, mut written) = (vec![false; 32], vec![false; 32]);
+            for (position, &byte) in (offset..).zip(&bytes).filter(|(position, _)| position / 256 == chunk) {
+                let word = (position % 256 / 8) as usize;
+                touched[word] = true;
+                written[word] |= byte != 0;
+            }
+            let of = |words: &[bool]| words.iter().filter(|&&is| is).count() as f64;
+            let expected = (32.0 * of(&written) / of(&touched)).ceil();
+            assert_eq!(f64::from(found), expected, "chunk {chunk} of {count} bytes at {offset}");
+        }
+    }
+}
+
+#[test]
+fn a_program_takes_longer_with_every_word_that_is_not_zero() {
+    for (written, us) in [(0, 56), (1, 58), (16, 88), (32, 120)] {
+        assert_eq!(RANK.program_of(written), Time::from_us(us));
+    }
+    let constant = Rank { zeros: RANK.program, ..RANK };
+    assert!([0, 1, 32].iter().all(|&written| constant.program_of(written) == RANK.program));
 }

@@ -265,7 +265,12 @@ fn mistakes_are_named_with_what_is_allowed() {
         ("chip = \"5 KiB\"\nranks = 1\nrow_ranks = 1\ndata_chips = 1\nrow = \"4 KiB\"", "device.chip"),
         ("wear_leveling = { kind = \"start_gap\", domains = 3 }", "device.wear_leveling.domains"),
         // 8 controllers * 3 writes * 16 chunks * 5 chips * 2 uJ are 3.84 mJ.
-        ("program_energy = \"2 uJ\"\ncapacitors = \"3 mJ\"", "device.capacitors"),
+        ("program_energy = \"2 uJ\"\ncapacitors = \"3 mJ\"", "full write buffers, 24 row writes, need"),
+        ("program_energy = \"2 uJ\"\ncapacitors = \"3 mJ\"", "this is enough for 18"),
+        ("program_zeros = \"121 us\"", "device.program_zeros"),
+        ("poll_interval = \"100 ns\"", "device.poll_interval"),
+        // 4 B for each 8 B; the spare chips have 2.
+        ("ecc = { kind = \"bch\", t = 2, codeword = \"8 B\" }", "device.ecc"),
     ] {
         let built = workbench(1).build(&format!("kind = \"onyx\"\n{settings}"));
         let problems = built.err().unwrap_or_else(|| panic!("{settings} is accepted")).to_string();

@@ -109,6 +109,10 @@ fn long_random_sequences_leave_the_bytes_of_a_naive_memory() {
         TINY.replace("controllers = 2", "controllers = 3")
             + "program_energy = \"1 uJ\"\ncapacitors = \"1 J\"\n",
         format!("{}wear_leveling = \"none\"\n", TINY.split("wear").next().unwrap()),
+        format!(
+            "{TINY}program_zeros = \"20 us\"\npoll_interval = \"7 us\"\n\
+             ecc = {{ kind = \"bch\", t = 1, codeword = \"8 B\" }}\n"
+        ),
     ];
     let mut repeated = 0;
     for (shape, settings) in shapes.iter().enumerate() {

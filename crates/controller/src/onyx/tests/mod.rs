@@ -6,6 +6,7 @@ use nacre_kernel::{Op, Request, Streams, Time};
 use nacre_testkit::Seen;
 use nacre_testkit::closed_loop;
 
+mod data;
 mod front;
 mod laws;
 mod memory;

@@ -14,6 +14,9 @@ const READ: u64 = 410_300;
 const FILL: u64 = 3_200_000;
 /// Logical rows of a controller of 16 ranks with 4 chips of 64 KiB.
 const ROWS: u64 = 1024;
+/// Words of a chunk.
+const WORDS: u64 = 32;
+const POLL: u64 = 115_000;
 /// Nothing but the medium takes time, and one controller serves all.
 const FRONT: &str = "controllers = 1\nchip = \"64 KiB\"\ndriver = \"0 s\"\npipeline = \"0 s\"\ntags = 65536\n\
     link = \"1000000000 GB/s\"\nring = \"1000000000 GB/s\"\nprogram = \"120 us\"\n";
@@ -24,6 +27,13 @@ struct Rules {
     row_ranks: u64,
     setup: u64,
     program: u64,
+    /// Time to program zeros, and the words of a chunk that are zeros.
+    zeros: u64,
+    zero_words: u64,
+    /// Time between two polls; 0 for none.
+    poll_interval: u64,
+    /// Time to decode a beat.
+    decode: u64,
     is_late: bool,
     places: usize,
     refill: u64,
@@ -32,21 +42,56 @@ struct Rules {
     in_order: bool,
 }
 
+const PLAIN: Rules = Rules {
+    row_ranks: 8,
+    setup: 3_000_000,
+    program: 120_000_000,
+    zeros: 120_000_000,
+    zero_words: 0,
+    poll_interval: 0,
+    decode: 0,
+    is_late: false,
+    places: 3,
+    refill: 0,
+    interval: 0,
+    in_order: false,
+};
+
 impl Rules {
     fn settings(&self) -> String {
-        let Rules { row_ranks, setup, program, is_late, places, refill, interval, in_order } = *self;
+        let Rules { row_ranks, setup, program, is_late, places, refill, interval, in_order, .. } = *self;
         let leveling = match interval {
             0 => "\"none\"".into(),
             _ => format!("{{ kind = \"start_gap\", interval = {interval} }}"),
         };
+        let polls = match self.poll_interval {
+            0 => String::new(),
+            interval => format!("poll_interval = \"{interval} ps\"\npoll = \"{POLL} ps\"\n"),
+        };
+        // A codeword of 8 B; the time is for 2 KiB.
+        let code = match self.decode {
+            0 => String::new(),
+            beat => {
+                let time = beat / 8 * 256;
+                format!("ecc = {{ kind = \"bch\", t = 1, codeword = \"8 B\", decode = \"{time} ps\" }}\n")
+            }
+        };
         format!(
             "{FRONT}row_ranks = {row_ranks}\nrow_setup = \"{setup} ps\"\nlate_writes = {places}\n\
              buffered_writes = {places}\nlate_refill = \"{refill} ps\"\nscheduling = \"{}\"\n\
-             completion = \"{}\"\nwear_leveling = {leveling}\n",
+             completion = \"{}\"\nwear_leveling = {leveling}\nprogram_zeros = \"{} ps\"\n\
+             zero_words = \"{} %\"\n{polls}{code}",
             if in_order { "in_order" } else { "available" },
             if is_late { "late" } else { "early" },
+            self.zeros,
+            self.zero_words as f64 * 100.0 / WORDS as f64,
         )
         .replace("program = \"120 us\"", &format!("program = \"{program} ps\""))
+    }
+
+    /// Time of a program: every word that is not zero takes longer by the same time.
+    fn program_time(&self) -> u64 {
+        self.zeros + (self.program - self.zeros) / WORDS * (WORDS - self.zero_words)
     }
 }
 
@@ -87,6 +132,9 @@ struct Naive {
     instants: BTreeSet<u64>,
     lines: u64,
     ranks: [u64; 16],
+    /// Times of the polls of each rank's last program.
+    polls: [Vec<u64>; 16],
+    decoder: u64,
     waiting: VecDeque<Operation>,
     running: Vec<Operation>,
     free: usize,
@@ -106,6 +154,8 @@ impl Naive {
             instants: BTreeSet::new(),
             lines: 0,
             ranks: [0; 16],
+            polls: Default::default(),
+            decoder: 0,
             waiting: VecDeque::new(),
             running: Vec::new(),
             free: rules.places,
@@ -216,18 +266,48 @@ impl Naive {
         }
     }
 
-    /// The ranks that `operation` takes together, each with the time after which it takes it and for how long.
-    fn needs(&self, operation: &Operation) -> Vec<(usize, u64, u64)> {
-        let Rules { row_ranks, setup, program, .. } = self.rules;
+    /// The ranks that `operation` takes together, each with the time after which it takes it at the earliest.
+    fn needs(&self, operation: &Operation) -> Vec<(usize, u64)> {
+        let row_ranks = self.rules.row_ranks;
         let rank =
             |index: u64| (operation.group * row_ranks + (operation.chunk + index) % row_ranks) as usize;
         (0..operation.left.min(row_ranks))
             .map(|index| match (operation.is_write, index) {
-                (false, _) => (rank(index), 0, setup + READ * operation.beats),
-                (true, 0) => (rank(0), 0, operation.lead + FILL + program),
-                (true, _) => (rank(index), operation.lead + FILL * index, FILL + program),
+                (true, 1..) => (rank(index), operation.lead + FILL * index),
+                _ => (rank(index), 0),
             })
             .collect()
+    }
+
+    /// When a transfer of `time` ends: each poll before its end makes it later.
+    fn transfer(&self, from: u64, time: u64) -> u64 {
+        let mut polls: Vec<u64> = self.polls.iter().flatten().copied().filter(|&at| at >= from).collect();
+        polls.sort_unstable();
+        polls.into_iter().fold(from + time, |end, poll| if poll < end { end + POLL } else { end })
+    }
+
+    /// When the controller sees the end of a program: poll by poll.
+    fn program(&mut self, rank: usize, start: u64) -> u64 {
+        let end = start + self.rules.program_time();
+        if self.rules.poll_interval == 0 {
+            return end;
+        }
+        let (mut poll, mut polls) = (start, Vec::new());
+        while poll < end {
+            poll += self.rules.poll_interval;
+            polls.push(poll);
+        }
+        self.polls[rank] = polls;
+        poll + POLL
+    }
+
+    /// When the last beat of a read is decoded: beat by beat.
+    fn decoded(&mut self, last: u64, beats: u64) -> u64 {
+        for beat in 0..beats {
+            let arrival = last - READ * (beats - 1 - beat);
+            self.decoder = self.decoder.max(arrival) + self.rules.decode;
+        }
+        self.decoder
     }
 
     /// The oldest operation that can begin at `now`, of those that pass no older one that needs one of their ranks.
@@ -235,12 +315,12 @@ impl Naive {
         let mut older = [false; 16];
         for (number, operation) in self.waiting.iter().enumerate() {
             let needs = self.needs(operation);
-            let is_behind = needs.iter().any(|&(rank, ..)| older[rank]) || number > 0 && self.rules.in_order;
-            let is_free = needs.iter().all(|&(rank, after, _)| self.ranks[rank] <= now + after);
+            let is_behind = needs.iter().any(|&(rank, _)| older[rank]) || number > 0 && self.rules.in_order;
+            let is_free = needs.iter().all(|&(rank, after)| self.ranks[rank] <= now + after);
             if !is_behind && is_free && self.lines <= now {
                 return Some(number);
             }
-            needs.iter().for_each(|&(rank, ..)| older[rank] = true);
+            needs.iter().for_each(|&(rank, _)| older[rank] = true);
         }
         None
     }
@@ -248,12 +328,22 @@ impl Naive {
     fn begin(&mut self, now: u64, number: usize) {
         let mut operation = self.waiting[number];
         let needs = self.needs(&operation);
-        for &(rank, after, time) in &needs {
-            self.ranks[rank] = now + after + time;
-            operation.end = operation.end.max(self.ranks[rank]);
-        }
         let count = needs.len() as u64;
-        self.lines = if operation.is_write { now + operation.lead + FILL * count } else { operation.end };
+        if operation.is_write {
+            let mut filled = now;
+            for (index, &(rank, _)) in needs.iter().enumerate() {
+                let lead = if index == 0 { operation.lead } else { 0 };
+                filled = self.transfer(filled, lead + FILL);
+                self.ranks[rank] = self.program(rank, filled);
+                operation.end = operation.end.max(self.ranks[rank]);
+            }
+            self.lines = filled;
+        } else {
+            let end = self.transfer(now, self.rules.setup + READ * operation.beats);
+            needs.iter().for_each(|&(rank, _)| self.ranks[rank] = end);
+            self.lines = end;
+            operation.end = self.decoded(end, operation.beats);
+        }
         for free in self.ranks.iter().copied().chain([self.lines, operation.end]) {
             for index in 0..16 {
                 self.instants.extend([
@@ -326,25 +416,33 @@ fn mixed(seed: u64, count: u64, reads: f64) -> Vec<Request> {
 
 #[test]
 fn every_request_is_done_when_the_rules_say() {
-    let plain = Rules {
-        row_ranks: 8,
-        setup: 3_000_000,
-        program: 120_000_000,
-        is_late: false,
-        places: 3,
-        refill: 0,
-        interval: 0,
-        in_order: false,
-    };
+    let by_data = Rules { zeros: 56_000_000, zero_words: 10, ..PLAIN };
+    let polled = Rules { poll_interval: 10_000_000, ..PLAIN };
     for (rules, seed) in [
-        plain,
-        Rules { is_late: true, places: 2, refill: 45_000_000, ..plain },
-        Rules { is_late: true, places: 5, interval: 7, ..plain },
-        Rules { row_ranks: 4, places: 8, interval: 3, ..plain },
-        Rules { row_ranks: 2, setup: 0, places: 6, ..plain },
-        Rules { row_ranks: 16, interval: 11, ..plain },
-        Rules { in_order: true, interval: 5, ..plain },
-        Rules { row_ranks: 1, program: 10_000_000, is_late: true, places: 16, interval: 2, ..plain },
+        PLAIN,
+        Rules { is_late: true, places: 2, refill: 45_000_000, ..PLAIN },
+        Rules { is_late: true, places: 5, interval: 7, ..PLAIN },
+        Rules { row_ranks: 4, places: 8, interval: 3, ..PLAIN },
+        Rules { row_ranks: 2, setup: 0, places: 6, ..PLAIN },
+        Rules { row_ranks: 16, interval: 11, ..PLAIN },
+        Rules { in_order: true, interval: 5, ..PLAIN },
+        Rules {
+            row_ranks: 1,
+            program: 10_000_000,
+            zeros: 10_000_000,
+            is_late: true,
+            places: 16,
+            interval: 2,
+            ..PLAIN
+        },
+        by_data,
+        Rules { zero_words: 32, is_late: true, places: 5, interval: 7, ..by_data },
+        polled,
+        // Every program ends between two polls, and all ranks together are polled for most of the time.
+        Rules { poll_interval: 2_700_000, is_late: true, places: 4, interval: 5, ..by_data },
+        Rules { poll_interval: 7_000_000, row_ranks: 4, in_order: true, ..PLAIN },
+        Rules { decode: 100_000, interval: 7, ..polled },
+        Rules { decode: 800_000, row_ranks: 4, places: 8, ..PLAIN },
     ]
     .into_iter()
     .zip(0..)
@@ -382,16 +480,7 @@ fn every_request_is_done_when_the_rules_say() {
 #[test]
 fn three_places_are_too_few_for_two_groups_of_ranks_once_a_row_was_moved() {
     let parts = 16.0 * 256.0 / 123.2e-6;
-    let rules = |places, interval| Rules {
-        row_ranks: 8,
-        setup: 0,
-        program: 120_000_000,
-        is_late: false,
-        places,
-        refill: 0,
-        interval,
-        in_order: false,
-    };
+    let rules = |places, interval| Rules { setup: 0, places, interval, ..PLAIN };
     for (places, interval, share) in
         [(3, 0, 1.0), (4, 0, 1.0), (4, 128, 128.0 / 129.0), (3, 128, 0.967), (2, 0, 246.4 / 268.8)]
     {
