@@ -70,6 +70,8 @@ def as_published(point: Point) -> dict[str, Any]:
     latency_ns = 38e3 if labels.get("operation") == "read" else 179e3
     if point.group == "moves":
         latency_ns = 300e3 / share(labels["interval"]) ** 0.5
+    if point.group == "program":
+        latency_ns = {"arbitrary": 120e3, "zeros": 65e3}[labels["data"]]
     transactions = TRANSACTIONS.get(labels.get("method", ""), {}).get(labels.get("drive", ""), 1.0)
     if labels.get("threads", "") != str(FASTEST.get(labels.get("drive", ""))):
         transactions *= 0.9
@@ -88,7 +90,12 @@ def as_published(point: Point) -> dict[str, Any]:
         },
         "latency": {"read": None, "write": {"mean_ns": latency_ns, "count": 1000}},
         "worn_out": {"seconds": stands, "writes": None, "simulated": True},
-        "components": [{"wear": {"row_programs": {"max": 33_554_432}}}],
+        "components": [
+            {
+                "wear": {"row_programs": {"max": 33_554_432}},
+                "counters": {"line_bytes": 5120, "bytes_read": 4096},
+            }
+        ],
     }
 
 
@@ -134,6 +141,7 @@ def distorted(seed: int, point: Point) -> dict[str, Any]:
     made["latency"]["write"]["mean_ns"] *= factor
     made["worn_out"]["seconds"] *= factor**2
     made["components"][0]["wear"]["row_programs"]["max"] *= factor
+    made["components"][0]["counters"]["line_bytes"] *= factor
     return made
 
 

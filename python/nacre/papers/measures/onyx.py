@@ -32,6 +32,11 @@ def _most_programs(record: Record) -> float:
     return float(wear.row_programs.max)
 
 
+def _counter(record: Record, name: str) -> int:
+    """A counter of the drive."""
+    return _drive(record).counters[name]
+
+
 def _worn_out_s(record: Record) -> float:
     """Seconds until the first row is worn out."""
     if record.worn_out is None:
@@ -44,6 +49,7 @@ MEASURES: Mapping[str, Callable[[Record], float]] = {
     "mib_per_s": lambda record: record.throughput.bytes_per_s / 2**20,
     "latency_us": _latency,
     "most_programs": _most_programs,
+    "line_share": lambda record: _counter(record, "line_bytes") / _counter(record, "bytes_read"),
     "worn_out_s": _worn_out_s,
     "days_until_worn_out": lambda record: _worn_out_s(record) / 86_400,
 }

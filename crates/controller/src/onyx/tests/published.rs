@@ -29,12 +29,6 @@ fn a_4_kb_read_takes_38_us_and_191_thousand_are_served_a_second() {
 }
 
 #[test]
-fn a_4_kb_write_takes_179_us() {
-    let alone = random(&mut *cataloged(ONYX, &format!("{LATE}{XDD}")), 1, 500, Op::Write, 4096);
-    assert_close("a late write alone, us", alone.mean_s() * 1e6, 179.0, 0.1);
-}
-
-#[test]
 fn large_requests_run_at_1_1_gb_reading_and_470_mb_writing() {
     assert_close("large reads", bandwidth(ONYX, "", Op::Read, 1 << 20), 1.1e9, 0.1);
     assert_close("large writes", bandwidth(ONYX, "", Op::Write, 1 << 20), 470e6, 0.1);
