@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import nacre
 import pytest
 from nacre.cli import reproduce as command
 from nacre.papers import work
@@ -108,6 +109,22 @@ def test_rows_are_moved_by_what_was_assumed(
 def test_a_fifth_less_and_more(given: Any, less: str | None, more: str | None) -> None:
     value = Value("path", given, "fitted", "")
     assert (value.times(LESS), value.times(MORE)) == (less, more)
+
+
+def test_values_of_a_default_component_are_moved_without_naming_it() -> None:
+    """The host interface of the card, NVMe, is a default; its times are accepted less and more."""
+    card = {"workload.requests": "100"}
+    moved = [
+        {origin.path: text}
+        for origin in nacre.run("nvram-card", card).origins
+        if origin.path.startswith("stack.host.") and origin.confidence == "assumed"
+        for factor in (LESS, MORE)
+        if str(origin.value).endswith("s")
+        and (text := Value(origin.path, origin.value, "assumed", "").times(factor))
+    ]
+    assert {"stack.host.driver": "1.2 us"} in moved
+    for settings in moved:
+        nacre.check("nvram-card", card | settings)
 
 
 PAPERS = ("envy", "nvm-servers", "nvram-cards", "onyx", "pcm-enterprise")

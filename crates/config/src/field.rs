@@ -97,7 +97,7 @@ impl Reader<'_> {
 
     fn plain_field<T: FieldType>(&mut self, table: &Node, field: &Field) -> Option<T> {
         self.within(field.name, |reader| match (table.get(field.name), field.default) {
-            (Some(node), _) => reader.bounded(node, field),
+            (Some(node), _) => reader.bounded(field.with_default_kind(node).as_ref().unwrap_or(node), field),
             (None, Some(default)) => {
                 let source = field.source.expect("the derive demands a source with a default");
                 let node = default.node(Origin::Default(source));

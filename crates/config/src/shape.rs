@@ -27,6 +27,19 @@ impl Field {
     pub fn is_required(&self) -> bool {
         self.default.is_none() && !matches!(self.shape, Shape::Optional(_))
     }
+
+    /// `node` with the kind of the default, if overrides set only settings of it: they change what would be there
+    /// without them. `None` for every other value, and for tables of files, which name their kind.
+    pub(crate) fn with_default_kind(&self, node: &Node) -> Option<Node> {
+        let (default, source) = (self.default?, self.source?);
+        let is_partial = matches!((&node.value, &node.origin), (Value::Table(_), Origin::Override(_)))
+            && ["kind", "preset"].iter().all(|key| node.get(key).is_none());
+        (is_partial && matches!(self.shape, Shape::Slot(_) | Shape::Kinds(..))).then(|| {
+            let mut whole = node.clone();
+            whole.insert("kind", default.node(Origin::Default(source)));
+            whole
+        })
+    }
 }
 
 impl Field {

@@ -69,6 +69,31 @@ fn an_override_reaches_into_a_kind() {
     assert_eq!(read(text, Some(("turns", "\"in_order\""))).unwrap().0.turns, Turns::InOrder);
 }
 
+/// A file names its kind; an override changes what would be there without it.
+#[test]
+fn an_override_reaches_into_the_kind_of_a_default() {
+    /// A server with a limit.
+    #[derive(Clone, Debug, Configuration)]
+    struct Limited {
+        /// Order of requests.
+        #[config(default = "shortest", source = "assumed: fair")]
+        turns: Turns,
+    }
+    let read = |node: &Node| {
+        let mut reader = Reader::new(&Known);
+        let read = Limited::read(node, &mut reader);
+        reader.finish().map(|resolved| (read.expect("no problems").turns, resolved))
+    };
+    let mut node = Node::parse_toml("", "a.toml").unwrap();
+    node.set("turns.age", Node::parse_value("\"2 ms\"", &Origin::Override("turns.age=2 ms".into()))).unwrap();
+    let (turns, resolved) = read(&node).unwrap();
+    assert_eq!(turns, Turns::Shortest(Shortest { age: Time::from_ms(2), depth: 8 }));
+    assert_eq!(resolved[0].path, "turns.kind");
+    assert_eq!(resolved[0].node.origin, Origin::Default("assumed: fair"));
+    let file = Node::parse_toml("turns = { age = \"2 ms\" }", "a.toml").unwrap();
+    assert!(read(&file).unwrap_err().to_string().contains("it has no `kind`"));
+}
+
 #[test]
 fn settings_of_other_kinds_are_refused() {
     for (text, problem) in [
