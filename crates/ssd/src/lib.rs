@@ -338,7 +338,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
             "shadley-2011",
             "tomshardware-ssd910",
         ],
-        14,
+        15,
         include_str!("lib.rs"),
     ),
     build: build_in_slot,

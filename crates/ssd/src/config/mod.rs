@@ -139,6 +139,12 @@ impl Config {
         self.pages()?.allocation.stripe(self.dies_of_superblock() as u32)
     }
 
+    /// Pages of a block in SLC mode; all of them without an SLC cache.
+    pub(crate) fn single_pages(&self) -> u32 {
+        let cache = self.pages().and_then(|mapping| mapping.slc_cache.as_ref());
+        cache.map_or(self.pages, |cache| (self.pages / cache.bits).max(1))
+    }
+
     /// Blocks of a superblock in each of its planes.
     pub(crate) fn blocks_of_plane(&self) -> u32 {
         self.pages().map_or(1, |mapping| mapping.allocation.reclaim_unit())

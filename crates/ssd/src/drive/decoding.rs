@@ -57,7 +57,7 @@ impl<T: Translation> Ssd<T> {
                 _ => {}
             }
         }
-        errors.count_reads(&pages, all.senses);
+        errors.count_reads(&pages, found.spot.cells, all.senses);
         let entry = &mut self.parts[part];
         entry.pages = pages;
         entry.is_decoded = true;
@@ -70,7 +70,7 @@ impl<T: Translation> Ssd<T> {
         let erases = self.ftl.erases_of(found.superblock);
         let Some(errors) = &mut self.flash.errors.0 else { return };
         let sensing = errors.decode_other(&other, erases, found.spot.cells, self.now);
-        errors.count_read_of(&other, sensing.senses);
+        errors.count_read_of(&other, found.spot.cells, sensing.senses);
         let entry = &mut self.parts[part];
         entry.is_decoded = true;
         (entry.senses, entry.decoding, entry.is_lost) = (sensing.senses, sensing.decoding, sensing.is_lost);

@@ -105,7 +105,7 @@ impl<T: Translation> Ssd<T> {
             return self.read_flash(owner, (unit, units), spot, data);
         }
         let geometry = self.ftl.geometry();
-        let plane = geometry.lane_within(other.operation, other.within) % geometry.planes;
+        let plane = geometry.lane_within(other.operation, other.within, spot.cells) % geometry.planes;
         let planes = if self.flash.timing.lanes > 1 { plane..plane + 1 } else { 0..1 };
         self.flash.read(&HostRead { owner, spot, planes, units, data, activity: Activity::Read });
     }

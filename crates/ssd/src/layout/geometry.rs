@@ -71,6 +71,8 @@ pub(crate) struct Geometry {
     /// separately.
     by_row: Divisor,
     by_block: Divisor,
+    /// As [`Geometry::by_block`], of a superblock in SLC mode, whose blocks have fewer pages.
+    by_single_block: Divisor,
     by_operation: Divisor,
     by_die: Divisor,
     by_page: Divisor,
@@ -139,6 +141,7 @@ impl Geometry {
             shift: units_per_superblock.next_power_of_two().trailing_zeros(),
             by_row: Divisor::new(operations_of_row),
             by_block: Divisor::new(config.pages),
+            by_single_block: Divisor::new(config.single_pages()),
             by_operation: Divisor::new(operation_units),
             by_die: Divisor::new(dies),
             by_page: Divisor::new(units_per_page),
@@ -278,39 +281,44 @@ impl Geometry {
         self.by_operation.divide(units)
     }
 
-    /// The lane of its superblock that holds the unit with this number.
-    pub(crate) fn lane_of(&self, index: u32) -> u32 {
+    /// The lane of its superblock that holds the unit with this number, in this cell mode.
+    pub(crate) fn lane_of(&self, index: u32, cells: Cells) -> u32 {
         if self.is_by_plane() {
             return 0;
         }
         let (place, within) = self.by_operation.divide(index);
         let (row, die) = self.by_dies_of_superblock.divide(self.operation_in(place));
-        self.lane_at(row, die, within)
+        self.lane_at(row, die, within, cells)
     }
 
     /// Planes of its die that hold this number of units, from unit `index` of `superblock`.
     pub(crate) fn planes_of(&self, superblock: u32, index: u32, units: u32) -> Range<u32> {
         let lane = match self.is_by_plane() {
             true => self.region_of(superblock) as u32,
-            false => self.lane_of(index),
+            // The plane is the same in all cell modes.
+            false => self.lane_of(index, Cells::Full),
         };
         let first = lane % self.planes;
         first..(first + self.pages_of(units)).min(self.planes)
     }
 
-    /// The lane of its superblock that holds the unit at position `within` of an operation.
-    pub(crate) fn lane_within(&self, operation: u32, within: u32) -> u32 {
+    /// The lane of its superblock that holds the unit at position `within` of an operation, in this cell mode.
+    pub(crate) fn lane_within(&self, operation: u32, within: u32, cells: Cells) -> u32 {
         let (row, die) = self.by_die.divide(operation);
-        self.lane_at(row, self.by_dies_of_superblock.divide(die).1, within)
+        self.lane_at(row, self.by_dies_of_superblock.divide(die).1, within, cells)
     }
 
     /// The lane, from the row of an operation and its die among those of the superblock.
-    fn lane_at(&self, row: u32, die: u32, within: u32) -> u32 {
+    fn lane_at(&self, row: u32, die: u32, within: u32, cells: Cells) -> u32 {
+        let by_block = match cells {
+            Cells::Full => &self.by_block,
+            Cells::Single => &self.by_single_block,
+        };
         let (page, first_plane) = self.by_row.divide(row);
         // Planes that are programmed together share an operation; the others have consecutive operations.
         let plane = self.by_page.divide(within).0 + first_plane;
         let lanes = self.dies_of_superblock() * self.planes;
-        self.by_block.divide(page).0 * lanes + die * self.planes + plane
+        by_block.divide(page).0 * lanes + die * self.planes + plane
     }
 
     /// The operation of unit `index` in `superblock`.

@@ -55,3 +55,25 @@ fn a_full_drive_has_folded_its_slc_cache() {
     assert_close("cleaning takes its share", seen.per_second(), 4.0 / each, 0.03);
     device.check_invariants();
 }
+
+/// A superblock of two blocks per plane: in SLC mode, its first 32 rows of pages are in the first block of each plane, and
+/// the others in the second.
+#[test]
+fn reads_in_slc_mode_disturb_the_block_of_their_page() {
+    let settings = "allocation = { kind = \"superblock\", reclaim_unit = 2 }\n\
+        slc_cache = { size = \"8 MiB\", read = \"20 us\", program = \"300 us\", bits = 2 }\n\
+        errors = { ecc = { kind = \"ldpc\" }, bit_error_rate = 0, cycles = 1000, refresh_reads = 100 }";
+    let mut device = driven(settings);
+    device.write_all(Time::ZERO, 0..256);
+    device.rest();
+    let read = |device: &mut Driven, row: u64, times: u64| {
+        for _ in 0..times {
+            device.ask(device.now + Time::from_ms(1), &unit(Op::Read, 4 * row));
+        }
+        device.rest();
+        device.counter("refreshes")
+    };
+    assert_eq!(read(&mut device, 0, 99), 0);
+    assert_eq!(read(&mut device, 40, 99), 0, "it is another block");
+    assert_eq!(read(&mut device, 31, 1), 1, "it is the block of row 0");
+}

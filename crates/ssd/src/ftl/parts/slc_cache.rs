@@ -30,7 +30,7 @@ impl SlcCache {
     /// Empty cache of `config`.
     pub(crate) fn new(config: &Config, geometry: &Geometry) -> SlcCache {
         let Some(cache) = &config.mapping().slc_cache else { return SlcCache::none() };
-        let units = geometry.units_per_superblock / config.pages * (config.pages / cache.bits);
+        let units = geometry.units_per_superblock / config.pages * config.single_pages();
         let bytes = u64::from(units) * u64::from(geometry.unit_bytes);
         SlcCache {
             units,

@@ -31,7 +31,7 @@ impl Errors {
         let erases = |page: u32| blocks[(page >> self.geometry.shift) as usize].erases;
         let (erases, erases_to) = (erases(from), erases(to));
         self.count_from_erase(to >> self.geometry.shift, erases_to);
-        let mean = self.mean((self.block_of(from), from), erases, cells, at);
+        let mean = self.mean((self.block_of(from, cells), from), erases, cells, at);
         for codeword in 0..self.code.layout().codewords {
             let wrong = self.wrong_bits(mean, from, erases, codeword);
             self.carried.copy(to, codeword, wrong);

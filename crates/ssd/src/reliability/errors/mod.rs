@@ -121,10 +121,10 @@ impl Errors {
         self.rows[superblock as usize].since = at;
     }
 
-    /// Global number of the block of `page`.
-    fn block_of(&self, page: u32) -> usize {
+    /// Global number of the block of `page`, which is in this cell mode.
+    fn block_of(&self, page: u32, cells: Cells) -> usize {
         let (superblock, index) = (page >> self.geometry.shift, page & ((1 << self.geometry.shift) - 1));
-        (superblock * self.geometry.blocks_per_superblock() + self.geometry.lane_of(index)) as usize
+        (superblock * self.geometry.blocks_per_superblock() + self.geometry.lane_of(index, cells)) as usize
     }
 
     /// Counts reads of a page in a block of `superblock`.
@@ -138,7 +138,7 @@ impl Errors {
     /// Result of reading `page` at `at`, in a superblock with this many erases and this cell mode. Pages in
     /// SLC mode have no bit errors.
     pub(crate) fn decode(&mut self, page: u32, erases: u32, cells: Cells, at: Time) -> Sensing {
-        self.decode_in((self.block_of(page), page, 0), erases, cells, at)
+        self.decode_in((self.block_of(page, cells), page, 0), erases, cells, at)
     }
 
     /// As before, for codewords in `block`, identified by a page and the number of its first codeword.
@@ -204,9 +204,9 @@ impl Errors {
         self.lost.range(unit..unit + units).next().is_some()
     }
 
-    /// Counts reads of these units of one operation, with read retries: each of their flash pages disturbs
-    /// its block.
-    pub(crate) fn count_reads(&mut self, pages: &[u32], again: u32) {
+    /// Counts reads of these units of one operation in this cell mode, with read retries: each of their flash pages
+    /// disturbs its block.
+    pub(crate) fn count_reads(&mut self, pages: &[u32], cells: Cells, again: u32) {
         self.counts.retries += u64::from(again);
         let mut before = None;
         for &page in pages {
@@ -214,7 +214,7 @@ impl Errors {
             let of_flash = index / self.geometry.units_per_page;
             if before.replace(of_flash) != Some(of_flash) {
                 let superblock = page >> self.geometry.shift;
-                self.disturb(superblock, self.block_of(page), 1 + again);
+                self.disturb(superblock, self.block_of(page, cells), 1 + again);
             }
         }
     }

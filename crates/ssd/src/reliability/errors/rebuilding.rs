@@ -20,13 +20,13 @@ impl Errors {
     pub(crate) fn decode_other(&mut self, other: &Member, erases: u32, cells: Cells, at: Time) -> Sensing {
         // Codewords of parity are numbered after those of a unit of its stripe.
         let first = if other.is_parity { self.code.layout().codewords } else { 0 };
-        self.decode_in((self.block_of_other(other), other.page, first), erases, cells, at)
+        self.decode_in((self.block_of_other(other, cells), other.page, first), erases, cells, at)
     }
 
-    /// Counts a host read of `other`, with its read retries.
-    pub(crate) fn count_read_of(&mut self, other: &Member, again: u32) {
+    /// Counts a host read of `other` in this cell mode, with its read retries.
+    pub(crate) fn count_read_of(&mut self, other: &Member, cells: Cells, again: u32) {
         let superblock = other.page >> self.geometry.shift;
-        self.disturb(superblock, self.block_of_other(other), 1 + again);
+        self.disturb(superblock, self.block_of_other(other, cells), 1 + again);
         self.count_rebuild_read(again);
     }
 
@@ -51,9 +51,9 @@ impl Errors {
         self.rebuilds.0.as_deref().map(counters).into_iter().flatten()
     }
 
-    fn block_of_other(&self, other: &Member) -> usize {
+    fn block_of_other(&self, other: &Member, cells: Cells) -> usize {
         let superblock = other.page >> self.geometry.shift;
-        let lane = self.geometry.lane_within(other.operation, other.within);
+        let lane = self.geometry.lane_within(other.operation, other.within, cells);
         (superblock * self.geometry.blocks_per_superblock() + lane) as usize
     }
 }
