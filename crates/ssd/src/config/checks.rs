@@ -98,9 +98,14 @@ fn check_groups(config: &Config, reader: &mut Reader<'_>) -> bool {
 fn check_parity(config: &Config, reader: &mut Reader<'_>) -> bool {
     let Some(stripe) = config.stripe() else { return true };
     let dies = config.dies_of_superblock();
+    let has_groups = config.mapping().allocation.reclaim_groups() > 1;
     if dies < 2 {
-        let problem = "the pages of a stripe need different dies, and the drive has one die";
-        reader.conflict("allocation.parity", "a stripe", problem, "leave it out, or give more ways");
+        let (whole, remedy) = match has_groups {
+            true => ("a reclaim group", "leave it out, or give fewer reclaim_groups or more ways"),
+            false => ("the drive", "leave it out, or give more ways"),
+        };
+        let problem = format!("the pages of a stripe need different dies, and {whole} has one die");
+        reader.conflict("allocation.parity", "a stripe", &problem, remedy);
         return false;
     }
     if !dies.is_multiple_of(u64::from(stripe)) {
@@ -108,7 +113,8 @@ fn check_parity(config: &Config, reader: &mut Reader<'_>) -> bool {
         let below = (2..=u64::from(stripe).min(dies)).rev().find(fits);
         let nearest = (u64::from(stripe)..=dies).find(fits).into_iter().chain(below);
         let nearest: Vec<String> = nearest.map(|size| size.to_string()).collect();
-        let problem = format!("the {dies} dies are not a whole number of stripes");
+        let of_group = if has_groups { " of a reclaim group" } else { "" };
+        let problem = format!("the {dies} dies{of_group} are not a whole number of stripes");
         let remedy = format!("the nearest allowed: {}", nearest.join(", "));
         reader.conflict("allocation.parity.stripe", &stripe.to_string(), &problem, &remedy);
         return false;

@@ -164,3 +164,19 @@ fn groups_that_do_not_divide_the_dies_are_refused() {
     let refused = problems("allocation = { kind = \"superblock\", reclaim_groups = 3 }");
     assert!(refused.contains("the nearest below is 2"), "{refused}");
 }
+
+#[test]
+fn stripes_that_do_not_fit_the_dies_of_a_group_are_refused() {
+    let parity = |groups: u32, parity: &str| {
+        problems(&format!(
+            "allocation = {{ kind = \"superblock\", reclaim_groups = {groups}, parity = {parity} }}"
+        ))
+    };
+    let refused = parity(4, "{}");
+    assert!(refused.contains("and a reclaim group has one die"), "{refused}");
+    assert!(refused.contains("give fewer reclaim_groups or more ways"), "{refused}");
+    let refused = parity(2, "{ stripe = 4 }");
+    assert!(refused.contains("the 2 dies of a reclaim group are not a whole number of stripes"), "{refused}");
+    let refused = parity(1, "{ stripe = 3 }");
+    assert!(refused.contains("the 4 dies are not a whole number of stripes"), "{refused}");
+}
