@@ -1,27 +1,27 @@
 //! Builds the components of a checked scenario.
 
+mod workloads;
+
 use crate::accesses;
 use crate::host::Host;
 use crate::progress::Watch;
 use crate::rooms::{self, Rooms};
 use crate::scenario::{Checked, FillOf, PARTS_MAX};
-use nacre_config::problem::{both, nearest};
-use nacre_config::{CountOr, ErrorCode, Families, Family, Problem, Problems, Slot, room_of};
+use nacre_config::problem::both;
+use nacre_config::{CountOr, ErrorCode, Families, Family, Problem, Problems, Slot};
 use nacre_controller::cleaning::{Cleaner, CleaningFamily};
 use nacre_device::{Builder, DeviceFamily, Idle, SizedAccesses};
 use nacre_hierarchy::placement::{Decider, PlacementFamily};
 use nacre_hierarchy::replacement::{Brought, ReplacementFamily};
 use nacre_hierarchy::tiers::mixes::Mixes;
-use nacre_kernel::{Bytes, Capabilities, ComponentId, Random, Ranges, Streams, error_code, event};
+use nacre_kernel::{Bytes, Capabilities, ComponentId, Random, Ranges, Streams, event};
 use nacre_media::store::{Layout, Pages};
 use nacre_workload::replay::{By, First, Shares};
-use nacre_workload::trace::{self, TraceReader};
-use nacre_workload::{
-    Arrival, ArrivalFamily, Pattern, PatternFamily, Workload, WorkloadBuilder, WorkloadFamily,
-};
+use nacre_workload::{Workload, WorkloadBuilder, WorkloadFamily};
 use std::any::Any;
 use std::io::{self, BufRead};
 use std::ops::ControlFlow;
+use workloads::file_problem;
 
 /// Access to the files that a scenario names. This crate opens no files; the caller implements this.
 pub trait Files {
@@ -225,6 +225,8 @@ pub(crate) struct StackBuilder<'a, 'w> {
     without_bytes: Vec<(String, &'static str)>,
     /// Path and kind of devices without a size limit, children before parents.
     without_end: Vec<(String, &'static str)>,
+    /// Path of the device with zones that was built last and that its parent has not taken yet.
+    zoned: Option<String>,
     watch: Option<&'w mut Watch<'w>>,
     was_stopped: bool,
     /// Memory that was free before the first device was built.
@@ -247,6 +249,7 @@ impl<'a> StackBuilder<'a, '_> {
             stores: Stores::None,
             without_bytes: Vec::new(),
             without_end: Vec::new(),
+            zoned: None,
             watch: None,
             was_stopped: false,
             memory: None,
@@ -327,9 +330,12 @@ impl Builder for StackBuilder<'_, '_> {
 
     fn device(&mut self, slot: &Slot<DeviceFamily>) -> Result<Box<dyn event::Device>, Problems> {
         let room = rooms::device(slot.kind());
+        let sibling = self.zoned.take();
         let device = (room.build)(slot, self)?;
-        if device.zones().is_some() && slot.path() != self.checked.scenario.stack.path() {
-            return Err(in_order(slot.path()));
+        match (device.zones().is_some(), self.zoned.take()) {
+            (true, _) => self.zoned = Some(slot.path().to_string()),
+            (false, Some(below)) => return Err(in_order(&below)),
+            (false, None) => self.zoned = sibling,
         }
         self.note_limits(slot, device.capabilities(), device.capacity());
         Ok(device)
@@ -357,6 +363,9 @@ impl Builder for StackBuilder<'_, '_> {
     fn idle(&mut self, slot: &Slot<DeviceFamily>, bytes: u32) -> Result<Idle, Problems> {
         let mut aside = StackBuilder::new(self.checked, self.files);
         let mut device = aside.device(slot)?;
+        if device.zones().is_some() {
+            return Err(in_order(slot.path()));
+        }
         let mut random = self.streams.stream(&format!("idle.{}", slot.path()));
         Ok(Idle::of(&mut *device, bytes, &mut random))
     }
@@ -442,83 +451,4 @@ impl Builder for StackBuilder<'_, '_> {
                 .into()
         })
     }
-}
-
-impl WorkloadBuilder for StackBuilder<'_, '_> {
-    fn families(&self) -> &dyn Families {
-        &self.rooms
-    }
-
-    fn random(&self, name: &str) -> Random {
-        self.streams.stream(&format!("{}{name}", self.draws))
-    }
-
-    fn placement(&self, name: &str) -> Random {
-        self.streams.stream(name)
-    }
-
-    fn arrival(&mut self, slot: &Slot<ArrivalFamily>) -> Result<Box<dyn Arrival>, Problems> {
-        (room_of(nacre_workload::ARRIVALS, slot).build)(slot, self)
-    }
-
-    fn workload(&mut self, slot: &Slot<WorkloadFamily>) -> Result<Box<dyn Workload>, Problems> {
-        (room_of(nacre_workload::WORKLOADS, slot).build)(slot, self)
-    }
-
-    fn pattern(&mut self, slot: &Slot<PatternFamily>) -> Result<Box<dyn Pattern>, Problems> {
-        (room_of(nacre_workload::PATTERNS, slot).build)(slot, self)
-    }
-
-    fn open_trace(
-        &mut self,
-        path: &str,
-        files: &[String],
-        options: &trace::Options,
-    ) -> Result<Box<dyn TraceReader>, Problems> {
-        let mut sources = Vec::new();
-        let mut problems = Vec::new();
-        for file in files {
-            match self.files.trace(file) {
-                Ok(stream) => sources.push(trace::Source::new(file, stream)),
-                Err(error) => problems.push(trace_problem(path, file, &error, &self.files.shipped_traces())),
-            }
-        }
-        if !problems.is_empty() {
-            return Err(Problems(problems));
-        }
-        trace::open(sources, options).map_err(|error| {
-            Problem::new(error.code(), path, None, error.problem())
-                .all_data(error.data())
-                .remedy(error.remedy())
-                .into()
-        })
-    }
-}
-
-/// Base folder of relative file names, for messages.
-const RELATIVE: &str = "relative to the scenario (or to the working directory for --set)";
-
-/// The error of a trace that cannot be opened, with a similar name of a shipped trace if there is one.
-fn trace_problem(path: &str, file: &str, error: &io::Error, shipped: &[String]) -> Problem {
-    let problem = file_problem(path, file, error);
-    if error.kind() != io::ErrorKind::NotFound || shipped.is_empty() {
-        return problem;
-    }
-    let names: Vec<&str> = shipped.iter().map(String::as_str).collect();
-    let problem = problem.known_data(file, &names);
-    let known = names.join(", ");
-    let meant = nearest(file, names);
-    let meant = meant.map_or_else(String::new, |name| format!("did you mean \"{name}\"? "));
-    problem.remedy(format!("{meant}give a file, {RELATIVE}, or the name of a shipped trace: {known}"))
-}
-
-fn file_problem(path: &str, file: &str, error: &io::Error) -> Problem {
-    let remedy = match error.kind() {
-        io::ErrorKind::NotFound => format!("give a file that exists, {RELATIVE}"),
-        io::ErrorKind::PermissionDenied => "make it readable".into(),
-        _ => "check the file".into(),
-    };
-    let code = ErrorCode::of_io(error);
-    let problem = Problem::new(code, path, None, format!("the file cannot be read: {error}"));
-    problem.all_data(error_code::errno(error)).given(format!("{file:?}")).remedy(remedy)
 }

@@ -1,12 +1,12 @@
 //! Bugs planted into a device, to show that the test suites find them.
 
 use nacre_kernel::event::{
-    Agenda, Completions, Device, Endurance, Payload, Preconditioning, RequestId, Slab, Zones,
+    Agenda, Completions, Device, Endurance, Payload, Preconditioning, RequestId, Slab, ZoneCommands, Zones,
 };
 use nacre_kernel::state::{self, State, StateError, StateReader, StateWriter, Value};
 use nacre_kernel::{
     Bytes, Capabilities, Completion, ComponentReport, Op, Persistence, Random, Recovery, Refused, Request,
-    Status, Time, Transactions, Wear,
+    Status, Time, Transactions, Wear, ZoneCommand,
 };
 use std::cell::RefCell;
 
@@ -130,6 +130,13 @@ impl Planted {
         self.inner.submit(now, RequestId(number), request, data);
     }
 
+    fn give(&mut self, now: Time, asked: Option<Asked>, given: (ZoneCommand, &Request), data: Payload) {
+        let (number, entry) = self.asked.take();
+        *entry = asked;
+        let zones = self.inner.zone_commands().expect("only a device with zones gets zone commands");
+        zones.command(now, RequestId(number), given.0, given.1, data);
+    }
+
     /// Passes completions of the device below to the submitter, if it waits for them.
     fn pass_on(&mut self, completions: &mut Completions) {
         for index in 0..self.completions.len() {
@@ -141,7 +148,8 @@ impl Planted {
                     Bug::RefusalHidden if op == Op::Write => Status::Done,
                     _ => status,
                 };
-                completions.push_spans(id, at, status, spans).data = completed.data.clone();
+                let passed = completions.push_spans(id, at, status, spans);
+                (passed.data, passed.zone) = (completed.data.clone(), completed.zone.clone());
             }
             self.asked.give_back(number);
         }
@@ -295,6 +303,13 @@ impl Device for Planted {
         self.inner.zones()
     }
 
+    fn zone_commands(&mut self) -> Option<&mut dyn ZoneCommands> {
+        match self.inner.zone_commands() {
+            Some(_) => Some(self),
+            None => None,
+        }
+    }
+
     fn transactions(&mut self) -> Option<&mut dyn Transactions> {
         match self.bug {
             Bug::AbortCommits | Bug::CommitIgnored => {
@@ -311,6 +326,18 @@ impl Device for Planted {
 
     fn endurance(&mut self) -> Option<&mut dyn Endurance> {
         self.inner.endurance()
+    }
+}
+
+impl ZoneCommands for Planted {
+    fn command(&mut self, now: Time, id: RequestId, command: ZoneCommand, request: &Request, data: Payload) {
+        let is_append = command == ZoneCommand::Append;
+        if is_append && self.bug == Bug::AcknowledgedEarly {
+            self.early.schedule(now, id);
+            return self.give(now, None, (command, request), data);
+        }
+        let asked = Asked { id, op: request.op, fails: false };
+        self.give(now, Some(asked), (command, request), data);
     }
 }
 

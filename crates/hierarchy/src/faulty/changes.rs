@@ -4,7 +4,7 @@ use super::kinds::{Decision, Later, Wrong};
 use super::layer::{Below, Layer};
 use super::requests::{Active, Stage};
 use nacre_kernel::event::Payload;
-use nacre_kernel::{Status, Time};
+use nacre_kernel::{Status, Time, ZoneAnswer};
 
 impl Layer {
     /// Applies the faults to a request that arrives `now`: it goes to the device now or later, or ends
@@ -38,6 +38,8 @@ impl Layer {
                 Decision::Write(Wrong::Lost { after }) => {
                     self.faults[index].touches();
                     self.faults[index].counts.silent_bytes += u64::from(sent.bytes);
+                    let active = &mut self.active[number];
+                    active.zone.written_at = active.is_placed.then_some(active.request.address);
                     return self.end_without_device((index as u32, at, after), number, Status::Done);
                 }
                 Decision::Write(wrong) => {
@@ -99,6 +101,7 @@ impl Layer {
             let active = &mut self.active[number];
             active.added.push((fault, after));
             (active.status, active.answer) = (Status::TransportError, Payload::NONE);
+            active.zone = ZoneAnswer::default();
             at += after;
             self.faults[fault as usize].fails(&request);
         }

@@ -3,11 +3,12 @@
 use super::fault::Part;
 use super::layer::Layer;
 use nacre_kernel::event::{
-    Canceled, Completions, Device, Endurance, Payload, Preconditioning, RequestId, Zones,
+    Canceled, Completions, Device, Endurance, Payload, Preconditioning, RequestId, ZoneCommands, Zones,
 };
 use nacre_kernel::state::State;
 use nacre_kernel::{
     Bytes, Capabilities, ComponentId, ComponentReport, HostCounts, Random, Recovery, Request, Time,
+    ZoneCommand,
 };
 
 /// A device with its faults.
@@ -116,11 +117,27 @@ impl Device for Faulty {
         self.device.zones()
     }
 
+    fn zone_commands(&mut self) -> Option<&mut dyn ZoneCommands> {
+        match self.device.zone_commands() {
+            Some(_) => Some(self),
+            None => None,
+        }
+    }
+
     fn preconditioning(&mut self) -> Option<&mut dyn Preconditioning> {
         self.device.preconditioning()
     }
 
     fn endurance(&mut self) -> Option<&mut dyn Endurance> {
         self.device.endurance()
+    }
+}
+
+impl ZoneCommands for Faulty {
+    fn command(&mut self, now: Time, id: RequestId, command: ZoneCommand, request: &Request, data: Payload) {
+        if command == ZoneCommand::Append {
+            self.host.record(request);
+        }
+        self.layer.command(&mut self.device, now, (id, command, request), data);
     }
 }

@@ -4,7 +4,9 @@ use super::fault::Part;
 use super::requests::{Active, Stage};
 use nacre_kernel::event::{Agenda, Canceled, Completions, Device, Payload, RequestId, Slab};
 use nacre_kernel::state::State;
-use nacre_kernel::{Activity, ComponentId, Op, Request, Status, Time};
+use nacre_kernel::{
+    Activity, ComponentId, Op, Request, Status, Time, Zone, ZoneAnswer, ZoneCommand, ZoneState,
+};
 
 /// The smallest time step.
 const INSTANT: Time = Time::from_ps(1);
@@ -14,6 +16,23 @@ pub trait Below {
     /// Submits a request, number `number` in the layer, at `now`. Returns false if it was rejected: it ends
     /// with a medium error.
     fn submit(&mut self, now: Time, number: u32, request: &Request, data: Payload) -> bool;
+
+    /// Submits a zone command, as [`Below::submit`] submits a request. A device without zones gets none.
+    fn command(
+        &mut self,
+        _now: Time,
+        _number: u32,
+        command: ZoneCommand,
+        _request: &Request,
+        _data: Payload,
+    ) -> bool {
+        unreachable!("{command:?} to a device without zones")
+    }
+
+    /// The zone that holds `address`, if the device has zones.
+    fn zone(&self, _address: u64) -> Option<Zone> {
+        None
+    }
 
     /// Number in the layer of the request that completes as `id`.
     fn number_of(&self, id: RequestId) -> u32 {
@@ -32,6 +51,23 @@ impl Below for Box<dyn Device> {
     fn submit(&mut self, now: Time, number: u32, request: &Request, data: Payload) -> bool {
         (**self).submit(now, RequestId(number), request, data);
         true
+    }
+
+    fn command(
+        &mut self,
+        now: Time,
+        number: u32,
+        command: ZoneCommand,
+        request: &Request,
+        data: Payload,
+    ) -> bool {
+        let zones = self.zone_commands().expect("only a device with zones gets zone commands");
+        zones.command(now, RequestId(number), command, request, data);
+        true
+    }
+
+    fn zone(&self, address: u64) -> Option<Zone> {
+        self.zones().map(|zones| zones.zone(address))
     }
 
     #[inline]
@@ -102,6 +138,29 @@ impl Layer {
         self.meet_faults(below, now, number);
     }
 
+    /// Submits a zone command at `now`, as [`Layer::submit`] submits a request. Faults affect an append as a write at
+    /// the write pointer of its zone, and other commands as trims without bytes.
+    pub fn command(
+        &mut self,
+        below: &mut dyn Below,
+        now: Time,
+        (id, command, request): (RequestId, ZoneCommand, &Request),
+        data: Payload,
+    ) {
+        let (number, active) = self.active.take();
+        active.begin(now, id, request, data);
+        active.command = Some(command);
+        if command == ZoneCommand::Append
+            && let Some(zone) = below.zone(request.address)
+            && zone.start == request.address
+            && zone.state != ZoneState::Full
+        {
+            active.is_placed = true;
+            (active.request.address, active.sent.address) = (zone.write_pointer, zone.write_pointer);
+        }
+        self.meet_faults(below, now, number);
+    }
+
     /// Withdraws request `id` if it is delayed; otherwise returns its number in the device below, if it is
     /// there.
     pub(super) fn withdraw(&mut self, id: RequestId) -> (Canceled, Option<u32>) {
@@ -124,12 +183,17 @@ impl Layer {
     pub(super) fn send(&mut self, below: &mut dyn Below, now: Time, number: u32) {
         let active = &mut self.active[number];
         active.stage = Stage::Below;
-        let data = std::mem::take(&mut active.data);
-        if let Op::Write | Op::Trim = active.sent.op {
-            self.faults.iter_mut().for_each(|fault| fault.writes(&active.sent, &data));
-        }
-        if !below.submit(now, number, &active.sent, data) {
-            active.status = Status::MediaError;
+        let is_accepted = if active.command.is_some() {
+            self.send_command(below, now, number)
+        } else {
+            let data = std::mem::take(&mut active.data);
+            if let Op::Write | Op::Trim = active.sent.op {
+                self.faults.iter_mut().for_each(|fault| fault.writes(&active.sent, &data));
+            }
+            below.submit(now, number, &active.sent, data)
+        };
+        if !is_accepted {
+            self.active[number].status = Status::MediaError;
             self.wait_until(now, number, Stage::Answered);
         }
     }
@@ -189,6 +253,9 @@ impl Layer {
             let active = &mut self.active[number];
             (active.stage, active.status, active.answer) = (Stage::Answered, of.status, data);
             active.spans.extend_from_slice(spans);
+            if let Some(zone) = of.zone.as_deref() {
+                self.zone_answers(number, *zone);
+            }
             self.answer_stale(number);
             let leaves = self.answer_leaves(now, number);
             if leaves == now {
@@ -206,7 +273,12 @@ impl Layer {
         let held = now - active.arrived - active.served();
         let own = [(Activity::Queue, held)];
         let answer = std::mem::take(&mut active.answer);
-        completions.push_behind(active.id, now, active.status, self.id, own, &active.spans).data = answer;
+        let zone = std::mem::take(&mut active.zone);
+        let completed = completions.push_behind(active.id, now, active.status, self.id, own, &active.spans);
+        completed.data = answer;
+        if zone != ZoneAnswer::default() {
+            completed.zone = Some(Box::new(zone));
+        }
         for &(fault, time) in &active.added {
             self.faults[fault as usize].added(time);
         }

@@ -19,6 +19,11 @@
 //! *Silent corruption* changes data on the medium, and the layer above gets a reply without an error. In a
 //! simulation without data, it is only counted.
 //!
+//! *Zones*: a fault of writes concerns appends, too, each as a write at the write pointer that its zone has when it
+//! arrives. Other zone commands count as trims without bytes at the beginning of their zone. If a write or an append
+//! was lost or torn, the zone takes the next write only where the device's write pointer is. Silently lost and
+//! misdirected appends are answered with the address that the host expects.
+//!
 //! *Reports*: each fault reports the requests that matched and those that it affected, the added time, the errors
 //! with their bytes, and the bytes that it corrupted silently.
 //!
@@ -47,6 +52,7 @@ mod requests;
 #[cfg(test)]
 mod tests;
 pub mod when;
+mod zones;
 
 use device::Faulty;
 use fault::Part;

@@ -3,7 +3,7 @@
 use super::kinds::Later;
 use nacre_kernel::event::{Payload, RequestId};
 use nacre_kernel::state::Value;
-use nacre_kernel::{Request, Span, Status, Time};
+use nacre_kernel::{Request, Span, Status, Time, ZoneAnswer, ZoneCommand};
 
 /// State of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
@@ -26,6 +26,10 @@ pub(super) struct Active {
     pub(super) arrived: Time,
     /// As submitted.
     pub(super) request: Request,
+    /// The zone command that it is, if any.
+    pub(super) command: Option<ZoneCommand>,
+    /// Whether it is an append that has the address of a write pointer instead of that of its zone.
+    pub(super) is_placed: bool,
     /// As sent to the device, with its data.
     pub(super) sent: Request,
     pub(super) data: Payload,
@@ -46,6 +50,8 @@ pub(super) struct Active {
     pub(super) status: Status,
     /// Data of a read.
     pub(super) answer: Payload,
+    /// Answer of a device with zones.
+    pub(super) zone: ZoneAnswer,
     /// Latency breakdown in the device.
     pub(super) spans: Vec<Span>,
 }
@@ -57,6 +63,7 @@ impl Active {
         (self.request, self.sent, self.data) = (*request, *request, data);
         (self.stage, self.status) = (Stage::Held, Status::Done);
         (self.lost, self.stale) = (None, None);
+        (self.command, self.is_placed, self.zone) = (None, false, ZoneAnswer::default());
         self.later.clear();
         self.added.clear();
         self.spans.clear();

@@ -160,7 +160,8 @@ impl Gate {
         if !self.touchable[request.op as usize] {
             return None;
         }
-        let end = request.address.saturating_add(u64::from(request.bytes));
+        // A zone command has no bytes, and counts where its zone begins.
+        let end = request.address.saturating_add(u64::from(request.bytes.max(1)));
         let is_before = self.when.range_end.is_some_and(|to| request.address >= to.0);
         let is_behind = self.when.range_start.is_some_and(|from| end <= from.0);
         if is_before || is_behind { None } else { self.active_until(now) }

@@ -1,4 +1,5 @@
 use crate::{Document, Files, Record, check, run};
+use nacre_kernel::event::Device;
 use std::io::{self, BufRead};
 use std::ops::ControlFlow;
 
@@ -229,16 +230,57 @@ fn what_waits_for_a_place_counts_it_as_part_of_its_latency() {
     assert_eq!(there.tenants[0].latency.read.as_ref().map(|read| read.mean_ns), Some(here_reads.mean_ns));
 }
 
+const ZONED: &str = "kind = \"zns_ssd\", channels = 2, ways = 2, blocks = 64, pages = 64, page = \"4 KiB\", \
+    read = [\"50 us\"], program = [\"500 us\"], erase = \"3 ms\", bus = \"400 MB/s\", buffer = \"256 KiB\", \
+    link = \"4 GB/s\"";
+
+/// The device of `stack`, or the errors that prevent it.
+fn built(stack: &str) -> Result<Box<dyn Device>, String> {
+    let text =
+        format!("[workload]\nkind = \"uniform\"\nrequests = 1\nfootprint = \"1 MiB\"\n[stack]\n{stack}\n");
+    let checked =
+        check(&Document { text: &text, name: "test.toml", overrides: &[], seed: None }).expect("legal");
+    crate::stack::build_alone(&checked, &NoFiles).map_err(|problems| problems.to_string())
+}
+
+#[test]
+fn faults_over_a_device_with_zones_pass_zone_commands_on() {
+    let twice = format!(
+        "kind = \"faulty\"\ndevice = {{ kind = \"faulty\", device = {{ {ZONED} }} }}\nfault = [{{ kind = \"error\" }}]"
+    );
+    let mut device = built(&twice).expect("it is legal");
+    assert!(device.zones().is_some() && device.zone_commands().is_some());
+}
+
 #[test]
 fn what_writes_anywhere_is_refused_over_zones() {
-    let text = "[workload]\nkind = \"uniform\"\nrequests = 1\nfootprint = \"1 MiB\"\n[stack]\nkind = \"dram_disk_cache\"\n\
-        capacity = \"8 MiB\"\nbacking = { kind = \"zns_ssd\", channels = 2, ways = 2, blocks = 64, pages = 64, page = \"4 KiB\", \
-        read = [\"50 us\"], program = [\"500 us\"], erase = \"3 ms\", bus = \"400 MB/s\", buffer = \"256 KiB\", \
-        link = \"4 GB/s\" }\n";
-    let checked = check(&Document { text, name: "test.toml", overrides: &[], seed: None }).expect("legal");
-    let Err(problems) = crate::stack::build(&checked, &NoFiles) else { panic!("it is built") };
+    for (path, stack) in [
+        (
+            "stack.backing",
+            format!("kind = \"dram_disk_cache\"\ncapacity = \"8 MiB\"\nbacking = {{ {ZONED} }}"),
+        ),
+        (
+            "stack.backing",
+            format!(
+                "kind = \"dram_disk_cache\"\ncapacity = \"8 MiB\"\nbacking = {{ kind = \"faulty\", device = {{ {ZONED} }} }}"
+            ),
+        ),
+        (
+            "stack.member[0]",
+            format!(
+                "kind = \"mirror\"\nmember = [{{ {ZONED} }}, {{ kind = \"measured\", read = \"1 us\", write = \"1 us\", capacity = \"4 MiB\" }}]"
+            ),
+        ),
+    ] {
+        let refused = built(&stack).err().expect("the zones are not passed on");
+        assert!(
+            refused.starts_with(&format!("{path}.kind: a device with zones is written sequentially")),
+            "{refused}"
+        );
+    }
+    let stack = format!("kind = \"dram_disk_cache\"\ncapacity = \"8 MiB\"\nbacking = {{ {ZONED} }}");
     assert_eq!(
-        problems.to_string(),
+        built(&stack).err().expect("it is refused"),
         "stack.backing.kind: a device with zones is written sequentially, but the device over it writes at random; \
          use kind = \"ssd\", or make this device the stack"
     );

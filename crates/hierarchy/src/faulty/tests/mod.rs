@@ -2,6 +2,7 @@ mod bytes;
 mod contract;
 mod laws;
 mod settings;
+mod zones;
 
 use crate::workbench::{self, ROOMS};
 use nacre_kernel::event::{Completions, Device, Payload, RequestId};
