@@ -3,13 +3,12 @@
 //! # Model
 //! The footprint is a ring of zones. Each zone is trimmed as a whole, which resets it on a device with zones.
 //! Then it is written from its beginning to its end, one request after the other. The first zone follows the
-//! last. Reads go to requests in the log, with equal probability. Logs of databases, log-structured file systems,
+//! last. With `open_zones`, that many consecutive zones are written at the same time, and their requests take turns. Reads go to requests in the log, with equal probability. Logs of databases, log-structured file systems,
 //! and key-value stores that drop their segments in write order behave like this. For several logs with different
 //! rates, use `tenants`.
 //!
 //! # Not modeled
 //! - Valid data that is copied out of a zone before its reset: the log is as long as its data lives.
-//! - Several zones that one log writes in parallel.
 //! - Zones that are finished before their end.
 //!
 //! # Sources
@@ -39,6 +38,9 @@ pub struct Config {
     /// Bytes of a zone; a multiple of the request size. A device with zones must have this zone size.
     #[config(min = "1 B", max = "4095 MiB")]
     pub zone: Bytes,
+    /// Zones that are written at the same time, one request of each in turn; a divisor of the number of zones.
+    #[config(default = 1, min = 1, max = 65536, source = "assumed: a log fills one zone after the other")]
+    pub open_zones: u32,
     /// Bytes of one read or write.
     #[config(default = "4 KiB", min = "1 B", max = "1 GiB", source = "assumed: the page of most hosts")]
     pub request: Bytes,
@@ -48,7 +50,7 @@ pub struct Config {
 }
 
 fn check(config: &Config, reader: &mut Reader<'_>) {
-    let Config { footprint, zone, request, .. } = config;
+    let Config { footprint, zone, open_zones, request, .. } = config;
     if !zone.0.is_multiple_of(request.0) {
         let remedy = "use a multiple of request";
         let problem = format!("it is not a whole number of requests of {request}");
@@ -58,7 +60,13 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
         let zones = (footprint.0 / zone.0).max(2);
         let problem = format!("it is not a whole number of zones of {zone}, at least two");
         let remedy = format!("use {}, or another size of zone", Bytes(zones.saturating_mul(zone.0)));
-        reader.conflict("footprint", &footprint.to_string(), &problem, &remedy);
+        return reader.conflict("footprint", &footprint.to_string(), &problem, &remedy);
+    }
+    let zones = footprint.0 / zone.0;
+    if !zones.is_multiple_of(u64::from(*open_zones)) {
+        let problem = format!("the footprint has {zones} zones, which is not a multiple");
+        let remedy = "use a divisor of the number of zones, or another footprint";
+        reader.conflict("open_zones", &open_zones.to_string(), &problem, remedy);
     }
 }
 
@@ -85,6 +93,7 @@ fn pattern(
     let random = builder.random(&format!("{path}.operations"));
     Ok(Box::new(Log {
         zone: config.zone.0 / config.request.0,
+        open_zones: u64::from(config.open_zones),
         zone_bytes: u32::try_from(config.zone.0).expect("a zone is smaller than 4 GiB"),
         area: Area::new(config.start, config.footprint, config.request),
         operations: Operations::new(config.read_share, Ratio(0.0), random),
@@ -104,6 +113,9 @@ struct Log {
     /// Requests that fill a zone.
     #[state(same)]
     zone: u64,
+    /// Zones that are written at the same time.
+    #[state(same)]
+    open_zones: u64,
     #[state(skip = "from the configuration")]
     zone_bytes: u32,
     operations: Operations,
@@ -131,11 +143,12 @@ impl Log {
         {
             return self.area.request(block, Op::Read);
         }
-        if self.position.is_multiple_of(self.zone) && !self.is_reset {
+        let block = self.block_at(self.position);
+        if block.is_multiple_of(self.zone) && !self.is_reset {
             self.is_reset = true;
-            return Request { bytes: self.zone_bytes, ..self.area.request(self.position, Op::Trim) };
+            return Request { bytes: self.zone_bytes, ..self.area.request(block, Op::Trim) };
         }
-        let request = self.area.request(self.position, Op::Write);
+        let request = self.area.request(block, Op::Write);
         self.is_reset = false;
         self.position += 1;
         if self.position == self.area.blocks() {
@@ -144,15 +157,24 @@ impl Log {
         request
     }
 
-    /// A random request in the log's data: written in this round, and in the zones after the current one.
+    /// The block that is written at `position`: the zones of a group take turns.
+    fn block_at(&self, position: u64) -> u64 {
+        let group = self.zone * self.open_zones;
+        let (first, within) = (position / group * group, position % group);
+        first + within % self.open_zones * self.zone + within / self.open_zones
+    }
+
+    /// A random block in the log's data: written in this round, or in the zones after those that are being written.
     fn held(&mut self) -> Option<u64> {
-        let is_begun = self.is_reset || !self.position.is_multiple_of(self.zone);
+        let group = self.zone * self.open_zones;
+        let is_begun = self.is_reset || !self.position.is_multiple_of(group);
         // The previous round's requests are trimmed up to here.
-        let gone = if is_begun { self.position / self.zone * self.zone + self.zone } else { self.position };
+        let gone = if is_begun { self.position / group * group + group } else { self.position };
         let older = if self.has_wrapped { self.area.blocks() - gone } else { 0 };
         let held = self.position + older;
         let drawn = if held > 0 { self.random.below(held) } else { return None };
-        Some(if drawn < self.position { drawn } else { gone + drawn - self.position })
+        let position = if drawn < self.position { drawn } else { gone + drawn - self.position };
+        Some(self.block_at(position))
     }
 }
 

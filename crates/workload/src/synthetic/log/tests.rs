@@ -19,6 +19,35 @@ fn zones_are_trimmed_and_written_one_after_the_other_for_ever() {
     assert_eq!(told(&log(12, "footprint = \"4 KiB\"\nzone = \"2 KiB\"")), [round, round].concat());
 }
 
+/// The order of fio with several open zones, written out: each of the open zones is trimmed before its first write.
+#[test]
+fn open_zones_are_written_in_turn() {
+    let (trim, write) = (Op::Trim, Op::Write);
+    let group = |first: u64| {
+        let [a, b] = [first, first + 2];
+        [(trim, a, 2), (write, a, 1), (trim, b, 2), (write, b, 1), (write, a + 1, 1), (write, b + 1, 1)]
+    };
+    let settings = "footprint = \"8 KiB\"\nzone = \"2 KiB\"\nopen_zones = 2";
+    assert_eq!(told(&log(18, settings)), [group(0), group(4), group(0)].concat());
+}
+
+#[test]
+fn reads_of_a_log_with_open_zones_find_data() {
+    let settings = "footprint = \"16 KiB\"\nzone = \"2 KiB\"\nopen_zones = 4\nread_share = \"80 %\"";
+    let (mut held, mut was_read) = ([false; 16], [false; 16]);
+    for (op, block, count) in told(&log(5_000, settings)) {
+        let blocks = block as usize..(block + count as u64) as usize;
+        match op {
+            Op::Read => {
+                assert!(held[blocks.start], "block {block} was read, which the log does not hold");
+                was_read[blocks.start] = true;
+            }
+            op => held[blocks].fill(op == Op::Write),
+        }
+    }
+    assert_eq!(was_read, [true; 16]);
+}
+
 #[test]
 fn reads_go_to_all_that_the_log_holds_and_nowhere_else() {
     let settings = "footprint = \"12 KiB\"\nzone = \"4 KiB\"\nread_share = \"90 %\"";
@@ -55,6 +84,18 @@ fn reads_go_to_all_that_the_log_holds_and_nowhere_else() {
 fn the_log_follows_its_seed() {
     check_repeatable(
         "kind = \"log\"\nrequests = 5_000\nfootprint = \"1 MiB\"\nzone = \"64 KiB\"\nread_share = \"50 %\"",
+    );
+}
+
+#[test]
+fn open_zones_divide_the_zones() {
+    let settings = "kind = \"log\"\nrequests = 9\nfootprint = \"40 KiB\"\nzone = \"8 KiB\"\nopen_zones = 2";
+    assert_eq!(
+        problems(settings),
+        [
+            "workload.open_zones (test.toml:6): the footprint has 5 zones, which is not a multiple, given 2; use a divisor of \
+          the number of zones, or another footprint"
+        ]
     );
 }
 
