@@ -103,6 +103,9 @@ pub(crate) fn build_watched(
     if let Some(capacity) = device.capacity() {
         check_reach(&*workload, slot, capacity)?;
     }
+    if device.zones().is_none() && host.as_ref().is_some_and(|(_, config)| config.needs_zones()) {
+        return Err(without_zones(checked));
+    }
     builder.draws = "precondition.";
     let preconditioning = match &checked.run.precondition {
         _ if !checked.run.takes_writes() => None,
@@ -172,6 +175,16 @@ fn in_order(path: &str) -> Problems {
     let problem = "a device with zones is written sequentially, but the device over it writes at random";
     let remedy = "use kind = \"ssd\", or make this device the stack";
     Problem::new(ErrorCode::ConflictingSettings, &format!("{path}.kind"), None, problem).remedy(remedy).into()
+}
+
+/// The error of a host that writes zones to a stack without zones.
+fn without_zones(checked: &Checked) -> Problems {
+    let path = "host.zone_writes";
+    let resolved = checked.resolved.iter().find(|resolved| resolved.path == path);
+    let problem = format!("the stack, {}, has no zones", checked.scenario.stack.kind());
+    Problem::new(ErrorCode::ConflictingSettings, path, resolved.map(|of| &of.node.origin), problem)
+        .remedy("use stack.kind = \"zns_ssd\", or remove it")
+        .into()
 }
 
 /// Stores for the data of a stack.

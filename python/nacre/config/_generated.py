@@ -153,6 +153,8 @@ class LogWorkload(Table):
     """First address used. Default: 0 B."""
     zone: str
     """Bytes of a zone; a multiple of the request size. A device with zones must have this zone size."""
+    open_zones: int | None = None
+    """Zones that are written at the same time, one request of each in turn; a divisor of the number of zones. Default: 1."""
     request: str | None = None
     """Bytes of one read or write. Default: 4 KiB."""
     read_share: str | float | None = None
@@ -599,6 +601,8 @@ class LogPattern(Table):
     """First address used. Default: 0 B."""
     zone: str
     """Bytes of a zone; a multiple of the request size. A device with zones must have this zone size."""
+    open_zones: int | None = None
+    """Zones that are written at the same time, one request of each in turn; a divisor of the number of zones. Default: 1."""
     request: str | None = None
     """Bytes of one read or write. Default: 4 KiB."""
     read_share: str | float | None = None
@@ -2923,6 +2927,8 @@ class ScenarioHost(Table):
     """Maximum outstanding requests of a host at the stack; further ones wait in the host. Each tenant is a host with its own queue. Absent means no limit."""
     scheduler: HostScheduler | None = None
     """Scheduler that selects the waiting request for a free slot of `queue_depth`. Default: first_come."""
+    zone_writes: Literal["write", "one_per_zone", "append"] | None = None
+    """How the host writes to a device with zones. Default: write."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,16 +10,22 @@
 //! keeps its slot until it is answered or failed. `scheduler` selects the waiting request that gets a free
 //! slot. The choice is made when all requests of that instant have arrived.
 //!
+//! With `zone_writes`, the host writes zones as Linux does: one write of a zone at a time (`one_per_zone`), or by zone
+//! append (`append`). An append may be written at another address of its zone than the workload gave; the host counts
+//! these (`appends_elsewhere`), and later reads of the workload go to the addresses that it gave.
+//!
 //! Latencies count from the arrival at the host: waiting, all tries, and pauses are part of them.
 
 mod model;
 #[cfg(test)]
 mod tests;
 mod waiting;
+mod zone_order;
+mod zones;
 
 pub(crate) use model::{Host, KIND};
 
-use nacre_config::{Configuration, Kinds, Reader};
+use nacre_config::{Choice, Configuration, Kinds, Reader};
 use nacre_kernel::Time;
 
 /// How the host of the workload handles requests.
@@ -36,6 +42,28 @@ pub struct HostConfig {
     /// Scheduler that selects the waiting request for a free slot of `queue_depth`.
     #[config(default = "first_come", source = "standard: Linux, no scheduler for NVMe")]
     pub scheduler: HostScheduler,
+    /// How the host writes to a device with zones.
+    #[config(default = "write", source = "assumed: a host that keeps the order of its writes")]
+    pub zone_writes: ZoneWrites,
+}
+
+/// How a host writes to a device with zones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
+pub enum ZoneWrites {
+    /// At its address, whatever is outstanding. Writes that overtake each other are rejected.
+    Write,
+    /// At its address, one write of a zone at a time, as Linux does. Further ones wait in the host.
+    OnePerZone,
+    /// By zone append: the device writes each at the write pointer of its zone. Any number may be outstanding, in any
+    /// order.
+    Append,
+}
+
+impl HostConfig {
+    /// Whether the stack must have zones.
+    pub(crate) fn needs_zones(&self) -> bool {
+        self.zone_writes != ZoneWrites::Write
+    }
 }
 
 /// Scheduler of a host: selects the waiting request that gets a free slot.
@@ -51,7 +79,7 @@ pub enum HostScheduler {
     /// higher address waits, else with the next higher address. Trims count as writes. Flushes go before all
     /// others.
     ///
-    /// Not modeled: merging of adjacent requests, I/O priorities, and zone locks. Deadlines are not
+    /// Not modeled: merging of adjacent requests and I/O priorities. Deadlines are not
     /// guarantees: the counter `expired` of the host has the requests that got their slot too late.
     Deadline(Deadline),
 }
@@ -98,8 +126,8 @@ fn check_host(host: &HostConfig, reader: &mut Reader<'_>) {
         let remedy = "set host.queue_depth, e.g. 32 for SATA, or remove it";
         return reader.conflict("scheduler", "deadline", problem, remedy);
     }
-    if host.timeout.is_none() && host.queue_depth.is_none() {
-        let remedy = "set host.timeout or host.queue_depth, or remove the table";
+    if host.timeout.is_none() && host.queue_depth.is_none() && !host.needs_zones() {
+        let remedy = "set host.timeout, host.queue_depth, or host.zone_writes, or remove the table";
         reader.conflict("timeout", "nothing", "the host has neither a timeout nor a queue depth", remedy);
     }
 }

@@ -1,8 +1,9 @@
 //! The model of a host: waiting requests, and tries that are outstanding at the device.
 
 use super::waiting::Waiting;
-use super::{HostConfig, HostScheduler};
-use nacre_kernel::event::{Canceled, Completions, Device, Payload, RequestId, Slab};
+use super::zone_order::ZoneOrder;
+use super::{HostConfig, HostScheduler, ZoneWrites};
+use nacre_kernel::event::{Canceled, Completions, Device, RequestId, Slab};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, ComponentId, ComponentReport, Request, Status, Time};
 use std::collections::BTreeSet;
@@ -17,7 +18,7 @@ pub(crate) struct Host {
     pub(super) id: ComponentId,
     #[state(skip = "from the configuration")]
     pub(super) config: HostConfig,
-    requests: Slab<Asked>,
+    pub(super) requests: Slab<Asked>,
     /// Tries at the device: the request that waits for each, unless the host gave the try up.
     tries: Slab<Option<u32>>,
     /// Times at which requests time out or are sent again, with their numbers.
@@ -26,7 +27,8 @@ pub(crate) struct Host {
     queues: Vec<Queue>,
     /// Time at which waiting requests get free slots; [`Time::MAX`] without either.
     decides_at: Time,
-    counts: Counts,
+    pub(super) order: ZoneOrder,
+    pub(super) counts: Counts,
     #[state(skip = "scratch")]
     answered: Completions,
 }
@@ -40,9 +42,9 @@ struct Queue {
 
 /// A request that the host has not answered.
 #[derive(Clone, Debug, Default, Value)]
-struct Asked {
+pub(super) struct Asked {
     id: RequestId,
-    request: Request,
+    pub(super) request: Request,
     arrived: Time,
     /// Time at which it left the queue of the host.
     started: Time,
@@ -53,11 +55,13 @@ struct Asked {
     /// Time at which it times out or is sent again.
     due: Option<Time>,
     retries: u32,
+    /// First byte of the zone that it writes, if writes of a zone wait for each other.
+    pub(super) zone: Option<u64>,
 }
 
 /// Counters since measurement started.
 #[derive(Clone, Debug, Default, State)]
-struct Counts {
+pub(super) struct Counts {
     requests: u64,
     waited: u64,
     timeouts: u64,
@@ -66,6 +70,8 @@ struct Counts {
     failed: u64,
     late_answers: u64,
     expired: u64,
+    pub(super) appends: u64,
+    pub(super) appends_elsewhere: u64,
 }
 
 impl Host {
@@ -81,6 +87,7 @@ impl Host {
             due: BTreeSet::new(),
             queues,
             decides_at: Time::MAX,
+            order: ZoneOrder::default(),
             counts: Counts::default(),
             answered: Completions::new(),
         }
@@ -91,12 +98,19 @@ impl Host {
         let (number, asked) = self.requests.take();
         *asked = Asked { id, request: *request, arrived: now, ..Asked::default() };
         self.counts.requests += 1;
+        if self.enters_zone(device, number) {
+            self.arrive(device, now, number);
+        }
+    }
+
+    /// Request `number` gets a slot, or waits for one.
+    pub(super) fn arrive(&mut self, device: &mut dyn Device, now: Time, number: u32) {
         let queue = self.queue_of(number);
         let has_slot = self.has_slot(queue);
         if has_slot && !self.schedules() {
             return self.start(device, now, number);
         }
-        self.queues[queue].waiting.push(now, number, request);
+        self.queues[queue].waiting.push(now, number, &self.requests[number].request);
         if has_slot {
             self.decides_at = now;
         }
@@ -135,7 +149,8 @@ impl Host {
             asked.due = Some(now + timeout.after);
             self.due.insert((now + timeout.after, number));
         }
-        device.submit(now, RequestId(of_try), &asked.request, Payload::NONE);
+        let request = asked.request;
+        self.submit_try(device, now, RequestId(of_try), &request);
     }
 
     /// Gives free slots to waiting requests at `now`.
@@ -207,6 +222,7 @@ impl Host {
             self.counts.late_answers += 1;
             return;
         };
+        self.note_address(number, of);
         let own = self.own_time(number, self.requests[number].sent);
         completions.push_behind(self.requests[number].id, of.at, of.status, self.id, own, spans);
         self.finish(device, of.at, number);
@@ -275,12 +291,16 @@ impl Host {
         if let Some(due) = self.requests[number].due {
             self.due.remove(&(due, number));
         }
+        let zone = self.requests[number].zone;
         self.requests.give_back(number);
         self.queues[queue].outstanding -= 1;
         if self.schedules() {
             self.decides_at = if self.queues[queue].waiting.len() > 0 { now } else { self.decides_at };
         } else if let Some(next) = self.next_waiting(queue, now) {
             self.start(device, now, next);
+        }
+        if let Some(zone) = zone {
+            self.leaves_zone(device, now, zone);
         }
     }
 
@@ -296,9 +316,9 @@ impl Host {
 
     /// Like [`Device::report`], without the device.
     pub(crate) fn report(&self) -> ComponentReport {
-        let Counts { requests, waited, timeouts, canceled, retries, failed, late_answers, expired } =
+        let Counts { requests, waited, timeouts, canceled, retries, failed, late_answers, expired, .. } =
             self.counts;
-        let counters = vec![
+        let mut counters = vec![
             ("requests", requests),
             ("waited", waited),
             ("timeouts", timeouts),
@@ -308,6 +328,10 @@ impl Host {
             ("late_answers", late_answers),
             ("expired", expired),
         ];
+        if self.config.zone_writes == ZoneWrites::Append {
+            let Counts { appends, appends_elsewhere, .. } = self.counts;
+            counters.extend([("appends", appends), ("appends_elsewhere", appends_elsewhere)]);
+        }
         ComponentReport {
             id: self.id,
             kind: KIND,
@@ -331,7 +355,8 @@ impl Host {
     pub(crate) fn check_invariants(&self) {
         let waiting: usize = self.queues.iter().map(|queue| queue.waiting.len()).sum();
         let outstanding: u32 = self.queues.iter().map(|queue| queue.outstanding).sum();
-        assert_eq!(waiting + outstanding as usize, self.requests.len(), "a request is lost");
+        let of_zones = self.order.held();
+        assert_eq!(waiting + outstanding as usize + of_zones, self.requests.len(), "a request is lost");
         let asking = self.tries.iter().filter(|(_, number)| number.is_some()).count();
         let current = self.requests.iter().filter(|(_, asked)| asked.current.is_some()).count();
         assert_eq!(asking, current, "a try is lost");

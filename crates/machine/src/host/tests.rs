@@ -1,10 +1,11 @@
 mod deadline;
 mod oracle;
+mod zones;
 
-use super::{Host, HostConfig, HostScheduler, Timeout};
+use super::{Host, HostConfig, HostScheduler, Timeout, ZoneWrites};
 use crate::stack::build_alone;
 use crate::{Checked, Document, Files, Record, check, run};
-use nacre_kernel::event::{Completions, Device, Payload, RequestId};
+use nacre_kernel::event::{Completions, Device, Payload, RequestId, Zones};
 use nacre_kernel::state::State;
 use nacre_kernel::{
     Bytes, Capabilities, ComponentId, ComponentReport, Op, Random, Recovery, Request, Streams, Time,
@@ -52,6 +53,10 @@ impl Device for Hosted {
         self.host.run(&mut *self.device, until, completions);
     }
 
+    fn zones(&self) -> Option<&dyn Zones> {
+        self.device.zones()
+    }
+
     fn capacity(&self) -> Option<Bytes> {
         self.device.capacity()
     }
@@ -92,7 +97,15 @@ fn hosted(timeout: Option<&Policy>, queue_depth: Option<u32>, stack: &str) -> Ho
         retries: policy.retries,
         backoff: policy.backoff,
     });
-    over(HostConfig { timeout, queue_depth, scheduler: HostScheduler::FirstCome }, stack)
+    over(
+        HostConfig {
+            timeout,
+            queue_depth,
+            scheduler: HostScheduler::FirstCome,
+            zone_writes: ZoneWrites::Write,
+        },
+        stack,
+    )
 }
 
 /// A host of this configuration over a stack.

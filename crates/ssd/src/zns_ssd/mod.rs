@@ -14,7 +14,8 @@
 //! - *Append*: an append is written at the write pointer, and its completion has the address. Appends take effect
 //!   in the order in which they reach the drive, so that several to one zone may be outstanding.
 //! - *States*: a zone is empty, implicitly open (by a write), explicitly open (by command), closed, or full.
-//!   Memories open, close, finish, and reset zones by command, and append to them.
+//!   Memories open, close, finish, and reset zones by command, and append to them. A host sends the writes of a
+//!   workload as appends with `host.zone_writes = "append"`.
 //! - *Rejected write or command*: the drive counts them by reason, and the completion has the NVMe status. A write
 //!   is rejected if it does not start at the write pointer, crosses the end of its zone, targets a full zone, or
 //!   is not a multiple of a unit. An append or a command is rejected if it does not name the start of a zone.
@@ -32,7 +33,8 @@
 //!
 //! # Not modeled
 //! - Padding of the pages behind the last operation of a finished zone: they stay erased.
-//! - Appends and zone commands in workloads, traces, and served devices, which have trims for reset and finish.
+//! - Commands to open and close zones in workloads and traces, which have trims for reset and finish. Served devices
+//!   have no appends, either.
 //! - Zones with a capacity below their size, read-only and offline zones, zone descriptor extensions, and zones
 //!   with their own queue.
 //! - Bit errors and parity.
@@ -42,7 +44,7 @@
 //! nvme-zns-1.1 and bjorling-2021 (zones, their states and limits); tavakkol-2018 (MQSim) for the flash below.
 //!
 //! # Checks
-//! Zones are written at the speed of their dies, up to that of the channels. Every unit is programmed once, and all
+//! Zones are written at the speed of their dies, up to that of the channels, also by outstanding appends of a workload. Every unit is programmed once, and all
 //! superblocks wear evenly. After every write, command, and power loss, all zones have the state and the write
 //! pointer of an independent state machine. After power losses at random times, every unit is compared with an
 //! auditor that knows its versions.
