@@ -291,6 +291,56 @@ def test_zones_are_parts_with_addresses_of_their_own(tmp_path: Path) -> None:
         made(tmp_path, "[a]\nrw=randread\nrandom_distribution=zoned:60/10:20/80\n")
 
 
+def test_writes_of_zones_are_a_log_with_resets(tmp_path: Path) -> None:
+    zoned = "[a]\nzonemode=zbd\nzonesize=4m\nbs=64k\nsize=32m\noffset=8m\n"
+    found = made(tmp_path, f"{zoned}rw=write\nio_size=10m\nmax_open_zones=3\n")
+    log = workload(found)
+    # 160 writes, and resets of three zones.
+    assert (log.pop("requests"), log.pop("arrival")["queue_depth"]) == (163, 1)
+    assert log == {
+        "kind": "log",
+        "footprint": "32 MiB",
+        "zone": "4 MiB",
+        "request": "64 KiB",
+        "start": "8 MiB",
+    }
+    assert found.without == ()
+    (tmp_path / "job.toml").write_text(found.text)
+    record = nacre.run(tmp_path / "job.toml")
+    assert (record.requests.writes, record.requests.trims) == (160, 3)
+
+
+def test_random_writes_of_zones_fill_open_zones_in_turn(tmp_path: Path) -> None:
+    zoned = "[a]\nrw=randwrite\nzonemode=zbd\nzonesize=4m\nbs=64k\nsize=33m\n"
+    found = made(tmp_path, f"{zoned}io_size=10m\nmax_open_zones=5\n")
+    log = workload(found)
+    # One group of 5 zones fits into 33 MiB. Each zone is reset before its first of 32 writes.
+    assert (log["footprint"], log["open_zones"], log["requests"]) == ("20 MiB", 5, 165)
+    assert found.without == (
+        "max_open_zones: fio writes a random one of 5 zones, here they take turns",
+        "size: 5 zones of its bytes are used: whole zones",
+    )
+    found = made(tmp_path, zoned)
+    assert "open_zones" not in workload(found)
+    assert found.without[0].startswith("max_open_zones: it is not given")
+
+
+@pytest.mark.parametrize(
+    ("job", "note"),
+    [
+        ("", "it is not given"),
+        ("zonesize=5000\n", "it is not a whole number of requests"),
+        ("zonesize=4m\nbssplit=4k/50:8k/\n", "its requests have several sizes"),
+        ("zonesize=1g\n", "the job has 1 whole zone"),
+    ],
+)
+def test_writes_of_zones_that_are_no_log_have_a_note(tmp_path: Path, job: str, note: str) -> None:
+    found = made(tmp_path, f"[a]\nrw=write\nzonemode=zbd\n{job}")
+    assert workload(found)["kind"] in ("sequential", "mix")
+    assert any(each.startswith("zonesize: ") and note in each for each in found.without)
+    assert 'zonemode: "zbd"' in found.without
+
+
 @pytest.mark.parametrize(
     ("job", "requests", "duration"),
     [

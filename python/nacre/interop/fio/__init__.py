@@ -12,6 +12,7 @@ so the scenario names a device of the catalog.
 | `reader` | the settings of one job, each taken once, and its problems |
 | `engine` | the I/O engine: synchronous or not, device or file, through the page cache or not |
 | `pattern` | which requests: direction, sizes, region, distribution |
+| `zones` | writes of zones as a log |
 | `pace` | when: depth, rate, pauses |
 | `job` | a whole job as the tables of a scenario |
 | `write` | these tables as TOML |

@@ -16,6 +16,7 @@ from nacre.interop.fio.parts import workload
 from nacre.interop.fio.pattern import Pattern, pattern
 from nacre.interop.fio.reader import Reader
 from nacre.interop.fio.write import text
+from nacre.interop.fio.zones import zone_log
 from nacre.scenario.catalog import entries
 from nacre.simulate.running import check
 
@@ -49,10 +50,13 @@ def scenario(
     asked = pattern(reader, engine)
     if asked is None:
         check_limits(reader)
+    log = None if asked is None or reader.problems else zone_log(reader, asked)
     found = None if asked is None else pace(reader, asked, engine)
-    made = None if asked is None or reader.problems else workload(reader, asked)
+    made = None if asked is None or reader.problems else workload(reader, asked, log)
     if reader.problems or asked is None or found is None or made is None:
         raise config_error(reader.problems)
+    if log is not None:
+        found.requests = log.with_resets(found.requests)
     _reach(reader, asked, stack)
     reader.leftovers()
     name = printable(section.name)

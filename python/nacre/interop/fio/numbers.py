@@ -73,3 +73,10 @@ def spread(values: list[str]) -> list[str | None]:
     given: list[str | None] = [value or None for value in (values[:-1] if closed else values)]
     last = None if closed else given[-1]
     return [*given, *([last] * (3 - len(given)))][:3]
+
+
+def exactly(size: int) -> str:
+    """A size in the largest unit that gives a whole number."""
+    power = next(power for power in (40, 30, 20, 10, 0) if size % (1 << power) == 0)
+    unit = {40: "TiB", 30: "GiB", 20: "MiB", 10: "KiB", 0: "B"}[power]
+    return f"{size >> power} {unit}"

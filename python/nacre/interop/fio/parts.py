@@ -7,8 +7,10 @@ from fractions import Fraction
 
 from nacre.interop.fio import numbers
 from nacre.interop.fio.grammar import Setting
+from nacre.interop.fio.numbers import exactly
 from nacre.interop.fio.pattern import READ, TRIM, Pattern
 from nacre.interop.fio.reader import Reader
+from nacre.interop.fio.zones import ZoneLog
 
 PARTS_MAX = 256
 """Parts of a mix."""
@@ -23,8 +25,10 @@ class _Zone:
     bytes: int
 
 
-def workload(job: Reader, asked: Pattern) -> dict[str, object]:
+def workload(job: Reader, asked: Pattern, log: ZoneLog | None) -> dict[str, object]:
     """The workload without its arrivals and its number of requests."""
+    if log is not None:
+        return log.table()
     common, zones = _distribution(job, asked)
     _notes(job, asked, is_uniform=not common and len(zones) == 1)
     if asked.kind == "sequential":
@@ -66,13 +70,6 @@ def workload(job: Reader, asked: Pattern) -> dict[str, object]:
 def percent(share: Fraction) -> str:
     """A share as a scenario has it."""
     return f"{float(100 * share):.12g} %"
-
-
-def exactly(size: int) -> str:
-    """A size in the largest unit that gives a whole number."""
-    power = next(power for power in (40, 30, 20, 10, 0) if size % (1 << power) == 0)
-    unit = {40: "TiB", 30: "GiB", 20: "MiB", 10: "KiB", 0: "B"}[power]
-    return f"{size >> power} {unit}"
 
 
 def _kinds(asked: Pattern) -> list[tuple[Fraction, int, dict[int, Fraction]]]:
