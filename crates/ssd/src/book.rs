@@ -1,4 +1,4 @@
-//! Counters of a drive for its report.
+//! Counters that a drive reports.
 
 use nacre_kernel::state::Value;
 use nacre_kernel::{HostCounts, Time};
@@ -19,24 +19,25 @@ pub(crate) struct Book {
     /// Time from restored power until the drive was ready, summed over power losses.
     pub(crate) recovering: Time,
     pub(crate) pages_scanned: u64,
-    /// Programs and erases before measurement started.
+    /// Programs before measurement started, which are not reported.
     pub(crate) programs_before: Programs,
+    /// Erases before measurement started, which are not reported.
     pub(crate) erases_before: u64,
 }
 
 impl Book {
-    /// Counters that start after these programs and erases.
+    /// Creates counters whose measurement starts after these programs and erases.
     pub(crate) fn behind(programs_before: Programs, erases_before: u64) -> Book {
         Book { programs_before, erases_before, ..Book::default() }
     }
 
-    /// Sets the units that the host programmed to `host`: a power loss canceled the others. Some of those may
-    /// have been counted before measurement started.
+    /// Sets the number of units that the host programmed to `host`, after a power loss canceled other
+    /// programs. Some of the canceled programs may have been counted before measurement started.
     pub(crate) fn forget_taken_back(&mut self, host: u64) {
         self.programs_before.host = self.programs_before.host.min(host);
     }
 
-    /// Counters of power losses and recoveries.
+    /// Counters of recoveries after power losses.
     pub(crate) fn recovery_counters(&self) -> [(&'static str, u64); 3] {
         [
             ("recoveries", self.recoveries),
@@ -46,7 +47,7 @@ impl Book {
     }
 }
 
-/// Units programmed since the drive was new, by cause, and related counters.
+/// Number of units programmed since the drive was new, for each cause, and related counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(crate) struct Programs {
     pub(crate) host: u64,
@@ -61,12 +62,12 @@ pub(crate) struct Programs {
 }
 
 impl Programs {
-    /// Units that the host wrote.
+    /// Number of units that the host wrote.
     pub(crate) fn by_host(&self) -> u64 {
         self.host + self.coalesced
     }
 
-    /// Units programmed, without parity.
+    /// Number of programmed units, excluding parity.
     pub(crate) fn on_media(&self) -> u64 {
         self.host + self.cleaned + self.leveled + self.mapping + self.padding
     }

@@ -1,44 +1,47 @@
-//! An SSD: flash behind a page-mapped flash translation layer.
+//! An SSD: flash memory with a page-mapped flash translation layer.
 //!
 //! # Model
-//! The drive has `channels` channels with `ways` dies each, and each die has `planes` planes. The mapping table
+//! The drive has `channels` channels with `ways` dies each. Each die has `planes` planes. The mapping table
 //! maps *mapping units* (`unit`) of host data to flash. A flash page holds one or more units.
 //!
 //! ## Requests
-//! - *Host side*: A request takes CPU time in the driver and crosses the link, which has the full rate in each
-//!   direction. Then a processor of the drive works on it. `translation` is the time of a driver that runs the
-//!   flash translation layer. If `host` is set, e.g. to NVMe, the host interface replaces the driver and the
-//!   link: it models commands, page-wise data transfers, completions, and interrupts.
-//! - *Write*: A write completes when its data is in the DRAM buffer. A later write to a buffered unit overwrites
-//!   it there. Full operations (one page of every plane, with multi-plane commands) go to the dies round robin:
-//!   to the next channel each time, and to the next die of each channel after all channels. Buffer space is freed
-//!   when its program ends. A write that finds the buffer full waits.
-//! - *Read*: The command crosses the channel, the die senses the page, and the page crosses the channel. Buffered
-//!   units are read from the buffer.
+//! - *Host side*: A request takes CPU time in the driver and crosses the link, which has its full rate in
+//!   each direction. A processor of the drive then processes the request. `translation` is the time per
+//!   request of a driver that runs the flash translation layer on the host. If `host` is set, e.g. to NVMe,
+//!   the host interface replaces the driver and the link: it models commands, page-wise data transfers,
+//!   completions, and interrupts.
+//! - *Write*: A write completes when its data is in the DRAM buffer. A later write to a buffered unit
+//!   overwrites the unit in the buffer. Full operations (one page of every plane, with multi-plane commands)
+//!   are assigned to the dies round robin: each operation uses the next channel, and after all channels the
+//!   next die of each channel. Buffer space is freed when the program of its data ends. A write waits while
+//!   the buffer is full.
+//! - *Read*: The command crosses the channel, the die senses the page, and the page crosses the channel.
+//!   Units in the write buffer are read from the buffer.
 //!
 //! `scheduling` selects the next operation of a die when its array is free. `arbitration` selects the next
-//! transfer when the channel is free. No decision is made earlier.
+//! transfer when the channel is free. Decisions are never made in advance.
 //!
 //! ## Channels and dies
 //! *Channels* carry read commands, pages that were read, and data to be programmed or copied. `arbitration`
-//! serves the oldest first, or gives priority to commands, to pages, or to all transfers of reads. Transfers are
-//! not interrupted. If several are ready at the same instant, the transfer of the oldest request is first.
+//! selects the oldest transfer, or gives priority to commands, to pages, or to all transfers of reads.
+//! Transfers are not preempted. If several transfers become ready at the same time, the transfer of the
+//! oldest request is first.
 //!
-//! *Registers*: A die holds at most `registers` pages per plane, from the start of the command to the end of the
-//! transfer. With one register, the die is idle until its page has crossed the channel. With two, it senses the
-//! next page in the meantime (cached commands). While its array works, a die accepts the data of its next
-//! program, unless it has only one register.
+//! *Registers*: A die holds at most `registers` pages per plane, from the start of the command to the end of
+//! the transfer. With one register, the die is idle until its page has crossed the channel. With two, it
+//! senses the next page in the meantime (cached commands). While its array is busy, a die accepts the data of
+//! its next program, unless the die has only one register.
 //!
-//! *Erases* of a superblock start on all its dies at once. If `erases_at_once` is set, at most that many dies
-//! erase, and the others continue to program. The superblock that was erased last is written last. If a die still
-//! has to be erased when its turn to be written comes, its erase starts at once. Space in a full buffer is freed
-//! in the order of allocation (`buffer_places` "ring"), or whenever a program ends ("pool"). With a pool, writes
-//! continue while one die erases.
+//! *Erases* of a superblock start on all its dies simultaneously. If `erases_at_once` is set, at most that
+//! many dies erase, and the others continue to program. The most recently erased superblock is then written
+//! last. If the drive must write to a die that is not erased yet, the erase starts immediately.
+//! `buffer_places` determines when buffer space is freed: in the order of allocation ("ring") or as soon as a
+//! program ends ("pool"). With a pool, writes continue while one die erases.
 //!
-//! *Programs* run on at most `programs_at_once` dies, as a power budget requires (the power states of NVMe, the
-//! two modes of Intel's SSD 910). Data crosses to its die and waits there until another program ends. Programs of
-//! the host and of garbage collection start in issue order. A multi-plane program counts as one. Reads and erases
-//! do not count.
+//! *Programs* run on at most `programs_at_once` dies, which models a power budget (e.g. NVMe power states, or
+//! the two modes of Intel's SSD 910). The data of further programs is transferred to the die and waits there
+//! until another program ends. Programs of the host and of garbage collection start in issue order. A
+//! multi-plane program counts as one program. Reads and erases are not limited.
 //!
 //! ## Garbage collection
 //! Garbage collection (GC, `garbage_collection`) works on superblocks: one block of every plane of every die, written in
@@ -54,17 +57,19 @@
 //!   many superblocks beyond `reserve` are erased. A request stops it. It resumes when the host is idle again or fewer than
 //!   `reserve` superblocks are erased.
 //!
-//! *Allocation* (`allocation`): superblocks span all dies, with or without parity. Alternatively, every plane has
-//! its own write frontiers and GC, and a page goes to the plane given by its address or to the die that is free
-//! first. In that case, everything that this page says about superblocks holds for the blocks of a plane.
+//! *Allocation* (`allocation`): superblocks span all dies, with or without parity. Alternatively, every plane
+//! has separate write frontiers and GC. A page is then written to the plane given by its address or to the
+//! die that is free first. In that case, all statements about superblocks on this page apply to the blocks of
+//! a plane.
 //!
-//! *SLC cache* (`slc_cache`): while more than `reserve` superblocks are erased, host writes use SLC mode, up to
-//! `size`. SLC mode programs and reads faster, and a block holds less data. Beyond `size`, and on a full drive,
-//! host writes use all bits of a cell at once. GC moves data out of SLC mode. SLC superblocks hold little valid
-//! data for their size, so policies such as greedy choose them first.
+//! *SLC cache* (`slc_cache`): while more than `reserve` superblocks are erased, host writes use SLC mode, up
+//! to `size`. SLC mode programs and reads faster, but a block holds less data. Beyond `size`, and on a full
+//! drive, host writes use all bits of a cell directly. GC moves data from SLC mode to superblocks with all
+//! bits per cell. SLC superblocks hold little valid data relative to their size, so policies such as greedy
+//! select them first.
 //!
 //! ## Flexible data placement
-//! With `fdp`, the drive has flexible data placement (FDP; NVMe TP4146):
+//! If `fdp` is set, the drive supports flexible data placement (FDP; NVMe TP4146):
 //!
 //! | specification | model |
 //! |---|---|
@@ -75,21 +80,22 @@
 //! | initially isolated | GC mixes the data of all handles of this type (`initially_isolated`, the first handles) |
 //! | persistently isolated | GC keeps the data of each handle of this type separate (`persistently_isolated`, the last handles) |
 //!
-//! - Every handle keeps a superblock open in each group. GC keeps another one open for the data of all initially
-//!   isolated handles, and one for each persistently isolated handle. All of them take space from
-//!   over-provisioning. With allocation by plane, each of them is one block of every plane.
-//! - A write to a group that is full goes to the group with the least data (`units_redirected`). Pages of the
-//!   mapping table lie in the group given by their number.
+//! - Every handle keeps a superblock open in each group. GC keeps another one open for the data of all
+//!   initially isolated handles, and one for each persistently isolated handle. All open superblocks reduce
+//!   the over-provisioning. With allocation by plane, each of them is one block of every plane.
+//! - A write to a full group is redirected to the group with the least data (`units_redirected`). Pages of
+//!   the mapping table are stored in the group given by their number.
 //! - Blocks that do not fill a reclaim unit are spare blocks.
 //!
 //! The counters `host_bytes_with_metadata_written` (HBMW), `media_bytes_with_metadata_written` (MBMW), and
-//! `media_bytes_erased` (MBE) are those of the log page of FDP statistics. HBMW counts whole mapping units. MBMW
-//! has what the host wrote, less what changed in the buffer, and everything that was moved or added: data that GC
-//! and wear leveling moved, pages of the mapping table, padding, and parity.
+//! `media_bytes_erased` (MBE) are those of the FDP statistics log page. HBMW counts whole mapping units. MBMW
+//! counts all programmed data: host data without overwrites in the buffer, data that GC and wear leveling
+//! moved, pages of the mapping table, padding, and parity.
 //!
-//! FDP events are counted for each handle: `implicitly_modified` (81h: the drive had the handle reference another
-//! reclaim unit) and, of these, `not_fully_written` (0h: the former one had space left, e.g. because a refresh
-//! closed it). `units_moved` are the units of event 80h (media reallocated).
+//! FDP events are counted for each handle: `implicitly_modified` (81h: the drive changed the reclaim unit
+//! that the handle references) and, as a subset, `not_fully_written` (0h: the former reclaim unit had space
+//! left, e.g. because a refresh closed it). `units_moved` is the number of units of event 80h (media
+//! reallocated).
 //!
 //! ## Mapping
 //! The mapping table (`mapping`) is in DRAM, or in flash with an LRU cache of its pages or of single mappings.
@@ -120,25 +126,29 @@
 //! | retention | `bit_error_rate retention (erases / cycles)^retention_cycles_exponent days^retention_exponent` |
 //! | read disturb | `read_disturb (erases / cycles)^disturb_exponent reads^disturb_reads_exponent`, with the reads of its block |
 //!
-//! The number of bit errors of a codeword is a quantile of the Poisson distribution with that mean. The quantile
-//! is sampled once per codeword and program, so errors persist and only increase.
+//! The number of bit errors of a codeword is a quantile of the Poisson distribution whose mean is the bit
+//! error rate times the size of the codeword. The quantile is sampled once per codeword and program, so
+//! errors persist and only increase.
 //!
-//! - The code (`ecc`) determines the number of read retries. Retries follow one another; each takes the die and
-//!   the channel like any read, then the decoder.
-//! - GC decodes the pages that it copies. Copies inside a die (`copyback`) are not decoded: the bit errors of the
-//!   page are copied, and those of the copy are added. An uncorrectable page is found when the host reads it.
-//! - If a unit has more bit errors than the code corrects, its data is lost. Reads of it, and writes of a part of
-//!   it, fail until all of it is written or trimmed, even after it was copied. A flush fails once after a loss.
-//! - After `refresh_reads` reads of a block, all data of its superblock moves at once. The copies wait for the
-//!   reads in progress and cross the channel, since they must be corrected.
+//! - The code (`ecc`) determines the number of read retries. Retries are sequential. Each retry uses the die,
+//!   the channel, and the decoder like a normal read.
+//! - GC decodes the pages that it copies. Copies inside a die (`copyback`) are not decoded: the copy has the
+//!   bit errors of the page in addition to new ones. An uncorrectable page is detected when the host reads
+//!   it.
+//! - If a unit has more bit errors than the code corrects, its data is lost. Reads and partial writes of the
+//!   unit fail until the whole unit is written or trimmed, even after it was copied. The next flush after a
+//!   loss fails.
+//! - After `refresh_reads` reads of a block, all data of its superblock is moved at once. The copies wait for
+//!   the reads in progress. They cross the channel because they must be corrected.
 //!
 //! ## Power loss
-//! Data is stored in flash by physical unit; programs and copies carry it. Reads return the data that was written
-//! last. A power loss clears the buffer and all DRAM.
+//! Flash data is stored per physical unit. Programs and copies transfer this data. Reads return the data that
+//! was written last. A power loss clears the buffer and all DRAM.
 //!
-//! - With `power_protected`, capacitors finish the programs of all acknowledged writes.
-//! - Without it, a unit whose program had not ended keeps its previous data: the page is torn, and its error
-//!   correction detects this.
+//! - With `power_protected`, capacitors supply power until the programs of all acknowledged writes are
+//!   complete.
+//! - Without `power_protected`, a unit whose program was interrupted keeps its previous data: the page is
+//!   torn, and its error correction detects this.
 //! - With `paired_page_loss`, the power loss also damages pages that were programmed earlier on the same word
 //!   line, even if their data was flushed long ago (tseng-2011). Such a unit reads as zeros, and recovery counts
 //!   its bytes as lost.
@@ -149,67 +159,73 @@
 //! programmed since the checkpoint, on all dies in parallel. It ends with a new checkpoint.
 //!
 //! ## Shares
-//! *Share of a drive* (`capacity`): a share of a pool of drives is modeled as a drive with fewer blocks per
-//! plane. It fills, is garbage-collected, and wears like the whole drive. It pays for its capacity and takes its
-//! part of the idle power. Dies, channels, buffer, and link are those of a whole drive, since any drive of the
-//! pool may serve the share. The record has a finding if the share uses more than its part of the performance.
+//! *Share of a pool* (`capacity`): a share of a pool of drives is modeled as a drive with fewer blocks per
+//! plane. Its utilization, garbage collection, and wear are those of a whole drive. Its price follows from its
+//! capacity, and its idle power is proportional to the capacity. Dies, channels, buffer, and link are those of
+//! a whole drive, because any drive of the pool may serve the requests. The record has a finding if the share
+//! uses more than its proportion of the performance.
 //!
-//! *Queues of tenants* (`queue`): the drive works on a limited number of requests at one time, and the others wait
-//! in queues of the host. Each tenant may have its own part of the slots (`"by_tenant"`), or a submission queue from
-//! which free slots fetch in turn (`"round_robin"`) or by priority class and weight (`"weighted_round_robin"`), as
-//! NVMe controllers do. `places` of the workload `tenants` does the same in front of any stack.
+//! *Queues of tenants* (`queue`): the drive has a limited number of outstanding requests. Further requests
+//! wait in queues of the host. Each tenant can have a number of slots (`"by_tenant"`), or a submission queue.
+//! Submission queues are served round robin (`"round_robin"`) or by priority class and weight
+//! (`"weighted_round_robin"`), as in NVMe controllers. `places` of the workload `tenants` provides the same
+//! in front of any stack.
 //!
 //! ## Results
-//! The table `handles` lists, for each reclaim unit handle, the host writes, the units that GC moved, the write
-//! amplification, and the events. A handle without writes has no write amplification.
+//! The table `handles` lists the host writes, the units that GC moved, the write amplification, and the
+//! events of each reclaim unit handle. A handle without writes has no write amplification.
 //!
 //! # Not modeled
 //! - Zones: see `zns_ssd`.
-//! - FDP: commands by which the host has a handle reference an empty reclaim unit (I/O Management Send), the time
-//!   limit of an open reclaim unit (event 1h), and resets that change handles (event 2h): after a power loss, a
-//!   handle continues with its reclaim unit.
-//! - A limit on the share of a reclaim group that one host fills. A group is full when it has no space left beyond
-//!   its `reserve`; writes then go to the group with the least data (`units_redirected`), and the write
-//!   amplification of the full group is high. Without tenants, all writes name group 0.
-//! - Superblocks that always use SLC mode, and folding while the host is idle. A full SLC cache stays full until
-//!   GC needs its space, and is used again only if more than `reserve` superblocks are erased.
-//! - Slower or faster programs of worn cells. If all pages of a word line are programmed, each takes its own
-//!   time, in page order.
-//! - Erase commands take no time on the channel.
-//! - If a write covers a part of a unit, it completes, and may be programmed, before the rest of the unit is
-//!   read.
-//! - A superblock may be erased while a read of a page that it held still waits for its die.
-//! - A program or an erase that follows copies waits for all copies that were issued before it, not only for
-//!   those it needs. With allocation by plane, it waits for those on its die.
-//! - With a mapping table in flash, a read starts when all mappings of its request are known.
-//! - Reads do not share page registers with the data of a program that waits in its die.
+//! - FDP: the command with which the host assigns an empty reclaim unit to a handle (I/O Management Send),
+//!   the time limit of an open reclaim unit (event 1h), and resets that change handles (event 2h). After a
+//!   power loss, a handle continues with its reclaim unit.
+//! - A limit on the fraction of a reclaim group that one host fills. A group is full when it has no space
+//!   left beyond its `reserve`. Writes are then redirected to the group with the least data
+//!   (`units_redirected`), and the write amplification of the full group is high. Without tenants, all writes
+//!   use group 0.
+//! - Superblocks that always use SLC mode, and folding while the host is idle. A full SLC cache stays full
+//!   until GC needs its space. It is used again only if more than `reserve` superblocks are erased.
+//! - Different program times of worn cells. If all pages of a word line are programmed, each page takes its
+//!   nominal time, in page order.
+//! - The channel time of erase commands.
+//! - A read before a partial write: a write that covers part of a unit completes, and may be programmed,
+//!   before the rest of the unit is read.
+//! - Reads that delay an erase: a superblock may be erased while a read of one of its former pages still
+//!   waits for the die.
+//! - Exact dependencies of copies: a program or an erase that follows copies waits for all copies that were
+//!   issued earlier, not only for those that it depends on. With allocation by plane, it waits for the copies
+//!   of its die.
+//! - Partial lookups: with a mapping table in flash, a read starts when all mappings of its request are
+//!   known.
+//! - Page registers that are shared between reads and the data of a program that waits in its die.
 //!
 //! Bit errors:
 //!
-//! - A page has the age of the first page of its superblock. All pages of a block are equally strong. SLC mode
-//!   and pages of the mapping table have no bit errors.
-//! - Parity of the code takes no time on the channel, encoding takes no time, and decoders have no queue.
-//! - Every read starts with the default thresholds, whatever the page needed last.
+//! - A page has the age of the first page of its superblock. All pages of a block have the same error rate.
+//!   SLC mode and pages of the mapping table have no bit errors.
+//! - The parity of the code takes no time on the channel, encoding takes no time, and decoders have no queue.
+//! - Every read starts with the default thresholds, regardless of the thresholds of the last successful read.
 //! - Copies cause no read disturb.
-//! - Bit errors that came with copies inside a die are added to those of the page, although a few coincide. Such
-//!   copies may be repeated without limit.
-//! - If the energy of the code is not given, it counts as zero, and the record says so.
-//! - Data that was written before the run was copied without bit errors.
-//! - With data, a lost unit that is written and falls back to its previous version in a power loss may be
-//!   readable again.
+//! - Bit errors that are copied inside a die are added to those of the new page, although a few coincide.
+//!   Such copies may be repeated without limit.
+//! - If the energy of the code is not given, it counts as zero, and the record reports this.
+//! - Data that was written before the run has no bit errors from copies.
+//! - If the drive stores data, a lost unit that is rewritten and then reverted to its previous version by a
+//!   power loss may be readable again.
 //!
 //! Power loss:
 //!
 //! - Checkpoints and the journal of trims take no time and no flash during operation.
-//! - A superblock may be erased before the programs that replace its data have ended. A drive that delays such an
-//!   erase loses no previous version. Nacre loses none either: the previous data is then kept in the newer page,
-//!   and the erase is not delayed.
-//! - A page whose program was interrupted counts as programmed, and copies in progress count as done.
-//! - Reads of recovery are not included in the time and energy of any component.
-//! - Without data, the amount that an unprotected drive loses is not known.
-//! - A damaged page that GC copied is lost, even if the page it was copied from is not erased yet. Damaged pages
-//!   of the mapping table are restored from spare areas at no cost.
-//! - The energy of the capacitors, and the time until they are charged again.
+//! - A superblock may be erased before the programs that replace its data have ended. A real drive delays
+//!   such an erase so that no previous version is lost. Nacre does not delay the erase and loses no data
+//!   either: it keeps the previous data in the newer page.
+//! - A page whose program was interrupted counts as programmed, and copies in progress count as complete.
+//! - Recovery reads are not included in the time and energy of any component.
+//! - The amount of data that an unprotected drive loses is unknown if the drive does not store data.
+//! - A damaged page that GC copied is lost, even if the source page is not erased yet. Damaged pages of the
+//!   mapping table are restored from spare areas at no cost.
+//! - The energy of the capacitors, and their charging time, are not modeled.
 //!
 //! # Sources
 //! gupta-2009 (DFTL); desnoyers-2012 (cost of garbage collection); tavakkol-2018 (MQSim; components of an SSD
@@ -221,33 +237,36 @@
 //!
 //! # Checks
 //! - Write amplification equals the closed forms of FIFO and greedy garbage collection at five spare factors,
-//!   also with trimmed space, and for planes with their own garbage collection. With parity, it equals the closed
-//!   forms at the remaining spare space.
-//! - Bandwidth of a strided workload under each allocation; multi-plane programs; channel time of copies that do
-//!   not cross it; bandwidths as products of the parts, also in SLC mode.
-//! - Misses of the cached mapping.
-//! - Waits of reads, programs, copies, and erases under non-preemptive priority; the law of suspension.
-//! - Programs per second, and the end of each, when `programs_at_once` limits them.
-//! - Waits for a channel under each arbitration; whole drives against a step-by-step simulation of a channel and
-//!   dies.
+//!   with trimmed space, and for planes with separate garbage collection. With parity, it equals the closed
+//!   forms for the remaining spare space.
+//! - Bandwidth of a strided workload under each allocation; multi-plane programs; channel time of copies
+//!   inside a die; bandwidths computed from the component rates, including SLC mode.
+//! - Miss rate of the cached mapping.
+//! - Waits of reads, programs, copies, and erases under non-preemptive priority; the closed form of
+//!   suspension.
+//! - Programs per second, and the end time of each program, when `programs_at_once` limits them.
+//! - Waits for a channel under each arbitration policy; whole drives against a step-by-step simulation of a
+//!   channel and dies.
 //! - A die with independent plane reads against a step-by-step simulation; its waits against one server per
 //!   plane.
-//! - The longest write while dies erase; bursts after idle garbage collection.
-//! - End of life at the time given by endurance, blocks, and write amplification.
-//! - Tenants with separate handles have the write amplification of separate drives; tenants with one handle have
-//!   that of one drive.
-//! - Flexible data placement: the write amplification of each handle of two lifetimes equals its closed form under
-//!   FIFO, whatever the isolation; that of a log is 1. Statistics equal the programs and erases of the dies.
-//!   A reclaim group amplifies as a drive of its dies, and its data never leaves it.
-//! - Read retries, their latency, and lost units against binomial tails, also with parity and with copies inside
-//!   a die; the time of a rebuilt read.
-//! - Bit errors follow their law, no lost unit is returned as good, and refreshes are reads over their limit.
-//! - Tenants with queue shares complete requests in proportion to their slots.
+//! - The longest write latency while dies erase; bursts after idle garbage collection.
+//! - End of life at the time given by endurance, number of blocks, and write amplification.
+//! - Tenants with separate handles have the write amplification of separate drives. Tenants with one handle
+//!   have that of one drive.
+//! - Flexible data placement: the write amplification of each handle for data with two lifetimes equals its
+//!   closed form under FIFO with either isolation, and that of a log is 1. Statistics equal the programs and
+//!   erases of the dies. A reclaim group has the write amplification of a drive with its dies, and data never
+//!   leaves its group.
+//! - Read retries, their latency, and lost units against binomial tails, including parity and copies inside a
+//!   die; the duration of a rebuild.
+//! - Bit errors follow their closed form, no lost unit is returned as valid, and the number of refreshes is
+//!   the number of reads divided by the limit.
+//! - Tenants with separate slots complete requests in proportion to their slots.
 //! - Fetches by round robin and weighted round robin against a step-by-step simulation of the queues, request by
 //!   request.
-//! - Programs, erases, and valid units are conserved.
-//! - Every unit after power losses at random times, against an auditor that knows its versions; recovery time as
-//!   pages over dies.
+//! - The numbers of programs, erases, and valid units are conserved.
+//! - Every unit after power losses at random times, against an auditor that records its versions; the
+//!   recovery time equals the number of pages divided by the number of dies.
 
 mod book;
 mod buffer;
@@ -293,8 +312,8 @@ use nacre_kernel::event;
 use nacre_media::store::{Layout, Nothing, Store};
 use reliability::errors;
 
-/// Settings for times, energy, and prices. They do not affect where data is stored: preconditioning leaves
-/// drives that differ only in these settings in the same state.
+/// Settings for times, energy, and prices. They do not affect data placement: drives that differ only in
+/// these settings have the same state after preconditioning.
 pub const TAKES: &[&str] = &[
     "read",
     "program",
@@ -318,7 +337,7 @@ pub const TAKES: &[&str] = &[
     "price",
 ];
 
-/// The component's descriptor and constructor.
+/// Descriptor and constructor of the component.
 pub const ROOM: Room<DeviceFamily> = Room {
     descriptor: Descriptor::of::<SsdConfig>(
         "ssd",
@@ -344,7 +363,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
     build: build_in_slot,
 };
 
-/// The devices of this crate.
+/// Devices of this crate.
 pub static DEVICES: &nacre_config::Table<DeviceFamily> = &[ROOM, zns_ssd::ROOM];
 
 fn build_in_slot(
@@ -352,7 +371,7 @@ fn build_in_slot(
     builder: &mut (dyn Builder + '_),
 ) -> Result<Box<dyn event::Device>, Problems> {
     let config = Config::from(&slot.config::<SsdConfig>(builder.families()));
-    // Settings of an enclosing scenario may have made the drive a share.
+    // An enclosing scenario may have changed the drive to a fraction of a drive.
     if let (Some((problem, remedy)), Some(capacity)) =
         (config::share_problem(&config), config.mapping().capacity)
     {
@@ -367,7 +386,7 @@ fn build_in_slot(
     })
 }
 
-/// Storage of the drive's data by physical unit.
+/// Storage layout of the drive's data, with one entry per physical unit.
 pub(crate) fn layout(geometry: &Geometry) -> Layout {
     Layout {
         page_bytes: geometry.unit_bytes,
@@ -376,7 +395,7 @@ pub(crate) fn layout(geometry: &Geometry) -> Layout {
     }
 }
 
-/// Builds the drive in `slot`, with its data in `store`.
+/// Builds the drive in `slot` and stores its data in `store`.
 fn build<S: Store + 'static>(
     slot: &Slot<DeviceFamily>,
     builder: &mut dyn Builder,
@@ -453,12 +472,12 @@ fn mapping_cache(config: &Config, geometry: &Geometry) -> Option<Box<dyn Mapping
     }
 }
 
-/// Whether the endurance of blocks varies, or blocks are not in their initial order.
+/// Whether blocks have different endurance, or superblocks do not consist of blocks in their initial order.
 fn blocks_differ(config: &Config) -> bool {
     config.nand.endurance.is_some() || config.factory_bad.0 > 0.0 || config.spare_blocks > 0
 }
 
-/// The blocks of the drive in `slot`.
+/// Creates the blocks of the drive in `slot`.
 fn blocks(
     config: &Config,
     geometry: &Geometry,

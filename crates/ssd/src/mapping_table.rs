@@ -1,13 +1,13 @@
 //! The mapping table: the page of every logical unit.
 //!
 //! The table of a small drive is a list with four bytes per unit. With random writes, the list of a large
-//! drive would use a page of system memory per written unit. Its table therefore consists of parts: a part
-//! with few mapped units is a hash table, and a part that is written sequentially or is nearly full is a
+//! drive would use a page of system memory per written unit. Its table is therefore divided into parts. A
+//! part with few mapped units is a hash table. A part that is written sequentially or is nearly full is a
 //! list.
 //!
-//! Hash tables store no keys. The array has the owner of each page (`owners`), and a lookup compares the unit
-//! with it. The bits of an entry above its page number hold a part of the hash, so that almost no other entry
-//! is compared.
+//! Hash tables store no keys. The array stores the owner of each page (`owners`), and a lookup compares the
+//! unit with the owner. The bits of an entry above its page number hold a part of the hash, so that almost no
+//! other entry is compared.
 
 #[cfg(test)]
 mod tests;
@@ -15,24 +15,24 @@ mod tests;
 use nacre_kernel::state::{State, StateError, StateReader, StateWriter, restore_sparse, save_sparse};
 use prefetch_index::prefetch_index;
 
-/// Maximum units of a table that is a single list, of 64 MiB. In this crate's tests, small drives use hash
-/// tables, too; in tests of other crates, they use lists.
+/// Maximum number of units of a table that is a single list of 64 MiB. In the tests of this crate, small
+/// drives also use hash tables.
 const LIST_MAX: usize = if cfg!(test) { 1 } else { 1 << 24 };
-/// Bits of a unit number within its part.
+/// Number of bits of a unit number within its part.
 const PART_BITS: u32 = 19;
 const PART_UNITS: usize = 1 << PART_BITS;
-/// Mapped units from which a part is a list: entries of a hash table use as much memory from there.
+/// Number of mapped units at which a part becomes a list, because a hash table would use as much memory.
 const HASHED_MAX: usize = PART_UNITS / 100 * 72;
-/// Prefetch distance, in entries, when entries move.
+/// Prefetch distance, in entries, when a table is rebuilt.
 const AHEAD: usize = 16;
-/// Consecutive units after which a part becomes a list: they fill a page of system memory.
+/// Number of consecutive units after which a part becomes a list. These units fill a page of system memory.
 const RUN: u32 = 1024;
 
-/// Page of each logical unit: 0 means unmapped, pages are counted from 1.
+/// Page of each logical unit, counted from 1; 0 means unmapped.
 #[derive(Debug)]
 pub(crate) struct Table {
     units: usize,
-    /// Empty if the table consists of parts.
+    /// Single list; empty if the table is divided into parts.
     list: Vec<u32>,
     parts: Vec<Part>,
 }
@@ -40,24 +40,25 @@ pub(crate) struct Table {
 /// Entries of [`PART_UNITS`] units.
 #[derive(Clone, Debug, Default)]
 struct Part {
-    /// By unit if there is an entry for each; otherwise by hash.
+    /// Entries indexed by unit if the part is a list, or by hash otherwise.
     entries: Vec<u32>,
-    /// Mask of the page number in an entry, counted from 1; the bits above it hold a part of the hash.
+    /// Mask of the page number in an entry, counted from 1. The bits above it hold a part of the hash.
     pages: u32,
-    /// Mapped units.
+    /// Number of mapped units.
     count: usize,
-    /// The unit after the one mapped last, and the number of units mapped consecutively.
+    /// Unit after the most recently mapped unit.
     next: u32,
+    /// Number of units mapped consecutively.
     run: u32,
 }
 
 impl Table {
-    /// A table of this many unmapped units.
+    /// Creates a table of `units` unmapped units.
     pub(crate) fn new(units: usize) -> Table {
         if units <= LIST_MAX { Table::list(units) } else { Table::hashed(units) }
     }
 
-    /// A table that is a single list.
+    /// Creates a table that is a single list.
     pub(crate) fn list(units: usize) -> Table {
         Table { units, list: vec![0; units], parts: Vec::new() }
     }
@@ -72,12 +73,12 @@ impl Table {
         self.units
     }
 
-    /// Whether it is rebuilt from the owners of pages when state is restored.
+    /// Whether the table is rebuilt from the owners of pages when state is restored.
     pub(crate) fn is_derived(&self) -> bool {
         !self.parts.is_empty()
     }
 
-    /// The page of `unit`, counted from 1; 0 if it is unmapped. `owners` has the unit of each page.
+    /// The page of `unit`, counted from 1, or 0 if the unit is unmapped. `owners` has the unit of each page.
     #[inline]
     pub(crate) fn get(&self, unit: u32, owners: &[u32]) -> u32 {
         match self.list.get(unit as usize) {
@@ -86,7 +87,7 @@ impl Table {
         }
     }
 
-    /// Maps `unit` to page `entry`, counted from 1; 0 unmaps it.
+    /// Maps `unit` to page `entry`, counted from 1. An entry of 0 unmaps the unit.
     #[inline]
     pub(crate) fn set(&mut self, unit: u32, entry: u32, owners: &[u32]) {
         match self.list.get_mut(unit as usize) {
@@ -95,7 +96,7 @@ impl Table {
         }
     }
 
-    /// Unmaps all units. Unused memory stays untouched.
+    /// Unmaps all units without touching unused memory.
     pub(crate) fn clear(&mut self) {
         *self = if self.is_derived() { Table::hashed(self.units) } else { Table::list(self.units) };
     }
@@ -110,7 +111,7 @@ impl Table {
         }
     }
 
-    /// The entry of `unit` if the table is a list; otherwise 0.
+    /// The entry of `unit` if the table is a list, or 0 otherwise.
     #[inline]
     pub(crate) fn peek(&self, unit: usize) -> u32 {
         self.list.get(unit).copied().unwrap_or(0)
@@ -142,7 +143,7 @@ impl Part {
         self.entries.len() == PART_UNITS
     }
 
-    /// First slot of `unit`, and the bits of its hash that are compared.
+    /// First slot for `unit`, and the bits of its hash that are compared.
     #[inline]
     fn home(&self, unit: u32) -> (usize, u32) {
         let within = unit as usize % PART_UNITS;
@@ -155,7 +156,7 @@ impl Part {
         (place as usize, mixed as u32 & !self.pages)
     }
 
-    /// The slot of `unit` and `true`, or the slot where it would be inserted and `false`.
+    /// The slot of `unit` and `true`, or the slot at which to insert it and `false`.
     #[inline]
     fn find(&self, unit: u32, owners: &[u32]) -> (usize, bool) {
         let (mut place, hash) = self.home(unit);
@@ -217,7 +218,7 @@ impl Part {
         }
     }
 
-    /// Whether a hash table must grow before the next unit.
+    /// Whether a hash table must grow before another unit is inserted.
     #[inline]
     fn is_full(&self) -> bool {
         (self.count + 1) * 20 > self.entries.len() * 17
@@ -230,13 +231,13 @@ impl Part {
             return self.become_list(owners);
         }
         let places = self.entries.len();
-        // By a quarter, so that 68 to 85 % of the slots are used.
+        // The table grows by a quarter, so that 68 to 85 % of the slots are used.
         let more = if self.is_full() { places / 4 + 4 } else { 0 };
         let places = (places + more).min(PART_UNITS - 1);
         self.rebuild(places, self.pages.max(u32::MAX >> entry.leading_zeros()), owners);
     }
 
-    /// Moves all entries to a table with this many slots and page numbers up to `pages`.
+    /// Rebuilds the table with `places` slots and page numbers up to `pages`.
     #[cold]
     fn rebuild(&mut self, places: usize, pages: u32, owners: &[u32]) {
         let old_pages = std::mem::replace(&mut self.pages, pages);
@@ -261,7 +262,8 @@ impl Part {
         self.rebuild(PART_UNITS, u32::MAX, owners);
     }
 
-    /// Removes `unit`. Later entries move up, so that each can be found from its first slot.
+    /// Removes `unit`. Later entries move up, so that a search from the first slot of each entry still finds
+    /// it.
     fn remove(&mut self, unit: u32, owners: &[u32]) {
         if self.count == 0 {
             return;

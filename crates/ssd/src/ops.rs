@@ -1,4 +1,4 @@
-//! Operations that a change of state causes in the flash, and their causes.
+//! Flash operations that a change of state causes, and their causes.
 
 use crate::layout::geometry::Cells;
 use nacre_kernel::Time;
@@ -10,11 +10,11 @@ use nacre_media::flash::Block;
 pub(crate) enum Cause {
     /// Host data.
     Host,
-    /// Valid data moves to gain erased space.
+    /// Garbage collection moves valid data to reclaim space.
     Cleaning,
-    /// Valid data moves because a block of its superblock was read too often.
+    /// Refresh moves valid data because a block of its superblock was read too often.
     Refresh,
-    /// Data moves to wear blocks evenly.
+    /// Wear leveling moves data.
     Wear,
     /// A page of the mapping table.
     Mapping,
@@ -23,30 +23,29 @@ pub(crate) enum Cause {
 /// A copied unit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Copied {
-    /// Its old and its new number.
+    /// Old and new page number.
     pub(crate) from: u32,
     pub(crate) to: u32,
     /// Its logical unit.
     pub(crate) owner: u32,
-    /// Cell mode of the old location.
+    /// Cell mode of the old page.
     pub(crate) cells: Cells,
     pub(crate) cause: Cause,
 }
 
-/// Receives the operations that a change of state causes in the flash. The array itself has no notion of
-/// time.
+/// Receives the flash operations that a change of state causes. The array does not model time.
 pub(crate) trait FlashOps {
-    /// Programs an operation. `cause` is that of its last unit; if it `is_mixed`, other units may be host
-    /// data.
+    /// Programs an operation. `cause` is the cause of its last unit. If the operation `is_mixed`, its other
+    /// units may be host data.
     fn program(&mut self, superblock: u32, operation: u32, cells: Cells, cause: Cause, is_mixed: bool);
 
-    /// Programs the parity operation of a stripe; `cause` is that of the last data of the stripe.
+    /// Programs the parity operation of a stripe. `cause` is the cause of the last data of the stripe.
     fn program_parity(&mut self, superblock: u32, operation: u32, cells: Cells, cause: Cause);
 
-    /// Reads this many units of one operation, to copy or check them.
+    /// Reads `units` units of one operation in order to copy or check them.
     fn read(&mut self, superblock: u32, operation: u32, cells: Cells, units: u32, cause: Cause);
 
-    /// Adds a unit to the next read of an operation of its superblock; `blocks` are the superblocks.
+    /// Adds a unit to the next read of an operation of its superblock. `blocks` lists all superblocks.
     #[inline]
     fn copied(&mut self, _copied: &Copied, _blocks: &[Block]) {}
 
@@ -57,7 +56,7 @@ pub(crate) trait FlashOps {
     fn die_free_from(&mut self, die: u32) -> Time;
 }
 
-/// Ignores all operations: state changes take no time.
+/// Ignores all operations, so that state changes take no time.
 pub(crate) struct Untimed;
 
 impl FlashOps for Untimed {

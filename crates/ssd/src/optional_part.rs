@@ -1,8 +1,8 @@
-//! Optional components of a drive. An absent one adds nothing to the saved state.
+//! Optional components of a drive. An absent component adds nothing to the saved state.
 
 use nacre_kernel::state::{State, StateError, StateReader, StateWriter};
 
-/// A component that depends on the configuration.
+/// A component that is present or absent according to the configuration.
 pub(crate) struct OptionalPart<T>(pub(crate) Option<Box<T>>);
 
 impl<T> Default for OptionalPart<T> {

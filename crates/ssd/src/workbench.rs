@@ -1,4 +1,4 @@
-//! Workbench of this crate's tests.
+//! Test environment for this crate.
 
 use crate::DEVICES;
 use nacre_config::{Configuration, Descriptor, Family, Slot};
@@ -9,7 +9,7 @@ use nacre_kernel::Bytes;
 pub(crate) use nacre_testkit::Workbench;
 use nacre_testkit::workbench::Rooms;
 
-/// Document around the code under test.
+/// Test document that contains the code under test.
 #[derive(Debug, Configuration)]
 struct Coded {
     /// Error-correcting code.
@@ -18,12 +18,12 @@ struct Coded {
 
 static ROOMS: Rooms = Rooms { devices: &[DEVICES], others };
 
-/// The components of this crate, with a random seed.
+/// Creates an environment with the components of this crate and a random seed.
 pub(crate) fn workbench(seed: u64) -> Workbench {
     Workbench::new(ROOMS, seed)
 }
 
-/// The code that these settings of a TOML table describe, for pages of this many bytes.
+/// Creates the code that the settings of a TOML table describe, for pages of `page` bytes.
 pub(crate) fn ecc(toml: &str, page: u64) -> Box<dyn Ecc> {
     let coded: Coded = workbench(1).read(&format!("[ecc]\n{toml}")).expect("a legal code");
     ecc::build(&coded.ecc, Page { families: &ROOMS, bytes: Bytes(page) }).expect("a legal code")

@@ -1,4 +1,4 @@
-//! Slots of the write buffer: a program occupies one until it ends.
+//! Slots of the write buffer. Each program occupies one slot until the program ends.
 
 use crate::config::BufferPlaces;
 use nacre_kernel::state::State;
@@ -9,10 +9,11 @@ use std::collections::VecDeque;
 pub(crate) struct Slots {
     #[state(skip = "from the configuration")]
     how: BufferPlaces,
-    /// Number of slots, without those of open operations.
+    /// Number of slots, excluding those of open operations.
     #[state(skip = "from the configuration")]
     count: u64,
-    /// Programs with a slot, by number in the order of allocation, and whether each has ended.
+    /// Number of each program that holds a slot, in the order of allocation, and whether the program has
+    /// ended.
     #[state(varies)]
     holding: VecDeque<(u64, bool)>,
     /// Number of programs that have not ended.
@@ -20,7 +21,7 @@ pub(crate) struct Slots {
 }
 
 impl Slots {
-    /// Creates `count` free slots, freed as `how` describes.
+    /// Creates `count` free slots. `how` determines the order in which slots are freed.
     pub(crate) fn new(how: BufferPlaces, count: u64) -> Slots {
         Slots { how, count, holding: VecDeque::new(), under_way: 0 }
     }
@@ -34,7 +35,7 @@ impl Slots {
         }
     }
 
-    /// Ends the program with this number. In a ring, slots are freed in the order of allocation.
+    /// Ends the program with this number and frees its slot. A ring frees slots in the order of allocation.
     #[inline]
     pub(crate) fn give_back(&mut self, number: u64) {
         self.under_way -= 1;
@@ -48,7 +49,7 @@ impl Slots {
         }
     }
 
-    /// Whether there is a slot for the next host write.
+    /// Whether a slot is free for the next host write.
     #[inline]
     pub(crate) fn has_room(&self) -> bool {
         let held = match self.how {

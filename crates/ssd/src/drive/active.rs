@@ -1,4 +1,4 @@
-//! Requests in progress, and the flash reads that they consist of.
+//! Host requests in progress, and the flash reads that they issue.
 
 use crate::flash::backend::ReadTimes;
 use crate::ftl::translation::Found;
@@ -15,25 +15,25 @@ pub(crate) struct Active {
     pub(crate) request: Request,
     /// Data of a write.
     pub(crate) data: Payload,
-    /// Start of the request in the drive.
+    /// Time when the drive started the request.
     pub(crate) began: Time,
-    /// Time when all its mappings were known.
+    /// Time when all mappings of the request were known.
     pub(crate) known: Time,
-    /// Pages of the mapping table that it waits for.
+    /// Number of mapping table pages that the request waits for.
     pub(crate) lookups: u32,
-    /// Parts being read.
+    /// Number of flash reads of the request that are in progress.
     pub(crate) parts: u32,
-    /// Next unit to be written.
+    /// Next unit of a write.
     pub(crate) next_unit: u32,
-    /// Whether a unit of a read is lost.
+    /// Whether a unit of a read has lost its data.
     pub(crate) is_lost: bool,
     /// Result of a write, a trim, or a flush.
     pub(crate) status: Status,
-    /// The zone command that it is, if any.
+    /// Zone command, if the request is one.
     pub(crate) command: Option<ZoneCommand>,
-    /// Address of an append, once it has one.
+    /// Address of an append after the zone has assigned it.
     pub(crate) written_at: Option<u64>,
-    /// Why a zone refused it.
+    /// Reason for which a zone rejected the request.
     pub(crate) refusal: Option<ZoneRefusal>,
     /// Time that a flush waited for programs.
     pub(crate) drained: Time,
@@ -41,30 +41,30 @@ pub(crate) struct Active {
     pub(crate) times: ReadTimes,
 }
 
-/// Target of the read of a part.
+/// Purpose of a flash read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(crate) enum Target {
     /// Units of a host request.
     #[default]
     Units,
-    /// A page of the mapping table, by number.
+    /// A page of the mapping table, identified by its number.
     Mapping(u32),
-    /// The rest of a unit that is written partially. No request waits for it.
+    /// The remaining bytes of a partially written unit. No request waits for this read.
     Rest,
-    /// Another unit of the stripe, to rebuild a unit of the part with this number.
+    /// A unit of the same stripe, read to rebuild a unit of the part with this number.
     Other(u32),
 }
 
-/// Units of one operation that are read together.
+/// A flash read: units of one operation that are read together.
 #[derive(Clone, Debug, Default, Value)]
 pub(crate) struct Part {
-    /// Its request; unused for pages of the mapping table.
+    /// Number of the request; unused for pages of the mapping table.
     pub(crate) active: u32,
     pub(crate) target: Target,
     pub(crate) unit: u32,
     pub(crate) units: u32,
     pub(crate) found: Found,
-    /// Whether its page was decoded, so that its read retries are known.
+    /// Whether the page was decoded, which determines its read retries.
     pub(crate) is_decoded: bool,
     /// Number of read retries.
     pub(crate) senses: u32,
@@ -76,9 +76,9 @@ pub(crate) struct Part {
     pub(crate) pages: Vec<u32>,
     /// Uncorrectable units, which are rebuilt from parity.
     pub(crate) beyond: Vec<u32>,
-    /// Uncorrectable units that cannot be rebuilt: another unit of their stripe is uncorrectable, too.
+    /// Uncorrectable units that cannot be rebuilt because another unit of the stripe is also uncorrectable.
     pub(crate) gone: Vec<u32>,
-    /// Units of their stripes that are still being read.
+    /// Number of units of the stripes that are still being read.
     pub(crate) others: u32,
     /// The unit that is read, if this part reads for the rebuild of `unit`.
     pub(crate) other: Member,

@@ -1,4 +1,4 @@
-//! Completion of requests: the time per activity, and the result.
+//! Completion of requests: the result, and the time spent in each activity.
 
 use super::Ssd;
 use crate::drive::active::Active;
@@ -8,7 +8,8 @@ use nacre_kernel::event::{Completions, Payload};
 use nacre_kernel::{Activity, Op, Status, ZoneAnswer};
 
 impl<T: Translation> Ssd<T> {
-    /// Completes request `number`. Time that neither the host interface nor the flash used is waiting.
+    /// Completes request `number`. Time that neither the host interface nor the flash accounts for is charged
+    /// as waiting.
     pub(super) fn complete(&mut self, number: u32, completions: &mut Completions) {
         let transit = self.host.transit(number);
         let Active { id, arrived, request, drained, is_lost, written_at, refusal, .. } = self.active[number];

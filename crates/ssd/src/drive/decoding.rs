@@ -1,4 +1,4 @@
-//! Decoding of pages in a drive with bit errors: read retries, and rebuilds from the stripe.
+//! Decoding of pages in a drive with bit errors, including read retries and rebuilds from parity.
 
 use super::{Event, Ssd};
 use crate::drive::active::{Part, Target};
@@ -8,7 +8,7 @@ use crate::layout::geometry::Spot;
 use crate::reliability::errors::Sensing;
 
 impl<T: Translation> Ssd<T> {
-    /// The page of `part` has crossed the channel, for the first time or after a read retry.
+    /// Handles the arrival of the page of `part` in the controller, for the first time or after a read retry.
     #[inline(never)]
     pub(super) fn decode_page(&mut self, part: u32) {
         if self.parts[part].found.superblock == u32::MAX {
@@ -31,7 +31,7 @@ impl<T: Translation> Ssd<T> {
         self.agenda.schedule(self.now + decoding, Event::Decoded(part));
     }
 
-    /// Determines read retries, decoding time, and uncorrectable units of the page of `part`.
+    /// Determines the read retries, the decoding time, and the uncorrectable units of the page of `part`.
     fn decode(&mut self, part: u32) {
         let entry = &self.parts[part];
         if let Target::Other(_) = entry.target {
@@ -76,14 +76,14 @@ impl<T: Translation> Ssd<T> {
         (entry.senses, entry.decoding, entry.is_lost) = (sensing.senses, sensing.decoding, sensing.is_lost);
     }
 
-    /// The page of `part` is decoded: uncorrectable units are rebuilt from their stripes, which are read at
-    /// once.
+    /// Handles the end of the decoding of `part`. Uncorrectable units are rebuilt from their stripes, which
+    /// are read immediately.
     pub(super) fn end_decoding(&mut self, part: u32) {
         let beyond = std::mem::take(&mut self.parts[part].beyond);
         if beyond.is_empty() {
             return self.end_part(part);
         }
-        // Keeps the part open until all reads are issued.
+        // The count keeps the part open until all reads are issued.
         self.parts[part].others = 1;
         for &unit in &beyond {
             self.rebuild(part, unit);
@@ -92,7 +92,7 @@ impl<T: Translation> Ssd<T> {
         self.end_other(part, &ReadTimes::default(), None);
     }
 
-    /// Reads the other units of the stripe of `unit`, except those that are still in the buffer.
+    /// Reads the other units of the stripe of `unit`, except units that are still in the write buffer.
     fn rebuild(&mut self, part: u32, unit: u32) {
         let Found { superblock, .. } = self.parts[part].found;
         let (filled, is_closed) = self.ftl.filled(superblock);
@@ -136,12 +136,12 @@ impl<T: Translation> Ssd<T> {
         self.end_part(part);
     }
 
-    /// Whether one of these units is lost.
+    /// Whether any of these units has lost its data.
     pub(super) fn is_lost(&self, units: (u32, u32)) -> bool {
         self.flash.errors.0.as_ref().is_some_and(|errors| errors.is_lost(units))
     }
 
-    /// Moves the data of a superblock of which a block reached `refresh_reads`.
+    /// Moves the data of a superblock if one of its blocks has reached `refresh_reads`.
     pub(super) fn refresh_due(&mut self) {
         let Some(superblock) = self.flash.errors.0.as_mut().and_then(|errors| errors.take_due()) else {
             return;

@@ -1,4 +1,4 @@
-//! The drive as a `Device`.
+//! The drive's implementation of `Device`.
 
 use super::{Event, Ssd};
 use crate::drive::active::Active;
@@ -11,7 +11,7 @@ use nacre_kernel::{
     Bytes, Capabilities, ComponentReport, Op, Persistence, Random, Recovery, Request, Time, Zone, ZoneCommand,
 };
 
-/// Requests whose memory is prefetched together during preconditioning.
+/// Number of requests whose memory is prefetched together during preconditioning.
 const PREFETCHED: usize = 32;
 
 impl<T: Translation> Ssd<T> {
@@ -22,7 +22,7 @@ impl<T: Translation> Ssd<T> {
         (self.now, self.flash.now) = (now, now);
     }
 
-    /// Time of the next event, without decisions.
+    /// Time of the next timed event. Pending decisions are ignored.
     #[inline]
     fn next_in_time(&self) -> Time {
         self.flash.next_event().min(self.host.next_event()).min(self.agenda.next())
@@ -54,7 +54,7 @@ impl<T: Translation> Ssd<T> {
         self.continue_requests(completions);
     }
 
-    /// Handles the completed work of the flash.
+    /// Handles the work that the flash has completed.
     #[inline]
     fn react(&mut self) {
         let mut done = std::mem::take(&mut self.done);
@@ -79,7 +79,7 @@ impl<T: Translation> Ssd<T> {
         }
     }
 
-    /// Continues requests that reached the drive or the host.
+    /// Continues requests that have reached the drive or the host.
     #[inline]
     fn continue_requests(&mut self, completions: &mut Completions) {
         while let Some(reached) = self.host.take_reached() {
@@ -103,14 +103,14 @@ impl<T: Translation> Ssd<T> {
         }
     }
 
-    /// Starts the request after it has crossed the host interface.
+    /// Starts the request after its transfer over the host interface.
     #[inline]
     fn enter(&mut self, number: u32) {
         let request = self.active[number].request;
         self.host.submit(self.now, number, &request);
     }
 
-    /// `active` arrives now; it waits while the drive recovers.
+    /// Handles the arrival of the request `active`. The request waits if the drive is recovering.
     #[inline]
     fn arrive(&mut self, active: Active) {
         let (number, entry) = self.active.take();
@@ -139,13 +139,13 @@ impl<T: Translation> Device for Ssd<T> {
         if self.now >= until {
             return;
         }
-        // Starts requests submitted at this time.
+        // This call starts the requests submitted at this time.
         self.continue_requests(completions);
         loop {
             let next = self.next_in_time();
             if next > self.now {
                 if completions.len() > before {
-                    // The host may submit requests after a completion, before decisions are made.
+                    // The host may submit requests after a completion and before decisions are made.
                     return;
                 }
                 if self.has_decisions() {

@@ -1,4 +1,4 @@
-//! Requests that wait for their mappings to be read from flash.
+//! Requests that wait until their mappings are read from flash.
 
 use super::Ssd;
 use crate::drive::active::{Part, Target};
@@ -8,8 +8,8 @@ use crate::ftl::translation::{Found, Mapping, Translation};
 use nacre_kernel::{Activity, Op};
 
 impl<T: Translation> Ssd<T> {
-    /// Looks up the mappings of all units of a request; `changes` means that it will modify them. Returns
-    /// whether all are known.
+    /// Looks up the mappings of all units of a request. `changes` means that the request will modify them.
+    /// Returns whether all mappings are known.
     #[inline(always)]
     pub(super) fn look_up(&mut self, number: u32, units: (u32, u32), changes: bool) -> bool {
         if self.ftl.geometry().mapping_units == 0 {
@@ -25,7 +25,7 @@ impl<T: Translation> Ssd<T> {
             match self.ftl.look_up(unit, changes, &mut self.flash, &mut self.book) {
                 Mapping::Known => {
                     let page = unit / self.ftl.geometry().mappings_per_unit;
-                    // Another request may be reading it.
+                    // Another request may already be reading the page.
                     let is_read = self.lookups.iter().any(|&(other, _)| other == page);
                     if is_read && !self.lookups.contains(&(page, number)) {
                         self.lookups.push((page, number));
@@ -38,7 +38,8 @@ impl<T: Translation> Ssd<T> {
         self.active[number].lookups == 0
     }
 
-    /// Makes request `number` wait for `page` of the mapping table, which is read unless the buffer has it.
+    /// Makes request `number` wait for `page` of the mapping table. The page is read unless the write buffer
+    /// holds it.
     fn read_mapping(&mut self, number: u32, page: u32, found: Option<Found>) {
         let Some(found) = found else { return };
         if found.superblock != u32::MAX && self.is_buffered(&found) {
@@ -54,7 +55,7 @@ impl<T: Translation> Ssd<T> {
         self.flash.read(&HostRead { owner, spot, planes, units: 1, data, activity: Activity::Translate });
     }
 
-    /// All mappings of a request are known.
+    /// Continues a request whose mappings are all known.
     pub(super) fn end_lookups(&mut self, number: u32) {
         let request = self.active[number].request;
         match request.op {
@@ -67,7 +68,8 @@ impl<T: Translation> Ssd<T> {
         }
     }
 
-    /// A page of the mapping table was read: requests that waited for this page only continue.
+    /// Handles the end of the read of a mapping table page, and continues requests that have no other page to
+    /// wait for.
     pub(super) fn end_lookup(&mut self, page: u32) {
         let waiting: Vec<u32> =
             self.lookups.extract_if(.., |(other, _)| *other == page).map(|(_, number)| number).collect();

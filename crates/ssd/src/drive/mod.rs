@@ -1,4 +1,4 @@
-//! The drive: host interface, translation layer, flash, and the requests in progress.
+//! The drive: host interface, translation layer, flash, and requests in progress.
 
 pub(crate) mod active;
 mod completing;
@@ -24,9 +24,9 @@ use std::collections::VecDeque;
 /// Timed events of the controller.
 #[derive(Clone, Copy, Debug, Value)]
 enum Event {
-    /// The drive has recovered, and the request that arrived meanwhile starts.
+    /// The drive has recovered. The event starts a request that arrived during recovery.
     Ready(u32),
-    /// A part is decoded.
+    /// The page of a part is decoded.
     Decoded(u32),
 }
 
@@ -48,24 +48,24 @@ pub(crate) struct Ssd<T> {
     now: Time,
     active: Slab<Active>,
     parts: Slab<Part>,
-    /// Writes that wait for space in the buffer, and trims that are ordered among them.
+    /// Writes that wait for space in the buffer, and trims that must stay in order with writes.
     #[state(varies)]
     writers: VecDeque<u32>,
-    /// Requests that wait for a page of the mapping table: the page number, and the request.
+    /// Page number and request for each wait for a mapping table page.
     #[state(varies)]
     lookups: Vec<(u32, u32)>,
     /// Requests whose mappings have become known.
     #[state(skip = "of no meaning between two events")]
     known: Vec<u32>,
-    /// Completed work of the flash that the drive has not handled yet.
+    /// Work that the flash has completed and the drive has not handled yet.
     #[state(skip = "of no meaning between two events")]
     done: Vec<Done>,
     book: Book,
-    /// Time when the drive became read-only, and the bytes written by then.
+    /// Time when the drive became read-only, and the number of bytes written until then.
     #[state(varies)]
     end_of_life: Option<(Time, u64)>,
     outage: Outage,
-    /// Share of a whole drive; `None` for a whole drive.
+    /// Fraction of a physical drive; `None` for a whole drive.
     #[state(skip = "from the configuration")]
     pub(crate) share: Option<f64>,
 }
@@ -94,7 +94,7 @@ impl<T: Translation> Ssd<T> {
         }
     }
 
-    /// Sets the bit error model; `None` means no bit errors.
+    /// Sets the bit error model. `None` disables bit errors.
     pub(crate) fn with_errors(mut self, errors: Option<Box<crate::reliability::errors::Errors>>) -> Ssd<T> {
         self.flash.errors.0 = errors;
         self

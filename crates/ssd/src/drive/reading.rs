@@ -1,4 +1,4 @@
-//! Host reads: the location of units, and the pages that are read.
+//! Host reads: lookup of units, and selection of the pages to read.
 
 use super::Ssd;
 use crate::config::Unwritten;
@@ -19,10 +19,11 @@ impl<T: Translation> Ssd<T> {
         }
     }
 
-    /// The mappings of a read are known: each page is read once, even if it holds several of its units.
+    /// Reads the units of a request whose mappings are known. A page that holds several of the units is read
+    /// once.
     pub(super) fn read_units(&mut self, number: u32, (first, last): (u32, u32)) {
         let mut unit = first;
-        // Keeps the request open until all reads are issued.
+        // The count keeps the request open until all reads are issued.
         self.active[number].parts = 1;
         while unit <= last {
             let found = self.ftl.find(unit);
@@ -36,7 +37,7 @@ impl<T: Translation> Ssd<T> {
         self.end_part_of(number, &ReadTimes::default(), false);
     }
 
-    /// Reads units of one operation, unless the buffer has them.
+    /// Reads units of one operation, unless they are in the write buffer.
     #[inline]
     fn read_part(&mut self, number: u32, (unit, units): (u32, u32), found: Found) {
         let is_written = found.superblock != u32::MAX;
@@ -92,7 +93,7 @@ impl<T: Translation> Ssd<T> {
         entry.pages = (first..first + units).map(|unit| self.ftl.page_of(unit)).collect();
     }
 
-    /// Issues the read of the page of `part`, also for a read retry.
+    /// Issues a read of the page of `part`: the first read or a read retry.
     #[inline]
     pub(super) fn read_page(&mut self, part: u32) {
         let Part { unit, units, target, ref found, ref other, .. } = self.parts[part];
@@ -110,7 +111,7 @@ impl<T: Translation> Ssd<T> {
         self.flash.read(&HostRead { owner, spot, planes, units, data, activity: Activity::Read });
     }
 
-    /// The page of `part` has crossed the channel.
+    /// Handles the end of the page transfer of `part`.
     #[inline]
     pub(super) fn end_page(&mut self, part: u32, times: &ReadTimes) {
         let entry = &mut self.parts[part];
@@ -125,7 +126,7 @@ impl<T: Translation> Ssd<T> {
         self.end_part(part);
     }
 
-    /// A part is read and decoded.
+    /// Handles the end of `part` after its page is read and decoded.
     #[inline]
     pub(super) fn end_part(&mut self, part: u32) {
         let Part { active, target, times, is_lost, unit, .. } = self.parts[part];

@@ -58,7 +58,8 @@ impl<T: Translation> Ssd<T> {
     }
 }
 
-/// Lifetime in days: units that can be programmed, divided by units programmed per day.
+/// Lifetime in days: the number of units that can be programmed, divided by the number of units programmed
+/// per day.
 fn lifetime_days(life: Option<f64>, wear: &Wear, elapsed: Time) -> Option<f64> {
     let (life, programs) = (life?, wear.programs());
     (programs > 0).then(|| life / programs as f64 * (elapsed.as_secs_f64() / 86_400.0))

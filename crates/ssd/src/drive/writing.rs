@@ -17,8 +17,8 @@ impl<T: Translation> Ssd<T> {
         }
     }
 
-    /// Queues a write, or a trim that is ordered among writes, behind earlier ones until the buffer has
-    /// space.
+    /// Appends a write, or a trim that must stay in order with writes, to the queue of requests that wait for
+    /// buffer space.
     #[inline]
     pub(super) fn take_turn(&mut self, number: u32) {
         self.writers.push_back(number);
@@ -42,7 +42,8 @@ impl<T: Translation> Ssd<T> {
         }
     }
 
-    /// Writes the rest of a write while the buffer has space. Returns whether the write is complete.
+    /// Writes the remaining units of a write while the buffer has space. Returns whether the write is
+    /// complete.
     fn write_units(&mut self, number: u32) -> bool {
         if self.active[number].command.is_some()
             && let Err(refusal) = self.place_append(number)
@@ -91,7 +92,7 @@ impl<T: Translation> Ssd<T> {
         unit > last
     }
 
-    /// An append that has its turn gets its address.
+    /// Assigns an address to an append at the front of the queue.
     #[cold]
     fn place_append(&mut self, number: u32) -> Result<(), ZoneRefusal> {
         let active = &mut self.active[number];
@@ -113,7 +114,7 @@ impl<T: Translation> Ssd<T> {
         true
     }
 
-    /// A write was rejected at `at`.
+    /// Handles a write that is rejected at `at`.
     #[cold]
     pub(super) fn refuse(&mut self, at: Time, refusal: ZoneRefusal) {
         self.book.refused_writes += 1;
@@ -128,9 +129,9 @@ impl<T: Translation> Ssd<T> {
         }
     }
 
-    /// Reads the rest of a partially written unit, which is needed before the unit is programmed but not
-    /// before the write completes. Returns whether there is one; there is none if the rest is known to be
-    /// lost.
+    /// Reads the remaining bytes of a partially written unit. They are needed before the unit is programmed
+    /// but not before the write completes. Returns whether a read was issued; no read is issued if the bytes
+    /// are known to be lost.
     #[cold]
     fn read_rest(&mut self, unit: u32) -> bool {
         self.book.partial_writes += 1;
@@ -180,7 +181,8 @@ impl<T: Translation> Ssd<T> {
         is_over
     }
 
-    /// A zone command, other than an append, has its turn. Returns whether it is over.
+    /// Performs a zone command other than an append at the front of the queue. Returns whether it is
+    /// complete.
     fn command_in_turn(&mut self, number: u32) -> bool {
         let active = &mut self.active[number];
         let command = active.command.expect("only zone commands get here");
@@ -194,7 +196,8 @@ impl<T: Translation> Ssd<T> {
         true
     }
 
-    /// Starts a flush in the drive: everything in the buffer is programmed, unless it survives a power loss.
+    /// Starts a flush in the drive. All data in the buffer is programmed, unless the buffer survives a power
+    /// loss.
     pub(super) fn begin_flush(&mut self, number: u32) {
         let waits = self.ftl.flush(&mut self.flash) && self.flash.wait_for_programs(number);
         if !waits {
@@ -202,16 +205,16 @@ impl<T: Translation> Ssd<T> {
         }
     }
 
-    /// The programs that a flush waited for have ended. The flush of a worn-out drive fails if data is still
-    /// in the buffer.
+    /// Completes a flush after the programs that it waited for. In a worn-out drive, the flush fails if data
+    /// remains in the buffer.
     pub(super) fn end_flush(&mut self, number: u32) {
         let mut status = Status::Done;
         let (submitted, now) = (self.active[number].request.arrival, self.now);
         if !self.config.is_power_protected() && self.ftl.flushed().is_err() {
             status = Status::WriteRefused;
         } else if self.flash.errors.0.as_mut().is_some_and(|errors| errors.fails_flush(submitted, now)) {
-            // The loss may be of data that was written earlier: the rest of a unit is read after the write of
-            // a part of it completes.
+            // The lost data may belong to an earlier write: the rest of a partially written unit is read
+            // after the write completes.
             status = Status::MediaError;
         }
         let active = &mut self.active[number];

@@ -1,11 +1,11 @@
-//! A channel: commands, pages, and data cross it one after the other.
+//! A channel transfers commands, pages, and data one at a time.
 
 use crate::config::Arbitration;
 use nacre_kernel::Time;
 use nacre_kernel::state::{State, Value};
 use std::collections::VecDeque;
 
-/// Kind of transfer on a channel.
+/// Type of transfer on a channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(crate) enum Crossing {
     /// The command of a read.
@@ -17,13 +17,13 @@ pub(crate) enum Crossing {
     Data,
 }
 
-/// A transfer that is ready.
+/// A transfer that waits for the channel.
 #[derive(Clone, Copy, Debug, Default, Value)]
 pub(crate) struct Waiting {
-    /// Time when it became ready.
+    /// Time when the transfer became ready.
     pub(crate) since: Time,
-    /// Number of its command: of transfers that became ready at the same time, the one of the older command
-    /// goes first.
+    /// Number of the command. If transfers become ready at the same time, the one with the lowest number is
+    /// first.
     pub(crate) order: u64,
     pub(crate) command: u32,
     pub(crate) what: Crossing,
@@ -39,10 +39,10 @@ impl Waiting {
 /// A channel and its queues.
 #[derive(Clone, Debug, Default, State)]
 pub(crate) struct Channel {
-    /// Transfer in progress; its end is an event.
+    /// Transfer in progress, whose end is an event.
     #[state(varies)]
     pub(crate) crossing: Option<Waiting>,
-    /// End of that transfer.
+    /// End time of the transfer in progress.
     pub(crate) until: Time,
     /// Commands of host reads.
     #[state(varies)]
@@ -50,12 +50,12 @@ pub(crate) struct Channel {
     /// Pages of host reads.
     #[state(varies)]
     pages: VecDeque<Waiting>,
-    /// Data to be programmed, and reads for copies.
+    /// Data to be programmed, and reads of copies.
     #[state(varies)]
     others: VecDeque<Waiting>,
 }
 
-/// Queue of a channel.
+/// Queues of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
     /// Commands of host reads.
@@ -75,11 +75,11 @@ impl Channel {
         }
     }
 
-    /// Adds a transfer that is ready now.
+    /// Queues a transfer that is ready at the current time.
     #[inline]
     pub(crate) fn offer(&mut self, class: Class, waiting: Waiting) {
         let queue = self.queue(class);
-        // Time only advances, so only transfers that became ready at the same time can come after it.
+        // Time only advances, so only transfers that became ready at the same time can follow it.
         let place = queue.iter().rev().take_while(|other| other.key() > waiting.key()).count();
         match place {
             0 => queue.push_back(waiting),
@@ -92,7 +92,7 @@ impl Channel {
         self.queue(class).retain(|waiting| waiting.command != command);
     }
 
-    /// Removes and returns the next transfer, selected by the rule `how`.
+    /// Removes and returns the next transfer according to the arbitration policy `how`.
     #[inline]
     pub(crate) fn choose(&mut self, how: Arbitration) -> Option<Waiting> {
         let Channel { commands, pages, others, .. } = self;
@@ -108,7 +108,7 @@ impl Channel {
         queue.pop_front()
     }
 
-    /// Clears all transfers.
+    /// Removes all transfers.
     pub(crate) fn clear(&mut self) {
         *self = Channel::default();
     }
@@ -119,7 +119,7 @@ impl Channel {
     }
 }
 
-/// The queue whose first transfer has waited longer.
+/// Returns the queue whose first transfer has waited longer.
 #[inline]
 fn older<'a>(one: &'a mut VecDeque<Waiting>, other: &'a mut VecDeque<Waiting>) -> &'a mut VecDeque<Waiting> {
     match (one.front(), other.front()) {

@@ -3,16 +3,16 @@
 use nacre_kernel::state::Value;
 use nacre_kernel::{Activity, Time};
 
-/// Absent command.
+/// Marks the absence of a command.
 pub(crate) const NONE: u32 = u32::MAX;
 
 /// Operation of a command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(crate) enum Kind {
-    /// Senses pages, and sends them over the channel.
+    /// Senses pages and sends them over the channel.
     #[default]
     Read,
-    /// Receives data over the channel, and programs it.
+    /// Receives data over the channel and programs it.
     Program,
     /// Erases blocks.
     Erase,
@@ -21,57 +21,57 @@ pub(crate) enum Kind {
 /// Request or part that waits for a command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(crate) enum Owner {
-    /// None.
+    /// Nothing waits for the command.
     #[default]
     None,
     /// A host read, by request number.
     Request(u32),
     /// A part, by number.
     Part(u32),
-    /// A copy: programs or erases that follow it.
+    /// A copy. Programs or erases follow it.
     Copy,
 }
 
-/// A command. A multi-plane program is a chain of commands, one for each plane.
+/// A command to a die. A multi-plane program is a chain of commands, one per plane.
 #[derive(Clone, Copy, Debug, Value)]
 pub(crate) struct Command {
-    /// Number, in the order of issue.
+    /// Command number, in issue order.
     pub(crate) order: u64,
     pub(crate) kind: Kind,
     pub(crate) owner: Owner,
-    /// Activity that its time is charged to.
+    /// Activity to which the time of the command is charged.
     pub(crate) activity: Activity,
     pub(crate) die: u32,
-    /// Lanes of the die that it reads. A lane is a plane if planes read independently; otherwise, it is the
-    /// whole die.
+    /// Lanes of the die that the command reads. A lane is one plane if planes read independently, and
+    /// otherwise the whole die.
     pub(crate) lanes: u64,
-    /// Pages that it reads or programs, or blocks that it erases.
+    /// Number of pages that the command reads or programs, or of blocks that it erases.
     pub(crate) pages: u32,
-    /// Its superblock: commands of one superblock keep their order on a die.
+    /// Superblock of the command. Commands for one superblock execute in order on each die.
     pub(crate) superblock: u32,
-    /// For a program, its number on the die.
+    /// Number of a program on its die.
     pub(crate) program: u32,
-    /// Time in the array: sensing, programming, or erasing.
+    /// Time for which the command occupies the array: sensing, programming, or erasing.
     pub(crate) array: Time,
-    /// Time of its command and address cycles on the channel.
+    /// Time of the command and address cycles on the channel.
     pub(crate) command: Time,
-    /// Time of its data on the channel; zero if no data crosses.
+    /// Time of the data on the channel; zero if no data is transferred.
     pub(crate) data: Time,
-    /// Decoding time, from the end of the transfer until the data can be used.
+    /// Decoding time, from the end of the transfer until the data is usable.
     pub(crate) decoding: Time,
-    /// Whether it has no unfinished prerequisites.
+    /// Whether the command has no unfinished prerequisites.
     pub(crate) is_ready: bool,
-    /// Whether it has a slot in the write buffer.
+    /// Whether the command has a slot in the write buffer.
     pub(crate) has_slot: bool,
-    /// Sequence number among the programs that flushes wait for, or among copies.
+    /// Sequence number among the programs that flushes wait for, or among the copies.
     pub(crate) number: u64,
-    /// Next command of a chain.
+    /// Next command of the chain.
     pub(crate) next: u32,
     /// Time of issue.
     pub(crate) issued: Time,
-    /// Time when its first cycle crossed the channel.
+    /// Time when the first cycle of the command was transferred.
     pub(crate) began: Time,
-    /// Time to suspend the operation in progress, which is part of its wait.
+    /// Time to suspend the operation in progress. It is included in the waiting time of the command.
     pub(crate) suspending: Time,
 }
 

@@ -1,4 +1,4 @@
-//! A die: the state of its array, and its waiting commands.
+//! A die: the state of its array and its waiting commands.
 
 use crate::flash::command::{Kind, NONE};
 use nacre_kernel::Time;
@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 pub(crate) struct Bits(#[state(sparse)] Vec<u64>);
 
 impl Bits {
-    /// An empty set for numbers below `count`.
+    /// Creates an empty set for numbers below `count`.
     pub(crate) fn new(count: usize) -> Bits {
         Bits(vec![0; count.div_ceil(64)])
     }
@@ -27,34 +27,35 @@ impl Bits {
     }
 }
 
-/// State of the array, apart from reads with priority.
+/// State of the array, ignoring reads with priority.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(crate) enum Phase {
     /// Idle.
     #[default]
     Idle,
-    /// Reserved for a command whose cycles or data cross the channel.
+    /// Reserved for a command whose cycles or data are being transferred.
     Taken,
-    /// Busy until its event.
+    /// Busy until the next event.
     Running,
-    /// Being suspended.
+    /// The operation in progress is being suspended.
     Suspending,
-    /// Suspended for reads.
+    /// The operation is suspended for reads.
     Suspended,
 }
 
-/// Commands of one superblock that cannot start yet, oldest first.
+/// Commands for one superblock that cannot start yet, oldest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Value)]
 pub(crate) struct Parked {
     pub(crate) superblock: u32,
     pub(crate) commands: VecDeque<u32>,
 }
 
-/// A command that waits in the line of its die, with the part of it that decides about its turn: lines are long while
-/// blocks are cleaned, and commands are far apart in memory.
+/// Entry in the queue of a die, with the fields of the command that decide when it may start. The copy is
+/// faster than the commands themselves: queues are long during garbage collection, and commands are far apart
+/// in memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(crate) struct Lined {
-    /// As of the command.
+    /// Number of the command, in issue order.
     pub(crate) order: u64,
     pub(crate) command: u32,
     pub(crate) kind: Kind,
@@ -63,56 +64,58 @@ pub(crate) struct Lined {
 /// One die.
 #[derive(Clone, Debug, Default, State)]
 pub(crate) struct Die {
-    /// Reads with priority, oldest first, until their command crosses.
+    /// Reads with priority that wait for the transfer of their command, oldest first.
     #[state(varies)]
     pub(crate) reads: VecDeque<u32>,
-    /// All other commands that can start, oldest first, until they start.
+    /// All other commands that can start, oldest first.
     #[state(varies)]
     pub(crate) line: VecDeque<Lined>,
-    /// Commands that cannot start yet: they wait for copies, or for an earlier command of their superblock
-    /// that does.
+    /// Commands that cannot start yet because they depend on copies, or on an earlier command for the same
+    /// superblock that depends on copies.
     #[state(varies)]
     pub(crate) parked: Vec<Parked>,
-    /// Lanes that sense, or to which a command crosses.
+    /// Lanes that are sensing or receiving a command.
     pub(crate) sensing: u64,
-    /// By lane: the read that is sensed there.
+    /// Read that is sensed in each lane.
     pub(crate) sensed: Vec<u32>,
     /// Lanes whose next read waits for the channel.
     pub(crate) offered: u64,
-    /// By lane: pages that are sensed or wait to cross. Empty if registers are not limited.
+    /// Number of pages that are sensed or wait for their transfer in each lane. Empty if registers are not
+    /// limited.
     pub(crate) held: Vec<u32>,
-    /// State of the array for commands of the line.
+    /// State of the array for queued commands.
     pub(crate) phase: Phase,
-    /// The command that the array performs.
+    /// Command that the array executes.
     pub(crate) job: u32,
-    /// End of that command, or its remaining time while it is suspended.
+    /// End of that command, or its remaining time while the command is suspended.
     pub(crate) until: Time,
-    /// Time when a resumed command continues, or the remaining time of the resumption while it is suspended.
+    /// Time when a resumed command continues, or the remaining resumption time while the command is
+    /// suspended.
     pub(crate) resumed: Time,
     /// Time when the suspension is complete.
     pub(crate) suspended: Time,
-    /// Number of suspensions of that command.
+    /// Number of times that the command was suspended.
     pub(crate) suspensions: u32,
-    /// The command of the line that waits for the channel.
+    /// Queued command that waits for the channel.
     pub(crate) wanted: u32,
-    /// The program whose data crosses, while the array may be busy.
+    /// Program whose data is being transferred, possibly while the array is busy.
     pub(crate) loading: u32,
-    /// The program whose data is in the die.
+    /// Program whose data is in the die.
     pub(crate) loaded: u32,
     /// Numbers of programs in progress.
     programs: Bits,
-    /// Numbers that occur again in `programs`, once per repetition: a superblock may be erased and programmed
-    /// again before its earlier program has ended.
+    /// Program numbers that are already in `programs`, once per repetition. A superblock may be erased and
+    /// programmed again before its earlier program ends.
     #[state(varies)]
     programs_again: Vec<u32>,
-    /// Total time of the commands in the line and in the registers.
+    /// Total duration of the queued commands and of the command whose data is loaded.
     pub(crate) queued: Time,
-    /// Whether a decision about its next operation is due.
+    /// Whether the die needs a decision about its next operation.
     pub(crate) is_due: bool,
 }
 
 impl Die {
-    /// An idle die, with program numbers below `programs`.
+    /// Creates an idle die whose program numbers are below `programs`.
     pub(crate) fn new(programs: usize, lanes: u32) -> Die {
         Die {
             job: NONE,
@@ -126,20 +129,21 @@ impl Die {
         }
     }
 
-    /// Whether no read with priority waits or is sensed, so that the array is free for other commands.
+    /// Whether no read with priority waits or is being sensed. If so, the array is available to other
+    /// commands.
     #[inline]
     pub(crate) fn has_no_reads(&self) -> bool {
         self.reads.is_empty() && self.sensing == 0
     }
 
-    /// Whether one of `lanes` holds as many pages as it has registers.
+    /// Whether one of `lanes` has no free page register.
     #[inline]
     pub(crate) fn is_full(&self, lanes: u64, registers: Option<u32>) -> bool {
         let Some(registers) = registers else { return false };
         self.held.iter().enumerate().any(|(lane, &held)| lanes >> lane & 1 == 1 && held >= registers)
     }
 
-    /// Adds `more` pages to the registers of `lanes`.
+    /// Allocates `more` page registers in each of `lanes`.
     #[inline]
     pub(crate) fn hold(&mut self, lanes: u64, more: u32) {
         for (lane, held) in self.held.iter_mut().enumerate() {
@@ -149,7 +153,7 @@ impl Die {
         }
     }
 
-    /// Takes `command`, which is mostly the first, out of the line.
+    /// Removes `command` from the queue, where it is usually the first entry.
     #[inline]
     pub(crate) fn leave_line(&mut self, command: u32) {
         if self.line.front().is_some_and(|first| first.command == command) {
@@ -170,7 +174,7 @@ impl Die {
         }
     }
 
-    /// Removes the oldest program with this number, which has ended.
+    /// Removes the oldest program with this number after the program has ended.
     #[inline]
     pub(crate) fn end_program(&mut self, number: u32) {
         match self.programs_again.iter().position(|&other| other == number) {
@@ -185,7 +189,7 @@ impl Die {
         self.programs.has(number)
     }
 
-    /// Whether it is idle and no command waits for it.
+    /// Whether the die is idle and has no waiting command.
     pub(crate) fn is_idle(&self) -> bool {
         self.reads.is_empty()
             && self.line.is_empty()
@@ -199,7 +203,7 @@ impl Die {
 }
 
 impl Die {
-    /// Time when it has finished all waiting commands, if no further read arrives.
+    /// Expected time at which all waiting commands have finished, if no further read arrives.
     pub(crate) fn expected_free(&self, now: Time) -> Time {
         let under_way = match self.phase {
             Phase::Running => self.until.max(now),

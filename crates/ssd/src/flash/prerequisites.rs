@@ -1,27 +1,26 @@
-//! Prerequisites of commands: copies before the programs and erases that depend on them, programs before a
-//! flush.
+//! Prerequisites of commands: copies before dependent programs and erases, and programs before a flush.
 
 use nacre_kernel::state::State;
 use std::collections::VecDeque;
 
-/// Work items in start order, and the commands or flushes that wait until all earlier ones have ended.
+/// Work items in start order, and the commands or flushes that wait for all earlier items.
 #[derive(Clone, Debug, Default, State)]
 pub(crate) struct Prerequisites {
-    /// Items that have started.
+    /// Number of items that have started.
     begun: u64,
-    /// All items with smaller numbers have ended.
+    /// Number below which all items have ended.
     ended_below: u64,
-    /// Whether each item from `ended_below` on has ended.
+    /// Whether each item from number `ended_below` on has ended.
     #[state(varies)]
     ended: VecDeque<bool>,
-    /// Waiting commands or flushes, with the number of the first item that they do not wait for, in ascending
-    /// order.
+    /// Waiting commands or flushes in ascending order, each with the number of the first item that it does
+    /// not depend on.
     #[state(varies)]
     waiting: VecDeque<(u64, u32)>,
 }
 
 impl Prerequisites {
-    /// Starts an item; returns its number.
+    /// Starts an item and returns its number.
     #[inline]
     pub(crate) fn begin(&mut self) -> u64 {
         self.ended.push_back(false);
@@ -29,7 +28,7 @@ impl Prerequisites {
         self.begun - 1
     }
 
-    /// Ends the item with this number. [`Prerequisites::take_over`] then returns the waiters without
+    /// Ends the item with this number. [`Prerequisites::take_over`] then returns the waiters that have no
     /// unfinished prerequisites.
     #[inline]
     pub(crate) fn end(&mut self, number: u64) {
@@ -40,7 +39,7 @@ impl Prerequisites {
         }
     }
 
-    /// Makes `who` wait for all items that have started. Returns whether any of them has not ended.
+    /// Makes `who` wait for all items that have started. Returns whether any of these items has not ended.
     #[inline]
     pub(crate) fn wait(&mut self, who: u32) -> bool {
         if self.ended_below == self.begun {
@@ -61,12 +60,12 @@ impl Prerequisites {
         Some(who)
     }
 
-    /// Items that have started and not ended.
+    /// Number of items that have started and not ended.
     pub(crate) fn open(&self) -> usize {
         self.ended.iter().filter(|ended| !**ended).count()
     }
 
-    /// Clears all items and waiters.
+    /// Removes all items and waiters.
     pub(crate) fn clear(&mut self) {
         self.ended_below = self.begun;
         self.ended.clear();

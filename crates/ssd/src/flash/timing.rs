@@ -5,45 +5,46 @@ use crate::layout::geometry::{Cells, Geometry, Spot};
 use crate::ops::Cause;
 use nacre_kernel::{Bandwidth, Request, Time};
 
-/// Durations of flash operations, and the abilities of a die.
+/// Durations of flash operations, and the capabilities of a die.
 pub(crate) struct Timing {
-    /// By page of a block: pages that share a word line differ.
+    /// Read time of each page of a block. Pages that share a word line have different times.
     read: Vec<Time>,
     program: Vec<Time>,
     pub(crate) erase: Time,
     /// Read time in SLC mode.
     single_read: Time,
     single_program: Time,
-    /// Channel time of the data of one program.
+    /// Channel time of the data of a program.
     pub(crate) program_data: Time,
-    /// Channel time of command and address of one page.
+    /// Channel time of the command and address of a page.
     pub(crate) command: Time,
-    /// Smallest transfer of a read, and the bandwidth of the channel; `None` if whole units are transferred.
+    /// Minimum transfer size of a read, and the bandwidth of the channel; `None` if whole units are
+    /// transferred.
     transfer: Option<(u64, Bandwidth)>,
     /// Channel time of a read of a mapping table page.
     pub(crate) mapping_data: Time,
     /// Channel time of one unit.
     pub(crate) unit_data: Time,
-    /// Whether a die receives data while its array is busy.
+    /// Whether a die can receive data while its array is busy.
     pub(crate) is_cached: bool,
-    /// Whether waiting programs of several planes with the same page number are combined.
+    /// Whether waiting programs for the same page number in several planes are combined.
     pub(crate) joins_planes: bool,
-    /// Whether garbage collection copies pages inside their die, without correction.
+    /// Whether garbage collection copies pages inside their die, without error correction.
     copies_inside: bool,
     pub(crate) read_priority: bool,
-    /// Lanes of a die that read independently.
+    /// Number of lanes of a die, which read independently.
     pub(crate) lanes: u32,
-    /// Page registers of a lane; `None` means no limit.
+    /// Number of page registers per lane; `None` means no limit.
     pub(crate) registers: Option<u32>,
-    /// Time to suspend a program or an erase; `None` without suspension.
+    /// Time to suspend a program or an erase; `None` means that suspension is not possible.
     pub(crate) suspend: Option<Time>,
     pub(crate) resume: Time,
-    /// Maximum suspensions of one program or erase.
+    /// Maximum number of suspensions of one program or erase.
     pub(crate) suspensions: u32,
 }
 
 impl Timing {
-    /// Durations for `config`, which was validated.
+    /// Computes the durations for the validated configuration `config`.
     pub(crate) fn of(config: &Config, geometry: &Geometry) -> Timing {
         let blocks = if config.multi_plane { 1 } else { u64::from(geometry.blocks_per_die()) };
         let by_page = |cycle: &[Time]| cycle.iter().copied().cycle().take(config.pages as usize).collect();
@@ -73,13 +74,14 @@ impl Timing {
         }
     }
 
-    /// Whether copies for this cause stay inside their die. A refresh does not: it must correct bit errors.
+    /// Whether copies with this cause stay inside their die. Refresh copies never do, because they must
+    /// correct bit errors.
     #[inline]
     pub(crate) fn is_inside(&self, cause: Cause) -> bool {
         self.copies_inside && matches!(cause, Cause::Cleaning | Cause::Wear)
     }
 
-    /// Time to sense the page at `spot`.
+    /// Sensing time of the page at `spot`.
     #[inline]
     pub(crate) fn sensing(&self, spot: Spot) -> Time {
         match spot.cells {
@@ -88,7 +90,7 @@ impl Timing {
         }
     }
 
-    /// Time to program the page at `spot`.
+    /// Program time of the page at `spot`.
     #[inline]
     pub(crate) fn programming(&self, spot: Spot) -> Time {
         match spot.cells {
@@ -99,7 +101,8 @@ impl Timing {
 }
 
 impl Timing {
-    /// Channel time of the data that `request` needs from these units: the first one, and their number.
+    /// Channel time of the data that `request` requires from these units, given as the first unit and their
+    /// number.
     #[inline]
     pub(crate) fn data_of(&self, request: &Request, (unit, units): (u32, u32), unit_bytes: u32) -> Time {
         let Some((transfer, bus)) = self.transfer else { return self.unit_data * u64::from(units) };

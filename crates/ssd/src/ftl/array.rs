@@ -1,9 +1,10 @@
-//! The flash array: the mapping of logical units, and the valid and invalid pages.
+//! The flash array: the mapping of logical units, and valid and invalid pages.
 //!
-//! It has no notion of time. The work for the flash is reported to a [`FlashOps`].
+//! The array does not model time. It reports its operations to a [`FlashOps`].
 //!
 //! The mapping table has four bytes per logical unit. Each physical unit has four bytes for its owner, and a
-//! valid bit. All tables are flat and zero until they are used, so memory grows with the data written.
+//! valid bit. All tables are flat arrays of zeros until they are used, so the memory in use grows with the
+//! amount of data written.
 
 use crate::book::Programs;
 use crate::ftl::mapping_cache::MappingCache;
@@ -24,25 +25,26 @@ use nacre_kernel::state::State;
 use nacre_media::flash::Flash;
 use nacre_media::store::Store;
 
-/// Units that the host programs between two runs of garbage collection.
+/// Number of units that the host programs between two runs of garbage collection.
 const PACE: u32 = 64;
 /// Policies of the array.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
-    /// Whether the erased superblock with the fewest erases is written first.
+    /// Whether the erased superblock with the lowest erase count is written first.
     pub(crate) youngest_first: bool,
     /// Difference of erases at which cold data moves; `None` means never.
     pub(crate) wear_spread: Option<u32>,
     /// Host units that the write buffer holds back per frontier, so that they can be overwritten there.
     pub(crate) held_units: u32,
-    /// Number of erased superblocks that garbage collection reaches while the host is idle; 0 means no
-    /// garbage collection while idle.
+    /// Target number of erased superblocks for garbage collection while the host is idle; 0 disables idle
+    /// garbage collection.
     pub(crate) erased_while_idle: u32,
-    /// Whether dies erase in turn: the superblock that was erased last is then written last.
+    /// Whether the number of dies that erase simultaneously is limited. If so, the most recently erased
+    /// superblock is written last.
     pub(crate) erases_in_turn: bool,
 }
 
-/// Superblocks of flash and their contents.
+/// Superblocks of the flash and their contents.
 #[derive(State)]
 #[state(after = "Self::check_restored")]
 #[state(bound = "S: Store")]
@@ -55,17 +57,17 @@ pub(crate) struct Array<S> {
     #[state(skip = "from the configuration")]
     pub(crate) is_striped: bool,
     pub(crate) flash: Flash<S>,
-    /// Mapping of logical units; units of the mapping table come after those of the host.
+    /// Mapping of logical units. Units of the mapping table follow those of the host.
     pub(crate) table: Table,
-    /// Owner of each physical unit: its logical unit.
+    /// Logical unit that owns each physical unit.
     #[state(sparse)]
     pub(crate) owners: Vec<u32>,
-    /// Spare areas; empty without data.
+    /// Spare areas; empty if the drive does not store data.
     pub(crate) spare: SpareArea,
     /// Valid bit of each physical unit.
     #[state(sparse)]
     pub(crate) valid: Vec<u64>,
-    /// The superblock in each slot.
+    /// Superblock in each slot.
     pub(crate) order: Vec<u32>,
     pub(crate) place_of: Vec<u32>,
     pub(crate) places: Vec<Place>,
@@ -73,20 +75,20 @@ pub(crate) struct Array<S> {
     #[state(skip = "from the configuration")]
     pub(crate) partition_by_place: Vec<u32>,
     pub(crate) regions: Vec<Region>,
-    /// Total erases of superblocks, including those that were erased at the start.
+    /// Total number of superblock erases, including the initially erased superblocks.
     pub(crate) erasures: u64,
-    /// Write frontiers: those of the host first, then those of garbage collection, and one for wear leveling
-    /// per region last.
+    /// Write frontiers: first those of the host, then those of garbage collection, then one wear leveling
+    /// frontier per region.
     pub(crate) frontiers: Vec<Frontier>,
     #[state(skip = "from the configuration")]
     pub(crate) host_frontiers: usize,
     pub(crate) handles: Handles,
     /// Whether each superblock is open.
     pub(crate) is_open: Vec<bool>,
-    /// Units that the host programmed since the last run of garbage collection, with superblocks that span
-    /// all dies.
+    /// Number of units that the host programmed since the last run of garbage collection, with superblocks
+    /// that span all dies.
     unpaced: u32,
-    /// Allocation of host pages to planes, without superblocks that span all dies.
+    /// Allocation of host pages to planes, if superblocks do not span all dies.
     pub(crate) allocation: PlaneAllocation,
     pub(crate) cleaner: Box<dyn Cleaner>,
     pub(crate) blocks: Blocks,
@@ -99,7 +101,7 @@ pub(crate) struct Array<S> {
 }
 
 impl<S: Store> Array<S> {
-    /// An erased array with the garbage collection policy `cleaner`.
+    /// Creates an erased array with the garbage collection policy `cleaner`.
     pub(crate) fn new(
         geometry: Geometry,
         rules: Rules,
@@ -189,8 +191,8 @@ impl<S: Store> Array<S> {
         true
     }
 
-    /// Counts a unit that the host programmed, with superblocks that span all dies, and runs garbage
-    /// collection if it is due.
+    /// Counts a unit that the host programmed, with superblocks that span all dies. Runs garbage collection
+    /// if it is due.
     #[inline]
     fn count_pace<W: FlashOps>(&mut self, work: &mut W) {
         self.unpaced += 1;
@@ -224,7 +226,7 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// Programs page `page` of the mapping table with its changes, among the host data.
+    /// Programs the changed page `page` of the mapping table, among the host data.
     pub(crate) fn write_mapping<W: FlashOps>(&mut self, page: u32, work: &mut W) {
         if self.mapping.as_ref().is_some_and(|mapping| mapping.merges()) {
             self.read_mapping(page, Cause::Mapping, work);
@@ -239,7 +241,7 @@ impl<S: Store> Array<S> {
         self.count_pace(work);
     }
 
-    /// As before, in `frontier`, which has space.
+    /// Programs page `page` of the mapping table in `frontier`, which has space.
     pub(crate) fn append_mapping<W: FlashOps>(&mut self, page: u32, frontier: usize, work: &mut W) {
         let unit = self.geometry.logical_units + page;
         let old = self.entry(unit);
@@ -257,7 +259,7 @@ impl<S: Store> Array<S> {
         self.frontier_in(handle, region)
     }
 
-    /// The page of `unit`, counted from 1; 0 if it is unmapped.
+    /// The page of `unit`, counted from 1, or 0 if the unit is unmapped.
     #[inline]
     pub(crate) fn entry(&self, unit: u32) -> u32 {
         self.table.get(unit, &self.owners)
@@ -273,7 +275,7 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// Marks this number of pages of one superblock, from `first`, as valid.
+    /// Marks `count` pages of one superblock as valid, starting with `first`.
     #[inline]
     pub(crate) fn mark_valid(&mut self, first: u32, count: u32) {
         let (mut at, end) = (first, first + count);
@@ -294,7 +296,7 @@ impl<S: Store> Array<S> {
         self.count_valid(page, u32::MAX);
     }
 
-    /// Adds `more` valid units, or -1, to the count of the superblock of `page`.
+    /// Adds `more`, which may be -1, to the number of valid units in the superblock of `page`.
     #[inline]
     fn count_valid(&mut self, page: u32, more: u32) {
         let place = self.place_of[self.flash.block_of(page) as usize] as usize;
@@ -310,7 +312,7 @@ impl<S: Store> Array<S> {
         self.valid[page as usize / 64] >> (page % 64) & 1 == 1
     }
 
-    /// Memory of the tables by unit after every unit was used, in bytes.
+    /// Memory of all tables with one entry per unit after every unit was used, in bytes.
     #[cfg(test)]
     pub(crate) fn table_bytes(&self) -> u64 {
         let physical = self.geometry.physical_units();
@@ -318,14 +320,15 @@ impl<S: Store> Array<S> {
         self.table.bytes() + physical * 4 + physical.div_ceil(8) + places as u64 + self.blocks.bytes()
     }
 
-    /// Superblocks per region that hold its data and the reserve, with one invalid unit in each.
+    /// Number of superblocks per region that are needed for its data, the reserve, and one invalid unit per
+    /// superblock.
     pub(crate) fn superblocks_needed(&self) -> u32 {
         let kept = self.geometry.reserve + self.geometry.open_for_handles;
         let units = self.geometry.units_of_region(self.table.len() as u32);
         kept + units.div_ceil(self.geometry.units_per_superblock - 1)
     }
 
-    /// Whether the drive has space for all its data without using the reserve.
+    /// Whether the drive can store all its data without using the reserve.
     pub(crate) fn has_space(&self) -> bool {
         let needed = self.superblocks_needed();
         self.blocks.usable_counts().all(|usable| usable >= needed)

@@ -1,13 +1,13 @@
-//! Write amplification over time, in bounded memory.
+//! Write amplification over time, recorded in bounded memory.
 
 use crate::book::Programs;
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Column, Time};
 
-/// Maximum number of intervals; beyond it, neighbors are merged.
+/// Maximum number of intervals. Adjacent intervals are merged if there are more.
 const SPANS_MAX: usize = 1024;
 
-/// Units programmed by a moment.
+/// Units programmed until a given time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 struct Sum {
     at: Time,
@@ -15,29 +15,29 @@ struct Sum {
     cleaned: u64,
 }
 
-/// Sums at moments that are separated by a number of host units.
+/// Sums that are recorded at intervals of a number of host units.
 #[derive(Clone, Debug, PartialEq, State)]
 pub(crate) struct History {
-    /// Sum when measurement started.
+    /// Sum at the start of measurement.
     start: Sum,
     #[state(varies)]
     sums: Vec<Sum>,
-    /// Latest sum, which may not be part of an interval yet.
+    /// Latest sum, which may not belong to an interval yet.
     newest: Sum,
-    /// Minimum host units per interval.
+    /// Minimum number of host units per interval.
     each: u64,
-    /// Host units at which the next sum is recorded.
+    /// Number of host units at which the next sum is recorded.
     next: u64,
 }
 
 impl History {
-    /// History of a new drive, with intervals of at least `each` host units.
+    /// Creates the history of a new drive, with intervals of at least `each` host units.
     pub(crate) fn new(each: u64) -> History {
         let start = Sum::default();
         History { start, sums: Vec::new(), newest: start, each, next: each }
     }
 
-    /// Starts measurement: clears the history.
+    /// Clears the history at the start of measurement.
     pub(crate) fn restart(&mut self, programs: &Programs) {
         self.start = Sum { at: self.newest.at, host: programs.host, cleaned: programs.cleaned };
         self.newest = self.start;
@@ -45,7 +45,7 @@ impl History {
         self.next = programs.host + self.each;
     }
 
-    /// Records the units programmed by `at`.
+    /// Records the units programmed until `at`.
     #[inline]
     pub(crate) fn note(&mut self, at: Time, programs: &Programs) {
         self.newest = Sum { at: self.newest.at.max(at), host: programs.host, cleaned: programs.cleaned };
@@ -64,8 +64,8 @@ impl History {
         self.next = self.newest.host + self.each;
     }
 
-    /// One row per interval: its end since measurement started, the units programmed in it, and its write
-    /// amplification.
+    /// Columns with one row per interval: the end of the interval since measurement started, the units
+    /// programmed in it, and its write amplification.
     pub(crate) fn columns(&self) -> [Column; 4] {
         let last = self.sums.last().unwrap_or(&self.start);
         let rest = (self.newest.host > last.host).then_some(self.newest);

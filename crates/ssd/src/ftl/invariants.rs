@@ -4,13 +4,13 @@ use crate::ftl::array::Array;
 use crate::ftl::parts::frontier::ABSENT;
 use nacre_media::store::Store;
 
-/// Units of a mapping table that is always checked completely, however little was written: 1 GiB.
+/// Number of units up to which a mapping table is always checked completely, equal to 1 GiB.
 const READ_ANYWAY: u64 = 1 << 28;
 
 impl<S: Store> Array<S> {
-    /// Panics unless the mapping table and the `live` valid pages match. Each valid page must be mapped from
-    /// its owner. If the numbers of both are equal, that covers all mapped units. In page order, only one of
-    /// the three tables is accessed randomly.
+    /// Panics unless the mapping table and the `live` valid pages match. Each valid page must be mapped by
+    /// its owner, and the number of valid pages must equal the number of mapped units, which covers all
+    /// mapped units. The check runs in page order, so only one of the three tables is accessed randomly.
     fn check_mapping(&self, live: u64) {
         for (word, &bits) in self.valid.iter().enumerate() {
             let mut left = bits;
@@ -25,7 +25,7 @@ impl<S: Store> Array<S> {
                 left &= left - 1;
             }
         }
-        // Reading GiB of an unused table would take seconds.
+        // A check of gigabytes of unused table would take seconds.
         if self.table.len() as u64 > READ_ANYWAY + 64 * self.flash.programs() {
             return;
         }

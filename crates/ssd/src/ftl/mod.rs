@@ -1,6 +1,7 @@
 //! The flash translation layer: mapping, allocation, garbage collection, and wear leveling.
 //!
-//! It has no notion of time. The work for the flash is reported to a [`FlashOps`](crate::ops::FlashOps).
+//! The translation layer does not model time. It reports its operations to a
+//! [`FlashOps`](crate::ops::FlashOps).
 
 mod allocation;
 pub(crate) mod array;

@@ -1,4 +1,4 @@
-//! Page mapping: a table maps each logical unit to any physical unit.
+//! Page mapping: a table maps each logical unit to an arbitrary physical unit.
 
 use crate::book::Book;
 use crate::config::{Config, Unwritten};
@@ -19,7 +19,7 @@ use nacre_media::store::Store;
 use prefetch_index::prefetch_index;
 use std::ops::Range;
 
-/// A page mapping over superblocks.
+/// A page mapping with superblocks.
 #[derive(State)]
 #[state(after = "Self::check_restored")]
 #[state(bound = "S: Store")]
@@ -28,7 +28,7 @@ pub(crate) struct Paged<S> {
     pub(crate) config: Config,
     pub(crate) array: Array<S>,
     history: History,
-    /// Versions that may not be in flash yet; empty without data.
+    /// Versions that may not be in flash yet; empty if the drive does not store data.
     versions: Versions,
     /// Buffer for the bytes of a unit during a write.
     #[state(skip = "of no meaning between two requests")]
@@ -46,7 +46,7 @@ impl<S: Store> Paged<S> {
         }
     }
 
-    /// Versions are recorded only with data.
+    /// Checks that versions are recorded only if the drive stores data.
     fn check_restored(&mut self) -> Result<(), String> {
         if !S::CARRIES_BYTES {
             self.versions = Versions::default();
@@ -84,7 +84,7 @@ impl<S: Store> Paged<S> {
         is_written
     }
 
-    /// Writes `unit` without simulated time, with its current data.
+    /// Writes `unit` with its current data, without simulated time.
     fn put_untimed(&mut self, unit: u32) -> bool {
         if !S::CARRIES_BYTES {
             return self.array.write(unit, &[], &mut Untimed);
@@ -96,7 +96,7 @@ impl<S: Store> Paged<S> {
         is_written
     }
 
-    /// Valid units.
+    /// Number of valid units.
     fn valid_units(&self) -> u64 {
         self.array.places.iter().map(|place| u64::from(place.live)).sum()
     }
@@ -137,7 +137,7 @@ impl<S: Store> Translation for Paged<S> {
         };
         book.misses += 1;
         let unit = self.array.geometry.logical_units + page;
-        // A drive that is modeled as filled has its whole table in flash.
+        // A drive that is modeled as full has its whole mapping table in flash.
         let is_in_flash = self.array.entry(unit) != 0 || self.config.unwritten == Unwritten::Flash;
         let found = is_in_flash.then(|| self.find(unit));
         if let Some(leaving) = programmed {
@@ -274,8 +274,7 @@ impl<S: Store> Translation for Paged<S> {
         written_if(all)
     }
 
-    /// Prefetches the mappings of all `requests`, and then the valid bits of the pages that they replace,
-    /// whose location follows from the mapping.
+    /// Prefetches the mappings of all `requests`, and then the valid bits of the pages that they replace.
     #[inline]
     fn prefetch(&self, requests: &[Request]) {
         let unit = |request: &Request| (request.address >> self.array.geometry.unit_shift) as usize;
@@ -349,7 +348,7 @@ impl<S: Store> Translation for Paged<S> {
         if !self.array.is_worn_out {
             return Some(expected);
         }
-        // The drive is worn out: the total that it could program is known.
+        // The drive is worn out, so the total number of units that it could program is known.
         let parity = parity.0.as_ref().map_or(0, |parity| parity.programmed());
         Some((programs.on_media() + parity) as f64)
     }
@@ -370,7 +369,7 @@ impl<S: Store> Translation for Paged<S> {
 }
 
 impl<S: Store> Paged<S> {
-    /// Handles a power loss: the buffer and all DRAM are empty.
+    /// Handles a power loss, which clears the write buffer and all DRAM.
     fn lose_power(&mut self, flash: &mut Backend, lost: &mut Recovery) -> Held {
         let held = Held {
             operations: self.array.held_operations(),
@@ -388,7 +387,7 @@ impl<S: Store> Paged<S> {
         let mut older = std::collections::BTreeMap::new();
         for (unit, before) in gone.back {
             match before {
-                // A unit that was trimmed after that write may read as zeros at once.
+                // A unit that was trimmed after that write may read as zeros immediately.
                 Some(_) if self.array.entry(unit) == 0 => {}
                 Some(_) if damage.units.contains(&unit) => {}
                 Some(bytes) => _ = older.insert(unit, bytes),
@@ -429,8 +428,8 @@ impl<S: Store> Paged<S> {
             + self.finding_parity()
     }
 
-    /// Time to compute the parity of incomplete stripes from their pages in flash. With capacitors, this
-    /// parity is kept.
+    /// Time to recompute the parity of incomplete stripes from their pages in flash. With capacitors, the
+    /// parity is preserved and the time is zero.
     fn finding_parity(&self) -> Time {
         if self.config.is_power_protected() {
             return Time::ZERO;

@@ -1,8 +1,8 @@
-//! Programs of superblocks with parity: the parity of a stripe is programmed on its die after the last data
+//! Programs of superblocks with parity. The parity of a stripe is programmed on its die after the last data
 //! of the stripe.
 //!
-//! Until then, the drive keeps it next to the write buffer, one operation per open superblock. A superblock
-//! that is closed early ends with a shorter stripe.
+//! Until then, the drive stores the parity next to the write buffer: one operation per open superblock. If a
+//! superblock is closed early, its last stripe is shorter.
 
 use crate::ftl::array::Array;
 use crate::ftl::parts::frontier::{ABSENT, Frontier};
@@ -10,8 +10,8 @@ use crate::ops::{Cause, FlashOps};
 use nacre_media::store::Store;
 
 impl<S: Store> Array<S> {
-    /// Issues a full operation of `frontier`: the latest one, or an earlier one that the buffer held back
-    /// until now. The parity of its stripe follows the last data of the stripe.
+    /// Issues a full operation of `frontier`: the latest one, or an earlier one that the buffer held back. If
+    /// the operation completes its stripe, the parity follows.
     #[inline(never)]
     pub(crate) fn complete_in_stripe<W: FlashOps>(&mut self, frontier: usize, cause: Cause, work: &mut W) {
         self.frontiers[frontier].operation_end += self.geometry.operation_units;
@@ -44,7 +44,7 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// Closes the superblock of `frontier`, whose current stripe becomes its last.
+    /// Closes the superblock of `frontier`. The current stripe becomes its last stripe.
     pub(crate) fn seal_stripe<W: FlashOps>(&mut self, frontier: usize, cause: Cause, work: &mut W) {
         let (stripe, begun) = self.stripe_at(self.frontiers[frontier].issued);
         if begun > 0 {
@@ -62,25 +62,25 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// The stripe of the next operation after this number of units of a superblock, and the position of the
+    /// The stripe of the operation that starts after `units` units of a superblock, and the position of the
     /// operation in the stripe.
     fn stripe_at(&self, units: u32) -> (u32, u32) {
         let (of_data, _) = self.geometry.operations_of(units);
         self.geometry.stripes.map_or((0, 0), |stripes| stripes.stripe_of(of_data))
     }
 
-    /// Stripes that end with buffered operations.
+    /// Number of stripes that end with buffered operations.
     pub(crate) fn held_parities(&self) -> u64 {
         self.frontiers.iter().map(|open| self.held_parities_of(open)).sum()
     }
 
-    /// Stripes of the superblock `open` that end with operations in the buffer.
+    /// Number of stripes of the superblock `open` that end with buffered operations.
     pub(crate) fn held_parities_of(&self, open: &Frontier) -> u64 {
         let taken = open.taken.next_multiple_of(self.geometry.operation_units);
         u64::from(self.stripe_at(taken).0 - self.stripe_at(open.issued).0)
     }
 
-    /// Operations in flash whose stripes have no parity in flash yet.
+    /// Number of operations in flash whose stripes have no parity in flash yet.
     pub(crate) fn unprotected_operations(&self) -> u64 {
         let open = self.frontiers.iter().filter(|open| open.superblock != ABSENT);
         open.map(|open| u64::from(self.stripe_at(open.issued).1)).sum()

@@ -36,8 +36,9 @@ pub(crate) fn wear<S: Store>(
     }
 }
 
-/// Units, including parity, that can be programmed until fewer than `needed` superblocks of a region are
-/// left. Superblocks wear at their past rates; with `wear_spread`, which evens them out, at equal rates.
+/// Number of units, including parity, that can be programmed until a region has fewer than `needed`
+/// superblocks left. Superblocks are assumed to wear at their past rates, or at equal rates if `wear_spread`
+/// evens them out.
 pub(crate) fn life<S: Store>(
     config: &Config,
     (flash, blocks): (&Flash<S>, &Blocks),
@@ -56,11 +57,11 @@ pub(crate) fn life<S: Store>(
     Some(blocks.life(&rates, needed, config.factory_bad.0)? * units)
 }
 
-/// Minimum rate of a superblock: superblocks without erases so far are assumed to be erased later.
+/// Minimum erase rate of a superblock. A superblock without erases is assumed to be erased eventually.
 const RATE_MIN: f64 = 0.01;
 
-/// Relative erase rates of superblocks, with mean 1. The variance that chance alone makes in a Poisson
-/// process is removed; the rest is assumed to persist.
+/// Relative erase rates of superblocks, with mean 1. The variance of a Poisson process is removed. The
+/// remaining variance is assumed to persist.
 fn rates(erases: &[f64]) -> Vec<f64> {
     let count = erases.len() as f64;
     let mean = erases.iter().sum::<f64>() / count;
@@ -72,7 +73,7 @@ fn rates(erases: &[f64]) -> Vec<f64> {
     erases.iter().map(|erases| (1.0 + (erases / mean - 1.0) * lasting).max(RATE_MIN)).collect()
 }
 
-/// Erases of each superblock, and states of the blocks.
+/// Columns with the erase count of each superblock and the states of the blocks.
 pub(crate) fn block_columns<S: Store>(flash: &Flash<S>, blocks: &Blocks) -> [Column; 5] {
     let column = |name, value: f64| Column { name, values: vec![value] };
     let erases = flash.blocks().iter().map(|block| f64::from(block.erases)).collect();
@@ -126,7 +127,7 @@ pub(crate) fn paged_counters<S: Store>(
     counters
 }
 
-/// The log page of FDP statistics: HBMW, MBMW, and MBE.
+/// Counters of the FDP statistics log page: HBMW, MBMW, and MBE.
 fn statistics<S: Store>(array: &Array<S>, book: &Book) -> [(&'static str, u64); 3] {
     let (now, before) = (&array.programs, &book.programs_before);
     let unit = u64::from(array.geometry.unit_bytes);
@@ -139,7 +140,7 @@ fn statistics<S: Store>(array: &Array<S>, book: &Book) -> [(&'static str, u64); 
     ]
 }
 
-/// Columns of a page-mapped drive with `valid` units.
+/// Columns of a page-mapped drive with `valid` valid units.
 pub(crate) fn paged_columns<S: Store>(array: &Array<S>, valid: u64) -> Vec<Column> {
     let units = f64::from(array.geometry.units_per_superblock);
     // An erased or retired superblock has no slot and no valid units.

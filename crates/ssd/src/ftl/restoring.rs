@@ -1,4 +1,4 @@
-//! Checks of restored state: every number in its tables must be within the drive.
+//! Checks of restored state. Every number in the tables must be within the drive.
 
 use crate::ftl::array::Array;
 use crate::ftl::parts::frontier::ABSENT;
@@ -11,7 +11,7 @@ impl<S: Store> Array<S> {
             true => Ok(()),
             false => Err(format!("{what} {most} of {bound}")),
         };
-        // Tables have millions of entries: a maximum needs no branch.
+        // Tables have millions of entries, and a maximum requires no branch per entry.
         let largest = |numbers: &mut dyn Iterator<Item = u32>| numbers.fold(0, u32::max);
         let real = |number: &u32| *number != ABSENT;
         let units = self.owners.len() as u32;

@@ -1,4 +1,4 @@
-//! Interface of a translation layer: page mapping, or zones.
+//! Interface of a translation layer, which is a page mapping or a zone mapping.
 
 use crate::book::Book;
 use crate::flash::backend::{Backend, Held};
@@ -12,11 +12,11 @@ use std::ops::Range;
 /// Location of units in one operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(crate) struct Found {
-    /// `u32::MAX` if they were never written.
+    /// Superblock number; `u32::MAX` if the units were never written.
     pub(crate) superblock: u32,
     pub(crate) operation: u32,
     pub(crate) spot: Spot,
-    /// Whether they are still in the write buffer.
+    /// Whether the units are still in the write buffer.
     pub(crate) is_held: bool,
 }
 
@@ -30,13 +30,13 @@ impl Default for Found {
 /// Location of a mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mapping {
-    /// Known.
+    /// The mapping is in DRAM.
     Known,
-    /// In a page of the mapping table, which is read from flash if it was ever programmed.
+    /// The mapping is in a page of the mapping table. The page is read from flash if it was ever programmed.
     InFlash {
         /// Number of the page.
         page: u32,
-        /// Location of the page.
+        /// Location of the page; `None` if it was never programmed.
         found: Option<Found>,
     },
 }
@@ -44,24 +44,24 @@ pub(crate) enum Mapping {
 /// Data of a write.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Written<'a> {
-    /// Number of the write: all its data is acknowledged together.
+    /// Number of the write. All data of a write is acknowledged together.
     pub(crate) number: u32,
     pub(crate) request: &'a Request,
     pub(crate) data: &'a Payload,
 }
 
-/// A translation layer.
+/// A flash translation layer.
 pub(crate) trait Translation: State + Send {
-    /// Kind of the drive in reports.
+    /// Type of the drive in reports.
     const KIND: &'static str;
-    /// Whether it stores data.
+    /// Whether the translation layer stores data.
     const CARRIES_BYTES: bool;
     /// Whether it has zones; trims are then ordered among writes.
     const HAS_ZONES: bool;
 
     fn geometry(&self) -> &Geometry;
 
-    /// Looks up the mapping of `unit`; `changes` means that it will be modified.
+    /// Looks up the mapping of `unit`. `changes` means that the request will modify the mapping.
     #[inline(always)]
     fn look_up(&mut self, _unit: u32, _changes: bool, _flash: &mut Backend, _book: &mut Book) -> Mapping {
         Mapping::Known
@@ -70,10 +70,10 @@ pub(crate) trait Translation: State + Send {
     /// Location of `unit`.
     fn find(&self, unit: u32) -> Found;
 
-    /// Whether `unit` is in the operation `found`, so that it is read together with the unit before it.
+    /// Whether `unit` is in the operation `found`, so that it is read together with the preceding unit.
     fn is_beside(&self, unit: u32, found: &Found) -> bool;
 
-    /// Planes of this number of units from `unit`.
+    /// Planes that hold `units` units starting with `unit`.
     fn planes_of(&self, unit: u32, units: u32) -> Range<u32>;
 
     /// Accepts a write whose turn has come. Errors: it is rejected; a drive without zones rejects writes and
@@ -83,14 +83,14 @@ pub(crate) trait Translation: State + Send {
     /// Writes `unit` into the buffer. Errors: it is rejected.
     fn write(&mut self, unit: u32, written: &Written<'_>, flash: &mut Backend) -> Result<(), ZoneRefusal>;
 
-    /// Notes that all units of a write are in the buffer.
+    /// Records that all units of a write are in the buffer.
     fn end_write(&mut self, now: Time);
 
-    /// Notes that a write has completed.
+    /// Records that a write has completed.
     fn acknowledge(&mut self, number: u32);
 
-    /// Trims the units that `request` covers completely. Returns `false` if it must wait for space in the
-    /// buffer.
+    /// Trims the units that `request` covers completely. Returns `false` if the trim must wait for space in
+    /// the buffer.
     fn trim(&mut self, request: &Request, flash: &mut Backend, book: &mut Book) -> bool;
 
     /// Issues the data in the buffer. Returns whether the flush must wait for programs.
@@ -99,7 +99,7 @@ pub(crate) trait Translation: State + Send {
     /// Completes a flush: the programs that it waited for have ended. Errors: data is left in the buffer.
     fn flushed(&mut self) -> Result<(), ZoneRefusal>;
 
-    /// Notes that an operation is programmed.
+    /// Records that an operation is programmed.
     fn programmed(&mut self, superblock: u32, operation: u32);
 
     /// Runs garbage collection while the flash and the host are idle. Returns whether commands were issued.
@@ -126,17 +126,17 @@ pub(crate) trait Translation: State + Send {
 
     fn prefetch(&self, requests: &[Request]);
 
-    /// The page of `unit`, which was written.
+    /// The page of `unit`. The unit must have been written.
     fn page_of(&self, _unit: u32) -> u32 {
         unreachable!("bits go wrong in drives with a page mapping only")
     }
 
-    /// Erases of `superblock`.
+    /// Erase count of `superblock`.
     fn erases_of(&self, _superblock: u32) -> u32 {
         unreachable!("bits go wrong in drives with a page mapping only")
     }
 
-    /// Units of `superblock` that were issued to the flash, and whether it is closed.
+    /// Number of units of `superblock` that were issued to the flash, and whether the superblock is closed.
     fn filled(&self, _superblock: u32) -> (u32, bool) {
         unreachable!("only superblocks of a page mapping have parity")
     }
@@ -146,7 +146,8 @@ pub(crate) trait Translation: State + Send {
         Cells::Full
     }
 
-    /// Moves the data of `superblock`, of which a block was read too often. Returns whether it was moved.
+    /// Moves the data of `superblock` because one of its blocks was read too often. Returns whether the data
+    /// was moved.
     fn refresh(&mut self, _superblock: u32, _flash: &mut Backend) -> bool {
         false
     }
@@ -154,11 +155,11 @@ pub(crate) trait Translation: State + Send {
     /// Handles a power loss, and adds its effects to `lost`. Returns the contents of the buffer.
     fn power_fail(&mut self, flash: &mut Backend, lost: &mut Recovery) -> Held;
 
-    /// Recovers after power is restored, and adds its findings to `recovery`. Returns the read time, without
+    /// Recovers after power is restored, and adds the result to `recovery`. Returns the read time, excluding
     /// repeated erases.
     fn recover(&mut self, recovery: &mut Recovery, outage: &mut Outage) -> Time;
 
-    /// The zone of `address`.
+    /// The zone that contains `address`.
     fn zone(&self, _address: u64) -> Option<Zone> {
         None
     }
@@ -169,8 +170,8 @@ pub(crate) trait Translation: State + Send {
         unreachable!("only drives with zones take appends")
     }
 
-    /// A command, other than an append, to the zone that begins at `address` has its turn. Returns `None` if it has to
-    /// wait for room in the buffer.
+    /// Performs a command other than an append on the zone that begins at `address`. Returns `None` if the
+    /// command must wait for space in the buffer.
     fn command(
         &mut self,
         _command: ZoneCommand,
@@ -188,12 +189,12 @@ pub(crate) trait Translation: State + Send {
 
     fn wear(&self, book: &Book) -> Wear;
 
-    /// Parity units among the programmed units.
+    /// Number of parity units among the programmed units.
     fn parity_units(&self) -> u64 {
         0
     }
 
-    /// Units that can be programmed until the drive is worn out, if known.
+    /// Number of units that can be programmed until the drive is worn out, if known.
     fn life(&self) -> Option<f64>;
 
     fn counters(&self, book: &Book, flash: &Backend) -> Vec<(&'static str, u64)>;

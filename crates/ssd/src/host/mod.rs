@@ -1,8 +1,8 @@
 //! The path between host and drive: host interface, queues, and processors of the drive.
 //!
-//! A request passes the software of the host, the notification of the drive, a slot in its queue, the
-//! transfer of its data if it is a write, and a processor of the drive, in this order. Data that was read
-//! goes back to the host.
+//! A request passes through these stages in order: the host software, the notification of the drive, a slot
+//! in its queue, the data transfer of a write, and a processor of the drive. Data that was read is then
+//! transferred to the host.
 
 mod queues;
 
@@ -17,9 +17,9 @@ use std::collections::VecDeque;
 /// A stage that a request has reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(crate) enum Reached {
-    /// The drive: it can start the request.
+    /// The drive, which can start the request.
     Drive(u32),
-    /// The host: the request is complete.
+    /// The host. The request is complete.
     Host(u32),
 }
 
@@ -29,9 +29,9 @@ pub(crate) struct Transit {
     bytes: u64,
     op: Op,
     volume: u32,
-    /// Processing by CPUs and processors.
+    /// Processing time of host CPUs and drive processors.
     pub(crate) software: Time,
-    /// Transfers on the link.
+    /// Transfer time on the link.
     pub(crate) link: Time,
 }
 
@@ -88,7 +88,7 @@ pub(crate) struct Host {
     port: Port,
     queues: Queues,
     processors: Cpus<u32>,
-    /// By request number.
+    /// Requests on the path, indexed by request number.
     #[state(varies)]
     transits: Vec<Transit>,
     #[state(varies)]
@@ -138,7 +138,7 @@ impl Host {
         }
     }
 
-    /// A step of request `number` on the path has ended, and took `spent`.
+    /// Handles the end of a stage of request `number`, which took `spent`.
     #[inline]
     fn end_leg(&mut self, now: Time, number: u32, leg: Leg, spent: &Spent) {
         let transit = &mut self.transits[number as usize];
@@ -157,7 +157,7 @@ impl Host {
         }
     }
 
-    /// Transfers the data of the request, or fetches it.
+    /// Transfers or fetches the data of the request.
     #[inline]
     fn bring(&mut self, now: Time, number: u32) {
         let Transit { op, bytes, .. } = self.transits[number as usize];
@@ -174,7 +174,7 @@ impl Host {
         }
     }
 
-    /// Starts the processing of the request by a processor of the drive.
+    /// Starts processing the request on a processor of the drive.
     #[inline]
     fn process(&mut self, now: Time, number: u32) {
         if self.at_device.is_zero() {
@@ -200,20 +200,20 @@ impl Host {
         }
     }
 
-    /// Whether a free slot can be given to a waiting request.
+    /// Whether a free slot can be assigned to a waiting request.
     #[inline]
     pub(crate) fn has_decisions(&self) -> bool {
         self.queues.has_decision()
     }
 
-    /// Gives free slots to waiting requests, after all requests of this time have arrived.
+    /// Assigns free slots to waiting requests, after all requests of this time have arrived.
     pub(crate) fn decide(&mut self, now: Time) {
         while let Some(number) = self.queues.fetch() {
             self.bring(now, number);
         }
     }
 
-    /// The result of a request has been sent: its slot is free, and a waiting request takes it.
+    /// Frees the slot of a request whose result was sent, and assigns the slot to a waiting request.
     #[inline]
     fn end(&mut self, now: Time, number: u32) {
         let Transit { op, volume, .. } = self.transits[number as usize];
@@ -277,7 +277,7 @@ impl Host {
         self.reached.pop_front()
     }
 
-    /// Handles a power failure at `at`: all requests are lost.
+    /// Handles a power loss at `at`. All requests are lost.
     pub(crate) fn power_fail(&mut self, at: Time) {
         self.port.get_mut().power_fail(at);
         self.processors.power_fail(at);

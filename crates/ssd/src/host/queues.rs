@@ -1,4 +1,4 @@
-//! Requests that wait for a slot in the drive: in one queue, or in a queue per tenant.
+//! Requests that wait for a slot in the drive, in a single queue or in one queue per tenant.
 
 use crate::config::{Drive, Queue as Setting};
 use nacre_config::priority::Priority;
@@ -6,17 +6,17 @@ use nacre_kernel::event::Arbiter;
 use nacre_kernel::state::{State, Value};
 use std::collections::VecDeque;
 
-/// Maximum submission queues in NVMe. Requests of further tenants share them.
+/// Maximum number of submission queues in NVMe. Further tenants share these queues.
 const QUEUES_MAX: usize = 65_535;
 
 /// The queues of a drive.
 #[derive(State)]
 pub(super) enum Queues {
-    /// No limit.
+    /// No limit on outstanding requests.
     Unlimited,
-    /// One queue, or one per tenant, each with its own slots.
+    /// One queue, or one per tenant, each with separate slots.
     Separate(Vec<Queue>),
-    /// Queues of tenants that share slots.
+    /// Queues of tenants that share the slots.
     Arbitrated(Arbitrated),
 }
 
@@ -28,12 +28,11 @@ pub(super) struct Queue {
     waiting: VecDeque<u32>,
 }
 
-/// Submission queues, one per tenant. The request for a free slot is selected after all requests of that time
-/// have arrived.
+/// Submission queues, one per tenant. A free slot is assigned after all requests of that time have arrived.
 #[derive(State)]
 pub(super) struct Arbitrated {
     arbiter: Arbiter,
-    /// Class of each tenant; the list repeats.
+    /// Priority class of each tenant. The list repeats if there are more tenants.
     #[state(skip = "from the configuration")]
     classes: Vec<Priority>,
     #[state(varies)]
@@ -59,7 +58,8 @@ impl Queues {
         }
     }
 
-    /// Gives request `number` of tenant `volume` a slot, or queues it. Returns whether it has a slot.
+    /// Assigns a slot to request `number` of tenant `volume`, or queues the request. Returns whether the
+    /// request has a slot.
     #[inline]
     pub(super) fn enter(&mut self, volume: u32, number: u32) -> bool {
         match self {
@@ -72,8 +72,8 @@ impl Queues {
         }
     }
 
-    /// Frees the slot of a request of tenant `volume`. Returns the request that takes it, unless arbitration
-    /// selects one later.
+    /// Frees the slot of a request of tenant `volume`. Returns the request that takes the slot, unless
+    /// arbitration selects one later.
     #[inline]
     pub(super) fn leave(&mut self, volume: u32) -> Option<u32> {
         match self {
@@ -92,7 +92,7 @@ impl Queues {
         matches!(self, Queues::Arbitrated(queues) if queues.count > 0 && queues.arbiter.has_slot())
     }
 
-    /// Gives a free slot to the request that arbitration selects.
+    /// Assigns a free slot to the request that arbitration selects.
     pub(super) fn fetch(&mut self) -> Option<u32> {
         match self {
             Queues::Arbitrated(queues) if queues.arbiter.has_slot() => queues.fetch(),

@@ -1,7 +1,7 @@
 //! Fast division by constants of a drive.
 
-/// Division by a number that is fixed when the drive is built (Lemire, Kaser and Kurz 2019, "Faster remainder
-/// by direct computation"): exact for every dividend of 32 bits.
+/// Division by a number that is fixed when the drive is built. The result is exact for every 32-bit dividend
+/// (Lemire, Kaser and Kurz 2019, "Faster remainder by direct computation").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Divisor {
     pub(crate) by: u32,
@@ -10,7 +10,7 @@ pub(crate) struct Divisor {
 
 impl Divisor {
     pub(crate) fn new(by: u32) -> Divisor {
-        // For 1 the reciprocal would be 2^64; quotients are then taken as they are.
+        // For a divisor of 1, the reciprocal would be 2^64. The quotient is then the dividend.
         Divisor { by, reciprocal: if by == 1 { 0 } else { u64::MAX / u64::from(by) + 1 } }
     }
 

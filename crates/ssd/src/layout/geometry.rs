@@ -7,8 +7,8 @@ use nacre_kernel::Request;
 use nacre_kernel::state::Value;
 use std::ops::Range;
 
-/// Maximum units that the host programs in a plane between two runs of garbage collection, and the part of a
-/// block that they may be.
+/// Maximum number of units that the host programs in a plane between two runs of garbage collection, and the
+/// maximum as a fraction of a block.
 const PACE_MOST: u32 = 64;
 const PACES: u32 = 32;
 
@@ -21,54 +21,57 @@ pub(crate) enum Cells {
     Single,
 }
 
-/// Sizes of a valid configuration.
+/// Sizes of a drive with a valid configuration.
 ///
-/// A *unit* is a mapping unit (LPN); a flash page holds one or more of them. A *region* is a part of the
-/// drive with its own write frontiers and garbage collection: the whole drive, or one plane. A *superblock*
-/// is one block of every plane of a region. An *operation* programs one page of a die, or of all planes of a
-/// region on that die. The operations of a superblock are numbered in the order in which they are programmed:
-/// over all dies, then the next page. With allocation by plane, they have the numbers of their die.
-/// Operations with parity hold no units: the units of a superblock are data only.
+/// A *unit* is a mapping unit (LPN); a flash page holds one or more of them. A *region* has separate write
+/// frontiers and garbage collection: it is the whole drive, a reclaim group, or one plane. A *superblock* is
+/// one block of every plane of a region. An *operation* programs one page of a die, or of all planes of a
+/// region on that die. The operations of a superblock are numbered in program order: across all dies, then
+/// the next page. With allocation by plane, operations are numbered per die. Parity operations hold no units,
+/// so the units of a superblock include only data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Geometry {
     pub(crate) channels: u32,
     pub(crate) dies: u32,
     pub(crate) planes: u32,
     pub(crate) pages_per_block: u32,
-    /// Blocks of a superblock in each of its planes.
+    /// Number of blocks of a superblock in each of its planes.
     pub(crate) blocks_of_plane: u32,
-    /// Total of all regions. The superblocks of a region are consecutive, and so are the regions of a die.
+    /// Number of superblocks in all regions. The superblocks of a region are consecutive, and so are the
+    /// regions of a die.
     pub(crate) superblocks: u32,
     /// Number of regions: 1, the number of reclaim groups, or the number of planes.
     pub(crate) regions: u32,
     pub(crate) superblocks_of_region: u32,
     is_by_plane: bool,
-    /// Superblocks that share their dies, and these dies: all, those of a reclaim group, or one.
+    /// Divides by the number of superblocks that share a set of dies: all dies, those of a reclaim group, or
+    /// one die.
     by_superblocks_of_dies: Divisor,
+    /// Divides by the number of dies that a superblock spans.
     pub(crate) by_dies_of_superblock: Divisor,
     pub(crate) unit_bytes: u32,
-    /// Bits of an address below the unit number.
+    /// Number of address bits below the unit number.
     pub(crate) unit_shift: u32,
     pub(crate) units_per_page: u32,
-    /// Units of one operation.
+    /// Number of units per operation.
     pub(crate) operation_units: u32,
-    /// Stride between the numbers of consecutive operations of a superblock; 0 if it varies.
+    /// Difference between the numbers of consecutive operations of a superblock; 0 if it varies.
     pub(crate) operation_step: u32,
     pub(crate) units_per_superblock: u32,
-    /// Superblocks per region whose space is kept erased.
+    /// Number of superblocks per region that are reserved as erased space.
     pub(crate) reserve: u32,
-    /// Additional open superblocks for placement handles; 0 for a single handle.
+    /// Number of additional open superblocks for placement handles; 0 for a single handle.
     pub(crate) open_for_handles: u32,
-    /// Units of the usable capacity.
+    /// Usable capacity in units.
     pub(crate) logical_units: u32,
-    /// Units of the mapping table in flash; 0 if the whole table is in DRAM.
+    /// Size of the mapping table in flash, in units; 0 if the whole table is in DRAM.
     pub(crate) mapping_units: u32,
-    /// Mappings in one unit of the table.
+    /// Number of mappings in one unit of the table.
     pub(crate) mappings_per_unit: u32,
-    /// Bits of a physical unit number below the superblock.
+    /// Number of bits of a physical unit number below the superblock number.
     pub(crate) shift: u32,
-    /// Operations of a superblock with the same page number on one die: the planes, if they are programmed
-    /// separately.
+    /// Divides by the number of operations of a superblock with the same page number on one die. This number
+    /// is 1, or the number of planes if planes are programmed separately.
     by_row: Divisor,
     by_block: Divisor,
     /// As [`Geometry::by_block`], of a superblock in SLC mode, whose blocks have fewer pages.
@@ -77,10 +80,9 @@ pub(crate) struct Geometry {
     by_die: Divisor,
     by_page: Divisor,
     by_superblock: Divisor,
-    /// Whether superblocks span all dies without parity: operations are then programmed in the order of their
-    /// data.
+    /// Whether superblocks span all dies without parity. If so, operations are programmed in data order.
     is_in_order: bool,
-    /// Stripes of operations; `None` without parity.
+    /// Arrangement of operations in stripes; `None` without parity.
     pub(crate) stripes: Option<Stripes>,
 }
 
@@ -88,13 +90,13 @@ pub(crate) struct Geometry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(crate) struct Spot {
     pub(crate) die: u32,
-    /// Page number in its block.
+    /// Page number in the block.
     pub(crate) page: u32,
     pub(crate) cells: Cells,
 }
 
 impl Geometry {
-    /// Sizes for `config`, which was validated.
+    /// Computes the sizes for the validated configuration `config`.
     pub(crate) fn of(config: &Config) -> Geometry {
         let dies = config.dies_in_all() as u32;
         let units_per_page = (config.page.0 / config.unit.0) as u32;
@@ -151,27 +153,27 @@ impl Geometry {
         }
     }
 
-    /// Range of physical unit numbers, including unused ones between superblocks.
+    /// Size of the range of physical unit numbers, including unused numbers between superblocks.
     pub(crate) fn numbers(&self) -> usize {
         (self.superblocks as usize) << self.shift
     }
 
-    /// Memory of the tables of a drive with `blocks` per plane after every unit was written, in bytes: four
-    /// bytes per logical unit, four bytes and a bit per physical unit, and 16 bytes per block.
+    /// Memory of the tables in bytes after every unit was written, for a drive with `blocks` blocks per
+    /// plane: four bytes per logical unit, four bytes and one bit per physical unit, and 16 bytes per block.
     pub(crate) fn memory_bytes(&self, blocks: u32) -> u64 {
         let logical = u64::from(self.logical_units) + u64::from(self.mapping_units);
         let physical = self.numbers() as u64;
         4 * logical + 4 * physical + physical / 8 + 16 * u64::from(blocks) * u64::from(self.lanes())
     }
 
-    /// Memory of the tables of a new drive, in bytes: 64 bytes per superblock and, if blocks differ, eight
+    /// Memory of the tables of a new drive in bytes: 64 bytes per superblock and, if blocks differ, eight
     /// bytes per block.
     pub(crate) fn memory_bytes_at_once(&self, blocks: u32, blocks_differ: bool) -> u64 {
         let of_blocks = if blocks_differ { 8 * u64::from(blocks) * u64::from(self.lanes()) } else { 0 };
         64 * u64::from(self.superblocks) + of_blocks
     }
 
-    /// Units of all superblocks.
+    /// Number of units in all superblocks.
     #[cfg(test)]
     pub(crate) fn physical_units(&self) -> u64 {
         u64::from(self.superblocks) * u64::from(self.units_per_superblock)
@@ -189,28 +191,29 @@ impl Geometry {
         u64::from(self.logical_units) * u64::from(self.unit_bytes)
     }
 
-    /// Planes of all dies.
+    /// Number of planes of all dies.
     pub(crate) fn lanes(&self) -> u32 {
         self.dies * self.planes
     }
 
-    /// Blocks of a superblock.
+    /// Number of blocks of a superblock.
     pub(crate) fn blocks_per_superblock(&self) -> u32 {
         self.lanes() / self.regions * self.blocks_of_plane
     }
 
-    /// Bytes of a superblock, including parity.
+    /// Size of a superblock in bytes, including parity.
     pub(crate) fn bytes_per_superblock(&self) -> u64 {
         let pages = u64::from(self.blocks_per_superblock()) * u64::from(self.pages_per_block);
         pages * u64::from(self.units_per_page) * u64::from(self.unit_bytes)
     }
 
-    /// Blocks of a superblock that a die erases at once.
+    /// Number of blocks of a superblock that a die erases together.
     pub(crate) fn blocks_per_die(&self) -> u32 {
         if self.is_by_plane() { 1 } else { self.planes }
     }
 
-    /// Units that the host programs in a plane between two runs of garbage collection there.
+    /// Number of units that the host programs in a plane between two runs of garbage collection in that
+    /// plane.
     pub(crate) fn pace_of_plane(&self) -> u32 {
         (self.units_per_superblock / PACES).clamp(1, PACE_MOST)
     }
@@ -221,7 +224,7 @@ impl Geometry {
         self.is_by_plane
     }
 
-    /// Whether there are several regions: planes, or reclaim groups.
+    /// Whether the drive has several regions, which are planes or reclaim groups.
     #[inline]
     pub(crate) fn has_regions(&self) -> bool {
         self.regions > 1
@@ -233,7 +236,7 @@ impl Geometry {
         if self.has_regions() { (superblock / self.superblocks_of_region) as usize } else { 0 }
     }
 
-    /// Maximum units per region if the pages of `units` are spread evenly over the regions.
+    /// Maximum number of units per region if the pages of `units` units are spread evenly over the regions.
     pub(crate) fn units_of_region(&self, units: u32) -> u32 {
         if !self.has_regions() {
             return units;
@@ -241,7 +244,7 @@ impl Geometry {
         units.div_ceil(self.units_per_page).div_ceil(self.regions) * self.units_per_page
     }
 
-    /// Whether `unit` and the one before it share an operation in a drive that was filled in order.
+    /// Whether `unit` and the preceding unit share an operation in a drive that was filled sequentially.
     #[inline]
     pub(crate) fn shares_a_page_with_last(&self, unit: u32) -> bool {
         !self.is_by_plane() || !unit.is_multiple_of(self.units_per_page)
@@ -265,7 +268,7 @@ impl Geometry {
         self.by_dies_of_superblock.by
     }
 
-    /// Number of an operation in its superblock, from its number among the data operations.
+    /// Number of an operation in its superblock, given its number among the data operations.
     #[inline]
     fn operation_in(&self, place: u32) -> u32 {
         match &self.stripes {
@@ -274,8 +277,8 @@ impl Geometry {
         }
     }
 
-    /// Splits `units` of data into whole data operations and remaining units. For a unit number, these are
-    /// the data operation and the position of the unit in it.
+    /// Splits `units` of data into whole data operations and remaining units. For a unit number, the result
+    /// is the data operation and the position of the unit in the operation.
     #[inline]
     pub(crate) fn operations_of(&self, units: u32) -> (u32, u32) {
         self.by_operation.divide(units)
@@ -291,7 +294,7 @@ impl Geometry {
         self.lane_at(row, die, within, cells)
     }
 
-    /// Planes of its die that hold this number of units, from unit `index` of `superblock`.
+    /// Planes of the die that hold `units` units, starting with unit `index` of `superblock`.
     pub(crate) fn planes_of(&self, superblock: u32, index: u32, units: u32) -> Range<u32> {
         let lane = match self.is_by_plane() {
             true => self.region_of(superblock) as u32,
@@ -315,34 +318,35 @@ impl Geometry {
             Cells::Single => &self.by_single_block,
         };
         let (page, first_plane) = self.by_row.divide(row);
-        // Planes that are programmed together share an operation; the others have consecutive operations.
+        // Planes that are programmed together share an operation. Otherwise, the operations of the planes have
+        // consecutive numbers.
         let plane = self.by_page.divide(within).0 + first_plane;
         let lanes = self.dies_of_superblock() * self.planes;
         by_block.divide(page).0 * lanes + die * self.planes + plane
     }
 
-    /// The operation of unit `index` in `superblock`.
+    /// The operation that contains unit `index` of `superblock`.
     #[inline(always)]
     pub(crate) fn operation_of(&self, superblock: u32, index: u32) -> u32 {
         self.operation_at(superblock, self.by_operation.divide(index).0)
     }
 
-    /// A superblock, and a unit in it, for `unit` in a drive that was filled in order, with the reclaim groups in
-    /// turn.
+    /// The superblock of `unit`, and the number of the unit in the superblock, in a drive that was filled
+    /// sequentially. Reclaim groups are used in rotation.
     #[inline]
     pub(crate) fn place_in_order(&self, unit: u32) -> (u32, u32) {
         let (superblock, index) = self.by_superblock.divide(unit);
         (superblock % self.regions * self.superblocks_of_region, index)
     }
 
-    /// The operation of `unit` in a drive that was filled in order.
+    /// The operation of `unit` in a drive that was filled sequentially.
     #[inline]
     pub(crate) fn operation_in_order(&self, unit: u32) -> u32 {
         let (superblock, index) = self.place_in_order(unit);
         self.operation_of(superblock, index)
     }
 
-    /// An operation of `superblock`, from its number among the data operations.
+    /// An operation of `superblock`, given its number among the data operations.
     #[inline(always)]
     pub(crate) fn operation_at(&self, superblock: u32, place: u32) -> u32 {
         if self.is_in_order {
@@ -351,10 +355,10 @@ impl Geometry {
         self.operation_by_place(superblock, self.operation_in(place))
     }
 
-    /// An operation of `superblock`, from its number among all operations.
+    /// An operation of `superblock`, given its number among all operations.
     #[inline(always)]
     pub(crate) fn operation_by_place(&self, superblock: u32, place: u32) -> u32 {
-        // With superblocks that span all dies, the quotient is 0.
+        // If superblocks span all dies, the quotient is 0.
         let (part, _) = self.by_superblocks_of_dies.divide(superblock);
         let (row, die) = self.by_dies_of_superblock.divide(place);
         row * self.dies + part * self.dies_of_superblock() + die
@@ -366,7 +370,8 @@ impl Geometry {
         operation < self.dies && self.by_dies_of_superblock.divide(operation).1 == 0
     }
 
-    /// Data units that all dies program at once; with allocation by plane, one operation.
+    /// Number of data units that all dies program simultaneously. With allocation by plane, this is one
+    /// operation.
     pub(crate) fn units_at_once(&self) -> u32 {
         let operations = match &self.stripes {
             _ if self.is_by_plane() => 1,
@@ -376,7 +381,7 @@ impl Geometry {
         self.operation_units * operations
     }
 
-    /// Superblocks with blocks on a given die.
+    /// Number of superblocks with blocks on a given die.
     fn superblocks_of_die(&self) -> u32 {
         self.by_superblocks_of_dies.by
     }
@@ -387,37 +392,37 @@ impl Geometry {
         self.by_dies_of_superblock.divide(die).0 * self.superblocks_of_die()
     }
 
-    /// Operations of all superblocks on one die.
+    /// Number of operations of all superblocks on one die.
     pub(crate) fn operations_per_die(&self) -> usize {
         self.superblocks_of_die() as usize * self.rows() as usize
     }
 
-    /// Operations of one superblock on one die.
+    /// Number of operations of one superblock on one die.
     #[inline]
     fn rows(&self) -> u32 {
         self.blocks_of_plane * self.pages_per_block * self.by_row.by
     }
 
-    /// Number of an operation among those of its die.
+    /// Number of an operation among the operations of its die.
     #[inline]
     pub(crate) fn number_on_die(&self, superblock: u32, operation: u32) -> u32 {
         let (row, die) = self.by_die.divide(operation);
         (superblock - self.first_superblock(die)) * self.rows() + row
     }
 
-    /// The page and the plane of a [`Geometry::number_on_die`] with allocation by plane.
+    /// The page and the plane for a [`Geometry::number_on_die`] with allocation by plane.
     pub(crate) fn page_and_plane(&self, number: u32) -> (u32, u32) {
         (number % self.rows(), number / self.rows() / self.superblocks_of_region)
     }
 
-    /// The superblock and the operation of a [`Geometry::number_on_die`] of `die`.
+    /// The superblock and the operation for a [`Geometry::number_on_die`] of `die`.
     pub(crate) fn of_number_on_die(&self, number: u32, die: u32) -> (u32, u32) {
         let (superblock, row) = (number / self.rows(), number % self.rows());
         (superblock + self.first_superblock(die), row * self.dies + die)
     }
 
-    /// Operations on the same planes of the superblock that precede `operation` on its word line of `pages`
-    /// pages.
+    /// Operations that precede `operation` on its word line of `pages` pages, on the same planes of the
+    /// superblock.
     pub(crate) fn word_line_before(&self, operation: u32, pages: usize) -> impl Iterator<Item = u32> {
         let (row, die) = self.by_die.divide(operation);
         let (page, planes) = self.by_row.divide(row);
@@ -434,7 +439,7 @@ impl Geometry {
         Spot { die, page, cells: Cells::Full }
     }
 
-    /// Pages of one operation that hold this number of consecutive units.
+    /// Number of pages of one operation that hold `units` consecutive units.
     #[inline]
     pub(crate) fn pages_of(&self, units: u32) -> u32 {
         self.by_page.divide(units + self.units_per_page - 1).0

@@ -1,4 +1,4 @@
-//! Members of a stripe: a unit is rebuilt from the units at its position in the other operations.
+//! Members of a stripe. A unit is rebuilt from the units at the same position in the other operations.
 
 use crate::layout::geometry::Geometry;
 use nacre_kernel::state::Value;
@@ -6,18 +6,18 @@ use nacre_kernel::state::Value;
 /// A data or parity unit that another unit of its stripe is rebuilt from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(crate) struct Member {
-    /// Its number; for parity, the number of the first data unit at its position in the stripe.
+    /// Number of the unit. For parity, the number of the first data unit at the same position in the stripe.
     pub(crate) page: u32,
     pub(crate) is_parity: bool,
-    /// Its operation in the superblock, and its position in the operation.
+    /// Number of the operation in the superblock, and position of the unit in the operation.
     pub(crate) operation: u32,
     pub(crate) within: u32,
 }
 
 impl Geometry {
-    /// The other members of the stripe of unit `page` that are in flash, in a superblock with `units` units
-    /// in flash. The last stripe has parity if it is full, or if the superblock `is_closed`; until then, its
-    /// parity is in the drive's memory. Empty without parity.
+    /// Returns the other members of the stripe of unit `page` that are in flash. The superblock has `units`
+    /// units in flash. The last stripe has parity if it is full, or if the superblock `is_closed`. Until
+    /// then, its parity is in the drive's memory. The result is empty without parity.
     pub(crate) fn others(&self, page: u32, units: u32, is_closed: bool) -> Vec<Member> {
         let Some(stripes) = &self.stripes else { return Vec::new() };
         let superblock = page >> self.shift;

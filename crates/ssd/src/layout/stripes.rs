@@ -1,9 +1,9 @@
-//! Stripes: consecutive operations of a superblock, each on a different die, one of which programs parity
-//! over the others.
+//! Stripes: consecutive operations of a superblock, each on a different die. One operation of each stripe
+//! programs the parity of the others.
 //!
-//! The parity of a stripe moves to the previous die with every row of dies, so that all dies hold the same
-//! share of parity and serve the same share of reads. Data operations are numbered separately: their numbers
-//! do not include parity.
+//! With every row of dies, the parity moves to the previous die, so that all dies hold the same amount of
+//! parity and serve the same number of reads. Data operations are numbered separately: their numbers skip
+//! parity.
 
 use crate::layout::divisor::Divisor;
 use nacre_kernel::state::Value;
@@ -11,14 +11,14 @@ use nacre_kernel::state::Value;
 /// Arrangement of operations in stripes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stripes {
-    /// Operations of a stripe, including parity.
+    /// Number of operations per stripe, including parity.
     pub(crate) size: u32,
     by_size: Divisor,
     by_data: Divisor,
     by_dies: Divisor,
 }
 
-/// Parity units that were programmed.
+/// Number of parity units that were programmed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(crate) struct ParityUnits {
     pub(crate) since_first_day: u64,
@@ -26,7 +26,7 @@ pub(crate) struct ParityUnits {
 }
 
 impl Stripes {
-    /// Stripes of `size` operations, which divides the number of `dies`.
+    /// Creates stripes of `size` operations. `size` must divide the number of `dies`.
     pub(crate) fn new(size: u32, dies: u32) -> Stripes {
         Stripes {
             size,
@@ -36,7 +36,7 @@ impl Stripes {
         }
     }
 
-    /// Data operations of a stripe.
+    /// Number of data operations per stripe.
     pub(crate) fn of_data(&self) -> u32 {
         self.size - 1
     }
@@ -46,14 +46,14 @@ impl Stripes {
         self.by_data.divide(of_data)
     }
 
-    /// The operation with the parity of `stripe`.
+    /// The operation that holds the parity of `stripe`.
     pub(crate) fn parity_of(&self, stripe: u32) -> u32 {
         let first = stripe * self.size;
         let (row, _) = self.by_dies.divide(first);
         first + self.of_data() - self.by_size.divide(row).1
     }
 
-    /// The operation with this number among the data operations.
+    /// The operation with number `of_data` among the data operations.
     #[inline(never)]
     pub(crate) fn operation_of(&self, of_data: u32) -> u32 {
         let (stripe, place) = self.stripe_of(of_data);
@@ -67,12 +67,12 @@ impl ParityUnits {
         self.since_first_day += u64::from(units);
     }
 
-    /// Total since the drive was new.
+    /// Number of units since the drive was new.
     pub(crate) fn programmed(&self) -> u64 {
         self.since_first_day
     }
 
-    /// Since measurement started.
+    /// Number of units since measurement started.
     pub(crate) fn measured(&self) -> u64 {
         self.since_first_day - self.before_measuring
     }
@@ -102,7 +102,7 @@ mod tests {
             }
             assert!(data.iter().all(|&count| count == 1), "{size} of {dies}");
             assert!(parity.iter().all(|&count| count == rows / size), "{size} of {dies}: {parity:?}");
-            // The first operation, on the first die, has data.
+            // The first operation, on the first die, contains data.
             assert_eq!(stripes.operation_of(0), 0);
         }
     }
@@ -111,8 +111,7 @@ mod tests {
     fn operations_of_a_stripe_are_programmed_in_their_order() {
         let stripes = Stripes::new(4, 8);
         let order: Vec<u32> = (0..18).map(|number| stripes.operation_of(number)).collect();
-        // Parity is the last operation of each four in the first row, and the one before it in the second
-        // row.
+        // Parity is the last of every four operations in the first row, and the third in the second row.
         assert_eq!(order, [0, 1, 2, 4, 5, 6, 8, 9, 11, 12, 13, 15, 16, 18, 19, 20, 22, 23]);
     }
 }

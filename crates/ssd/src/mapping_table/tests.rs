@@ -3,7 +3,7 @@
 use super::*;
 use crate::tests::random;
 
-/// A table over pages that are programmed one after the other, and its expected contents.
+/// A table over pages that are programmed sequentially, and its expected contents.
 struct Model {
     table: Table,
     owners: Vec<u32>,
@@ -56,7 +56,7 @@ fn a_hashed_table_equals_a_map() {
     let units = 2 * PART_UNITS as u32 + 1000;
     let mut model = Model::new(units as usize);
     for step in 0..60_000 {
-        // Half of the steps use few units, so that they are written and trimmed repeatedly.
+        // Half of the steps use few units, so that these units are written and trimmed repeatedly.
         let unit = random.below(if step % 2 == 0 { 900 } else { u64::from(units) }) as u32;
         if random.chance(0.3) { model.trim(unit) } else { model.write(unit) }
     }
@@ -86,7 +86,7 @@ fn a_part_that_is_written_in_order_or_nearly_full_is_a_list() {
     model.check(0..2 * second);
 }
 
-/// Random writes to a large drive: a list would use a page of system memory per written unit.
+/// Random writes to a large drive, for which a list would use a page of system memory per written unit.
 #[test]
 fn random_writes_to_a_large_drive_take_at_most_ten_bytes_a_unit() {
     let mut random = random("large");

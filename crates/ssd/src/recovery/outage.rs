@@ -5,7 +5,7 @@ use crate::flash::backend::Unfinished;
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Recovery, Time};
 
-/// State left by power losses.
+/// State that is left by power losses.
 #[derive(Clone, Debug, Default, State)]
 pub(crate) struct Outage {
     /// Time from which the drive serves requests.
@@ -14,13 +14,13 @@ pub(crate) struct Outage {
     pub(crate) interrupted: Recovery,
     /// Erases that recovery repeats.
     pub(crate) erases: Erases,
-    /// Total units programmed when the mapping was last saved at the end of a recovery, and at the end of the
-    /// recovery that may be in progress.
+    /// Total number of units programmed when a completed recovery last saved the mapping.
     pub(crate) checkpoint: u64,
+    /// Total number of units programmed at the end of the latest recovery, which may be in progress.
     pub(crate) next_checkpoint: u64,
 }
 
-/// Repeated erases, and their maximum per die.
+/// Number of repeated erases, and their maximum per die.
 #[derive(Clone, Copy, Debug, Default, Value)]
 pub(crate) struct Erases {
     pub(crate) all: u64,
@@ -28,7 +28,7 @@ pub(crate) struct Erases {
 }
 
 impl Outage {
-    /// Records a power failure at `at`, with `unfinished` operations and its effects in `interrupted`.
+    /// Records a power loss at `at`, with `unfinished` operations and the effects in `interrupted`.
     pub(crate) fn interrupt(
         &mut self,
         at: Time,
@@ -37,7 +37,8 @@ impl Outage {
         book: &mut Book,
     ) {
         if at < self.ready {
-            // The power loss interrupts a recovery: its erases are repeated, and it made no checkpoint.
+            // The power loss interrupts a recovery. The erases of that recovery are repeated, and it wrote no
+            // checkpoint.
             book.recovering = book.recovering - (self.ready - at);
         } else {
             self.checkpoint = self.next_checkpoint;
@@ -49,7 +50,7 @@ impl Outage {
         self.ready = Time::ZERO;
     }
 
-    /// Records restored power at `at`; `recovery` determines when the drive is ready.
+    /// Records that power is restored at `at`. `recovery` determines when the drive is ready.
     pub(crate) fn recovered(&mut self, at: Time, recovery: &Recovery, book: &mut Book) {
         self.ready = recovery.done;
         book.recoveries += 1;

@@ -1,10 +1,11 @@
-//! Read time of recovery: checkpoints of the mapping, and spare areas of the pages programmed since.
+//! Read time of recovery: checkpoints of the mapping, and spare areas of the pages programmed since the
+//! checkpoint.
 
 use crate::config::Drive;
 use nacre_kernel::Time;
 
-/// Time to read this many `pages` of a fresh checkpoint, spread over all dies, with `bytes` of each
-/// transferred: dies sense in parallel, and those of a channel transfer in turn.
+/// Time to read `pages` pages of a recent checkpoint from all dies and transfer `bytes` of each page. Dies
+/// sense in parallel, and the dies of a channel transfer sequentially.
 pub(crate) fn reading(config: &Drive, pages: u64, bytes: u64) -> Time {
     reading_round(config, bytes) * pages.div_ceil(config.dies_in_all())
 }
@@ -16,7 +17,7 @@ pub(crate) fn reading_round(config: &Drive, bytes: u64) -> Time {
     (sensing + crossing).max(crossing * ways)
 }
 
-/// As before, for spare areas alone, which are as short as a command.
+/// Time to read the spare areas of `pages` pages. A spare area is as short as a command on the channel.
 pub(crate) fn reading_spare(config: &Drive, pages: u64) -> Time {
     reading(config, pages, 0)
 }

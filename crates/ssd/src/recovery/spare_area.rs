@@ -1,29 +1,30 @@
 //! Spare areas of pages, from which recovery rebuilds the mapping.
 //!
-//! The spare area of a page has the number of its logical unit (the array's owners) and a sequence number,
-//! which increases with every programmed page, including copies. The page with the
-//! largest number of its unit is valid. A trim programs no page: a journal records it with a sequence number.
+//! The spare area of a page contains the number of its logical unit (the array's owners) and a sequence
+//! number, which increases with every programmed page, including copies. Among the pages of a unit, the page
+//! with the largest sequence number is valid. A trim programs no page: a journal records it with a
+//! sequence number.
 //!
-//! State that was saved without data has no sequence numbers. A device that restores it with data numbers the
-//! valid pages, so that recovery finds them, and leaves the others unnumbered.
+//! State that was saved without data has no sequence numbers. A device that restores it with data assigns
+//! numbers to the valid pages only, so that recovery finds them.
 
 use crate::mapping_table::Table;
 use nacre_kernel::state::State;
 use std::collections::BTreeMap;
 
-/// Sequence numbers of pages and trims. Empty without data.
+/// Sequence numbers of pages and trims. Empty if the drive does not store data.
 #[derive(State)]
 pub(crate) struct SpareArea {
-    /// By physical unit; 0 for an unused page.
+    /// Sequence number of each physical unit; 0 for an unused page.
     #[state(sparse, varies)]
     sequences: Vec<u64>,
     newest: u64,
-    /// By logical unit, the sequence number of its last trim.
+    /// Sequence number of the last trim of each logical unit.
     trims: BTreeMap<u32, u64>,
 }
 
 impl SpareArea {
-    /// Spare areas of this many erased units.
+    /// Creates the spare areas of `units` erased units.
     pub(crate) fn new(units: usize) -> SpareArea {
         SpareArea { sequences: vec![0; units], newest: 0, trims: BTreeMap::new() }
     }
@@ -48,8 +49,8 @@ impl SpareArea {
         self.sequences[first as usize..][..count as usize].fill(0);
     }
 
-    /// Adapts restored state to a device that stores data, or that does not. `table` has the valid page of
-    /// each unit, counted from 1.
+    /// Adapts restored state to whether the device stores data. `table` has the valid page of each unit,
+    /// counted from 1.
     pub(crate) fn fit(&mut self, carries_bytes: bool, units: usize, table: &Table) -> Result<(), String> {
         match self.sequences.len() {
             _ if !carries_bytes => *self = SpareArea::new(0),
@@ -63,7 +64,7 @@ impl SpareArea {
         Ok(())
     }
 
-    /// Pages with a version of a unit that was not trimmed since: the page, the unit, and the sequence
+    /// Pages that hold a version of a unit that was not trimmed later: the page, the unit, and the sequence
     /// number. `owners` has the unit of each page.
     pub(crate) fn programmed(&self, owners: &[u32]) -> impl Iterator<Item = (u32, u32, u64)> {
         let pages = (0..).zip(owners.iter().zip(&self.sequences));
@@ -72,9 +73,9 @@ impl SpareArea {
         pages.map(|(page, (&unit, &sequence))| (page, unit, sequence))
     }
 
-    /// Rebuilds the mapping from spare areas and the journal of trims: `table`, which is empty, gets the
-    /// valid page of every unit. `owners` has the unit of each page. A checkpoint avoids reading older spare
-    /// areas, but does not change the result.
+    /// Rebuilds the mapping from spare areas and the journal of trims. `table` is empty and receives the
+    /// valid page of every unit. `owners` has the unit of each page. A checkpoint avoids reads of older spare
+    /// areas but does not change the result.
     pub(crate) fn find_mapping(&self, owners: &[u32], table: &mut Table) {
         let newest = |table: &Table, unit| match table.get(unit, owners) {
             0 => 0,

@@ -1,8 +1,8 @@
 //! Versions of units that are not in flash yet.
 //!
-//! Reads return the latest write, and the translation layer is ahead of the flash. This module keeps the
-//! version that each write replaced until the program of the write has ended. A page whose program was
-//! interrupted by a power loss is torn. Its error correction detects this, and it counts as not programmed.
+//! Reads return the latest write, although it may not be programmed yet. This module keeps the version that
+//! each write replaced until the program of the write has ended. A page whose program was interrupted by a
+//! power loss is torn. Its error correction detects this, and it counts as not programmed.
 
 use nacre_kernel::state::{State, Value};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -14,14 +14,14 @@ pub(crate) type Before = Option<Vec<u8>>;
 #[derive(Clone, Debug, Value)]
 pub(crate) struct Version {
     pub(crate) unit: u32,
-    /// The operation that programs it.
+    /// Superblock of the operation that programs the version.
     pub(crate) superblock: u32,
     pub(crate) operation: u32,
-    /// The write that it belongs to.
+    /// Number of the write to which the version belongs.
     pub(crate) write: u32,
     /// Whether that write has completed.
     pub(crate) is_acknowledged: bool,
-    /// Whether it survives a power loss.
+    /// Whether the version survives a power loss.
     pub(crate) has_landed: bool,
     pub(crate) before: Before,
 }
@@ -36,10 +36,11 @@ pub(crate) struct Versions {
 /// Effects of a power loss.
 #[derive(Debug, Default)]
 pub(crate) struct Lost {
-    /// Units that are reverted, with their previous content.
+    /// Reverted units, with their previous content.
     pub(crate) back: BTreeMap<u32, Before>,
-    /// Reverted units whose newer version was acknowledged, and the operations that would have programmed it.
+    /// Reverted units whose newer version was acknowledged.
     pub(crate) acknowledged: BTreeSet<u32>,
+    /// Operations that would have programmed these newer versions, by superblock and number.
     pub(crate) operations: BTreeSet<(u32, u32)>,
 }
 
@@ -49,12 +50,12 @@ impl Versions {
         self.pending.push_back(version);
     }
 
-    /// Notes a trim of `unit`: it is in the journal, and no older version is restored.
+    /// Records a trim of `unit`. The trim is in the journal, so no older version is restored.
     pub(crate) fn trim(&mut self, unit: u32) {
         self.pending.retain(|version| version.unit != unit);
     }
 
-    /// A write has completed.
+    /// Records that a write has completed.
     pub(crate) fn acknowledge(&mut self, write: u32) {
         for version in self.pending.iter_mut().filter(|version| version.write == write) {
             // Write numbers are reused.
@@ -62,7 +63,7 @@ impl Versions {
         }
     }
 
-    /// Notes that an operation is programmed: its versions are in flash.
+    /// Records that an operation is programmed, which stores its versions in flash.
     pub(crate) fn programmed(&mut self, superblock: u32, operation: u32) {
         let is_own = |version: &Version| (version.superblock, version.operation) == (superblock, operation);
         for version in self.pending.iter_mut().filter(|version| is_own(version)) {
@@ -73,13 +74,13 @@ impl Versions {
         }
     }
 
-    /// Handles a power loss: returns the reverted units. Afterwards every version has landed or is lost.
+    /// Handles a power loss and returns the reverted units. Afterwards, every version is in flash or lost.
     pub(crate) fn fail(&mut self) -> Lost {
         let mut all = Lost::default();
         for version in self.pending.drain(..) {
             let Version { unit, superblock, operation, is_acknowledged, has_landed, before, .. } = version;
             if has_landed {
-                // A later version that is in flash stays valid, whatever happened to earlier ones.
+                // A later version that is in flash stays valid, regardless of earlier versions.
                 all.back.remove(&unit);
                 all.acknowledged.remove(&unit);
                 continue;

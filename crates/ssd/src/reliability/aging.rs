@@ -1,16 +1,16 @@
-//! Causes of bit errors: the law of their rate.
+//! Bit error rate as a function of wear, retention, and reads.
 
 use crate::config::ErrorsConfig;
 use nacre_kernel::Time;
 
-/// Seconds of a day.
+/// Number of seconds in a day.
 const DAY_S: f64 = 86_400.0;
 
-/// Bit error rate as a function of erases, time, and reads.
+/// Bit error rate as a function of erases, retention time, and reads.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Law {
     fresh: f64,
-    /// Erases at which the terms are given, and erases before the simulation.
+    /// Number of erases to which the terms refer.
     cycles: f64,
     before: f64,
     worn: Term,
@@ -18,7 +18,7 @@ pub(crate) struct Law {
     read: Term,
 }
 
-/// A term of the rate: `rate (erases / cycles)^cycles x^others`, with the days or reads `x`.
+/// A term of the rate, `rate (erases / cycles)^cycles x^others`, where `x` is the number of days or reads.
 #[derive(Clone, Copy, Debug)]
 struct Term {
     rate: f64,
@@ -53,13 +53,13 @@ impl Law {
         }
     }
 
-    /// Bit error rate of a page whose block has this many `erases` in the simulation, with retention since
-    /// `lying` and this many reads of its block since its erase.
+    /// Bit error rate of a page whose block had `erases` erases in the simulation, a retention time of
+    /// `lying`, and `reads` reads since its last erase.
     pub(crate) fn share(&self, erases: u32, lying: Time, reads: u32) -> f64 {
         let worn = (self.before + f64::from(erases)) / self.cycles;
         let days = lying.as_secs_f64() / DAY_S;
         let share = self.worn.at(worn, 1.0) + self.lying.at(worn, days);
-        // With random bits, half are correct by chance.
+        // If the bits are random, half of them are correct by chance.
         (self.fresh + share + self.read.at(worn, f64::from(reads))).min(0.5)
     }
 }
@@ -68,7 +68,8 @@ impl Law {
 mod tests {
     use super::*;
 
-    /// A law whose terms are published as `a cycles^k`, `b cycles^m days^n` and `c cycles^p reads^q`.
+    /// Creates a model whose terms are published as `a cycles^k`, `b cycles^m days^n`, and `c cycles^p
+    /// reads^q`.
     fn published(fresh: f64, worn: [f64; 2], lying: [f64; 3], read: [f64; 3], at: f64) -> Law {
         let term =
             |rate: f64, cycles: f64, others: f64| Term { rate: rate * libm::pow(at, cycles), cycles, others };

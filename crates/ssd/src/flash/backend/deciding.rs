@@ -1,8 +1,8 @@
-//! Decisions: the next operation of each die, and the next transfer on each channel.
+//! Scheduling decisions: the next operation of each die, and the next transfer on each channel.
 //!
-//! Host reads go before all other operations of their die, and suspend the operation in progress if that is
-//! possible. The command of a read is ready when the array is free and a register is free for its page.
-//! Without `read_priority`, reads wait in the line of the die, which is served in order.
+//! With `read_priority`, host reads precede all other operations of their die, and suspend the operation in
+//! progress if suspension is possible. A read command can start when the array and a page register are free.
+//! Without `read_priority`, reads wait in the queue of the die, which is first in, first out.
 
 use super::Backend;
 use crate::flash::channel::{Class, Crossing, Waiting};
@@ -57,12 +57,12 @@ impl Backend {
         }
     }
 
-    /// Host reads wait for `die`.
+    /// Decides how `die` serves its waiting host reads.
     fn decide_reads(&mut self, number: u32) {
         let die = &self.dies[number as usize];
         match die.phase {
             Phase::Idle | Phase::Suspended => {
-                // The offered command of the line needs the array, too.
+                // The command that the queue has offered to the channel also needs the array.
                 let wanted = die.wanted;
                 if wanted != NONE && (self.commands[wanted].kind == Kind::Read || !self.timing.is_cached) {
                     self.dies[number as usize].wanted = NONE;
@@ -87,7 +87,7 @@ impl Backend {
         }
     }
 
-    /// Offers the commands of reads whose lanes are free to the channel.
+    /// Offers the commands of reads to the channel if their lanes are free.
     fn offer_reads(&mut self, number: u32) {
         let channel = self.channel_of(number);
         let die = &mut self.dies[number as usize];
@@ -114,13 +114,13 @@ impl Backend {
         }
     }
 
-    /// First command in the line of `die`.
+    /// First command in the queue of `die`.
     #[inline]
     fn first_of_line(&self, die: u32) -> Option<Lined> {
         self.dies[die as usize].line.front().copied()
     }
 
-    /// Starts the next command of the line; the array of `die` is idle, and no read goes first.
+    /// Starts the next command of the queue. The array of `die` is idle, and no read has priority.
     fn begin_next(&mut self, number: u32) {
         let die = &self.dies[number as usize];
         if die.loaded != NONE {
@@ -138,7 +138,7 @@ impl Backend {
                     self.want(number, command, Crossing::Command);
                 }
             }
-            // With cache registers, its data is offered even if the array is busy.
+            // With cache registers, the data is offered even while the array is busy.
             Kind::Program if self.timing.is_cached => {}
             Kind::Program => {
                 if self.dies[number as usize].held.iter().all(|&held| held == 0) {
@@ -148,7 +148,7 @@ impl Backend {
         }
     }
 
-    /// Offers the data of the next program of `die`, which can cross while the array works.
+    /// Offers the data of the next program of `die`, which can be transferred while the array is busy.
     fn offer_data(&mut self, number: u32) {
         let die = &self.dies[number as usize];
         if die.wanted != NONE || die.loading != NONE || die.loaded != NONE {
@@ -159,7 +159,7 @@ impl Backend {
         }
     }
 
-    /// Queues a transfer of a command of the line.
+    /// Queues a transfer for a command in the queue of a die.
     fn want(&mut self, die: u32, command: u32, what: Crossing) {
         self.dies[die as usize].wanted = command;
         let (class, channel) = (self.class_of(command, what), self.channel_of(die));
@@ -168,7 +168,7 @@ impl Backend {
         self.due_channels.push(channel);
     }
 
-    /// Queue of the channel for this transfer of a command.
+    /// Channel queue for this type of transfer of a command.
     #[inline]
     pub(super) fn class_of(&self, command: u32, what: Crossing) -> Class {
         let entry = &self.commands[command];
@@ -212,7 +212,7 @@ impl Backend {
         self.timers.set(channel as usize, until);
     }
 
-    /// Transfers the command of a read to its die.
+    /// Transfers the command of a read to the die.
     fn take_command(&mut self, command: u32) {
         let entry = self.commands[command];
         self.charge_read(&entry);
@@ -233,11 +233,11 @@ impl Backend {
         }
     }
 
-    /// Charges the time and the operations of a read when it starts.
+    /// Charges the time and the operations of a read at its start.
     fn charge_read(&mut self, read: &Command) {
         self.die_charges.charge(read.activity, read.array);
         let (activity, pages) = match read.owner {
-            // Planes sense together, and each consumes energy.
+            // Planes sense simultaneously, and each plane consumes energy.
             Owner::Copy if read.activity != Activity::Translate => {
                 self.counts.copy_reads += 1;
                 (Activity::Clean, read.pages)
@@ -247,8 +247,8 @@ impl Backend {
         self.die_charges.count(Operation::Read as usize, activity, u64::from(pages));
     }
 
-    /// Transfers the data of a program to its die, together with the programs of other planes that can join
-    /// it. Returns the first of the chain.
+    /// Transfers the data of a program to its die, together with programs of other planes that can join it.
+    /// Returns the first command of the chain.
     fn take_data(&mut self, command: u32) -> u32 {
         let number = self.commands[command].die;
         self.commands[command].began = self.now;
@@ -266,8 +266,8 @@ impl Backend {
         command
     }
 
-    /// Adds programs of the same page number in other planes to the chain of `first`, if they have no
-    /// unfinished prerequisites.
+    /// Appends programs for the same page number in other planes to the chain of `first`. Only programs
+    /// without unfinished prerequisites are appended.
     fn join_planes(&mut self, number: u32, first: u32) {
         let (page, plane) = self.geometry.page_and_plane(self.commands[first].program);
         let (mut planes, mut last) = (1_u64 << plane, first);
@@ -282,7 +282,7 @@ impl Backend {
                     planes |= 1 << plane;
                     self.commands[last].next = command;
                     last = command;
-                    // Both take as long as the longer one.
+                    // The combined program takes as long as the slower of the two.
                     let (one, other) = (self.commands[first].array, self.commands[command].array);
                     self.commands[first].array = one.max(other);
                     let die = &mut self.dies[number as usize];
@@ -295,8 +295,8 @@ impl Backend {
         }
     }
 
-    /// The data of a program is in `die`: the program starts, or waits for its turn if the number of programs
-    /// is limited.
+    /// Starts the program whose data is in `die`, or queues the die if the number of concurrent programs is
+    /// limited.
     fn begin_program(&mut self, number: u32) {
         if self.program_turns.are_kept() {
             let order = self.commands[self.dies[number as usize].loaded].order;
@@ -305,7 +305,7 @@ impl Backend {
         self.start_program(number);
     }
 
-    /// Starts the program of `die`, whose turn has come, if the die is still ready for it.
+    /// Starts the program of `die` after it was granted, if the die is still ready.
     fn take_program_turn(&mut self, number: u32) {
         let die = &self.dies[number as usize];
         let is_free = match die.phase {
@@ -398,7 +398,7 @@ impl Backend {
     }
 }
 
-/// Removes `command` from `queue`; it is usually the first.
+/// Removes `command` from `queue`, where it is usually the first entry.
 #[inline]
 fn remove(queue: &mut std::collections::VecDeque<u32>, command: u32) {
     if queue.front() == Some(&command) {

@@ -1,4 +1,4 @@
-//! Events of the flash: the ends of transfers, reads, programs, erases, suspensions, and decoding.
+//! Flash events: the end of transfers, reads, programs, erases, suspensions, and decoding.
 
 use super::{Backend, Done, ReadTimes};
 use crate::flash::channel::{Crossing, Waiting};
@@ -58,7 +58,7 @@ impl Backend {
         }
     }
 
-    /// Frees the register of a page in these lanes.
+    /// Frees a page register in each of these lanes.
     fn release_register(&mut self, number: u32, lanes: u64) {
         if self.timing.registers.is_some() {
             self.dies[number as usize].hold(lanes, u32::MAX);
@@ -66,7 +66,7 @@ impl Backend {
         }
     }
 
-    /// The host read of a lane is sensed.
+    /// Handles the end of sensing for the host read of a lane.
     #[inline]
     fn end_sensing(&mut self, die: u32, lane: u32) {
         let command = self.dies[die as usize].sensed[lane as usize];
@@ -75,7 +75,7 @@ impl Backend {
         self.send_page(command);
     }
 
-    /// Sends a sensed page over the channel, unless it stays in its die.
+    /// Sends a sensed page over the channel, unless the page stays in its die.
     fn send_page(&mut self, command: u32) {
         let Command { die, lanes, order, data, .. } = self.commands[command];
         if data.is_zero() {
@@ -88,7 +88,7 @@ impl Backend {
         self.due_channels.push(channel);
     }
 
-    /// The page of a read has arrived.
+    /// Handles the arrival of the page of a read in the controller.
     fn end_read(&mut self, command: u32) {
         let entry = &self.commands[command];
         match entry.owner {
@@ -103,7 +103,7 @@ impl Backend {
         }
     }
 
-    /// The data of a copy has been read and can be programmed.
+    /// Handles the end of the read of a copy: the data can be programmed.
     fn end_copy(&mut self, command: u32) {
         let Command { die, number, .. } = self.commands[command];
         self.commands.give_back(command);
@@ -114,7 +114,7 @@ impl Backend {
         }
     }
 
-    /// All copies that a program, or the erases of a superblock, waited for have ended.
+    /// Makes a program, or the erases of a superblock, ready to start after the copies that they depended on.
     fn make_ready(&mut self, first: u32) {
         let has_turn = self.erase_turns.are_kept() && self.commands[first].kind == Kind::Erase;
         let mut command = first;
@@ -124,7 +124,7 @@ impl Backend {
             let (die, superblock) = (entry.die, entry.superblock);
             let is_at_die = !(has_turn && entry.has_slot);
             command = entry.next;
-            // An erase that waits for its turn is not in the line of a die yet.
+            // An erase that waits for a grant is not in the queue of a die yet.
             if is_at_die {
                 self.unpark(die, superblock);
             }
@@ -134,7 +134,7 @@ impl Backend {
         }
     }
 
-    /// The operation of the array of a die ends.
+    /// Handles the end of the operation of a die's array.
     fn end_array(&mut self, number: u32) {
         self.look_at(number);
         let die = &mut self.dies[number as usize];
@@ -158,7 +158,7 @@ impl Backend {
         }
     }
 
-    /// A program of one or several planes has ended.
+    /// Handles the end of a program of one or more planes.
     fn end_program(&mut self, number: u32, first: u32) {
         let mut command = first;
         while command != NONE {
@@ -182,13 +182,13 @@ impl Backend {
         }
         if self.program_turns.are_kept() {
             self.program_turns.end();
-            // Dies that wait for a turn are notified when decisions are made.
+            // Dies that wait for a grant are handled with the next decisions.
             self.look_at(number);
         }
     }
 }
 
-/// Times of a read whose transfer ends at `now`.
+/// Returns the times of a read whose transfer ends at `now`.
 #[inline]
 fn times(command: &Command, now: Time) -> ReadTimes {
     let transfer = command.command + command.data;

@@ -1,4 +1,4 @@
-//! Commands that the drive issues.
+//! Commands that the drive issues to the flash.
 
 use super::Backend;
 use crate::flash::command::{Command, Kind, NONE, Owner};
@@ -14,19 +14,19 @@ use std::ops::Range;
 /// A host read of units of one operation.
 #[derive(Clone, Debug)]
 pub(crate) struct HostRead {
-    /// Request or part that waits for it.
+    /// Request or part that waits for the read.
     pub(crate) owner: Owner,
     pub(crate) spot: Spot,
-    /// Planes that it reads; used only if planes read independently.
+    /// Planes that the read uses; ignored unless planes read independently.
     pub(crate) planes: Range<u32>,
     pub(crate) units: u32,
-    /// Channel time of its data.
+    /// Time for which the data occupies the channel.
     pub(crate) data: Time,
-    /// Activity that the die time is charged to.
+    /// Activity to which the die time is charged.
     pub(crate) activity: Activity,
 }
 
-/// Activity that die time is charged to, by cause.
+/// Activity to which die time with this cause is charged.
 fn activity(cause: Cause) -> Activity {
     match cause {
         Cause::Host => Activity::Drain,
@@ -70,7 +70,7 @@ impl Backend {
         self.look_at(read.spot.die);
     }
 
-    /// Numbers and stores `command`.
+    /// Assigns a number to `command` and stores it.
     #[inline]
     fn issue(&mut self, command: Command) -> u32 {
         let (number, entry) = self.commands.take();
@@ -128,7 +128,7 @@ impl Backend {
         number
     }
 
-    /// Reads units of one operation to copy or check them.
+    /// Reads units of one operation in order to copy or check them.
     pub(super) fn read_for_copy(
         &mut self,
         (superblock, operation): (u32, u32),
@@ -166,7 +166,7 @@ impl Backend {
         self.line_up(spot.die, number);
     }
 
-    /// Queues `command` at `die`: in its line, or parked if it cannot start yet.
+    /// Adds `command` to the queue of `die`, or parks the command if it cannot start yet.
     fn line_up(&mut self, die: u32, command: u32) {
         let Command { order, kind, superblock, is_ready, .. } = self.commands[command];
         let state = &mut self.dies[die as usize];
@@ -181,8 +181,8 @@ impl Backend {
         }
     }
 
-    /// Moves a parked command of `superblock` that has become ready to the line of `die`, with the commands
-    /// that it held back, unless an earlier command of the superblock is still parked.
+    /// Moves a parked command of `superblock` that can now start to the queue of `die`, together with the
+    /// commands that it held back. Nothing moves while an earlier command of the superblock is parked.
     pub(super) fn unpark(&mut self, die: u32, superblock: u32) {
         let commands = &self.commands;
         let state = &mut self.dies[die as usize];
@@ -200,8 +200,8 @@ impl Backend {
         self.look_at(die);
     }
 
-    /// Reads the other units of the stripe of a copied unit that is uncorrectable, in parallel. Returns
-    /// whether the unit is rebuilt; without parity, it is not.
+    /// Reads the other units of the stripe of an uncorrectable unit that is copied, in parallel. Returns
+    /// whether the unit is rebuilt, which requires parity.
     #[inline(never)]
     fn rebuild(&mut self, copied: &Copied, block: &Block) -> bool {
         let Copied { from, cells, .. } = *copied;
@@ -221,8 +221,7 @@ impl Backend {
         is_rebuilt
     }
 
-    /// Starts the erase of `superblock` on `die` without waiting for its turn, since the superblock is
-    /// written next.
+    /// Starts the erase of `superblock` on `die` without a grant, because the superblock is written next.
     fn erase_now(&mut self, superblock: u32, die: u32) {
         loop {
             let commands = &self.commands;
@@ -234,7 +233,7 @@ impl Backend {
         }
     }
 
-    /// Queues erases whose turn has come at their dies.
+    /// Adds erases that were granted to the queues of their dies.
     pub(super) fn give_erase_turns(&mut self) {
         let (commands, mut turns) = (&self.commands, Vec::new());
         while let Some(number) = self.erase_turns.next(|number| commands[number].is_ready) {
@@ -258,8 +257,8 @@ impl FlashOps for Backend {
     }
 
     fn program_parity(&mut self, superblock: u32, operation: u32, cells: Cells, cause: Cause) {
-        // Parity has no slot in the write buffer, and a flush does not wait for it: the data that it covers
-        // is in flash.
+        // Parity has no slot in the write buffer, and a flush does not wait for parity because the data that
+        // it covers is in flash.
         self.issue_program((superblock, operation), cells, (Activity::Correct, cause), false);
     }
 

@@ -1,8 +1,8 @@
 //! The flash back end: channels, dies, and their queues.
 //!
-//! The translation layer issues commands ([`FlashOps`](crate::ops::FlashOps)), which wait at their dies. The
-//! next operation of a die is selected when its array is free, and the next transfer of a channel when the
-//! channel is free ([`deciding`]).
+//! The translation layer issues commands ([`FlashOps`](crate::ops::FlashOps)), and the commands wait at their
+//! dies. The next operation of a die is selected when its array is free, and the next transfer of a channel
+//! when the channel is free ([`deciding`]).
 
 mod deciding;
 mod happening;
@@ -32,24 +32,24 @@ use nacre_media::charge::Charges;
 use nacre_media::flash::Operation;
 use turns::{EraseTurns, ProgramTurns};
 
-/// Completed work that the drive handles.
+/// Completed work, which the drive then handles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(crate) enum Done {
-    /// A page of a request, or of a part of one, has crossed its channel.
+    /// A page of a request or of a part has crossed its channel.
     Read {
-        /// Request or part that waited for it.
+        /// Request or part that waited for the page.
         owner: Owner,
-        /// Times of the read, by activity.
+        /// Times of the read, one per activity.
         times: ReadTimes,
     },
-    /// An operation is programmed. Reported only if the drive carries data.
+    /// An operation is programmed. This event is reported only if the drive stores data.
     Programmed {
-        /// Its superblock.
+        /// Superblock of the operation.
         superblock: u32,
-        /// Its number in the superblock.
+        /// Number of the operation in the superblock.
         operation: u32,
     },
-    /// All programs that a flush waited for have ended.
+    /// All programs that a flush waited for have ended. The value identifies the flush.
     Flushed(u32),
 }
 
@@ -58,9 +58,9 @@ pub(crate) enum Done {
 pub(crate) struct ReadTimes {
     /// Suspending the operation of the die.
     pub(crate) suspend: Time,
-    /// Sensing in the array.
+    /// Sensing time in the array.
     pub(crate) sense: Time,
-    /// Transfer on the channel.
+    /// Transfer time on the channel.
     pub(crate) transfer: Time,
     /// Decoding.
     pub(crate) correct: Time,
@@ -76,13 +76,13 @@ impl ReadTimes {
     }
 }
 
-/// Counters since measurement started, in addition to those of the medium.
+/// Counters since measurement started, excluding the counters of the medium.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(crate) struct Counts {
     pub(crate) copy_reads: u64,
     pub(crate) programs: u64,
     pub(crate) suspensions: u64,
-    /// Pages that a power loss kept from being programmed, by activity.
+    /// Number of pages that a power loss prevented from being programmed, for each activity.
     pub(crate) unprogrammed: [u64; Activity::COUNT],
 }
 
@@ -101,21 +101,22 @@ pub(crate) struct Backend {
     /// Current time.
     pub(crate) now: Time,
     commands: Slab<Command>,
-    /// Total commands issued.
+    /// Number of commands issued so far.
     issued: u64,
     dies: Vec<Die>,
     channels: Vec<Channel>,
-    /// Ends of transfers of each channel, of reads of each lane of each die, and of operations of each array.
+    /// End times of the transfer of each channel, the read of each lane of each die, and the operation of
+    /// each array.
     timers: Timers,
-    /// Copies being decoded.
+    /// Copies that are being decoded.
     decoding: Agenda<u32>,
     /// Dies and channels with decisions due at the current time.
     #[state(varies)]
     due_dies: Vec<u32>,
     #[state(varies)]
     due_channels: Vec<u32>,
-    /// Copies that programs and erases wait for: one list for all dies, or one per die with allocation by
-    /// plane.
+    /// Copies that programs and erases depend on: one list for all dies, or one list per die with allocation
+    /// by plane.
     copies: Vec<Prerequisites>,
     /// Programs that flushes wait for.
     programs: Prerequisites,
@@ -124,7 +125,7 @@ pub(crate) struct Backend {
     pub(crate) slots: Slots,
     erase_turns: EraseTurns,
     program_turns: ProgramTurns,
-    /// Completed work that the drive has not handled yet.
+    /// Work that is completed and that the drive has not handled yet.
     #[state(varies)]
     done: Vec<Done>,
     #[state(skip = "whether there are bytes is not part of the state")]
@@ -132,12 +133,12 @@ pub(crate) struct Backend {
     pub(crate) die_charges: FlashCharges,
     pub(crate) channel_charges: FlashCharges,
     pub(crate) counts: Counts,
-    /// Bit errors.
+    /// Bit error model.
     pub(crate) errors: OptionalPart<Errors>,
 }
 
 impl Backend {
-    /// Idle back end for `config`.
+    /// Creates an idle back end for `config`.
     pub(crate) fn new(geometry: Geometry, config: &Config, carries_bytes: bool) -> Backend {
         let timing = Timing::of(config, &geometry);
         let slots = config.buffer.0 / config.operation_bytes() - config.operations_filled();
@@ -189,7 +190,7 @@ impl Backend {
         into.append(&mut self.done);
     }
 
-    /// Whether `operation` of `superblock`, on `die`, has not been programmed yet: its data is still in the
+    /// Whether `operation` of `superblock`, on `die`, is not programmed yet and its data is still in the
     /// buffer.
     #[inline]
     pub(crate) fn is_programming(&self, superblock: u32, operation: u32, die: u32) -> bool {
@@ -201,7 +202,8 @@ impl Backend {
         self.commands.is_empty()
     }
 
-    /// Makes the flush `who` wait for all programs of host writes in progress. Returns whether there are any.
+    /// Makes the flush `who` wait for all host programs in progress. Returns whether any program is in
+    /// progress.
     pub(crate) fn wait_for_programs(&mut self, who: u32) -> bool {
         self.programs.wait(who)
     }
@@ -212,15 +214,15 @@ impl Backend {
         (self.geometry.channels + die * timers_of_die(&self.timing) as u32 + lane) as usize
     }
 
-    /// Timer of the array of `die`. With a single lane, both share one timer: no read is sensed while the
-    /// array runs.
+    /// Timer of the array of `die`. A die with a single lane uses one timer for both, because no read is
+    /// sensed while the array is busy.
     #[inline]
     fn array_timer(&self, die: u32) -> usize {
         let last = if self.timing.lanes > 1 { self.timing.lanes } else { 0 };
         self.lane_timer(die, last)
     }
 
-    /// Index of the copies that programs and erases of `die` wait for.
+    /// Index of the list of copies that programs and erases of `die` depend on.
     #[inline]
     fn scope_of(&self, die: u32) -> usize {
         if self.copies.len() == 1 { 0 } else { self.geometry.by_dies_of_superblock.divide(die).0 as usize }
@@ -241,14 +243,14 @@ impl Backend {
         die % self.geometry.channels
     }
 
-    /// Charges `time` on a channel for this number of pages.
+    /// Charges `time` on a channel for a transfer of this number of pages.
     #[inline]
     fn charge_crossing(&mut self, time: Time, pages: u32) {
         self.channel_charges.charge(Activity::Transfer, time);
         self.channel_charges.count(Operation::Transfer as usize, Activity::Transfer, u64::from(pages));
     }
 
-    /// Starts measurement.
+    /// Resets the counters at the start of measurement.
     pub(crate) fn restart_ledger(&mut self) {
         self.die_charges = FlashCharges::default();
         self.channel_charges = FlashCharges::default();
@@ -269,7 +271,7 @@ impl Backend {
         ]
     }
 
-    /// Panics if work is left over while no command is in progress.
+    /// Panics if work remains although no command is in progress.
     pub(crate) fn check_invariants(&self) {
         self.slots.check_invariants();
         if self.is_idle() {

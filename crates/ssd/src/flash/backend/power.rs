@@ -1,7 +1,7 @@
-//! Work that a power loss interrupts, and its correction in the ledgers.
+//! Work that a power loss interrupts, and the correction of its charges.
 //!
-//! Time and operations are charged when they start. After a power loss, an operation in progress counts only
-//! for the time until then. Operations that had not started were never charged.
+//! Time and operations are charged when an operation starts. After a power loss, an interrupted operation is
+//! charged only for the time until the power loss. Operations that had not started were never charged.
 
 use super::Backend;
 use crate::flash::channel::{Channel, Crossing};
@@ -10,29 +10,29 @@ use crate::flash::die::{Die, Phase};
 use nacre_kernel::{Activity, Time};
 use nacre_media::flash::Operation;
 
-/// Operations in progress when power failed.
+/// Numbers of operations in progress at a power loss.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Unfinished {
     pub(crate) programs: u64,
     pub(crate) erases: u64,
-    /// Maximum programs on one die.
+    /// Maximum number of programs on one die.
     pub(crate) most_programs: u64,
     pub(crate) most_erases: u64,
 }
 
-/// Work of the capacitors after a power loss.
+/// Work that the capacitors complete after a power loss.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Held {
-    /// Operations in the buffer, full or partial.
+    /// Number of full or partial operations in the buffer.
     pub(crate) operations: u64,
-    /// Stripes that end with one of them.
+    /// Number of stripes that end with one of these operations.
     pub(crate) parities: u64,
-    /// Maximum number of them on one die.
+    /// Maximum number of these operations on one die.
     pub(crate) rounds: u64,
 }
 
 impl Backend {
-    /// Operations in progress.
+    /// Counts the operations in progress.
     pub(crate) fn unfinished(&self) -> Unfinished {
         let mut of_dies = vec![[0_u64; 2]; self.dies.len()];
         for (_, command) in self.commands.iter() {
@@ -52,7 +52,7 @@ impl Backend {
         all
     }
 
-    /// Programs in progress, by superblock and operation.
+    /// Superblock and operation of each program in progress.
     pub(crate) fn interrupted(&self) -> Vec<(u32, u32)> {
         let mut all = Vec::new();
         for (number, die) in (0..).zip(&self.dies) {
@@ -68,14 +68,15 @@ impl Backend {
         all
     }
 
-    /// Programs in progress and programs that wait.
+    /// Superblock and operation of each program that is in progress or waits.
     pub(crate) fn unfinished_programs(&self) -> Vec<(u32, u32)> {
         let programs = self.commands.iter().filter(|(_, command)| command.kind == Kind::Program);
         programs.map(|(_, command)| self.geometry.of_number_on_die(command.program, command.die)).collect()
     }
 
-    /// Handles a power failure at `at`, while the buffer holds operations that were not issued. `finishing`
-    /// is the time of one program if the drive is protected: capacitors then finish all programs.
+    /// Handles a power loss at `at` while the buffer contains the operations in `held`, which were not
+    /// issued. `finishing` is the duration of one program if capacitors complete all programs, and `None` if
+    /// the drive is not protected.
     pub(crate) fn power_fail(&mut self, at: Time, held: &Held, finishing: Option<Time>) {
         self.cut_channels(at, finishing.is_some());
         self.cut_arrays(at, finishing.is_some());
@@ -95,7 +96,7 @@ impl Backend {
         self.clear();
     }
 
-    /// Interrupts the transfers on channels.
+    /// Interrupts the transfers on all channels.
     fn cut_channels(&mut self, at: Time, is_protected: bool) {
         for number in 0..self.channels.len() {
             let state = &self.channels[number];
@@ -108,7 +109,7 @@ impl Backend {
         }
     }
 
-    /// Interrupts the operations of arrays.
+    /// Interrupts the operations of all arrays.
     fn cut_arrays(&mut self, at: Time, is_protected: bool) {
         let mut given_back: Vec<(Activity, Time)> = Vec::new();
         for die in &self.dies {
@@ -130,7 +131,7 @@ impl Backend {
                 given_back.push((job.activity, left - resuming));
             }
         }
-        // Host reads with priority are charged when their command crosses.
+        // Host reads with priority are charged when their command is transferred.
         for (number, command) in self.commands.iter() {
             let die = &self.dies[command.die as usize];
             let is_sensing = command.kind == Kind::Read
@@ -148,7 +149,7 @@ impl Backend {
         }
     }
 
-    /// Cancels programs that had not started, or has capacitors perform them.
+    /// Cancels programs that had not started, or completes them with capacitor power.
     fn cut_waiting_programs(&mut self, finishing: Option<Time>) {
         let mut left: Vec<(Activity, u64, Time)> = Vec::new();
         for (number, command) in self.commands.iter().filter(|(_, command)| command.kind == Kind::Program) {
@@ -157,7 +158,7 @@ impl Backend {
             let mut has_begun = false;
             let is_programming =
                 first != NONE && die.phase != Phase::Taken && self.commands[first].kind == Kind::Program;
-            // Erases are chained across dies, too, and others of the chain may have ended.
+            // Erases are also chained across dies, and other erases of the chain may have ended.
             while is_programming && first != NONE {
                 has_begun |= first == number;
                 first = self.commands[first].next;
@@ -195,7 +196,7 @@ impl Backend {
         self.done.clear();
     }
 
-    /// Charges erases that recovery repeats on this number of dies.
+    /// Charges the erases that recovery repeats on this number of dies.
     pub(crate) fn erase_again(&mut self, all: u64) {
         self.die_charges.charge(Activity::Erase, self.timing.erase * all);
         let blocks = self.geometry.blocks_per_die();

@@ -1,4 +1,4 @@
-//! Dies and channels alone, against independent simulations and closed forms.
+//! Dies and channels in isolation, compared with independent simulations and closed forms.
 
 use super::{Backend, Done};
 use crate::flash::channel::Crossing;
@@ -19,21 +19,21 @@ fn us(time: u64) -> Time {
     Time::from_us(time)
 }
 
-/// A back end driven by the test, and its observed events.
+/// A back end that the test drives, and the events that it observed.
 struct Bench {
     flash: Backend,
-    /// Completed work, with its time.
+    /// Completed work and its completion times.
     done: Vec<(Time, Done)>,
-    /// End times of the line operations of die 0, in the order in which they ended.
+    /// End times of the queued operations of die 0, in completion order.
     ended: Vec<Time>,
-    /// Transfers on channel 0, with their waiting times.
+    /// Transfers on channel 0, each with its waiting time.
     crossed: Vec<(Crossing, Time)>,
-    /// Current transfer on channel 0: the command and the kind of transfer.
+    /// Current transfer on channel 0: the command and the transfer type.
     crossing: Option<(u64, Crossing)>,
 }
 
 impl Bench {
-    /// One channel whose transfers take no time by default, with `settings`.
+    /// Creates one channel with `settings`. Transfers take no time by default.
     fn new(settings: &str) -> Bench {
         let config = config(&format!("channels = 1\ncommand = \"0 s\"\n{settings}"));
         let mut flash = Backend::new(Geometry::of(&config), &config, true);
@@ -41,7 +41,7 @@ impl Bench {
         Bench { flash, done: Vec::new(), ended: Vec::new(), crossed: Vec::new(), crossing: None }
     }
 
-    /// Processes all events before `until`, as a drive does.
+    /// Processes all events before `until`, like a drive.
     fn run_to(&mut self, until: Time) {
         while self.flash.now < until {
             let next = self.flash.next_event();
@@ -104,26 +104,27 @@ impl Bench {
     }
 }
 
-/// A die that is simulated in steps of one microsecond, with all arrivals known in advance.
+/// Reference simulation of a die in steps of one microsecond, with all arrivals known in advance.
 #[derive(Default)]
 struct Stepped {
-    /// Numbers of the waiting reads, by plane.
+    /// Numbers of the waiting reads of each plane.
     reads: Vec<VecDeque<usize>>,
-    /// Waiting operations: number and duration.
+    /// Number and duration of each waiting operation.
     jobs: VecDeque<(usize, u64)>,
-    /// Remaining time of the read in progress, by plane.
+    /// Remaining time of the read in progress in each plane.
     reading: Vec<u64>,
     /// Remaining time of the suspension.
     suspending: u64,
-    /// Operation in progress, its remaining time, and its number of suspensions.
+    /// Number, remaining time, and suspension count of the operation in progress.
     job: Option<(usize, u64, u32)>,
     is_suspended: bool,
-    /// Remaining time of the resumption. An interrupted resumption is completed with the next one.
+    /// Remaining time of the resumption. An interrupted resumption is completed together with the next one.
     resuming: u64,
 }
 
 impl Stepped {
-    /// Simulates the microsecond from `at`, and records the starts of reads and the ends of operations.
+    /// Simulates the microsecond that starts at `at`, and records the starts of reads and the ends of
+    /// operations.
     fn step(&mut self, at: u64, how: [u64; 4], starts: &mut [u64], ends: &mut [u64]) {
         let [read, suspend, resume, most] = how;
         let does_wait = self.reads.iter().any(|reads| !reads.is_empty());
@@ -178,7 +179,8 @@ fn a_die_equals_a_step_by_step_simulation() {
     }
 }
 
-/// Random reads and erases of a die with this many planes that read independently.
+/// Compares random reads and erases of a die with the reference simulation. `planes` planes read
+/// independently.
 fn compare_with_stepped(seed: usize, [suspend, resume, most]: [u64; 3], planes: u32) {
     const READ: u64 = 25;
     let mut random = random(&format!("stepped {seed}"));
@@ -232,7 +234,7 @@ fn compare_with_stepped(seed: usize, [suspend, resume, most]: [u64; 3], planes: 
     }
 }
 
-/// Operations that a die performs after reads.
+/// Operations that have lower priority than reads.
 #[derive(Clone, Copy, Debug)]
 enum Behind {
     Programs,
@@ -240,8 +242,8 @@ enum Behind {
     Erases,
 }
 
-/// Random reads of 50 us and other operations of one die, at a total load of `load`: each ends when a server
-/// with non-preemptive priority ends it.
+/// Submits random reads of 50 us and other operations to one die, at a total load of `load`. The operations
+/// must end as in a server with non-preemptive priority.
 fn ends_by_priority(behind: Behind, load: f64, settings: &str) {
     const READ: Time = Time::from_us(50);
     let duration = match behind {
@@ -291,7 +293,7 @@ fn reads_go_before_programs_copies_and_erases_and_interrupt_none() {
     for behind in [Behind::Programs, Behind::Copies, Behind::Erases] {
         for load in [0.2, 0.5, 0.85] {
             ends_by_priority(behind, load, "");
-            // All suspensions are used up.
+            // Each operation has used all its suspensions.
             ends_by_priority(behind, load, "scheduling = { kind = \"suspension\", suspend = \"10 us\" }");
         }
     }
@@ -324,7 +326,7 @@ fn planes_that_read_independently_are_a_server_each() {
     }
 }
 
-/// Random arrivals at a channel: reads, each of an idle die, and programs.
+/// Random arrivals at a channel: reads, each on an idle die, and programs.
 struct Mix {
     command: Time,
     page: Time,
@@ -333,13 +335,13 @@ struct Mix {
     rates: [f64; 2],
 }
 
-/// Mean waiting times of commands, pages, and program data for the channel, and the rates of reads and
-/// programs that were generated.
+/// Returns the mean waiting times of commands, pages, and program data for the channel, and the generated
+/// rates of reads and programs.
 fn waits(how: &str, mix: &Mix) -> ([f64; 3], [f64; 2]) {
     const DIES: u32 = 1000;
     const PAGES: u64 = 1024;
-    // Sensing times vary so much that pages arrive at random, too, and long after their commands: the queue
-    // at that time is independent of the queue at the command.
+    // Sensing times vary so much that pages arrive at random and long after their commands. The queue length
+    // at that time is then independent of the queue length at the command.
     let senses = (0..PAGES).map(|part| {
         let quantile = -libm::log(1.0 - (part as f64 + 0.5) / PAGES as f64);
         format!("\"{} ns\"", (1e6 + 3e6 * quantile) as u64)
@@ -387,16 +389,16 @@ fn waits(how: &str, mix: &Mix) -> ([f64; 3], [f64; 2]) {
 
 const LOADS: [f64; 2] = [0.5, 0.7];
 
-/// Reads alone at `load`, with these transfer times of commands and pages.
+/// Creates a workload of reads only at `load`, with these transfer times of commands and pages.
 fn reads_alone(load: f64) -> (Mix, [f64; 2]) {
     let (command, page) = (us(2), us(10));
     let rate = load / (command + page).as_secs_f64();
     (Mix { command, page, data: Time::ZERO, rates: [rate, 0.0] }, [command, page].map(Time::as_secs_f64))
 }
 
-/// Classes with rates l1 and l2, service times s1 and s2, and loads r = l s wait
-/// R / (1 - r1) and R / ((1 - r1)(1 - r1 - r2)), where R = (l1 s1^2 + l2 s2^2) / 2 is the mean remaining service
-/// time (cobham-1954).
+/// Mean waiting times are R / (1 - r1) and R / ((1 - r1)(1 - r1 - r2)) for classes with rates l1 and l2,
+/// service times s1 and s2, and loads r = l s. R = (l1 s1^2 + l2 s2^2) / 2 is the mean remaining service time
+/// (cobham-1954).
 #[test]
 fn waits_for_a_channel_follow_non_preemptive_priority() {
     for load in LOADS {

@@ -1,14 +1,14 @@
-//! Limits on the number of dies that erase or program at one time.
+//! Limits on the number of dies that erase or program simultaneously.
 
 use crate::config::Drive;
 use crate::layout::geometry::Geometry;
 use nacre_kernel::state::State;
 use std::collections::{BTreeSet, VecDeque};
 
-/// Selects the dies that erase next, if the number is limited.
+/// Grants erases to dies if the number of simultaneous erases is limited.
 #[derive(Debug, State)]
 pub(super) struct EraseTurns {
-    /// `None` without a limit.
+    /// Maximum number of erases; `None` means no limit.
     #[state(skip = "from the configuration")]
     most: Option<u32>,
     under_way: u32,
@@ -23,7 +23,7 @@ impl EraseTurns {
         EraseTurns { most, under_way: 0, waiting: VecDeque::new() }
     }
 
-    /// Whether the number of erases is limited.
+    /// Whether the number of simultaneous erases is limited.
     #[inline]
     pub(super) fn are_kept(&self) -> bool {
         self.most.is_some()
@@ -33,7 +33,7 @@ impl EraseTurns {
         self.waiting.push_back(command);
     }
 
-    /// The next erase whose turn has come, out of those that `is_ready` accepts.
+    /// Removes and returns the oldest waiting erase that `is_ready` accepts, if another erase may start.
     pub(super) fn next(&mut self, is_ready: impl Fn(u32) -> bool) -> Option<u32> {
         let &first = self.waiting.front()?;
         if Some(self.under_way) == self.most || !is_ready(first) {
@@ -43,13 +43,13 @@ impl EraseTurns {
         self.waiting.pop_front()
     }
 
-    /// Removes the first waiting erase that `is_it` accepts: it starts without a turn.
+    /// Removes the first waiting erase that `is_it` accepts. That erase starts without a grant.
     pub(super) fn take(&mut self, is_it: impl Fn(u32) -> bool) -> Option<u32> {
         let place = self.waiting.iter().position(|&command| is_it(command))?;
         self.waiting.remove(place)
     }
 
-    /// An erase with a turn has ended.
+    /// Records the end of a granted erase.
     pub(super) fn end(&mut self) {
         self.under_way -= 1;
     }
@@ -60,14 +60,14 @@ impl EraseTurns {
     }
 }
 
-/// Selects the dies that program next, if a power budget limits their number.
+/// Grants programs to dies if a power budget limits the number of simultaneous programs.
 #[derive(Debug, State)]
 pub(super) struct ProgramTurns {
-    /// `None` without a limit.
+    /// Maximum number of programs; `None` means no limit.
     #[state(skip = "from the configuration")]
     most: Option<u32>,
     under_way: u32,
-    /// Dies with a program whose data has crossed, by command number.
+    /// Command number and die of each program whose data has been transferred, in command order.
     waiting: BTreeSet<(u64, u32)>,
 }
 
@@ -77,18 +77,18 @@ impl ProgramTurns {
         ProgramTurns { most, under_way: 0, waiting: BTreeSet::new() }
     }
 
-    /// Whether the number of programs is limited.
+    /// Whether the number of simultaneous programs is limited.
     #[inline]
     pub(super) fn are_kept(&self) -> bool {
         self.most.is_some()
     }
 
-    /// Queues `die` for a turn for the program with this number.
+    /// Queues `die` for a grant to start the program with this number.
     pub(super) fn ask(&mut self, number: u64, die: u32) {
         self.waiting.insert((number, die));
     }
 
-    /// The die whose turn has come, if any.
+    /// Removes and returns the die that may start its program next, if any.
     pub(super) fn next(&mut self) -> Option<u32> {
         if Some(self.under_way) == self.most {
             return None;
@@ -96,13 +96,13 @@ impl ProgramTurns {
         self.waiting.pop_first().map(|(_, die)| die)
     }
 
-    /// A program with a turn starts.
+    /// Records the start of a granted program.
     #[inline]
     pub(super) fn begin(&mut self) {
         self.under_way += 1;
     }
 
-    /// A program has ended.
+    /// Records the end of a program.
     #[inline]
     pub(super) fn end(&mut self) {
         self.under_way -= 1;

@@ -1,4 +1,4 @@
-//! Writing of open superblocks.
+//! Programming of open superblocks.
 
 use crate::ftl::array::Array;
 use crate::ftl::parts::frontier::{ABSENT, Frontier};
@@ -7,14 +7,14 @@ use crate::ops::{Cause, FlashOps, Untimed};
 use nacre_media::store::Store;
 
 impl<S: Store> Array<S> {
-    /// Units of space left in `frontier`.
+    /// Number of free units in `frontier`.
     #[inline]
     pub(crate) fn room(&self, frontier: usize) -> u32 {
         let open = &self.frontiers[frontier];
         open.units - open.taken
     }
 
-    /// Whether the unit of `page` is in the write buffer and has not been issued to the flash.
+    /// Whether the unit in `page` is in the write buffer and has not been issued to the flash.
     #[inline]
     pub(crate) fn is_held(&self, page: u32) -> bool {
         self.is_open[self.flash.block_of(page) as usize] && self.is_in_frontier(page)
@@ -25,7 +25,8 @@ impl<S: Store> Array<S> {
         self.frontiers.iter().any(|frontier| frontier.holds(page))
     }
 
-    /// Assigns the next unit of `frontier`, which has space, to `owner`; returns its number.
+    /// Assigns the next unit of `frontier` to `owner` and returns the page number. The frontier must have
+    /// space.
     #[inline]
     pub(crate) fn append<W: FlashOps>(
         &mut self,
@@ -40,15 +41,16 @@ impl<S: Store> Array<S> {
         page
     }
 
-    /// Units until the open operation of `frontier`, which has space, is full.
+    /// Number of units until the open operation of `frontier` is full. The frontier must have space.
     #[inline]
     pub(crate) fn until_complete(&self, frontier: usize) -> u32 {
         let open = &self.frontiers[frontier];
         open.operation_end - open.taken
     }
 
-    /// Takes the next units of `frontier`, at most until an operation is full; returns the number of the
-    /// first. The caller then sets their owners with [`Array::own`] and calls [`Array::issue_complete`].
+    /// Allocates up to `count` units of `frontier`, at most until an operation is full. Returns the number of
+    /// the first unit. The caller then sets the owners with [`Array::own`] and calls
+    /// [`Array::issue_complete`].
     #[inline]
     pub(crate) fn take(&mut self, frontier: usize, count: u32) -> u32 {
         let open = &mut self.frontiers[frontier];
@@ -58,7 +60,7 @@ impl<S: Store> Array<S> {
         first
     }
 
-    /// Issues the operation of `frontier` if it is full, unless the buffer holds it back.
+    /// Issues the operation of `frontier` if it is full, unless the buffer holds it back for overwrites.
     #[inline]
     pub(crate) fn issue_complete<W: FlashOps>(&mut self, frontier: usize, cause: Cause, work: &mut W) {
         let open = &self.frontiers[frontier];
@@ -67,8 +69,7 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// Issues a full operation of `frontier`: the latest one, or an earlier one that the buffer held back
-    /// until now.
+    /// Issues a full operation of `frontier`: the latest one, or an earlier one that the buffer held back.
     #[inline]
     fn complete_operation<W: FlashOps>(&mut self, frontier: usize, cause: Cause, work: &mut W) {
         if self.geometry.stripes.is_some() {
@@ -94,13 +95,13 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// Units of `frontier` that the buffer holds back.
+    /// Number of units of `frontier` that the buffer holds back.
     #[inline]
     pub(crate) fn held_units(&self, frontier: usize) -> u32 {
         if frontier < self.host_frontiers { self.rules.held_units } else { 0 }
     }
 
-    /// Closes the superblock of `frontier`: its units in the buffer are issued to the flash.
+    /// Closes the superblock of `frontier`, and issues its buffered units to the flash.
     pub(crate) fn seal<W: FlashOps>(&mut self, frontier: usize, cause: Cause, work: &mut W) {
         let open = self.frontiers[frontier];
         if open.superblock == ABSENT {
@@ -113,7 +114,7 @@ impl<S: Store> Array<S> {
         let place = self.place_of[open.superblock as usize] as usize;
         let erases = self.flash.blocks()[open.superblock as usize].erases;
         let state = &mut self.places[place];
-        // Space that SLC mode or an early close left unused is gained by the erase.
+        // The erase recovers the space that SLC mode or an early close left unused.
         (state.programmed, state.erases) = (self.geometry.units_per_superblock, erases);
         state.cleaned_at = self.programs.host;
         if frontier < self.host_frontiers {
@@ -132,7 +133,7 @@ impl<S: Store> Array<S> {
         self.issue_beyond(frontier, 0, cause, work);
     }
 
-    /// Issues the host data in the buffer; a partial operation is padded.
+    /// Issues the host data in the buffer. A partial operation is padded.
     pub(crate) fn flush<W: FlashOps>(&mut self, work: &mut W) {
         for frontier in 0..self.host_frontiers {
             self.pad(frontier);
@@ -140,7 +141,7 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// Handles a power loss: the buffer is empty, and each frontier continues with a new operation.
+    /// Discards the buffer after a power loss. Each frontier continues with a new operation.
     pub(crate) fn empty_buffer(&mut self) {
         for frontier in 0..self.frontiers.len() {
             self.pad(frontier);
@@ -148,7 +149,7 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// Operations in the buffer, full or partial.
+    /// Number of full or partial operations in the buffer.
     pub(crate) fn held_operations(&self) -> u64 {
         let held = |open: &Frontier| (open.taken - open.issued).div_ceil(self.geometry.operation_units);
         self.frontiers.iter().map(|open| u64::from(held(open))).sum()
@@ -188,7 +189,7 @@ impl<S: Store> Array<S> {
         self.places[place].programmed = 0;
         self.is_open[superblock as usize] = true;
         self.handles.open(frontier, self.frontiers.len(), superblock);
-        // While enough superblocks are erased, the host may fill one in SLC mode.
+        // While enough superblocks are erased, host data may use a superblock in SLC mode.
         let is_cached = frontier < self.host_frontiers
             && self.slc.has_room()
             && self.regions[self.region_of_frontier(frontier)].erased.len() > self.geometry.reserve as usize;

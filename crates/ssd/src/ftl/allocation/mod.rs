@@ -1,4 +1,4 @@
-//! Open superblocks, and allocation by plane.
+//! Open superblocks, and allocation of pages to planes.
 
 mod filling;
 mod planes;

@@ -1,4 +1,5 @@
-//! Regions of frontiers and slots, and the region of a page with allocation by plane or with reclaim groups.
+//! Regions of frontiers and slots, and selection of a page's region with allocation by plane or with reclaim
+//! groups.
 
 use crate::config::OPEN;
 use crate::ftl::array::Array;
@@ -9,21 +10,21 @@ use nacre_media::store::Store;
 use std::ops::Range;
 
 impl<S: Store> Array<S> {
-    /// The region that `frontier` fills. The frontiers of the host are first, then those of garbage
-    /// collection, then those of wear leveling, each in the order of the regions.
+    /// The region of `frontier`. Frontiers of the host are first, then those of garbage collection, then
+    /// those of wear leveling. Each group is in region order.
     #[inline]
     pub(crate) fn region_of_frontier(&self, frontier: usize) -> usize {
         if self.geometry.has_regions() { frontier % self.regions.len() } else { 0 }
     }
 
-    /// The frontier for host data of `handle` in `region`; among the frontiers of garbage collection, the one
-    /// with the same number corresponds to it.
+    /// The frontier for host data of `handle` in `region`. The garbage collection frontier with the same
+    /// number corresponds to it.
     #[inline]
     pub(crate) fn frontier_in(&self, handle: usize, region: usize) -> usize {
         handle * self.regions.len() + region
     }
 
-    /// The frontier of wear leveling in `region`.
+    /// The wear leveling frontier of `region`.
     #[inline]
     pub(crate) fn wear_frontier(&self, region: usize) -> usize {
         self.frontiers.len() - self.regions.len() + region
@@ -35,13 +36,13 @@ impl<S: Store> Array<S> {
         partition.first..partition.first + partition.count
     }
 
-    /// Superblocks that are being emptied.
+    /// Superblocks whose valid data is being relocated.
     pub(crate) fn relocations(&self) -> impl Iterator<Item = &Relocation> {
         self.regions.iter().filter_map(|region| region.relocation.as_ref())
     }
 
-    /// Counts a unit that the host programmed in the plane `region`, of data or of the mapping table, and
-    /// runs garbage collection if it is due.
+    /// Counts a unit of data or of the mapping table that the host programmed in the plane `region`. Runs
+    /// garbage collection if it is due.
     pub(crate) fn count_pace_of_plane<W: FlashOps>(&mut self, region: usize, work: &mut W) {
         let pace = self.geometry.pace_of_plane();
         let unpaced = &mut self.regions[region].unpaced;
@@ -52,8 +53,8 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// The region for `unit`, written through `handle`. `old` is its page, counted from 1, or 0 if it is
-    /// unmapped.
+    /// Selects the region for `unit`, which is written through `handle`. `old` is the current page of the
+    /// unit, counted from 1, or 0 if the unit is unmapped.
     #[inline(never)]
     pub(crate) fn region_for<W: FlashOps>(
         &mut self,
@@ -68,7 +69,7 @@ impl<S: Store> Array<S> {
         if !self.allocation.is_dynamic {
             return self.allocation.by_address(unit).0;
         }
-        // A unit in the buffer is overwritten there.
+        // A unit in the buffer is overwritten in place.
         if old != 0 {
             let region = self.geometry.region_of(self.flash.block_of(old - 1));
             if self.frontiers[self.frontier_in(handle, region)].holds(old - 1) {
@@ -83,8 +84,9 @@ impl<S: Store> Array<S> {
         self.next_region(handle, work)
     }
 
-    /// The reclaim group for `unit`: the one that the placement identifier names or, for a page of the mapping
-    /// table, the one given by its number. If it is full, the group with the least data.
+    /// Selects the reclaim group for `unit`. Host data uses the group that the placement identifier names,
+    /// and a mapping table page uses the group given by its number. If the group is full, the group with the
+    /// least data is used.
     fn group_for(&mut self, unit: u32) -> usize {
         let groups = self.geometry.regions;
         let named = match unit.checked_sub(self.geometry.logical_units) {
@@ -99,8 +101,8 @@ impl<S: Store> Array<S> {
         least.expect("a drive has groups")
     }
 
-    /// The region for the next page of `handle`: on the die that is free first, out of those with space, with
-    /// its planes in turn.
+    /// Selects the region for the next page of `handle`: the die with space that is free first, with its
+    /// planes in rotation.
     fn next_region<W: FlashOps>(&mut self, handle: usize, work: &mut W) -> usize {
         let Geometry { regions, planes, dies, .. } = self.geometry;
         let turn = self.allocation.turns[handle];
@@ -108,8 +110,8 @@ impl<S: Store> Array<S> {
         let in_order = &self.allocation.in_order;
         let region_at = |turn: u32| in_order[turn as usize] as usize;
         let with_space = turns.filter(|&turn| self.has_space_for_page(region_at(turn)));
-        // If several dies are free at the same time, the next one in turn is taken. If all are full, the plane
-        // with the least data is taken.
+        // If several dies are free at the same time, they are used in rotation. If all are full, the plane
+        // with the least data is used.
         let Some(next) =
             with_space.min_by_key(|&turn| work.die_free_from(self.geometry.die_of(region_at(turn))))
         else {
@@ -130,7 +132,7 @@ impl<S: Store> Array<S> {
         region
     }
 
-    /// Whether `region` has space for one page, or garbage collection can gain some.
+    /// Whether `region` has space for one page, or garbage collection can reclaim some.
     pub(crate) fn has_space_for_page(&self, region: usize) -> bool {
         let full = self
             .blocks
@@ -140,8 +142,8 @@ impl<S: Store> Array<S> {
         self.partitions[region].live + u64::from(self.geometry.units_per_page) <= most
     }
 
-    /// The superblock of `unit`, which was never written, in a drive that was filled in order, and the number
-    /// of the unit there.
+    /// The superblock of `unit`, and the number of the unit in the superblock, for a unit that was never
+    /// written in a drive that was filled sequentially.
     pub(crate) fn place_unwritten(&self, unit: u32) -> (u32, u32) {
         let geometry = &self.geometry;
         match geometry.is_by_plane() {
@@ -150,7 +152,7 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// The operation of `unit`, which was never written, in a drive that was filled in order.
+    /// The operation of `unit`, for a unit that was never written in a drive that was filled sequentially.
     #[inline]
     pub(crate) fn operation_unwritten(&self, unit: u32) -> u32 {
         let geometry = &self.geometry;

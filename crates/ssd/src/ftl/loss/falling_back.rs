@@ -1,14 +1,14 @@
-//! Older versions that a power loss restores.
+//! Restoration of older versions after a power loss.
 //!
-//! A page with an interrupted program is unreadable. The previous version is still in its own page, and
-//! recovery finds it, since it has the largest sequence number among the readable ones.
+//! A page whose program was interrupted is unreadable. The previous version of the unit is still in its page.
+//! Recovery restores it because it has the largest sequence number of all readable versions.
 
 use crate::ftl::array::Array;
 use crate::ftl::parts::frontier::ABSENT;
 use nacre_media::store::Store;
 use std::collections::BTreeMap;
 
-/// Pages with versions of a unit: sequence number and page.
+/// Pages that hold versions of a unit, each with its sequence number.
 type Pages = Vec<(u64, u32)>;
 
 impl<S: Store> Array<S> {
@@ -37,8 +37,8 @@ impl<S: Store> Array<S> {
                 held == before
             });
         let Some(&(sequence, page)) = older.max() else {
-            // That page was erased already. A drive would delay the erase until the replacement is
-            // programmed.
+            // The page with the previous version was already erased. A real drive would delay the erase until
+            // the replacement is programmed.
             return self.flash.fill(newest, before);
         };
         for &(_, torn) in pages.iter().filter(|&&(newer, _)| newer > sequence) {
@@ -49,7 +49,7 @@ impl<S: Store> Array<S> {
         self.table.set(unit, page + 1, &self.owners);
     }
 
-    /// Whether the superblock of `page` is not being emptied, so that its data stays as long as it is valid.
+    /// Whether the superblock of `page` is not being relocated, so that valid data stays there.
     fn is_kept(&self, page: u32) -> bool {
         let superblock = self.flash.block_of(page);
         self.place_of[superblock as usize] != ABSENT

@@ -1,4 +1,5 @@
-//! Pages that share a word line: an interrupted program of one damages those programmed before it.
+//! Pages that share a word line. An interrupted program damages the pages that were programmed earlier on the
+//! word line.
 
 use crate::flash::backend::Backend;
 use crate::ftl::paged::Paged;
@@ -6,18 +7,18 @@ use crate::layout::geometry::Cells;
 use nacre_media::store::Store;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Damage by a power loss to completed programs.
+/// Damage that a power loss causes to completed programs.
 #[derive(Debug, Default)]
 pub(crate) struct Damage {
-    /// Pages of the flash.
+    /// Number of damaged flash pages.
     pub(crate) pages: u64,
-    /// Units of the host whose current version on the flash was there. Unknown without data.
+    /// Host units whose current version in flash was damaged. Unknown if the drive does not store data.
     pub(crate) units: BTreeSet<u32>,
 }
 
 impl<S: Store> Paged<S> {
-    /// Damage by a power loss in addition to interrupted programs. With capacitors every program ends, and
-    /// pages in SLC mode share no word line.
+    /// Computes the damage that a power loss causes in addition to interrupted programs. There is none if
+    /// capacitors complete every program, or for pages in SLC mode, which share no word line.
     pub(crate) fn damage(&self, flash: &Backend) -> Damage {
         let mut damage = Damage::default();
         if !self.config.loses_paired_pages() {
@@ -39,8 +40,8 @@ impl<S: Store> Paged<S> {
         damage
     }
 
-    /// Units of the host whose current version on the flash is in one of these operations. A copy made by
-    /// garbage collection counts as the current one; its source is not used.
+    /// Host units whose current version in flash is in one of these operations. A copy made by garbage
+    /// collection replaces its source as the current version.
     fn units_on(&self, operations: &BTreeSet<(u32, u32)>, flash: &Backend) -> BTreeSet<u32> {
         let unfinished: BTreeSet<(u32, u32)> = flash.unfinished_programs().into_iter().collect();
         let mut newest = BTreeMap::new();

@@ -1,64 +1,64 @@
-//! Blocks: the members of each superblock, erases per block, and worn-out blocks.
+//! Blocks: the members of each superblock, erase counts, and worn-out blocks.
 //!
-//! A worn-out block is replaced by a spare block of its plane. If there is none, its superblock is retired,
-//! and its other blocks become spares.
+//! A worn-out block is replaced by a spare block of its plane. If the plane has no spare block, the
+//! superblock is retired, and its other blocks become spares.
 
 use crate::layout::geometry::Geometry;
 use nacre_kernel::Random;
 use nacre_kernel::state::State;
 
-/// No block.
+/// Marks a missing block.
 const NONE: u32 = u32::MAX;
 
-/// Endurance and initially bad blocks.
+/// Endurance of blocks, and initially bad blocks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Durability {
-    /// Mean erases that a block withstands; `None` means no limit.
+    /// Mean number of erases that a block withstands; `None` means no limit.
     pub(crate) endurance: Option<u64>,
-    /// Standard deviation of the erases that a block withstands, as a share of the mean.
+    /// Standard deviation of the number of erases that a block withstands, relative to the mean.
     pub(crate) spread: f64,
-    /// Share of initially bad blocks.
+    /// Fraction of blocks that are initially bad.
     pub(crate) bad: f64,
 }
 
-/// The blocks of all superblocks. A *lane* is a plane of a die. A superblock has one block in each lane of
-/// its region.
+/// Blocks of all superblocks. A *lane* is a plane of a die. A superblock has the same number of blocks in
+/// each lane of its region.
 #[derive(State)]
 pub(crate) struct Blocks {
-    /// Lanes of a region.
+    /// Number of lanes of a region.
     #[state(same)]
     lanes: u32,
     #[state(same)]
     per_lane: u32,
-    /// Blocks of a superblock in each lane.
+    /// Number of blocks of a superblock in each lane.
     #[state(skip = "from the configuration")]
     of_lane: u32,
-    /// Superblocks of a region.
+    /// Number of superblocks of a region.
     #[state(skip = "from the configuration")]
     superblocks: u32,
-    /// By superblock, and then by its first block in each lane, its second, and so on: the number of the block
-    /// in its lane, minus the number without bad blocks.
+    /// Block number in its lane, minus the number that it would have without bad blocks. Entries are ordered
+    /// by superblock, then by block within the lane, then by lane.
     #[state(sparse)]
     members: Vec<u32>,
-    /// Total erases of each block, by lane.
+    /// Erase count of each block, in lane order.
     #[state(sparse)]
     erases: Vec<u32>,
-    /// Erases that each block withstands; empty without a limit.
+    /// Number of erases that each block withstands; empty without a limit.
     limits: Vec<u32>,
     /// Spare blocks of each lane.
     #[state(elements_vary)]
     spares: Vec<Vec<u32>>,
     given_up: Vec<bool>,
-    /// Usable superblocks of each region.
+    /// Number of usable superblocks in each region.
     usable: Vec<u32>,
-    /// Initially bad blocks, and worn-out blocks.
+    /// Number of initially bad and worn-out blocks.
     pub(crate) bad: u32,
     pub(crate) retired: u32,
     erased: u64,
 }
 
 impl Blocks {
-    /// `per_lane` blocks in each lane of `geometry`.
+    /// Creates the tables for `per_lane` blocks in each lane of `geometry`.
     pub(crate) fn new(
         geometry: &Geometry,
         per_lane: u32,
@@ -89,7 +89,7 @@ impl Blocks {
             blocks.limits = (0..all).map(|_| draw().clamp(1.0, f64::from(u32::MAX - 1)) as u32).collect();
         }
         if durability.bad == 0.0 {
-            // Each superblock has the blocks with its number.
+            // Each superblock consists of the blocks with its number.
             blocks.spares = vec![(blocks.usable[0] * of_lane..per_lane).collect(); all_lanes];
         } else {
             blocks.find_good(durability.bad, &mut random);
@@ -99,7 +99,7 @@ impl Blocks {
         blocks
     }
 
-    /// Builds superblocks of good blocks; the remaining good blocks are spares.
+    /// Builds superblocks from good blocks. The remaining good blocks are spares.
     fn find_good(&mut self, bad: f64, random: &mut Random) {
         for lane in 0..self.erases.len() / self.per_lane as usize {
             let good: Vec<u32> = (0..self.per_lane).filter(|_| !random.chance(bad)).collect();
@@ -125,7 +125,7 @@ impl Blocks {
         }
     }
 
-    /// A block of `superblock`, as its number in the lane; [`NONE`] if it is missing.
+    /// Number in its lane of member `member` of `superblock`, or [`NONE`] if the block is missing.
     #[inline]
     fn member(&self, superblock: u32, member: u32) -> u32 {
         self.first_place(superblock, member).wrapping_add(self.members[self.place(superblock, member)])
@@ -141,18 +141,18 @@ impl Blocks {
         (superblock * self.lanes * self.of_lane + member) as usize
     }
 
-    /// The number of that block without bad blocks.
+    /// Number that this member would have without bad blocks.
     #[inline]
     fn first_place(&self, superblock: u32, member: u32) -> u32 {
         superblock % self.superblocks * self.of_lane + member / self.lanes
     }
 
-    /// The first lane of the region of `superblock`, out of all lanes.
+    /// First lane of the region of `superblock`, counted over the whole drive.
     fn first_lane(&self, superblock: u32) -> u32 {
         superblock / self.superblocks * self.lanes
     }
 
-    /// Usable superblocks.
+    /// Lists the usable superblocks.
     pub(crate) fn usable(&self) -> Vec<u32> {
         (0..self.given_up.len() as u32).filter(|&superblock| !self.given_up[superblock as usize]).collect()
     }
@@ -162,7 +162,7 @@ impl Blocks {
         self.usable[region]
     }
 
-    /// Number of usable superblocks, by region.
+    /// Number of usable superblocks in each region.
     pub(crate) fn usable_counts(&self) -> impl Iterator<Item = u32> {
         self.usable.iter().copied()
     }
@@ -172,7 +172,7 @@ impl Blocks {
         self.spares.iter().map(Vec::len).sum()
     }
 
-    /// Total erases of each block, by lane.
+    /// Erase count of each block, in lane order.
     pub(crate) fn erases(&self) -> &[u32] {
         &self.erases
     }
@@ -183,10 +183,10 @@ impl Blocks {
         (self.members.len() + self.erases.len() + self.limits.len()) as u64 * 4
     }
 
-    /// Total erases of superblocks until fewer than `needed` of them are left in one region. Worn-out blocks
-    /// are replaced by the spares of their lane; without spares, their superblock is retired. `rates` are the
-    /// relative erase rates of the superblocks, with mean 1; when superblocks are retired, the others take
-    /// all erases. `bad` is the share of initially bad blocks. `None` without a limit.
+    /// Total number of superblock erases until a region has fewer than `needed` superblocks left. Worn-out
+    /// blocks are replaced by the spares of their lane; without spares, their superblock is retired. `rates`
+    /// are the relative erase rates of the superblocks, with mean 1. The remaining superblocks receive the
+    /// erases of retired ones. `bad` is the fraction of initially bad blocks. `None` means no limit.
     pub(crate) fn life(&self, rates: &[f64], needed: u32, bad: f64) -> Option<f64> {
         if self.limits.is_empty() {
             return None;
@@ -195,8 +195,8 @@ impl Blocks {
         let of_lane = self.of_lane as usize;
         let superblocks = (good / of_lane).min(self.superblocks as usize);
         let spares = good - superblocks * of_lane;
-        // In each turn, every superblock is erased at its rate. Entry `n` of `of_region` is the turn after
-        // which `n` superblocks are left; entries of few superblocks are not needed.
+        // In each round, every superblock is erased at its rate. Entry `n` of `of_region` is the round after
+        // which `n` superblocks are left. Entries for fewer than `needed` superblocks are not computed.
         let mut last = f64::INFINITY;
         let (mut left, mut slowest) = (Vec::new(), Vec::new());
         for (region, rates) in rates.chunks(self.superblocks as usize).enumerate() {
@@ -204,15 +204,14 @@ impl Blocks {
             let lanes = self.lanes as usize;
             for lane in region * lanes..(region + 1) * lanes {
                 let from = lane * self.per_lane as usize;
-                // All limits have the same distribution, so it does not matter which blocks are spares or
-                // bad.
+                // All limits have the same distribution, so it does not matter which blocks are spare or bad.
                 let limits = &self.limits[from..from + superblocks * of_lane];
                 let by_superblock = limits.chunks(of_lane).zip(rates);
                 let mut turns: Vec<f64> = by_superblock
                     .flat_map(|(limits, rate)| limits.iter().map(move |&limit| f64::from(limit) / rate))
                     .collect();
                 turns.sort_unstable_by(|a, b| b.total_cmp(a));
-                // A superblock is left while the lane has blocks for it, including the spares.
+                // A superblock remains usable while the lane has blocks for it, including spares.
                 for (before, left) in of_region.iter_mut().enumerate() {
                     if let Some(last) = ((before + 1) * of_lane).checked_sub(spares + 1) {
                         *left = left.min(turns[last]);
@@ -229,7 +228,7 @@ impl Blocks {
         Some(left.iter().zip(&slowest).map(|(&turns, rate)| turns.min(last) * rate).sum())
     }
 
-    /// Erases all blocks of `superblock`. Returns `false` if it must be retired.
+    /// Erases all blocks of `superblock`. Returns `false` if the superblock must be retired.
     pub(crate) fn erase(&mut self, superblock: u32) -> bool {
         self.erased += u64::from(self.lanes * self.of_lane);
         let mut is_complete = true;
@@ -263,7 +262,8 @@ impl Blocks {
         }
     }
 
-    /// Panics unless every block is in a superblock, spare, bad, or retired, and every erase was counted.
+    /// Panics unless every block belongs to a superblock, or is spare, bad, or retired, and every erase was
+    /// counted.
     pub(crate) fn check_invariants(&self, superblock_erases: u64) {
         let of_superblock = u64::from(self.lanes * self.of_lane);
         let in_use: u64 = self.usable.iter().map(|&usable| u64::from(usable) * of_superblock).sum();

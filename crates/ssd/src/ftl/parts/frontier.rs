@@ -3,30 +3,30 @@
 use crate::layout::geometry::{Cells, Geometry};
 use nacre_kernel::state::Value;
 
-/// Absent number, of a superblock or a slot.
+/// Marks an absent superblock or slot.
 pub(crate) const ABSENT: u32 = u32::MAX;
 
 /// An open superblock.
 #[derive(Clone, Copy, Debug, Value)]
 pub(crate) struct Frontier {
     pub(crate) superblock: u32,
-    /// Number of its first unit.
+    /// Number of the first unit.
     pub(crate) base: u32,
-    /// Its capacity in units.
+    /// Capacity in units.
     pub(crate) units: u32,
     pub(crate) cells: Cells,
-    /// Units taken.
+    /// Number of allocated units.
     pub(crate) taken: u32,
-    /// Units in operations that were issued to the flash; later ones are in the write buffer.
+    /// Number of units in operations that were issued to the flash. Later units are in the write buffer.
     pub(crate) issued: u32,
     /// Unit at which the open operation ends.
     pub(crate) operation_end: u32,
-    /// Next operation to be issued.
+    /// Next operation to issue.
     pub(crate) next_operation: u32,
 }
 
 impl Frontier {
-    /// No superblock is open.
+    /// Frontier without an open superblock.
     pub(crate) const NONE: Frontier = Frontier {
         superblock: ABSENT,
         base: 0,
@@ -51,7 +51,7 @@ impl Frontier {
         }
     }
 
-    /// Whether `page` is taken and still in the write buffer.
+    /// Whether `page` is allocated and still in the write buffer.
     #[inline]
     pub(crate) fn holds(&self, page: u32) -> bool {
         page.wrapping_sub(self.base + self.issued) < self.taken - self.issued

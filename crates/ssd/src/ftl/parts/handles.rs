@@ -1,8 +1,8 @@
-//! Reclaim unit handles of NVMe flexible data placement (FDP): the handle of each unit, and its host writes,
-//! relocations, and events.
+//! Reclaim unit handles of NVMe flexible data placement (FDP): the handle of each unit, and the host writes,
+//! relocations, and events of each handle.
 //!
-//! Writes through one handle fill separate superblocks. Garbage collection mixes the data of initially isolated
-//! handles and keeps the data of each persistently isolated handle separate.
+//! Writes through different handles fill separate superblocks. Garbage collection mixes the data of initially
+//! isolated handles, and keeps the data of each persistently isolated handle separate.
 
 use crate::config::Config;
 use crate::ftl::parts::frontier::{ABSENT, Frontier};
@@ -10,23 +10,23 @@ use crate::layout::geometry::Geometry;
 use nacre_kernel::Column;
 use nacre_kernel::state::{State, Value};
 
-/// Changes of the reclaim unit that a handle references.
+/// Number of times that a handle changed to another reclaim unit.
 #[derive(Clone, Copy, Debug, Default, Value)]
 struct Changes {
-    /// By the drive (event 81h).
+    /// Changes made by the drive (event 81h).
     modified: u64,
-    /// By the drive, before the reclaim unit was written to capacity (event 0h).
+    /// Changes made by the drive before the reclaim unit was written to capacity (event 0h).
     not_fully_written: u64,
 }
 
-/// The handles of a drive; with a single handle, nothing is counted.
+/// The handles of a drive. A drive with a single handle has no counters.
 #[derive(State)]
 pub(crate) struct Handles {
     #[state(skip = "from the configuration")]
     count: u32,
     #[state(skip = "from the configuration")]
     has_statistics: bool,
-    /// By handle: its part of the data. Garbage collection keeps parts separate.
+    /// Data group of each handle. Garbage collection keeps the groups separate.
     #[state(skip = "from the configuration")]
     parts: Vec<u8>,
     /// Handle and reclaim group of the current request.
@@ -37,24 +37,26 @@ pub(crate) struct Handles {
     /// Number of reclaim groups.
     #[state(skip = "from the configuration")]
     groups: u32,
-    /// Host units since measurement started for which their reclaim group had no space.
+    /// Host units that were written to another reclaim group because theirs had no space, since measurement
+    /// started.
     redirected: u64,
-    /// By physical unit: the handle that it was written through.
+    /// Handle through which each physical unit was written.
     #[state(sparse)]
     of_page: Vec<u8>,
-    /// By superblock: the part of the data that it was opened for.
+    /// Data group for which each superblock was opened.
     of_superblock: Vec<u8>,
-    /// By region: the part of the data that wear leveling moved last.
+    /// Data group that wear leveling moved most recently, for each region.
     leveled: Vec<u8>,
-    /// By handle: host units since measurement started, and units that were moved.
+    /// Number of host units written through each handle since measurement started.
     written: Vec<u64>,
+    /// Number of units of each handle that were moved since measurement started.
     moved: Vec<u64>,
-    /// By handle, since measurement started.
+    /// Changes of the reclaim unit for each handle, since measurement started.
     changes: Vec<Changes>,
 }
 
 impl Handles {
-    /// Handles of `config`.
+    /// Creates the handles of `config`.
     pub(crate) fn new(config: &Config, geometry: &Geometry) -> Handles {
         let mapping = config.mapping();
         let (count, several) = (mapping.handles(), mapping.handles() > 1);
@@ -76,12 +78,12 @@ impl Handles {
         }
     }
 
-    /// Open superblocks of garbage collection.
+    /// Number of garbage collection frontiers.
     pub(crate) fn cleaning_frontiers(&self) -> usize {
         self.parts.last().map_or(1, |&last| usize::from(last) + 1)
     }
 
-    /// Whether the drive has flexible data placement, and its log page of statistics.
+    /// Whether the drive supports flexible data placement and its statistics log page.
     pub(crate) fn has_statistics(&self) -> bool {
         self.has_statistics
     }
@@ -90,13 +92,13 @@ impl Handles {
         self.count as usize
     }
 
-    /// Whether there is more than one handle.
+    /// Whether the drive has more than one handle.
     #[inline]
     pub(crate) fn are_several(&self) -> bool {
         self.count > 1
     }
 
-    /// Selects the handle and the reclaim group for a request of `volume`, its placement identifier.
+    /// Selects the handle and the reclaim group for a request. `volume` is its placement identifier.
     #[inline]
     pub(crate) fn choose(&mut self, volume: u32) {
         if self.count > 1 {
@@ -112,12 +114,12 @@ impl Handles {
         self.group as usize
     }
 
-    /// Counts a unit, of the host or not, that goes to another reclaim group than the one it names.
+    /// Counts a host or table unit that is written to a reclaim group other than the one it names.
     pub(crate) fn count_redirected(&mut self, is_host: bool) {
         self.redirected += u64::from(is_host);
     }
 
-    /// Host units for which their reclaim group had no space; `None` without reclaim groups.
+    /// Number of host units whose reclaim group had no space; `None` without reclaim groups.
     pub(crate) fn redirected(&self) -> Option<u64> {
         (self.groups > 1).then_some(self.redirected)
     }
@@ -128,7 +130,7 @@ impl Handles {
         self.current as usize
     }
 
-    /// Counts that the host programs `page`.
+    /// Counts a host program of `page`.
     #[inline]
     pub(crate) fn count_written(&mut self, page: u32) {
         if self.count > 1 {
@@ -137,7 +139,7 @@ impl Handles {
         }
     }
 
-    /// Counts that a host unit moved from page `from` to page `to`.
+    /// Counts the move of a host unit from page `from` to page `to`.
     #[inline]
     pub(crate) fn count_moved(&mut self, from: u32, to: u32) {
         if let Some(&handle) = self.of_page.get(from as usize) {
@@ -146,7 +148,8 @@ impl Handles {
         }
     }
 
-    /// Counts that the handle of `frontier` references another reclaim unit than its superblock.
+    /// Counts that the handle of `frontier` changes to another reclaim unit. `is_full` tells whether the
+    /// former unit was full.
     pub(crate) fn count_changed(&mut self, frontier: usize, is_full: bool) {
         let regions = self.leveled.len();
         if let Some(changes) = self.changes.get_mut(frontier / regions) {
@@ -162,8 +165,8 @@ impl Handles {
         self.moved.fill(0);
     }
 
-    /// By handle: host units, units moved, write amplification, and changes of the reclaim unit. A handle without
-    /// host writes has no write amplification.
+    /// Columns with one row per handle: host units, units moved, write amplification, and changes of the
+    /// reclaim unit. A handle without host writes has no write amplification.
     pub(crate) fn columns(&self) -> Vec<Column> {
         if self.count == 1 {
             return Vec::new();
@@ -188,21 +191,22 @@ impl Handles {
         ]
     }
 
-    /// The garbage collection frontier, among those of the region of `superblock`, that takes its valid
-    /// units.
+    /// The garbage collection frontier that receives the valid units of `superblock`, among the frontiers of
+    /// its region.
     #[inline]
     pub(crate) fn cleaning_frontier(&self, superblock: u32) -> usize {
         self.of_superblock.get(superblock as usize).map_or(0, |&part| usize::from(part))
     }
 
-    /// Selects the part of the data that wear leveling moves next, from `superblock` of `region`. Returns whether
-    /// the part changed, so that another superblock must be opened.
+    /// Selects the data group that wear leveling moves next, from `superblock` of `region`. Returns whether
+    /// the group changed, which requires another open superblock.
     pub(crate) fn level(&mut self, region: usize, superblock: u32) -> bool {
         let part = self.cleaning_frontier(superblock) as u8;
         std::mem::replace(&mut self.leveled[region], part) != part
     }
 
-    /// Sets the handle of `superblock`, which is opened for `frontier`, out of `frontiers`.
+    /// Sets the data group of `superblock`, which is opened for `frontier`. `frontiers` is the number of all
+    /// frontiers.
     pub(crate) fn open(&mut self, frontier: usize, frontiers: usize, superblock: u32) {
         let part = self.of_frontier(frontier, frontiers);
         if let Some(of) = self.of_superblock.get_mut(superblock as usize) {
@@ -210,21 +214,21 @@ impl Handles {
         }
     }
 
-    /// The part of the data that `frontier` receives. The frontiers of the host and of garbage collection come
-    /// first, by handle and region; those of wear leveling come last, by region.
+    /// The data group that `frontier` receives. Frontiers of the host and of garbage collection come first,
+    /// ordered by handle and region. Frontiers of wear leveling come last, ordered by region.
     fn of_frontier(&self, frontier: usize, frontiers: usize) -> u8 {
         let regions = self.leveled.len();
         match (frontier + regions).checked_sub(frontiers) {
             Some(region) => self.leveled[region],
             None => {
                 let number = frontier / regions;
-                // Garbage collection has one for each part.
+                // Garbage collection has one frontier per data group.
                 self.parts.get(number).copied().unwrap_or_else(|| (number - self.parts.len()) as u8)
             }
         }
     }
 
-    /// Panics if `page`, which is valid, is in a `superblock` of another part of the data.
+    /// Panics if the valid `page` is in a `superblock` of another data group.
     pub(crate) fn check_part(&self, page: usize, superblock: usize) {
         if self.are_several() {
             let part = self.parts[usize::from(self.of_page[page])];
@@ -232,7 +236,7 @@ impl Handles {
         }
     }
 
-    /// Panics if an open superblock belongs to another part of the data than its frontier.
+    /// Panics if an open superblock and its frontier have different data groups.
     pub(crate) fn check_invariants(&self, frontiers: &[Frontier]) {
         if !self.are_several() {
             return;

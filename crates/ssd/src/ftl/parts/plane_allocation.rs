@@ -1,31 +1,32 @@
-//! Allocation of host pages to planes: by address, or to the die that is free first.
+//! Allocation of host pages to planes: according to the address, or to the die that is free first.
 
 use crate::config::{Allocation, Config, Order};
 use crate::layout::divisor::Divisor;
 use crate::layout::geometry::Geometry;
 use nacre_kernel::state::State;
 
-/// Allocation of pages to planes.
+/// State of the allocation of pages to planes.
 #[derive(State)]
 pub(crate) struct PlaneAllocation {
-    /// Whether the next page goes to the die that is free first; otherwise, its address determines its plane.
+    /// Whether the next page goes to the die that is free first. Otherwise, the address of the page
+    /// determines its plane.
     #[state(skip = "from the configuration")]
     pub(crate) is_dynamic: bool,
     #[state(skip = "from the configuration")]
     by_page: Divisor,
     #[state(skip = "from the configuration")]
     by_regions: Divisor,
-    /// Planes in the order of consecutive pages; a single entry with superblocks that span all dies.
+    /// Planes in the order of consecutive pages; a single entry if superblocks span all dies.
     #[state(skip = "from the configuration")]
     pub(crate) in_order: Vec<u32>,
-    /// By placement handle: position in that order from which the next free die is searched.
+    /// Position in that order at which the search for the next free die starts, for each placement handle.
     pub(crate) turns: Vec<u32>,
-    /// By placement handle and die: the plane that took the last page, by its number on the die.
+    /// Number on the die of the plane that received the last page, for each placement handle and die.
     pub(crate) last_planes: Vec<u32>,
 }
 
 impl PlaneAllocation {
-    /// Allocation of `config`, which was validated.
+    /// Creates the allocation for the validated configuration `config`.
     pub(crate) fn new(config: &Config, geometry: &Geometry) -> PlaneAllocation {
         let mapping = config.mapping();
         let is_dynamic = matches!(mapping.allocation, Allocation::Dynamic(_));
@@ -44,7 +45,7 @@ impl PlaneAllocation {
         }
     }
 
-    /// The plane of `unit` by its address, and the number of pages before it in that plane.
+    /// The plane that the address of `unit` determines, and the number of earlier pages in that plane.
     pub(crate) fn by_address(&self, unit: u32) -> (usize, u32) {
         let (page, _) = self.by_page.divide(unit);
         let (before, turn) = self.by_regions.divide(page);
@@ -52,7 +53,7 @@ impl PlaneAllocation {
     }
 }
 
-/// The planes of `config` in this order, fastest first.
+/// The planes of `config`. The first dimension of `order` varies fastest.
 fn in_order(config: &Config, order: Order) -> Vec<u32> {
     let sizes = [config.channels, config.ways, config.planes];
     let number = |page: u32| {

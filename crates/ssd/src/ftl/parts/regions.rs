@@ -1,8 +1,8 @@
-//! Regions: parts of a drive with their own frontiers and garbage collection.
+//! Regions: subsets of a drive with separate frontiers and garbage collection.
 //!
-//! With superblocks that span all dies, the drive is one region. With allocation by plane, each plane is a
-//! region, and its superblocks are single blocks. A region has its own write frontiers, erased superblocks,
-//! and victim.
+//! If superblocks span all dies, the drive is one region. With allocation by plane, each plane is a region,
+//! and its superblocks are single blocks. Each region has its write frontiers, erased superblocks, and
+//! victim.
 
 use crate::ftl::parts::emptying::Relocation;
 use crate::ftl::parts::frontier::ABSENT;
@@ -12,27 +12,27 @@ use nacre_kernel::state::State;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// Erased superblocks and garbage collection of a region.
+/// Erased superblocks and garbage collection state of a region.
 #[derive(State)]
 pub(crate) struct Region {
-    /// Erased superblocks, with the key that orders them for writing.
+    /// Erased superblocks, each with the key that determines the write order.
     pub(crate) erased: BTreeSet<(u64, u32)>,
     /// Empty slots.
     #[state(varies)]
     pub(crate) empty: Vec<u32>,
-    /// The superblock erased last.
+    /// The most recently erased superblock.
     pub(crate) last_erased: u32,
     #[state(varies)]
     pub(crate) relocation: Option<Relocation>,
-    /// Units that the host programmed in a plane since the last run of garbage collection.
+    /// Number of units that the host programmed in a plane since the last run of garbage collection.
     pub(crate) unpaced: u32,
-    /// Number of erased superblocks below which garbage collection starts: the number that the policy asks
-    /// for, or the reserve.
+    /// Number of erased superblocks below which garbage collection starts: the number that the policy
+    /// requires, or the reserve.
     pub(crate) kept_erased: u32,
 }
 
 impl Region {
-    /// An empty region with these slots.
+    /// Creates an empty region with these slots.
     pub(crate) fn new(places: Range<usize>) -> Region {
         Region {
             erased: BTreeSet::new(),
@@ -45,7 +45,7 @@ impl Region {
     }
 }
 
-/// A partition for each region, with slots for its `usable` superblocks.
+/// Creates a partition for each region, with slots for its `usable` superblocks.
 pub(crate) fn partitions_by_region(usable: &[u32], geometry: &Geometry) -> Vec<Partition> {
     let mut counts = vec![0; geometry.regions as usize];
     usable.iter().for_each(|&superblock| counts[geometry.region_of(superblock)] += 1);

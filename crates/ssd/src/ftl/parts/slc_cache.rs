@@ -1,16 +1,17 @@
-//! SLC cache: superblocks that the host fills in SLC mode while enough superblocks are erased.
+//! SLC cache: superblocks that the host writes in SLC mode while enough superblocks are erased.
 //!
-//! SLC mode programs and reads faster, and a superblock holds less data. Garbage collection moves the data
-//! out of SLC mode. It selects these superblocks early, since they hold little valid data for their size.
+//! SLC mode programs and reads faster, and a superblock in SLC mode holds less data. Garbage collection moves
+//! the data to superblocks that use all bits per cell. It selects SLC superblocks early, because they hold
+//! little valid data relative to their size.
 
 use crate::config::Config;
 use crate::layout::geometry::{Cells, Geometry};
 use nacre_kernel::state::State;
 
-/// Superblocks in SLC mode.
+/// Set of superblocks in SLC mode.
 #[derive(State)]
 pub(crate) struct SlcCache {
-    /// Units per superblock in SLC mode; 0 without a cache.
+    /// Number of units per superblock in SLC mode; 0 without a cache.
     #[state(skip = "from the configuration")]
     units: u32,
     /// Maximum number of superblocks in SLC mode.
@@ -22,12 +23,12 @@ pub(crate) struct SlcCache {
 }
 
 impl SlcCache {
-    /// No cache.
+    /// Creates a disabled cache.
     pub(crate) fn none() -> SlcCache {
         SlcCache { units: 0, most: 0, is_single: Vec::new(), count: 0 }
     }
 
-    /// Empty cache of `config`.
+    /// Creates an empty cache for `config`.
     pub(crate) fn new(config: &Config, geometry: &Geometry) -> SlcCache {
         let Some(cache) = &config.mapping().slc_cache else { return SlcCache::none() };
         let units = geometry.units_per_superblock / config.pages * config.single_pages();
@@ -54,14 +55,14 @@ impl SlcCache {
         self.count < self.most
     }
 
-    /// Sets the erased `superblock` to SLC mode; returns its units.
+    /// Switches the erased `superblock` to SLC mode and returns its capacity in units.
     pub(crate) fn open(&mut self, superblock: u32) -> u32 {
         self.is_single[superblock as usize] = true;
         self.count += 1;
         self.units
     }
 
-    /// Notes the erase of `superblock`.
+    /// Records the erase of `superblock`.
     pub(crate) fn erase(&mut self, superblock: u32) {
         if self.cells(superblock) == Cells::Single {
             self.is_single[superblock as usize] = false;
@@ -69,7 +70,7 @@ impl SlcCache {
         }
     }
 
-    /// Superblocks in SLC mode.
+    /// Number of superblocks in SLC mode.
     pub(crate) fn count(&self) -> u32 {
         self.count
     }

@@ -1,4 +1,4 @@
-//! Bit errors of pages that the drive reads to copy them.
+//! Bit errors of pages that the drive reads in order to copy them.
 
 use super::{Errors, Sensing};
 use crate::ops::Copied;
@@ -6,8 +6,8 @@ use nacre_kernel::Time;
 use nacre_media::flash::Block;
 
 impl Errors {
-    /// Reads a unit at `at` to copy it, in a superblock with this many erases. Returns whether it is
-    /// uncorrectable: if it is not rebuilt either, it is lost without a copy.
+    /// Reads a unit at time `at` in order to copy it, from a superblock with `erases` erases. Returns whether
+    /// the unit is uncorrectable. If it cannot be rebuilt either, its data is lost.
     pub(crate) fn copy(&mut self, copied: &Copied, erases: u32, at: Time) -> bool {
         let Copied { from, owner, cells, .. } = *copied;
         if owner >= self.geometry.logical_units {
@@ -21,8 +21,8 @@ impl Errors {
         found.is_lost && !self.is_lost((owner, 1))
     }
 
-    /// Copies a unit inside its die at `at`: its bit errors are in the copy, in addition to new ones. Nothing
-    /// is decoded, so they are not detected.
+    /// Copies a unit inside its die at time `at`. The copy has the bit errors of the source in addition to
+    /// new ones. Nothing is decoded, so the errors are not detected.
     pub(crate) fn copy_inside(&mut self, copied: &Copied, blocks: &[Block], at: Time) {
         let Copied { from, to, owner, cells, .. } = *copied;
         if owner >= self.geometry.logical_units {
@@ -38,7 +38,7 @@ impl Errors {
         }
     }
 
-    /// Read retries of the operation of `superblock` whose units were copied, and its decoding time.
+    /// Removes and returns the read retries and the decoding time of the copied operation of `superblock`.
     pub(crate) fn take_copied(&mut self, superblock: u32) -> Sensing {
         let sensing = std::mem::take(&mut self.copying[self.geometry.region_of(superblock)]);
         self.counts.retries += u64::from(sensing.senses);

@@ -1,7 +1,7 @@
 //! Bit errors of reads, and their correction.
 //!
-//! Pages have no individual state. The number of bit errors of a codeword follows from its number, the erases
-//! of its superblock, and the mean rate at that time.
+//! Pages have no individual error state. The number of bit errors of a codeword is computed from its number,
+//! the erases of its superblock, and the mean rate at that time.
 
 mod carried;
 mod copying;
@@ -24,28 +24,30 @@ use std::collections::BTreeSet;
 /// Counters since measurement started.
 #[derive(Clone, Copy, Debug, Default, Value)]
 struct Counts {
-    /// Units that had bit errors that were corrected, and these bits.
+    /// Number of units with corrected bit errors.
     corrected_units: u64,
+    /// Number of corrected bit errors.
     corrected_bits: u64,
-    /// Reads of units by the host and by the drive with read retries, and the number of retries.
+    /// Number of host and drive reads of units that required read retries.
     retried: u64,
+    /// Number of read retries.
     retries: u64,
-    /// Reads of units with uncorrectable bit errors.
+    /// Number of reads of units with uncorrectable bit errors.
     uncorrectable: u64,
-    /// Superblocks whose data was moved because of many reads of one of their blocks.
+    /// Number of superblocks that were moved because one of their blocks was read too often.
     refreshes: u64,
 }
 
-/// A superblock.
+/// Error-related state of a superblock.
 #[derive(Clone, Copy, Debug, Default, Value)]
 struct Row {
-    /// Its erases when its reads were last counted.
+    /// Erase count when reads were last counted.
     erases: u32,
-    /// When the first page of its content was programmed.
+    /// Time when the first page of the current content was programmed.
     since: Time,
 }
 
-/// Result of reading units of one operation.
+/// Result of a read of units of one operation.
 #[derive(Clone, Copy, Debug, Default, Value)]
 pub(crate) struct Sensing {
     /// Number of read retries.
@@ -55,7 +57,7 @@ pub(crate) struct Sensing {
     pub(crate) is_lost: bool,
 }
 
-/// Bit errors, and the code against them.
+/// Bit error model of a drive, and its error-correcting code.
 #[derive(State)]
 #[state(after = "Self::check_restored")]
 pub(crate) struct Errors {
@@ -67,25 +69,25 @@ pub(crate) struct Errors {
     geometry: Geometry,
     #[state(skip = "drawn from the seed")]
     seed: u64,
-    /// By superblock.
+    /// State of each superblock.
     rows: Vec<Row>,
-    /// Reads since the erase, by block of a superblock.
+    /// Number of reads since the last erase, for each block of a superblock.
     #[state(sparse)]
     reads: Vec<u32>,
-    /// Units of the host whose data is lost: they were uncorrectable, and have not been rewritten.
+    /// Host units whose data is lost. They were uncorrectable and have not been rewritten.
     lost: BTreeSet<u32>,
-    /// Units lost since measurement started.
+    /// Number of units lost since measurement started.
     losses: u64,
     report: LossReport,
-    /// Reads of a block after which its superblock is refreshed.
+    /// Number of reads of a block after which its superblock is refreshed.
     #[state(skip = "from the configuration")]
     refresh_reads: u32,
-    /// The superblock with a block that was read too often.
+    /// Superblock with a block that was read too often.
     #[state(varies)]
     due: Option<u32>,
-    /// For each region, the units that are copied next, after one read.
+    /// Result of the read for the units that are copied next, for each region.
     copying: Vec<Sensing>,
-    /// Bit errors that pages had when they were copied without correction.
+    /// Bit errors of pages that were copied without correction.
     carried: Carried,
     counts: Counts,
     rebuilds: OptionalPart<Rebuilds>,
@@ -105,7 +107,7 @@ impl Errors {
         }
     }
 
-    /// Restarts the read counts of `superblock` after its latest erase.
+    /// Resets the read counts of `superblock` after its latest erase.
     fn count_from_erase(&mut self, superblock: u32, erases: u32) {
         let row = &mut self.rows[superblock as usize];
         if row.erases != erases {
@@ -116,7 +118,7 @@ impl Errors {
         }
     }
 
-    /// The first page of `superblock` is programmed at `at`.
+    /// Records that the first page of `superblock` is programmed at `at`.
     pub(crate) fn begin_filling(&mut self, superblock: u32, at: Time) {
         self.rows[superblock as usize].since = at;
     }
@@ -127,7 +129,7 @@ impl Errors {
         (superblock * self.geometry.blocks_per_superblock() + self.geometry.lane_of(index, cells)) as usize
     }
 
-    /// Counts reads of a page in a block of `superblock`.
+    /// Counts `times` reads of a page in a block of `superblock`.
     fn disturb(&mut self, superblock: u32, block: usize, times: u32) {
         self.reads[block] = self.reads[block].saturating_add(times);
         if self.reads[block] >= self.refresh_reads {
@@ -135,13 +137,14 @@ impl Errors {
         }
     }
 
-    /// Result of reading `page` at `at`, in a superblock with this many erases and this cell mode. Pages in
-    /// SLC mode have no bit errors.
+    /// Returns the result of a read of `page` at time `at`, in a superblock with this number of erases and
+    /// this cell mode. Pages in SLC mode have no bit errors.
     pub(crate) fn decode(&mut self, page: u32, erases: u32, cells: Cells, at: Time) -> Sensing {
         self.decode_in((self.block_of(page, cells), page, 0), erases, cells, at)
     }
 
-    /// As before, for codewords in `block`, identified by a page and the number of its first codeword.
+    /// Returns the result for codewords in `block`, identified by a page and the number of the first
+    /// codeword.
     fn decode_in(
         &mut self,
         (block, page, first): (usize, u32, u32),
@@ -173,7 +176,7 @@ impl Errors {
         sensing
     }
 
-    /// Mean bit errors of a codeword of `page` in `block` from its own retention and wear.
+    /// Mean number of bit errors of a codeword of `page` in `block` due to retention and wear.
     fn mean(&mut self, (block, page): (usize, u32), erases: u32, cells: Cells, at: Time) -> f64 {
         let superblock = page >> self.geometry.shift;
         self.count_from_erase(superblock, erases);
@@ -185,13 +188,13 @@ impl Errors {
         share * self.code.layout().codeword_bits as f64
     }
 
-    /// Bit errors of one codeword with that mean, plus those copied with the page.
+    /// Number of bit errors of one codeword with that mean, plus those that were copied with the page.
     fn wrong_bits(&self, mean: f64, page: u32, erases: u32, codeword: u32) -> u32 {
         let own = quantile::poisson(mean, quantile::place(self.seed, page, erases, codeword));
         own.saturating_add(self.carried.of(page, codeword))
     }
 
-    /// The data of `unit` is lost.
+    /// Records that the data of `unit` is lost.
     pub(crate) fn lose(&mut self, unit: u32) {
         if self.lost.insert(unit) {
             self.losses += 1;
@@ -199,7 +202,7 @@ impl Errors {
         }
     }
 
-    /// Whether one of these units is lost.
+    /// Whether any of these units has lost its data.
     pub(crate) fn is_lost(&self, (unit, units): (u32, u32)) -> bool {
         self.lost.range(unit..unit + units).next().is_some()
     }
@@ -219,17 +222,17 @@ impl Errors {
         }
     }
 
-    /// Clears the loss of `unit` after the host wrote or trimmed all of it, or it became unmapped.
+    /// Clears the loss of `unit` after the host wrote or trimmed the whole unit, or the unit became unmapped.
     pub(crate) fn replace(&mut self, unit: u32) {
         self.lost.remove(&unit);
     }
 
-    /// The superblock with a block that was read too often, once.
+    /// Removes and returns the superblock with a block that was read too often.
     pub(crate) fn take_due(&mut self) -> Option<u32> {
         self.due.take()
     }
 
-    /// Counts the move of that superblock's data, or its failure.
+    /// Counts the refresh of that superblock if its data was moved.
     pub(crate) fn count_refresh(&mut self, is_moved: bool) {
         self.counts.refreshes += u64::from(is_moved);
     }
@@ -258,7 +261,7 @@ impl Errors {
         ]
     }
 
-    /// The decoders: one per channel, without queueing.
+    /// The decoders: one per channel, without a queue.
     pub(crate) fn resource(&self) -> Resource {
         Resource { name: "decoders", servers: self.geometry.channels, ledger: self.ledger.clone() }
     }

@@ -1,10 +1,10 @@
-//! The number of bit errors of a codeword, without stored state: a quantile of a Poisson distribution,
-//! determined by the codeword and its program. So bit errors persist, and increase with the mean.
+//! Number of bit errors of a codeword, computed without stored state as a quantile of a Poisson distribution.
+//! The codeword and its program determine the quantile, so bit errors persist and increase with the mean.
 
-/// Above this mean, a normal distribution is accurate enough.
+/// Mean above which a normal distribution is accurate enough.
 const NORMAL: f64 = 700.0;
 
-/// A number in `[0, 1)` determined by the codeword of a page and its program.
+/// Number in `[0, 1)` that is determined by the codeword of a page and its program.
 pub(crate) fn place(seed: u64, page: u32, erases: u32, codeword: u32) -> f64 {
     let mut word = seed ^ (u64::from(page) << 32 | u64::from(erases));
     for add in [0x9E37_79B9_7F4A_7C15, u64::from(codeword).wrapping_mul(0xD1B5_4A32_D192_ED03)] {
@@ -19,7 +19,7 @@ pub(crate) fn place(seed: u64, page: u32, erases: u32, codeword: u32) -> f64 {
 
 /// The `place` quantile of the Poisson distribution with this mean.
 pub(crate) fn poisson(mean: f64, place: f64) -> u32 {
-    // e^-m > 1 - m: this shortcut is often sufficient.
+    // Since e^-m > 1 - m, this shortcut is often sufficient.
     if place < 1.0 - mean {
         return 0;
     }
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn quantiles_match_the_distribution() {
-        // e^-1 = 0.36788; the next terms are equal to it and half of it.
+        // The first probability is e^-1 = 0.36788. The next two terms are equal to it and half of it.
         for (place, count) in [(0.367, 0), (0.368, 1), (0.735, 1), (0.736, 2), (0.919, 2), (0.92, 3)] {
             assert_eq!(poisson(1.0, place), count, "at {place}");
         }

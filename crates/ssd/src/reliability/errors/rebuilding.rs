@@ -1,4 +1,4 @@
-//! Bit errors of the other members of a stripe, from which a unit is rebuilt.
+//! Bit errors of the other members of a stripe from which a unit is rebuilt.
 
 use super::{Errors, Sensing};
 use crate::layout::geometry::Cells;
@@ -9,16 +9,18 @@ use nacre_kernel::state::Value;
 /// Counters since measurement started.
 #[derive(Clone, Copy, Debug, Default, Value)]
 pub(crate) struct Rebuilds {
-    /// Units rebuilt from the other members of their stripe.
+    /// Number of units rebuilt from the other members of their stripe.
     units: u64,
-    /// Pages read for rebuilds, successful or not; their read retries are counted with all others.
+    /// Number of pages read for successful and failed rebuilds. Their read retries are counted with all other
+    /// retries.
     reads: u64,
 }
 
 impl Errors {
-    /// Result of reading `other` at `at`, a page of a stripe in a superblock with this many erases.
+    /// Returns the result of a read at time `at` of `other`, a page of a stripe in a superblock with `erases`
+    /// erases.
     pub(crate) fn decode_other(&mut self, other: &Member, erases: u32, cells: Cells, at: Time) -> Sensing {
-        // Codewords of parity are numbered after those of a unit of its stripe.
+        // Codewords of parity are numbered after the codewords of a data unit.
         let first = if other.is_parity { self.code.layout().codewords } else { 0 };
         self.decode_in((self.block_of_other(other, cells), other.page, first), erases, cells, at)
     }
@@ -30,7 +32,7 @@ impl Errors {
         self.count_rebuild_read(again);
     }
 
-    /// Counts a read of a page for a rebuild, with its read retries.
+    /// Counts a page read for a rebuild, including its read retries.
     pub(crate) fn count_rebuild_read(&mut self, again: u32) {
         self.counts.retries += u64::from(again);
         if let Some(rebuilds) = &mut self.rebuilds.0 {
@@ -38,14 +40,14 @@ impl Errors {
         }
     }
 
-    /// Counts a rebuild after its stripe was read, successful or not.
+    /// Counts a successful or failed rebuild after its stripe was read.
     pub(crate) fn count_rebuilt(&mut self, is_rebuilt: bool) {
         if let Some(rebuilds) = &mut self.rebuilds.0 {
             rebuilds.units += u64::from(is_rebuilt);
         }
     }
 
-    /// Rebuilt units, and reads for rebuilds; empty without parity.
+    /// Number of rebuilt units and of reads for rebuilds; empty without parity.
     pub(crate) fn rebuild_counters(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let counters = |of: &Rebuilds| [("rebuilt_units", of.units), ("rebuild_reads", of.reads)];
         self.rebuilds.0.as_deref().map(counters).into_iter().flatten()

@@ -11,7 +11,8 @@ use nacre_device::Builder;
 use nacre_kernel::{Ledger, LossReport};
 use std::collections::BTreeSet;
 
-/// Bit error model of the drive at `path`, if `config` has one. Errors: the code does not fit.
+/// Creates the bit error model of the drive at `path` if `config` has one. Returns an error if the code does
+/// not fit.
 pub(crate) fn build(
     config: &Config,
     geometry: &Geometry,
