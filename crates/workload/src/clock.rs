@@ -1,27 +1,27 @@
-//! Issue times of requests: at arrival, at the completion of the previous request, or when a queue slot is
-//! free.
+//! Issue times of requests. A request is issued at its arrival, at the completion of the previous request, or
+//! when a queue slot is free.
 
 use crate::arrival::Pacing;
 use nacre_kernel::state::State;
 use nacre_kernel::{Request, Time};
 use std::collections::VecDeque;
 
-/// Returns the issue time of each request; times never decrease.
+/// Computes the issue time of each request. Times never decrease.
 #[derive(Clone, Debug, State)]
 pub struct Clock {
-    /// Start of the workload, from which its times count.
+    /// Start time of the workload, to which its times are relative.
     origin: Time,
     last: Time,
     pace: Pace,
 }
 
-// Called for every request: stores its own number for speed.
+// The clock is called for every request, so it keeps its pacing state here for speed.
 #[derive(Clone, Debug, State)]
 #[repr(u8)]
 enum Pace {
     Open,
     Serial {
-        /// Completion time of the last request; [`Time::MAX`] while one is outstanding.
+        /// Completion time of the last request; [`Time::MAX`] while a request is outstanding.
         done: Time,
     },
     Closed(Closed),
@@ -35,7 +35,7 @@ struct Closed {
     #[state(skip = "from the configuration")]
     think: Time,
     /// Time at which each free slot may issue its next request. Completions are in time order, so the slot
-    /// that was freed first is ready first.
+    /// that was freed first is also the first to be ready.
     #[state(varies)]
     ready: VecDeque<Time>,
 }
@@ -50,7 +50,7 @@ impl Closed {
 }
 
 impl Clock {
-    /// The clock of a workload that starts at `origin`.
+    /// Creates the clock of a workload that starts at `origin`.
     pub fn new(pacing: Pacing, origin: Time) -> Clock {
         let pace = match pacing {
             Pacing::Open | Pacing::CompletionDriven => Pace::Open,
@@ -78,7 +78,7 @@ impl Clock {
     ///
     /// # Panics
     ///
-    /// If that is before the last issued request, or waits for a completion.
+    /// Panics if the issue time precedes that of the last request, or depends on a completion.
     #[inline]
     pub fn issue(&mut self, request: &Request) -> Time {
         let at = self.due(request);
@@ -104,7 +104,7 @@ impl Clock {
         self.last
     }
 
-    /// Completes an outstanding request at `now`, not before any earlier completion.
+    /// Completes an outstanding request at `now`, which must not precede an earlier completion.
     #[inline]
     pub fn complete(&mut self, now: Time) {
         match &mut self.pace {
@@ -141,7 +141,8 @@ mod tests {
     #[test]
     fn one_asker_issues_at_the_arrival_or_when_the_request_before_is_done() {
         let mut clock = Clock::new(Pacing::Serial, Time::ZERO);
-        // Arrivals and latencies in ns; the first three arrive at once, the fifth after a pause.
+        // Arrivals and latencies in ns. The first three requests arrive simultaneously, and the fifth arrives
+        // after a pause.
         let requests = [(10, 160), (10, 180), (10, 160), (400, 100), (1_000, 50)];
         let issued: Vec<Time> = requests
             .iter()
@@ -157,7 +158,7 @@ mod tests {
         assert_eq!(clock.last(), Time::from_ns(1_000));
     }
 
-    /// Compared with a search of all slots: the slot that is ready first is used.
+    /// The reference searches all slots for the one that is ready first.
     #[test]
     fn in_a_closed_loop_the_slot_that_is_ready_first_is_taken_next() {
         let request = arriving(Time::ZERO);
@@ -182,7 +183,7 @@ mod tests {
                         let slot = first.expect("a slot is free or a request is outstanding");
                         assert_eq!(clock.issue(&request), due);
                         ready[slot] = None;
-                        // Few different times, so that many complete together.
+                        // Few distinct times, so that many requests complete simultaneously.
                         outstanding.push(Reverse((due + Time::from_ns(random.below(20)), slot)));
                     }
                 }

@@ -1,49 +1,49 @@
-//! Errors while a workload runs. All are user errors.
+//! Errors during the run of a workload. All are user errors.
 
 use crate::trace::TraceError;
 use nacre_kernel::{Bytes, ErrorCode, ErrorData};
 use std::fmt;
 
-/// Why a workload cannot continue.
+/// Reason for which a workload cannot continue.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum WorkloadError {
-    /// Simulated time ends after 213 days.
+    /// An arrival is after the end of simulated time, 213 days.
     TooLong {
-        /// The arrival process, as a scenario path.
+        /// Scenario path of the arrival process.
         path: String,
-        /// The request, counted from one.
+        /// Number of the request, counted from one.
         request: u64,
     },
-    /// A trace cannot be read on.
+    /// The rest of a trace cannot be read.
     Trace {
-        /// The setting with the trace, as a scenario path.
+        /// Scenario path of the setting that names the trace.
         path: String,
         /// The error, with location and remedy.
         error: TraceError,
     },
     /// A request of a trace is outside the address space.
     Placement {
-        /// The setting with the trace, as a scenario path.
+        /// Scenario path of the setting that names the trace.
         path: String,
-        /// The request, counted from one.
+        /// Number of the request, counted from one.
         request: u64,
-        /// Its end, and the limit.
+        /// End of the request and the limit, as text.
         problem: String,
     },
     /// A request of a tenant is outside the tenant's address range.
     PastTenant {
-        /// The tenant's capacity, as a scenario path.
+        /// Scenario path of the tenant's capacity.
         path: String,
-        /// The tenant's request, counted from one.
+        /// Number of the tenant's request, counted from one.
         request: u64,
-        /// End of the request, and of the tenant's range.
+        /// End of the request, and end of the tenant's range.
         ends: [u64; 2],
     },
 }
 
 impl WorkloadError {
-    /// The setting to change, by its path in the scenario.
+    /// Scenario path of the setting to change.
     pub fn path(&self) -> &str {
         match self {
             WorkloadError::TooLong { path, .. }
@@ -62,7 +62,7 @@ impl WorkloadError {
         }
     }
 
-    /// Data for programs.
+    /// Machine-readable data of the error.
     pub fn data(&self) -> ErrorData {
         match self {
             WorkloadError::Trace { error, .. } => error.data(),

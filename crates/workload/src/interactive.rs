@@ -1,43 +1,46 @@
-//! Workloads whose requests depend on when earlier ones complete.
+//! Workloads whose requests depend on the completion times of earlier requests.
 
 use crate::{WorkloadError, keep_writes};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Request, Status, Time};
 
-/// Interface of a workload that is notified of each completion, in time order.
+/// Interface of a workload that receives each completion, in time order.
 ///
-/// Its times count from the start of the workload. The driver merges its next event with those of the device:
-/// the earlier one happens first. `now` never decreases over calls.
+/// Times are relative to the start of the workload. The driver merges the workload's next event with those of
+/// the device and processes the earlier event first. `now` never decreases from call to call.
 pub trait Interactive {
-    /// Time of its next action if nothing completes earlier; [`Time::MAX`] if it only waits for completions
-    /// or has ended. Never before the time of the last call.
+    /// Time of the next action if no request completes earlier. [`Time::MAX`] if the workload waits only for
+    /// completions or has ended. The time is never before that of the last call.
     fn next_event(&self) -> Time;
 
-    /// Performs the actions due at `now`, its next event, and appends the requests issued at that time.
+    /// Performs the actions that are due at `now`, the time of the next event, and appends the requests
+    /// issued at that time.
     ///
-    /// Their arrival is `now`. Errors are user errors: a bad trace, or times past the maximum.
+    /// The requests arrive at `now`. All errors are user errors: an invalid trace, or a time after the
+    /// maximum.
     fn step(&mut self, now: Time, issued: &mut Vec<Issued>) -> Result<(), WorkloadError>;
 
-    /// Notifies it that request `tag` completed at `now`. Consequences follow in the next step, which may be
-    /// due at `now`.
+    /// Handles the completion of request `tag` at `now`. Requests that follow from the completion are issued
+    /// by the next step, which may be due at `now`.
     fn complete(&mut self, now: Time, tag: u32, status: Status);
 }
 
-/// A request that an interactive workload issues.
+/// A request issued by an interactive workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub struct Issued {
-    /// The request; it arrives at the time of the step.
+    /// The request, which arrives at the time of the step.
     pub request: Request,
-    /// Names it until it completes. No two outstanding requests have the same tag.
+    /// Identifies the request until its completion. Outstanding requests have distinct tags.
     pub tag: u32,
-    /// Time waiting for a slot among other tenants before its arrival; part of its latency.
+    /// Time that the request waited for a slot shared with other tenants before its arrival. This time is
+    /// part of its latency.
     pub waited: Time,
 }
 
-/// Runs an interactive workload without a device: each request completes when it is issued.
+/// Runs an interactive workload without a device. Each request completes when it is issued.
 #[derive(Clone, Debug, Default, State)]
 pub(crate) struct Unheard {
-    /// Issued requests not yet returned, the next one last.
+    /// Issued requests that were not returned yet, in reverse order.
     #[state(varies)]
     issued: Vec<Issued>,
 }
@@ -67,7 +70,7 @@ impl Unheard {
         Ok(())
     }
 
-    /// Appends up to `limit` of its next writes, without times.
+    /// Appends up to `limit` of the next writes of `workload`, without times.
     pub(crate) fn fill_writes(
         &mut self,
         workload: &mut dyn Interactive,

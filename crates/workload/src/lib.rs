@@ -1,7 +1,7 @@
-//! Workloads: generators of storage requests and their times.
+//! Workloads: generators of storage requests and their arrival times.
 //!
-//! A [`Workload`] is a lazy sequence of requests. A *pattern* determines addresses and operations, an
-//! *arrival* process determines times, and a trace has both.
+//! A [`Workload`] is a lazy sequence of requests. A *pattern* determines addresses and operations, and an
+//! *arrival* process determines times. A trace provides both.
 //!
 //! | module | content |
 //! |---|---|
@@ -47,58 +47,59 @@ use synthetic::{birthday, exponential, hammer, hot_cold, log, mix, sequential, s
 
 /// A sequence of block requests.
 pub trait Workload: State + Send {
-    /// Appends up to `limit` next requests to `batch`, with arrival times that never decrease. Appending
-    /// none, for a positive `limit`, means the end.
+    /// Appends up to `limit` next requests to `batch`, with arrival times that never decrease. If no request
+    /// is appended for a positive `limit`, the workload has ended.
     ///
-    /// Each request of an interactive workload completes at once here. The division into batches never
-    /// changes the sequence. Errors are user errors: a bad trace, or times past the maximum.
+    /// With this function, each request of an interactive workload completes immediately. The batch size
+    /// never affects the sequence. All errors are user errors: an invalid trace, or times after the maximum.
     fn fill(&mut self, batch: &mut Vec<Request>, limit: usize) -> Result<(), WorkloadError>;
 
-    /// Appends up to `limit` of its next writes, without times. Appending none, for a positive `limit`, means
-    /// the end.
+    /// Appends up to `limit` of the next writes, without times. If no write is appended for a positive
+    /// `limit`, the workload has no more writes.
     ///
-    /// For preconditioning: random workloads never end here, whatever their number of requests, and one
-    /// workload object returns either requests or writes only.
+    /// This function is used for preconditioning. Random workloads then never end, regardless of their number
+    /// of requests. A workload object must be used either for requests or for writes, not for both.
     fn fill_writes(&mut self, batch: &mut Vec<Request>, limit: usize) -> Result<(), WorkloadError> {
         keep_writes(batch, limit, |batch| self.fill(batch, limit))
     }
 
-    /// As [`Workload::fill_writes`], with at most `limit` writes: consecutive writes to one address may be
-    /// merged into a burst. Appends at most as many as `bursts` has space for, and at least one.
+    /// Like [`Workload::fill_writes`] for at most `limit` writes, but consecutive writes to one address may
+    /// be merged into a burst. Appends at least one burst, and at most as many as `bursts` has space for.
     fn fill_bursts(&mut self, bursts: &mut Vec<Burst>, limit: u64) -> Result<(), WorkloadError> {
         single_writes(bursts, limit, |batch, count| self.fill_writes(batch, count))
     }
 
-    /// Number of work units, such as transactions, that ended within its first `requests` requests; for an
-    /// interactive workload, those ended by now.
+    /// Number of work units, e.g. transactions, that ended within the first `requests` requests. For an
+    /// interactive workload, number of units that have ended by now.
     ///
-    /// Called with counts that never decrease and are within the latest batch, inclusive.
+    /// `requests` never decreases from call to call, and is at most the number of requests returned and at
+    /// least the number before the latest batch.
     fn units(&self, _requests: u64) -> Option<Units> {
         None
     }
 
-    /// The tenants, if distinguished: the volume of a request is the index of its tenant.
+    /// The tenants, if the workload distinguishes them. The volume of a request is the index of its tenant.
     fn tenants(&self) -> Vec<Asker> {
         Vec::new()
     }
 
-    /// How the issue of requests is controlled.
+    /// Source of issue times.
     fn pacing(&self) -> Pacing;
 
-    /// Its interface for completions, if its [`Workload::pacing`] is [`Pacing::CompletionDriven`].
+    /// Interface for completions if [`Workload::pacing`] is [`Pacing::CompletionDriven`].
     fn interactive(&mut self) -> Option<&mut dyn Interactive> {
         None
     }
 
-    /// Total number of requests, if known; `u64::MAX` if it never ends by itself.
+    /// Total number of requests, if known; `u64::MAX` if the workload never ends.
     fn expected(&self) -> Option<u64>;
 
-    /// End of the address range that it may access, if known in advance. For a trace, it is known after it
-    /// has been read.
+    /// End of the address range that the workload may access, if known in advance. For a trace, it is known
+    /// after the trace was read.
     fn reach(&self) -> Option<u64>;
 
-    /// Addresses that it may access, if known in advance: all up to [`Workload::reach`], unless it omits some
-    /// of them.
+    /// Addresses that the workload may access, if known in advance. By default, these are all addresses below
+    /// [`Workload::reach`].
     fn footprint(&self) -> Option<Ranges> {
         let mut bytes = Ranges::default();
         bytes.insert(0..self.reach()?);
@@ -109,7 +110,7 @@ pub trait Workload: State + Send {
     fn notes(&self) -> Notes;
 }
 
-/// Writes from `fill`, each as a burst of one.
+/// Appends the writes from `fill` as bursts of a single write.
 pub(crate) fn single_writes(
     bursts: &mut Vec<Burst>,
     limit: u64,
@@ -125,7 +126,7 @@ pub(crate) fn single_writes(
 /// Number of requests without a write after which a workload is assumed to have no more writes.
 const WRITELESS_MAX: usize = 1 << 22;
 
-/// Appends the writes among the requests of `fill`, in repeated calls until there is one.
+/// Calls `fill` until it returns a write, and appends all writes that were returned.
 pub(crate) fn keep_writes(
     batch: &mut Vec<Request>,
     limit: usize,
@@ -150,10 +151,10 @@ pub(crate) fn keep_writes(
     Ok(())
 }
 
-/// Work in larger units than requests.
+/// Completed work in units that are larger than requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Units {
-    /// Name of the units, in the plural: `"transactions"`.
+    /// Name of the units in the plural, e.g. `"transactions"`.
     pub name: &'static str,
     /// Number of completed units.
     pub done: u64,
@@ -162,22 +163,23 @@ pub struct Units {
 /// One of several tenants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asker {
-    /// Its name.
+    /// Name of the tenant.
     pub name: String,
-    /// How the issue of its requests is controlled.
+    /// Source of issue times of the tenant's requests.
     pub pacing: Pacing,
 }
 
 /// Information about a workload for the record of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notes {
-    /// Its model.
+    /// Name of the workload model.
     pub kind: &'static str,
-    /// Requests passed to the driver so far, in batches: if a run ends early, fewer were served.
+    /// Number of requests passed to the driver so far, in batches. If a run ends early, fewer requests were
+    /// served.
     pub records: u64,
-    /// Records of the input that were unreadable and skipped.
+    /// Number of unreadable input records that were skipped.
     pub bad_records: u64,
-    /// Guesses and notes, as text.
+    /// Guesses and notes for the user, as text.
     pub notes: Vec<String>,
 }
 
@@ -193,15 +195,15 @@ impl Family for WorkloadFamily {
 
 /// Context for building a workload.
 pub trait WorkloadBuilder {
-    /// All rooms, to read a slot's configuration with.
+    /// All component tables, which are needed to read the configuration of a slot.
     fn families(&self) -> &dyn Families;
 
-    /// The random stream with this name; start names with the slot's path, so that every part has its own
-    /// stream.
+    /// The random stream with this name. Names start with the path of the slot, so that every component has a
+    /// separate stream.
     fn random(&self, name: &str) -> Random;
 
-    /// The random stream with this name for locations, such as of hot blocks. It is the same for measured
-    /// requests and for preconditioning writes.
+    /// The random stream with this name for locations, e.g. of hot blocks. The stream is the same for
+    /// measured requests and for preconditioning writes.
     fn placement(&self, name: &str) -> Random {
         self.random(name)
     }
@@ -209,14 +211,14 @@ pub trait WorkloadBuilder {
     /// Builds the arrival process in `slot`.
     fn arrival(&mut self, slot: &Slot<ArrivalFamily>) -> Result<Box<dyn Arrival>, Problems>;
 
-    /// Builds the workload in `slot`, a part of another one.
+    /// Builds the workload in `slot` as a part of another workload.
     fn workload(&mut self, slot: &Slot<WorkloadFamily>) -> Result<Box<dyn Workload>, Problems>;
 
     /// Builds the pattern in `slot`.
     fn pattern(&mut self, slot: &Slot<PatternFamily>) -> Result<Box<dyn Pattern>, Problems>;
 
-    /// Opens the trace in `files`: paths relative to the scenario, or names of built-in traces. `path` is the
-    /// setting, for errors.
+    /// Opens the trace in `files`, which are paths relative to the scenario or names of built-in traces.
+    /// `path` is the setting for error messages.
     fn open_trace(
         &mut self,
         path: &str,

@@ -1,4 +1,4 @@
-//! Shared test code: building from a document, reading all requests, and statistics.
+//! Shared test code: construction from a document, reading of all requests, and statistics.
 
 mod host;
 
@@ -16,10 +16,10 @@ use nacre_kernel::state;
 use nacre_kernel::{Random, Request, Streams, Time};
 use std::io::Cursor;
 
-/// Files for trace workloads: names and contents.
+/// Names and contents of files for trace workloads.
 pub(crate) type Files = &'static [(&'static str, &'static [u8])];
 
-/// A scenario with a workload only.
+/// A scenario that contains only a workload.
 #[derive(Clone, Debug, Configuration)]
 struct Scenario {
     /// The workload.
@@ -94,12 +94,13 @@ impl WorkloadBuilder for Builder {
     }
 }
 
-/// The workload with these `settings`, the lines of the table `[workload]`, and this `seed`.
+/// Creates the workload with these `settings`, which are the lines of the table `[workload]`, and this
+/// `seed`.
 pub(crate) fn workload(settings: &str, seed: u64) -> Result<Box<dyn Workload>, Problems> {
     workload_over(&[], settings, seed)
 }
 
-/// As before, with `files`.
+/// Like [`workload`], with `files` for traces.
 pub(crate) fn workload_over(files: Files, settings: &str, seed: u64) -> Result<Box<dyn Workload>, Problems> {
     let node = Node::parse_toml(&format!("[workload]\n{settings}"), "test.toml")?;
     let mut reader = Reader::new(&Known);
@@ -110,7 +111,7 @@ pub(crate) fn workload_over(files: Files, settings: &str, seed: u64) -> Result<B
     (room_of(WORKLOADS, slot).build)(slot, &mut Builder { streams: Streams::new(seed), files })
 }
 
-/// All requests of a workload, read `limit` at a time.
+/// Reads all requests of a workload, `limit` at a time.
 pub(crate) fn drain(workload: &mut dyn Workload, limit: usize) -> Result<Vec<Request>, WorkloadError> {
     let (mut all, mut batch) = (Vec::new(), Vec::new());
     loop {
@@ -124,13 +125,13 @@ pub(crate) fn drain(workload: &mut dyn Workload, limit: usize) -> Result<Vec<Req
     }
 }
 
-/// All requests of the workload with these `settings` and seed 1.
+/// Returns all requests of the workload with these `settings` and seed 1.
 pub(crate) fn requests(settings: &str) -> Vec<Request> {
     let mut workload = workload(settings, 1).unwrap_or_else(|problems| panic!("{problems}"));
     drain(&mut *workload, 1000).expect("no error while running")
 }
 
-/// The errors in `settings`.
+/// Returns the errors in `settings`.
 pub(crate) fn problems(settings: &str) -> Vec<String> {
     match workload(settings, 1) {
         Ok(_) => Vec::new(),
@@ -139,8 +140,8 @@ pub(crate) fn problems(settings: &str) -> Vec<String> {
 }
 
 /// Checks that `settings` generate the same requests in batches of any size and with the same seed, and
-/// others with another seed; that arrivals never decrease; and that a workload restored at any position
-/// generates the remaining requests.
+/// different requests with another seed. Also checks that arrivals never decrease, and that a workload
+/// restored at any position generates the remaining requests.
 pub(crate) fn check_repeatable(settings: &str) {
     let run = |seed: u64, limit: usize| {
         let mut workload = workload(settings, seed).unwrap_or_else(|problems| panic!("{problems}"));
@@ -178,8 +179,9 @@ pub(crate) fn check_restored(files: Files, settings: &str, all: &[Request]) {
     }
 }
 
-/// Checks that `counts` fit the `expected` counts by Pearson's chi-square: within 5 standard deviations of
-/// its mean, on both sides, since counts that are too even are wrong, too.
+/// Checks that `counts` fit the `expected` counts with Pearson's chi-square test. The statistic must be
+/// within 5 standard deviations of its mean in both directions, because counts that are too even are also
+/// wrong.
 pub(crate) fn check_chi_square(counts: &[u64], expected: &[f64]) {
     assert_eq!(counts.len(), expected.len());
     assert!(expected.iter().all(|&expected| expected >= 5.0), "too few draws for a chi-square test");
@@ -194,14 +196,14 @@ fn squared(number: f64) -> f64 {
     number * number
 }
 
-/// Checks that `hits` out of `draws` fit a probability of `share`, within 5 standard deviations.
+/// Checks that `hits` out of `draws` samples fit the probability `share` within 5 standard deviations.
 pub(crate) fn check_share(hits: usize, draws: usize, share: f64) {
     let deviation = (draws as f64 * share * (1.0 - share)).sqrt();
     let off = (hits as f64 - draws as f64 * share).abs();
     assert!(off < 5.0 * deviation, "{hits} of {draws} are not a share of {share}");
 }
 
-/// Mean and squared coefficient of variation of the gaps between arrivals, the first from time zero.
+/// Mean and squared coefficient of variation of the gaps between arrivals. The first gap starts at time zero.
 pub(crate) fn gap_moments(requests: &[Request]) -> (f64, f64) {
     let gaps = gaps(requests);
     let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
@@ -209,7 +211,7 @@ pub(crate) fn gap_moments(requests: &[Request]) -> (f64, f64) {
     (mean, variance / (mean * mean))
 }
 
-/// The gaps between arrivals in seconds, the first from time zero.
+/// Gaps between arrivals in seconds. The first gap starts at time zero.
 pub(crate) fn gaps(requests: &[Request]) -> Vec<f64> {
     let mut last = Time::ZERO;
     let gap = |request: &Request| {
@@ -220,7 +222,7 @@ pub(crate) fn gaps(requests: &[Request]) -> Vec<f64> {
     requests.iter().map(gap).collect()
 }
 
-/// Variance over mean of the arrivals per `window`: 1 for a Poisson process.
+/// Ratio of variance to mean of the number of arrivals per `window`, which is 1 for a Poisson process.
 pub(crate) fn index_of_dispersion(requests: &[Request], window: Time) -> f64 {
     let last = requests.last().expect("requests").arrival;
     let windows = (last.as_ps() / window.as_ps()) as usize;

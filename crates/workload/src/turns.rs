@@ -9,20 +9,20 @@ use std::collections::BinaryHeap;
 /// which they started to wait.
 #[derive(Clone, Debug, State)]
 pub(crate) struct Turns {
-    /// Clients whose wait ends at a known time; the number is that of the wait.
+    /// Clients whose wait ends at a known time. The second value is the number of the wait.
     ready: BinaryHeap<Reverse<(Time, u64, u32)>>,
-    /// Number of each client's last wait.
+    /// Number of the last wait of each client.
     waits: Vec<u64>,
     count: u64,
 }
 
 impl Turns {
-    /// No client waits yet.
+    /// Creates a list without waiting clients.
     pub(crate) fn new(clients: u32) -> Turns {
         Turns { ready: BinaryHeap::new(), waits: vec![0; clients as usize], count: 0 }
     }
 
-    /// Starts a wait of `client` without known end.
+    /// Starts a wait of `client` without a known end.
     #[inline]
     pub(crate) fn wait(&mut self, client: u32) {
         self.waits[client as usize] = self.count;
@@ -42,13 +42,13 @@ impl Turns {
         self.wake(client, at);
     }
 
-    /// Time at which the next client continues; [`Time::MAX`] if none does.
+    /// Time at which the next client continues; [`Time::MAX`] if no client does.
     #[inline]
     pub(crate) fn next(&self) -> Time {
         self.ready.peek().map_or(Time::MAX, |&Reverse((at, ..))| at)
     }
 
-    /// The next client, if it continues at `now`.
+    /// Removes and returns the next client if it continues at `now`.
     #[inline]
     pub(crate) fn take(&mut self, now: Time) -> Option<u32> {
         if self.next() > now {

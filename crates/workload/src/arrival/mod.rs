@@ -1,4 +1,4 @@
-//! Arrival of requests: one room per arrival process.
+//! Arrival processes. Each module has one process.
 
 pub mod bursts;
 pub mod closed;
@@ -13,40 +13,42 @@ use nacre_config::{Family, Table};
 use nacre_kernel::state::State;
 use nacre_kernel::{Request, Time};
 
-/// Source of the issue time of a request.
+/// Source of the issue times of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pacing {
-    /// Requests arrive at their own times, independent of completions.
+    /// Requests arrive at given times, independent of completions.
     Open,
-    /// A serial host, such as a processor that accesses memory: a request is issued when it arrives or when
-    /// the previous one completes, whichever is later.
+    /// A serial host, e.g. a processor that accesses memory. A request is issued when it arrives or when the
+    /// previous one completes, whichever is later.
     Serial,
-    /// A fixed number of hosts, each of which waits for its request before it issues the next.
+    /// A fixed number of clients. Each client waits for the completion of its request before it issues the
+    /// next one.
     Closed {
-        /// Maximum outstanding requests, at least one.
+        /// Maximum number of outstanding requests, at least one.
         queue_depth: u32,
         /// Time between a completion and the next request of the same client.
         think: Time,
     },
-    /// The workload decides, as its requests complete: it is [`Interactive`](crate::Interactive), and its
-    /// actions may depend on the speed of the device.
+    /// The workload determines issue times from completions. It implements
+    /// [`Interactive`](crate::Interactive), and its requests may depend on the speed of the device.
     CompletionDriven,
 }
 
 /// Assigns arrival times to requests.
 pub trait Arrival: State + Send {
-    /// Assigns times to `requests`, which follow those of the previous call. Times never decrease.
+    /// Assigns arrival times to `requests`, which follow the requests of the previous call. Times never
+    /// decrease.
     ///
-    /// On entry, requests have their recorded times, or zero.
+    /// On entry, requests have their recorded times, or zero if there are none.
     fn stamp(&mut self, requests: &mut [Request]) -> Result<(), WorkloadError>;
 
-    /// How the issue of requests is controlled. In a closed loop every arrival time is zero.
+    /// Source of issue times. In a closed loop, every arrival time is zero.
     fn pacing(&self) -> Pacing {
         Pacing::Open
     }
 }
 
-/// Descriptor data of an arrival process that uses recorded times.
+/// Descriptor entry of an arrival process that uses recorded times.
 pub(crate) const RECORDED_TIMES: &str = "recorded times";
 
 /// The family of arrival processes.
@@ -63,7 +65,7 @@ impl Family for ArrivalFamily {
 pub static ARRIVALS: &Table<ArrivalFamily> =
     &[closed::ROOM, poisson::ROOM, periodic::ROOM, bursts::ROOM, rhythm::ROOM, recorded::ROOM];
 
-/// The clock of an open arrival process, which rejects arrivals past the maximum time.
+/// Clock of an open arrival process. It rejects arrivals after the maximum time.
 #[derive(Clone, Debug, State)]
 pub(crate) struct ArrivalClock {
     #[state(skip = "from the configuration")]
@@ -73,12 +75,12 @@ pub(crate) struct ArrivalClock {
 }
 
 impl ArrivalClock {
-    /// The clock of the process at `path`, at the start of time.
+    /// Creates the clock of the process at `path`, at time zero.
     pub(crate) fn new(path: &str) -> ArrivalClock {
         ArrivalClock { path: path.into(), now: Time::ZERO, arrived: 0 }
     }
 
-    /// A request arrives `gap` after the latest.
+    /// Records an arrival `gap` after the latest one, and returns its time.
     #[inline]
     pub(crate) fn after(&mut self, gap: Time) -> Result<Time, WorkloadError> {
         match self.now.checked_add(gap) {
@@ -87,7 +89,7 @@ impl ArrivalClock {
         }
     }
 
-    /// Records an arrival at `now`, not before the latest one.
+    /// Records an arrival at `now`, which must not precede the latest one.
     #[inline]
     pub(crate) fn at(&mut self, now: Time) -> Result<Time, WorkloadError> {
         debug_assert!(now >= self.now, "arrivals ran backwards");
@@ -99,7 +101,7 @@ impl ArrivalClock {
         Ok(now)
     }
 
-    /// Error for an arrival past the maximum time.
+    /// Returns the error for an arrival after the maximum time.
     #[cold]
     pub(crate) fn too_long(&self) -> WorkloadError {
         WorkloadError::TooLong { path: self.path.clone(), request: self.arrived + 1 }

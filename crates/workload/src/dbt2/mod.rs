@@ -1,36 +1,37 @@
 //! DBT-2: the transactions of TPC-C as page requests of a database.
 //!
 //! # Model
-//! A database has `warehouses`, each with ten districts, 30,000 customers, and 100,000 kinds of stock, and one
-//! list of 100,000 items. All are in one address space: tables one after the other, rows without gaps on pages of
-//! `page`, each table followed by the leaves of its index, then the log.
+//! The database has `warehouses`, each with ten districts, 30,000 customers, and 100,000 stock rows, and one
+//! table of 100,000 items. All tables are in one address space. Each table is stored on contiguous pages of
+//! size `page` without gaps between rows, followed by the leaves of its index. The log is last.
 //!
-//! *Transactions*: clients run the five transactions of TPC-C in its shares: new order 45 %, payment 43 %, and
-//! order status, delivery, and stock level 4 % each. Customers and items are selected by TPC-C's NURand, so some
-//! are requested far more often. A new order has 5 to 15 items, of which 1 % are from any of the warehouses. 60 %
-//! of payments and order statuses look up the customer by name, which reads three customers.
+//! *Transactions*: clients run the five transactions of TPC-C with these probabilities: new order 45 %,
+//! payment 43 %, and order status, delivery, and stock level 4 % each. TPC-C's NURand selects customers and
+//! items, so some are accessed far more often than others. A new order has 5 to 15 items. 1 % of the items
+//! are from a random warehouse. 60 % of payments and order statuses look up the customer by name, which reads
+//! three customers.
 //!
-//! *Requests*: a lookup of a row reads an index leaf and the page of the row. A change of a row also writes its
-//! page. New orders, order lines, and history are appended to their tables, which are circular with their initial
-//! size. A commit appends to the log, in whole blocks of `log_block`. `operation` and `commit` are the CPU time
-//! of a row and of a commit. A unit of work is a transaction.
+//! *Requests*: a row lookup reads an index leaf and the page of the row. A row update also writes the page.
+//! New orders, order lines, and history are appended to their tables, which are circular with their initial
+//! size. A commit appends to the log, in whole blocks of `log_block`. `operation` and `commit` are the CPU
+//! times per row and per commit. The unit of work is a transaction.
 //!
 //! # Not modeled
-//! - Inner pages of indices, which stay in memory.
-//! - Buffers, locks, and checkpoints of a database.
-//! - A flush for every commit: the log is written, without waiting for anything more.
-//! - Keying and thinking times of terminals.
-//! - The 25 % of customers with the same last name that TPC-C would sort.
-//! - Payments by customers of another warehouse, 15 % in TPC-C.
+//! - Inner index pages, which stay in memory.
+//! - Buffers, locks, and checkpoints of the database.
+//! - A flush for every commit. A commit waits only for the log write.
+//! - Keying and think times of terminals.
+//! - Sorting of customers with the same last name.
+//! - Payments by customers of another warehouse, which are 15 % in TPC-C.
 //! - The part of a commit that exceeds the end of the log region.
 //!
 //! # Sources
-//! tpc-c for tables, row sizes, transactions, shares, and NURand. roberts-2009 runs DBT-2 on a scaled-down
-//! database and gives no settings.
+//! tpc-c: tables, row sizes, transactions, probabilities, and NURand. roberts-2009 runs DBT-2 on a smaller
+//! database and does not publish its settings.
 //!
 //! # Checks
-//! Shares of transactions, items, and lookups by name, by chi-square; NURand against its exact distribution;
-//! reads and writes of a transaction; addresses in bounds; size of the database.
+//! Chi-square tests of transactions, items, and lookups by name; NURand against its exact distribution; reads
+//! and writes of a transaction; addresses within bounds; size of the database.
 
 mod tables;
 #[cfg(test)]
@@ -43,20 +44,20 @@ use nacre_kernel::state::State;
 use nacre_kernel::{Bytes, Random, Time};
 use tables::{CUSTOMERS, DISTRICTS, Database, ITEMS, Table};
 
-/// The transactions of TPC-C.
+/// DBT-2, with the transactions of TPC-C.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// Clients and processors.
+    /// Clients and processors of the server.
     #[config(flatten)]
     pub server: Server,
-    /// Total number of transactions; absent means the limit of the run.
+    /// Total number of transactions; if absent, the run is limited otherwise.
     #[config(min = 1)]
     pub transactions: Option<u64>,
-    /// Warehouses: about 100 MB each.
+    /// Number of warehouses, about 100 MB each.
     #[config(default = 20, min = 1, max = 10000, source = "assumed: 2 GB, from memory of kgil-2008")]
     pub warehouses: u64,
-    /// Bytes of a page; a power of two.
+    /// Page size in bytes; a power of two.
     #[config(
         default = "8 KiB",
         min = "512 B",
@@ -64,7 +65,7 @@ pub struct Config {
         source = "standard: PostgreSQL, which DBT-2 runs on"
     )]
     pub page: Bytes,
-    /// Bytes of a log block; a power of two.
+    /// Log block size in bytes; a power of two.
     #[config(
         default = "8 KiB",
         min = "512 B",
@@ -72,7 +73,7 @@ pub struct Config {
         source = "standard: PostgreSQL's block of the log"
     )]
     pub log_block: Bytes,
-    /// Bytes of the circular log region.
+    /// Size of the circular log region in bytes.
     #[config(
         default = "48 MiB",
         min = "64 KiB",
@@ -87,7 +88,7 @@ pub struct Config {
         source = "assumed: 50,000 instructions of a simple core at 1 GHz"
     )]
     pub operation: Time,
-    /// CPU time of a commit.
+    /// CPU time per commit.
     #[config(
         default = "200 us",
         max = "1 s",
@@ -110,7 +111,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     }
 }
 
-/// The component's descriptor and constructor.
+/// Descriptor and constructor of the component.
 pub const ROOM: Room<WorkloadFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "dbt2",
@@ -128,10 +129,10 @@ pub const ROOM: Room<WorkloadFamily> = Room {
     },
 };
 
-/// Bytes of a transaction's log records, for each row that it changes.
+/// Size of the log record of each changed row, in bytes.
 const LOG_ROW: u64 = 200;
 
-/// The transactions of all clients.
+/// Transactions of all clients.
 #[derive(State)]
 struct Transactions {
     #[state(skip = "from the configuration")]
@@ -139,15 +140,15 @@ struct Transactions {
     #[state(skip = "from the configuration")]
     database: Database,
     random: Random,
-    /// Rows appended so far to orders, new orders, order lines, and history.
+    /// Number of rows appended to orders, new orders, order lines, and history.
     appended: [u64; 4],
-    /// Bytes of log so far.
+    /// Number of bytes appended to the log.
     logged: u64,
-    /// Rows changed by the current transaction.
+    /// Number of rows changed by the current transaction.
     changed: u64,
 }
 
-/// Indexes of tables in `appended`.
+/// Indices of tables in `appended`.
 const ORDERS: usize = 0;
 const NEW_ORDERS: usize = 1;
 const LINES: usize = 2;
@@ -159,7 +160,7 @@ impl Transactions {
         Transactions { config, database, random, appended: [0; 4], logged: 0, changed: 0 }
     }
 
-    /// TPC-C's non-uniform random number of `0..count`, clause 2.1.6.
+    /// Samples `0..count` with TPC-C's non-uniform distribution NURand (clause 2.1.6).
     fn nurand(&mut self, a: u64, count: u64) -> u64 {
         ((self.random.below(a + 1) | self.random.below(count)) + a / 2) % count
     }
@@ -172,14 +173,14 @@ impl Transactions {
         steps.push(ServiceStep::Read(self.database.page_of(table, row), page));
     }
 
-    /// Reads row `row` of `table` through its index, and changes it.
+    /// Reads row `row` of `table` through its index and changes the row.
     fn change(&mut self, table: Table, row: u64, steps: &mut Vec<ServiceStep>) {
         self.look_up(table, row, steps);
         steps.push(ServiceStep::Write(self.database.page_of(table, row), self.config.page.0 as u32));
         self.changed += 1;
     }
 
-    /// Appends a row to a table that grows.
+    /// Appends a row to a growing table.
     fn append(&mut self, which: usize, steps: &mut Vec<ServiceStep>) {
         let table = [Table::Orders, Table::NewOrders, Table::OrderLines, Table::History][which];
         let row = self.appended[which] % self.database.rows(table);
@@ -212,11 +213,12 @@ impl Transactions {
         (warehouse * DISTRICTS + district) * CUSTOMERS + self.nurand(1023, CUSTOMERS)
     }
 
-    /// Finds a customer, by number or by name; returns its row.
+    /// Looks up a customer by number or by name, and returns the row.
     fn find_customer(&mut self, warehouse: u64, steps: &mut Vec<ServiceStep>) -> u64 {
         let customer = self.customer(warehouse);
         if self.random.chance(0.6) {
-            // Three of the district have the name, on average (clause 4.3.3.1: 3,000 of 1,000 names).
+            // Three customers of a district have the name, on average (clause 4.3.3.1: 3,000 customers with
+            // 1,000 names).
             let district = customer / CUSTOMERS * CUSTOMERS;
             for _ in 0..2 {
                 let namesake = district + self.nurand(1023, CUSTOMERS);
@@ -251,7 +253,7 @@ impl Transactions {
         self.append(HISTORY, steps);
     }
 
-    /// A row of a growing table, some rows before its end.
+    /// A row of a growing table, `back` rows before its end.
     fn recent(&mut self, which: usize, table: Table, back: u64) -> u64 {
         let rows = self.database.rows(table);
         (self.appended[which] + rows - 1 - back % rows) % rows
@@ -260,7 +262,8 @@ impl Transactions {
     fn order_status(&mut self, warehouse: u64, steps: &mut Vec<ServiceStep>) {
         let customer = self.find_customer(warehouse, steps);
         self.look_up(Table::Customers, customer, steps);
-        // Every customer of a warehouse orders equally often: the last order is at a random position.
+        // Every customer of a warehouse is equally likely to order, so the last order is at a random
+        // position.
         let orders = self.database.rows(Table::Orders);
         let order = self.random.below(orders);
         self.look_up(Table::Orders, order, steps);
@@ -268,7 +271,7 @@ impl Transactions {
     }
 
     fn delivery(&mut self, steps: &mut Vec<ServiceStep>) {
-        // The oldest new orders: 900 of a district wait (clause 4.3.3.1).
+        // Oldest new orders: each district has 900 waiting orders (clause 4.3.3.1).
         let waiting = 900 * DISTRICTS * self.config.warehouses;
         for district in 0..DISTRICTS {
             let order = self.recent(ORDERS, Table::Orders, waiting - district);
@@ -284,7 +287,7 @@ impl Transactions {
     fn stock_level(&mut self, warehouse: u64, steps: &mut Vec<ServiceStep>) {
         let district = warehouse * DISTRICTS + self.random.below(DISTRICTS);
         self.look_up(Table::Districts, district, steps);
-        // 20 orders of one district, of ten lines each, are spread over those of all districts.
+        // The 20 orders of a district, with ten lines each, are spread over the orders of all districts.
         for order in 0..20 {
             let back = order * 10 * DISTRICTS * self.config.warehouses;
             let line = self.recent(LINES, Table::OrderLines, back);

@@ -1,15 +1,15 @@
-//! The tables of TPC-C, and their locations.
+//! Tables of TPC-C and their locations.
 
-/// Districts of a warehouse.
+/// Number of districts per warehouse.
 pub(super) const DISTRICTS: u64 = 10;
-/// Customers of a district.
+/// Number of customers per district.
 pub(super) const CUSTOMERS: u64 = 3_000;
 /// Number of items, and of stock rows per warehouse.
 pub(super) const ITEMS: u64 = 100_000;
-/// Bytes of an entry of an index leaf.
+/// Size of an entry of an index leaf, in bytes.
 const ENTRY: u64 = 20;
 
-/// A table.
+/// A table of TPC-C.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub(super) enum Table {
@@ -24,7 +24,8 @@ pub(super) enum Table {
     History,
 }
 
-/// Rows per warehouse (for items: in total) and bytes of a row: tpc-c clauses 1.2.1 and 4.3.3.1.
+/// Number of rows per warehouse (for items, in total) and size of a row in bytes (tpc-c clauses 1.2.1 and
+/// 4.3.3.1).
 const TABLES: [(u64, u64); 9] = [
     (1, 89),
     (DISTRICTS, 95),
@@ -41,7 +42,7 @@ const TABLES: [(u64, u64); 9] = [
 #[derive(Clone, Debug)]
 pub(super) struct Database {
     page: u64,
-    /// For each table: rows, rows per page, and addresses of its pages and its index.
+    /// For each table: number of rows, rows per page, address of its pages, and address of its index.
     tables: Vec<[u64; 4]>,
     log: u64,
     end: u64,
@@ -67,24 +68,24 @@ impl Database {
         self.tables[table as usize][0]
     }
 
-    /// Address of the page of a row.
+    /// Address of the page that contains a row.
     pub(super) fn page_of(&self, table: Table, row: u64) -> u64 {
         let [rows, of_page, start, _] = self.tables[table as usize];
         start + row % rows / of_page * self.page
     }
 
-    /// Address of the index leaf of a row.
+    /// Address of the index leaf that contains a row.
     pub(super) fn leaf_of(&self, table: Table, row: u64) -> u64 {
         let [rows, _, _, index] = self.tables[table as usize];
         index + row % rows / (self.page / ENTRY) * self.page
     }
 
-    /// Whether a row is the first in its page.
+    /// Whether a row is the first row of its page.
     pub(super) fn begins_page(&self, table: Table, row: u64) -> bool {
         row.is_multiple_of(self.tables[table as usize][1])
     }
 
-    /// Address of the log.
+    /// Address of the log region.
     pub(super) fn log(&self) -> u64 {
         self.log
     }

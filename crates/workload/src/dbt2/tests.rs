@@ -19,8 +19,8 @@ fn script(warehouses: u64) -> Transactions {
     Transactions::new(config, Streams::new(1).stream("dbt2"))
 }
 
-/// By the sizes of the tables, the rows of a warehouse take 74 MB. Partly filled pages and the indices add
-/// about 25 %.
+/// According to the table sizes, the rows of a warehouse take 74 MB. Partially filled pages and the indices
+/// add about 25 %.
 #[test]
 fn a_warehouse_takes_about_a_hundred_megabytes() {
     let size = script(20).reach() as f64 - 8e6 - (48 << 20) as f64;
@@ -28,8 +28,8 @@ fn a_warehouse_takes_about_a_hundred_megabytes() {
     assert!((80.0..100.0).contains(&each), "{each} MB");
 }
 
-/// Rows looked up, changed, and appended by the five transactions in their shares, derived from the text of
-/// the standard. A new order has 10 items on average.
+/// Average number of rows looked up, changed, and appended per transaction, derived from the text of the
+/// standard. A new order has 10 items on average.
 #[test]
 fn a_transaction_reads_and_writes_what_the_standard_says() {
     let (mut script, mut steps) = (script(4), Vec::new());
@@ -46,21 +46,22 @@ fn a_transaction_reads_and_writes_what_the_standard_says() {
         *count += 1;
         assert!(address + u64::from(bytes) <= end);
     }
-    // Looked up: (new order 3 + 2 x 10, payment 3 + 2 x 0.6, status 3 + 2 x 0.6, delivery 40, stock level 1 +
-    // 220), with two reads each. Appended: new order 2 + 10, payment 1, nearly always with a read. Status:
-    // customer, order, line.
+    // Lookups: new order 3 + 2 x 10, payment 3 + 2 x 0.6, order status 3 + 2 x 0.6, delivery 40, stock level
+    // 1 + 220. Each lookup has two reads. Appends: new order 2 + 10, payment 1, nearly always with a read.
+    // Order status reads customer, order, and line.
     let looked_up = 0.45 * 23.0 + 0.43 * 4.2 + 0.04 * 4.2 + 0.04 * 40.0 + 0.04 * 221.0;
     let appended = 0.45 * 12.0 + 0.43;
     let expected = 2.0 * looked_up + appended;
     let found = f64::from(reads) / f64::from(count);
     assert!((found / expected - 1.0).abs() < 0.03, "{found} reads, expected {expected}");
-    // Changed: new order 11, payment 3, delivery 40; and a log write by each except status and stock level.
+    // Changes: new order 11, payment 3, delivery 40. Each transaction except order status and stock level
+    // writes the log.
     let changed = 0.45 * 11.0 + 0.43 * 3.0 + 0.04 * 40.0 + appended + 0.92;
     let found = f64::from(writes) / f64::from(count);
     assert!((found / changed - 1.0).abs() < 0.03, "{found} writes, expected {changed}");
 }
 
-/// NURand over 256 numbers with A = 15: the probability of each number is that of (x | y) + 7, counted
+/// NURand over 256 numbers with A = 15. The probability of each number is that of (x | y) + 7, counted
 /// exactly.
 #[test]
 fn nurand_is_distributed_as_the_standard_says() {
@@ -89,8 +90,8 @@ fn nurand_is_distributed_as_the_standard_says() {
     assert!(chi_square < degrees + 6.0 * (2.0_f64 * degrees).sqrt(), "{chi_square} with {degrees}");
 }
 
-/// The shares of the five transactions, distinguished by their appends and lookups. All sizes of new orders
-/// from 5 to 15 items are equally likely, and 60 % of payments look up three customers.
+/// Frequencies of the five transactions, which the test distinguishes by their appends and lookups. All sizes
+/// of new orders from 5 to 15 items are equally likely, and 60 % of payments look up three customers.
 #[test]
 fn transactions_and_their_parts_come_by_their_shares() {
     let mut script = script(4);

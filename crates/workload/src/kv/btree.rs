@@ -1,31 +1,33 @@
-//! The B+tree: pairs in leaves, separators above them, pages that split when full.
+//! B+tree: pairs are in leaves, separators are in inner pages, and full pages split.
 
 use super::method::{Method, SearchStep};
 use super::pages::{Entry, NONE, Pages};
 use nacre_kernel::state::State;
 
-/// The root does not move; page 0 describes the tree and is read once, when it is opened.
+/// Page number of the root, which never changes. Page 0 describes the tree and is read once, when the tree is
+/// opened.
 pub(super) const ROOT: u32 = 1;
 
 /// A B+tree.
 ///
-/// The entries of an inner page are pages in key order; the key of an entry is the smallest below it, but
-/// that of the first is not used.
+/// Entries of an inner page point to pages in key order. The key of an entry is the smallest key below it,
+/// except that the key of the first entry is unused.
 #[derive(Clone, Debug, State)]
 pub(super) struct Btree {
     pages: Pages,
-    /// Maximum entries of a leaf and of an inner page.
+    /// Maximum number of entries of a leaf.
     #[state(same)]
     leaf: u32,
+    /// Maximum number of entries of an inner page.
     #[state(same)]
     inner: u32,
-    /// The path to the latest leaf, from the root: pages and positions.
+    /// Path from the root to the latest leaf: page numbers and positions.
     #[state(varies)]
     way: Vec<(u32, usize)>,
 }
 
 impl Btree {
-    /// An empty tree whose pages hold up to `leaf` pairs or `inner` pointers, at least two.
+    /// Creates an empty tree whose pages hold up to `leaf` pairs or `inner` pointers, at least two each.
     pub(super) fn new(leaf: u32, inner: u32) -> Btree {
         assert!(leaf >= 2 && inner >= 2, "a page that splits has two entries");
         let mut pages = Pages::default();
@@ -34,12 +36,12 @@ impl Btree {
         Btree { pages, leaf, inner, way: Vec::new() }
     }
 
-    /// Pages from the root to a leaf.
+    /// Number of pages on the path from the root to a leaf.
     pub(super) fn levels(&self) -> u32 {
         self.pages.level(ROOT) + 1
     }
 
-    /// Position of the pointer to `key` in an inner page.
+    /// Position in an inner page of the pointer to follow for `key`.
     #[inline]
     fn child(entries: &[Entry], key: u32) -> usize {
         entries[1..].partition_point(|entry| entry.key <= key)
@@ -49,10 +51,10 @@ impl Btree {
         if level == 0 { self.leaf } else { self.inner }
     }
 
-    /// Inserts `entry` into the full `page` at position `at`: it splits. Returns the pointer to the new page.
+    /// Splits the full `page` and inserts `entry` at position `at`. Returns the pointer to the new page.
     ///
-    /// A page that grows at the right end of its level stays full, as in Berkeley DB when keys arrive in
-    /// order; any other is split in the middle.
+    /// A page that grows at the right end of its level stays full, as in Berkeley DB if keys arrive in order.
+    /// Any other page is split in the middle.
     fn split(&mut self, page: u32, at: usize, entry: Entry) -> Entry {
         let level = self.pages.level(page);
         let right = self.pages.extend(1);
@@ -69,7 +71,7 @@ impl Btree {
         Entry { key: self.pages.entries(right)[0].key, value: right }
     }
 
-    /// Moves the content of the full root to a new page, the only one below the root.
+    /// Moves the content of the full root to a new page, which becomes the only page below the root.
     fn raise(&mut self) {
         let (below, level) = (self.pages.extend(1), self.pages.level(ROOT) + 1);
         self.pages.furnish(below, self.inner, level);
@@ -98,7 +100,7 @@ impl Method for Btree {
         }
     }
 
-    /// The leaf.
+    /// Returns the position of the leaf.
     #[inline]
     fn lock_step(&self, way: &[u32]) -> usize {
         way.len() - 1
@@ -129,7 +131,7 @@ impl Method for Btree {
             }
             let (page, at) = self.way.pop().expect("it was pushed");
             entry = self.split(page, at, entry);
-            // Insert the pointer to the new page after the pointer followed to this page.
+            // Insert the pointer to the new page after the pointer that leads to this page.
             if let Some(above) = self.way.last_mut() {
                 above.1 += 1;
             }

@@ -1,12 +1,12 @@
-//! The page cache: cached pages, their LRU order, and pages that must be written before eviction.
+//! Page cache: cached pages, their LRU order, and dirty pages, which must be written before eviction.
 
 use super::pages::NONE;
 use nacre_kernel::state::{State, Value};
 
-/// Marks a page that is not cached; the ends of the list are `NONE`.
+/// Marks a page that is not cached. The ends of the list are `NONE`.
 const ABSENT: u32 = NONE - 1;
 
-/// A cache with LRU replacement.
+/// A page cache with LRU replacement.
 #[derive(Clone, Debug, State)]
 pub(super) struct Cache {
     slots: Vec<Slot>,
@@ -17,21 +17,21 @@ pub(super) struct Cache {
     oldest: u32,
 }
 
-/// A page, by its number.
+/// State of a page; the index is the page number.
 #[derive(Clone, Copy, Debug, Value)]
 struct Slot {
     newer: u32,
     older: u32,
-    /// End of its latest log record, zero if the page is clean.
+    /// End of the latest log record of the page; zero if the page is clean.
     lsn: u64,
-    /// Whether it is being read or written, and so unavailable to other clients.
+    /// Whether the page is being read or written, so that other clients cannot use it.
     busy: bool,
-    /// Whether the client that read it has not used it yet.
+    /// Whether the client that read the page has not used it yet.
     pinned: bool,
 }
 
 impl Cache {
-    /// An empty cache for `capacity` of `pages` pages.
+    /// Creates an empty cache that holds `capacity` of `pages` pages.
     pub(super) fn new(pages: u32, capacity: u64) -> Cache {
         assert!(pages < ABSENT && capacity > 0, "no room for a page, or more pages than numbers");
         let capacity = u32::try_from(capacity).unwrap_or(u32::MAX);
@@ -51,7 +51,7 @@ impl Cache {
         self.slots[page as usize].busy = busy;
     }
 
-    /// Whether `page` is cached; if so, it becomes the most recently used one.
+    /// Returns whether `page` is cached. If so, the page becomes the most recently used.
     #[inline]
     pub(super) fn touch(&mut self, page: u32) -> bool {
         if self.slots[page as usize].newer == ABSENT {
@@ -65,20 +65,21 @@ impl Cache {
         true
     }
 
-    /// The page to evict before another can be inserted, if necessary.
+    /// The page to evict before another page can be inserted; `None` if the cache is not full.
     #[inline]
     pub(super) fn victim(&self) -> Option<u32> {
         (self.held == self.capacity).then_some(self.oldest)
     }
 
-    /// Whether the cached `page` cannot be evicted now.
+    /// Whether the cached `page` cannot be evicted at this time.
     #[inline]
     pub(super) fn stays(&self, page: u32) -> bool {
         let slot = &self.slots[page as usize];
         slot.pinned || slot.busy
     }
 
-    /// Inserts a page that is not cached; there must be space. It is pinned until [`Cache::unpin`].
+    /// Inserts a page that is not cached. The cache must have space. The page is pinned until
+    /// [`Cache::unpin`].
     #[inline]
     pub(super) fn admit(&mut self, page: u32) {
         assert!(self.held < self.capacity, "the cache is full");
@@ -87,13 +88,13 @@ impl Cache {
         self.push(page);
     }
 
-    /// The client that read `page` uses it now.
+    /// Unpins `page` because the client that read it uses it.
     #[inline]
     pub(super) fn unpin(&mut self, page: u32) {
         self.slots[page as usize].pinned = false;
     }
 
-    /// Drops a page that is in memory and not dirty.
+    /// Removes a cached page that is clean.
     #[inline]
     pub(super) fn drop(&mut self, page: u32) {
         assert!(self.dirty(page).is_none(), "page {page} was never written");
@@ -102,27 +103,27 @@ impl Cache {
         self.held -= 1;
     }
 
-    /// End of the log record that must be durable before `page` is written; none if it is clean.
+    /// End of the log record that must be durable before `page` is written; `None` if the page is clean.
     #[inline]
     pub(super) fn dirty(&self, page: u32) -> Option<u64> {
         let lsn = self.slots[page as usize].lsn;
         (lsn > 0).then_some(lsn)
     }
 
-    /// Records that `page` was changed by the record that ends at `lsn`.
+    /// Marks `page` as changed by the log record that ends at `lsn`.
     #[inline]
     pub(super) fn changed(&mut self, page: u32, lsn: u64) {
         debug_assert!(self.slots[page as usize].newer != ABSENT && lsn > 0);
         self.slots[page as usize].lsn = lsn;
     }
 
-    /// Records that `page` was written.
+    /// Marks `page` as clean after a write.
     #[inline]
     pub(super) fn written(&mut self, page: u32) {
         self.slots[page as usize].lsn = 0;
     }
 
-    /// The dirty pages, the highest number first.
+    /// Lists the dirty pages in descending order of their numbers.
     pub(super) fn all_dirty(&self) -> Vec<u32> {
         let mut dirty = Vec::new();
         let mut page = self.newest;

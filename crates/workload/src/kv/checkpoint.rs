@@ -1,27 +1,29 @@
-//! Checkpoints: pages to write, their writers, and threads that wait for the end.
+//! Checkpoints: pages to write, the clients that write them, and threads that wait for the end of a
+//! checkpoint.
 
 use nacre_kernel::state::State;
 
-/// Writes dirty pages, so that recovery needs less of the log.
+/// State of checkpoints, which write dirty pages so that recovery needs less of the log.
 #[derive(Clone, Debug, State)]
 pub(super) struct Checkpoint {
-    /// Transactions between checkpoints; zero: only when the log is half full.
+    /// Number of transactions between checkpoints. If zero, a checkpoint starts only when the log is half
+    /// full.
     #[state(same)]
     pub(super) every: u64,
-    /// Transactions completed since the start of the last one.
+    /// Number of transactions completed since the start of the last checkpoint.
     pub(super) ended: u64,
-    /// Clients that are still writing its pages; zero: none is in progress.
+    /// Number of clients that still write pages of the checkpoint; zero if no checkpoint is in progress.
     pub(super) busy: u32,
-    /// Pages still to examine, the next one last.
+    /// Pages to examine, in reverse order.
     #[state(varies)]
     pub(super) pages: Vec<u32>,
-    /// Clients whose page writes were outstanding at its start and still are.
+    /// Clients whose page writes were outstanding at the start of the checkpoint and have not completed.
     #[state(varies)]
     pub(super) unsettled: Vec<u32>,
-    /// The client that waits for them.
+    /// The client that waits for these page writes.
     #[state(varies)]
     pub(super) settler: Option<u32>,
-    /// Log position from which recovery starts after it has completed.
+    /// Log position from which recovery starts after the checkpoint has completed.
     pub(super) start: u64,
     /// Threads that wait for log space.
     #[state(varies)]
@@ -50,7 +52,8 @@ impl Checkpoint {
         self.every > 0 && self.ended >= self.every && !self.is_under_way()
     }
 
-    /// Records that the page write of `client` completed; returns the waiters if it was the last one.
+    /// Records that the page write of `client` completed. Returns the waiting client after the last page
+    /// write.
     #[inline]
     pub(super) fn settle(&mut self, client: u32) -> Option<u32> {
         self.unsettled.retain(|&other| other != client);

@@ -1,20 +1,20 @@
-//! Clients: threads that run transactions, and threads that write pages for checkpoints.
+//! Clients: threads that run transactions, and threads that write pages of checkpoints.
 
 use super::searches::SearchPath;
 use nacre_kernel::state::Value;
 
-/// A thread.
+/// A thread of the store.
 #[derive(Clone, Debug, Value)]
 pub(super) struct Client {
     pub(super) stage: Stage,
     pub(super) keys: [u32; 2],
     pub(super) ways: [SearchPath; 2],
     pub(super) values: [u32; 2],
-    /// Whether it has read the current page of its search, and not used it yet.
+    /// Whether the client has read the current page of its search but not used it yet.
     pub(super) has_read: bool,
-    /// End of the log at the start of its transaction, if any.
+    /// End of the log at the start of the current transaction, if any.
     pub(super) began: Option<u64>,
-    /// Purpose of its outstanding request.
+    /// Purpose of the outstanding request.
     pub(super) asked: Option<Purpose>,
 }
 
@@ -23,24 +23,25 @@ pub(super) struct Client {
 pub(super) enum Stage {
     /// Start a transaction.
     Begin,
-    /// Get (0 and 1) or put (2 and 3) the first or second key; the search is at this page of its path.
+    /// Get (operations 0 and 1) or put (2 and 3) the first or second key. The search is at this page of its
+    /// path.
     Search { operation: usize, step: usize },
-    /// Append the commit.
+    /// Append the commit record.
     Commit,
-    /// Make the log durable up to this position, which ends the transaction.
+    /// Make the log durable up to this position, which completes the transaction.
     Durable { lsn: u64 },
-    /// For a checkpoint, write this page, or the next one.
+    /// Write this page for a checkpoint, or the next one if absent.
     Sweep { page: Option<u32> },
-    /// Make the checkpoint's pages durable.
+    /// Make the pages of the checkpoint durable.
     Settle,
-    /// Append the checkpoint's mark.
+    /// Append the checkpoint record.
     Mark,
-    /// Make the log durable up to this position, which ends the checkpoint.
+    /// Make the log durable up to this position, which completes the checkpoint.
     Marked { lsn: u64 },
 }
 
 impl Client {
-    /// A client that starts with `stage`.
+    /// Creates a client that starts with `stage`.
     pub(super) fn new(stage: Stage) -> Client {
         let (ways, values) = (Default::default(), [0; 2]);
         Client { stage, keys: [u32::MAX; 2], ways, values, has_read: false, began: None, asked: None }
@@ -50,12 +51,12 @@ impl Client {
 /// Purpose of a request.
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) enum Purpose {
-    /// Reading this page.
+    /// Read of this page.
     Read(u32),
-    /// Writing this page.
+    /// Write of this page.
     Write(u32),
-    /// Writing or flushing the log.
+    /// Write or flush of the log.
     Log,
-    /// Making a checkpoint's pages durable.
+    /// Flush of the pages of a checkpoint.
     Settle,
 }

@@ -1,40 +1,41 @@
-//! The hash table: linear hashing, whose buckets split in order as the table grows.
+//! Hash table with linear hashing. Buckets split in order as the table grows.
 //!
-//! Litwin 1980 in the form of Seltzer and Yigit 1991: bucket `h & high` if it exists, else `h & low`; buckets
-//! of one doubling are contiguous, with overflow pages in between.
+//! The algorithm is that of Litwin (1980) as implemented by Seltzer and Yigit (1991). A key is in bucket `h &
+//! high` if that bucket exists, and otherwise in `h & low`. The buckets of one doubling are contiguous, and
+//! overflow pages are between doublings.
 
 use super::method::{Method, SearchStep};
 use super::pages::{Entry, NONE, Pages};
 use nacre_kernel::state::State;
 
-/// The page with the number of buckets; every search reads it first.
+/// Page that contains the number of buckets. Every search reads it first.
 pub(super) const META: u32 = 0;
 
 /// A linear hash table.
 #[derive(Clone, Debug, State)]
 pub(super) struct Hash {
     pages: Pages,
-    /// Maximum pairs of a page.
+    /// Maximum number of pairs per page.
     #[state(same)]
     capacity: u32,
-    /// Mean pairs per bucket above which the table grows.
+    /// Mean number of pairs per bucket above which the table grows.
     #[state(same)]
     fill: u64,
     pairs: u64,
-    /// The highest bucket.
+    /// Number of the highest bucket.
     highest: u32,
     low: u32,
     high: u32,
-    /// Offset from a bucket to its page, by its doubling.
+    /// Offset from a bucket to its page, for each doubling.
     spares: [u32; 33],
-    /// Overflow pages that no bucket uses.
+    /// Overflow pages that are unused.
     #[state(varies)]
     free: Vec<u32>,
 }
 
 impl Hash {
-    /// An empty table of two buckets, with up to `capacity` pairs per page; it grows above `fill` pairs per
-    /// bucket.
+    /// Creates an empty table of two buckets with up to `capacity` pairs per page. The table grows if it has
+    /// more than `fill` pairs per bucket.
     pub(super) fn new(capacity: u32, fill: u32) -> Hash {
         assert!(capacity > 0 && fill > 0, "a bucket holds a pair");
         let mut pages = Pages::default();
@@ -64,12 +65,12 @@ impl Hash {
         bucket + self.spares[doubling as usize]
     }
 
-    /// Adds a bucket, and moves its pairs out of the bucket that it was split from.
+    /// Adds a bucket, and moves its pairs from the bucket that is split.
     fn grow(&mut self) {
         self.highest += 1;
         let added = self.highest;
         if added > self.high {
-            // The first bucket of a doubling: allocate adjacent space for all of them.
+            // This is the first bucket of a doubling, so allocate contiguous space for all of its buckets.
             let doubling = u32::BITS - added.leading_zeros();
             self.spares[doubling as usize] = self.pages.extend(added) - added;
             (self.low, self.high) = (self.high, self.high << 1 | 1);
@@ -92,7 +93,7 @@ impl Hash {
         }
     }
 
-    /// Inserts a pair into the first page of its bucket with space.
+    /// Inserts a pair into the first page of its bucket that has space.
     fn place(&mut self, pair: Entry) {
         let mut page = self.page(self.bucket(pair.key));
         while self.pages.is_full(page) {
@@ -103,7 +104,7 @@ impl Hash {
         self.pages.insert(page, at, pair);
     }
 
-    /// Adds an overflow page after `page`.
+    /// Appends an overflow page to `page`.
     fn overflow(&mut self, page: u32) -> u32 {
         let added = self.free.pop().unwrap_or_else(|| {
             let added = self.pages.extend(1);
@@ -133,7 +134,7 @@ impl Method for Hash {
         }
     }
 
-    /// The bucket's first page.
+    /// Returns the position of the first page of the bucket.
     #[inline]
     fn lock_step(&self, _way: &[u32]) -> usize {
         1
@@ -163,7 +164,7 @@ impl Method for Hash {
     }
 }
 
-/// The hash of a key: the finalizer of MurmurHash3, a bijection, so that only buckets collide.
+/// Hash of a key: the finalizer of MurmurHash3, which is a bijection, so that only buckets collide.
 #[inline]
 pub(super) fn spread(key: u32) -> u32 {
     let key = (key ^ key >> 16).wrapping_mul(0x85eb_ca6b);

@@ -4,22 +4,22 @@ use super::pages::NONE;
 use nacre_kernel::state::State;
 use std::collections::VecDeque;
 
-/// Exclusive locks of pages, granted in FIFO order.
+/// Exclusive page locks, granted in FIFO order.
 #[derive(Clone, Debug, State)]
 pub(super) struct Locks {
-    /// Owner of each page, or `NONE`.
+    /// Client that holds the lock of each page, or `NONE`.
     holders: Vec<u32>,
-    /// Pages and clients waiting for them.
+    /// Pages and the clients that wait for their locks.
     waiting: VecDeque<(u32, u32)>,
 }
 
 impl Locks {
-    /// All of `pages` are free.
+    /// Creates unlocked locks for `pages` pages.
     pub(super) fn new(pages: u32) -> Locks {
         Locks { holders: vec![NONE; pages as usize], waiting: VecDeque::new() }
     }
 
-    /// Requests `page` for `client`; returns whether it has the lock. Otherwise it waits.
+    /// Requests the lock of `page` for `client`. Returns whether it was granted; otherwise the client waits.
     #[inline]
     pub(super) fn take(&mut self, page: u32, client: u32) -> bool {
         let holder = &mut self.holders[page as usize];
@@ -32,12 +32,13 @@ impl Locks {
         true
     }
 
-    /// Releases `page` of `client`; returns the next owner, which may continue.
+    /// Releases the lock of `page` that `client` holds. Returns the client that receives the lock and may
+    /// continue.
     #[inline]
     pub(super) fn release(&mut self, page: u32, client: u32) -> Option<u32> {
         let holder = &mut self.holders[page as usize];
         if *holder != client {
-            // Both pairs are on one page, which was released before.
+            // Both pairs are on the same page, which was already released.
             return None;
         }
         *holder = NONE;

@@ -1,7 +1,7 @@
-//! The write-ahead log: ends of records, durable position, and writers.
+//! Write-ahead log: record boundaries, durable position, and the client that writes the log.
 //!
-//! A log position is the number of bytes of records before it. One thread at a time writes and flushes;
-//! records appended meanwhile are all written by the next write: group commit.
+//! A log position is the number of bytes of all earlier records. One thread at a time writes and flushes the
+//! log. The next write includes all records that were appended in the meantime (group commit).
 
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Op, Request, Time};
@@ -16,35 +16,37 @@ pub(super) struct Log {
     #[state(same)]
     block: u64,
     appended: u64,
-    /// Position acknowledged by the device, and position known to be durable.
+    /// Position up to which the device acknowledged writes.
     written: u64,
+    /// Position up to which the log is known to be durable.
     durable: u64,
     /// Position from which recovery starts.
     start: u64,
-    /// The write or flush in progress.
+    /// Write or flush in progress.
     #[state(varies)]
     work: Option<Work>,
-    /// The ends of commits that are not durable, in their order.
+    /// End positions of commits that are not durable, in ascending order.
     commits: VecDeque<u64>,
 }
 
-/// A client that makes the log durable.
+/// A write or flush by the client that makes the log durable (the leader).
 #[derive(Clone, Copy, Debug, Value)]
 struct Work {
     leader: u32,
-    /// The position that must become durable.
+    /// Position that must become durable.
     goal: u64,
-    /// End position of the request in progress, and whether it is the flush.
+    /// End position of the request in progress.
     to: u64,
+    /// Whether the request in progress is a flush.
     flushes: bool,
 }
 
 /// Next action of a client that needs the log to be durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Force {
-    /// Nothing.
+    /// No action: the log is durable.
     Durable,
-    /// Try again when the current leader has continued.
+    /// Wait for the current leader, then try again.
     Wait,
     /// Submit this request.
     Ask(Request),
@@ -65,14 +67,14 @@ impl Log {
         }
     }
 
-    /// Appends a record of `bytes` and returns its end position.
+    /// Appends a record of `bytes` bytes and returns its end position.
     #[inline]
     pub(super) fn append(&mut self, bytes: u64) -> u64 {
         self.appended += bytes;
         self.appended
     }
 
-    /// Adds a record of `bytes` that ends a transaction.
+    /// Appends a record of `bytes` bytes that ends a transaction, and returns its end position.
     #[inline]
     pub(super) fn commit(&mut self, bytes: u64) -> u64 {
         let end = self.append(bytes);
@@ -84,7 +86,7 @@ impl Log {
         self.appended
     }
 
-    /// Whether `bytes` more of records do not overwrite what recovery needs.
+    /// Whether another `bytes` bytes of records fit without overwriting records that recovery needs.
     #[inline]
     pub(super) fn has_room(&self, bytes: u64) -> bool {
         self.appended + bytes <= self.start / self.block * self.block + self.size
@@ -96,13 +98,13 @@ impl Log {
         self.appended - self.start > self.size / 2
     }
 
-    /// Moves the start of recovery to `start`.
+    /// Advances the start position of recovery to `start`.
     pub(super) fn drop_before(&mut self, start: u64) {
         assert!(self.start <= start && start <= self.appended, "the log's start only moves on");
         self.start = start;
     }
 
-    /// Next action of `client` to make the log durable up to `lsn`.
+    /// Returns the next action of `client` to make the log durable up to `lsn`.
     #[inline]
     pub(super) fn force(&mut self, lsn: u64, client: u32) -> Force {
         if lsn <= self.durable {
@@ -115,13 +117,13 @@ impl Log {
         Force::Ask(self.step(Work { leader: client, goal: lsn, to: self.written, flushes: false }))
     }
 
-    /// Whether `client` has a write or flush in progress.
+    /// Whether `client` is the leader, with a write or flush in progress.
     #[inline]
     pub(super) fn is_led_by(&self, client: u32) -> bool {
         self.work.is_some_and(|work| work.leader == client)
     }
 
-    /// Handles completion of the leader's write or flush: returns its next request, if any.
+    /// Handles the completion of the leader's write or flush. Returns the leader's next request, if any.
     #[inline]
     pub(super) fn go_on(&mut self) -> Option<Request> {
         let work = self.work.take().expect("a client leads");
@@ -133,7 +135,8 @@ impl Log {
         Some(self.step(work))
     }
 
-    /// Handles completion of the request in progress; returns the number of transactions that end with it.
+    /// Handles the completion of the request in progress. Returns the number of transactions that it
+    /// completes.
     #[inline]
     pub(super) fn complete(&mut self) -> u64 {
         let work = self.work.expect("it is the leader's");
@@ -144,8 +147,8 @@ impl Log {
         (waiting - self.commits.len()) as u64
     }
 
-    /// The flush if everything up to the goal is written. Otherwise a write of every block with new records,
-    /// up to the end of the region; the rest takes another write.
+    /// Returns a flush if everything up to the goal is written. Otherwise returns a write of every block with
+    /// new records, up to the end of the region. Records beyond the end need another write.
     #[inline]
     fn step(&mut self, work: Work) -> Request {
         if self.written >= work.goal {

@@ -1,4 +1,4 @@
-//! Interface of an access method: it finds and inserts pairs in pages.
+//! Interface of an access method, which finds and inserts pairs in pages.
 
 use super::pages::Pages;
 use nacre_kernel::state::State;
@@ -6,15 +6,15 @@ use nacre_kernel::state::State;
 /// Next step of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SearchStep {
-    /// Continue at another page.
+    /// Continue at this page.
     Go(u32),
     /// The pair is at this position.
     Found(usize),
-    /// There is no such key.
+    /// The key does not exist.
     Missing,
 }
 
-/// An access method over pages.
+/// An access method that stores pairs in pages.
 pub(super) trait Method: State + Send {
     /// The page at which every search starts.
     fn first(&self) -> u32;
@@ -22,7 +22,7 @@ pub(super) trait Method: State + Send {
     /// Searches `page`, the current page, for `key`.
     fn step(&self, page: u32, key: u32) -> SearchStep;
 
-    /// Index of the page on the path to a pair that a transaction locks.
+    /// Index of the page that a transaction locks, in the path to a pair.
     fn lock_step(&self, way: &[u32]) -> usize;
 
     /// Inserts a pair, or replaces the value of an existing key.
@@ -32,7 +32,7 @@ pub(super) trait Method: State + Send {
 
     fn pages_mut(&mut self) -> &mut Pages;
 
-    /// Its size, as text.
+    /// Size of the structure, as text.
     fn describe(&self) -> String;
 
     /// The page and position of `key`.

@@ -1,71 +1,76 @@
-//! A transactional key-value store, executed for its requests, as BerkeleyDB compares storage devices.
+//! A transactional key-value store that is simulated to generate its requests, like the use of BerkeleyDB in
+//! comparisons of storage devices.
 //!
 //! # Model
 //! A store has `keys` pairs on pages of one size, in a hash table or a B+tree, behind a page cache, with a
-//! write-ahead log. The store is real except for the bytes: its pages hold pairs, searches go from page to page,
-//! and swapped values stay swapped. A key is its number, and a value stands for `value` bytes.
+//! write-ahead log. The store is implemented completely, except that it has no data bytes: its pages hold
+//! pairs, searches follow the pages, and swapped values stay swapped. A key is a number, and a value
+//! represents `value` bytes.
 //!
-//! *Transaction*: selects two different keys with equal probability, gets both, puts the value of each under the
-//! other, and commits. It has four searches, two changed pairs, and three log records.
+//! *Transaction*: a transaction selects two different keys with equal probability, gets both values, puts
+//! each value under the other key, and commits. It has four searches, two changed pairs, and three log
+//! records.
 //!
-//! - `hash` is linear hashing (Litwin 1980, as in Seltzer and Yigit 1991). Every search first reads a page that
-//!   describes the table, then the page of the bucket, then overflow pages. When there are more than `fill` pairs
-//!   per bucket, the next bucket in order splits. Free overflow pages are reused.
-//! - `btree` is a B+tree. A search goes from the root to a leaf. A full page splits in the middle. A page at the
-//!   right end of its level that grows at its end stays full, so keys that are loaded in order fill leaves
-//!   completely.
-//! - *Page capacity* follows from the format of Berkeley DB. A page has a header of 26 B. A leaf item takes 2 B
-//!   of index and 3 B of head in addition to its data, a pointer 2 B of index and 12 B, and a bucket item 2 B of
-//!   index and 1 B. Leaf items and pointers are rounded up to 4 B. With the defaults, there are 31 pairs on a
-//!   leaf, 135 pointers on an inner page, and 33 pairs on the page of a bucket.
-//! - *Page cache*: it holds `cache` bytes of pages and is empty at the start. A missing page is read. The least
-//!   recently used page is evicted; a changed one is written first. A page that is being read or written is not
-//!   used by others until that is done.
-//! - *Log*: every change makes a log record of `log_record` and both values. The record must be durable before
-//!   its page is written (write-ahead logging).
-//! - *Commit*: a commit appends its record and makes the log durable. One request writes every log block with new
-//!   records, then a flush follows. One client does this at a time. Clients that arrive in the meantime wait, and
-//!   the next write includes everything that was appended by then (group commit).
-//! - *Locks*: a transaction locks the two pages that it changes, a leaf or the first page of a bucket, from its
-//!   get to the end of its commit. It takes its keys in the order of those pages, so there is no deadlock.
-//! - *Checkpoint*: a checkpoint starts every `checkpoint` transactions, and when recovery needs more than half of
-//!   the log region. `writers` separate clients write the pages that are dirty at that time, in the order of
-//!   their numbers, while transactions continue. Then they flush, and log, write, and flush a mark. The log
-//!   region is circular. When it is full, a transaction starts only after the checkpoint.
-//! - *Threads*: `threads` threads run one transaction after the other without a pause, except for CPU time:
-//!   `operation` before each get and put, and `commit` before each commit. Every request of a thread waits for
-//!   the previous one. The store is notified of each completion. Which thread continues, which threads wait for
-//!   each other, and what one flush commits therefore depend on the device.
+//! - `hash` is linear hashing (Litwin 1980, as in Seltzer and Yigit 1991). Every search first reads a page
+//!   that describes the table, then the page of the bucket, then overflow pages. If the table has more than
+//!   `fill` pairs per bucket, the next bucket in order splits. Free overflow pages are reused.
+//! - `btree` is a B+tree. A search proceeds from the root to a leaf. A full page splits in the middle. A page
+//!   at the right end of its level stays full if it grows at its end, so keys that are loaded in order fill
+//!   leaves completely.
+//! - *Page capacity* follows from the format of Berkeley DB. A page has a header of 26 B. In addition to its
+//!   data, a leaf item takes 2 B for its index entry and 3 B for its header, a pointer takes 2 B and 12 B,
+//!   and a bucket item takes 2 B and 1 B. Leaf items and pointers are rounded up to 4 B. With the defaults, a
+//!   leaf holds 31 pairs, an inner page holds 135 pointers, and a bucket page holds 33 pairs.
+//! - *Page cache*: the cache holds `cache` bytes of pages and is empty at the start. A miss reads the page.
+//!   The least recently used page is evicted. If it is dirty, it is written first. Other clients cannot use a
+//!   page that is being read or written.
+//! - *Log*: every change appends a log record that consists of `log_record` bytes and both values. The record
+//!   must be durable before its page is written (write-ahead logging).
+//! - *Commit*: a commit appends its record and makes the log durable. One request writes every log block with
+//!   new records, and a flush follows. Only one client at a time does this. Other clients wait, and the next
+//!   write includes all records that were appended in the meantime (group commit).
+//! - *Locks*: a transaction locks the two pages that it changes (leaves, or first pages of buckets) from its
+//!   get to the end of its commit. It acquires the locks in page order, so deadlocks are impossible.
+//! - *Checkpoint*: a checkpoint starts every `checkpoint` transactions, and when recovery needs more than
+//!   half of the log region. `writers` separate clients write the pages that are dirty at that time, in
+//!   ascending order, while transactions continue. A flush follows. Then a checkpoint record is appended to
+//!   the log, written, and flushed. The log region is circular. When it is full, new transactions wait for
+//!   the checkpoint.
+//! - *Threads*: `threads` threads run transactions back to back. Each get and put takes the CPU time
+//!   `operation`, and each commit takes `commit`. A thread issues a request after its previous request has
+//!   completed. The store receives each completion, so the device determines which thread continues, which
+//!   threads wait for each other, and which commits share a flush.
 //!
-//! *Addresses*: the log starts at 0, followed by page 0 and all other pages. A unit of work is a transaction; it
-//! completes with the flush that makes its commit durable. Page requests have the size of a page. Log writes are
-//! whole log blocks.
+//! *Addresses*: the log starts at address 0, followed by page 0 and all other pages. Page requests have the
+//! size of a page. Log writes consist of whole log blocks. The unit of work is a transaction. A transaction
+//! completes with the flush that makes its commit durable.
 //!
 //! # Not modeled
-//! - CPU contention: there are as many CPUs as threads, and waking a thread takes no time. A store never waits
-//!   for its data in memory (lists, log buffer).
-//! - Deadlocks and shared locks: all locks are exclusive, also on a page that is being written.
+//! - CPU contention: there are as many CPUs as threads, and waking a thread takes no time. Access to data
+//!   structures in memory (lists, log buffer) never blocks.
+//! - Deadlocks and shared locks. All locks are exclusive, even on a page that is being written.
 //! - Inserts and deletes during the run, values larger than half a page, prefix compression, and file system
 //!   metadata.
-//! - A page torn by a power loss.
-//! - Loading makes no requests: the device already holds the store, and the cache is cold.
+//! - Pages torn by a power loss.
+//! - Requests of the load phase. The device already holds the store, and the cache is cold.
 //!
 //! # Sources
-//! akel-2011, section 3.1: the transaction that swaps the values of two keys, hash table and B-tree, synchronous
-//! I/O, and the number of threads. The paper gives neither the number and size of pairs, nor pages and cache;
-//! these are defaults of Berkeley DB (berkeley-db) or assumed. litwin-1980, seltzer-1991: linear hashing.
-//! comer-1979: the B+tree. mohan-1992: write-ahead logging. yao-1978: fill of leaves under random insertions.
-//! Assumed: the hash function (MurmurHash3's finalizer instead of Berkeley DB's hash of the key's bytes); one
-//! lookup of the table's page per search; a new search for each put; CPU times.
+//! akel-2011, section 3.1: the transaction that swaps the values of two keys, hash table and B-tree,
+//! synchronous I/O, and the number of threads. The paper does not give the number and size of pairs, the page
+//! size, or the cache size. These values are defaults of Berkeley DB (berkeley-db) or assumed. litwin-1980,
+//! seltzer-1991: linear hashing. comer-1979: the B+tree. mohan-1992: write-ahead logging. yao-1978:
+//! utilization of leaves under random insertions. Other assumptions: the hash function (MurmurHash3's
+//! finalizer instead of Berkeley DB's hash of the key's bytes); one lookup of the table's page per search; a
+//! new search for each put; CPU times.
 //!
 //! # Checks
-//! - Contents against a plain map, under random insertions and swaps.
-//! - Order, depth, and fill of the tree, including ln 2 under random insertions; addresses, size, and overflow of
-//!   buckets.
-//! - Recovery from a power loss at any time returns the committed data, whichever writes survive.
-//! - With one thread, every request against a plain program.
-//! - Hit ratio of a cache for a share of the pages; log bytes and page writes per transaction; group commit and
-//!   throughput of threads, calculated by hand.
+//! - Contents against a plain map after random insertions and swaps.
+//! - Order, depth, and utilization of the tree, including ln 2 under random insertions; addresses, size, and
+//!   overflow pages of the hash table.
+//! - Recovery from a power loss at any time returns the committed data, regardless of which writes survive.
+//! - Every request of a single thread against a simple reference implementation.
+//! - Hit ratio of a cache that holds a fraction of the pages; log bytes and page writes per transaction;
+//!   group commit and throughput of several threads, calculated by hand.
 
 mod btree;
 mod cache;
@@ -92,18 +97,18 @@ use transactions::Transactions;
 /// Index structure of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum AccessMethod {
-    /// Linear hashing: a bucket's page and its overflow pages.
+    /// Linear hashing. A search reads the page of a bucket and its overflow pages.
     Hash,
-    /// A B+tree, from the root to a leaf.
+    /// A B+tree. A search reads the pages from the root to a leaf.
     Btree,
 }
 
-/// Order in which a store is loaded.
+/// Order in which keys are loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Load {
-    /// In key order: leaves become full.
+    /// Key order. Leaves become full.
     Sorted,
-    /// In random order: pages split in the middle, and leaves become about 69 % full.
+    /// Random order. Pages split in the middle, and leaves become about 69 % full.
     Random,
 }
 
@@ -111,7 +116,7 @@ pub enum Load {
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// Total number of transactions; absent means the limit of the run.
+    /// Total number of transactions; if absent, the run is limited otherwise.
     #[config(min = 1)]
     pub transactions: Option<u64>,
     /// Index structure.
@@ -125,7 +130,7 @@ pub struct Config {
         source = "assumed: as in LevelDB's db_bench; the paper does not state it"
     )]
     pub keys: u64,
-    /// Bytes of a key.
+    /// Size of a key in bytes.
     #[config(
         default = "16 B",
         min = "4 B",
@@ -133,7 +138,7 @@ pub struct Config {
         source = "assumed: as in LevelDB's db_bench; the paper does not state it"
     )]
     pub key: Bytes,
-    /// Bytes of a value.
+    /// Size of a value in bytes.
     #[config(
         default = "100 B",
         min = "1 B",
@@ -141,7 +146,7 @@ pub struct Config {
         source = "assumed: as in LevelDB's db_bench; the paper does not state it"
     )]
     pub value: Bytes,
-    /// Bytes of a page; a power of two.
+    /// Page size in bytes; a power of two.
     #[config(
         default = "4 KiB",
         min = "512 B",
@@ -149,14 +154,14 @@ pub struct Config {
         source = "standard: berkeley-db, the block of the file system, usually 4 KiB"
     )]
     pub page: Bytes,
-    /// Order in which the store is loaded before the run.
+    /// Order in which keys are loaded before the run.
     #[config(default = "sorted", source = "assumed: benchmarks insert numbered keys in order")]
     pub load: Load,
-    /// For a hash table: mean pairs per bucket above which it grows. Absent means (page - 32 B) / (key +
-    /// value + 8 B), the rule of Berkeley DB's documentation.
+    /// Mean number of pairs per bucket above which a hash table grows. If absent, it is (page - 32 B) / (key
+    /// + value + 8 B), as in the documentation of Berkeley DB.
     #[config(min = 1, max = 65536)]
     pub fill: Option<u32>,
-    /// Bytes of the page cache.
+    /// Size of the page cache in bytes.
     #[config(
         default = "256 KiB",
         min = "512 B",
@@ -164,7 +169,7 @@ pub struct Config {
         source = "standard: berkeley-db, the default of DB->set_cachesize; the paper does not state it"
     )]
     pub cache: Bytes,
-    /// Number of threads; each runs one transaction after the other.
+    /// Number of threads that run transactions.
     #[config(
         default = 4,
         min = 1,
@@ -172,21 +177,21 @@ pub struct Config {
         source = "paper: akel-2011, section 3.1: the number that maximizes throughput on Onyx"
     )]
     pub threads: u32,
-    /// CPU time of one get or put.
+    /// CPU time per get or put.
     #[config(
         default = "5 us",
         max = "1 s",
         source = "assumed: a get or put of a page in memory, with its lock and its log record"
     )]
     pub operation: Time,
-    /// CPU time of one commit.
+    /// CPU time per commit.
     #[config(
         default = "10 us",
         max = "1 s",
         source = "assumed: the log's system calls and the locks' release"
     )]
     pub commit: Time,
-    /// Bytes of the log's region; a whole number of log blocks.
+    /// Size of the log region in bytes; a multiple of `log_block`.
     #[config(
         default = "10 MiB",
         min = "64 KiB",
@@ -194,7 +199,7 @@ pub struct Config {
         source = "standard: berkeley-db, the default of DB_ENV->set_lg_max, the size of a log file"
     )]
     pub log: Bytes,
-    /// Bytes of a log block, the unit of log writes; a power of two.
+    /// Log block size in bytes, the unit of log writes; a power of two.
     #[config(
         default = "4 KiB",
         min = "512 B",
@@ -202,7 +207,7 @@ pub struct Config {
         source = "assumed: synchronous writes go out in blocks of the file system"
     )]
     pub log_block: Bytes,
-    /// Bytes of a log record without its values.
+    /// Size of a log record in bytes, excluding its values.
     #[config(
         default = "68 B",
         min = "1 B",
@@ -210,10 +215,11 @@ pub struct Config {
         source = "assumed: the fields of Berkeley DB's record of a replaced item"
     )]
     pub log_record: Bytes,
-    /// Transactions between two checkpoints; absent means a checkpoint whenever the log is half full.
+    /// Number of transactions between two checkpoints. If absent, a checkpoint starts whenever the log is
+    /// half full.
     #[config(min = 1)]
     pub checkpoint: Option<u64>,
-    /// Pages that a checkpoint writes in parallel.
+    /// Number of pages that a checkpoint writes in parallel.
     #[config(
         default = 1,
         min = 1,
@@ -263,7 +269,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     }
 }
 
-/// The component's descriptor and constructor.
+/// Descriptor and constructor of the component.
 pub const ROOM: Room<WorkloadFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "kv",
@@ -284,21 +290,21 @@ pub const ROOM: Room<WorkloadFamily> = Room {
     },
 };
 
-/// The loaded hash table of checked settings.
+/// Creates and loads the hash table of a validated configuration.
 fn hash_of(config: &Config, order: Random) -> hash::Hash {
     let capacity = bucket_pairs(config.page, config.key, config.value);
     let method = hash::Hash::new(capacity as u32, fill(config) as u32);
     loaded(method, config, order)
 }
 
-/// The loaded tree of checked settings.
+/// Creates and loads the tree of a validated configuration.
 fn btree_of(config: &Config, order: Random) -> btree::Btree {
     let leaf = leaf_pairs(config.page, config.key, config.value);
     let method = btree::Btree::new(leaf as u32, pointers(config.page, config.key) as u32);
     loaded(method, config, order)
 }
 
-/// Inserts every key, with its own number as value.
+/// Inserts every key, with the number of the key as its value.
 fn loaded<M: Method>(mut method: M, config: &Config, mut order: Random) -> M {
     let mut keys: Vec<u32> = (0..config.keys as u32).collect();
     if config.load == Load::Random {

@@ -1,11 +1,11 @@
-//! Pages in the host's memory: their entries, without data.
+//! Pages in the host's memory: their entries, without data bytes.
 
 use nacre_kernel::state::{State, Value};
 
 /// Marks an absent page.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// A key with a value, or with the page of a pointer.
+/// A key with its value, or with the page of a pointer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(super) struct Entry {
     pub(super) key: u32,
@@ -15,17 +15,17 @@ pub(super) struct Entry {
 /// State of one page.
 #[derive(Clone, Debug, Value)]
 struct Page {
-    /// Start of its entries among all entries.
+    /// Index of the first entry of the page among all entries.
     start: usize,
     len: u32,
     capacity: u32,
-    /// The next page: the right neighbor in a tree, the overflow page of a bucket.
+    /// Next page: the right neighbor in a tree, or the overflow page of a bucket.
     next: u32,
-    /// Levels below it.
+    /// Number of levels below the page.
     level: u32,
 }
 
-/// Pages by number.
+/// All pages, indexed by page number.
 #[derive(Clone, Debug, Default, State)]
 pub(super) struct Pages {
     #[state(varies)]
@@ -40,7 +40,7 @@ impl Pages {
         self.pages.len() as u32
     }
 
-    /// Adds `count` contiguous pages without space for entries; returns the number of the first.
+    /// Adds `count` contiguous pages without space for entries. Returns the number of the first page.
     pub(super) fn extend(&mut self, count: u32) -> u32 {
         let first = self.count();
         let page = Page { start: 0, len: 0, capacity: 0, next: NONE, level: 0 };
@@ -49,14 +49,14 @@ impl Pages {
         first
     }
 
-    /// Makes `page` an empty page with space for `capacity` entries, at `level` above the lowest level.
+    /// Makes `page` an empty page with space for `capacity` entries, `level` levels above the leaves.
     pub(super) fn furnish(&mut self, page: u32, capacity: u32, level: u32) {
         let start = self.entries.len();
         self.entries.resize(start + capacity as usize, Entry { key: 0, value: 0 });
         self.pages[page as usize] = Page { start, len: 0, capacity, next: NONE, level };
     }
 
-    /// Exchanges two pages with their content.
+    /// Swaps the contents of two pages.
     pub(super) fn exchange(&mut self, one: u32, other: u32) {
         self.pages.swap(one as usize, other as usize);
     }
@@ -86,7 +86,7 @@ impl Pages {
         page.len == page.capacity
     }
 
-    /// Inserts `entry` at position `at`; the page is not full.
+    /// Inserts `entry` at position `at`. The page must not be full.
     pub(super) fn insert(&mut self, page: u32, at: usize, entry: Entry) {
         assert!(!self.is_full(page), "no room on page {page}");
         let page = &mut self.pages[page as usize];
@@ -103,7 +103,7 @@ impl Pages {
         self.entries[start..start + len as usize][at].value = value;
     }
 
-    /// Removes and returns the entries from position `from` of `page`.
+    /// Removes and returns the entries of `page` from position `from` on.
     pub(super) fn take(&mut self, page: u32, from: usize) -> Vec<Entry> {
         let taken = self.entries(page)[from..].to_vec();
         self.pages[page as usize].len = from as u32;

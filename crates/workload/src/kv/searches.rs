@@ -1,29 +1,30 @@
 //! Searches in advance: the paths to the next keys.
 //!
-//! The structure does not change during a run, so paths can be computed in advance. Many searches descend in
-//! parallel, one level at a time, so that the processor's cache misses overlap.
+//! The structure does not change during a run, so paths can be computed in advance. Many searches proceed in
+//! parallel, one level at a time, so that CPU cache misses overlap.
 
 use super::method::{Method, SearchStep};
 use nacre_kernel::Random;
 use nacre_kernel::state::{State, Value};
 
-/// Searches side by side.
+/// Number of searches that proceed in parallel.
 const AHEAD: usize = 64;
 
-/// Random keys, and the paths to them.
+/// Random keys and the paths to them.
 #[derive(Clone, Debug, State)]
 pub(super) struct Searches {
     random: Random,
     #[state(same)]
     pairs: u64,
     keys: [u32; AHEAD],
-    /// Pages, by depth and by search.
+    /// Pages of all paths, indexed by depth and search.
     #[state(varies)]
     pages: Vec<[u32; AHEAD]>,
-    /// Number of pages of each path, and the position of the pair in the last one.
+    /// Number of pages of each path.
     lengths: [usize; AHEAD],
+    /// Position of the pair in the last page of each path.
     places: [usize; AHEAD],
-    /// The search with the next key.
+    /// Index of the search for the next key.
     next: usize,
 }
 
@@ -36,13 +37,13 @@ pub(super) struct SearchPath {
 }
 
 impl Searches {
-    /// Searches for uniformly random keys below `pairs`.
+    /// Creates searches for uniformly random keys below `pairs`.
     pub(super) fn new(pairs: u64, random: Random) -> Searches {
         let (keys, lengths, places) = ([0; AHEAD], [0; AHEAD], [0; AHEAD]);
         Searches { random, pairs, keys, pages: Vec::new(), lengths, places, next: AHEAD }
     }
 
-    /// The next key for which `is_free` holds; writes the path to it.
+    /// Writes the path to the next key for which `is_free` returns `true`.
     #[inline]
     pub(super) fn next(
         &mut self,

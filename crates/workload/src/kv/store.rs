@@ -1,6 +1,6 @@
-//! Simulation of the store: clients run in simulated time, and submit requests to the device.
+//! Simulation of the store. Clients run in simulated time and submit requests to the device.
 //!
-//! A client that waits for an event at an unknown time is in a list, and the event resumes it.
+//! A client that waits for an event at an unknown time is in a list, and the event resumes the client.
 
 use super::Config;
 use super::cache::Cache;
@@ -18,7 +18,7 @@ use crate::turns::Turns;
 use nacre_kernel::state::State;
 use nacre_kernel::{Op, Random, Request, Status, Time};
 
-/// A store under transactions that swap values.
+/// A store with transactions that swap values.
 #[derive(State)]
 #[state(bound = "M: Method")]
 pub(super) struct Store<M> {
@@ -27,7 +27,7 @@ pub(super) struct Store<M> {
     pub(super) log: Log,
     locks: Locks,
     searches: Searches,
-    /// Threads, then the clients that write pages for checkpoints.
+    /// Threads, followed by the clients that write pages of checkpoints.
     clients: Vec<Client>,
     #[state(skip = "from the configuration")]
     threads: u32,
@@ -38,9 +38,11 @@ pub(super) struct Store<M> {
     sizes: Sizes,
     /// Current simulated time.
     now: Time,
-    /// Transactions started and ended, and their limit.
+    /// Number of transactions started.
     begun: u64,
+    /// Number of transactions with durable commits.
     ended: u64,
+    /// Maximum number of transactions.
     #[state(same)]
     limit: u64,
     #[cfg(test)]
@@ -53,43 +55,45 @@ struct Sizes {
     page: u32,
     /// Address of the first page.
     start: u64,
-    /// Bytes of a log record with an update, and of one without data.
+    /// Size of a log record with an update, in bytes.
     update: u64,
+    /// Size of a log record without values, in bytes.
     bare: u64,
-    /// Maximum bytes of records that transactions and a checkpoint in progress can still append.
+    /// Maximum number of bytes that transactions and a checkpoint in progress can still append to the log.
     reserve: u64,
-    /// CPU time of a get or put, and of a commit.
+    /// CPU time per get or put.
     operation: Time,
+    /// CPU time per commit.
     commit: Time,
 }
 
-/// Continuation of a client.
+/// Condition under which a client continues.
 enum Turn {
-    /// Immediately.
+    /// Continue immediately.
     On,
-    /// Later.
+    /// Continue after a wait.
     Wait(Until),
-    /// After this request.
+    /// Continue after the completion of this request.
     Ask(Purpose, Request),
 }
 
 /// End of a client's wait.
 #[derive(Clone, Copy)]
 enum Until {
-    /// At this time.
+    /// At the given time.
     Time(Time),
-    /// When the page is not being read, written, or pinned.
+    /// When the page is no longer being read, written, or pinned.
     Page(u32),
     /// When the leader of the log has continued.
     Log,
-    /// When the page writes outstanding at the start of the checkpoint have ended.
+    /// When the page writes that were outstanding at the start of the checkpoint have completed.
     Settled,
-    /// Another client wakes it.
+    /// When another client wakes this client.
     Woken,
 }
 
 impl<M: Method> Store<M> {
-    /// A store over a loaded `method`, its cache empty.
+    /// Creates a store over the loaded `method`, with an empty cache.
     pub(super) fn new(method: M, config: &Config, keys: Random) -> Store<M> {
         let (page, update, pages) = (config.page.0, update_bytes(config), method.pages().count());
         let mut clients = vec![Client::new(Stage::Begin); config.threads as usize];
@@ -125,7 +129,7 @@ impl<M: Method> Store<M> {
         }
     }
 
-    /// The next request issued at `now`; none if everything due has been done.
+    /// The next request issued at `now`; `None` after all actions due at `now`.
     #[inline]
     pub(super) fn next(&mut self, now: Time) -> Option<Issued> {
         self.now = now;
@@ -140,7 +144,7 @@ impl<M: Method> Store<M> {
         }
     }
 
-    /// Transactions with durable commits.
+    /// Number of transactions with durable commits.
     pub(super) fn ended(&self) -> u64 {
         self.ended
     }
@@ -150,7 +154,7 @@ impl<M: Method> Store<M> {
         self.limit = u64::MAX;
     }
 
-    /// Runs `client` until it submits a request, waits, or sleeps.
+    /// Runs `client` until it submits a request, waits, or becomes idle.
     #[inline]
     fn run(&mut self, client: u32) -> Option<(Purpose, Request)> {
         if self.log.is_led_by(client) {
@@ -170,7 +174,7 @@ impl<M: Method> Store<M> {
                     None => self.end_transaction(client),
                 },
                 Stage::Sweep { page } => self.sweep(client, page),
-                // Pages evicted while the checkpoint started are written, too.
+                // Pages that were being evicted at the start of the checkpoint are also written.
                 Stage::Settle if !self.checkpoint.unsettled.is_empty() => Turn::Wait(Until::Settled),
                 Stage::Settle => {
                     self.clients[client as usize].stage = Stage::Mark;
@@ -196,7 +200,7 @@ impl<M: Method> Store<M> {
     #[inline]
     fn wait(&mut self, client: u32, until: Until) {
         match until {
-            // Its wait is counted from its wake-up.
+            // The wait of the client starts when another client wakes it.
             Until::Woken => return,
             Until::Time(time) => return self.turns.wait_until(time, client),
             Until::Page(page) => self.waiting.for_page(page, client),
@@ -213,8 +217,8 @@ impl<M: Method> Store<M> {
         self.waiting.wake_for_page(page, |client| turns.wake(client, now));
     }
 
-    /// Starts a transaction if the log has space for it. Keys are in the order of their locked pages, so
-    /// transactions cannot deadlock.
+    /// Starts a transaction if the log has space. Locks are acquired in page order, so transactions cannot
+    /// deadlock.
     fn begin(&mut self, client: u32) -> Turn {
         if self.begun == self.limit {
             return Turn::Wait(Until::Woken);
@@ -241,7 +245,7 @@ impl<M: Method> Store<M> {
         self.after(self.sizes.operation)
     }
 
-    /// Handles the arrival of a search at a page of its path.
+    /// Continues a search at the next page of its path.
     #[inline]
     fn search(&mut self, client: u32, operation: usize, step: usize) -> Turn {
         let way = &self.clients[client as usize].ways[operation % 2];
@@ -279,7 +283,7 @@ impl<M: Method> Store<M> {
         }
     }
 
-    /// Handles the arrival of a search at a cached page of its path.
+    /// Continues a search at a cached page of its path.
     #[inline]
     fn visit(&mut self, client: u32, operation: usize, step: usize) -> Turn {
         let thread = &mut self.clients[client as usize];
@@ -293,7 +297,7 @@ impl<M: Method> Store<M> {
         if operation < 2 {
             thread.values[place] = self.method.pages().entries(page)[*at].value;
         } else {
-            // Each key gets the value of the other.
+            // Each key receives the value of the other key.
             let value = thread.values[1 - place];
             let lsn = self.log.append(self.sizes.update);
             #[cfg(test)]
@@ -317,7 +321,7 @@ impl<M: Method> Store<M> {
         Turn::On
     }
 
-    /// Ends a transaction after its commit is durable, and releases its pages.
+    /// Ends a transaction whose commit is durable, and releases its locks.
     fn end_transaction(&mut self, client: u32) -> Turn {
         let thread = &mut self.clients[client as usize];
         (thread.stage, thread.began) = (Stage::Begin, None);
@@ -334,8 +338,8 @@ impl<M: Method> Store<M> {
         Turn::On
     }
 
-    /// Starts a checkpoint: wakes the clients that write pages. Recovery will need the log from this
-    /// position, and records of transactions in progress.
+    /// Starts a checkpoint by waking the clients that write pages. After the checkpoint, recovery needs the
+    /// log from this position on, and the records of transactions in progress.
     fn begin_checkpoint(&mut self) {
         let began = self.clients.iter().filter_map(|client| client.began).min();
         let writers = self.threads..self.clients.len() as u32;
@@ -349,14 +353,15 @@ impl<M: Method> Store<M> {
         writers.for_each(|writer| self.turns.wait_until(self.now, writer));
     }
 
-    /// Writes `page`, or the next one; after the last page, the last client continues and the others sleep.
+    /// Writes `page`, or the next one if absent. After the last page, the last client continues and the
+    /// others become idle.
     fn sweep(&mut self, client: u32, page: Option<u32>) -> Turn {
         let Some(page) = page.or_else(|| self.checkpoint.pages.pop()) else {
             self.checkpoint.busy -= 1;
             if self.checkpoint.busy > 0 {
                 return Turn::Wait(Until::Woken);
             }
-            // Still in progress as long as this client is writing.
+            // The checkpoint is in progress while this client is writing.
             self.checkpoint.busy = 1;
             self.clients[client as usize].stage = Stage::Settle;
             return Turn::On;
@@ -390,7 +395,7 @@ impl<M: Method> Store<M> {
         Turn::Wait(Until::Woken)
     }
 
-    /// Writes `page`, whose log records must be durable first. Other clients cannot use it meanwhile.
+    /// Writes `page` after its log records are durable. Other clients cannot use the page in the meantime.
     #[inline]
     fn write_back(&mut self, page: u32, client: u32) -> Turn {
         let Some(lsn) = self.cache.dirty(page) else { return Turn::On };
@@ -402,7 +407,7 @@ impl<M: Method> Store<M> {
         Turn::Ask(Purpose::Write(page), self.page_request(Op::Write, page))
     }
 
-    /// Next action of `client` to make the log durable up to `lsn`; none if it is.
+    /// Next action of `client` to make the log durable up to `lsn`; `None` if it is durable.
     #[inline]
     fn force(&mut self, lsn: u64, client: u32) -> Option<Turn> {
         match self.log.force(lsn, client) {
@@ -412,7 +417,7 @@ impl<M: Method> Store<M> {
         }
     }
 
-    /// Uses the processor for `time`.
+    /// Occupies the CPU for `time`.
     #[inline]
     fn after(&self, time: Time) -> Turn {
         if time.is_zero() { Turn::On } else { Turn::Wait(Until::Time(self.now + time)) }
@@ -457,7 +462,7 @@ impl<M: Method> Interactive for Store<M> {
     }
 }
 
-/// The page that a transaction locks for the pair at the end of the path `way`.
+/// Returns the page that a transaction locks for the pair at the end of the path `way`.
 #[inline]
 fn locked(method: &impl Method, way: &SearchPath) -> u32 {
     way.pages[method.lock_step(&way.pages)]

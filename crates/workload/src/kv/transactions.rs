@@ -1,4 +1,4 @@
-//! The transactions of a store as a workload.
+//! Workload that consists of the transactions of a store.
 
 use super::Config;
 use super::layout::pages_start;
@@ -24,7 +24,7 @@ pub(super) struct Transactions<M> {
 }
 
 impl<M: Method> Transactions<M> {
-    /// Transactions on a loaded `method`; `keys` supplies the keys to exchange.
+    /// Creates transactions on the loaded `method`. `keys` supplies the keys whose values are swapped.
     pub(super) fn new(method: M, config: &Config, keys: Random) -> Transactions<M> {
         let store = Store::new(method, config, keys);
         Transactions { store, config: config.clone(), issued: 0, unheard: Unheard::default() }
@@ -73,7 +73,7 @@ impl<M: Method> Workload for Transactions<M> {
     }
 
     fn expected(&self) -> Option<u64> {
-        // Transactions differ in their requests.
+        // The number of requests differs between transactions.
         self.config.transactions.is_none().then_some(u64::MAX)
     }
 

@@ -5,10 +5,10 @@ use nacre_kernel::state::State;
 /// Clients that wait for pages and for the log, in FIFO order.
 #[derive(Clone, Debug, Default, State)]
 pub(super) struct Waiting {
-    /// Pages, and clients waiting until they are not being read, written, or pinned.
+    /// Pages, and clients that wait until these pages are no longer being read, written, or pinned.
     #[state(varies)]
     pages: Vec<(u32, u32)>,
-    /// Clients waiting for another client's write or flush.
+    /// Clients that wait for the write or flush of another client.
     #[state(varies)]
     log: Vec<u32>,
 }

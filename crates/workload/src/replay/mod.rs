@@ -12,5 +12,5 @@ pub use shares::{First, Share, Shares, shares};
 use crate::WorkloadFamily;
 use nacre_config::Room;
 
-/// The only replay room, for the table of workloads.
+/// Descriptor and constructor of the trace workload.
 pub(crate) const TRACE: Room<WorkloadFamily> = trace::ROOM;

@@ -1,29 +1,29 @@
-//! A part of a trace, for runs that are split over workers: by volume, or by a hash of the extent.
+//! A subset of a trace for runs that are split over workers, by volume or by a hash of the extent.
 //!
-//! Splitting by hash is SHARDS (Waldspurger et al., FAST 2015, section 3) that keeps every part instead of
-//! one: all accesses to an extent are in the same part, so that each part is statistically like the whole
-//! trace.
+//! Splitting by hash is SHARDS (Waldspurger et al., FAST 2015, section 3), except that all parts are kept
+//! instead of one. All accesses to an extent are in the same part, so each part is statistically similar to
+//! the whole trace.
 
 use crate::trace::sample::{cut, mix};
 use nacre_config::{Choice, Configuration, Reader};
 use nacre_kernel::{Bytes, Op, Request};
 
-/// One of the parts of a trace that is split over workers: every request, or piece of one, is in exactly one.
-/// `nacre run --split` sets this.
+/// One of the parts of a trace that is split over workers. Every request, or fragment of a request, is in
+/// exactly one part. `nacre run --split` sets this.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Part {
-    /// How the trace is split.
+    /// Method that splits the trace.
     #[config(default = "hash", source = "assumed: any trace has addresses")]
     pub by: By,
     /// Number of parts.
     #[config(default = 1, min = 1, max = 1048576, source = "assumed: the whole trace")]
     pub parts: u32,
-    /// Index of this part, from 0.
+    /// Index of this part, counted from 0.
     #[config(default = 0, source = "assumed: the first")]
     pub number: u32,
-    /// Extent size of a split by hash; a power of two. Requests are split at the boundaries between extents
-    /// of different parts.
+    /// Extent size of a split by hash; a power of two. Requests are split at boundaries between extents of
+    /// different parts.
     #[config(
         default = "1 MiB",
         min = "4 KiB",
@@ -33,12 +33,12 @@ pub struct Part {
     pub extent: Bytes,
 }
 
-/// How a trace is split into parts.
+/// Method that splits a trace into parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum By {
-    /// Whole volumes in turn: volume k is in part k modulo the number of parts.
+    /// Whole volumes in rotation: volume k is in part k modulo the number of parts.
     Volume,
-    /// Extents, by a hash of volume and address.
+    /// Extents according to a hash of volume and address.
     Hash,
 }
 
@@ -54,7 +54,8 @@ fn check(part: &Part, reader: &mut Reader<'_>) {
 }
 
 impl Part {
-    /// Appends this part's share of `request` to `pieces`. Its volumes are numbered without gaps.
+    /// Appends the fragments of `request` that belong to this part to `pieces`. Volumes are renumbered
+    /// without gaps.
     pub(super) fn choose(&self, request: &Request, pieces: &mut Vec<Request>) {
         match self.by {
             By::Volume if request.volume % self.parts == self.number => {
@@ -72,7 +73,7 @@ impl Part {
         }
     }
 
-    /// Calls `tell` with the part and the operation of every piece of `request`.
+    /// Calls `tell` with the part number and the operation of every fragment of `request`.
     pub(super) fn deal(&self, request: &Request, mut tell: impl FnMut(u32, Op)) {
         match self.by {
             By::Volume => tell(request.volume % self.parts, request.op),
@@ -93,10 +94,10 @@ impl Part {
         }
     }
 
-    /// The part for `place` of `volume`: an extent or, for a flush without address, its time.
+    /// Part number of `place` in `volume`. `place` is an extent or, for a flush without an address, its time.
     #[inline]
     fn dealt(&self, volume: u32, place: u64) -> u32 {
-        // Other bits than those of a sample by block, which may have been taken before.
+        // The hash uses other bits than sampling by block, which may have been applied earlier.
         let hash = mix(0x5711_7000 ^ mix(place ^ u64::from(volume) << 48)) >> 32;
         ((hash * u64::from(self.parts)) >> 32) as u32
     }
@@ -119,8 +120,8 @@ mod tests {
     }
 
     proptest! {
-        /// Every byte of a request is in exactly one part, flushes are in one part, and the counts in advance
-        /// agree, for any kind of split.
+        /// Checks that every byte of a request is in exactly one part, that every flush is in one part, and
+        /// that the counts in advance agree, for any split.
         #[test]
         fn every_byte_is_in_exactly_one_part(
             by in prop::sample::select(vec![By::Volume, By::Hash]),
@@ -177,7 +178,8 @@ mod tests {
                 Request { arrival: Time::ZERO, address: extent << 16, bytes: 512, volume: 3, op: Op::Read };
             part(By::Hash, 8, 0).deal(&request, |part, _| counts[part as usize] += 1);
         }
-        // Binomial with p = 1/8 of 80,000: standard deviation 93.5, so 500 is 5.3 of them.
+        // The counts are binomial with p = 1/8 of 80,000. The standard deviation is 93.5, so 500 is 5.3
+        // standard deviations.
         assert!(counts.iter().all(|count| count.abs_diff(10_000) < 500), "{counts:?}");
     }
 }

@@ -1,29 +1,29 @@
-//! Maps the volumes of a trace into one address space.
+//! Mapping of the volumes of a trace into one address space.
 
 use nacre_kernel::state::State;
 use nacre_kernel::{Op, Request};
 use rustc_hash::FxHashMap;
 
-/// Spacing of volumes with kept addresses, as a power of two.
+/// Distance between volumes whose addresses are kept, as a power of two.
 const VOLUME_BITS: u32 = 44;
-/// Maximum volumes below the end of addresses, 2^63.
+/// Maximum number of volumes below the end of the address space, 2^63.
 const VOLUMES_MAX: u32 = 1 << (63 - VOLUME_BITS);
 /// Granularity of compacted addresses.
 pub(super) const EXTENT_BYTES: u64 = 1 << 20;
-/// Bits of extent numbers, for addresses below 4 EiB, the limit of every reader. The number of a volume, at
-/// most 20 bits, is stored above it.
+/// Number of bits of extent numbers, for addresses below 4 EiB, the limit of every reader. The volume number
+/// of at most 20 bits is stored above them.
 const EXTENT_NUMBER_BITS: u32 = 62 - 20;
 
-/// A request that cannot be placed.
+/// Reason for which a request cannot be placed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Misfit {
-    /// The request ends past the range of its volume.
+    /// The request ends after the range of its volume.
     Address,
-    /// The volume starts past 2^63.
+    /// The volume starts after address 2^63.
     Volume,
 }
 
-/// Keeps addresses: volume k starts at k times 16 TiB.
+/// Keeps the addresses of `request` within its volume: volume k starts at k times 16 TiB.
 #[inline]
 pub(super) fn keep(request: &mut Request) -> Result<(), Misfit> {
     if request.op == Op::Flush {
@@ -41,23 +41,23 @@ pub(super) fn keep(request: &mut Request) -> Result<(), Misfit> {
     Ok(())
 }
 
-/// Packs extents of 1 MiB in the order of their first access.
+/// Places extents of 1 MiB contiguously in the order of their first access.
 #[derive(Debug, Default, State)]
 pub(super) struct Compact {
-    /// Location of each extent, by its key.
+    /// New location of each extent.
     places: FxHashMap<u64, u64>,
-    /// Key and location of the latest extent: most requests access it again.
+    /// Key and location of the latest extent, which most requests access again.
     #[state(varies)]
     last: Option<(u64, u64)>,
 }
 
 impl Compact {
-    /// Number of extents so far.
+    /// Number of extents placed so far.
     pub(super) fn extents(&self) -> u64 {
         self.places.len() as u64
     }
 
-    /// Maps `request` and appends it to `pieces`: as one piece if its extents are contiguous, else split.
+    /// Maps `request` and appends it to `pieces`. The request is split if its extents are not contiguous.
     #[inline]
     pub(super) fn place(&mut self, request: &Request, pieces: &mut Vec<Request>) {
         if request.op == Op::Flush {
@@ -157,10 +157,10 @@ mod tests {
     #[test]
     fn a_request_is_cut_where_its_extents_lie_apart_only() {
         let mut compact = Compact::default();
-        // Three new extents are adjacent: one piece.
+        // Three new extents are contiguous, so there is one fragment.
         assert_eq!(placed(&mut compact, &request(0, 10 * MIB + 100, 2 << 20)), [(100, 2 << 20)]);
         assert_eq!(placed(&mut compact, &request(0, 13 * MIB - 50, 100)), [(3 * MIB - 50, 100)]);
-        // Extent 9 is the fifth, and extent 10 the first.
+        // Extent 9 was the fifth to be accessed, and extent 10 the first.
         assert_eq!(placed(&mut compact, &request(0, 10 * MIB - 50, 100)), [(5 * MIB - 50, 50), (0, 50)]);
     }
 
@@ -172,8 +172,8 @@ mod tests {
             let mut compact = Compact::default();
             let mut places: BTreeMap<(u32, u64), u64> = BTreeMap::new();
             for (volume, address, bytes) in requests {
-                // The reference uses steps of 1 byte near extent boundaries and ends, and larger steps
-                // between.
+                // The reference uses steps of 1 byte near extent boundaries and request ends, and larger
+                // steps elsewhere.
                 let end = address + u64::from(bytes);
                 let mut expected = Vec::new();
                 let mut at = address;
@@ -188,7 +188,7 @@ mod tests {
                 prop_assert_eq!(pieces.iter().map(|piece| u64::from(piece.1)).sum::<u64>(), u64::from(bytes));
                 let lies_in_a_piece = |at: &u64| pieces.iter().any(|&(from, bytes)| (from..from + u64::from(bytes)).contains(at));
                 prop_assert!(expected.iter().all(lies_in_a_piece));
-                // Pieces are as long as possible.
+                // Fragments are as long as possible.
                 prop_assert!(pieces.windows(2).all(|pair| pair[0].0 + u64::from(pair[0].1) != pair[1].0));
             }
             prop_assert_eq!(compact.extents(), places.len() as u64);

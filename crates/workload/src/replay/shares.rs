@@ -1,4 +1,4 @@
-//! Size of each part of a trace, counted before any part runs.
+//! Size of each part of a trace, which is counted before any part runs.
 
 use super::part::{By, Part};
 use super::trace::Config;
@@ -7,43 +7,44 @@ use nacre_config::{ErrorCode, Problem, Problems, Slot};
 use nacre_kernel::{Bytes, Op, Request};
 use std::ops::ControlFlow;
 
-/// Records read at a time.
+/// Number of records read at a time.
 const BATCH: usize = 4096;
 
 /// Size of a part of a trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Share {
-    /// Requests, or pieces of requests.
+    /// Number of requests or request fragments.
     pub requests: u64,
-    /// Requests among the first requests of the whole trace.
+    /// Number of requests of the part among the first requests of the whole trace.
     pub first: u64,
-    /// Writes among the first writes of the whole trace.
+    /// Number of writes of the part among the first writes of the whole trace.
     pub first_writes: u64,
 }
 
-/// The parts of a trace.
+/// Sizes of all parts of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shares {
-    /// The volumes that have requests.
+    /// Number of volumes that have requests.
     pub volumes: u32,
     /// Size of each part.
     pub parts: Vec<Share>,
 }
 
-/// First values of a whole trace.
+/// Numbers of requests and writes at the start of the whole trace. [`Share::first`] and [`Share::first_writes`]
+/// count how many of them each part has.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct First {
-    /// Requests.
+    /// Number of requests.
     pub requests: u64,
-    /// Writes.
+    /// Number of writes.
     pub writes: u64,
 }
 
-/// Reads the trace in `slot` once and counts the requests of each part: `parts` parts or, for a split by
-/// volume without a number, one per volume. `watch` is called with the number of records read, and may stop
-/// it: `None`.
+/// Reads the trace in `slot` once and counts the requests of each part. There are `parts` parts, or one per
+/// volume for a split by volume without a number. `watch` is called with the number of records read, and may
+/// cancel the count; the result is then `None`.
 ///
-/// Errors are user errors: not a trace, or an unreadable one.
+/// All errors are user errors: the slot does not contain a trace, or the trace is unreadable.
 pub fn shares(
     slot: &Slot<WorkloadFamily>,
     builder: &mut dyn WorkloadBuilder,
@@ -58,7 +59,7 @@ pub fn shares(
     }
     let config: Config = slot.config(builder.families());
     let (path, mut reader) = config.open(slot.path(), builder)?;
-    // Count volumes separately, and combine them when all are known.
+    // Volumes are counted separately and combined when all volumes are known.
     let dealt = if by == By::Volume { u32::MAX } else { parts.unwrap_or(1) };
     let extent = config.part.as_ref().map_or(Bytes(1 << 20), |part| part.extent);
     let mut counting = Counting {
@@ -124,7 +125,7 @@ impl Counting {
     }
 }
 
-/// Sizes of volumes, combined into `parts` parts.
+/// Combines the sizes of volumes into `parts` parts.
 fn folded(volumes: &[Share], parts: u32) -> Vec<Share> {
     let mut folded = vec![Share::default(); parts as usize];
     for (volume, share) in volumes.iter().enumerate() {

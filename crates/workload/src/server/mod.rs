@@ -1,5 +1,5 @@
-//! A server and its clients: each client sends its next request after a reply, processors are shared, and
-//! replies need storage. The number of replies is a result.
+//! A server and its clients. Each client sends its next request after a reply, CPUs are shared, and replies
+//! require storage accesses. The number of replies is a result.
 
 use crate::arrival::Pacing;
 use crate::error::WorkloadError;
@@ -15,44 +15,44 @@ use std::mem;
 #[cfg(test)]
 mod tests;
 
-/// The clients and processors of a server.
+/// Clients and processors of a server.
 #[derive(Clone, Debug, Configuration)]
 pub struct Server {
-    /// Number of clients; each sends its next request after the reply.
+    /// Number of clients, each of which sends its next request after a reply.
     #[config(default = 32, min = 1, max = 65536, source = "assumed: enough to keep CPUs and disk busy")]
     pub clients: u32,
     /// Time between a reply and the next request of a client.
     #[config(default = "0 s", max = "1000 s", source = "assumed: maximum load")]
     pub think: Time,
-    /// CPUs that clients share.
+    /// Number of CPUs that clients share.
     #[config(default = 8, min = 1, max = 4096, source = "assumed: eight cores, from memory of kgil-2008")]
     pub processors: u32,
 }
 
-/// A step of serving a client's request.
+/// A step in the processing of a client's request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(crate) enum ServiceStep {
-    /// A processor works for this time.
+    /// Uses a CPU for this time.
     Work(Time),
-    /// Reads this many bytes at an address.
+    /// Reads from this address; the second value is the number of bytes.
     Read(u64, u32),
-    /// Writes this many bytes at an address.
+    /// Writes to this address; the second value is the number of bytes.
     Write(u64, u32),
 }
 
-/// A script of client requests.
+/// Generates the requests of clients as sequences of steps.
 pub(crate) trait Script: State + Send {
-    /// Appends the steps of the next question.
+    /// Appends the steps of the next client request.
     fn next(&mut self, steps: &mut Vec<ServiceStep>);
 
-    /// End of the address range.
+    /// End of the address range that the steps access.
     fn reach(&self) -> u64;
 
-    /// Its model, the name of its requests, and notes.
+    /// Name of the model, name of its requests, and notes.
     fn describe(&self) -> (&'static str, &'static str, String);
 }
 
-/// A server that runs a script for all of its clients.
+/// A server that executes a script for all of its clients.
 #[derive(State)]
 #[state(bound = "S: Script")]
 pub(crate) struct Clients<S> {
@@ -61,10 +61,10 @@ pub(crate) struct Clients<S> {
     server: Server,
     #[state(skip = "from the configuration")]
     limit: Option<u64>,
-    /// Remaining steps of each client, the next one last.
+    /// Remaining steps of each client, in reverse order.
     #[state(varies)]
     left: Vec<Vec<ServiceStep>>,
-    /// Clients that use or wait for a processor, with their times.
+    /// Clients that use or wait for a CPU, with their CPU times.
     processors: Servers<(u32, Time)>,
     turns: Turns,
     begun: u64,
@@ -95,7 +95,7 @@ impl<S: Script> Clients<S> {
         clients
     }
 
-    /// Gives `client` its next request; returns whether there is one.
+    /// Starts the next request of `client`. Returns whether there is one.
     fn begin(&mut self, client: u32) -> bool {
         if self.limit.is_some_and(|limit| self.begun >= limit) {
             return false;
@@ -107,7 +107,7 @@ impl<S: Script> Clients<S> {
         true
     }
 
-    /// Performs the next step of `client` at `now`, which may issue a request.
+    /// Performs the next step of `client` at `now`. Returns the storage request that the step issues, if any.
     fn advance(&mut self, client: u32, now: Time) -> Option<Request> {
         let request = |op, address, bytes| Some(Request { arrival: now, address, bytes, volume: 0, op });
         match self.left[client as usize].pop() {
@@ -129,7 +129,7 @@ impl<S: Script> Clients<S> {
     }
 }
 
-/// The tag of a request is its client.
+/// The tag of a request is the number of its client.
 impl<S: Script> Interactive for Clients<S> {
     fn next_event(&self) -> Time {
         self.turns.next().min(self.processors.next())
@@ -181,7 +181,7 @@ impl<S: Script> Workload for Clients<S> {
     }
 
     fn expected(&self) -> Option<u64> {
-        // Questions differ in their requests.
+        // The number of storage requests differs between client requests.
         self.limit.is_none().then_some(u64::MAX)
     }
 

@@ -4,7 +4,7 @@ use crate::{Interactive, Issued, Workload};
 use nacre_kernel::state::{self, State};
 use nacre_kernel::{Op, Status, Time};
 
-/// Every request of a client is CPU time and one read.
+/// A script whose requests consist of CPU time and one read.
 #[derive(State)]
 struct Simple {
     asked: u64,
@@ -27,7 +27,7 @@ impl Script for Simple {
     }
 }
 
-/// Client requests per second with storage of latency `storage`.
+/// Client requests per second on storage with latency `storage`.
 fn rate(clients: u32, processors: u32, work: Time, storage: Time) -> f64 {
     let server = Server { clients, think: Time::ZERO, processors };
     let mut server = Clients::new(Simple { asked: 0, work }, server, None);
@@ -39,7 +39,8 @@ fn rate(clients: u32, processors: u32, work: Time, storage: Time) -> f64 {
     units as f64 / host.now.as_secs_f64()
 }
 
-/// A closed loop: clients divided by the time of a round, limited by the processors.
+/// The throughput of a closed loop is the number of clients divided by the round-trip time, limited by the
+/// CPUs.
 #[test]
 fn throughput_is_that_of_the_closed_loop() {
     let us = Time::from_us;
@@ -52,8 +53,8 @@ fn throughput_is_that_of_the_closed_loop() {
     }
 }
 
-/// By hand: one processor, and 10 us of CPU time before each read. The first client's reads take 5 us. The
-/// second client's first read takes 101 us, during which the first client does not share the processor.
+/// Calculated by hand for one CPU and 10 us of CPU time before each read. The first client's reads take 5 us.
+/// The second client's first read takes 101 us, during which the first client does not share the CPU.
 #[test]
 fn clients_meet_at_the_processor_in_the_order_of_their_completions() {
     let server = Server { clients: 2, think: Time::ZERO, processors: 1 };
@@ -64,13 +65,13 @@ fn clients_meet_at_the_processor_in_the_order_of_their_completions() {
         Time::from_us(if number == 2 { 101 } else { 5 })
     });
     let times: Vec<u64> = requests.iter().map(|request| request.arrival.as_ps() / 1_000_000).collect();
-    // At 121 us the second client gets the processor before the first, whose read of 120 us completes at 125
-    // us.
+    // At 121 us, the second client gets the CPU before the first, whose read issued at 120 us completes at
+    // 125 us.
     assert_eq!(times, [10, 20, 30, 45, 60, 75, 90, 105, 120, 131, 141, 151]);
     assert_eq!(server.units(12).map(|units| units.done), Some(12));
 }
 
-/// Four clients on two processors: served in order of arrival, each for exactly its own CPU time.
+/// Four clients on two CPUs are served in order of arrival, each for its CPU time.
 #[test]
 fn a_step_issues_all_requests_of_its_instant() {
     let server = Server { clients: 4, think: Time::from_us(7), processors: 2 };

@@ -1,26 +1,26 @@
 //! SPECweb99: the files of a web server.
 //!
 //! # Model
-//! A directory has 36 files: nine in each of four classes, of n times 102.4 B, 1 KiB, 10 KiB, and 100 KiB for n =
-//! 1..9. A request selects a directory by Zipf's law with exponent `theta`, a class with the shares 35, 50, 14,
-//! and 1 %, and one of its nine files by a fixed table. Files are stored one after the other, each from the
-//! beginning of a block, with directories in a scattered order.
+//! A directory has 36 files: nine in each of four classes, with sizes of n times 102.4 B, 1 KiB, 10 KiB, and
+//! 100 KiB for n = 1..9. A request selects a directory with Zipf's law and exponent `theta`, a class with
+//! probabilities 35, 50, 14, and 1 %, and one of its nine files with fixed probabilities. Files are stored
+//! contiguously, each aligned to a block, with directories in a scattered order.
 //!
-//! A file is read from its beginning in requests of at most `read`; then it is sent. A share of requests also
-//! appends to a log. `request` and `send` are the CPU time of a request and of every 64 KiB sent. A unit of work
-//! is a reply.
+//! A file is read sequentially in requests of at most `read` bytes, and is then sent. The fraction `logged`
+//! of requests also appends to a log. `request` and `send` are the CPU times per request and per 64 KiB sent.
+//! The unit of work is a reply.
 //!
 //! # Not modeled
-//! Dynamic content, except for its time and its log writes; connections; the network, which is never the
+//! Dynamic content, except for its CPU time and its log writes; connections; the network, which is never the
 //! bottleneck.
 //!
 //! # Sources
-//! specweb99 for classes, sizes, and shares. The table of files in a class and Zipf's law of directories are from
-//! memory. roberts-2009 runs it and gives no settings.
+//! specweb99: classes, sizes, and probabilities. The probabilities of the files in a class and Zipf's law of
+//! directories are from memory. roberts-2009 runs this benchmark and does not publish its settings.
 //!
 //! # Checks
-//! Request counts of all files, by chi-square; the mean size of a reply against the sum over files; addresses
-//! in bounds; files do not overlap.
+//! Request counts of all files, by chi-square; the mean size of a reply against the sum over all files;
+//! addresses within bounds; files do not overlap.
 
 #[cfg(test)]
 mod tests;
@@ -32,24 +32,24 @@ use nacre_config::{Configuration, Descriptor, Room};
 use nacre_kernel::state::State;
 use nacre_kernel::{Bytes, Random, Ratio, Time};
 
-/// Files of a class.
+/// Number of files in a class.
 const FILES: usize = 9;
-/// Share of requests of each class, and size of its file n, in tenths of a byte.
+/// Probability of each class, and size of its file n in tenths of a byte.
 const CLASSES: [(f64, u64); 4] = [(0.35, 1_024), (0.50, 10_240), (0.14, 102_400), (0.01, 1_024_000)];
-/// Share of requests of each file of a class.
+/// Probability of each file of a class.
 const POPULARITY: [f64; FILES] = [0.039, 0.059, 0.088, 0.177, 0.353, 0.118, 0.071, 0.050, 0.045];
-/// Alignment of files.
+/// Alignment of files in bytes.
 const BLOCK: u64 = 2048;
-/// Bytes sent per unit of work.
+/// Number of bytes sent per unit of CPU time.
 const SENT: u64 = 64 << 10;
 
-/// The files of a web server.
+/// SPECweb99, with the files of a web server.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
-    /// Clients and processors.
+    /// Clients and processors of the server.
     #[config(flatten)]
     pub server: Server,
-    /// Total number of replies; absent means the limit of the run.
+    /// Total number of replies; if absent, the run is limited otherwise.
     #[config(min = 1)]
     pub answers: Option<u64>,
     /// Number of directories, about 5 MB each.
@@ -58,7 +58,7 @@ pub struct Config {
     /// Exponent of Zipf's law for directories.
     #[config(default = 1.0, min = 0, max = 10, source = "assumed: from memory of SPECweb99")]
     pub theta: f64,
-    /// Maximum bytes per read of a file.
+    /// Maximum size of a file read in bytes.
     #[config(
         default = "64 KiB",
         min = "2 KiB",
@@ -66,10 +66,10 @@ pub struct Config {
         source = "assumed: half of Linux's largest read-ahead"
     )]
     pub read: Bytes,
-    /// Share of requests that also append to a log.
+    /// Fraction of requests that also append to a log.
     #[config(default = "5 %", max = "100 %", source = "assumed: 30 % dynamic requests, of which 16 % post")]
     pub logged: Ratio,
-    /// CPU time of a request.
+    /// CPU time per request.
     #[config(
         default = "500 us",
         max = "1 s",
@@ -85,7 +85,7 @@ pub struct Config {
     pub send: Time,
 }
 
-/// The component's descriptor and constructor.
+/// Descriptor and constructor of the component.
 pub const ROOM: Room<WorkloadFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "specweb",
@@ -103,26 +103,27 @@ pub const ROOM: Room<WorkloadFamily> = Room {
     },
 };
 
-/// All files, and the sampling of requests.
+/// All files, and the random selection of requests.
 #[derive(State)]
 struct Files {
     #[state(skip = "from the configuration")]
     config: Config,
     #[state(skip = "from the configuration")]
     ranks: Ranks,
-    /// The position of the directory of each rank.
+    /// Position of the directory of each rank.
     #[state(skip = "drawn from the seed")]
     order: Vec<u32>,
-    /// Start of each file of a directory by class and number, and their total size.
+    /// Offset of each file in its directory, by class and number.
     #[state(skip = "from the configuration")]
     starts: [[u64; FILES]; 4],
+    /// Size of a directory in bytes.
     #[state(skip = "from the configuration")]
     directory: u64,
     random: Random,
     logged: u64,
 }
 
-/// Size of file `number` (from zero) of `class` in bytes.
+/// Size in bytes of file `number`, counted from zero, of `class`.
 fn size(class: usize, number: usize) -> u64 {
     (CLASSES[class].1 * (number as u64 + 1)).div_ceil(10)
 }
@@ -145,7 +146,7 @@ impl Files {
         Files { config, ranks, order: places, starts, directory: end, random, logged: 0 }
     }
 
-    /// A sample of `0..shares.len()` with these probabilities, which sum to one.
+    /// Samples an index with these probabilities, which sum to one.
     fn pick(&mut self, shares: impl Iterator<Item = f64>) -> usize {
         let mut left = self.random.unit();
         let mut last = 0;
@@ -159,7 +160,7 @@ impl Files {
         last
     }
 
-    /// Start and size of the log.
+    /// Start and size of the log region.
     fn log(&self) -> (u64, u64) {
         (self.directory * self.config.directories, 8 << 20)
     }

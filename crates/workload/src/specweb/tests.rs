@@ -21,7 +21,7 @@ fn files() -> Files {
 
 #[test]
 fn a_directory_is_five_megabytes() {
-    // 45 times the sizes of the first files: 102.4 B, 1 KiB, 10 KiB and 100 KiB.
+    // The sizes of the first files, 102.4 B, 1 KiB, 10 KiB, and 100 KiB, are multiplied by 45.
     let bytes = 45.0 * 102.4 * 1111.0;
     let found = files().directory as f64;
     assert!(found >= bytes && found < bytes + 36.0 * 2048.0, "{found}, expected {bytes} and unused ends");
@@ -61,7 +61,8 @@ fn shares_and_sizes_are_those_of_the_benchmark() {
     assert!((f64::from(writes) / f64::from(count) - 0.05).abs() < 0.003, "{writes} writes");
 }
 
-/// Each file is requested according to Zipf's law of its directory, its class, and its number in the class.
+/// The probability of each file is that of its directory (Zipf's law), its class, and its number in the
+/// class.
 #[test]
 fn every_file_is_asked_for_by_its_shares() {
     let mut files = files();

@@ -1,4 +1,4 @@
-//! Settings shared by patterns of equal blocks: locations and operations.
+//! Settings shared by patterns of equal blocks: addresses and operations.
 
 use super::area::{Area, END_MAX};
 use super::operations::{Operations, percent};
@@ -6,23 +6,23 @@ use crate::WorkloadBuilder;
 use nacre_config::{Configuration, Reader};
 use nacre_kernel::{Bytes, Ratio};
 
-/// Addresses and operations.
+/// Addresses and operations of a pattern.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Access {
-    /// Address space used, in bytes; a multiple of the request size.
+    /// Size of the address space used, in bytes; a multiple of the request size.
     #[config(min = "1 B", max = "8192 PiB")]
     pub footprint: Bytes,
     /// First address used.
     #[config(default = "0 B", max = "8192 PiB", source = "assumed: from the beginning")]
     pub start: Bytes,
-    /// Bytes of one request; addresses are multiples of it past `start`.
+    /// Size of a request in bytes. Offsets from `start` are multiples of it.
     #[config(default = "4 KiB", min = "1 B", max = "1 GiB", source = "assumed: the page of most hosts")]
     pub request: Bytes,
-    /// Share of requests that are reads.
+    /// Fraction of requests that are reads.
     #[config(default = "100 %", max = "100 %", source = "assumed: fio reads by default")]
     pub read_share: Ratio,
-    /// Share of requests that are trims; the rest are writes.
+    /// Fraction of requests that are trims. The remaining requests are writes.
     #[config(default = "0 %", max = "100 %", source = "assumed: few workloads trim")]
     pub trim_share: Ratio,
 }
@@ -33,12 +33,12 @@ impl Access {
         self.footprint.0 / self.request.0
     }
 
-    /// The addresses.
+    /// Address range of the pattern.
     pub(crate) fn area(&self) -> Area {
         Area::new(self.start, self.footprint, self.request)
     }
 
-    /// The operations of the pattern at `path`.
+    /// Operations of the pattern at `path`.
     pub(crate) fn operations(&self, path: &str, builder: &dyn WorkloadBuilder) -> Operations {
         let random = builder.random(&format!("{path}.operations"));
         Operations::new(self.read_share, self.trim_share, random)

@@ -1,11 +1,11 @@
-//! The addresses a pattern uses: a run of equal blocks.
+//! Address range of a pattern: a sequence of equal blocks.
 
 use nacre_kernel::{Bytes, Op, Request, Time};
 
-/// The last byte a pattern may use: addresses stay positive as signed numbers, as files demand.
+/// Maximum end of the address range. Addresses then fit into signed 64-bit integers, as required for files.
 pub(crate) const END_MAX: u64 = 1 << 63;
 
-/// `blocks` blocks of `bytes` bytes from address `start`. A request is one block.
+/// `blocks` blocks of `bytes` bytes from address `start`. Each request accesses one block.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Area {
     start: u64,
@@ -14,7 +14,7 @@ pub(crate) struct Area {
 }
 
 impl Area {
-    /// The area of checked settings.
+    /// Creates the address range of validated settings.
     pub(crate) fn new(start: Bytes, footprint: Bytes, request: Bytes) -> Area {
         let bytes = u32::try_from(request.0).expect("a request is at most 1 GiB");
         Area { start: start.0, bytes, blocks: footprint.0 / request.0 }
@@ -25,7 +25,7 @@ impl Area {
         self.blocks
     }
 
-    /// End of the last block.
+    /// End address of the last block.
     pub(crate) fn end(&self) -> u64 {
         self.start + self.blocks * u64::from(self.bytes)
     }
@@ -35,7 +35,7 @@ impl Area {
         self.start..self.end()
     }
 
-    /// The request for `block`.
+    /// Returns the request that accesses `block`.
     #[inline]
     pub(crate) fn request(&self, block: u64, op: Op) -> Request {
         debug_assert!(block < self.blocks);

@@ -1,7 +1,7 @@
-//! Synthetic workloads: one room per access pattern.
+//! Synthetic workloads. Each module has one access pattern.
 //!
-//! A pattern generates requests without times. Alone it is a workload (`kind = "zipf"` with `requests` and an
-//! `arrival`); in a `mix` it is one part of several.
+//! A pattern generates requests without times. A single pattern can be used as a workload (`kind = "zipf"`
+//! with `requests` and an `arrival`). In a `mix`, it is one of several patterns.
 
 pub mod birthday;
 pub mod exponential;
@@ -31,22 +31,21 @@ use nacre_kernel::{Burst, Ranges, Request};
 
 /// An endless sequence of addresses and operations.
 pub trait Pattern: State + Send {
-    /// Appends the next `count` requests to `batch`, all with arrival zero and on volume 0.
+    /// Appends the next `count` requests to `batch`. All have arrival time zero and volume 0.
     ///
-    /// The division into calls never changes the sequence.
+    /// The size of the batches never affects the sequence.
     fn fill(&mut self, batch: &mut Vec<Request>, count: usize);
 
-    /// Appends its next writes, at most `limit` of them, consecutive writes to one address as one burst;
-    /// stops before `bursts` would have to grow. Returns `false` without doing anything if the pattern has no
-    /// bursts.
+    /// Appends at most `limit` of the next writes, with consecutive writes to one address as one burst. Stops
+    /// before `bursts` would have to grow. Returns `false` without any effect if the pattern has no bursts.
     fn fill_bursts(&mut self, _bursts: &mut Vec<Burst>, _limit: u64) -> bool {
         false
     }
 
-    /// End of the address range that it may access.
+    /// End of the address range that the pattern may access.
     fn reach(&self) -> u64;
 
-    /// Adds the bytes that it may ever touch.
+    /// Adds the bytes that the pattern may access.
     fn footprint(&self, bytes: &mut Ranges);
 }
 

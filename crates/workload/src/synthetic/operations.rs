@@ -1,28 +1,28 @@
-//! Operations of a pattern: reads, writes, and trims by their shares.
+//! Operations of a pattern: reads, writes, and trims with given probabilities.
 
 use nacre_kernel::state::State;
 use nacre_kernel::{Op, Random, Ratio};
 
-/// Samples the operation of each request, independently.
+/// Independent samples of the operation of each request.
 #[derive(Clone, Debug, State)]
 pub(crate) struct Operations {
     random: Random,
-    /// Samples of 53 bits below this are reads, ...
+    /// Samples of 53 bits below this value are reads.
     #[state(skip = "from the configuration")]
     reads_below: u64,
-    /// ... below this trims, and otherwise writes.
+    /// Samples below this value that are not reads are trims. All others are writes.
     #[state(skip = "from the configuration")]
     trims_below: u64,
-    /// If all operations are equal, nothing is sampled.
+    /// The operation if all requests have the same one; nothing is sampled then.
     #[state(skip = "from the configuration")]
     only: Option<Op>,
 }
 
-/// Number of different samples.
+/// Number of distinct samples.
 const ALL: u64 = 1 << 53;
 
 impl Operations {
-    /// Reads and trims with these shares, otherwise writes.
+    /// Creates operations with these fractions of reads and trims. The remaining requests are writes.
     pub(crate) fn new(read_share: Ratio, trim_share: Ratio, random: Random) -> Operations {
         let scaled = |share: f64| (share.min(1.0) * ALL as f64 + 0.5) as u64;
         let (reads_below, trims_below) = (scaled(read_share.0), scaled(read_share.0 + trim_share.0));
@@ -35,7 +35,7 @@ impl Operations {
         Operations { random, reads_below, trims_below, only }
     }
 
-    /// The next operation.
+    /// Returns the next operation.
     #[inline]
     pub(crate) fn next(&mut self) -> Op {
         if let Some(only) = self.only {
@@ -52,7 +52,7 @@ impl Operations {
     }
 }
 
-/// A share for a message: `70 %`, without the noise of binary fractions.
+/// Formats a fraction for a message, e.g. `70 %`, without rounding errors of binary fractions.
 pub(crate) fn percent(share: f64) -> String {
     format!("{} %", (share * 1e8).round() / 1e6)
 }

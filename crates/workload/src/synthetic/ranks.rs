@@ -1,20 +1,21 @@
-//! Zipf distribution: the item of rank k is accessed in proportion to k^-theta.
+//! Zipf distribution: the item of rank k has a probability proportional to k^-theta.
 //!
-//! Sampled exactly, by rejection from a staircase. The ranks are divided into steps: single ranks at the
-//! start, later runs of 1/32 of their first rank. A step is sampled in proportion to its length times the
-//! weight of its first rank, with an alias table (M. Vose, A linear algorithm for generating random numbers
-//! with a given distribution, IEEE TSE 17(9), 1991). Within it a rank is sampled uniformly, and accepted with
-//! probability (k / first)^-theta. That is at least (32/33)^theta, so a power is rarely computed.
+//! Samples are exact. They are obtained by rejection from a staircase function. The ranks are divided into
+//! steps: single ranks at the start, and later runs with a length of 1/32 of their first rank. A step is
+//! sampled with a probability proportional to its length times the weight of its first rank, using an alias
+//! table (M. Vose, A linear algorithm for generating random numbers with a given distribution, IEEE TSE
+//! 17(9), 1991). Within the step, a rank is sampled uniformly and accepted with probability (k /
+//! first)^-theta. This probability is at least (32/33)^theta, so a power is rarely computed.
 //! Rejection-inversion (Hoermann and Derflinger 1996) needs a logarithm and an exponential for each sample
 //! and takes four times as long. The table has 32 steps per doubling of the items.
 
 use nacre_kernel::Random;
 use std::hint::select_unpredictable;
 
-/// Length of a step: its first rank divided by this.
+/// Ratio of the first rank of a step to the length of the step.
 const STEPS_PER_RANK: u64 = 32;
 
-/// Zipf's law over a number of items.
+/// Zipf distribution over a number of items.
 #[derive(Clone, Debug)]
 pub struct Ranks {
     theta: f64,
@@ -22,24 +23,25 @@ pub struct Ranks {
     steps: Vec<Stair>,
 }
 
-/// An entry of the alias table: samples below `threshold` select this step, others step `other`.
+/// An entry of the alias table. Samples below `threshold` select this step, and others select step `other`.
 #[derive(Clone, Copy, Debug)]
 struct Alias {
     threshold: u64,
     other: u32,
 }
 
-/// Ranks `first .. first + length`, counted from one.
+/// A step with ranks `first .. first + length`, counted from one.
 #[derive(Clone, Copy, Debug)]
 struct Stair {
     first: u64,
     length: u64,
-    /// Weight of the last rank, relative to the first.
+    /// Weight of the last rank relative to the first.
     least: f64,
 }
 
 impl Ranks {
-    /// The distribution with exponent `theta`, finite and not negative, over at least one item.
+    /// Creates the distribution with exponent `theta` over at least one item. `theta` must be finite and not
+    /// negative.
     pub fn new(items: u64, theta: f64) -> Ranks {
         assert!(items > 0, "nothing to ask for");
         assert!(theta.is_finite() && theta >= 0.0, "theta {theta}");
@@ -56,7 +58,7 @@ impl Ranks {
         Ranks { theta, alias, steps }
     }
 
-    /// A random rank; zero is the most popular item.
+    /// Samples a rank. Rank zero is the most popular item.
     #[inline(always)]
     pub fn sample(&self, random: &mut Random) -> u64 {
         loop {
@@ -69,14 +71,14 @@ impl Ranks {
         }
     }
 
-    /// One sample of 64 bits gives the index in the alias table (integer part) and the choice there
-    /// (fraction).
+    /// Samples a step. One 64-bit sample gives the index in the alias table (integer part) and the choice
+    /// between the two steps (fraction).
     #[inline]
     fn step(&self, random: &mut Random) -> usize {
         let product = u128::from(random.bits()) * self.alias.len() as u128;
         let place = (product >> 64) as usize;
         let alias = self.alias[place];
-        // The branch is unpredictable.
+        // The outcome is unpredictable, so a branch would be slow.
         select_unpredictable((product as u64) < alias.threshold, place, alias.other as usize)
     }
 }
@@ -86,7 +88,7 @@ fn relative_weight(rank: u64, first: u64, theta: f64) -> f64 {
     libm::pow(rank as f64 / first as f64, -theta)
 }
 
-/// Vose's alias table for `weights`, none negative and not all zero.
+/// Vose's alias table for `weights`. No weight may be negative, and at least one must be positive.
 fn alias_table(weights: &[f64]) -> Vec<Alias> {
     let mean = weights.iter().sum::<f64>() / weights.len() as f64;
     let mut shares: Vec<f64> = weights.iter().map(|weight| weight / mean).collect();

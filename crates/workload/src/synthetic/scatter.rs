@@ -1,9 +1,10 @@
-//! A permutation of block numbers, which scatters hot blocks.
+//! A permutation of block numbers that scatters hot blocks.
 //!
-//! Rounds of an odd multiplication and a shifted exclusive or, each a bijection of w-bit numbers (the form of
-//! MurmurHash3's finalizer), with keys from the seed. If the number of blocks is not a power of two, numbers
-//! out of range are permuted again (cycle walking: J. Black, P. Rogaway, Ciphers with arbitrary finite
-//! domains, CT-RSA 2002), fewer than two rounds on average.
+//! The permutation consists of rounds of an odd multiplication and a shifted exclusive or. Each round is a
+//! bijection of w-bit numbers (the form of MurmurHash3's finalizer) with keys derived from the seed. If the
+//! number of blocks is not a power of two, numbers that are out of range are permuted again (cycle walking:
+//! J. Black, P. Rogaway, Ciphers with arbitrary finite domains, CT-RSA 2002). This takes fewer than two
+//! rounds on average.
 
 use nacre_kernel::Random;
 
@@ -18,7 +19,7 @@ pub(crate) struct Scatter {
 }
 
 impl Scatter {
-    /// A random permutation of `0..items`; at least one item.
+    /// Creates a random permutation of `0..items`, for at least one item.
     pub(crate) fn new(items: u64, mut random: Random) -> Scatter {
         assert!(items > 0, "nothing to scatter");
         let bits = (u64::BITS - (items - 1).leading_zeros()).max(1);
@@ -31,7 +32,7 @@ impl Scatter {
         }
     }
 
-    /// Position of `item`.
+    /// Position of `item` in the permutation.
     #[inline]
     pub(crate) fn place(&self, item: u64) -> u64 {
         debug_assert!(item < self.items);

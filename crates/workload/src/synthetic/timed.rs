@@ -1,4 +1,4 @@
-//! A pattern with a number of requests and an arrival process: a workload.
+//! A workload that consists of a pattern, a number of requests, and an arrival process.
 
 use super::Pattern;
 use crate::arrival::{ARRIVALS, Arrival, ArrivalFamily, Pacing, RECORDED_TIMES};
@@ -8,14 +8,15 @@ use nacre_config::{Configuration, Problems, Reader, Slot, both, room_of};
 use nacre_kernel::state::State;
 use nacre_kernel::{Burst, Ranges, Request};
 
-/// Settings of a workload with one pattern: those of the pattern, number of requests, and arrivals.
+/// Settings of a workload with one pattern: the settings of the pattern, the number of requests, and the
+/// arrival process.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Timed<C: Configuration> {
     /// Total number of requests.
     #[config(min = 1)]
     pub requests: u64,
-    /// The settings of the pattern.
+    /// Settings of the pattern.
     #[config(flatten)]
     pub pattern: C,
     /// Arrival process: an open loop at a rate, or a closed loop with a queue depth.
@@ -40,7 +41,7 @@ fn check<C: Configuration>(timed: &Timed<C>, reader: &mut Reader<'_>) {
 /// Builds a pattern from its settings and its path.
 pub(crate) type Make<C> = fn(&C, &str, &mut dyn WorkloadBuilder) -> Result<Box<dyn Pattern>, Problems>;
 
-/// Builds the workload in `slot` around the pattern that `pattern` builds.
+/// Builds the workload in `slot` with the pattern that `pattern` builds.
 pub(crate) fn build<C: Configuration>(
     slot: &Slot<WorkloadFamily>,
     builder: &mut dyn WorkloadBuilder,

@@ -1,29 +1,31 @@
-//! Tenants: several hosts on one stack, each with its own addresses, workload, and arrivals.
+//! Tenants: several hosts on one stack, each with separate addresses, workload, and arrivals.
 //!
 //! # Model
-//! Every tenant has a part of the address space, like an NVMe namespace or a logical volume, and a workload with
-//! its own arrivals. One tenant may have a queue depth of 8, while another sends at a fixed rate. All requests go
-//! to one stack in time order; at the same instant, in the order of the tenants. The record has the requests,
-//! rates, and latencies of each tenant. Requests carry the number of their tenant, by which a drive with
-//! flexible data placement (`fdp`) distinguishes them. The writes that precondition a device are issued in turns, `weight` of
-//! each tenant.
+//! Every tenant has a range of the address space, like an NVMe namespace or a logical volume, and a workload
+//! with separate arrivals. For example, one tenant has a queue depth of 8, and another sends requests at a
+//! fixed rate. All requests are sent to one stack in time order. Simultaneous requests are in tenant order.
+//! The record has the requests, rates, and latencies of each tenant. Requests carry the number of their
+//! tenant, so that a drive with flexible data placement (`fdp`) can distinguish them. Preconditioning writes
+//! of the tenants alternate, with `weight` writes of each tenant per round.
 //!
-//! *Slots*: with `places`, at most that many requests of all tenants are in progress, as in a controller that
-//! fetches from the submission queues of its hosts. The others wait in the queue of their tenant. The wait is
-//! part of the latency, as queueing of the top of the stack. Requests in progress are not interrupted.
+//! *Slots*: `places` limits the number of outstanding requests of all tenants, as in a controller that
+//! fetches from the submission queues of its hosts. Other requests wait in the queue of their tenant. The
+//! wait is part of the latency and is reported as queueing at the top of the stack. Outstanding requests are
+//! not preempted.
 //!
-//! *Priority*: a free slot goes to a request of the highest `priority` (the classes of NVMe: urgent, high,
-//! medium, low). Among tenants of one class, it goes to the tenant whose last turn is longest ago.
+//! *Priority*: a free slot is assigned to a request with the highest `priority` (the NVMe classes urgent,
+//! high, medium, and low). Among tenants of one class, the slot is assigned to the least recently served
+//! tenant.
 //!
-//! *Weights*: with `weights`, only the urgent class goes before all others, and the other classes take turns. In
-//! its turn, a class gets as many slots as its weight. Then the next class with waiting requests has its turn
-//! (weighted round robin with an urgent class, as in NVMe).
+//! *Weights*: with `weights`, only the urgent class has strict priority over the others. The other classes
+//! are served in rotation: a class gets as many slots as its weight, and then the next class with waiting
+//! requests is served (weighted round robin with an urgent class, as in NVMe).
 //!
 //! # Not modeled
-//! - Priority after the slot: requests in progress are served without priority.
-//! - Units of a tenant's workload, e.g. transactions.
-//! - A cache sends its fetches and write-backs without the number of the tenant.
-//! - Tenants within tenants.
+//! - Priority after a slot was assigned: outstanding requests are served without priority.
+//! - Work units of a tenant's workload, e.g. transactions.
+//! - Tenant numbers of the fetches and write-backs of a cache.
+//! - Nested tenants.
 //!
 //! # Sources
 //! tavakkol-2018 (flows of MQSim); nvme-1.1 (namespaces, priority classes, weighted round robin); cobham-1954
@@ -31,11 +33,11 @@
 //!
 //! # Checks
 //! - A single tenant issues the requests of its workload at the same times. Closed loops keep their number of
-//!   requests outstanding. Times never decrease. Every request is within the addresses of its tenant.
+//!   outstanding requests. Times never decrease. Every request is within the address range of its tenant.
 //! - Waits of each class under non-preemptive priority. With several slots, the total wait of all requests does
 //!   not change.
-//! - With weights, every choice against an independent list of turns, and the shares of classes that always have
-//!   requests.
+//! - With weights, every choice against an independent list, and the fractions of slots of classes that
+//!   always have requests.
 
 mod tenant;
 
@@ -53,38 +55,40 @@ use tenant::Tenant;
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// The tenants, at most 256. New ones go to the end, so that addresses and random streams of the others stay.
+    /// The tenants, at most 256. Append new tenants at the end to keep the addresses and random streams of
+    /// the others.
     pub tenant: Vec<TenantConfig>,
-    /// Maximum requests of all tenants in progress. The `queue_depth` of a device should not be smaller.
-    /// Absent means no limit.
+    /// Maximum number of outstanding requests of all tenants. The `queue_depth` of the device should be at
+    /// least as large. If absent, there is no limit.
     #[config(min = 1, max = 1048576)]
     pub places: Option<u32>,
-    /// Weighted round robin among the classes below urgent that wait for `places`. Absent means strict
-    /// priority.
+    /// Weighted round robin among the classes below urgent for requests that wait for `places`. If absent,
+    /// priority is strict.
     pub weights: Option<Weights>,
 }
 
-/// One host.
+/// One tenant.
 #[derive(Clone, Debug, Configuration)]
 pub struct TenantConfig {
-    /// Name in the record.
+    /// Name of the tenant in the record.
     pub name: String,
-    /// Size of its part of the address space. Absent means the range of its workload; required for a trace.
+    /// Size of the address range of the tenant. If absent, it is the range of the workload; required for a
+    /// trace.
     #[config(min = "512 B", max = "1024 PiB")]
     pub capacity: Option<Bytes>,
-    /// Writes per turn during preconditioning.
+    /// Number of writes per round during preconditioning.
     #[config(default = 1, max = 65536, source = "assumed: equal for all tenants")]
     pub weight: u32,
     /// Priority class of requests that wait for `places`.
     #[config(default = "medium", source = "assumed: no variation by default")]
     pub priority: Priority,
-    /// Workload of the tenant, including arrivals.
+    /// Workload of the tenant, including its arrival process.
     pub workload: Slot<WorkloadFamily>,
 }
 
-/// Tenants are distinguished by a byte in a drive.
+/// Maximum number of tenants. A drive stores the number of a tenant in a byte.
 const TENANTS_MAX: usize = 256;
-/// Alignment of the part of a tenant.
+/// Alignment of the address ranges of tenants in bytes.
 const ALIGNMENT: u64 = 1 << 20;
 
 fn check(config: &Config, reader: &mut Reader<'_>) {
@@ -118,7 +122,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     }
 }
 
-/// The component's descriptor and constructor.
+/// Descriptor and constructor of the component.
 pub const ROOM: Room<WorkloadFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "tenants",
@@ -157,7 +161,7 @@ pub const ROOM: Room<WorkloadFamily> = Room {
     },
 };
 
-/// The workload of a tenant, and the size of its part in bytes.
+/// Builds the workload of a tenant. Also returns the size of its address range in bytes.
 fn build(
     config: &TenantConfig,
     path: &str,
@@ -197,19 +201,20 @@ fn build(
 #[derive(State)]
 struct Tenants {
     tenants: Vec<Tenant>,
-    /// Selects the next tenant, if requests wait for `places`.
+    /// Selects the next tenant if requests wait for `places`.
     arbiter: Option<Arbiter>,
-    /// Requests in progress; the tag of each is its key here.
+    /// Outstanding requests. The tag of a request is its key.
     outstanding: Slab<Outstanding>,
     /// Time of the last call.
     now: Time,
     unheard: Unheard,
-    /// The tenant with the current turn of preconditioning writes, and the remaining writes of the turn.
+    /// Tenant of the current preconditioning writes.
     turn: usize,
+    /// Remaining preconditioning writes of this tenant in the round.
     turn_left: u32,
 }
 
-/// A request in progress: its tenant, and the tenant's tag.
+/// An outstanding request: its tenant and the tag that the tenant assigned.
 #[derive(Clone, Copy, Debug, Default, Value)]
 struct Outstanding {
     tenant: u32,
@@ -221,7 +226,7 @@ impl Tenants {
         self.arbiter.as_ref().is_none_or(Arbiter::has_slot)
     }
 
-    /// The tenant that issues its next request now, if any can.
+    /// Selects the tenant that issues its next request at this time; `None` if no tenant can.
     fn choose(&mut self) -> Option<usize> {
         let (now, tenants) = (self.now, &self.tenants);
         let mut waiting = (0..tenants.len()).filter(|&tenant| tenants[tenant].due() <= now);
@@ -280,7 +285,7 @@ impl Workload for Tenants {
 
     fn fill_writes(&mut self, batch: &mut Vec<Request>, limit: usize) -> Result<(), WorkloadError> {
         let full = batch.len() + limit;
-        // Consecutive tenants without a write.
+        // Number of consecutive tenants without a write.
         let mut idle = 0;
         while batch.len() < full && idle < self.tenants.len() {
             if self.turn_left == 0 {

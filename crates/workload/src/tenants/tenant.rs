@@ -1,4 +1,4 @@
-//! One tenant: its workload, the time of its next request, and its addresses.
+//! One tenant: its workload, the time of its next request, and its address range.
 
 use super::TenantConfig;
 use crate::{Clock, Issued, Workload, WorkloadError};
@@ -8,16 +8,16 @@ use nacre_kernel::{Request, Status, Time};
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// Requests that are read at a time from a workload without completion events.
+/// Number of requests that are read at a time from a workload without completion events.
 const AHEAD: usize = 256;
 
-/// Source of a tenant's requests, and those not issued yet.
+/// Source of a tenant's requests, including requests that are not issued yet.
 #[derive(State)]
 enum Source {
     /// A workload without completion events.
     Paced {
         clock: Clock,
-        /// Requests read, the next one last.
+        /// Requests that are read but not issued, in reverse order.
         #[state(varies)]
         read: Vec<Request>,
         /// Whether the workload has ended.
@@ -25,7 +25,7 @@ enum Source {
     },
     /// A workload with completion events.
     Interactive {
-        /// Time of its next action.
+        /// Time of the next action of the workload.
         next: Time,
         /// Requests that wait for a slot, with their arrival times.
         #[state(varies)]
@@ -33,7 +33,7 @@ enum Source {
     },
 }
 
-/// A host with its own workload.
+/// A host with a separate workload.
 #[derive(State)]
 pub(super) struct Tenant {
     #[state(skip = "from the configuration")]
@@ -42,25 +42,25 @@ pub(super) struct Tenant {
     pub(super) weight: u32,
     #[state(skip = "from the configuration")]
     pub(super) priority: Priority,
-    /// Scenario path of its capacity.
+    /// Scenario path of the tenant's capacity.
     #[state(skip = "from the configuration")]
     path: String,
-    /// Its first byte, and its size.
+    /// First byte of the tenant's address range.
     #[state(skip = "from the configuration")]
     start: u64,
+    /// Size of the tenant's address range in bytes.
     #[state(skip = "from the configuration")]
     capacity: u64,
     pub(super) workload: Box<dyn Workload>,
     source: Source,
-    /// Whether the workload has no more writes for preconditioning, which may take millions of reads to find
-    /// out.
+    /// Whether the workload has no more writes for preconditioning. To find out may take millions of reads.
     is_writeless: bool,
-    /// Requests issued.
+    /// Number of requests issued.
     pub(super) given: u64,
 }
 
 impl Source {
-    /// State for a workload that has not started.
+    /// Creates the state of a workload that has not started.
     fn of(workload: &mut dyn Workload) -> Source {
         let pacing = workload.pacing();
         match workload.interactive() {
@@ -76,7 +76,7 @@ impl Source {
 }
 
 impl Tenant {
-    /// The tenant at `path` with this size from `start`.
+    /// Creates the tenant at `path` with an address range of this size from `start`.
     pub(super) fn new(
         config: &TenantConfig,
         path: &str,
@@ -97,7 +97,7 @@ impl Tenant {
         }
     }
 
-    /// Time of its workload's next action that needs no slot.
+    /// Time of the next action of the workload that does not need a slot.
     pub(super) fn next_event(&self) -> Time {
         match &self.source {
             Source::Paced { .. } => Time::MAX,
@@ -105,12 +105,12 @@ impl Tenant {
         }
     }
 
-    /// Arrival of its next request, if nothing completes earlier; [`Time::MAX`] if there is none.
+    /// Arrival of the next request if no request completes earlier; [`Time::MAX`] if there is none.
     pub(super) fn due(&self) -> Time {
         match &self.source {
             Source::Paced { clock, read, has_ended } => match read.last() {
                 Some(request) => clock.due(request),
-                // Not read yet: the first step reads it.
+                // The first request was not read yet. The first step reads it.
                 None if !has_ended => Time::ZERO,
                 None => Time::MAX,
             },
@@ -120,7 +120,7 @@ impl Tenant {
         }
     }
 
-    /// Performs actions of its workload due at `now`, and reads its next requests.
+    /// Performs the actions of the workload that are due at `now`, and reads its next requests.
     pub(super) fn advance(&mut self, now: Time) -> Result<(), WorkloadError> {
         match &mut self.source {
             Source::Paced { read, has_ended, .. } => {
@@ -143,7 +143,7 @@ impl Tenant {
         Ok(())
     }
 
-    /// Issues its next request at `now`: with its global address, its tag, and its waiting time.
+    /// Issues the next request at `now`. Returns it with its global address, its tag, and its waiting time.
     pub(super) fn issue(&mut self, now: Time) -> Result<Issued, WorkloadError> {
         let issued = match &mut self.source {
             Source::Paced { clock, read, .. } => {
@@ -161,7 +161,7 @@ impl Tenant {
         Ok(Issued { request, ..issued })
     }
 
-    /// Notifies it that its request `tag` completed at `now`.
+    /// Handles the completion of request `tag` at `now`.
     pub(super) fn complete(&mut self, now: Time, tag: u32, status: Status) {
         match &mut self.source {
             Source::Paced { clock, .. } => clock.complete(now),
@@ -173,7 +173,7 @@ impl Tenant {
         }
     }
 
-    /// Appends up to `limit` of its writes.
+    /// Appends up to `limit` writes of the tenant.
     pub(super) fn fill_writes(
         &mut self,
         batch: &mut Vec<Request>,
@@ -191,12 +191,12 @@ impl Tenant {
         Ok(())
     }
 
-    /// End of its address range.
+    /// End of the tenant's address range.
     pub(super) fn end(&self) -> u64 {
         self.start.saturating_add(self.capacity)
     }
 
-    /// Global addresses of a range of the tenant.
+    /// Converts a range of the tenant's addresses to global addresses.
     pub(super) fn placed(&self, own: Range<u64>) -> Range<u64> {
         self.start.saturating_add(own.start)..self.start.saturating_add(own.end)
     }

@@ -13,14 +13,14 @@ const TWO: &str = "kind = \"tenants\"\n\
     workload = { kind = \"uniform\", requests = 60, footprint = \"1 MiB\", read_share = \"50 %\", \
     arrival = { kind = \"closed\", queue_depth = 4, think = \"2 us\" } }\n";
 
-/// The requests of `settings` on a device with this `latency`.
+/// Returns the requests of `settings` on a device with this `latency`.
 fn served(settings: &str, latency: Time) -> Vec<Request> {
     let mut asked = workload(settings, 1).unwrap();
     serve(asked.interactive().unwrap(), |_| latency)
 }
 
 /// Saves the workload of `settings` after 137 requests. Panics unless the restored workload continues with
-/// the same requests as the uninterrupted one. Returns their total number.
+/// the same requests as the uninterrupted one. Returns the total number of requests.
 fn continues_from_its_state(settings: &str) -> usize {
     let mut asked = workload(settings, 1).unwrap();
     let mut host = Host::default();
@@ -56,7 +56,7 @@ fn every_request_lies_in_its_tenants_part_and_times_never_decrease() {
         let end = request.address + u64::from(request.bytes);
         match request.volume {
             0 => assert!(end <= 3 << 20),
-            // The tenant has 8 MiB from the third MiB, and its workload uses the first.
+            // The range of the tenant starts at 3 MiB and has 8 MiB. Its workload uses the first MiB.
             _ => assert!(request.address >= 3 << 20 && end <= 4 << 20, "{request:?}"),
         }
     }
@@ -68,7 +68,7 @@ fn a_closed_loop_keeps_its_queue_depth_and_thinks() {
     let latency = Time::from_us(10);
     let all = served(TWO, latency);
     let of_search: Vec<Time> = all.iter().filter(|r| r.volume == 1).map(|r| r.arrival).collect();
-    // Four at once, again every 12 us: 15 rounds.
+    // Four requests are issued every 12 us, for 15 rounds.
     let expected: Vec<Time> = (0..60).map(|number| Time::from_us(12) * (number / 4)).collect();
     assert_eq!(of_search, expected);
     let of_log: Vec<Time> = all.iter().filter(|r| r.volume == 0).map(|r| r.arrival).collect();
@@ -86,7 +86,7 @@ fn a_request_nobody_says_the_end_of_is_done_at_once_however_many_are_asked_for()
     assert_eq!(asked.notes().records, 100);
 }
 
-/// Finding out that a read-only workload has no writes takes millions of its requests: this is done only
+/// To find out that a read-only workload has no writes takes millions of its requests, so this is done only
 /// once.
 #[test]
 fn a_tenant_that_only_reads_is_asked_for_writes_once() {
@@ -160,7 +160,7 @@ fn tenants_that_cannot_be_are_refused() {
 
 const STORE: &str = "kind = \"kv\", keys = 2000, transactions = 300, cache = \"64 KiB\", threads = 5";
 
-/// On a device without queueing.
+/// The device has no queueing.
 #[test]
 fn a_tenant_that_is_told_of_completions_asks_for_the_same_whoever_asks_beside_it() {
     let store =
@@ -181,7 +181,7 @@ fn a_tenant_that_is_told_of_completions_asks_for_the_same_whoever_asks_beside_it
     assert!(requests(&store) == of_store(requests(&both)));
 }
 
-/// A store and an open loop with two slots, saved and restored at every event.
+/// A key-value store and an open loop share two slots. The state is saved and restored at every event.
 #[test]
 fn it_goes_on_from_its_state_at_every_event() {
     let store = STORE.replace("300", "60");

@@ -4,7 +4,7 @@ use crate::{Interactive, Issued};
 use nacre_kernel::event::Agenda;
 use nacre_kernel::{Request, Status, Time};
 
-/// Runs an interactive workload in event order, on a device with a given latency for each request.
+/// Runs an interactive workload in event order on a device with a given latency for each request.
 #[derive(Clone, Default)]
 pub(crate) struct Host {
     /// Whether completions precede steps of the workload at the same time.
@@ -16,8 +16,8 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    /// Processes the workload's next step, or all completions at the next time that has any; false at the
-    /// end.
+    /// Processes the next step of the workload, or all completions at the time of the next completion.
+    /// Returns `false` at the end.
     pub(crate) fn advance(
         &mut self,
         workload: &mut dyn Interactive,
@@ -52,7 +52,7 @@ impl Host {
     }
 }
 
-/// All requests of an interactive workload on a device with this `latency`.
+/// Returns all requests of an interactive workload on a device with this `latency`.
 pub(crate) fn serve(
     workload: &mut dyn Interactive,
     mut latency: impl FnMut(&Request) -> Time,

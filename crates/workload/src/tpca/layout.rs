@@ -1,19 +1,19 @@
-//! The database in memory: locations of nodes and records, and the accesses of one transaction.
+//! The database in memory: locations of nodes and records, and the accesses of a transaction.
 
 use super::Config;
 use super::probes::{Path, node_bytes, paths};
 use nacre_kernel::{Op, Request, Time};
 
-/// Levels a tree may have: two pointers in a node and 2^32 records.
+/// Maximum number of levels of a tree, for two pointers per node and 2^32 records.
 const LEVELS_MAX: usize = 32;
 
-/// Words of a record that a transaction reads, by number; it also writes the last one, the balance. The
-/// others are the id and, for accounts and tellers, the branch or teller.
+/// Words of a record that a transaction reads, by number. The transaction also writes the last of these
+/// words, the balance. The others are the id and, for accounts and tellers, the branch or teller.
 const ACCOUNT_WORDS: [u64; 3] = [0, 1, 2];
 const TELLER_WORDS: [u64; 3] = [0, 1, 2];
 const BRANCH_WORDS: [u64; 2] = [0, 1];
 
-/// Equal records in a row, and the tree that finds them by their ids, which are their numbers.
+/// Contiguous records of equal size, and the tree that finds them by id. The ids are their numbers.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
     pub(super) records: u64,
@@ -23,10 +23,10 @@ pub(super) struct Table {
     words: &'static [u64],
 }
 
-/// A B-tree without holes.
+/// A B-tree without gaps.
 #[derive(Clone, Debug)]
 pub(super) struct Tree {
-    /// From the root to the leaves.
+    /// Levels from the root to the leaves.
     pub(super) levels: Vec<Level>,
 }
 
@@ -53,12 +53,12 @@ pub(super) struct Database {
     word: u64,
     /// Paths through a full node.
     full: Vec<Path>,
-    /// End of the range.
+    /// End of the address range.
     pub(super) end: u64,
 }
 
 impl Database {
-    /// The database of checked settings.
+    /// Creates the database of validated settings.
     pub(super) fn new(config: &Config) -> Database {
         let (fanout, word, record) = (u64::from(config.fanout), config.word.0, config.record.0);
         let tellers = config.branches * config.tellers_per_branch;
@@ -92,7 +92,7 @@ impl Database {
         }
     }
 
-    /// Appends the accesses of the transaction on `account` that arrives at `arrival`.
+    /// Appends the accesses of the transaction on `account`, which arrives at `arrival`.
     #[inline]
     pub(super) fn transaction(&self, account: u64, arrival: Time, batch: &mut Vec<Request>) {
         for (table, id) in self.touched(account) {
@@ -101,14 +101,14 @@ impl Database {
         }
     }
 
-    /// Appends the writes alone of the transaction on `account`.
+    /// Appends only the writes of the transaction on `account`.
     #[inline]
     pub(super) fn writes(&self, account: u64, batch: &mut Vec<Request>) {
         let touched = self.touched(account);
         batch.extend(touched.map(|(table, id)| self.access(self.balance(table, id), Time::ZERO, Op::Write)));
     }
 
-    /// Maximum accesses of a transaction.
+    /// Maximum number of accesses of a transaction.
     pub(super) fn accesses_max(&self) -> usize {
         let tables = [&self.accounts, &self.tellers, &self.branches];
         let longest = |level: &Level| {
@@ -135,7 +135,7 @@ impl Database {
 
     #[inline]
     fn search(&self, tree: &Tree, id: u64, arrival: Time, batch: &mut Vec<Request>) {
-        // The path is built from the leaf upward, and walked from the root.
+        // The path is computed from the leaf up, and accessed from the root down.
         let mut way = [(0, 0); LEVELS_MAX];
         let way = &mut way[..tree.levels.len()];
         let mut entry = id;
@@ -170,7 +170,7 @@ impl Database {
 }
 
 impl Tree {
-    /// The tree over ids `0..records` with its root at `end`, which moves past it.
+    /// Creates the tree for ids `0..records` with its root at `end`, and advances `end` past the tree.
     fn new(records: u64, fanout: u64, word: u64, end: &mut u64) -> Tree {
         let mut entries = vec![records];
         while entries[entries.len() - 1] > fanout {

@@ -1,51 +1,53 @@
-//! TPC-A as eNVy ran it: banking transactions that search B-trees word by word in a linear memory.
+//! TPC-A as used by eNVy: banking transactions that search B-trees word by word in a linear memory.
 //!
 //! # Model
-//! A database of branches, tellers, and accounts is stored in one address space: three B-trees, then three tables
-//! of records. A transaction selects an account with equal probability. It adds to the balance of the account,
-//! and to those of its teller and branch.
+//! A database of branches, tellers, and accounts is stored in one address space: three B-trees, followed by
+//! three tables of records. A transaction selects an account with equal probability. It updates the balances
+//! of the account, its teller, and its branch.
 //!
-//! *Search*: for each of the three, the transaction searches the index from the root. In every node it reads the
-//! header, which has the number of pointers, performs a binary search with one word read per key, and reads the
-//! pointer that it follows. Then it reads the id of the record, its owner, and its balance, and writes the
-//! balance.
+//! *Search*: for each of the three tables, the transaction searches the index from the root. In every node,
+//! the search reads the header, which has the number of pointers, performs a binary search with one word read
+//! per key, and reads the pointer to follow. Then the transaction reads the id, the owner, and the balance of
+//! the record, and writes the balance.
 //!
-//! *Arrival*: transactions arrive as a Poisson process. Their accesses are issued one after the other, as by one
-//! processor. A transaction that arrives while another runs waits.
+//! *Arrival*: transactions arrive as a Poisson process. Their accesses are issued sequentially, as by a
+//! single processor. A transaction that arrives while another one runs waits.
 //!
-//! With the sizes of the paper, a transaction has 70 reads and 3 writes on average, and the database takes 1.68
-//! GB: the load of 78 % of a 2 GiB array. `branches` alone scales all of it.
+//! With the sizes of the paper, a transaction has 70 reads and 3 writes on average, and the database takes
+//! 1.68 GB, which is 78 % of a 2 GiB array. `branches` scales the whole database.
 //!
-//! *Layout*, from address 0: the nodes of the branch, teller, and account trees, each tree level by level from
-//! its root, then the records of branches, tellers, and accounts, without gaps. A node has a header, `fanout - 1`
-//! keys, and `fanout` pointers, of one word each: 4 B + 31 x 4 B + 32 x 4 B = 256 B, one page of eNVy. Each key
-//! is the smallest id under the next pointer. In a full node of 32 pointers, every search reads 5 of 31 keys, so
-//! 7 words. Trees are as dense as possible for ids without gaps: every node except the last of its level is full.
-//! Nodes are aligned to their size. Records are not, and some cross a page boundary.
+//! *Layout*, from address 0: the nodes of the branch, teller, and account trees, each stored level by level
+//! from its root, followed by the records of branches, tellers, and accounts. There are no gaps. A node has a
+//! header, `fanout - 1` keys, and `fanout` pointers, of one word each. The size is 4 B + 31 x 4 B + 32 x 4 B
+//! = 256 B, which is one page of eNVy. Each key is the smallest id below the next pointer. In a full node of
+//! 32 pointers, every search reads 5 of 31 keys, so it reads 7 words per node. Every node except the last of
+//! its level is full. Nodes are aligned to their size. Records are not aligned, and some cross a page
+//! boundary.
 //!
 //! # Not modeled
-//! - The history record of TPC-A and the CPU time between accesses, which the paper leaves out, too.
+//! - The history record of TPC-A and the CPU time between accesses, which the paper also omits.
 //! - Locks, CPU caches, and inserts.
-//! - In TPC-A, a customer uses a teller of another branch in 15 % of all transactions. Here, as in the paper, the
-//!   account's own teller and branch change.
+//! - In TPC-A, a customer uses a teller of another branch in 15 % of all transactions. Here, as in the paper,
+//!   the transaction always updates the teller and the branch of the account.
 //!
 //! # Sources
 //! wu-1994, section 5.2 and figure 12: the numbers of records, their size, 32 pointers per node, levels 2, 3, and
 //! 5, uniform accounts, and exponential gaps.
 //!
-//! The paper leaves these values open, so they are assumed: words, keys, and pointers of 4 B and a header of one
-//! word (a node of 32 pointers is then a page, and the database the stated 80 % of the array); the binary search
-//! (for the first greater key, without a stop on equality); the words of a record that are read; the order
-//! account, teller, branch (that of TPC-A's transaction); and the order in memory.
+//! The paper does not specify the following values, so they are assumed: words, keys, and pointers of 4 B and
+//! a header of one word (a node of 32 pointers is then a page, and the database is the stated 80 % of the
+//! array); the binary search (for the first greater key, without a stop on equality); the words of a record
+//! that are read; the order account, teller, branch (as in TPC-A); and the order in memory.
 //!
-//! The paper does not count accesses. Its shares at 30,000 transactions a second, approximately 40 % of 33.3 us
-//! in reads of 180 ns, imply about 74 reads. The 70 of this layout would take 38 %. This supports the layout, but
-//! it is an inference: its confidence stays `assumed`.
+//! The paper does not count accesses. At 30,000 transactions per second, it reports that approximately 40 %
+//! of the 33.3 us are reads of 180 ns, which implies about 74 reads. The 70 reads of this layout would take
+//! 38 %. This supports the layout, but it is an inference, so the confidence remains `assumed`.
 //!
 //! # Checks
 //! - Levels 2, 3, and 5; every search against a binary search over keys and pointers in a real memory image.
 //! - Addresses are in bounds and aligned.
-//! - Accesses of a transaction within bounds derived from the tree, and their mean, 73.01, from its counts.
+//! - Number of accesses per transaction within bounds derived from the tree, and a mean of 73.01 derived from
+//!   its node counts.
 //! - Uniform accounts by chi-square; mean and variance of the gaps; boundaries between batches; counts of
 //!   transactions.
 
@@ -59,32 +61,32 @@ use nacre_config::{Configuration, Descriptor, Reader, Room};
 use nacre_kernel::{Bytes, Rate};
 use transactions::Transactions;
 
-/// TPC-A as eNVy ran it.
+/// TPC-A as used by eNVy.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// Mean transactions per second.
+    /// Mean transaction rate.
     #[config(min = "0.000001 /s", max = "1 GHz")]
     pub rate: Rate,
-    /// Total number of transactions; absent means the limit of the run.
+    /// Total number of transactions; if absent, the run is limited otherwise.
     #[config(min = 1)]
     pub transactions: Option<u64>,
-    /// Number of branches; everything else scales with it.
+    /// Number of branches, which scales the whole database.
     #[config(default = 155, min = 1, max = 1_000_000, source = "paper: wu-1994, figure 12")]
     pub branches: u64,
-    /// Tellers per branch.
+    /// Number of tellers per branch.
     #[config(default = 10, min = 1, max = 1_000_000, source = "paper: wu-1994, section 5.2")]
     pub tellers_per_branch: u64,
-    /// Accounts per teller.
+    /// Number of accounts per teller.
     #[config(default = 10_000, min = 1, max = 1_000_000_000, source = "paper: wu-1994, section 5.2")]
     pub accounts_per_teller: u64,
-    /// Bytes of a record; a whole number of words, at least three.
+    /// Record size in bytes; a whole number of words, at least three.
     #[config(default = "100 B", min = "12 B", max = "1 MiB", source = "paper: wu-1994, section 5.2")]
     pub record: Bytes,
-    /// Pointers per index node; a node has one key less.
+    /// Number of pointers per index node. A node has one key less.
     #[config(default = 32, min = 2, max = 256, source = "paper: wu-1994, figure 12")]
     pub fanout: u32,
-    /// Bytes of one access, a node header, a key, and a pointer; a power of two.
+    /// Size in bytes of an access, a node header, a key, and a pointer; a power of two.
     #[config(
         default = "4 B",
         min = "4 B",
@@ -94,7 +96,7 @@ pub struct Config {
     pub word: Bytes,
 }
 
-/// Records a table may have: a key is at most 32 bits.
+/// Maximum number of records of a table, because a key has at most 32 bits.
 const RECORDS_MAX: u64 = 1 << 32;
 
 fn check(config: &Config, reader: &mut Reader<'_>) {
@@ -128,7 +130,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     }
 }
 
-/// The component's descriptor and constructor.
+/// Descriptor and constructor of the component.
 pub const ROOM: Room<WorkloadFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "tpca",

@@ -1,9 +1,9 @@
-//! Words of a node that a binary search reads, by the number of its pointers and its result.
+//! Words of a node that a binary search reads, depending on the number of pointers and the result.
 
-/// Maximum words read per node: the header, 8 keys of 255, and a pointer.
+/// Maximum number of words read per node: the header, 8 of 255 keys, and a pointer.
 const WORDS_MAX: usize = 10;
 
-/// The words read in a node, in order: the header, keys, then the pointer to follow.
+/// The words read in a node, in order: the header, keys, and the pointer to follow.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Path {
     count: u16,
@@ -23,16 +23,17 @@ impl Path {
     }
 }
 
-/// Bytes of a node: a header, `fanout - 1` keys and `fanout` pointers of `word` bytes each, in this order.
+/// Size in bytes of a node: a header, `fanout - 1` keys, and `fanout` pointers of `word` bytes each, in this
+/// order.
 pub(super) fn node_bytes(fanout: u64, word: u64) -> u64 {
     2 * fanout * word
 }
 
-/// The paths to each of the first `pointers` of a node with space for `fanout`.
+/// Paths to each of the first `pointers` pointers of a node with space for `fanout`.
 ///
-/// A search reads the header, then finds the first key greater than the id; the pointer with that number is
-/// followed. Key `k` is the smallest id under pointer `k + 1`. The id is under pointer `slot`, so a key is
-/// greater exactly if its number is at least `slot`.
+/// A search reads the header, then finds the first key greater than the id, and follows the pointer with that
+/// number. Key `k` is the smallest id below pointer `k + 1`. If the id is below pointer `slot`, a key is
+/// greater than the id exactly if its number is at least `slot`.
 pub(super) fn paths(pointers: u64, fanout: u64, word: u64) -> Vec<Path> {
     (0..pointers).map(|slot| path(pointers, slot, fanout, word)).collect()
 }

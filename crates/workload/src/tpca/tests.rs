@@ -5,11 +5,11 @@ use crate::{Pacing, Units, Workload, WorkloadError};
 use nacre_kernel::{Op, Request, Time};
 
 const PAPER: &str = "kind = \"tpca\"\nrate = \"10 kHz\"\ntransactions = 20_000\n";
-/// 3 branches, 15 tellers and 450 accounts, in trees of 2, 2 and 5 levels.
+/// 3 branches, 15 tellers, and 450 accounts, in trees of 2, 2, and 5 levels.
 const SMALL: &str = "kind = \"tpca\"\nrate = \"10 kHz\"\ntransactions = 2_000\nbranches = 3\n\
                      tellers_per_branch = 5\naccounts_per_teller = 30\nfanout = 4\n";
 
-/// By hand: nodes of 256 B in trees over 155, 1,550 and 15,500,000 records.
+/// Number of nodes of 256 B per level, calculated by hand for trees over 155, 1,550, and 15,500,000 records.
 const NODES: [&[u64]; 3] = [&[1, 5], &[1, 2, 49], &[1, 15, 474, 15_137, 484_375]];
 const NODE_BYTES: u64 = 256 * (6 + 52 + 500_002);
 const RECORDS: [u64; 3] = [155, 1_550, 15_500_000];
@@ -18,7 +18,7 @@ fn build(settings: &str) -> Box<dyn Workload> {
     workload(settings, 1).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
-/// The requests of each transaction; the third write ends it.
+/// Splits the requests into transactions. The third write ends a transaction.
 fn transactions(requests: &[Request]) -> Vec<&[Request]> {
     let mut writes = 0;
     let ends = |request: &Request| {
@@ -28,7 +28,7 @@ fn transactions(requests: &[Request]) -> Vec<&[Request]> {
     requests.split_inclusive(ends).collect()
 }
 
-/// The account, teller, and branch that a transaction changes, with the paper's sizes.
+/// Returns the account, teller, and branch that a transaction changes, with the sizes of the paper.
 fn changed(transaction: &[Request]) -> [u64; 3] {
     let tellers = NODE_BYTES + 100 * RECORDS[0];
     let accounts = tellers + 100 * RECORDS[1];
@@ -55,7 +55,8 @@ fn the_database_of_the_paper_has_2_3_and_5_levels_and_1678_megabytes() {
 fn one_setting_scales_the_database() {
     for branches in [1, 100, 310, 1_000] {
         let reach = build(&format!("{PAPER}branches = {branches}\n")).reach().expect("known at once");
-        // A branch has 100,000 accounts: 100 B of record and 8 B of leaf each, and 1/31 of the leaves above.
+        // A branch has 100,000 accounts. Each account has a record of 100 B and 8 B in a leaf. Higher levels
+        // take 1/31 of the leaves.
         let expected = branches as f64 * 1e5 * (100.0 + 8.0 * 32.0 / 31.0);
         assert!((reach as f64 / expected - 1.0).abs() < 1e-3, "{branches} branches: {reach} of {expected}");
     }
@@ -64,7 +65,7 @@ fn one_setting_scales_the_database() {
 #[test]
 fn every_access_lies_where_the_layout_says() {
     let requests = requests(PAPER);
-    // The trees of branches, tellers and accounts, from the root down.
+    // Trees of branches, tellers, and accounts, each from the root down.
     let mut starts = Vec::new();
     let mut end = 0;
     for nodes in NODES.into_iter().flatten() {
@@ -92,19 +93,21 @@ fn every_access_lies_where_the_layout_says() {
 fn a_transaction_takes_as_many_accesses_as_binary_searches_do() {
     let requests = requests(PAPER);
     let transactions = transactions(&requests);
-    // A node of m pointers takes a header, floor or ceil log2(m) keys, and a pointer: 7 words if m is 32.
-    // Branches: a root of 5 pointers, a last leaf of 27. Tellers: a root of 2, last nodes of 17 and of 14.
-    // Accounts: a root of 15, last nodes of 26, 1, and 23, full leaves. Records: 8 reads and 3 writes.
+    // A node of m pointers reads a header, floor or ceil of log2(m) keys, and a pointer, which is 7 words if
+    // m is 32. Branches: a root of 5 pointers and a last leaf of 27. Tellers: a root of 2, and last nodes of
+    // 17 and 14. Accounts: a root of 15, last nodes of 26, 1, and 23, and full leaves. Records: 8 reads and 3
+    // writes.
     let least = (4 + 6) + (3 + 6 + 5) + (5 + 6 + 2 + 6 + 7) + 11;
     let most = (5 + 7) + (3 + 7 + 7) + (6 + 7 + 7 + 7 + 7) + 11;
     for transaction in &transactions {
         let writes = transaction.iter().filter(|request| request.op == Op::Write).count();
         assert!(writes == 3 && (least..=most).contains(&transaction.len()), "{} accesses", transaction.len());
     }
-    // Part of the account: a root of 15 pointers, with 4 keys, but 3 for the last pointer, which leads to the
-    // node of 26 with 819,936 accounts. There 4 keys instead of 5 for 5 full pointers of 32,768 accounts, and
-    // for the last one. That one leads 736 accounts to the node of 1, without a key, and then to the node of
-    // 23, with 4 or 5. Otherwise 7 words per node, then 3 reads and 1 write.
+    // Accesses for the account. The root has 15 pointers, with 4 keys read, but 3 for the last pointer, which
+    // leads to the node of 26 with 819,936 accounts. That node reads 4 keys instead of 5 for 5 full pointers
+    // of 32,768 accounts, and for the last pointer. The last pointer leads 736 accounts to the node of 1,
+    // without a key, and then to the node of 23, with 4 or 5 keys. All other nodes read 7 words. The record
+    // has 3 reads and 1 write.
     let mean = |part: &dyn Fn(&[Request]) -> usize| {
         transactions.iter().map(|transaction| part(transaction) as f64).sum::<f64>() / 20_000.0
     };
@@ -112,27 +115,29 @@ fn a_transaction_takes_as_many_accesses_as_binary_searches_do() {
     let got = mean(&|transaction| {
         transaction.iter().position(|request| request.op == Op::Write).expect("three writes") + 1
     });
-    // The deviation of one is at most the sum of its parts, 0.36: 5 deviations of the mean are 0.013.
+    // The standard deviation of one transaction is at most the sum of its terms, 0.36, so 5 standard
+    // deviations of the mean are 0.013.
     assert!((got - account).abs() < 0.013, "{got} accesses for the account, expected {account}");
-    // Part of the teller: in the node of 17, one key less for 14 leaves of 32 tellers and for the last one of
-    // 14; in that one, a key less for 12 tellers and two less for 2.
+    // Accesses for the teller. The node of 17 reads one key less for 14 leaves of 32 tellers and for the last
+    // leaf of 14. That leaf reads one key less for 12 tellers and two less for 2 tellers.
     let teller = 3.0 + 7.0 + 7.0 + 4.0 - (14.0 * 32.0 + 14.0 + 12.0 + 2.0 * 2.0) / 1_550.0;
-    // Part of the branch: a root of 5, with 3 keys for 2 leaves of 32 branches and 2 for the others; in the
-    // leaf of 27, a key less for 5.
+    // Accesses for the branch. The root has 5 pointers, with 3 keys read for 2 leaves of 32 branches and 2
+    // keys for the others. The leaf of 27 reads one key less for 5 branches.
     let branch = 4.0 + 2.0 * 32.0 / 155.0 + 7.0 - 5.0 / 155.0 + 3.0;
     let (got, expected) = (mean(&<[Request]>::len), account + teller + branch);
-    // The parts are correlated; the sum of their deviations is at most 1.6.
+    // The terms are correlated. The sum of their standard deviations is at most 1.6.
     assert!((got - expected).abs() < 0.057, "{got} accesses, expected {expected}");
     assert!((expected - 73.0).abs() < 0.05, "{expected}: 70 reads and 3 writes, as the room's doc says");
 }
 
-/// A database image in memory: the 32-bit words of every node and record, written by an independent oracle.
+/// A database image in memory with the 32-bit words of every node and record, written by an independent
+/// oracle.
 struct Image {
     words: Vec<u32>,
     fanout: usize,
-    /// Addresses of each table's levels, from the root.
+    /// Addresses of the levels of each table, from the root.
     levels: [Vec<usize>; 3],
-    /// Addresses of each table's records.
+    /// Address of the records of each table.
     records: [usize; 3],
 }
 
@@ -142,7 +147,7 @@ impl Image {
     fn new(counts: [usize; 3], fanout: usize) -> Image {
         let mut image = Image { words: Vec::new(), fanout, levels: Default::default(), records: [0; 3] };
         for (table, &count) in counts.iter().enumerate() {
-            // Number of ids under one entry of each level, from the leaves up.
+            // Number of ids below one entry of each level, from the leaves up.
             let mut spans = vec![1];
             while spans[spans.len() - 1] * fanout < count {
                 spans.push(spans[spans.len() - 1] * fanout);
@@ -152,7 +157,7 @@ impl Image {
                 let entries = count.div_ceil(span);
                 let numbers: Vec<usize> = (0..entries).collect();
                 for pointers in numbers.chunks(fanout) {
-                    // The smallest ids below all pointers except the first, and the numbers of their targets.
+                    // Smallest ids below all pointers except the first, and the numbers of their targets.
                     let mut node = vec![u32::MAX; 2 * fanout];
                     node[0] = pointers.len() as u32;
                     for (slot, &number) in pointers.iter().enumerate() {
@@ -177,14 +182,14 @@ impl Image {
         image
     }
 
-    /// Checks that the next access is a read of `address`, and returns its content.
+    /// Checks that the next access is a read of `address`, and returns the word there.
     fn read(&self, accesses: &mut std::slice::Iter<'_, Request>, address: usize) -> u32 {
         let access = accesses.next().expect("an access");
         assert_eq!((access.op, access.address), (Op::Read, address as u64));
         self.words[address / 4]
     }
 
-    /// Runs the search for `id` and the update of its record, and returns the owner.
+    /// Performs the search for `id` and the update of its record. Returns the owner.
     fn visit(&self, accesses: &mut std::slice::Iter<'_, Request>, table: usize, id: u32) -> u32 {
         let mut number = 0;
         for level in &self.levels[table] {
@@ -282,7 +287,8 @@ fn transactions_arrive_as_a_poisson_process_and_are_served_one_access_at_a_time(
     let requests = requests(PAPER);
     let firsts: Vec<Request> = transactions(&requests).iter().map(|transaction| transaction[0]).collect();
     let (mean, squared_variation) = gap_moments(&firsts);
-    // 5 standard errors: the mean has 1/sqrt(n) = 0.7 %, the squared variation sqrt(8/n) = 2 %.
+    // 5 standard errors: that of the mean is 1/sqrt(n) = 0.7 %, and that of the squared coefficient of
+    // variation is sqrt(8/n) = 2 %.
     assert!((mean / 100e-6 - 1.0).abs() < 0.035, "mean gap {mean}");
     assert!((squared_variation - 1.0).abs() < 0.1, "squared coefficient of variation {squared_variation}");
     let windows = 2.0 / 1e-3;
@@ -366,8 +372,8 @@ fn times_past_the_end_of_simulated_time_are_the_users_mistake() {
     let mut workload = build(&PAPER.replace("10 kHz", "1 /h"));
     let error = drain(&mut *workload, 1_000).unwrap_err();
     let WorkloadError::TooLong { path, request } = &error else { panic!("{error}") };
-    // 213.5 days of one transaction per hour: 5,124 transactions of 61 to 74 requests, within 5 standard
-    // deviations.
+    // One transaction per hour for 213.5 days gives 5,124 transactions of 61 to 74 requests, within 5
+    // standard deviations.
     assert!(path == "workload.rate" && (4_766 * 61..5_482 * 74).contains(request), "{error}");
 }
 

@@ -21,11 +21,12 @@ pub(super) struct Transactions {
     #[state(skip = "from the configuration")]
     gap_ps: f64,
     now: Time,
-    /// Transactions started, and their limit.
+    /// Number of transactions started.
     begun: u64,
+    /// Maximum number of transactions.
     #[state(same)]
     limit: u64,
-    /// Requests returned.
+    /// Number of requests returned.
     given: u64,
     accesses: Cut,
     writes: Cut,
@@ -44,15 +45,15 @@ struct Cut {
 /// Transactions whose last request was returned.
 #[derive(Debug, Default, State)]
 struct Ended {
-    /// Transactions that ended before the latest batch.
+    /// Number of transactions that ended before the latest batch.
     before: u64,
-    /// Number of requests returned at the end of each of the others.
+    /// Number of requests returned at the end of each later transaction.
     #[state(varies)]
     at: Vec<u64>,
 }
 
 impl Transactions {
-    /// The sequence of checked settings on `database`.
+    /// Creates the sequence of validated settings on `database`.
     pub(super) fn new(
         database: Database,
         config: &Config,
@@ -76,7 +77,7 @@ impl Transactions {
         }
     }
 
-    /// Arrival of the next transaction.
+    /// Returns the arrival time of the next transaction.
     #[inline]
     fn arrive(&mut self) -> Result<Time, WorkloadError> {
         let gap = Time::from_ps((self.arrivals.exponential() * self.gap_ps + 0.5) as u64);
@@ -142,7 +143,7 @@ impl Workload for Transactions {
     }
 
     fn expected(&self) -> Option<u64> {
-        // Transactions differ in their accesses.
+        // The number of accesses differs between transactions.
         (self.limit == u64::MAX).then_some(u64::MAX)
     }
 
@@ -181,14 +182,14 @@ impl Cut {
         self.taken == self.made.len()
     }
 
-    /// Clears the list for reuse.
+    /// Clears the list for reuse and returns it.
     fn renewed(&mut self) -> &mut Vec<Request> {
         self.made.clear();
         self.taken = 0;
         &mut self.made
     }
 
-    /// Moves up to `limit` requests to `batch` and returns the number.
+    /// Moves up to `limit` requests to `batch` and returns their number.
     fn rest(&mut self, batch: &mut Vec<Request>, limit: usize) -> usize {
         let count = limit.min(self.made.len() - self.taken);
         batch.extend_from_slice(&self.made[self.taken..self.taken + count]);
@@ -198,13 +199,13 @@ impl Cut {
 }
 
 impl Ended {
-    /// Forgets details of transactions that ended before this batch.
+    /// Discards the details of transactions that ended before this batch.
     fn next_batch(&mut self) {
         self.before += self.at.len() as u64;
         self.at.clear();
     }
 
-    /// Whether a transaction ended with the latest request, number `given`.
+    /// Records that a transaction ended with request number `given` if `has_ended`.
     #[inline]
     fn add_if(&mut self, has_ended: bool, given: u64) {
         if has_ended {

@@ -1,25 +1,26 @@
-//! Converts the times of a format, which may count from 1601 or 1970, to arrivals near zero.
+//! Conversion of the times of a format, which may be relative to 1601 or 1970, to arrivals near zero.
 
 use super::error::Fault;
 use nacre_kernel::Time;
 
-/// Maximum time of a record before the first record of its source, in picoseconds: one day.
+/// Maximum time by which a record may precede the first record of its source, in picoseconds: one day.
 pub const LOOK_BACK: u64 = 86_400 * 1_000_000_000_000;
 
-/// Maximum span from the first record, in picoseconds: 120 days, four times the longest published block
-/// trace, so that shifting by the start of another input and adding service times stays below [`Time::MAX`].
+/// Maximum span after the first record, in picoseconds: 120 days, four times the longest published block
+/// trace. The limit ensures that the sum with the start of another input and with service times stays below
+/// [`Time::MAX`].
 pub const LONGEST: u64 = 120 * 86_400 * 1_000_000_000_000;
 
-/// Maps absolute times to a time line that starts [`LOOK_BACK`] before the first of them.
+/// Maps absolute times to a time line that starts [`LOOK_BACK`] before the first time.
 #[derive(Clone, Debug, Default)]
 pub struct Clock {
     origin: Option<u128>,
-    /// The last provisional arrival that is accepted.
+    /// Latest provisional arrival that is accepted.
     limit: u64,
 }
 
 impl Clock {
-    /// Provisional arrival of a record at `ps` picoseconds since the format's epoch.
+    /// Provisional arrival of a record at `ps` picoseconds since the epoch of the format.
     #[inline]
     pub fn place(&mut self, ps: u128) -> Result<Time, Fault> {
         let origin = match self.origin {
@@ -40,7 +41,7 @@ impl Clock {
         *self.origin.insert(ps - look_back)
     }
 
-    /// Time of provisional arrival zero, in picoseconds since the format's epoch.
+    /// Time of provisional arrival zero, in picoseconds since the epoch of the format.
     pub fn origin(&self) -> u128 {
         self.origin.unwrap_or(0)
     }

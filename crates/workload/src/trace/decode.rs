@@ -1,4 +1,4 @@
-//! Decoding of formats: splits a source into lines or records and counts bad ones with their location.
+//! Decoding of formats: splits a source into lines or records, and counts bad records with their locations.
 
 use super::clock::Clock;
 use super::error::{Fault, Location, TraceError};
@@ -7,9 +7,9 @@ use super::tally::Log;
 use super::volumes::Volumes;
 use nacre_kernel::Request;
 
-/// Decodes one source into requests with provisional arrivals: counted from [`Clock::origin`].
+/// Decodes one source into requests with provisional arrivals, which are relative to [`Clock::origin`].
 pub trait Decoder: Send {
-    /// Appends up to `limit` requests to `out`. Returns whether there may be more.
+    /// Appends up to `limit` requests to `out`. Returns whether there may be more requests.
     fn decode(
         &mut self,
         source: &mut Source,
@@ -19,36 +19,36 @@ pub trait Decoder: Send {
     ) -> Result<bool, TraceError>;
     /// Clock of the provisional arrivals.
     fn clock(&self) -> &Clock;
-    /// Names of the volumes so far, by number; empty if the format has none.
+    /// Names of the volumes found so far, by number; empty if the format has no volumes.
     fn volumes(&self) -> &[String];
-    /// Notes on how this source was read, for the user.
+    /// Notes for the user about reading this source.
     fn notes(&self) -> Vec<String>;
-    /// Whether the format has a header that makes a trace without requests valid.
+    /// Whether the file has a header, so that a trace without requests is valid.
     fn empty_is_valid(&self) -> bool {
         false
     }
 }
 
-/// A format of lines, each with at most one request.
+/// A line-based format. Each line has at most one request.
 pub trait LineFormat: Send {
-    /// The request in a line; `None` for other lines, such as a header.
+    /// Decodes the request in a line; `None` for other lines, e.g. a header.
     fn line(&mut self, line: &[u8], volumes: &mut Volumes) -> Result<Option<Request>, Fault>;
     /// Clock of the provisional arrivals.
     fn clock(&self) -> &Clock;
-    /// Notes on how this source was read, for the user.
+    /// Notes for the user about reading this source.
     fn notes(&self) -> Vec<String> {
         Vec::new()
     }
-    /// Whether a header has been seen that makes a trace without requests valid.
+    /// Whether a header was found, so that a trace without requests is valid.
     fn empty_is_valid(&self) -> bool {
         false
     }
 }
 
-/// Maximum line length. Longer lines are bad records.
+/// Maximum line length in bytes. Longer lines are bad records.
 const LONGEST_LINE: usize = 16 << 10;
 
-/// Decodes a format of lines.
+/// Decoder of a line-based format.
 pub struct Lines<F> {
     format: F,
     volumes: Volumes,
@@ -57,7 +57,7 @@ pub struct Lines<F> {
 }
 
 impl<F: LineFormat> Lines<F> {
-    /// Decodes `format` from its first line on.
+    /// Creates a decoder of `format` that starts at the first line.
     pub fn new(format: F) -> Lines<F> {
         Lines { format, volumes: Volumes::new(), line: 0, carried: Vec::new() }
     }
@@ -91,7 +91,8 @@ impl<F: LineFormat> Lines<F> {
         Ok(())
     }
 
-    /// Appends to a line that started in an earlier chunk, keeping only enough to know that it is too long.
+    /// Appends to a line that started in an earlier chunk. Stores only enough to detect that the line is too
+    /// long.
     fn carry(&mut self, bytes: &[u8]) {
         let room = (LONGEST_LINE + 1).saturating_sub(self.carried.len());
         self.carried.extend_from_slice(&bytes[..bytes.len().min(room)]);
@@ -170,7 +171,7 @@ impl<F: LineFormat> Decoder for Lines<F> {
     }
 }
 
-/// Match of the first lines with `format`, in percent of the requests and bad lines.
+/// Percentage of the requests and bad lines at the start of a file that match `format`.
 pub fn share_of_lines(head: Head<'_>, mut format: impl LineFormat) -> u8 {
     let mut volumes = Volumes::new();
     let (mut good, mut bad) = (0u32, 0u32);
@@ -184,25 +185,25 @@ pub fn share_of_lines(head: Head<'_>, mut format: impl LineFormat) -> u8 {
     (good * 100).checked_div(good + bad).unwrap_or(0) as u8
 }
 
-/// A format of records of `N` bytes, each with at most one request.
+/// A format with records of `N` bytes, each with at most one request.
 pub trait RecordFormat<const N: usize>: Send {
-    /// The request in a record; `None` for other records.
+    /// Decodes the request in a record; `None` for other records.
     fn record(&mut self, record: &[u8; N]) -> Result<Option<Request>, Fault>;
     /// Clock of the provisional arrivals.
     fn clock(&self) -> &Clock;
-    /// Notes on how this source was read, for the user.
+    /// Notes for the user about reading this source.
     fn notes(&self) -> Vec<String> {
         Vec::new()
     }
 }
 
-/// Decodes a format of records of fixed size.
+/// Decoder of a format with records of fixed size.
 pub struct Records<F, const N: usize> {
     format: F,
 }
 
 impl<F: RecordFormat<N>, const N: usize> Records<F, N> {
-    /// Decodes `format` from its first byte on.
+    /// Creates a decoder of `format` that starts at the first byte.
     pub fn new(format: F) -> Records<F, N> {
         Records { format }
     }
@@ -281,7 +282,7 @@ impl<F: RecordFormat<N>, const N: usize> Decoder for Records<F, N> {
     }
 }
 
-/// Match of the first records with `format`, in percent.
+/// Percentage of the records at the start of a file that match `format`.
 pub fn share_of_records<const N: usize>(head: Head<'_>, mut format: impl RecordFormat<N>) -> u8 {
     let (records, _) = head.bytes.as_chunks::<N>();
     let looked_at = &records[..records.len().min(200)];

@@ -1,4 +1,4 @@
-//! Detects the format of a file from its content.
+//! Detection of the format of a file from its content.
 
 use super::error::{TraceError, excerpt};
 use super::source::Head;
@@ -9,7 +9,7 @@ const ENOUGH: u8 = 50;
 /// Minimum lead of the best score over the second.
 const CLEAR: u8 = 15;
 
-/// Unsupported compression formats: magic bytes, name, remedy.
+/// Unsupported compression formats: magic bytes, name, and remedy.
 const PACKED: [(&[u8], &str, &str); 3] = [
     (b"BZh", "compressed with bzip2", "unpack it with bunzip2, or compress it with gzip or zstd"),
     (b"PK\x03\x04", "a zip archive", "unpack it with unzip"),
@@ -18,8 +18,8 @@ const PACKED: [(&[u8], &str, &str); 3] = [
 
 /// Detects the format of a file from its `head`.
 ///
-/// Every room scores the head; the best is accepted with a score of at least 50 of 100 and a lead of 15.
-/// Otherwise the error lists the formats.
+/// Every format scores the head. The best format is accepted if its score is at least 50 of 100 and exceeds
+/// the second-best by 15. Otherwise, the error lists the formats.
 pub fn detect(source_name: &str, head: Head<'_>) -> Result<&'static Format, TraceError> {
     if let Some((_, what, remedy)) = PACKED.iter().find(|(magic, _, _)| head.bytes.starts_with(magic)) {
         return Err(TraceError::Packed { source_name: source_name.to_string(), what, remedy });
@@ -53,7 +53,7 @@ pub fn detect(source_name: &str, head: Head<'_>) -> Result<&'static Format, Trac
     Ok(format)
 }
 
-/// The format named `kind`; the error lists all formats.
+/// Returns the format named `kind`. The error lists all formats.
 pub fn format_named(kind: &str) -> Result<&'static Format, TraceError> {
     FORMATS
         .iter()

@@ -3,56 +3,56 @@
 use nacre_kernel::{ErrorCode, ErrorData, error_code};
 use std::fmt;
 
-/// Reason why a trace could not be read or written.
+/// Reason for which a trace cannot be read or written.
 ///
-/// All but [`TraceError::Io`] are user errors; each message names the file, the location, the value, the
-/// allowed values, and a remedy.
+/// All errors except [`TraceError::Io`] are user errors. Each message names the file, the location, the
+/// value, the allowed values, and a remedy.
 #[derive(Debug)]
 pub enum TraceError {
-    /// No format matches the first bytes.
+    /// No format matches the start of the file.
     Unrecognized {
-        /// The file.
+        /// Name of the file.
         source_name: String,
         /// Start of the file.
         head: String,
-        /// All known formats.
+        /// Names of all formats.
         known: String,
     },
-    /// Unsupported compression.
+    /// The file has an unsupported compression.
     Packed {
-        /// The file.
+        /// Name of the file.
         source_name: String,
         /// Name of the compression format.
         what: &'static str,
         /// Remedy.
         remedy: &'static str,
     },
-    /// Several formats fit the first bytes about equally well.
+    /// Several formats match the start of the file about equally well.
     Ambiguous {
-        /// The file.
+        /// Name of the file.
         source_name: String,
-        /// The kinds that fit, best first, with their scores.
+        /// Names of the matching formats, best first, with their scores.
         candidates: String,
     },
-    /// Unknown format name.
+    /// The format name is unknown.
     NoSuchFormat {
         /// The given name.
         given: String,
-        /// All known formats.
+        /// Names of all formats.
         known: String,
     },
-    /// An option does not fit the format, or the inputs.
+    /// An option does not fit the format or the inputs.
     Option {
-        /// The option and its value.
+        /// Name and value of the option.
         option: String,
         /// The problem.
         problem: String,
         /// Remedy.
         remedy: String,
     },
-    /// A malformed record while bad records are fatal.
+    /// A record is malformed, and bad records are fatal.
     BadRecord {
-        /// The file.
+        /// Name of the file.
         source_name: String,
         /// Location in the file.
         place: Location,
@@ -61,36 +61,36 @@ pub enum TraceError {
     },
     /// Most of the records do not match the format, or none does.
     WrongFormat {
-        /// The file.
+        /// Name of the file.
         source_name: String,
-        /// The kind it was read as.
+        /// Format with which the file was read.
         format: &'static str,
         /// Summary of the input, with the first bad record.
         found: String,
         /// Remedy.
         remedy: String,
     },
-    /// The unit of time cannot be right.
+    /// The time unit is impossible.
     TimeUnit {
-        /// The unit.
+        /// The given time unit.
         given: &'static str,
-        /// Why it cannot be right.
+        /// Reason for which it is impossible.
         problem: String,
         /// Plausible units.
         remedy: String,
     },
     /// The output format cannot represent the input.
     CannotHold {
-        /// The kind that is written.
+        /// Name of the output format.
         format: &'static str,
-        /// The information that cannot be represented.
+        /// Information that cannot be represented.
         what: String,
         /// Remedy.
         remedy: String,
     },
     /// An I/O error of the operating system.
     Io {
-        /// The file.
+        /// Name of the file.
         source_name: String,
         /// Location in the file.
         place: Location,
@@ -110,13 +110,13 @@ impl TraceError {
             TraceError::BadRecord { .. } | TraceError::WrongFormat { .. } | TraceError::TimeUnit { .. } => {
                 ErrorCode::InvalidContent
             }
-            // Without a number, the error is from a decompressor instead of the system.
+            // Without an OS error number, the error is from a decompressor.
             TraceError::Io { error, .. } if error.raw_os_error().is_none() => ErrorCode::Damaged,
             TraceError::Io { error, .. } => ErrorCode::of_io(error),
         }
     }
 
-    /// Data for programs.
+    /// Machine-readable data of the error.
     pub fn data(&self) -> ErrorData {
         match self {
             TraceError::BadRecord { place: Location::Line(line), .. } => vec![("line", (*line).into())],
@@ -125,7 +125,7 @@ impl TraceError {
         }
     }
 
-    /// Description of the error, with the file and the location in it.
+    /// Description of the error, with the file and the location in the file.
     pub fn problem(&self) -> String {
         match self {
             TraceError::Unrecognized { source_name, head, .. } => {
@@ -149,7 +149,7 @@ impl TraceError {
         }
     }
 
-    /// Remedy for scenarios and the command line; empty for errors of the system.
+    /// Remedy for scenarios and the command line; empty for OS errors.
     pub fn remedy(&self) -> String {
         match self {
             TraceError::Unrecognized { known, .. } => format!(
@@ -200,27 +200,27 @@ impl fmt::Display for Location {
     }
 }
 
-/// Error in one record: what was expected instead of what was found.
+/// Error in one record: the expected and the actual content.
 ///
-/// A static text, because a hostile file may contain millions of bad records.
+/// The text is static because a malicious file may contain millions of bad records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault(pub &'static str);
 
 impl Fault {
-    /// The time of a record is too far from the first for [`nacre_kernel::Time`].
+    /// The time of a record is too far from the first record for [`nacre_kernel::Time`].
     pub const TOO_LATE: Fault =
         Fault("the time is more than 120 days after the first record; check the time unit");
     /// A read, write, or trim of zero bytes.
     pub const NO_BYTES: Fault = Fault("the size is zero");
-    /// A size that exceeds [`nacre_kernel::Request`].
+    /// A size that does not fit into [`nacre_kernel::Request`].
     pub const TOO_LONG: Fault = Fault("the size is not below 4 GiB");
-    /// An address that no device has.
+    /// An address beyond the limit of all devices.
     pub const TOO_FAR: Fault = Fault("the request ends beyond 4 EiB");
     /// More volumes than [`super::volumes::MAX_VOLUMES`].
     pub const TOO_MANY_VOLUMES: Fault = Fault("it has more than 1048576 volumes");
 }
 
-/// The beginning of `bytes` as text for a message: at most 80 characters, control characters escaped.
+/// The start of `bytes` as text for a message: at most 80 characters, with control characters escaped.
 pub fn excerpt(bytes: &[u8]) -> String {
     let cut = &bytes[..bytes.len().min(80)];
     let dots = if cut.len() < bytes.len() { "..." } else { "" };

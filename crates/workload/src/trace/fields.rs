@@ -1,10 +1,10 @@
-//! Parses numbers in lines, without floating point.
+//! Parsing of numbers in lines, without floating point.
 
 use super::clock::Clock;
 use super::error::Fault;
 use nacre_kernel::{Op, Request, Time};
 
-/// The rest of a line.
+/// The unparsed rest of a line.
 #[derive(Clone, Copy, Debug)]
 pub struct Fields<'a>(pub &'a [u8]);
 
@@ -19,7 +19,7 @@ const POWERS_OF_TEN: [u64; 20] = {
 };
 
 impl<'a> Fields<'a> {
-    /// A sequence of digits, at least one, below 2^64.
+    /// Parses a sequence of at least one digit with a value below 2^64.
     #[inline]
     pub fn number(&mut self) -> Option<u64> {
         let (value, digits) = run(self.0, 0);
@@ -32,14 +32,14 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A run of digits and a comma.
+    /// Parses digits and a comma.
     #[inline]
     pub fn number_comma(&mut self) -> Option<u64> {
         let value = self.number()?;
         self.byte(b',').then_some(value)
     }
 
-    /// Digits after blanks, before a blank or the end.
+    /// Parses digits after blanks and before a blank or the end.
     #[inline]
     pub fn number_blank(&mut self) -> Option<u64> {
         self.blanks();
@@ -47,7 +47,8 @@ impl<'a> Fields<'a> {
         matches!(self.0.first(), None | Some(b' ' | b'\t')).then_some(value)
     }
 
-    /// A non-negative decimal number of units of `unit_ps` picoseconds, in picoseconds, rounded to the nearest.
+    /// Parses a non-negative decimal number of units of `unit_ps` picoseconds. Returns picoseconds, rounded
+    /// to nearest.
     #[inline]
     pub fn time(&mut self, unit_ps: u64) -> Option<u128> {
         let text = self.0;
@@ -74,7 +75,7 @@ impl<'a> Fields<'a> {
         Some((u128::from(value) * u128::from(unit_ps) + u128::from(power / 2)) / u128::from(power))
     }
 
-    /// Times in forms that no published trace has: an exponent, or more than 19 digits.
+    /// Parses times in forms that published traces do not have: an exponent, or more than 19 digits.
     #[cold]
     fn odd_time(&mut self, unit_ps: u64) -> Option<u128> {
         let end = self.0.iter().position(|b| !matches!(b, b'0'..=b'9' | b'.' | b'e' | b'E' | b'-' | b'+'));
@@ -105,7 +106,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Takes the bytes up to `separator` and skips it; all bytes without one.
+    /// Returns the bytes before `separator` and skips it. Without a separator, returns all bytes.
     #[inline]
     pub fn until(&mut self, separator: u8) -> &'a [u8] {
         let text = self.0;
@@ -121,7 +122,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Consumes blanks and the following word; empty at the end.
+    /// Skips blanks and returns the following word; empty at the end.
     #[inline]
     pub fn word(&mut self) -> &'a [u8] {
         self.blanks();
@@ -131,19 +132,20 @@ impl<'a> Fields<'a> {
         &text[..end]
     }
 
-    /// Whether only space is left.
+    /// Whether only blanks are left.
     #[inline]
     pub fn is_done(&self) -> bool {
         self.0.iter().all(|b| b.is_ascii_whitespace())
     }
 }
 
-/// Appends the digits at the start of `text` to `value`; returns their number. The value is meaningless past
-/// 19 digits in total.
+/// Appends the digits at the start of `text` to `value`. Returns the value and the number of digits. The
+/// value is meaningless beyond 19 digits in total.
 #[inline]
 fn run(text: &[u8], mut value: u64) -> (u64, usize) {
     let mut digits = 0;
-    // Eight bytes at a time, so that fields of varying length cause no branch mispredictions.
+    // Digits are parsed eight bytes at a time, so that fields of varying length cause no branch
+    // mispredictions.
     while let Some(bytes) = text[digits..].first_chunk::<8>() {
         let (eight, count) = up_to_eight_digits(u64::from_le_bytes(*bytes));
         value = value.wrapping_mul(POWERS_OF_TEN[count]).wrapping_add(eight);
@@ -163,15 +165,16 @@ fn run(text: &[u8], mut value: u64) -> (u64, usize) {
     (value, digits)
 }
 
-/// Value and number of the digits in the lowest bytes of `text`, computed within one register (after Lemire,
-/// "Quickly parsing eight digits", 2018).
+/// Value and number of the digits in the lowest bytes of `text`, computed within one register (based on
+/// Lemire, "Quickly parsing eight digits", 2018).
 #[inline]
 fn up_to_eight_digits(text: u64) -> (u64, usize) {
     let digits = text ^ 0x3030_3030_3030_3030;
-    // Adding 0x76 sets the top bit of every byte above 9; carries affect only bytes after the first of these.
+    // Adding 0x76 sets the top bit of every byte above 9. Carries affect only bytes after the first such
+    // byte.
     let others = (digits.wrapping_add(0x7676_7676_7676_7676) | digits) & 0x8080_8080_8080_8080;
     let count = others.trailing_zeros() as usize / 8;
-    // Move the digits to the top, so that the zeros shifted in are leading ones.
+    // The digits are moved to the top, so that the zeros shifted in are leading zeros.
     let aligned = digits.checked_shl(64 - 8 * count as u32).unwrap_or(0);
     let pairs = aligned.wrapping_mul(10).wrapping_add(aligned >> 8);
     let high = (pairs & 0x0000_00ff_0000_00ff).wrapping_mul(0x000f_4240_0000_0064);
@@ -179,11 +182,11 @@ fn up_to_eight_digits(text: u64) -> (u64, usize) {
     (high.wrapping_add(low) >> 32, count)
 }
 
-/// The last byte a request may touch, so that addresses can be added up without overflow.
+/// Maximum end of a request, so that sums of addresses do not overflow.
 const LAST_ADDRESS: u64 = 1 << 62;
 
-/// A checked read, write, or trim at `ps` picoseconds since the epoch of `clock`. An invalid one does not
-/// change the clock.
+/// Creates and checks a read, write, or trim at `ps` picoseconds since the epoch of `clock`. An invalid
+/// request does not change the clock.
 #[inline]
 pub fn request(
     clock: &mut Clock,
@@ -202,13 +205,13 @@ pub fn request(
     Ok(Request { arrival: clock.place(ps)?, address, bytes: bytes as u32, volume, op })
 }
 
-/// A flush, which has neither address nor size.
+/// Creates a flush, which has neither address nor size.
 #[inline]
 pub fn flush(arrival: Time, volume: u32) -> Request {
     Request { arrival, address: 0, bytes: 0, volume, op: Op::Flush }
 }
 
-/// Bytes of `count` sectors of 512 B, or more than any request can have.
+/// Size of `count` sectors of 512 B in bytes, saturated at a value that no request can have.
 #[inline]
 pub fn sectors(count: u64) -> u64 {
     count.saturating_mul(512)

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 /// Maximum number of different names.
 const NAMES_MAX: usize = 32;
-/// Name for all further ones.
+/// Name under which all further operations are counted.
 const OTHERS: &str = "others";
 
-/// Number of skipped operations by name.
+/// Number of skipped operations for each name.
 #[derive(Debug, Default)]
 pub(super) struct LeftOut(BTreeMap<String, u64>);
 
@@ -19,7 +19,7 @@ impl LeftOut {
         *self.0.entry(if is_full { OTHERS.into() } else { name }).or_insert(0) += 1;
     }
 
-    /// A line with the counts, if any; `what` names these operations, in the plural.
+    /// Returns a note with the counts, if any. `what` is the plural noun for these operations.
     pub(super) fn note(&self, what: &str) -> Option<String> {
         let total: u64 = self.0.values().sum();
         let each: Vec<_> = self.0.iter().map(|(name, count)| format!("{name} {count}")).collect();

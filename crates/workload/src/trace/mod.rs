@@ -1,16 +1,16 @@
 //! Traces of real systems in many published formats.
 //!
-//! A reader takes opened and decompressed [`Source`]s, and returns [`Request`]s in time order, the first at
-//! zero. It reports every guess: skipped, moved, and unknown data is in its [`Tally`].
+//! A reader takes opened and decompressed [`Source`]s and returns [`Request`]s in time order, with the first
+//! at time zero. It reports every guess: its [`Tally`] counts skipped, reordered, and unknown data.
 //!
-//! Each format is a module with one line in [`FORMATS`]. It rates how well it matches the head of a file,
-//! decodes it, and may write it.
+//! Each format is a module and one entry in [`FORMATS`]. It scores how well it matches the head of a file,
+//! decodes the file, and can optionally write files.
 //!
-//! **Order.** Times may decrease in many formats. Requests at most 4096 positions away from their position in
-//! time order are moved there; others arrive with the previous request. Both are counted.
+//! **Order.** Times may decrease in many formats. Requests that are at most 4096 positions away from their
+//! position in time order are sorted. Other requests arrive with the previous request. The tally counts both.
 //!
-//! **Volumes.** Every device, LUN, ASU, or file of a format gets a dense [`Request::volume`], in order of
-//! first appearance; the names are in [`Tally::volumes`].
+//! **Volumes.** Every device, LUN, ASU, or file of a format is assigned a dense [`Request::volume`] in order
+//! of first appearance. The names are in [`Tally::volumes`].
 
 pub mod alibaba;
 pub mod arc;
@@ -71,64 +71,64 @@ use std::io::Write;
 
 /// Returns the requests of a trace in time order.
 pub trait TraceReader: Send {
-    /// Appends up to `limit` requests to `out` and returns the number; zero at the end of the trace.
+    /// Appends up to `limit` requests to `out` and returns their number; zero at the end of the trace.
     fn read(&mut self, out: &mut Vec<Request>, limit: usize) -> Result<usize, TraceError>;
-    /// Counts so far. Bad and skipped records count when decoded, up to 12,288 requests ahead of those
-    /// returned.
+    /// Returns the counts so far. Bad and skipped records are counted when they are decoded, up to 12,288
+    /// requests before they are returned.
     fn tally(&self) -> &Tally;
 }
 
-/// Relation of several inputs of one format.
+/// Relation between several inputs of one format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Several {
-    /// Parts of one recording with one clock and common volumes: merged by time.
+    /// Parts of one recording with a common clock and common volumes. They are merged by time.
     Merged,
-    /// Recordings of one disk each with one clock: merged by time, one volume per file.
+    /// Recordings of one disk each with a common clock. They are merged by time, with one volume per file.
     VolumePerFile,
-    /// Unrelated clocks or volumes: one input only.
+    /// Unrelated clocks or volumes. Only one input is allowed.
     One,
 }
 
 /// One trace format.
 pub struct Format {
-    /// Its name on the command line.
+    /// Name on the command line.
     pub kind: &'static str,
-    /// Summary in one line.
+    /// One-line summary.
     pub summary: &'static str,
-    /// The usual endings of file names, without the dot.
+    /// Usual file name extensions, without the dot.
     pub extensions: &'static [&'static str],
     /// Default time unit; `None` for formats without time.
     pub time_unit: Option<TimeUnit>,
-    /// Whether files of the format exist in other time units, so that the user may select one.
+    /// Whether files of the format exist with other time units, so that the user may select one.
     pub unit_varies: bool,
-    /// Another common unit, if neither the file nor the format defines it.
+    /// Another common time unit, if neither the file nor the format specifies it.
     pub unit_unsaid: Option<&'static str>,
-    /// Relation of several inputs.
+    /// Relation between several inputs.
     pub several: Several,
-    /// For formats with several events per request: whether a head contains a queue event.
+    /// For formats with several events per request: whether the head of a file contains a queue event.
     pub queued: Option<fn(Head<'_>) -> bool>,
-    /// Page size in bytes, for formats whose addresses are opaque numbers: the user may override it.
+    /// Page size in bytes for formats whose addresses are opaque numbers. The user may override it.
     pub page_bytes: Option<u64>,
-    /// Match of the head of a file, from 0 (impossible) to 100 (certain).
+    /// Score of the head of a file, from 0 (impossible) to 100 (certain).
     pub detect: fn(Head<'_>) -> u8,
-    /// A decoder for one input.
+    /// Creates a decoder for one input.
     pub open: fn(&OpenOptions<'_>) -> Result<Box<dyn Decoder>, TraceError>,
-    /// A writer, if the format can be written.
+    /// Creates a writer, if the format can be written.
     pub create: Option<Create>,
 }
 
-/// Creates a writer of a format on a sink.
+/// Creates a writer of a format for a sink.
 pub type Create = fn(Box<dyn Write + Send>, &WriteOptions) -> Result<Box<dyn TraceWriter>, TraceError>;
 
 /// Options for decoding one input.
 pub struct OpenOptions<'a> {
-    /// Time unit: that of the user or the format; nanoseconds if there is none.
+    /// Time unit of the user or the format; nanoseconds if there is none.
     pub unit: TimeUnit,
-    /// Bytes of a page: those of the user or the format; zero if there are none.
+    /// Page size of the user or the format in bytes; zero if there is none.
     pub page_bytes: u64,
-    /// The head of this input.
+    /// Head of this input.
     pub head: Head<'a>,
-    /// Event that is a request, if the format records several.
+    /// Event that counts as a request, if the format records several.
     pub action: Action,
 }
 

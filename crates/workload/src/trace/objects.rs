@@ -1,16 +1,16 @@
-//! Maps objects that have numbers instead of addresses.
+//! Addresses of objects that have numbers instead of addresses.
 
-/// Default distance between adjacent objects.
+/// Default distance between adjacent objects in bytes.
 pub(super) const OBJECT_BYTES: u64 = 4096;
-/// Maximum address of an object, which leaves space for the object itself.
+/// Maximum address of an object, which leaves space for the object.
 const LAST_PLACE: u64 = 1 << 61;
 
-/// Maps objects to equal distances, with notes.
+/// Maps objects to equal distances, and collects notes.
 pub(super) struct Objects {
     distance: u64,
-    /// Objects whose number was too large for an address.
+    /// Number of objects whose number was too large for an address.
     wrapped: u64,
-    /// Size of the objects so far, if equal.
+    /// Size of the objects so far, if all are equal.
     size: Size,
 }
 
@@ -21,12 +21,12 @@ enum Size {
 }
 
 impl Objects {
-    /// A mapping with this distance in bytes.
+    /// Creates a mapping with this distance in bytes.
     pub(super) fn new(distance: u64) -> Objects {
         Objects { distance, wrapped: 0, size: Size::None }
     }
 
-    /// Address of the object with a number. A number that is too large loses its upper bits.
+    /// Address of the object with number `id`. A number that is too large loses its upper bits.
     #[inline]
     pub(super) fn place(&mut self, id: u64, bytes: u64) -> u64 {
         let places = LAST_PLACE / self.distance;

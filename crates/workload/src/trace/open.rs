@@ -1,4 +1,4 @@
-//! Opens a trace: selects format, time unit, and events, and checks the options.
+//! Opening of a trace: selects format, time unit, and events, and checks the options.
 
 use super::detect::{detect, format_named};
 use super::error::TraceError;
@@ -8,13 +8,14 @@ use super::source::Source;
 use super::tally::Log;
 use super::{Format, OpenOptions, Several, TraceReader};
 
-/// Maximum inputs of one trace, a bound on memory (256 KiB each): more than the processors of any machine.
+/// Maximum number of inputs of one trace, which bounds memory (256 KiB each). It exceeds the number of
+/// processors of any machine.
 const MOST_SOURCES: usize = 4096;
 
 /// Opens a trace in one or several sources.
 ///
-/// The format is the one in `options`, or else detected; wrong options are errors here, bad content at the
-/// first [`TraceReader::read`].
+/// The format is given in `options` or detected. Invalid options cause an error here. Invalid content causes
+/// an error at the first [`TraceReader::read`].
 pub fn open(sources: Vec<Source>, options: &Options) -> Result<Box<dyn TraceReader>, TraceError> {
     let mut sources = sources;
     let format = choose(&mut sources, options)?;
@@ -98,7 +99,8 @@ fn check(format: &Format, sources: &[Source], options: &Options) -> Result<(), T
     }
 }
 
-/// The event that counts as a request, and a note on the reason, for formats with several events.
+/// For formats with several events, selects the event that counts as a request. Also returns a note with the
+/// reason.
 fn choose_action(
     format: &Format,
     sources: &mut [Source],

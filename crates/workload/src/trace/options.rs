@@ -33,7 +33,7 @@ impl TimeUnit {
         }
     }
 
-    /// Its length in picoseconds.
+    /// Length of the unit in picoseconds.
     pub const fn picoseconds(self) -> u64 {
         match self {
             TimeUnit::Ns => 1_000,
@@ -44,7 +44,7 @@ impl TimeUnit {
         }
     }
 
-    /// The unit called `name`; the error lists the units.
+    /// Returns the unit called `name`. The error lists the units.
     pub fn parse(name: &str) -> Result<TimeUnit, TraceError> {
         let compact: String = name.chars().filter(|c| !c.is_whitespace()).collect();
         TimeUnit::ALL.into_iter().find(|unit| unit.name() == compact).ok_or_else(|| TraceError::Option {
@@ -55,7 +55,7 @@ impl TimeUnit {
     }
 }
 
-/// Event of the Linux block layer that is a request.
+/// Event of the Linux block layer that counts as a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Queued by the host (`Q`).
@@ -67,7 +67,7 @@ pub enum Action {
 }
 
 impl Action {
-    /// The letter blkparse prints.
+    /// Letter that blkparse prints for the event.
     pub const fn letter(self) -> char {
         match self {
             Action::Queue => 'Q',
@@ -76,7 +76,7 @@ impl Action {
         }
     }
 
-    /// The action called by `letter`; the error lists the letters.
+    /// Returns the action called `letter`. The error lists the letters.
     pub fn parse(letter: &str) -> Result<Action, TraceError> {
         match letter {
             "Q" | "q" => Ok(Action::Queue),
@@ -94,16 +94,16 @@ impl Action {
 /// Options for reading a trace. By default, everything is detected from the content.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Name of the format; `None` detects it from the content.
+    /// Name of the format; `None` detects the format from the content.
     pub format: Option<String>,
     /// Time unit in the file; `None` means that of the format.
     pub time_unit: Option<TimeUnit>,
     /// Whether the first bad record ends reading with an error.
     pub strict: bool,
-    /// For blkparse and blktrace: event that counts as a request; `None` selects `Q` if the head of the trace
-    /// has any, else `D`, with a note.
+    /// For blkparse and blktrace, the event that counts as a request. `None` selects `Q` if the head of the
+    /// trace has such events, and `D` otherwise, with a note.
     pub action: Option<Action>,
-    /// The size in bytes of a page of an `arc` trace (default 512), or the distance in bytes between
-    /// neighboring objects of an `oracle_general` or `lcs` trace (default 4096). A power of two from 512 to 2^30.
+    /// Page size of an `arc` trace in bytes (default 512), or distance between adjacent objects of an
+    /// `oracle_general` or `lcs` trace in bytes (default 4096). A power of two from 512 to 2^30.
     pub page_bytes: Option<u64>,
 }

@@ -1,24 +1,24 @@
-//! Checks whether the span of a trace is plausible in its time unit.
+//! Checks whether the duration of a trace is plausible in its time unit.
 
 use super::options::TimeUnit;
 
-/// Longer than any published block trace.
+/// Duration that exceeds any published block trace, in picoseconds.
 const YEAR: f64 = 366.0 * 86_400e12;
-/// With fewer records, a rate is meaningless.
+/// Minimum number of records for a meaningful rate.
 const FEWEST: u64 = 100;
-/// Range of plausible mean distances between requests: 20 million per second to one in ten seconds.
+/// Range of plausible mean gaps between requests in picoseconds: 20 million per second to one in ten seconds.
 const USUAL: (f64, f64) = (50e3, 10e12);
-/// Range in traces of real systems, for which units are proposed.
+/// Range of mean gaps in traces of real systems, for which units are proposed, in picoseconds.
 const TYPICAL: (f64, f64) = (1e6, 1e12);
 
-/// Reason for an implausible time unit.
+/// Reason for which a time unit is implausible.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Implausible {
-    /// Whether it is impossible, instead of merely unusual.
+    /// Whether the unit is impossible and not merely unusual.
     pub impossible: bool,
-    /// The span and the rate that follow from it.
+    /// Duration and rate that follow from the unit, as text.
     pub problem: String,
-    /// Units with which the trace would look like those of real systems.
+    /// Units with which the trace would resemble traces of real systems.
     pub units: Vec<TimeUnit>,
 }
 
@@ -33,10 +33,10 @@ impl Implausible {
     }
 }
 
-/// Checks `records` requests that span `span_ps` picoseconds with times in `unit`.
+/// Checks `records` requests with a duration of `span_ps` picoseconds and times in `unit`.
 ///
-/// More than a year, or less than 1 ns between requests, is impossible; more than 10 s or less than 50 ns is
-/// unusual.
+/// A duration of more than a year, or a mean gap of less than 1 ns, is impossible. A mean gap of more than 10
+/// s or less than 50 ns is unusual.
 pub fn implausible_span(unit: TimeUnit, span_ps: u128, records: u64) -> Option<Implausible> {
     if records < 2 || span_ps == 0 {
         return None;
@@ -59,7 +59,7 @@ pub fn implausible_span(unit: TimeUnit, span_ps: u128, records: u64) -> Option<I
     Some(Implausible { impossible, problem, units })
 }
 
-/// A span of picoseconds, in the largest unit with a value of at least one.
+/// Formats a duration in picoseconds in the largest unit with a value of at least one.
 fn words(ps: f64) -> String {
     const SCALES: [(&str, f64); 8] = [
         ("years", 365.0 * 86_400e12),
@@ -83,8 +83,8 @@ mod tests {
 
     #[test]
     fn a_trace_of_seconds_read_as_nanoseconds_is_impossible_and_s_is_named() {
-        // A million requests in an hour, with seconds read as nanoseconds: 3.6 ps apart. Seconds would make
-        // that 3.6 ms, milliseconds 3.6 us; microseconds 3.6 ns, which no system shows.
+        // A million requests in an hour, with seconds read as nanoseconds, are 3.6 ps apart. With seconds the
+        // gap is 3.6 ms, and with milliseconds 3.6 us. With microseconds it is 3.6 ns, which no system has.
         let found = implausible_span(TimeUnit::Ns, 3600 * 1000, 1_000_000).unwrap();
         assert!(found.impossible);
         assert_eq!(found.units, [TimeUnit::Ms, TimeUnit::S]);
@@ -92,8 +92,8 @@ mod tests {
 
     #[test]
     fn nanoseconds_read_as_milliseconds_span_years() {
-        // 10,000 requests in 259.6 s, with nanoseconds read as milliseconds: 8.2 years. 26 ms apart in
-        // nanoseconds; 2.6 s apart in steps of 100 ns, rarer than TYPICAL.
+        // 10,000 requests in 259.6 s, with nanoseconds read as milliseconds, take 8.2 years. The gap is 26 ms
+        // in nanoseconds. In steps of 100 ns, it is 2.6 s, which is above TYPICAL.
         let found = implausible_span(TimeUnit::Ms, 259_600_000 * SECOND, 10_000).unwrap();
         assert!(found.impossible);
         assert_eq!(found.problem, "10000 requests would span 8.232 years, one every 7.212 h on average");
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn an_odd_rate_is_a_warning_and_a_usual_one_is_none() {
-        // 6,999 requests in 0.136 s, with nanoseconds read as milliseconds: 37.8 hours.
+        // 6,999 requests in 0.136 s, with nanoseconds read as milliseconds, take 37.8 hours.
         let odd = implausible_span(TimeUnit::Ms, 136_000 * SECOND, 6_999).unwrap();
         assert!(!odd.impossible);
         assert!(odd.units.contains(&TimeUnit::Ns));

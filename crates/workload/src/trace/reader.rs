@@ -1,5 +1,5 @@
-//! The reader of all formats: merges several inputs by time, sorts requests by time, and makes the first one
-//! arrive at zero.
+//! The reader of all formats. It merges several inputs by time, sorts requests by time, and shifts times so
+//! that the first request arrives at zero.
 
 use super::clock::{LONGEST, LOOK_BACK};
 use super::decode::Decoder;
@@ -14,19 +14,19 @@ use nacre_kernel::{Request, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Maximum distance in requests over which requests are sorted by time.
+/// Maximum number of positions by which a request can be out of time order and still be sorted.
 const WINDOW: usize = 4096;
 /// Number of requests decoded at a time.
 const BATCH: usize = 8192;
 
-/// Maximum distance between the starts of several inputs, in picoseconds: 90 days.
+/// Maximum time between the starts of several inputs, in picoseconds: 90 days.
 const FURTHEST_APART: u64 = 90 * 86_400 * 1_000_000_000_000;
 const _: () = assert!(
     (FURTHEST_APART as u128) + (LONGEST as u128) + (LOOK_BACK as u128) <= Time::MAX.as_ps() as u128,
     "the last arrival of the last input is a Time"
 );
 
-/// One source with its decoder, and decoded requests not yet merged.
+/// A source with its decoder, and decoded requests that are not merged yet.
 pub(super) struct Feed {
     source: Source,
     decoder: Box<dyn Decoder>,
@@ -36,9 +36,9 @@ pub(super) struct Feed {
     out_of_order: u64,
     buffer: Vec<Request>,
     next: usize,
-    /// Offset of this feed's arrivals from the earliest origin of all.
+    /// Offset of this feed's arrivals from the earliest origin of all feeds.
     shift: Time,
-    /// The volume of the trace for each volume of this source.
+    /// Volume number in the trace for each volume of this source.
     volumes: Vec<u32>,
 }
 
@@ -58,7 +58,7 @@ impl Feed {
         }
     }
 
-    /// Appends up to `limit` requests to `out`, counting those that are out of order.
+    /// Appends up to `limit` requests to `out`, and counts requests that are out of order.
     fn decode(&mut self, out: &mut Vec<Request>, limit: usize) -> Result<(), TraceError> {
         let start = out.len();
         self.more = self.decoder.decode(&mut self.source, out, limit, &mut self.log)?;
@@ -94,7 +94,7 @@ pub(super) struct Reader {
     format: &'static Format,
     unit_given: Option<TimeUnit>,
     feeds: Vec<Feed>,
-    /// Next arrival of each feed; used for several feeds only.
+    /// Next arrival of each feed; used only if there are several feeds.
     heads: BinaryHeap<Reverse<(Time, usize)>>,
     volumes: Volumes,
     window: Vec<Request>,
@@ -198,7 +198,7 @@ impl Reader {
         Ok(!self.heads.is_empty())
     }
 
-    /// Fills the buffer of every feed and relates their clocks.
+    /// Fills the buffer of every feed and aligns their clocks.
     fn align(&mut self) -> Result<(), TraceError> {
         for feed in &mut self.feeds {
             feed.refill()?;
@@ -222,7 +222,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Fails if there were no records, or too few match the format.
+    /// Returns an error if there were no records, or too few records match the format.
     fn end(&self) -> Result<(), TraceError> {
         let several = self.feeds.len() > 1;
         let any = self.feeds.iter().any(|feed| feed.log.good > 0);
@@ -232,7 +232,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Fails if the user's time unit makes the first requests impossibly dense.
+    /// Returns an error if the user's time unit makes the first requests impossibly dense.
     fn judge_unit(&self) -> Result<(), TraceError> {
         let Some(unit) = self.unit_given else { return Ok(()) };
         let last = self.window[self.window.len() - 1].arrival;

@@ -1,14 +1,14 @@
-//! Samples traces: by block, by request, or only the start.
+//! Sampling of traces: by block, by request, or only the start.
 
 use super::error::TraceError;
 use nacre_kernel::{Op, Random, Request, Streams};
 
-/// Selects part of a trace.
+/// Selects a subset of a trace.
 ///
-/// By block is spatial sampling (Waldspurger et al., "Efficient MRC Construction with SHARDS", FAST 2015): a
-/// hash of volume and block is compared with a threshold, so that either all accesses to a block are kept or
-/// none. A cache of `fraction` times the size then behaves like the whole one. Requests are cut to the
-/// selected blocks; adjacent ones stay together.
+/// Selection by block is spatial sampling (Waldspurger et al., "Efficient MRC Construction with SHARDS", FAST
+/// 2015): a hash of volume and block is compared with a threshold, so that either all accesses to a block are
+/// kept or none. A cache of `fraction` times the size then has the same miss ratio as the full cache.
+/// Requests are reduced to the selected blocks. Adjacent blocks stay in one request.
 #[derive(Clone, Debug)]
 pub struct Sampler(Kind);
 
@@ -19,12 +19,12 @@ enum Kind {
     First { left: u64 },
 }
 
-/// Range of block hashes for the comparison.
+/// Range of block hashes.
 const HASH_RANGE: u64 = 1 << 32;
 
 impl Sampler {
-    /// Keeps all accesses to a share `fraction` (above 0, at most 1) of the blocks of `block_bytes` (a power of two
-    /// from 512 to 2^30), the same under one seed for every trace.
+    /// Keeps all accesses to the fraction `fraction` (above 0, at most 1) of the blocks of `block_bytes`
+    /// bytes (a power of two from 512 to 2^30). A seed selects equal blocks in every trace.
     pub fn blocks(fraction: f64, seed: u64, block_bytes: u64) -> Result<Sampler, TraceError> {
         check(fraction)?;
         if !block_bytes.is_power_of_two() || !(512..=1 << 30).contains(&block_bytes) {
@@ -49,7 +49,7 @@ impl Sampler {
         Sampler(Kind::First { left: count })
     }
 
-    /// Appends the selected part of `batch` to `out`. Returns whether more of the trace is needed.
+    /// Appends the selected subset of `batch` to `out`. Returns whether more of the trace is needed.
     pub fn choose(&mut self, batch: &[Request], out: &mut Vec<Request>) -> bool {
         match &mut self.0 {
             Kind::Blocks { threshold, seed, block_bytes } => {
@@ -85,7 +85,7 @@ fn check(fraction: f64) -> Result<(), TraceError> {
     })
 }
 
-/// Appends the parts of `request` in selected blocks.
+/// Appends the fragments of `request` in selected blocks.
 pub(crate) fn cut(
     request: &Request,
     block_bytes: u64,
@@ -138,7 +138,8 @@ mod tests {
         assert!(sampler.choose(&singles, &mut once));
         sampler.choose(&singles, &mut again);
         assert_eq!(once, again);
-        // Binomial with p = 0.1 of 100,000: standard deviation 95, so 500 is 5.3 of them.
+        // The count is binomial with p = 0.1 of 100,000. The standard deviation is 95, so 500 is 5.3 standard
+        // deviations.
         assert!((9_500..=10_500).contains(&once.len()), "{} blocks", once.len());
         sampler.choose(&[read(0, 4096 * 100_000)], &mut whole);
         let bytes: u64 = whole.iter().map(|request| u64::from(request.bytes)).sum();
@@ -159,7 +160,7 @@ mod tests {
         let all: Vec<Request> = (0..10_000).map(|i| read(i * 512, 512)).collect();
         let mut out = Vec::new();
         Sampler::requests(0.25, 1).unwrap().choose(&all, &mut out);
-        // Standard deviation 43; 250 is 5.8 of them.
+        // The standard deviation is 43, so 250 is 5.8 standard deviations.
         assert!((2_250..=2_750).contains(&out.len()), "{} requests", out.len());
         out.clear();
         let mut first = Sampler::first(10_001);

@@ -1,14 +1,14 @@
-//! One input of a reader: a name for messages and a decompressed stream of bytes.
+//! An input of a reader: a name for messages and a decompressed stream of bytes.
 
 use super::error::{Location, TraceError};
 use std::io::{BufRead, ErrorKind};
 
-/// Bytes at the start of an input that determine its format.
+/// Number of bytes at the start of an input that determine its format.
 pub const HEAD_BYTES: usize = 64 << 10;
 /// The byte order mark of UTF-8.
 const MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// A named stream of bytes, created by the code that opens files.
+/// A named stream of bytes. The code that opens files creates it.
 pub struct Source {
     name: String,
     head: Vec<u8>,
@@ -19,19 +19,20 @@ pub struct Source {
 }
 
 impl Source {
-    /// A source named `name` in messages, usually a path. `stream` should have a buffer of at least 256 KiB.
+    /// Creates a source named `name` in messages, usually a path. `stream` should have a buffer of at least
+    /// 256 KiB.
     pub fn new(name: impl Into<String>, stream: Box<dyn BufRead + Send>) -> Source {
         Source { name: name.into(), head: Vec::new(), head_used: 0, whole: false, rest: stream, offset: 0 }
     }
 
-    /// Name in messages.
+    /// Name of the source in messages.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The first [`HEAD_BYTES`] bytes, or all if there are fewer, without consuming them.
+    /// Returns the first [`HEAD_BYTES`] bytes, or all bytes if there are fewer, without consuming them.
     ///
-    /// Call this before consuming anything.
+    /// Call this function before any bytes are consumed.
     pub fn head(&mut self) -> Result<Head<'_>, TraceError> {
         while self.offset == 0 && !self.whole && self.head.len() < HEAD_BYTES {
             let got = fill(&mut self.rest, &self.name, self.head.len() as u64)?;
@@ -71,7 +72,7 @@ impl Source {
         self.offset
     }
 
-    /// Fills `buffer` as far as possible; returns the number of bytes.
+    /// Fills `buffer` as far as possible. Returns the number of bytes read.
     pub fn take(&mut self, buffer: &mut [u8]) -> Result<usize, TraceError> {
         let mut filled = 0;
         while filled < buffer.len() {
@@ -87,7 +88,7 @@ impl Source {
         Ok(filled)
     }
 
-    /// Consumes up to `count` bytes; returns the number.
+    /// Skips up to `count` bytes. Returns the number of bytes skipped.
     pub fn skip(&mut self, count: usize) -> Result<usize, TraceError> {
         let mut skipped = 0;
         while skipped < count {
@@ -118,8 +119,8 @@ fn fill<'a>(
             }
         }
     }
-    // A second call returns the buffer that is already filled: the borrow checker cannot see that the loop
-    // above ends with it.
+    // A second call returns the buffer that is already filled, because the borrow checker does not accept the
+    // buffer of the loop above.
     stream.fill_buf().map_err(|error| TraceError::Io {
         source_name: name.to_string(),
         place: Location::Byte(offset),
@@ -127,22 +128,22 @@ fn fill<'a>(
     })
 }
 
-/// The beginning of an input.
+/// The start of an input.
 #[derive(Clone, Copy, Debug)]
 pub struct Head<'a> {
-    /// The bytes.
+    /// Content of the head.
     pub bytes: &'a [u8],
     /// Whether the source has no more bytes.
     pub whole: bool,
 }
 
 impl<'a> Head<'a> {
-    /// Whether it is text: no control characters except tabs, line ends, and form feeds.
+    /// Whether the head is text, without control characters except tabs, line ends, and form feeds.
     pub fn is_text(&self) -> bool {
         is_text(self.bytes)
     }
 
-    /// Its complete lines without line ends, blank lines, and comments; none for binary data.
+    /// Complete lines of the head, excluding line ends, blank lines, and comments; none for binary data.
     pub fn lines(&self) -> impl Iterator<Item = &'a [u8]> {
         let text = if self.is_text() { self.bytes } else { &[] };
         let end = if self.whole { text.len() } else { memchr::memrchr(b'\n', text).unwrap_or(0) };
@@ -154,12 +155,12 @@ fn is_text(bytes: &[u8]) -> bool {
     !bytes.is_empty() && !bytes.iter().any(|&b| b < 32 && !matches!(b, b'\t' | b'\n' | 12 | b'\r'))
 }
 
-/// Whether a line of any text format has only space or a comment.
+/// Whether a line of any text format is blank or a comment.
 pub(crate) fn is_comment(line: &[u8]) -> bool {
     matches!(line.trim_ascii_start().first(), None | Some(b'#'))
 }
 
-/// Whether a line names columns: comma-separated fields that all start with a letter.
+/// Whether a line contains column names: comma-separated fields that all start with a letter.
 pub(crate) fn is_names(line: &[u8]) -> bool {
     let is_name = |field: &[u8]| field.trim_ascii_start().first().is_some_and(u8::is_ascii_alphabetic);
     line.contains(&b',') && line.split(|&byte| byte == b',').all(is_name)

@@ -1,39 +1,39 @@
 //! Summary of a trace in one pass: counts, sizes, footprint, sequentiality, and anomalies.
 //!
-//! The footprint is exact. Blocks of 4 KiB are bits, 64 per word, in a hash table of the accessed words with
-//! 28 bytes per word: 0.5 bytes per block for a dense trace, 28 if no two blocks are within 256 KiB. Memory
-//! grows with the footprint, not with the length of a trace.
+//! The footprint is exact. It is a set of 4 KiB blocks, stored as 64-bit words in a hash table that uses 28
+//! bytes per word. A dense trace takes 0.5 bytes per block. If no two blocks are within 256 KiB, it takes 28
+//! bytes per block. Memory grows with the footprint and not with the length of the trace.
 
 use super::plausible::implausible_span;
 use super::tally::Tally;
 use nacre_kernel::{Op, Request, Time};
 use rustc_hash::FxHashMap;
 
-/// Block size for footprints.
+/// Block size for footprints in bytes.
 pub const BLOCK_BYTES: u64 = 4096;
-/// Maximum number of different sizes; requests of further ones only count in the totals.
+/// Maximum number of distinct sizes. Requests of further sizes are counted only in the totals.
 pub const MOST_SIZES: usize = 4096;
-/// Share of out-of-order requests above which a warning is given.
+/// Fraction of out-of-order requests above which a warning is given.
 const MUCH_DISORDER: f64 = 0.01;
 
 /// Statistics of the requests of a trace.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
-    /// Reads.
+    /// Number of reads.
     pub reads: u64,
-    /// Writes.
+    /// Number of writes.
     pub writes: u64,
-    /// Trims.
+    /// Number of trims.
     pub trims: u64,
-    /// Flushes.
+    /// Number of flushes.
     pub flushes: u64,
-    /// Total bytes of reads.
+    /// Total number of bytes read.
     pub bytes_read: u64,
-    /// Total bytes of writes.
+    /// Total number of bytes written.
     pub bytes_written: u64,
-    /// Blocks of 4 KiB accessed by reads and writes, with repetition.
+    /// Number of 4 KiB blocks accessed by reads and writes, including repeated accesses.
     pub blocks_accessed: u64,
-    /// Reads and writes that start at the end of the previous one on their volume.
+    /// Number of reads and writes that start at the end of the previous read or write in their volume.
     pub sequential: u64,
     /// Arrival of the last request.
     pub last_arrival: Time,
@@ -46,12 +46,12 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// An empty summary.
+    /// Creates an empty summary.
     pub fn new() -> Summary {
         Summary::default()
     }
 
-    /// Adds `batch`.
+    /// Adds the requests of `batch`.
     pub fn add(&mut self, batch: &[Request]) {
         for request in batch {
             self.last_arrival = self.last_arrival.max(request.arrival);
@@ -78,7 +78,7 @@ impl Summary {
         }
     }
 
-    /// Records the ends of requests in each volume.
+    /// Records the end of requests in each volume.
     fn follow(&mut self, request: &Request) {
         if self.latest_volume != Some(request.volume) {
             if let Some(before) = self.latest_volume {
@@ -109,17 +109,17 @@ impl Summary {
         }
     }
 
-    /// Requests of all kinds.
+    /// Number of requests of all types.
     pub fn records(&self) -> u64 {
         self.reads + self.writes + self.trims + self.flushes
     }
 
-    /// Share of reads among reads and writes; zero if there are none.
+    /// Fraction of reads among reads and writes; zero if there are none.
     pub fn read_share(&self) -> f64 {
         share(self.reads, self.reads + self.writes)
     }
 
-    /// [`Summary::sequential`] as a share of reads and writes.
+    /// [`Summary::sequential`] as a fraction of reads and writes.
     pub fn sequential_share(&self) -> f64 {
         share(self.sequential, self.reads + self.writes)
     }
@@ -129,7 +129,7 @@ impl Summary {
         self.footprint
     }
 
-    /// The footprint in bytes.
+    /// Footprint in bytes.
     pub fn footprint_bytes(&self) -> u64 {
         self.footprint * BLOCK_BYTES
     }
@@ -139,7 +139,8 @@ impl Summary {
         self.volumes.len()
     }
 
-    /// The sizes of reads and writes with their counts, the `most` frequent, most frequent first.
+    /// The `most` most frequent sizes of reads and writes with their counts, in descending order of
+    /// frequency.
     pub fn sizes(&self, most: usize) -> Vec<(u32, u64)> {
         let mut sizes: Vec<(u32, u64)> = self.sizes.iter().map(|(&bytes, &count)| (bytes, count)).collect();
         sizes.sort_unstable_by_key(|&(bytes, count)| (std::cmp::Reverse(count), bytes));
@@ -147,7 +148,7 @@ impl Summary {
         sizes
     }
 
-    /// Warnings about the trace, from the counts of its reader.
+    /// Returns warnings about the trace, based on the counts of its reader.
     pub fn warnings(&self, tally: &Tally) -> Vec<String> {
         let mut warnings = tally.notes.clone();
         let span = u128::from(self.last_arrival.as_ps());
@@ -226,7 +227,7 @@ mod tests {
     #[test]
     fn a_wrong_unit_is_warned_of_and_the_right_one_named() {
         let mut summary = Summary::new();
-        // 1000 requests, one every 20 s: 20,000 ns apart, read as milliseconds.
+        // 1000 requests, one every 20 s, are 20,000 ns apart if they are read as milliseconds.
         for i in 0..1000 {
             summary.add(&[at(i * 20_000, Op::Read, 0, 0, 4096)]);
         }

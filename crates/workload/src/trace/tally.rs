@@ -1,18 +1,18 @@
-//! Counts of a reader: records, bad ones, and skipped ones.
+//! Counters of a reader: records, bad records, and skipped records.
 
 use super::error::{Fault, Location, TraceError, excerpt};
 use super::options::TimeUnit;
 
-/// Maximum bad records that are kept with location and reason; others are only counted.
+/// Maximum number of bad records whose location and reason are stored. Further bad records are only counted.
 pub const BAD_RECORDS_KEPT: usize = 10;
 
 /// Number of records after which the format of a file is accepted.
 const SETTLED: u64 = 1000;
 
-/// One bad record.
+/// A bad record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadRecord {
-    /// The file it is in.
+    /// Name of the file.
     pub source_name: String,
     /// Location in the file.
     pub place: Location,
@@ -23,53 +23,54 @@ pub struct BadRecord {
 /// Counts of a reader so far.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    /// The kind of the format.
+    /// Name of the format.
     pub format: &'static str,
     /// Time unit in the file; `None` for formats without time.
     pub time_unit: Option<TimeUnit>,
-    /// Requests returned.
+    /// Number of requests returned.
     pub records: u64,
-    /// Malformed records, which were skipped.
+    /// Number of malformed records, which were skipped.
     pub bad_records: u64,
-    /// The first [`BAD_RECORDS_KEPT`] of them.
+    /// The first [`BAD_RECORDS_KEPT`] bad records.
     pub first_bad: Vec<BadRecord>,
-    /// Valid records that are not requests: headers, comments, notes, events other than the selected action.
+    /// Number of valid records that are not requests: headers, comments, notes, and events other than the
+    /// selected action.
     pub skipped: u64,
-    /// Requests with a time before that of an earlier one. They are sorted if they are at most 4096 requests
-    /// out of order.
+    /// Number of requests with a time before that of an earlier request. They are sorted if they are at most
+    /// 4096 requests out of order.
     pub out_of_order: u64,
-    /// Out-of-order requests beyond this limit. They arrive together with the previous request.
+    /// Number of out-of-order requests beyond this limit. They arrive together with the previous request.
     pub held_back: u64,
-    /// Name of each volume in the trace, by [`nacre_kernel::Request::volume`]. Empty for formats without
-    /// volumes.
+    /// Name of each volume in the trace, indexed by [`nacre_kernel::Request::volume`]. Empty for formats
+    /// without volumes.
     pub volumes: Vec<String>,
     /// Notes for the user about reading the trace.
     pub notes: Vec<String>,
 }
 
-/// The tally of a source during decoding, and how to handle bad records.
+/// Counts of a source during decoding, and the handling of bad records.
 #[derive(Debug)]
 pub struct Log {
-    /// The file.
+    /// Name of the file.
     pub source_name: String,
-    /// The kind it is read as.
+    /// Name of the format with which the file is read.
     pub format: &'static str,
     /// Whether the first bad record is fatal.
     pub strict: bool,
-    /// Time unit chosen by the user.
+    /// Time unit that the user selected.
     pub unit_given: Option<TimeUnit>,
-    /// Requests decoded so far; decoders update it before they call [`Log::bad`].
+    /// Number of requests decoded so far. Decoders update it before they call [`Log::bad`].
     pub good: u64,
-    /// Bad records so far.
+    /// Number of bad records so far.
     pub bad: u64,
-    /// Complete records that are not requests.
+    /// Number of complete records that are not requests.
     pub skipped: u64,
     /// The first bad records.
     pub first_bad: Vec<BadRecord>,
 }
 
 impl Log {
-    /// An empty log.
+    /// Creates an empty log.
     pub fn new(source_name: &str, format: &'static str, strict: bool, unit_given: Option<TimeUnit>) -> Log {
         Log {
             source_name: source_name.to_string(),
@@ -83,9 +84,9 @@ impl Log {
         }
     }
 
-    /// Records a bad record with text or bytes `found`.
+    /// Records a bad record whose content is `found`, as text or bytes.
     ///
-    /// Fails if bad records are fatal, or if most of the file so far is bad.
+    /// Returns an error if bad records are fatal, or if most of the file so far is bad.
     #[cold]
     pub fn bad(&mut self, place: Location, fault: Fault, found: &[u8]) -> Result<(), TraceError> {
         if let (Fault::TOO_LATE, Some(unit)) = (fault, self.unit_given) {
@@ -116,7 +117,7 @@ impl Log {
         Ok(())
     }
 
-    /// Fails if a trace had more bad records than good ones, or no records.
+    /// Returns an error if a trace had more bad records than good ones, or no records.
     pub fn end(&self, empty_is_valid: bool) -> Result<(), TraceError> {
         let settled = self.good + self.bad > SETTLED;
         if (self.good == 0 && !empty_is_valid) || (!settled && self.bad > self.good) {

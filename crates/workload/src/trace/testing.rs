@@ -5,12 +5,12 @@ use nacre_kernel::{Op, Request, Time};
 use std::io::{BufReader, Cursor, Write};
 use std::sync::{Arc, Mutex};
 
-/// A source over `bytes` that returns `buffer` bytes at a time.
+/// Creates a source over `bytes` that returns `buffer` bytes at a time.
 pub(super) fn source(name: &str, bytes: &[u8], buffer: usize) -> Source {
     Source::new(name, Box::new(BufReader::with_capacity(buffer, Cursor::new(bytes.to_vec()))))
 }
 
-/// All requests of `inputs`, read in irregular portions, with the tally.
+/// Reads all requests of `inputs` in irregular portions. Also returns the tally.
 pub(super) fn read_several(inputs: &[&[u8]], options: &Options) -> Result<(Vec<Request>, Tally), TraceError> {
     let names = ["a.trace", "b.trace", "c.trace"];
     let sources = inputs.iter().zip(names).map(|(bytes, name)| source(name, bytes, 4096)).collect();
@@ -20,27 +20,27 @@ pub(super) fn read_several(inputs: &[&[u8]], options: &Options) -> Result<(Vec<R
     Ok((requests, reader.tally().clone()))
 }
 
-/// All requests of `bytes`, read as `kind`.
+/// Reads all requests of `bytes` in format `kind`.
 pub(super) fn read_as(kind: &str, bytes: &[u8]) -> Result<(Vec<Request>, Tally), TraceError> {
     read_several(&[bytes], &of_kind(kind))
 }
 
-/// Options that select only a format.
+/// Returns options that only select a format.
 pub(super) fn of_kind(kind: &str) -> Options {
     Options { format: Some(kind.into()), ..Options::default() }
 }
 
-/// As before, with bad records fatal.
+/// Returns options that select a format and make bad records fatal.
 pub(super) fn strictly(kind: &str) -> Options {
     Options { strict: true, ..of_kind(kind) }
 }
 
-/// A request that arrives at `ps`.
+/// Returns a request that arrives at `ps` picoseconds.
 pub(super) fn request(ps: u64, op: Op, volume: u32, address: u64, bytes: u32) -> Request {
     Request { arrival: Time::from_ps(ps), address, bytes, volume, op }
 }
 
-/// The output of a writer of `kind` for `requests`.
+/// Returns the output of a writer of `kind` for `requests`.
 pub(super) fn written(
     kind: &str,
     requests: &[Request],
@@ -55,7 +55,7 @@ pub(super) fn written(
     Ok((store.bytes(), written))
 }
 
-/// A file in memory, which survives its writer.
+/// A file in memory that outlives its writer.
 #[derive(Clone, Default)]
 pub(super) struct Store(Arc<Mutex<Vec<u8>>>);
 
@@ -76,7 +76,7 @@ impl Write for Store {
     }
 }
 
-/// The published trace `name` in the folder `NACRE_SAMPLES`. Tests that need it are ignored by default.
+/// Reads the published trace `name` in the folder `NACRE_SAMPLES`. Tests that need it are ignored by default.
 #[expect(clippy::disallowed_methods, reason = "the samples are not part of the project")]
 pub(super) fn sample(name: &str) -> Vec<u8> {
     let folder = std::env::var_os("NACRE_SAMPLES").expect("NACRE_SAMPLES names the folder of the samples");

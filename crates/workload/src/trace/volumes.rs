@@ -1,13 +1,13 @@
-//! Volumes of a trace, numbered densely in order of first appearance, so that they do not alias.
+//! Volumes of a trace. They are numbered densely in order of first appearance, so that they do not alias.
 
 use super::error::Fault;
 use rustc_hash::FxHashMap;
 
-/// Maximum volumes of a trace. Alibaba's 2020 trace has 1000, Tencent's 4995; a file with more than this is
-/// misread.
+/// Maximum number of volumes of a trace. The 2020 trace of Alibaba has 1000 and that of Tencent 4995. A file
+/// with more volumes than this was misread.
 pub const MAX_VOLUMES: usize = 1 << 20;
 
-/// Names of volumes and the number of each.
+/// Names and numbers of volumes.
 #[derive(Debug)]
 pub struct Volumes {
     names: Vec<String>,
@@ -18,7 +18,7 @@ pub struct Volumes {
 }
 
 impl Volumes {
-    /// A table without volumes.
+    /// Creates a table without volumes.
     pub fn new() -> Volumes {
         Volumes {
             names: Vec::new(),
@@ -29,7 +29,7 @@ impl Volumes {
         }
     }
 
-    /// Dense index of the volume with the number `number` in the format.
+    /// Dense number of the volume that has number `number` in the format.
     #[inline]
     pub fn numbered(&mut self, number: u64) -> Result<u32, Fault> {
         match self.last_number {
@@ -38,7 +38,7 @@ impl Volumes {
         }
     }
 
-    /// The volume with this number; `name` generates the name of a new one.
+    /// Dense number of the volume with this number in the format. `name` generates the name of a new volume.
     #[inline]
     pub fn numbered_as(&mut self, number: u64, name: fn(u64) -> String) -> Result<u32, Fault> {
         match self.last_number {
@@ -60,7 +60,7 @@ impl Volumes {
         Ok(index)
     }
 
-    /// The dense number of the volume that the format calls `name`.
+    /// Dense number of the volume that has the name `name` in the format.
     #[inline]
     pub fn named(&mut self, name: &[u8]) -> Result<u32, Fault> {
         if self.last_name.1 != u32::MAX && self.last_name.0 == name {
@@ -92,7 +92,7 @@ impl Volumes {
         Ok(self.names.len() as u32 - 1)
     }
 
-    /// The names, by number.
+    /// Names of the volumes, indexed by number.
     pub fn names(&self) -> &[String] {
         &self.names
     }

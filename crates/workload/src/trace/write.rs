@@ -1,4 +1,4 @@
-//! Writing traces: information that a format cannot represent is counted or rejected.
+//! Writing of traces. Information that a format cannot represent is counted or rejected.
 
 use super::detect::format_named;
 use super::error::{Location, TraceError};
@@ -8,44 +8,45 @@ use std::io::Write;
 /// Options for writing a trace.
 #[derive(Clone, Debug, Default)]
 pub struct WriteOptions {
-    /// Whether a request that the format cannot represent exactly is an error. Otherwise [`Written`] counts
-    /// it.
+    /// Whether a request that the format cannot represent exactly is an error. Otherwise, [`Written`] counts
+    /// such requests.
     pub strict: bool,
     /// Origin of the trace, for formats that store it.
     pub provenance: String,
 }
 
-/// Takes requests in time order.
+/// Writes requests in time order.
 pub trait TraceWriter: Send {
     /// Writes `batch`.
     fn write(&mut self, batch: &[Request]) -> Result<(), TraceError>;
-    /// Sets the names of the volumes by number, for formats with names; before [`TraceWriter::finish`].
+    /// Sets the names of the volumes, indexed by number, for formats with names. Must be called before
+    /// [`TraceWriter::finish`].
     fn name_volumes(&mut self, names: &[String]) {
         let _ = names;
     }
-    /// Writes the rest and returns statistics. Without this call the file is incomplete.
+    /// Writes the remaining data and returns statistics. Without this call, the file is incomplete.
     fn finish(&mut self) -> Result<Written, TraceError>;
 }
 
 /// Statistics of a written trace, including information that could not be stored exactly.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Written {
-    /// Requests written.
+    /// Number of requests written.
     pub records: u64,
-    /// Bytes written.
+    /// Number of bytes written.
     pub bytes: u64,
-    /// Skipped trims.
+    /// Number of trims that were skipped.
     pub dropped_trims: u64,
-    /// Skipped flushes.
+    /// Number of flushes that were skipped.
     pub dropped_flushes: u64,
-    /// Requests with an arrival rounded to the unit of the format.
+    /// Number of requests whose arrival was rounded to the unit of the format.
     pub rounded_times: u64,
-    /// Requests extended to whole sectors.
+    /// Number of requests that were extended to whole sectors.
     pub widened: u64,
 }
 
 impl Written {
-    /// One sentence per kind of lost information.
+    /// Returns one sentence for each type of lost information.
     pub fn notes(&self) -> Vec<String> {
         [
             (self.dropped_trims, "trims were skipped"),
@@ -60,7 +61,7 @@ impl Written {
     }
 }
 
-/// A writer of the format `kind` for an open stream.
+/// Creates a writer of the format `kind` for an open stream.
 pub fn create(
     kind: &str,
     sink: Box<dyn Write + Send>,
@@ -85,19 +86,19 @@ pub fn create(
 /// Limits of a format.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// The name of the format.
+    /// Name of the format.
     pub kind: &'static str,
-    /// The unit of arrivals in picoseconds.
+    /// Unit of arrivals in picoseconds.
     pub tick_ps: u64,
-    /// Unit of addresses, and of sizes if `sized_in_sectors`.
+    /// Unit of addresses, and of sizes if `sized_in_sectors`, in bytes.
     pub sector_bytes: u64,
-    /// Whether sizes are whole sectors, too.
+    /// Whether sizes must also be whole sectors.
     pub sized_in_sectors: bool,
-    /// Whether it supports trims.
+    /// Whether the format supports trims.
     pub trims: bool,
-    /// Whether it supports flushes.
+    /// Whether the format supports flushes.
     pub flushes: bool,
-    /// Whether it supports volumes.
+    /// Whether the format supports volumes.
     pub volumes: bool,
 }
 
@@ -105,7 +106,7 @@ pub struct Limits {
 pub trait Encoder: Send {
     /// Limits of the format.
     const LIMITS: Limits;
-    /// Header before the first request.
+    /// Appends the header before the first request.
     fn header(&mut self, out: &mut Vec<u8>) {
         let _ = out;
     }
@@ -113,7 +114,7 @@ pub trait Encoder: Send {
     fn request(&mut self, request: &Request, ticks: u64, out: &mut Vec<u8>);
 }
 
-/// Writes any format that has an [`Encoder`].
+/// Writer of a format that has an [`Encoder`].
 pub struct Encoded<E> {
     encoder: E,
     sink: Sink,
@@ -126,7 +127,7 @@ pub struct Encoded<E> {
 const GATHERED: usize = 256 << 10;
 
 impl<E: Encoder> Encoded<E> {
-    /// Writes through `encoder` into `sink`.
+    /// Creates a writer that encodes with `encoder` and writes to `sink`.
     pub fn new(mut encoder: E, sink: Box<dyn Write + Send>, options: &WriteOptions) -> Encoded<E> {
         let mut buffer = Vec::with_capacity(GATHERED + 256);
         encoder.header(&mut buffer);
@@ -139,7 +140,7 @@ impl<E: Encoder> Encoded<E> {
         }
     }
 
-    /// The request as the format can represent it, or `None` if it is skipped.
+    /// Returns the request as the format can represent it, or `None` if it is skipped.
     #[inline]
     fn fit(&mut self, request: &Request) -> Result<Option<(Request, u64)>, TraceError> {
         let limits = E::LIMITS;
@@ -225,7 +226,7 @@ pub struct Sink {
 }
 
 impl Sink {
-    /// A writer without requests.
+    /// Creates a sink for `stream` without any bytes written.
     pub fn new(stream: Box<dyn Write + Send>) -> Sink {
         Sink { stream, bytes: 0 }
     }
@@ -237,7 +238,7 @@ impl Sink {
         Ok(())
     }
 
-    /// Flushes the stream; returns the number of bytes written.
+    /// Flushes the stream. Returns the number of bytes written.
     pub fn finish(&mut self) -> Result<u64, TraceError> {
         self.stream.flush().map_err(|error| self.failed(error))?;
         Ok(self.bytes)
@@ -264,7 +265,7 @@ pub fn decimal(value: u64, out: &mut Vec<u8>) {
     out.extend_from_slice(&digits[at..]);
 }
 
-/// Appends `time` in units of `unit_ps`, with exactly the necessary decimals and at least `fewest`.
+/// Appends `time` in units of `unit_ps`, with exactly the necessary number of decimals and at least `fewest`.
 pub fn decimal_time(time: Time, unit_ps: u64, fewest: usize, out: &mut Vec<u8>) {
     decimal(time.as_ps() / unit_ps, out);
     let (mut rest, mut unit, mut decimals) = (time.as_ps() % unit_ps, unit_ps, 0);

@@ -34,7 +34,7 @@ pub(crate) struct Config {
     pub access: Time,
 }
 
-/// The component's descriptor and constructor.
+/// Descriptor and constructor of the component.
 pub(crate) const ROOM: Room<DeviceFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "battery_ram",

@@ -1,20 +1,21 @@
-//! Bursts: bursts and pauses of random length, with Poisson arrivals in each (open loop).
+//! Bursts: an open loop with bursts and pauses of random length and Poisson arrivals in each.
 //!
 //! # Model
-//! An open loop alternates between a burst and a pause, both of exponential length. Arrivals are Poisson, at
-//! `rate` in bursts and at `idle_rate` in pauses: a Markov-modulated Poisson process with two states. The process
-//! starts with a burst. The mean rate is (rate * on + idle_rate * off) / (on + off).
+//! An open loop alternates between bursts and pauses. The lengths of both are exponentially distributed.
+//! Arrivals are Poisson with `rate` in bursts and `idle_rate` in pauses. This is a Markov-modulated Poisson
+//! process with two states. The process starts with a burst. The mean rate is (rate * on + idle_rate * off) /
+//! (on + off).
 //!
 //! # Not modeled
-//! Daily rhythm and burstiness on many scales at once; heavy-tailed pauses.
+//! Daily rhythm, burstiness on several time scales, and heavy-tailed pauses.
 //!
 //! # Sources
 //! fischer-1993: W. Fischer, K. Meier-Hellstern, The Markov-modulated Poisson process (MMPP) cookbook,
 //! Performance Evaluation 18, section 2.
 //!
 //! # Checks
-//! Mean rate; shares of time; index of dispersion for counts over long windows, 1 + 2 (l1 - l2)^2 r1 r2 / ((r1 +
-//! r2)^2 (l1 r2 + l2 r1)), where the l are the rates and r1 = 1 / on, r2 = 1 / off.
+//! Mean rate; fraction of time in each state; index of dispersion for counts over long windows, 1 + 2 (l1 -
+//! l2)^2 r1 r2 / ((r1 + r2)^2 (l1 r2 + l2 r1)), where l1 and l2 are the rates, r1 = 1 / on, and r2 = 1 / off.
 
 use super::{Arrival, ArrivalClock, ArrivalFamily};
 use crate::error::WorkloadError;
@@ -25,10 +26,10 @@ use nacre_kernel::{Random, Rate, Request, Time};
 /// Bursts and pauses of random length.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
-    /// Mean requests per second within a burst.
+    /// Mean request rate within a burst.
     #[config(min = "0.000001 /s", max = "1000 GHz")]
     pub rate: Rate,
-    /// Mean requests per second between bursts.
+    /// Mean request rate between bursts.
     #[config(default = "0 /s", max = "1000 GHz", source = "assumed: pauses are silent")]
     pub idle_rate: Rate,
     /// Mean length of a burst.
@@ -39,7 +40,7 @@ pub struct Config {
     pub off: Time,
 }
 
-/// The component's descriptor and constructor.
+/// Descriptor and constructor of the component.
 pub const ROOM: Room<ArrivalFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "bursts",
@@ -55,7 +56,7 @@ pub const ROOM: Room<ArrivalFamily> = Room {
     },
 };
 
-/// One of the two states.
+/// One of the two states of the process.
 struct Phase {
     /// Mean gap between arrivals in picoseconds; infinite without arrivals.
     gap_ps: f64,
@@ -68,7 +69,7 @@ struct Bursts {
     #[state(skip = "from the configuration")]
     states: [Phase; 2],
     in_pause: bool,
-    /// Picoseconds from the latest arrival to the end of the state.
+    /// Time from the latest arrival to the end of the state, in picoseconds.
     left_ps: f64,
     random: Random,
     clock: ArrivalClock,
@@ -82,8 +83,8 @@ impl Bursts {
         Bursts { states, in_pause: false, left_ps, random, clock: ArrivalClock::new(path) }
     }
 
-    /// Picoseconds to the next arrival. At the end of a state the gap is sampled anew, which is correct
-    /// because exponential gaps are memoryless.
+    /// Time to the next arrival in picoseconds. At the end of a state, the gap is sampled again, which is
+    /// correct because exponential gaps are memoryless.
     #[inline]
     fn gap_ps(&mut self) -> f64 {
         let mut passed = 0.0;

@@ -11,8 +11,8 @@ fn settings(idle_rate: &str) -> String {
 
 #[test]
 fn the_mean_rate_is_that_of_the_two_states() {
-    // In the first case, 10,000 bursts: the mean cycle has a standard error below 1 %, and the tolerance is
-    // five times that.
+    // The first case has 10,000 bursts. The standard error of the mean cycle is below 1 %, and the tolerance
+    // is five times that.
     for (idle_rate, expected) in [("0 /s", 25e3), ("20 kHz", 40e3)] {
         let (mean, _) = gap_moments(&requests(&settings(idle_rate)));
         assert!((mean * expected - 1.0).abs() < 0.05, "mean gap {mean} at {idle_rate}");
@@ -29,8 +29,8 @@ fn counts_over_long_windows_are_as_variable_as_the_closed_form_says() {
                 * (fast * leave_pause + slow * leave_burst));
         let requests = requests(&settings(idle_rate));
         let index = index_of_dispersion(&requests, Time::from_ms(100));
-        // A window of 100 ms is 133 relaxation times: 0.75 % below the limit. With 250 windows, five standard
-        // errors are 5 * 9 %.
+        // A window of 100 ms is 133 relaxation times, so the index is 0.75 % below the limit. With 250
+        // windows, five standard errors are 5 * 9 %.
         assert!((index / (1.0 + excess) - 1.0).abs() < 0.45, "index {index}, limit {}", 1.0 + excess);
     }
 }
@@ -41,17 +41,18 @@ fn within_a_burst_gaps_are_those_of_its_rate() {
     let gaps = requests.windows(2).map(|pair| pair[1].arrival - pair[0].arrival);
     let (mut inside, mut pauses) = (0.0f64, 0u32);
     for gap in gaps {
-        // A gap of 150 us within a burst of 10 us gaps has probability exp(-15).
+        // Within a burst, gaps have a mean of 10 us, so a gap of 150 us has probability exp(-15).
         if gap > Time::from_us(150) {
             pauses += 1;
         } else {
             inside += gap.as_secs_f64();
         }
     }
-    // 4.9 % of the pauses are shorter than 150 us and count as gaps in bursts: 75 us each instead of 10 us.
+    // 4.9 % of the pauses are shorter than 150 us and count as gaps in bursts, with a mean of 75 us instead
+    // of 10 us.
     let mean = inside / (1_000_000 - pauses) as f64;
     assert!((mean / 10e-6 - 1.0).abs() < 0.02, "mean gap inside {mean}");
-    // A burst without arrivals (1 %) joins two pauses: 10,000 bursts, within 5 %.
+    // A burst without arrivals (1 %) joins two pauses. There are 10,000 bursts, and the tolerance is 5 %.
     assert!((f64::from(pauses) / 9_420.0 - 1.0).abs() < 0.05, "{pauses} pauses");
 }
 

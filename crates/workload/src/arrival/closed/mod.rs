@@ -1,9 +1,9 @@
 //! A closed loop: a fixed number of outstanding requests.
 //!
 //! # Model
-//! There are `queue_depth` clients. Each issues a request, waits for its completion, thinks for a fixed time, and
-//! issues the next. Together they process one sequence of requests. fio's `iodepth` and most database benchmarks
-//! load a device like this: the device determines the rate.
+//! The workload has `queue_depth` clients. Each client issues a request, waits for its completion, waits for
+//! the think time, and issues the next request. All clients take their requests from one sequence. fio's
+//! `iodepth` and most database benchmarks generate load in this way: the device determines the rate.
 //!
 //! # Not modeled
 //! Batched submission and completion (fio's `iodepth_batch`), and random think times.
@@ -12,8 +12,8 @@
 //! fio: the fio manual, `iodepth`.
 //!
 //! # Checks
-//! Arrivals are zero; queue depth and think time reach the driver, which determines the rate. The tests of
-//! the driver check the laws of closed loops.
+//! Arrivals are zero, and the driver receives the queue depth and the think time. The tests of the driver
+//! compare closed loops with their closed forms.
 
 use super::{Arrival, ArrivalFamily, Pacing};
 use crate::error::WorkloadError;
@@ -21,7 +21,7 @@ use nacre_config::{Configuration, Descriptor, Room};
 use nacre_kernel::state::State;
 use nacre_kernel::{Request, Time};
 
-/// A fixed number of requests outstanding.
+/// A closed loop with a fixed number of outstanding requests.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
     /// Number of outstanding requests.
@@ -32,7 +32,7 @@ pub struct Config {
     pub think: Time,
 }
 
-/// The component's descriptor and constructor.
+/// Descriptor and constructor of the component.
 pub const ROOM: Room<ArrivalFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "closed",

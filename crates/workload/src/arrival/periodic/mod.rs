@@ -1,17 +1,17 @@
 //! Periodic arrivals: equal gaps between requests (open loop).
 //!
 //! # Model
-//! An open loop with equal gaps of 1 / rate; the first request arrives at time zero. These are the arrivals of
-//! the D in D/G/1, and of samplers, cameras, and checkpoints.
+//! An open loop with equal gaps of 1 / rate; the first request arrives at time zero. This is the
+//! deterministic arrival process of D/G/1 queues. Samplers, cameras, and checkpoints have such arrivals.
 //!
 //! # Not modeled
 //! Jitter, and several sources with different phases.
 //!
 //! # Sources
-//! kleinrock-1975: L. Kleinrock, Queueing Systems I, the D of Kendall's notation.
+//! kleinrock-1975: L. Kleinrock, Queueing Systems I: the D in Kendall's notation.
 //!
 //! # Checks
-//! Request n arrives at n / rate, exact to the picosecond, also after a billion requests.
+//! Request n arrives at n / rate, exact to the picosecond, even after a billion requests.
 
 use super::{Arrival, ArrivalClock, ArrivalFamily};
 use crate::error::WorkloadError;
@@ -19,15 +19,15 @@ use nacre_config::{Configuration, Descriptor, Room};
 use nacre_kernel::state::State;
 use nacre_kernel::{Rate, Request, Time};
 
-/// Equal gaps.
+/// Periodic arrivals with equal gaps.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
-    /// Requests per second.
+    /// Request rate.
     #[config(min = "0.000001 /s", max = "1000 GHz")]
     pub rate: Rate,
 }
 
-/// The component's descriptor and constructor.
+/// Descriptor and constructor of the component.
 pub const ROOM: Room<ArrivalFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "periodic",
@@ -42,15 +42,15 @@ pub const ROOM: Room<ArrivalFamily> = Room {
     },
 };
 
-/// Fractions of a picosecond carried from gap to gap, in bits, so that gaps do not drift.
+/// Number of fraction bits below one picosecond. Fractions accumulate, so that arrivals do not drift.
 const FRACTION_BITS: u32 = 32;
 
 #[derive(State)]
 struct Periodic {
-    /// The gap in picoseconds, with `FRACTION_BITS` bits of fraction.
+    /// Gap in picoseconds, with `FRACTION_BITS` fraction bits.
     #[state(same)]
     gap: u128,
-    /// The next arrival, likewise.
+    /// Next arrival in picoseconds, with `FRACTION_BITS` fraction bits.
     next: u128,
     clock: ArrivalClock,
 }

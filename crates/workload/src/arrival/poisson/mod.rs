@@ -1,17 +1,18 @@
-//! Poisson arrivals: many independent clients (open loop).
+//! Poisson arrivals: an open loop of many independent clients.
 //!
 //! # Model
-//! An open loop. The gaps between requests are independent and exponential with mean 1 / rate, the sum of many
-//! independent users. eNVy's TPC-A transactions arrive like this.
+//! In this open loop, the gaps between requests are independent and exponentially distributed with mean 1 /
+//! rate. Many independent users together generate such arrivals. The TPC-A transactions of eNVy also use
+//! them.
 //!
 //! # Not modeled
-//! Bursts, daily rhythm, and the self-similarity of real traffic: see `bursts`, or replay a trace.
+//! Bursts, daily rhythm, and the self-similarity of real traffic: use `bursts`, or replay a trace.
 //!
 //! # Sources
 //! kleinrock-1975: L. Kleinrock, Queueing Systems I, section 2.4; wu-1994, section 5.2, uses it.
 //!
 //! # Checks
-//! Mean gap 1 / rate; squared coefficient of variation 1; index of dispersion of counts 1 for every window; a
+//! Mean gap 1 / rate; squared coefficient of variation 1; index of dispersion of counts 1 for every window;
 //! chi-square test of the gaps against the exponential distribution.
 
 use super::{Arrival, ArrivalClock, ArrivalFamily};
@@ -20,15 +21,15 @@ use nacre_config::{Configuration, Descriptor, Room};
 use nacre_kernel::state::State;
 use nacre_kernel::{Random, Rate, Request, Time};
 
-/// Independent arrivals at a mean rate.
+/// Independent arrivals with a mean rate.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
-    /// Mean requests per second.
+    /// Mean request rate.
     #[config(min = "0.000001 /s", max = "1000 GHz")]
     pub rate: Rate,
 }
 
-/// The component's descriptor and constructor.
+/// Descriptor and constructor of the component.
 pub const ROOM: Room<ArrivalFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "poisson",

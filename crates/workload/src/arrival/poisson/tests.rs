@@ -12,8 +12,8 @@ const SETTINGS: &str = "kind = \"uniform\"\nrequests = 400_000\nfootprint = \"1 
 fn the_gaps_are_exponential() {
     let requests = requests(SETTINGS);
     let (mean, squared_variation) = gap_moments(&requests);
-    // The standard error of the mean of n exponential gaps is 1/sqrt(n) = 0.16 %, and that of the squared
-    // variation sqrt(8/n) = 0.45 %.
+    // The standard error of the mean of n exponential gaps is 1/sqrt(n) = 0.16 %. That of the squared
+    // coefficient of variation is sqrt(8/n) = 0.45 %.
     assert!((mean / 50e-6 - 1.0).abs() < 0.008, "mean gap {mean}");
     assert!((squared_variation - 1.0).abs() < 0.0225, "squared coefficient of variation {squared_variation}");
     // Classes of equal probability.
@@ -28,7 +28,7 @@ fn the_gaps_are_exponential() {
 fn counts_are_as_variable_as_they_are_large_at_every_window() {
     let requests = requests(SETTINGS);
     for window in [Time::from_us(50), Time::from_ms(1), Time::from_ms(10)] {
-        // 5 standard deviations of sqrt(2 / windows).
+        // The tolerance is 5 standard deviations of sqrt(2 / windows).
         let windows = 20.0 / window.as_secs_f64();
         let index = index_of_dispersion(&requests, window);
         assert!((index - 1.0).abs() < 5.0 * (2.0 / windows).sqrt(), "index {index} at {window}");
@@ -47,7 +47,7 @@ fn times_past_the_end_of_simulated_time_are_the_users_mistake() {
     let mut workload = workload(&settings, 1).unwrap();
     let error = drain(&mut *workload, 1000).unwrap_err();
     let WorkloadError::TooLong { path, request } = &error else { panic!("{error}") };
-    // 213.5 days of one request per hour: 5,124, within 5 standard deviations.
+    // One request per hour for 213.5 days gives 5,124 requests, within 5 standard deviations.
     assert!(path == "workload.arrival" && (4_766..5_482).contains(request), "{error}");
     assert!(error.to_string().ends_with("use fewer requests or a higher rate"), "{error}");
 }

@@ -1,15 +1,16 @@
-//! Recorded arrivals: the times of a trace, optionally faster or slower (open loop).
+//! Recorded arrivals: the times of a trace in an open loop, optionally accelerated or slowed.
 //!
 //! # Model
-//! An open loop: each request arrives at its recorded time, counted from the first one. All times are divided by
-//! `scale`.
+//! In this open loop, each request arrives at its recorded time, relative to the first request. All times are
+//! divided by `scale`.
 //!
 //! # Not modeled
-//! The effect of the recorded system's speed on the times: a faster device would have received requests sooner.
-//! Use `closed` to let the device determine the rate. A scale other than 1 also compresses the daily rhythm.
+//! The recorded times depend on the speed of the recorded system: a faster device would have received
+//! requests earlier. Use `closed` to let the device determine the rate. A scale other than 1 also compresses
+//! the daily rhythm.
 //!
 //! # Sources
-//! snia-traces: the SNIA I/O trace repository, whose traces are replayed like this. Old traces are commonly
+//! snia-traces: the SNIA I/O trace repository, whose traces are replayed in this way. Old traces are often
 //! accelerated (fio, `replay_time_scale`).
 //!
 //! # Checks
@@ -21,15 +22,15 @@ use nacre_config::{Configuration, Descriptor, Room};
 use nacre_kernel::state::State;
 use nacre_kernel::{Request, Time};
 
-/// The times of the trace.
+/// Arrivals at the recorded times of a trace.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
-    /// Speedup relative to the recorded times: 10 replays an hour in six minutes.
+    /// Speedup relative to the recorded times, e.g. 10 replays one hour in six minutes.
     #[config(default = 1.0, min = 0.000001, max = 1000000.0, source = "assumed: as recorded")]
     pub scale: f64,
 }
 
-/// The component's descriptor and constructor.
+/// Descriptor and constructor of the component.
 pub const ROOM: Room<ArrivalFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "recorded",
@@ -58,7 +59,7 @@ impl Arrival for Recorded {
             return Ok(());
         }
         for request in requests {
-            // A time past the end saturates at `Time::MAX`, which the clock rejects.
+            // A time after the end saturates at `Time::MAX`, which the clock rejects.
             let scaled = (request.arrival.as_ps() as f64 / self.scale + 0.5) as u64;
             request.arrival = self.clock.at(Time::from_ps(scaled))?;
         }

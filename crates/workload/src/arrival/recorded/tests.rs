@@ -14,7 +14,7 @@ const DAY: Time = Time::from_s(86_400);
 
 #[test]
 fn scale_one_leaves_every_time_as_it_is() {
-    // More picoseconds than a double holds exactly.
+    // The last time has more picoseconds than a double represents exactly.
     let times = [Time::ZERO, Time::from_ps(7), DAY * 100, DAY * 100 + Time::from_ps(1)];
     assert_eq!(stamped(1.0, &times).unwrap(), times);
 }

@@ -1,18 +1,18 @@
-//! Rhythm: arrivals follow a profile over the day, or over any repeating span (open loop).
+//! Rhythm: an open loop whose arrivals follow a profile over the day, or over another repeating span.
 //!
 //! # Model
-//! An open loop. The span is divided into equal steps. In each step, the rate is the mean rate times the weight
-//! of the step over the mean weight. Gaps between arrivals are independent samples of one distribution, scaled to
-//! the mean of the step. The first step follows the last.
+//! The span is divided into equal steps. In each step, the rate is the mean rate multiplied by the weight of
+//! the step and divided by the mean weight. Gaps between arrivals are independent samples of one
+//! distribution, scaled to the mean gap of the step. After the last step, the profile repeats.
 //!
 //! # Not modeled
-//! Any correlation between gaps, except through their step; differences between days.
+//! Correlation between gaps beyond the effect of the step, and differences between days.
 //!
 //! # Sources
 //! devroye-1986: L. Devroye, Non-Uniform Random Variate Generation, section 2.2 (inversion).
 //!
 //! # Checks
-//! Requests of each step in proportion to its weight; the quantiles of the gaps; the mean rate.
+//! The number of requests in each step is proportional to its weight; quantiles of the gaps; mean rate.
 
 use super::{Arrival, ArrivalClock, ArrivalFamily};
 use crate::error::WorkloadError;
@@ -20,23 +20,23 @@ use nacre_config::{Configuration, Descriptor, Reader, Room};
 use nacre_kernel::state::State;
 use nacre_kernel::{Random, Rate, Request, Time};
 
-/// A profile over a span of time that repeats.
+/// Arrivals that follow a repeating profile.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// Mean requests per second over the whole span.
+    /// Mean request rate over the whole span.
     #[config(min = "0.000001 /s", max = "1000 GHz")]
     pub rate: Rate,
-    /// Length of the profile; it repeats after that.
+    /// Length of the profile, which then repeats.
     #[config(default = "24 h", min = "1 us", source = "assumed: a day")]
     pub span: Time,
-    /// Relative rates of equal steps of the span; a step of weight 0 has no arrivals.
+    /// Relative rates of equal steps of the span. A step with weight 0 has no arrivals.
     pub weights: Vec<f64>,
-    /// Quantiles of the gaps at equal steps of probability, from the smallest to the largest. Only their
-    /// ratios matter. Samples between two of them are uniform. Absent means Poisson arrivals.
+    /// Quantiles of the gaps at equal steps of probability, in ascending order. Only their ratios matter.
+    /// Samples between two quantiles are uniform. If absent, arrivals are Poisson.
     pub gaps: Option<Vec<f64>>,
-    /// Quantiles of the gaps at equal steps of probability within the last step of `gaps`, instead of uniform
-    /// samples. Use it if a few very long gaps make up most of the time.
+    /// Quantiles of the gaps at equal steps of probability within the last step of `gaps`, which is uniform
+    /// otherwise. Use this setting if a few very long gaps make up most of the time.
     pub tail: Option<Vec<f64>>,
 }
 
@@ -60,7 +60,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     }
 }
 
-/// The component's descriptor and constructor.
+/// Descriptor and constructor of the component.
 pub const ROOM: Room<ArrivalFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "rhythm",
@@ -80,17 +80,17 @@ pub const ROOM: Room<ArrivalFamily> = Room {
 struct Rhythm {
     #[state(skip = "from the configuration")]
     step_ps: f64,
-    /// Mean gap of each step in picoseconds; infinite in a step without arrivals.
+    /// Mean gap in each step in picoseconds; infinite in a step without arrivals.
     #[state(skip = "from the configuration")]
     mean_ps: Vec<f64>,
-    /// Quantiles of the gap, of mean 1.
+    /// Quantiles of the gap, scaled to mean 1.
     #[state(skip = "from the configuration")]
     gaps: Vec<f64>,
-    /// Quantiles within the last step of the gaps; empty if it is uniform.
+    /// Quantiles within the last step of `gaps`; empty if samples there are uniform.
     #[state(skip = "from the configuration")]
     tail: Vec<f64>,
     step: usize,
-    /// Picoseconds into the step.
+    /// Time since the start of the step, in picoseconds.
     into_ps: f64,
     random: Random,
     clock: ArrivalClock,
@@ -101,7 +101,7 @@ impl Rhythm {
         let mean = config.weights.iter().sum::<f64>() / config.weights.len() as f64;
         let gaps = config.gaps.as_deref().unwrap_or(&[]);
         let tail = config.tail.as_deref().unwrap_or(&[]);
-        // All steps are equally probable, and so is the tail that replaces the last step.
+        // All steps are equally probable, including the last step, which the tail replaces.
         let steps = gaps.len().saturating_sub(1).max(1) as f64;
         let even = if tail.is_empty() { gaps } else { &gaps[..gaps.len() - 1] };
         let of_gaps = (sum_of_steps(even) + if tail.is_empty() { 0.0 } else { mean_of(tail) }) / steps;
@@ -118,7 +118,7 @@ impl Rhythm {
         }
     }
 
-    /// A sample of the gap with mean 1.
+    /// Samples the gap, scaled to mean 1.
     fn draw(&mut self) -> f64 {
         if self.gaps.is_empty() {
             return self.random.exponential();
@@ -132,8 +132,8 @@ impl Rhythm {
         between(&self.tail, at as usize, at - libm::floor(at))
     }
 
-    /// Picoseconds to the next arrival: at the end of a step, the rest of the gap continues in the next one
-    /// at its rate.
+    /// Time to the next arrival in picoseconds. At the end of a step, the rest of the gap is scaled to the
+    /// rate of the next step.
     fn gap_ps(&mut self) -> f64 {
         let (mut left, mut passed) = (self.draw(), 0.0);
         loop {
@@ -157,7 +157,7 @@ fn between(quantiles: &[f64], low: usize, share: f64) -> f64 {
     quantiles[low] + (quantiles[low + 1] - quantiles[low]) * share
 }
 
-/// The sum of the means of the steps between quantiles.
+/// Sum of the means of all steps between quantiles.
 fn sum_of_steps(quantiles: &[f64]) -> f64 {
     quantiles.windows(2).map(|pair| (pair[0] + pair[1]) / 2.0).sum()
 }

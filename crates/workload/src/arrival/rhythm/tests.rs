@@ -14,7 +14,7 @@ fn each_step_has_its_share_of_the_requests_and_the_span_repeats() {
     for request in &requests {
         counts[(request.arrival.as_secs_f64() / 10.0) as usize % 4] += 1;
     }
-    // Two spans of 40,000 arrivals with weights 1 : 0 : 5 : 2; Poisson, so within 5 square roots.
+    // Two spans of 40,000 Poisson arrivals with weights 1 : 0 : 5 : 2. The tolerance is 5 square roots.
     for (count, expected) in counts.iter().zip([10_000.0, 0.0, 50_000.0, 20_000.0]) {
         assert!((*count as f64 - expected).abs() <= 5.0 * f64::sqrt(expected), "{counts:?}");
     }
@@ -26,7 +26,7 @@ fn each_step_has_its_share_of_the_requests_and_the_span_repeats() {
 fn gaps_have_the_distribution_that_was_given() {
     let arrival = "rate = \"1 kHz\", span = \"1 h\", weights = [3], gaps = [0, 0, 1, 2, 17]";
     let found = gaps(&requests(&settings(100_000, arrival)));
-    // The mean of the quantiles is (0 + .5 + 1.5 + 9.5) / 4 = 2.875, which is 1 ms.
+    // The mean of the quantiles is (0 + .5 + 1.5 + 9.5) / 4 = 2.875, which corresponds to 1 ms.
     for (share, gap) in [(0.25, 0.0), (0.5, 1.0), (0.75, 2.0), (0.875, 9.5), (1.0, 17.0)] {
         let within = found.iter().filter(|&&found| found <= gap / 2875.0 + 1e-9).count() as f64 / 1e5;
         assert!((within - share).abs() < 0.008, "{gap}: {within}, {share}");
@@ -38,8 +38,8 @@ fn gaps_have_the_distribution_that_was_given() {
 fn a_tail_takes_the_place_of_the_last_step() {
     let arrival = "rate = \"1 kHz\", span = \"1 h\", weights = [3], gaps = [0, 0, 1, 2, 1000], tail = [2, 2, 2, 4, 1000]";
     let found = gaps(&requests(&settings(200_000, arrival)));
-    // The steps have means 0, .5, 1.5, and the tail's (2 + 2 + 3 + 502) / 4; a quarter of their sum, 32.3125,
-    // is 1 ms.
+    // The steps have means of 0, .5, 1.5, and (2 + 2 + 3 + 502) / 4 for the tail. A quarter of their sum,
+    // 32.3125, corresponds to 1 ms.
     let mean = (0.0 + 0.5 + 1.5 + 127.25) / 4.0;
     for (share, gap) in [(0.25, 0.0), (0.5, 1.0), (0.75, 1.999), (0.875, 2.0), (0.9375, 4.0), (1.0, 1000.0)] {
         let within = found.iter().filter(|&&found| found <= gap / mean / 1e3 + 1e-9).count() as f64 / 2e5;

@@ -17,12 +17,12 @@ use std::collections::BTreeMap;
 pub(super) struct Journal {
     #[state(varies)]
     records: Vec<Record>,
-    /// The number of each client's open transaction.
+    /// Number of the open transaction of each client.
     under_way: BTreeMap<u32, u32>,
     transactions: u32,
 }
 
-/// A record, and its end position.
+/// A log record and its end position.
 #[derive(Clone, Copy, Debug, Value)]
 struct Record {
     end: u64,
@@ -37,7 +37,7 @@ enum Says {
 }
 
 impl Journal {
-    /// Records that `client` replaces the first of `values` by the second.
+    /// Records that `client` replaces the first of `values` with the second.
     pub(super) fn update(&mut self, end: u64, client: u32, place: (u32, usize), key: u32, values: [u32; 2]) {
         let next = self.transactions;
         let transaction = *self.under_way.entry(client).or_insert(next);
@@ -55,7 +55,8 @@ impl Journal {
     }
 }
 
-/// A small store: 200 pairs on pages of 512 B, one thread, no CPU time, and cache and log for everything.
+/// Configuration of a small store: 200 pairs on pages of 512 B, one thread, no CPU time, and a cache and a
+/// log that hold everything.
 fn small(method: AccessMethod) -> Config {
     Config {
         transactions: Some(100),
@@ -90,12 +91,12 @@ fn btree(config: &Config) -> Store<super::btree::Btree> {
     Store::new(btree_of(config, random("load")), config, random("keys"))
 }
 
-/// All requests on a device with this `latency`.
+/// Runs the store on a device with this `latency`, and returns all requests.
 fn run<M: Method>(store: &mut Store<M>, latency: impl Fn(&Request) -> Time) -> Vec<Request> {
     serve(store, latency)
 }
 
-/// All requests on a device with zero latency.
+/// Runs the store on a device with zero latency, and returns all requests.
 fn alone<M: Method>(mut store: Store<M>) -> Vec<Request> {
     run(&mut store, |_| Time::ZERO)
 }

@@ -1,4 +1,4 @@
-//! Recovery after a power loss at any time: stored pages and log restore the committed data.
+//! Recovery after a power loss at any time. The stored pages and the log must restore the committed data.
 
 use super::{Journal, Record, Says, btree, hash, small};
 use crate::kv::method::Method;
@@ -17,16 +17,16 @@ struct Event {
     done: Time,
     /// Page and pairs of a page write.
     page: Option<(usize, Vec<(u32, u32)>)>,
-    /// End of the log, for a log write.
+    /// End of the log after a log write.
     appended: u64,
-    /// Number of ended transactions; none if no transaction ends with this request.
+    /// Number of transactions that have ended; `None` if no transaction ends with this request.
     ended: Option<u64>,
 }
 
 /// A device after a power loss.
 struct Device {
     pages: Contents,
-    /// For each byte of the log region, its log position plus one; zero if it was never written.
+    /// Log position plus one of each byte of the log region; zero if the byte was never written.
     log: Vec<u64>,
 }
 
@@ -36,7 +36,7 @@ fn contents(method: &impl Method) -> Contents {
     (0..pages.count()).map(page).collect()
 }
 
-/// Runs the store on a device with random latencies.
+/// Runs the store on a device with random latencies, and returns its requests.
 fn events<M: Method>(store: &mut Store<M>, config: &Config, random: &mut Random) -> Vec<Event> {
     let mut events: Vec<Event> = Vec::new();
     let mut outstanding: Agenda<(u32, usize)> = Agenda::new();
@@ -51,7 +51,7 @@ fn events<M: Method>(store: &mut Store<M>, config: &Config, random: &mut Random)
         if due == Time::MAX {
             return events;
         }
-        // One at a time: the content of a request is the state at its issue.
+        // Requests are taken one at a time, because the content of a request is the state at its issue.
         while let Some(Issued { request, tag, .. }) = store.next(due) {
             let done = due + Time::from_ns(1 + random.below(1_000));
             let page = (request.op == Op::Write && request.address >= config.log.0).then(|| {
@@ -66,8 +66,8 @@ fn events<M: Method>(store: &mut Store<M>, config: &Config, random: &mut Random)
 }
 
 impl Device {
-    /// Content of a device with initial `pages` after a power loss at `at`: everything completed before a
-    /// completed flush, and a random part of the rest.
+    /// Content of a device with initial `pages` after a power loss at `at`: all writes that completed before
+    /// a completed flush, and a random subset of the others.
     fn after(pages: &Contents, config: &Config, events: &[Event], at: Time, random: &mut Random) -> Device {
         let mut device = Device { pages: pages.clone(), log: vec![0; config.log.0 as usize] };
         let flushed = events
@@ -110,10 +110,10 @@ impl Device {
         (from..records[number].end).all(|byte| self.log[(byte % self.log.len() as u64) as usize] == byte + 1)
     }
 
-    /// Redoes the log and undoes uncommitted changes; returns the records it used.
+    /// Redoes the log and undoes uncommitted changes. Returns the records that were used.
     fn recover<'a>(&mut self, journal: &'a Journal) -> &'a [Record] {
         let records = &journal.records[..];
-        // From the last checkpoint with complete records and mark; otherwise from the start.
+        // Recovery starts from the last complete checkpoint, or else from the start of the log.
         let from = |record: &Record| match record.says {
             Says::Mark { start } => Some(records.partition_point(|record| record.end <= start)),
             _ => None,
@@ -170,7 +170,8 @@ fn check<M: Method>(mut store: Store<M>, config: &Config) {
             "{acknowledged:?} transactions had ended, {} are back: {config:?}",
             committed.len()
         );
-        // The plain map: each key has its number as value, then those of committed transactions.
+        // In the plain map, the value of each key is initially its number, and committed transactions then
+        // change it.
         let mut map: Vec<u32> = (0..config.keys as u32).collect();
         for record in records {
             if let Says::Update { transaction, key, values, .. } = record.says
@@ -200,7 +201,7 @@ fn a_power_failure_at_any_moment_loses_no_transaction_that_ended_and_no_half_of_
                     cache: Bytes(512 * pages),
                     checkpoint,
                     writers,
-                    // A log for 108 transactions, so that it wraps around twice.
+                    // The log holds 108 transactions, so it wraps around twice.
                     log: Bytes(64 << 10),
                     transactions: Some(250),
                     ..small(method)

@@ -1,4 +1,4 @@
-//! One thread compared with a simple program, request by request, and with results by hand.
+//! One thread against a simple reference program, request by request, and against results calculated by hand.
 
 use super::{alone, btree, hash, random, run, small};
 use crate::kv::method::{Method, SearchStep};
@@ -6,11 +6,11 @@ use crate::kv::store::Store;
 use crate::kv::{AccessMethod, Config, btree_of, hash_of};
 use nacre_kernel::{Bytes, Op, Request, Time};
 
-/// A simple store: serial transactions, a list as cache, and three numbers as log.
+/// A simple store with serial transactions, a list as its cache, and three numbers as its log.
 struct Plain<M> {
     method: M,
     config: Config,
-    /// Cached pages, least recently used first, with the ends of their latest records.
+    /// Cached pages in LRU order, each with the end of its latest log record.
     held: Vec<(u32, u64)>,
     appended: u64,
     written: u64,
@@ -35,7 +35,8 @@ impl<M: Method> Plain<M> {
             .collect();
         for pair in pairs {
             let [mut a, mut b] = pair.map(|key| key as u32);
-            // In the order of the locked pages: the second of a path in a table, the last in a tree.
+            // Keys are sorted by the pages that are locked: the second page of a path in a hash table, and
+            // the last in a tree.
             if self.locked(a) > self.locked(b) {
                 (a, b) = (b, a);
             }
@@ -161,7 +162,7 @@ fn a_thread_does_what_a_plain_program_does() {
     }
 }
 
-/// The kind of each request: page read or write, log write, flush.
+/// Type of each request: page read or write, log write, or flush.
 fn shape(requests: &[Request], config: &Config) -> String {
     let letter = |request: &Request| match request.op {
         Op::Read => 'r',
@@ -175,10 +176,10 @@ fn shape(requests: &[Request], config: &Config) -> String {
 
 #[test]
 fn with_one_page_of_cache_every_step_of_a_search_is_a_read() {
-    // One pair per bucket with space for 15: no overflow. Two gets and two puts, each reading the table's
-    // page and the bucket's. The first changed page is evicted before the commit: log write and flush precede
-    // it. The second one is written in the next transaction, when its record is durable because of the
-    // commit.
+    // Each bucket has one pair and space for 15, so no page overflows. Two gets and two puts each read the
+    // page of the table and the page of a bucket. The first dirty page is evicted before the commit, so a log
+    // write and a flush precede its write. The second is written during the next transaction, when the commit
+    // has made its record durable.
     let config = Config { cache: Bytes(512), fill: Some(1), value: Bytes(10), ..small(AccessMethod::Hash) };
     let table = hash_of(&config, random("load"));
     assert!((0..200).all(|key| table.page(table.bucket(key)) == table.find(key).expect("it is there").0));
@@ -187,8 +188,8 @@ fn with_one_page_of_cache_every_step_of_a_search_is_a_read() {
         ["rrrrrrlfwrrlf", &"wrrrrrrlfwrrlf".repeat(99)].concat()
     );
 
-    // Pages of 512 B: 3 pairs on a leaf and 16 pointers on an inner page, so 67 leaves, 5 pages above, and
-    // the root.
+    // Pages of 512 B hold 3 pairs on a leaf and 16 pointers on an inner page. The tree has 67 leaves, 5 pages
+    // above them, and the root.
     let config = Config { cache: Bytes(512), ..small(AccessMethod::Btree) };
     assert_eq!(btree_of(&config, random("load")).levels(), 3);
     let transaction = ["rrr", "rrr", "rrr", "lfw", "rrr", "lf"].concat();
@@ -212,7 +213,7 @@ fn with_everything_in_memory_a_transaction_is_one_log_write_and_one_flush() {
         assert_eq!(reads.len(), pages.len(), "a page is read once");
         let others: Vec<Request> = requests.into_iter().filter(|request| request.op != Op::Read).collect();
         assert_eq!(shape(&others, &config), "lf".repeat(3_000));
-        // Two updates of 68 + 200 B and a commit of 68 B: 604 B more in a log with blocks of 512 B.
+        // Two updates of 68 + 200 B and a commit of 68 B append 604 B to a log with blocks of 512 B.
         for (number, pair) in others.chunks(2).enumerate() {
             let (from, to) = (604 * number as u64 / 512, (604 * (number as u64 + 1)).div_ceil(512));
             assert_eq!((pair[0].address, pair[0].bytes), (from * 512, (to - from) as u32 * 512));
@@ -222,14 +223,15 @@ fn with_everything_in_memory_a_transaction_is_one_log_write_and_one_flush() {
 
 #[test]
 fn a_checkpoint_writes_dirty_pages_and_marks_the_log() {
-    // One thread, whose CPU time after every commit is longer than the checkpoint.
+    // There is one thread, and its CPU time after every commit is longer than the checkpoint.
     let config = Config { checkpoint: Some(1), operation: Time::from_ms(1), ..small(AccessMethod::Btree) };
     let requests: Vec<Request> = run(&mut btree(&config), |_| Time::from_us(1))
         .into_iter()
         .filter(|request| request.op != Op::Read)
         .collect();
     let shape = shape(&requests, &config);
-    // Commit; one or two pages, lower number first; flush of the pages; mark and its flush.
+    // Expected requests: the commit, one or two pages in ascending order, the flush of the pages, and the
+    // checkpoint record and its flush.
     let (one, two) = ("lfwflf", "lfwwflf");
     let (mut rest, mut ones, mut twos) = (&shape[..], 0, 0);
     while !rest.is_empty() {
@@ -240,7 +242,7 @@ fn a_checkpoint_writes_dirty_pages_and_marks_the_log() {
         }
     }
     assert_eq!(ones + twos, 100);
-    // Two different keys of 200 are on the same leaf of three with a probability of about 1 %.
+    // The probability that two different keys of 200 are on the same leaf of three is about 1 %.
     assert!(twos >= 90, "{twos} of 100 change two pages");
     let addresses = |pair: &[Request]| pair[0].address < pair[1].address;
     let mut writes = requests
@@ -251,10 +253,11 @@ fn a_checkpoint_writes_dirty_pages_and_marks_the_log() {
 
 #[test]
 fn checkpoints_keep_the_log_within_its_region() {
-    // 64 KiB hold 108 transactions: a checkpoint starts at half of that, and ends before the rest is full.
+    // 64 KiB hold 108 transactions. A checkpoint starts when half of the log is used, and ends before the log
+    // is full.
     let config = Config { transactions: Some(2_000), log: Bytes(64 << 10), ..small(AccessMethod::Btree) };
     let requests = run(&mut btree(&config), |_| Time::from_us(1));
-    // Each transaction has one flush; the others belong to checkpoints, two each.
+    // Each transaction has one flush. The others belong to checkpoints, which have two each.
     let flushes = requests.iter().filter(|request| request.op == Op::Flush).count();
     let checkpoints = (flushes - 2_000) / 2;
     assert!((2_000 / 108..=2_000 / 54).contains(&checkpoints), "{checkpoints} checkpoints");

@@ -18,7 +18,7 @@ fn the_same_seed_gives_the_same_requests_however_many_are_asked_for() {
     check_repeatable(BTREE);
 }
 
-/// All requests on a device with this `latency`.
+/// Returns all requests on a device with this `latency`.
 fn requests_over(settings: &str, latency: Time) -> Vec<Request> {
     serve(build(settings).interactive().expect("it is notified of completions"), |_| latency)
 }
@@ -28,17 +28,17 @@ fn what_it_asks_for_depends_on_when_it_is_told_that_a_request_is_done() {
     let [fast, slow] = [1, 100].map(|us| requests_over(HASH, Time::from_us(us)));
     let flushes =
         |requests: &[Request]| requests.iter().filter(|request| request.op == Op::Flush).count() as f64;
-    // Four threads: on a slow device, more of them share a flush.
+    // With four threads, more commits share a flush on a slow device.
     assert!(flushes(&slow) < flushes(&fast), "{} and {}", flushes(&slow), flushes(&fast));
     assert!(fast.is_sorted_by_key(|request| request.arrival));
-    // Requests without completion events complete at once.
+    // Requests without completion events complete immediately.
     assert_eq!(requests(HASH), requests_over(HASH, Time::ZERO));
     assert_eq!(build(HASH).pacing(), Pacing::CompletionDriven);
 }
 
 #[test]
 fn transactions_are_counted_at_the_flush_that_ends_them() {
-    // Everything stays in memory, so with one thread every flush ends a transaction.
+    // All pages stay in memory, so with one thread every flush ends a transaction.
     let settings = HASH.replace("64 KiB", "64 MiB") + "threads = 1\n";
     let (mut workload, mut host, mut flushes) = (build(&settings), Host::default(), 0);
     while flushes < 1_000 {
@@ -56,17 +56,17 @@ fn transactions_are_counted_at_the_flush_that_ends_them() {
 
 #[test]
 fn its_reach_covers_everything_it_touches() {
-    // 2,000 pairs at 31 per leaf take 65 leaves: 67 pages with the root and page 0.
+    // 2,000 pairs with 31 pairs per leaf take 65 leaves: 67 pages including the root and page 0.
     let sorted = BTREE.replace("random", "sorted").replace("64 KiB", "4 KiB");
     assert_eq!(build(&sorted).reach(), Some((10 << 20) + 67 * 4096));
     let end = |settings: &str| {
         requests(settings).iter().map(|request| request.address + u64::from(request.bytes)).max()
     };
     assert_eq!(end(&sorted), build(&sorted).reach(), "1,000 transactions touch the last leaf");
-    // A hash table may have unused pages at its end, allocated with a doubling.
+    // A hash table may have unused pages at its end, which were allocated with a doubling.
     let hash = HASH.replace("64 KiB", "4 KiB");
     assert!(end(&hash) > Some((10 << 20) + 63 * 4096) && end(&hash) <= build(&hash).reach());
-    // Pages are aligned to their size, wherever the log ends.
+    // Pages are aligned to their size, regardless of the end of the log.
     let odd = format!("{HASH}page = \"64 KiB\"\nlog = \"100 KiB\"\ncache = \"64 KiB\"\n");
     let odd = odd.replacen("cache = \"64 KiB\"\n", "", 1);
     let reach = build(&odd).reach().expect("known at once");
@@ -89,7 +89,7 @@ fn the_writes_alone_are_those_among_the_requests_and_have_no_end() {
         let times: Vec<Time> = all.iter().map(|request| request.arrival).collect();
         assert!(times.iter().all(|time| time.is_zero()), "without times");
         let untimed = |request: &Request| Request { arrival: Time::ZERO, ..*request };
-        // The order of the last threads changes when a run ends.
+        // The order of the last threads differs at the end of a run.
         let same = writes.iter().map(untimed).take(writes.len() - 50).zip(&all).all(|(a, b)| a == *b);
         assert!(same, "in batches of {limit}");
     }

@@ -1,4 +1,4 @@
-//! Hash table and tree compared with a plain map, and invariants of their pages.
+//! Hash table and tree against a plain map, and invariants of their pages.
 
 use super::{random, small};
 use crate::kv::btree::{Btree, ROOT};
@@ -15,7 +15,7 @@ fn get(method: &impl Method, key: u32) -> Option<u32> {
     method.find(key).map(|(page, at)| method.pages().entries(page)[at].value)
 }
 
-/// Applies `steps` to `method` and to a plain map: insertions, and swaps of two values.
+/// Applies `steps`, which are insertions and swaps of two values, to `method` and to a plain map.
 fn compare(method: &mut impl Method, steps: &[(u32, u32, bool)]) {
     let mut map = BTreeMap::new();
     for &(key, other, is_swap) in steps {
@@ -36,7 +36,7 @@ fn compare(method: &mut impl Method, steps: &[(u32, u32, bool)]) {
     }
 }
 
-/// The keys of the tree from left to right; checks order, depth, bounds, and neighbors.
+/// Returns the keys of the tree from left to right. Checks order, depth, bounds, and neighbors.
 fn keys_of(tree: &Btree) -> Vec<u32> {
     fn walk(
         tree: &Btree,
@@ -70,7 +70,7 @@ fn keys_of(tree: &Btree) -> Vec<u32> {
     keys
 }
 
-/// Checks the buckets of a table: the location of each key, and that no page is used twice.
+/// Checks the location of each key in the buckets of a table, and that no page is used twice.
 fn check_buckets(table: &Hash, pairs: usize, fill: usize) {
     assert_eq!(
         table.buckets() as usize,
@@ -133,8 +133,8 @@ fn large(method: AccessMethod, load: Load) -> Config {
 fn keys_in_their_order_fill_every_leaf_but_the_last() {
     let tree = btree_of(&large(AccessMethod::Btree, Load::Sorted), random("load"));
     assert_eq!(keys_of(&tree), (0..100_000).collect::<Vec<u32>>());
-    // 4,070 B hold 31 pairs of 24 + 104 B, or 135 pointers of 30 B: 3,226 leaves, 24 pages above them, the
-    // root, and the page that describes the tree.
+    // 4,070 B hold 31 pairs of 24 + 104 B, or 135 pointers of 30 B. The tree has 3,226 leaves, 24 pages above
+    // them, the root, and the page that describes the tree.
     assert_eq!((tree.pages().count(), tree.levels()), (3_226 + 24 + 1 + 1, 3));
 }
 
@@ -159,8 +159,8 @@ fn random_insertions_leave_leaves_full_to_the_logarithm_of_two() {
     assert_eq!(keys_of(&tree), (0..100_000).collect::<Vec<u32>>());
     let leaves = (1..tree.pages().count()).filter(|&page| tree.pages().level(page) == 0).count();
     let fill = 100_000.0 / (31.0 * leaves as f64);
-    // Yao 1978: ln 2 in the limit of large pages; with 31 pairs per page the difference is about half of
-    // 1/31.
+    // The utilization is ln 2 in the limit of large pages (Yao 1978). With 31 pairs per page, the difference
+    // is about half of 1/31.
     assert!((fill / std::f64::consts::LN_2 - 1.0).abs() < 0.03, "leaves are {fill} full");
 }
 
@@ -168,7 +168,7 @@ fn random_insertions_leave_leaves_full_to_the_logarithm_of_two() {
 fn a_table_of_any_order_of_loading_is_the_same() {
     let table = |load| hash_of(&large(AccessMethod::Hash, load), random("load"));
     let (sorted, other) = (table(Load::Sorted), table(Load::Random));
-    // 4,064 B / 124 B: 32 pairs per bucket.
+    // 4,064 B / 124 B gives 32 pairs per bucket.
     check_buckets(&sorted, 100_000, 32);
     check_buckets(&other, 100_000, 32);
     assert_eq!(sorted.buckets(), 3_125);
@@ -187,8 +187,8 @@ fn keys_fall_into_buckets_as_if_at_random() {
 
 #[test]
 fn buckets_overflow_as_often_as_chance_has_it() {
-    // 32 pairs for each of 1,024 buckets with pages of 33: the pairs of a bucket are binomial, 32,768 trials
-    // with probability 1/1,024.
+    // Each of 1,024 buckets has 32 pairs on average, on pages of 33. The number of pairs per bucket is
+    // binomial with 32,768 trials and probability 1/1,024.
     let config = Config { keys: 32_768, ..large(AccessMethod::Hash, Load::Sorted) };
     let table = hash_of(&config, random("load"));
     assert_eq!(table.buckets(), 1_024);

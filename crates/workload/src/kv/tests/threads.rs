@@ -1,4 +1,4 @@
-//! Several threads in simulated time: waits, and the resulting throughput.
+//! Several threads in simulated time: waits and throughput.
 
 use super::{btree, hash, run, small};
 use crate::Interactive;
@@ -10,7 +10,7 @@ use nacre_kernel::{Bytes, Op, Request, Status, Streams, Time};
 
 const WRITE: Time = Time::from_us(100);
 
-/// Writes take 100 us, reads 10 us, and flushes no time.
+/// A device whose writes take 100 us, reads 10 us, and flushes no time.
 fn device(request: &Request) -> Time {
     match request.op {
         Op::Write => WRITE,
@@ -28,10 +28,10 @@ fn rate(config: &Config) -> f64 {
 
 #[test]
 fn one_log_write_commits_half_of_the_threads() {
-    // Only commits take time, and there are too many pages for lock contention. During a flush the other
-    // threads append commits and wait; then one of them writes all of these. The threads of the previous
-    // flush have restarted, but their CPU time makes them slightly too late for it. So two groups alternate:
-    // with T threads, each write has T/2 commits.
+    // Only commits take time, and the number of pages is so large that lock contention is negligible. During
+    // a flush, the other threads append commits and wait. Then one of them writes all of these commits. The
+    // threads of the previous flush have restarted, but their CPU time makes them slightly too late for this
+    // write. Therefore two groups alternate: with T threads, each write contains T/2 commits.
     for threads in [2, 4, 8, 16] {
         let config = Config {
             threads,
@@ -56,7 +56,7 @@ fn one_thread_takes_the_sum_of_its_parts() {
         commit: Time::from_us(13),
         ..small(AccessMethod::Hash)
     };
-    // Four operations, a commit, and a log write.
+    // A transaction takes four operations, a commit, and a log write.
     let expected = 1.0 / (4.0 * 5e-6 + 13e-6 + 100e-6);
     assert!((rate(&config) / expected - 1.0).abs() < 1e-3, "{} of {expected}", rate(&config));
 }
@@ -72,8 +72,8 @@ fn a_thread_asks_for_a_page_when_it_has_the_one_before() {
     let times: Vec<u64> =
         run(&mut btree(&config), device).iter().map(|request| request.arrival.as_ps() / 1_000_000).collect();
     // Two gets and a put read three pages each, with 3 us of CPU time before each page. The second put must
-    // evict a dirty page: log write, flush, page write. Then it reads its three pages, and the commit writes
-    // and flushes the log.
+    // evict a dirty page, which takes a log write, a flush, and a page write. Then it reads its three pages,
+    // and the commit writes and flushes the log.
     let expected = [3, 13, 23, 36, 46, 56, 69, 79, 89, 102, 202, 202, 302, 312, 322, 332, 432];
     assert_eq!(times, expected);
 }
@@ -106,9 +106,9 @@ fn uniform(threads: u32) -> Config {
 
 #[test]
 fn a_cache_hits_as_often_as_it_holds_pages() {
-    // 31 pairs per leaf: 646 leaves, all equally likely except the last; 5 inner pages and the root stay
-    // cached. A leaf used at a random earlier time is among the 194 other cached pages with that probability,
-    // for any order.
+    // With 31 pairs per leaf, there are 646 leaves. All are equally likely except the last. The 5 inner pages
+    // and the root stay cached. For any order, this is the probability that a leaf that was used at a random
+    // earlier time is among the 194 other cached pages.
     for threads in [1, 4] {
         let config = uniform(threads);
         let (reads, ..) = traffic(btree(&config), &config);
@@ -131,8 +131,8 @@ fn every_page_that_was_read_is_changed_and_written_once_before_it_leaves() {
 
 #[test]
 fn a_thread_waits_for_the_page_that_another_one_changes() {
-    // Two leaves for all keys: nearly every transaction locks both, so only one runs at a time, and more
-    // threads do not increase the throughput.
+    // All keys are on two leaves, so nearly every transaction locks both. Only one transaction runs at a
+    // time, and more threads do not increase the throughput.
     let few = |threads| Config {
         keys: 6,
         threads,
@@ -142,14 +142,15 @@ fn a_thread_waits_for_the_page_that_another_one_changes() {
     };
     let time =
         |threads| run(&mut btree(&few(threads)), device).last().expect("requests").arrival.as_secs_f64();
-    // 20 % of the pairs of keys are on each leaf alone: two such transactions may run concurrently.
+    // For 20 % of the pairs of keys, both keys are on the same leaf. Two such transactions on different
+    // leaves may run concurrently.
     let (one, eight) = (time(1), time(8));
     assert!((one / (2_000.0 * 101e-6) - 1.0).abs() < 0.01, "{one} s");
     assert!(eight > 0.75 * one && eight < one, "{eight} s with eight threads, {one} s with one");
 }
 
-/// Three threads need the root: one reads it, and two wait for that read. Then each continues, in arrival
-/// order, without another read of the root.
+/// Three threads need the root. One thread reads it, and the others wait for that read. Then each thread
+/// continues in arrival order, without another read of the root.
 #[test]
 fn threads_wait_for_a_page_that_another_one_reads() {
     for latency in [1, 10, 5_000].map(Time::from_us) {
@@ -167,7 +168,7 @@ fn threads_wait_for_a_page_that_another_one_reads() {
         let leaves = &issued[1..];
         assert!(leaves[0].tag == 0 && leaves.is_sorted_by_key(|leaf| leaf.tag), "{leaves:?}");
         assert!(leaves.iter().all(|leaf| leaf.request.arrival == latency && leaf.request.address != address));
-        // Two leaves: the third thread finds its leaf being read, or locked.
+        // There are two leaves, so the third thread finds its leaf locked or being read.
         assert!(leaves.len() <= 2);
         leaves.iter().for_each(|leaf| store.complete(latency + latency, leaf.tag, Status::Done));
         let rest = run(&mut store, |_| latency);
@@ -177,7 +178,7 @@ fn threads_wait_for_a_page_that_another_one_reads() {
 }
 
 /// The cache has one page, so a page is evicted only after the thread that read it has used it. All threads
-/// end, for any completion order, and for any order of simultaneous events.
+/// terminate for any completion order, and for any order of simultaneous events.
 #[test]
 fn threads_share_a_cache_of_one_page() {
     for (threads, completions_first) in [(2, false), (2, true), (3, true), (8, false), (8, true)] {
@@ -192,10 +193,10 @@ fn threads_share_a_cache_of_one_page() {
         let mut random = Streams::new(u64::from(threads)).stream("latencies");
         let (mut store, mut host) = (btree(&config), Host::default());
         host.completions_first = completions_first;
-        // Whole microseconds cause many simultaneous events; some latencies are zero.
+        // Latencies of whole microseconds cause many simultaneous events. Some latencies are zero.
         while host.advance(&mut store, |_| Time::from_us(random.below(12))) {}
         assert_eq!((store.ended(), host.outstanding()), (100, 0));
-        // A search of three pages reads at least two.
+        // A search reads at least two of its three pages.
         assert!(host.issued.iter().filter(|issued| issued.request.op == Op::Read).count() >= 400);
     }
 }

@@ -1,28 +1,28 @@
-//! Replays a recorded trace.
+//! Replay of a recorded trace.
 //!
 //! # Model
-//! The requests of a trace, in any supported format, are issued at their recorded times or under another arrival
-//! process. The volumes of the trace become one address space:
+//! The requests of a trace in any supported format are issued at their recorded times or according to another
+//! arrival process. The volumes of the trace are mapped into one address space:
 //!
-//! - `as_recorded`: volume k starts at k times 16 TiB, and addresses do not change.
-//! - `compact`: extents of 1 MiB are adjacent in the order of their first access. The trace then fits a device
-//!   hardly larger than its footprint. A request that crosses extents that are no longer adjacent is split there.
-//!   This keeps about 32 bytes per extent in memory.
+//! - `as_recorded`: volume k starts at k times 16 TiB, and addresses within a volume do not change.
+//! - `compact`: extents of 1 MiB are contiguous in the order of their first access. The trace then fits a
+//!   device that is hardly larger than its footprint. A request is split between extents that are no longer
+//!   contiguous. This mapping uses about 32 bytes of memory per extent.
 //!
-//! All requests go to volume 0. A trace of any length is streamed in a few batches. A `part` of a trace has the
-//! requests of some of its volumes, or of some of its extents, at their times in the whole trace.
+//! All requests go to volume 0. A trace of any length is streamed, so memory is bounded. A `part` of a trace
+//! has the requests of some of its volumes or extents, at their times in the whole trace.
 //!
 //! # Not modeled
-//! Dependencies between requests in the recorded system. With `compact`, alignment beyond 1 MiB and distances
-//! between extents. The contents of writes.
+//! Dependencies between requests in the recorded system. With `compact`, alignment to more than 1 MiB, and
+//! distances between extents. Contents of writes.
 //!
 //! # Sources
 //! snia-traces: the SNIA I/O trace repository and the formats of its traces; each reader cites its own sources.
 //!
 //! # Checks
-//! The parts of a trace together have each byte of each request once. Every field of small traces, both
-//! placements, requests across extents, limits, bad records, and all errors. `compact` against a slow
-//! byte-by-byte reference.
+//! Each byte of each request is in exactly one part of a trace. Every field of small traces, both placements,
+//! requests across extents, limits, bad records, and all errors. `compact` against a slow byte-by-byte
+//! reference.
 
 use super::part::Part;
 use super::placement::{Compact, EXTENT_BYTES, Misfit, keep};
@@ -35,47 +35,47 @@ use nacre_kernel::state::{State, StateError, StateReader, StateWriter, Value};
 use nacre_kernel::{Bytes, Request};
 use std::collections::VecDeque;
 
-/// A trace replayed.
+/// Replay of a trace.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// Trace file, relative to the scenario, or the name of a shipped trace.
+    /// Trace file, relative to the scenario, or name of a built-in trace.
     pub file: Option<String>,
-    /// Files of a trace with several files, e.g. one per processor of a blktrace.
+    /// Files of a trace that consists of several files, e.g. one per processor for blktrace.
     pub files: Option<Vec<String>>,
-    /// Trace format; absent means detected from the content.
+    /// Trace format; if absent, it is detected from the content.
     pub format: Option<String>,
-    /// Time unit in the file: ns, 100ns, us, ms, or s; absent means that of the format.
+    /// Time unit in the file: ns, 100ns, us, ms, or s; if absent, that of the format.
     pub time_unit: Option<String>,
-    /// Whether the first bad record ends the run; otherwise, bad records are skipped and counted.
+    /// Whether the first bad record ends the run. Otherwise, bad records are skipped and counted.
     #[config(default = false, source = "assumed: old traces have a few bad lines")]
     pub strict: bool,
-    /// Event of blkparse and blktrace that is a request: Q (queued), D (issued), or C (completed). Absent
-    /// means Q if the trace has it, else D.
+    /// Event of blkparse and blktrace that counts as a request: Q (queued), D (issued), or C (completed). If
+    /// absent, Q is used if the trace has such events, and D otherwise.
     pub action: Option<String>,
-    /// Bytes of a page in an arc trace, or between adjacent objects in an oracle_general trace; a power of
-    /// two.
+    /// Page size of an arc trace, or distance between adjacent objects of an oracle_general trace, in bytes;
+    /// a power of two.
     #[config(min = "512 B", max = "1 GiB")]
     pub page: Option<Bytes>,
-    /// Number of requests to replay; absent means all.
+    /// Number of requests to replay; if absent, all.
     #[config(min = 1)]
     pub limit: Option<u64>,
-    /// Placement of the volumes of the trace in the address space of the device.
+    /// Mapping of the volumes of the trace into the address space of the device.
     #[config(default = "as_recorded", source = "assumed: as recorded")]
     pub placement: Placement,
-    /// Part of the trace to replay; absent means the whole trace.
+    /// Part of the trace to replay; if absent, the whole trace.
     pub part: Option<Part>,
-    /// When requests arrive.
+    /// Arrival process of the requests.
     #[config(default = "recorded", source = "assumed: as recorded")]
     pub arrival: Slot<ArrivalFamily>,
 }
 
-/// Placement of the volumes of the trace in the address space of the device.
+/// Mapping of the volumes of a trace into the address space of the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Placement {
     /// Volume k starts at k times 16 TiB; addresses within a volume are unchanged.
     AsRecorded,
-    /// Extents of 1 MiB are adjacent in the order of their first access.
+    /// Extents of 1 MiB are contiguous in the order of their first access.
     Compact,
 }
 
@@ -126,7 +126,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
 }
 
 impl Config {
-    /// The files of the trace, at least one.
+    /// Lists the files of the trace, at least one.
     fn files(&self) -> Vec<String> {
         self.files
             .clone()
@@ -134,7 +134,7 @@ impl Config {
             .expect("checked: file or files is given")
     }
 
-    /// The trace of the slot at `path`, opened, and the setting that names it.
+    /// Opens the trace of the slot at `path`. Also returns the setting that names it.
     pub(super) fn open(
         &self,
         path: &str,
@@ -146,7 +146,7 @@ impl Config {
         Ok((path, reader))
     }
 
-    /// Reader options.
+    /// Options of the reader.
     fn options(&self) -> Options {
         Options {
             format: self.format.clone(),
@@ -158,7 +158,7 @@ impl Config {
     }
 }
 
-/// The component's descriptor and constructor.
+/// Descriptor and constructor of the component.
 pub const ROOM: Room<WorkloadFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "trace",
@@ -194,35 +194,36 @@ struct Replay {
     compact: Option<Compact>,
     #[state(skip = "from the configuration")]
     part: Option<Part>,
-    /// Requests returned: more than records if some were split.
+    /// Number of requests returned. It exceeds the number of records if some were split.
     given: u64,
-    /// Records, or pieces of them, in this part of the trace.
+    /// Number of records, or fragments of records, in this part of the trace.
     own: u64,
-    /// Records that are being placed.
+    /// Records to be placed.
     #[state(skip = "it begins empty with every call")]
     records: Vec<Request>,
-    /// This part's pieces of one record.
+    /// Fragments of one record that belong to this part.
     #[state(skip = "it begins empty with every call")]
     pieces: Vec<Request>,
-    /// Pieces of a split request that did not fit into the last batch.
+    /// Fragments of a split request that did not fit into the last batch.
     waiting: VecDeque<Request>,
 }
 
-/// Records per read while skipping to the position of a saved run.
+/// Number of records per read while skipping to the position of a saved run.
 const SKIPPED: usize = 4096;
 
 /// Records of the trace, up to the limit.
 struct Feed {
     path: String,
     reader: Box<dyn TraceReader>,
-    /// Remaining records.
+    /// Number of remaining records.
     left: u64,
     taken: u64,
-    /// Hash of the records taken so far.
+    /// Hash of the records read so far.
     mark: u64,
 }
 
-/// Number and hash of the records taken: a restored run reads the unchanged trace again up to there.
+/// Number and hash of the records read so far. A restored run reads the unchanged trace again up to this
+/// record.
 impl State for Feed {
     fn save(&self, state: &mut StateWriter) {
         (self.taken, self.mark).save(state);
@@ -250,7 +251,7 @@ impl State for Feed {
     }
 }
 
-/// Adds a record to the hash: a multiplicative hash, since a checksum would cost more than reading.
+/// Adds a record to the hash. The hash is multiplicative, because a checksum would cost more than reading.
 fn marked(mark: u64, record: &Request) -> u64 {
     let place =
         record.address ^ u64::from(record.bytes).rotate_left(40) ^ u64::from(record.volume).rotate_left(20);
@@ -273,7 +274,7 @@ impl Feed {
         Ok(())
     }
 
-    /// Error for a record outside the address space, with `after` records taken after it.
+    /// Returns the error for a record outside the address space. `after` records were read after it.
     #[cold]
     fn misfit(&self, misfit: Misfit, after: usize, recorded: &Request) -> WorkloadError {
         let problem = match misfit {
@@ -321,14 +322,14 @@ impl Replay {
                 break;
             }
         }
-        // Split records give more requests than requested.
+        // Split records can produce more requests than requested.
         if batch.len() - from > limit {
             self.waiting.extend(batch.drain(from + limit..));
         }
         Ok(())
     }
 
-    /// Maps this part's pieces of the records.
+    /// Maps the fragments of the records that belong to this part.
     fn place(&mut self, batch: &mut Vec<Request>) -> Result<(), WorkloadError> {
         let Replay { compact, part, records, pieces, feed, own, .. } = self;
         for (place, record) in records.iter().enumerate() {
@@ -391,7 +392,7 @@ impl Workload for Replay {
     }
 }
 
-/// The reader's findings, as text.
+/// Notes of the reader, as text.
 fn remarks(tally: &Tally) -> Vec<String> {
     let unit = tally
         .time_unit

@@ -1,20 +1,22 @@
-//! Birthday-paradox attack: random addresses are written repeatedly, one set after another.
+//! Birthday-paradox attack: sets of random addresses are written repeatedly.
 //!
 //! # Model
-//! An attacker who does not know where rows are selects `lines` addresses at random, writes each `writes` times,
-//! and selects new ones. By the birthday paradox, two of a few stays soon fall on one row. If each stay is as
-//! long as a row stays in one location, a number of stays in the order of the square root of the number of rows
-//! wears one out. The addresses of a set take turns, `burst` writes at a time, so that none stands out.
+//! An attacker who does not know the locations of rows selects `lines` random addresses, writes each address
+//! `writes` times, and selects new addresses. According to the birthday paradox, a small number of address
+//! sets is likely to hit the same row twice. If each set is written for as long as a row stays in one
+//! location, the number of sets that wears out a row is on the order of the square root of the number of
+//! rows. The addresses of a set are written in rotation, `burst` writes at a time, so that no address is
+//! conspicuous.
 //!
 //! # Not modeled
-//! An attacker who measures latencies to detect when a row moves.
+//! An attacker who measures latencies to detect the move of a row.
 //!
 //! # Sources
-//! seznec-2009 for the attack; qureshi-2011 for sets that evade detectors.
+//! seznec-2009: the attack; qureshi-2011: sets of addresses that evade detectors.
 //!
 //! # Checks
-//! Writes per address, turns, and set sizes are exact. Addresses are uniform by chi-square. Writes generated as
-//! bursts equal single requests.
+//! Writes per address, rotation, and set sizes are exact. Addresses are uniform by chi-square. Writes
+//! generated as bursts equal single requests.
 
 use super::{Pattern, PatternFamily, area::Area, area::END_MAX, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};
@@ -22,30 +24,30 @@ use nacre_config::{Configuration, Descriptor, Problems, Reader, Room};
 use nacre_kernel::state::State;
 use nacre_kernel::{Burst, Bytes, Op, Random, Ranges, Request};
 
-/// Random addresses are hammered, set after set.
+/// Attack on sets of random addresses.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// Address space that is attacked, in bytes; a multiple of the request size.
+    /// Size of the attacked address space in bytes; a multiple of the request size.
     #[config(min = "1 B", max = "8192 PiB")]
     pub footprint: Bytes,
     /// First address used.
     #[config(default = "0 B", max = "8192 PiB", source = "assumed: from the beginning")]
     pub start: Bytes,
-    /// Bytes of one write; addresses are multiples of it past `start`.
+    /// Size of a write in bytes. Offsets from `start` are multiples of it.
     #[config(default = "4 KiB", min = "1 B", max = "1 GiB", source = "assumed: the page of most hosts")]
     pub request: Bytes,
-    /// Addresses per set.
+    /// Number of addresses per set.
     #[config(default = 1, min = 1, max = 1048576, source = "paper: seznec-2009, one after the other")]
     pub lines: u32,
-    /// Writes to each address of a set.
+    /// Number of writes to each address of a set.
     #[config(
         default = 33554432,
         min = 1,
         source = "paper: akel-2011 section 3.3, the stay of a row in one location"
     )]
     pub writes: u64,
-    /// Writes to an address before the next address of its set; a divisor of `writes`.
+    /// Number of consecutive writes to an address before the next address of its set; a divisor of `writes`.
     #[config(default = 1, min = 1, source = "paper: qureshi-2011, so that no address stands out")]
     pub burst: u64,
 }
@@ -67,13 +69,13 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     }
 }
 
-/// The pattern.
+/// Descriptor and constructor of the pattern.
 pub const ROOM: Room<PatternFamily> = Room {
     descriptor: Descriptor::of::<Config>("birthday", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
     build: |slot, builder| pattern(&slot.config(builder.families()), slot.path(), builder),
 };
 
-/// The pattern as a workload.
+/// Descriptor and constructor of the pattern as a workload.
 pub const WORKLOAD: Room<WorkloadFamily> = Room {
     descriptor: Descriptor::of::<timed::Timed<Config>>(
         "birthday",
@@ -93,7 +95,7 @@ fn pattern(
     path: &str,
     builder: &mut dyn WorkloadBuilder,
 ) -> Result<Box<dyn Pattern>, Problems> {
-    // A single address has all its writes in one turn.
+    // A single address receives all its writes consecutively.
     let burst = if config.lines == 1 { config.writes } else { config.burst };
     Ok(Box::new(Birthday {
         area: Area::new(config.start, config.footprint, config.request),
@@ -112,18 +114,18 @@ fn pattern(
 struct Birthday {
     #[state(skip = "from the configuration")]
     area: Area,
-    /// The blocks being hammered.
+    /// Blocks of the current set.
     set: Vec<u64>,
-    /// Turns of each block in a set.
+    /// Number of bursts to each block of a set.
     #[state(same)]
     turns: u64,
     #[state(same)]
     burst: u64,
-    /// Turns completed by all blocks of the set.
+    /// Number of bursts that all blocks of the set have received.
     turn: u64,
-    /// Block with the current turn.
+    /// Position in the set of the current block.
     line: usize,
-    /// Writes left in the turn; none before the first set.
+    /// Remaining writes of the burst; zero before the first set.
     left: u64,
     random: Random,
 }
@@ -131,7 +133,7 @@ struct Birthday {
 impl Birthday {
     fn check_restored(&mut self) -> Result<(), String> {
         let lines = self.set.len();
-        // After the last one the next turn starts.
+        // After the last block, the next round of bursts starts.
         if self.line < lines || (self.left == 0 && self.line == lines) {
             Ok(())
         } else {
@@ -139,7 +141,7 @@ impl Birthday {
         }
     }
 
-    /// The next writes to a single block, at most `most`.
+    /// Returns the next writes to a single block, at most `most`.
     #[inline]
     fn next(&mut self, most: u64) -> Burst {
         if self.left == 0 {

@@ -1,17 +1,18 @@
-//! Exponential popularity: it decreases by a constant factor from block to block.
+//! Exponential popularity: the popularity decreases by a constant factor from block to block.
 //!
 //! # Model
-//! Requests are independent, of one size, and aligned to it. The block of rank k (from zero) is requested in
-//! proportion to exp(-k / m), where m is the share `mean` of the footprint. Ranks beyond the footprint are
-//! sampled again. Ranks are scattered over the footprint by a permutation, so that hot blocks are not adjacent,
-//! unless `scatter` is off.
+//! Requests are independent, have equal sizes, and are aligned to their size. The block of rank k, counted
+//! from zero, is accessed with a probability proportional to exp(-k / m), where m is the fraction `mean` of
+//! the footprint. Ranks beyond the footprint are sampled again. A permutation scatters the ranks over the
+//! footprint, so that hot blocks are not adjacent, unless `scatter` is off.
 //!
 //! # Not modeled
 //! Popularity that changes over time, and any correlation between consecutive requests.
 //!
 //! # Sources
-//! kgil-2008, from memory, has it among its small workloads, with rates of 0.01 and 0.1. The meaning of these
-//! rates is not known; the default is the first, as a share of the footprint.
+//! kgil-2008, cited from memory, lists this distribution among its small workloads, with rates of 0.01 and
+//! 0.1. The meaning of these rates is not known. The default is the first rate, as a fraction of the
+//! footprint.
 //!
 //! # Checks
 //! Chi-square against the exact probabilities.
@@ -24,13 +25,13 @@ use nacre_config::{Configuration, Descriptor, Problems, Room};
 use nacre_kernel::state::State;
 use nacre_kernel::{Random, Ranges, Ratio, Request};
 
-/// Popularity that falls by the same share from block to block.
+/// Popularity that decreases by a constant factor from block to block.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
     /// Addresses and operations.
     #[config(flatten)]
     pub access: Access,
-    /// Mean rank of an unbounded distribution, as a share of the footprint.
+    /// Mean rank of the unbounded distribution, as a fraction of the footprint.
     #[config(
         default = "1 %",
         min = "0.0001 %",
@@ -38,18 +39,18 @@ pub struct Config {
         source = "assumed: from memory of kgil-2008, a rate of 0.01"
     )]
     pub mean: Ratio,
-    /// Whether hot blocks are scattered over the footprint; if not, the hottest comes first.
+    /// Whether hot blocks are scattered over the footprint. Otherwise, blocks are in order of popularity.
     #[config(default = true, source = "assumed: as in the Zipf pattern")]
     pub scatter: bool,
 }
 
-/// The pattern.
+/// Descriptor and constructor of the pattern.
 pub const ROOM: Room<PatternFamily> = Room {
     descriptor: Descriptor::of::<Config>("exponential", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
     build: |slot, builder| pattern(&slot.config(builder.families()), slot.path(), builder),
 };
 
-/// The pattern as a workload.
+/// Descriptor and constructor of the pattern as a workload.
 pub const WORKLOAD: Room<WorkloadFamily> = Room {
     descriptor: Descriptor::of::<timed::Timed<Config>>(
         "exponential",
@@ -84,7 +85,7 @@ fn pattern(
 struct Exponential {
     #[state(skip = "from the configuration")]
     area: Area,
-    /// Blocks.
+    /// Number of blocks.
     #[state(skip = "from the configuration")]
     mean: f64,
     #[state(skip = "drawn from the seed")]

@@ -1,15 +1,15 @@
-//! Hammering attack: one address is written again and again.
+//! Hammering attack: one address is written repeatedly.
 //!
 //! # Model
-//! This is the simplest attack on a medium that wears. Every request writes the same range, as fast as requests
-//! complete. Without wear leveling, or if a row stays in one location for more writes than its endurance, one row
-//! is worn out in minutes.
+//! This is the simplest attack on a medium with limited endurance. Every request writes the same range, as
+//! fast as requests complete. The attack wears out one row within minutes if there is no wear leveling, or if
+//! a row stays in one location for more writes than its endurance.
 //!
 //! # Not modeled
 //! Caches of the host, which a real attacker bypasses with flushes.
 //!
 //! # Sources
-//! qureshi-2009, section 6, the repeated address attack.
+//! qureshi-2009, section 6: the repeated address attack.
 //!
 //! # Checks
 //! Every request is exact. Writes generated as bursts equal single requests.
@@ -20,14 +20,14 @@ use nacre_config::{Configuration, Descriptor, Reader, Room};
 use nacre_kernel::state::State;
 use nacre_kernel::{Burst, Bytes, Op, Ranges, Request};
 
-/// One address is written again and again.
+/// Attack on a single address.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// Address that is written.
+    /// Address of all writes.
     #[config(default = "0 B", max = "8192 PiB", source = "assumed: any address")]
     pub address: Bytes,
-    /// Bytes of one write.
+    /// Size of a write in bytes.
     #[config(default = "4 KiB", min = "1 B", max = "1 GiB", source = "assumed: the page of most hosts")]
     pub request: Bytes,
 }
@@ -39,13 +39,13 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     }
 }
 
-/// The pattern.
+/// Descriptor and constructor of the pattern.
 pub const ROOM: Room<PatternFamily> = Room {
     descriptor: Descriptor::of::<Config>("hammer", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
     build: |slot, builder| Ok(pattern(&slot.config(builder.families()))),
 };
 
-/// The pattern as a workload.
+/// Descriptor and constructor of the pattern as a workload.
 pub const WORKLOAD: Room<WorkloadFamily> = Room {
     descriptor: Descriptor::of::<timed::Timed<Config>>("hammer", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
     build: |slot, builder| {

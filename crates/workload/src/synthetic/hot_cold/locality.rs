@@ -1,23 +1,24 @@
-//! Locality of reference as eNVy writes it.
+//! Locality of reference in the notation of eNVy.
 
 use nacre_config::{ErrorCode, FieldType, Node, Reader, Shape};
 use nacre_kernel::units::Decimal;
 use std::fmt;
 
-/// `10/90`: 90 % of the accesses go to 10 % of the data.
+/// `10/90` means that 90 % of the accesses go to 10 % of the data.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Locality {
-    /// Percent of the data, above 0 and below 100.
+    /// Percentage of the data, above 0 and below 100.
     data: Decimal,
-    /// Percent of the accesses, 0 to 100.
+    /// Percentage of the accesses, 0 to 100.
     accesses: Decimal,
 }
 
 impl Locality {
-    /// Regular expression for [`Locality::parse`], except for more than 19 digits.
+    /// Regular expression that matches the texts accepted by [`Locality::parse`], except that it does not
+    /// limit digits to 19.
     pub const PATTERN: &'static str = r"^\s*(0*[1-9][0-9]?(\.[0-9]+)?|0+\.[0-9]*[1-9][0-9]*)\s*/\s*(0*[0-9]{1,2}(\.[0-9]+)?|0*100(\.0+)?)\s*$";
 
-    /// Reads `"10/90"`; `None` for anything else.
+    /// Parses a text such as `"10/90"`. Returns `None` for any other text.
     pub fn parse(text: &str) -> Option<Locality> {
         let (data, accesses) = text.split_once('/')?;
         let (data, accesses) = (percent(data)?, percent(accesses)?);
@@ -25,12 +26,12 @@ impl Locality {
         legal.then_some(Locality { data, accesses })
     }
 
-    /// The share of the data that is hot.
+    /// Fraction of the data that is hot.
     pub fn data(&self) -> f64 {
         self.data.as_f64() / 100.0
     }
 
-    /// Share of accesses to hot data.
+    /// Fraction of accesses to hot data.
     pub fn accesses(&self) -> f64 {
         self.accesses.as_f64() / 100.0
     }
@@ -41,7 +42,7 @@ impl Locality {
     }
 }
 
-/// Digits, perhaps with a point and more digits.
+/// Parses digits with an optional decimal point.
 fn percent(text: &str) -> Option<Decimal> {
     let text = text.trim();
     let digits_only = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());

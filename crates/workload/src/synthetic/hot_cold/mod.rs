@@ -1,10 +1,11 @@
-//! Hot and cold data: a small part of the data gets most of the accesses.
+//! Hot and cold data: most accesses go to a small fraction of the data.
 //!
 //! # Model
-//! Requests are independent, of one size, and aligned to it. There are two classes of blocks, each accessed
-//! uniformly. Their sizes and shares have eNVy's notation: `"10/90"` sends 90 % of the accesses to 10 % of the
-//! data, and `"50/50"` is uniform. Reads may have a separate locality; trims follow writes. Hot data comes first
-//! in the footprint, so the hot data of a read locality and of a write locality overlap.
+//! Requests are independent, have equal sizes, and are aligned to their size. There are two classes of
+//! blocks, and accesses to each class are uniform. The notation is that of eNVy: `"10/90"` sends 90 % of the
+//! accesses to 10 % of the data, and `"50/50"` is uniform. Reads may have a separate locality. Trims use the
+//! locality of writes. Hot data is at the beginning of the footprint, so the hot data of reads and of writes
+//! overlaps.
 //!
 //! # Not modeled
 //! More than two classes, and hot data that moves: use a `mix`, or replay a trace.
@@ -14,8 +15,8 @@
 //! figure 8; rosenblum-1992 uses the same bimodal distribution.
 //!
 //! # Checks
-//! Shares of hot accesses within binomial error for 50/50 to 5/95, for reads and writes; each class is uniform by
-//! chi-square.
+//! Fraction of hot accesses within binomial error for 50/50 to 5/95, for reads and writes; each class is
+//! uniform by chi-square.
 
 mod locality;
 
@@ -28,19 +29,19 @@ use nacre_config::{Configuration, Descriptor, Problems, Reader, Room};
 use nacre_kernel::state::State;
 use nacre_kernel::{Op, Random, Ranges, Request};
 
-/// A small part of the data gets most of the accesses.
+/// Accesses of which most go to a small fraction of the data.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
     /// Addresses and operations.
     #[config(flatten)]
     pub access: Access,
-    /// Percent of the data that is hot, and percent of the accesses that go there: `"10/90"`.
+    /// Percentage of the data that is hot, and percentage of the accesses to that data, e.g. `"10/90"`.
     #[config(default = "10/90", source = "paper: wu-1994, the middle of figure 8")]
     pub locality: Locality,
-    /// Locality of reads, if different.
+    /// Locality of reads, if different from that of writes.
     pub read_locality: Option<Locality>,
-    /// Whether hot blocks are scattered over the footprint; if not, they come first.
+    /// Whether hot blocks are scattered over the footprint. Otherwise, they are at its beginning.
     #[config(default = false, source = "assumed: data that is used together is stored together")]
     pub scatter: bool,
 }
@@ -62,13 +63,13 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     }
 }
 
-/// The pattern.
+/// Descriptor and constructor of the pattern.
 pub const ROOM: Room<PatternFamily> = Room {
     descriptor: Descriptor::of::<Config>("hot_cold", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
     build: |slot, builder| pattern(&slot.config(builder.families()), slot.path(), builder),
 };
 
-/// The pattern as a workload.
+/// Descriptor and constructor of the pattern as a workload.
 pub const WORKLOAD: Room<WorkloadFamily> = Room {
     descriptor: Descriptor::of::<timed::Timed<Config>>(
         "hot_cold",
@@ -104,7 +105,7 @@ fn pattern(
     }))
 }
 
-/// Division of blocks into two classes.
+/// Division of the blocks into hot and cold blocks.
 #[derive(Clone, Copy)]
 struct Classes {
     hot_blocks: u64,

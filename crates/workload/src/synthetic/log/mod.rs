@@ -1,4 +1,4 @@
-//! A log: zones that are written sequentially, each trimmed before it is written again.
+//! A log: zones are written sequentially, and each zone is trimmed before it is written again.
 //!
 //! # Model
 //! The footprint is a ring of zones. Each zone is trimmed as a whole, which resets it on a device with zones.
@@ -12,12 +12,12 @@
 //! - Zones that are finished before their end.
 //!
 //! # Sources
-//! rosenblum-1992 (segments that are written as a whole); fio: its `zonemode=zbd` writes zones in order and
-//! resets them.
+//! rosenblum-1992: segments that are written as a whole; fio: `zonemode=zbd` writes zones in order and resets
+//! them.
 //!
 //! # Checks
-//! Every address and operation is exact, also at the wrap-around. Reads are within the log, and all of it is
-//! read.
+//! Every address and operation is exact, including the wrap-around. Reads are within the log and cover all of
+//! it.
 
 use super::{Pattern, PatternFamily, area::Area, operations::Operations, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};
@@ -25,17 +25,17 @@ use nacre_config::{Configuration, Descriptor, Problems, Reader, Room};
 use nacre_kernel::state::State;
 use nacre_kernel::{Bytes, Op, Random, Ranges, Ratio, Request};
 
-/// Zones that are written in order.
+/// A circular log of zones that are written in order.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// Address space used, in bytes; a multiple of the zone size, at least two zones.
+    /// Size of the address space used, in bytes; a multiple of the zone size, at least two zones.
     #[config(min = "2 B", max = "4096 PiB")]
     pub footprint: Bytes,
     /// First address used.
     #[config(default = "0 B", max = "4096 PiB", source = "assumed: from the beginning")]
     pub start: Bytes,
-    /// Bytes of a zone; a multiple of the request size. A device with zones must have this zone size.
+    /// Zone size in bytes; a multiple of the request size. A zoned device must have the same zone size.
     #[config(min = "1 B", max = "4095 MiB")]
     pub zone: Bytes,
     /// Zones that are written at the same time, one request of each in turn; a divisor of the number of zones.
@@ -44,7 +44,7 @@ pub struct Config {
     /// Bytes of one read or write.
     #[config(default = "4 KiB", min = "1 B", max = "1 GiB", source = "assumed: the page of most hosts")]
     pub request: Bytes,
-    /// Share of requests that read data in the log; there are no reads before the first write.
+    /// Fraction of requests that read data in the log. No request reads before the first write.
     #[config(default = "0 %", max = "99 %", source = "assumed: a write-only log")]
     pub read_share: Ratio,
 }
@@ -70,13 +70,13 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     }
 }
 
-/// The pattern.
+/// Descriptor and constructor of the pattern.
 pub const ROOM: Room<PatternFamily> = Room {
     descriptor: Descriptor::of::<Config>("log", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
     build: |slot, builder| pattern(&slot.config(builder.families()), slot.path(), builder),
 };
 
-/// The pattern as a workload.
+/// Descriptor and constructor of the pattern as a workload.
 pub const WORKLOAD: Room<WorkloadFamily> = Room {
     descriptor: Descriptor::of::<timed::Timed<Config>>("log", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
     build: |slot, builder| timed::build(slot, builder, pattern),
@@ -104,13 +104,13 @@ fn pattern(
     }))
 }
 
-/// Positions are in requests.
+/// State of the log. Positions are numbers of requests.
 #[derive(State)]
 #[state(after = "Log::check_restored")]
 struct Log {
     #[state(skip = "from the configuration")]
     area: Area,
-    /// Requests that fill a zone.
+    /// Number of requests that fill a zone.
     #[state(same)]
     zone: u64,
     /// Zones that are written at the same time.
@@ -122,9 +122,9 @@ struct Log {
     random: Random,
     /// Position of the next write.
     position: u64,
-    /// Whether the zone of the next write was trimmed.
+    /// Whether the zone of the next write is already trimmed.
     is_reset: bool,
-    /// Whether the last zone was written.
+    /// Whether the last zone was written at least once.
     has_wrapped: bool,
 }
 

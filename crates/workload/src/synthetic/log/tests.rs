@@ -65,9 +65,9 @@ fn reads_go_to_all_that_the_log_holds_and_nowhere_else() {
     }
     let all: u32 = read.iter().sum();
     assert!((17_800..18_200).contains(&all), "{all} reads");
-    // A round of a zone has five states: 8 blocks with data after its trim, then one more with every write. A
-    // block of the zone has no data in the states before its own write. Each state has the same number of
-    // reads.
+    // During a round, a zone has five states: 8 blocks with data after its trim, and one more after every
+    // write. A block of the zone has no data in the states before its write. Each state has the same number
+    // of reads.
     let states = [8.0, 9.0, 10.0, 11.0, 12.0].map(|held| 1.0 / held);
     let others = 2.0 * states.iter().sum::<f64>();
     for (block, &of) in read.iter().enumerate() {

@@ -1,20 +1,22 @@
-//! A mix of several patterns, each with its share of the requests.
+//! A mix of several patterns, each with a fraction of the requests.
 //!
 //! # Model
-//! Every request comes from one part, chosen at random by its share, e.g. 70 % Zipf reads and 30 % sequential
-//! writes. Each part has its own sequence, independent of the others. Parts may use the same addresses or, by
-//! their `start`, different ones. The arrival process belongs to the mix. A part may be a mix, too.
+//! Every request comes from one pattern, selected at random with the probability `share`, e.g. 70 % Zipf
+//! reads and 30 % sequential writes. The sequences of the patterns are independent. The patterns may use the
+//! same addresses, or different addresses given by `start`. The mix has one arrival process. A pattern may
+//! also be a mix.
 //!
 //! # Not modeled
-//! Parts with their own arrival processes, and phases that follow one another.
+//! Separate arrival processes of the patterns, and phases that follow one another.
 //!
 //! # Sources
-//! fio: the fio manual; `rwmixread` and parallel jobs are the usual way to make such loads. Each part cites its
-//! own sources.
+//! fio: the fio manual; `rwmixread` and parallel jobs are the usual way to generate such loads. Each pattern
+//! cites its sources.
 //!
 //! # Checks
-//! Shares are within binomial error. The requests of each part equal those that it makes alone under the same
-//! name, whatever the other parts and shares. A part added at the end leaves the others unchanged.
+//! Shares are within binomial error. The requests of each pattern equal those that it generates alone under
+//! the same name, regardless of the other patterns and shares. A pattern added at the end does not change the
+//! others.
 
 use super::{Pattern, PatternFamily, operations::percent, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};
@@ -22,27 +24,27 @@ use nacre_config::{Configuration, Descriptor, Problems, Reader, Room, Slot, both
 use nacre_kernel::state::State;
 use nacre_kernel::{Random, Ranges, Ratio, Request};
 
-/// Several patterns at once.
+/// A mix of several patterns.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// The parts, at most 256. New ones go to the end, so that the random streams of the others stay.
+    /// The patterns, at most 256. Append new patterns at the end to keep the random streams of the others.
     pub part: Vec<Part>,
 }
 
 /// One pattern of a mix.
 #[derive(Clone, Debug, Configuration)]
 pub struct Part {
-    /// Share of the requests. One part may omit it and gets the rest.
+    /// Fraction of the requests. One pattern may omit it and receives the remainder.
     #[config(max = "100 %")]
     pub share: Option<Ratio>,
-    /// Pattern of the part.
+    /// Access pattern.
     pub pattern: Slot<PatternFamily>,
 }
 
-/// Shares may miss 100 % by this much, for thirds written with a few digits.
+/// Maximum deviation of the sum of shares from 100 %. The tolerance permits thirds written with a few digits.
 const SHARE_TOLERANCE: f64 = 1e-4;
-/// Parts are numbered with a byte.
+/// Maximum number of patterns, which are numbered with a byte.
 const PARTS_MAX: usize = 256;
 
 fn check(config: &Config, reader: &mut Reader<'_>) {
@@ -80,13 +82,13 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     }
 }
 
-/// The pattern.
+/// Descriptor and constructor of the pattern.
 pub const ROOM: Room<PatternFamily> = Room {
     descriptor: Descriptor::of::<Config>("mix", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
     build: |slot, builder| pattern(&slot.config(builder.families()), slot.path(), builder),
 };
 
-/// The pattern as a workload.
+/// Descriptor and constructor of the pattern as a workload.
 pub const WORKLOAD: Room<WorkloadFamily> = Room {
     descriptor: Descriptor::of::<timed::Timed<Config>>("mix", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
     build: |slot, builder| timed::build(slot, builder, pattern),
@@ -110,7 +112,7 @@ fn pattern(
             parts
         });
     }
-    // Rounding errors are assigned to the last part with a share.
+    // Rounding errors are assigned to the last pattern with a share.
     while bounds.last().is_some_and(|&bound| bound >= upto) {
         bounds.pop();
     }
@@ -118,20 +120,20 @@ fn pattern(
     Ok(Box::new(Mix { bounds, parts: parts?, random: builder.random(path) }))
 }
 
-/// Requests chosen at a time, so that a part returns many with one call.
+/// Number of requests selected at a time, so that a pattern returns many requests per call.
 const CHUNK: usize = 1024;
 
 #[derive(State)]
 struct Mix {
-    /// A sample of 53 bits selects the first part whose bound is above it, or else the part after the last
-    /// bound.
+    /// Bounds of the patterns. A sample of 53 bits selects the first pattern whose bound is above the sample,
+    /// or else the pattern after the last bound.
     #[state(skip = "from the configuration")]
     bounds: Vec<u64>,
     parts: Vec<Source>,
     random: Random,
 }
 
-/// A part with its requests for the current chunk.
+/// A pattern with its requests for the current chunk.
 #[derive(State)]
 struct Source {
     pattern: Box<dyn Pattern>,

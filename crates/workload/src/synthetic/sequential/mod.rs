@@ -1,19 +1,19 @@
-//! Sequential access: one block after the other, in one stream or several.
+//! Sequential access in one or several streams.
 //!
 //! # Model
-//! The footprint is divided into one equal region per stream. Every stream accesses its region from the
-//! beginning, `stride` bytes at a time, and starts over at the end. The streams take turns. Examples are backups,
-//! logs, and scans, and with a stride, column scans and RAID members.
+//! The footprint is divided into equal regions, one per stream. Every stream accesses its region from the
+//! beginning, `stride` bytes at a time, and restarts at the end. Streams alternate. Backups, logs, and scans
+//! access storage in this way. A stride models column scans and RAID members.
 //!
 //! # Not modeled
-//! Streams with different speed or size, and backward streams: use a `mix`.
+//! Streams with different rates or request sizes, and backward streams: use a `mix`.
 //!
 //! # Sources
-//! fio: the fio manual, `readwrite=read` and `readwrite=write` with `numjobs` and `offset_increment`; strided
-//! access as in its `zonemode=strided`.
+//! fio: the fio manual, `readwrite=read` and `readwrite=write` with `numjobs` and `offset_increment`. Strided
+//! access is that of `zonemode=strided`.
 //!
 //! # Checks
-//! Every address is exact, for one stream, several streams, strides, and both ways to start over.
+//! Every address is exact for one stream, several streams, strides, and both settings of `wrap`.
 
 use super::{Pattern, PatternFamily, access::Access, area::Area, operations::Operations, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};
@@ -21,31 +21,31 @@ use nacre_config::{Choice, Configuration, Descriptor, Problems, Reader, Room};
 use nacre_kernel::state::State;
 use nacre_kernel::{Bytes, Ranges, Request};
 
-/// One block after the other.
+/// Sequential access.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
     /// Addresses and operations.
     #[config(flatten)]
     pub access: Access,
-    /// Number of streams, which take turns. Each has its own region with the same number of requests.
+    /// Number of streams, which alternate. All streams have the same number of requests.
     #[config(default = 1, min = 1, max = 1048576, source = "assumed: one reader or writer")]
     pub streams: u32,
-    /// Bytes from the start of one request to the start of the next in a stream; a multiple of the request
-    /// size. Absent means no gap.
+    /// Distance in bytes between the starts of consecutive requests of a stream; a multiple of the request
+    /// size. If absent, requests are contiguous.
     #[config(min = "1 B")]
     pub stride: Option<Bytes>,
-    /// Next position of a stream at the end of its region.
+    /// Position at which a stream continues after the end of its region.
     #[config(default = "restart", source = "assumed: a log or a scan that is repeated")]
     pub wrap: Wrap,
 }
 
-/// Next position of a stream at the end of its region.
+/// Position at which a stream continues after the end of its region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Wrap {
-    /// At the start of its region.
+    /// The start of its region.
     Restart,
-    /// One request after its last start, so that the whole region is accessed eventually.
+    /// One request after its last start position, so that the whole region is accessed eventually.
     Shift,
 }
 
@@ -69,13 +69,13 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     }
 }
 
-/// The pattern.
+/// Descriptor and constructor of the pattern.
 pub const ROOM: Room<PatternFamily> = Room {
     descriptor: Descriptor::of::<Config>("sequential", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
     build: |slot, builder| pattern(&slot.config(builder.families()), slot.path(), builder),
 };
 
-/// The pattern as a workload.
+/// Descriptor and constructor of the pattern as a workload.
 pub const WORKLOAD: Room<WorkloadFamily> = Room {
     descriptor: Descriptor::of::<timed::Timed<Config>>(
         "sequential",
@@ -109,14 +109,15 @@ fn pattern(
     }))
 }
 
-/// Streams alternate, so all are at the same position of their regions. Positions are in blocks.
+/// State of the pattern. Streams alternate, so all streams are at the same position of their regions.
+/// Positions are numbers of blocks.
 #[derive(State)]
 #[state(after = "Sequential::check_restored")]
 struct Sequential {
     #[state(skip = "from the configuration")]
     area: Area,
     operations: Operations,
-    /// Blocks of one stream.
+    /// Number of blocks per stream.
     #[state(same)]
     region: u64,
     #[state(same)]
@@ -125,9 +126,9 @@ struct Sequential {
     stride: u64,
     #[state(skip = "from the configuration")]
     wrap: Wrap,
-    /// The stream with the next turn.
+    /// Stream of the next request.
     stream: u64,
-    /// Start of the current pass of the streams.
+    /// Start position of the current pass of the streams.
     began: u64,
     position: u64,
 }
@@ -157,7 +158,7 @@ impl Sequential {
 
     fn start_over(&mut self) -> u64 {
         if self.wrap == Wrap::Shift {
-            // After a full stride, the positions repeat.
+            // After a full stride, the start positions repeat.
             self.began = (self.began + 1) % self.stride.min(self.region);
         }
         self.began

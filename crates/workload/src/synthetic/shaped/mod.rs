@@ -1,27 +1,30 @@
-//! A synthetic copy of a trace: its measured sizes, reuse, and runs, without its addresses.
+//! A synthetic copy of a trace: its sizes, reuse, and sequential runs, without its addresses.
 //!
 //! # Model
 //! The model is an LRU stack of objects. Requests belong to classes of one operation and one size. With the
-//! probability `first`, a request of a class accesses a new object. Otherwise it accesses an object of its size
-//! at a stack distance sampled from the distribution of the class, in bytes accessed since; the nearest such
-//! object. An LRU cache of any size therefore has about the miss ratio of the original trace.
+//! probability `first`, a request accesses a new object. Otherwise, it accesses the nearest object of its
+//! size at a stack distance that is sampled from the distribution of the class. The stack distance is the
+//! number of distinct bytes accessed since the last access to the object. An LRU cache of any size therefore
+//! has approximately the miss ratio of the original trace.
 //!
-//! With the probability `follow`, a request continues the previous one. It has the same class and accesses the
-//! object that followed last time, if its stack distance is similar. After a new object, it accesses the next new
-//! object, which is adjacent. Runs therefore repeat as runs, and keep their addresses in order.
+//! With the probability `follow`, a request continues the previous request. It then has the same class and
+//! accesses the object that was accessed after the previous object last time, if that object has a similar
+//! stack distance. After a new object, it accesses the next new object, which is adjacent. Sequential runs
+//! are therefore repeated with their addresses in order.
 //!
 //! # Not modeled
-//! - Popularity beyond the effect of stack distances.
-//! - Requests that partly overlap others, and changes over time.
-//! - When the `footprint` is used up, the least recently used object is taken instead of a new one.
+//! - Popularity beyond its effect on stack distances.
+//! - Requests that partially overlap, and changes over time.
+//! - A growing footprint beyond `footprint`: if it is used up, the least recently used object is accessed
+//!   instead of a new one.
 //!
 //! # Sources
 //! coffman-1973: E. Coffman, P. Denning, Operating Systems Theory, Prentice-Hall 1973, section 6.6, the LRU stack
 //! model.
 //!
 //! # Checks
-//! Shares of classes and of new objects within binomial error; a stack distance given exactly is reproduced
-//! exactly; run lengths follow `follow`; the miss-ratio curves of real traces, by `nacre trace fit`.
+//! Fractions of classes and of new objects within binomial error; a fixed stack distance is reproduced
+//! exactly; run lengths follow `follow`; miss-ratio curves of real traces, by `nacre trace fit`.
 
 mod stack;
 #[cfg(test)]
@@ -36,57 +39,58 @@ use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Bytes, Op, Random, Ranges, Ratio, Request, Time};
 use stack::Stack;
 
-/// The shape of a trace without its addresses.
+/// A synthetic copy of a trace without its addresses.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// Bytes of address space used.
+    /// Size of the address space used, in bytes.
     #[config(min = "64 KiB", max = "1 PiB")]
     pub footprint: Bytes,
     /// First address used.
     #[config(default = "0 B", max = "8192 PiB", source = "assumed: from the beginning")]
     pub start: Bytes,
-    /// Block size, the unit of distances; objects start at block boundaries.
+    /// Block size in bytes, the unit of distances. Objects start at block boundaries.
     #[config(default = "4 KiB", min = "512 B", max = "1 MiB", source = "assumed: the page of most hosts")]
     pub block: Bytes,
-    /// Probability that a request continues the one before it.
+    /// Probability that a request continues the previous request.
     #[config(default = "0 %", max = "99.99 %", source = "assumed: no runs")]
     pub follow: Ratio,
-    /// Factors on the odds of a new object (`first`), for consecutive steps of requests; they repeat. Absent
-    /// means constant odds.
+    /// Factors on the odds of a new object (`first`) for consecutive steps of requests. The factors repeat.
+    /// If absent, the odds are constant.
     pub growth: Option<Vec<f64>>,
-    /// Requests per step of `growth`.
+    /// Number of requests per step of `growth`.
     #[config(default = 10000, min = 1, source = "assumed: long against the runs of most workloads")]
     pub growth_step: u64,
-    /// Classes of requests, at most 256; their shares sum to 100 %.
+    /// Classes of requests, at most 256. Their shares sum to 100 %.
     pub group: Vec<Class>,
 }
 
 /// Requests of one operation and one size.
 #[derive(Clone, Debug, Configuration)]
 pub struct Class {
-    /// Share of the requests.
+    /// Fraction of the requests.
     #[config(max = "100 %")]
     pub share: Ratio,
     /// Operation of the requests.
     pub op: Action,
-    /// Bytes of a request.
+    /// Size of a request in bytes.
     #[config(min = "1 B", max = "1 GiB")]
     pub bytes: Bytes,
-    /// Offset of a request in its first block. If it is not 0 and a request has whole blocks, neighbors share the
-    /// block between them.
+    /// Offset of a request in its first block. If the offset is not 0 and requests have the size of whole
+    /// blocks, adjacent objects share a block.
     #[config(default = "0 B", max = "1 MiB", source = "assumed: at the beginning")]
     pub offset: Bytes,
-    /// Share of the class that accesses a new object.
+    /// Fraction of the requests of the class that access a new object.
     #[config(max = "100 %")]
     pub first: Ratio,
-    /// Quantiles of the stack distances of the others at equal steps of probability, from the smallest to the
-    /// largest, in bytes of distinct blocks accessed since. Samples between two of them are uniform.
+    /// Quantiles of the stack distances of the other requests at equal steps of probability, in ascending
+    /// order. A stack distance is the number of bytes of distinct blocks accessed since. Samples between two
+    /// quantiles are uniform.
     #[config()]
     pub distance: Option<Vec<Bytes>>,
 }
 
-/// Operation of a request of a class.
+/// Operation of the requests of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Action {
     /// A read.
@@ -95,11 +99,11 @@ pub enum Action {
     Write,
 }
 
-/// Shares may miss 100 % by this much, for thirds written with a few digits.
+/// Maximum deviation of the sum of shares from 100 %. The tolerance permits thirds written with a few digits.
 const SHARE_TOLERANCE: f64 = 1e-3;
 /// Maximum number of classes.
 const CLASSES_MAX: usize = 256;
-/// Maximum number of objects; the stack needs 24 bytes per object.
+/// Maximum number of objects. The stack needs 24 bytes per object.
 const OBJECTS_MAX: u64 = 1 << 28;
 
 fn check(config: &Config, reader: &mut Reader<'_>) {
@@ -161,13 +165,13 @@ fn check_class(place: usize, class: &Class, config: &Config, reader: &mut Reader
     }
 }
 
-/// The pattern.
+/// Descriptor and constructor of the pattern.
 pub const ROOM: Room<PatternFamily> = Room {
     descriptor: Descriptor::of::<Config>("shaped", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
     build: |slot, builder| pattern(&slot.config(builder.families()), slot.path(), builder),
 };
 
-/// The pattern as a workload.
+/// Descriptor and constructor of the pattern as a workload.
 pub const WORKLOAD: Room<WorkloadFamily> = Room {
     descriptor: Descriptor::of::<timed::Timed<Config>>("shaped", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
     build: |slot, builder| timed::build(slot, builder, pattern),
@@ -225,14 +229,14 @@ fn pattern(
     }))
 }
 
-/// A class, in blocks.
+/// A class of requests, with sizes in blocks.
 struct Kind {
     op: Op,
     bytes: u32,
     offset: u64,
     blocks: u32,
     group: usize,
-    /// Whether neighbors share the block between them.
+    /// Whether adjacent objects share a block.
     shared: bool,
     first: f64,
     distances: Vec<f64>,
@@ -240,12 +244,12 @@ struct Kind {
 
 #[derive(State)]
 struct Shaped {
-    /// The upper end of each class's share.
+    /// Cumulative shares of the classes.
     #[state(skip = "from the configuration")]
     bounds: Vec<f64>,
     #[state(skip = "from the configuration")]
     kinds: Vec<Kind>,
-    /// Factors on the odds of a new object, by step.
+    /// Factor on the odds of a new object in each step.
     #[state(skip = "from the configuration")]
     growth: Vec<f64>,
     #[state(skip = "from the configuration")]
@@ -268,7 +272,7 @@ struct Shaped {
 #[derive(Clone, Copy, Value)]
 struct Latest {
     kind: usize,
-    /// Stack position of its object; none if it was new.
+    /// Stack position of the accessed object; `None` if it was new.
     place: Option<u32>,
     run: usize,
 }
@@ -305,7 +309,7 @@ impl Shaped {
         let first = match place {
             Some(place) => self.stack.renew(group, place, blocks),
             None => {
-                // A request that does not follow another one shares no block with its neighbor.
+                // A request that does not continue another one shares no block with an adjacent object.
                 let apart = u32::from(self.kinds[kind].shared && followed.is_none());
                 let first = self.space.take(&mut run, blocks + apart) + u64::from(apart);
                 self.stack.push(group, first, blocks);
@@ -323,12 +327,12 @@ impl Shaped {
         self.bounds.partition_point(|&bound| bound <= draw).min(self.kinds.len() - 1)
     }
 
-    /// Random stack position; none for a new object.
+    /// Samples a stack position; `None` for a new object.
     fn draw_place(&mut self, kind: usize) -> Option<u32> {
         let Kind { group, blocks, first, distances, .. } = &self.kinds[kind];
         let step = ((self.given - 1) / self.growth_step) as usize;
         let more = if self.growth.is_empty() { 1.0 } else { self.growth[step % self.growth.len()] };
-        // The probability whose odds are `more` times those of `first`.
+        // Probability whose odds are `more` times those of `first`.
         let first = first * more / (1.0 - first + first * more);
         if distances.is_empty() || self.random.unit() < first {
             return None;
@@ -336,25 +340,26 @@ impl Shaped {
         let at = self.random.unit() * (distances.len() - 1) as f64;
         let (low, share) = (at as usize, at - libm::floor(at));
         let distance = distances[low] + (distances[low + 1] - distances[low]) * share;
-        // The distance includes the object's own blocks.
+        // The distance includes the blocks of the object.
         let behind = (distance - f64::from(*blocks)).max(0.0) + 0.5;
         self.stack.at_depth(*group, behind as u64)
     }
 }
 
-/// Concurrent runs of new objects; only objects of one run are neighbors.
+/// Maximum number of concurrent runs of new objects. Only objects of the same run are adjacent.
 const RUNS: usize = 16;
-/// Blocks allocated to a run at a time, and objects.
+/// Minimum number of blocks of a strip, which is the space that is allocated to a run at a time.
 const STRIP: u64 = 256;
+/// Minimum number of objects that a strip has space for.
 const OBJECTS_PER_STRIP: u64 = 8;
 
-/// Address space that is allocated from its start, in strips.
+/// Address space, which is allocated sequentially in strips.
 #[derive(State)]
 struct Space {
     #[state(same)]
     blocks: u64,
     given: u64,
-    /// For each run, the free blocks of its strip: from, to.
+    /// Start and end of the free blocks in the strip of each run.
     strips: [(u64, u64); RUNS],
 }
 
@@ -363,28 +368,29 @@ impl Space {
         Space { blocks, given: 0, strips: [(0, 0); RUNS] }
     }
 
-    /// Whether there is space for an object of this many blocks.
+    /// Whether there is space for an object of `blocks` blocks.
     fn has(&self, blocks: u32) -> bool {
         let blocks = u64::from(blocks);
         self.given + blocks <= self.blocks || self.strips.iter().any(|(from, to)| from + blocks <= *to)
     }
 
-    /// Allocates the first block of an object, in its run if that has space.
+    /// Allocates an object and returns its first block. The object is in its run if the strip of the run has
+    /// space.
     fn take(&mut self, run: &mut usize, blocks: u32) -> u64 {
         let blocks = u64::from(blocks);
         let (from, to) = self.strips[*run];
         if from + blocks > to {
             if self.given + blocks <= self.blocks {
                 let strip = STRIP.max(blocks * OBJECTS_PER_STRIP).min(self.blocks - self.given);
-                // A strip that starts where the old one ends continues it.
+                // A strip that starts at the end of the previous one extends it.
                 let from = if to == self.given { from } else { self.given };
                 self.given += strip;
                 self.strips[*run] = (from, self.given);
             } else {
                 match self.strips.iter().position(|(from, to)| from + blocks <= *to) {
                     Some(room) => *run = room,
-                    // Nothing of this size was ever accessed and there is no space: restart over earlier
-                    // objects.
+                    // No object of this size was ever accessed and there is no space, so allocation restarts
+                    // over earlier objects.
                     None => self.strips[*run] = (0, self.blocks),
                 }
             }

@@ -1,30 +1,31 @@
-//! An LRU stack of objects of several sizes, searchable by depth.
+//! An LRU stack of objects of several sizes that can be searched by depth.
 //!
-//! Each access takes the next position of a row; a position holds an object while it is the object's latest.
-//! A Fenwick tree (P. Fenwick, A new data structure for cumulative frequency tables, Software: Practice and
-//! Experience 24(3), 1994) sums the blocks of the objects by position, and an ordered set for each size finds
-//! the nearest position of that size. When the row is full, objects are compacted in order.
+//! Each access uses the next position of a row. A position holds an object until the object is accessed
+//! again. A Fenwick tree (P. Fenwick, A new data structure for cumulative frequency tables, Software:
+//! Practice and Experience 24(3), 1994) sums the blocks of the objects over positions. For each size, an
+//! ordered set finds the nearest position with an object of that size. When the row is full, objects are
+//! compacted in order.
 
 use nacre_kernel::state::State;
 use std::collections::BTreeSet;
 
-/// Positions of the smallest row.
+/// Minimum number of positions of a row.
 const PLACES_MIN: usize = 1 << 12;
 
-/// Maximum distance in blocks between consecutive objects of a run, because of other runs in between.
+/// Maximum distance in blocks between consecutive objects of a run, which allows for objects of other runs.
 const BETWEEN_MAX: u64 = 256;
 
-/// The objects; the latest accessed is at the end of the row.
+/// The objects. The most recently accessed object is at the end of the row.
 #[derive(State)]
 #[state(after = "Stack::check_restored")]
 pub(super) struct Stack {
-    /// By position: first block and size in blocks; zero blocks at an empty position.
+    /// First block and number of blocks of the object at each position; zero blocks at an empty position.
     #[state(varies)]
     objects: Vec<(u64, u32)>,
     /// Sums of blocks over positions, as a Fenwick tree.
     #[state(varies)]
     sums: Vec<u64>,
-    /// By group: positions of its objects.
+    /// Positions of the objects of each group.
     groups: Vec<BTreeSet<u32>>,
     next: usize,
     held: usize,
@@ -32,7 +33,7 @@ pub(super) struct Stack {
 }
 
 impl Stack {
-    /// An empty stack for this many object sizes.
+    /// Creates an empty stack for `groups` object sizes.
     pub(super) fn new(groups: usize) -> Stack {
         let groups = vec![BTreeSet::new(); groups];
         let (objects, sums) = (vec![(0, 0); PLACES_MIN], vec![0; PLACES_MIN + 1]);
@@ -48,7 +49,8 @@ impl Stack {
         }
     }
 
-    /// The position of the object of `group` nearest to the depth of `behind` blocks; none if there is none.
+    /// Position of the object of `group` that is nearest to a depth of `behind` blocks; `None` if the group
+    /// is empty.
     pub(super) fn at_depth(&self, group: usize, behind: u64) -> Option<u32> {
         let target = self.place_below(self.blocks.saturating_sub(behind)) as u32;
         let group = &self.groups[group];
@@ -63,14 +65,14 @@ impl Stack {
         }
     }
 
-    /// The object of `group` that was accessed next after the one at `place`, if it is close.
+    /// Position of the object of `group` that was accessed next after the object at `place`, if it is close.
     pub(super) fn following(&self, group: usize, place: u32) -> Option<u32> {
         let &next = self.groups[group].range(place + 1..).next()?;
         let between = self.before(next as usize) - self.before(place as usize);
         (between <= BETWEEN_MAX).then_some(next)
     }
 
-    /// The least recently accessed object of `group`.
+    /// Position of the least recently accessed object of `group`.
     pub(super) fn oldest(&self, group: usize) -> Option<u32> {
         self.groups[group].first().copied()
     }
@@ -82,7 +84,7 @@ impl Stack {
         self.held += 1;
     }
 
-    /// Moves the object at `place` to the top; returns its first block.
+    /// Moves the object at `place` to the top and returns its first block.
     pub(super) fn renew(&mut self, group: usize, place: u32, blocks: u32) -> u64 {
         let (first, held) = std::mem::take(&mut self.objects[place as usize]);
         assert_eq!(held, blocks, "objects of a group have one size");
@@ -110,7 +112,7 @@ impl Stack {
         }
     }
 
-    /// Blocks of the objects before `place`.
+    /// Number of blocks of the objects before `place`.
     fn before(&self, place: usize) -> u64 {
         let (mut node, mut sum) = (place, 0u64);
         while node > 0 {
@@ -134,7 +136,7 @@ impl Stack {
         place.min(self.objects.len() - 1)
     }
 
-    /// Compacts the objects if the row is full. Positions change but keep their order.
+    /// Compacts the objects if the row is full. Positions change, but their order does not.
     fn make_room(&mut self) {
         if self.next < self.objects.len() {
             return;

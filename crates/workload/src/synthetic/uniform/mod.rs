@@ -1,19 +1,20 @@
 //! Uniform access: all blocks have the same probability.
 //!
 //! # Model
-//! Requests are independent, of one size, and aligned to it. Each block of the footprint has the same
-//! probability. This is the worst case for caches, and the assumption of most closed forms of garbage collection.
+//! Requests are independent, have equal sizes, and are aligned to their size. All blocks of the footprint
+//! have the same probability. This is the worst case for caches, and the assumption of most closed forms of
+//! garbage collection.
 //!
 //! # Not modeled
-//! Locality; mixed sizes (use a `mix`).
+//! Locality, and mixed request sizes (use a `mix`).
 //!
 //! # Sources
-//! desnoyers-2012: P. Desnoyers, Analytic modeling of SSD write performance, uses it as its first workload. The
-//! default operation is a read, as in fio (fio, `readwrite`).
+//! desnoyers-2012: P. Desnoyers, Analytic modeling of SSD write performance: its first workload. The default
+//! operation is a read, as in fio (fio, `readwrite`).
 //!
 //! # Checks
-//! Chi-square over the blocks; shares of reads and trims within binomial error; the addresses do not depend on
-//! the shares.
+//! Chi-square over the blocks; fractions of reads and trims within binomial error; the addresses do not
+//! depend on these fractions.
 
 use super::{Pattern, PatternFamily, access::Access, area::Area, operations::Operations, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};
@@ -21,7 +22,7 @@ use nacre_config::{Configuration, Descriptor, Problems, Room};
 use nacre_kernel::state::State;
 use nacre_kernel::{Random, Ranges, Request};
 
-/// Every block equally likely.
+/// Uniform access to all blocks.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
     /// Addresses and operations.
@@ -29,13 +30,13 @@ pub struct Config {
     pub access: Access,
 }
 
-/// The pattern.
+/// Descriptor and constructor of the pattern.
 pub const ROOM: Room<PatternFamily> = Room {
     descriptor: Descriptor::of::<Config>("uniform", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
     build: |slot, builder| pattern(&slot.config(builder.families()), slot.path(), builder),
 };
 
-/// The pattern as a workload.
+/// Descriptor and constructor of the pattern as a workload.
 pub const WORKLOAD: Room<WorkloadFamily> = Room {
     descriptor: Descriptor::of::<timed::Timed<Config>>(
         "uniform",

@@ -1,9 +1,9 @@
-//! Zipf access: a few blocks are requested often, most rarely.
+//! Zipf access: a few blocks are accessed often, and most blocks rarely.
 //!
 //! # Model
-//! Requests are independent, of one size, and aligned to it. The block of rank k is requested in proportion to
-//! k^-theta, for any theta of zero (uniform) or more. Ranks are scattered over the footprint by a permutation, so
-//! that hot blocks are not adjacent, unless `scatter` is off.
+//! Requests are independent, have equal sizes, and are aligned to their size. The block of rank k has a
+//! probability proportional to k^-theta, for any theta of at least zero (uniform). A permutation scatters the
+//! ranks over the footprint, so that hot blocks are not adjacent, unless `scatter` is off.
 //!
 //! # Not modeled
 //! Popularity that changes over time, and any correlation between consecutive requests.
@@ -14,9 +14,9 @@
 //! measure 0.64 to 0.83.
 //!
 //! # Checks
-//! Chi-square against the exact probabilities at theta from 0 to 3 and on both sides of 1. The share of the first
-//! ranks of 2^40 blocks against Euler-Maclaurin sums. The LRU hit ratio of 10,000 blocks at theta 0.8 with a
-//! cache of 1,000 against Che's approximation, 0.4367.
+//! Chi-square against the exact probabilities at theta from 0 to 3 and on both sides of 1. The probability of
+//! the first ranks of 2^40 blocks against Euler-Maclaurin sums. The LRU hit ratio of 10,000 blocks at theta
+//! 0.8 with a cache of 1,000 against Che's approximation, 0.4367.
 
 use super::{Pattern, PatternFamily, access::Access, area::Area, operations::Operations, timed};
 use super::{ranks::Ranks, scatter::Scatter};
@@ -25,27 +25,27 @@ use nacre_config::{Configuration, Descriptor, Problems, Room};
 use nacre_kernel::state::State;
 use nacre_kernel::{Random, Ranges, Request};
 
-/// A few blocks often, most hardly ever.
+/// Accesses with a Zipf distribution.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
     /// Addresses and operations.
     #[config(flatten)]
     pub access: Access,
-    /// Exponent of Zipf's law: 0 is uniform, about 1 is usual, more is more skewed.
+    /// Exponent of Zipf's law: 0 is uniform, values around 1 are common, and higher values are more skewed.
     #[config(default = 0.99, min = 0, max = 10, source = "paper: ycsb-2010, its Zipfian constant")]
     pub theta: f64,
-    /// Whether hot blocks are scattered over the footprint; if not, the hottest comes first.
+    /// Whether hot blocks are scattered over the footprint. Otherwise, blocks are in order of popularity.
     #[config(default = true, source = "paper: ycsb-2010, its scrambled Zipfian")]
     pub scatter: bool,
 }
 
-/// The pattern.
+/// Descriptor and constructor of the pattern.
 pub const ROOM: Room<PatternFamily> = Room {
     descriptor: Descriptor::of::<Config>("zipf", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
     build: |slot, builder| pattern(&slot.config(builder.families()), slot.path(), builder),
 };
 
-/// The pattern as a workload.
+/// Descriptor and constructor of the pattern as a workload.
 pub const WORKLOAD: Room<WorkloadFamily> = Room {
     descriptor: Descriptor::of::<timed::Timed<Config>>("zipf", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
     build: |slot, builder| timed::build(slot, builder, pattern),

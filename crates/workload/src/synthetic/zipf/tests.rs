@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 const SETTINGS: &str =
     "kind = \"zipf\"\nrequests = 200_000\nfootprint = \"40_000 KiB\"\nread_share = \"0 %\"";
 
-/// The sum of k^-theta for k from 1 to `items`, by Euler-Maclaurin past the first thousand.
+/// Sum of k^-theta for k from 1 to `items`, computed with the Euler-Maclaurin formula beyond the first
+/// thousand terms.
 fn zeta(items: u64, theta: f64) -> f64 {
     let exact = items.min(1000);
     let head: f64 = (1..=exact).map(|k| libm::pow(k as f64, -theta)).sum();
@@ -64,7 +65,7 @@ fn a_trillion_items_keep_the_law_at_both_ends() {
 #[test]
 fn an_lru_cache_hits_as_often_as_ches_approximation_says() {
     let settings = format!("{SETTINGS}\ntheta = 0.8");
-    // Blocks by their last use; the least recently used one is evicted.
+    // Blocks ordered by their last use. The least recently used block is evicted.
     let (mut last_use, mut by_use) = (BTreeMap::new(), BTreeMap::new());
     let (mut hits, mut counted) = (0u32, 0u32);
     for (now, request) in requests(&settings).iter().enumerate() {
@@ -80,7 +81,8 @@ fn an_lru_cache_hits_as_often_as_ches_approximation_says() {
         hits += u32::from(now >= 20_000 && before.is_some());
     }
     let ratio = f64::from(hits) / f64::from(counted);
-    // Che: sum of 1 - exp(-p T) = C; hit ratio = sum of p (1 - exp(-p T)). 180,000 samples: 5 * 0.12 %.
+    // Che's approximation: the sum of 1 - exp(-p T) is C, and the hit ratio is the sum of p (1 - exp(-p T)).
+    // With 180,000 samples, the tolerance is 5 * 0.12 %.
     assert!((ratio - 0.4367).abs() < 0.006, "hit ratio {ratio}");
 }
 

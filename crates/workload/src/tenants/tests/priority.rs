@@ -1,9 +1,9 @@
-//! Priority classes of tenants that wait for slots: the law of non-preemptive priority.
+//! Priority classes of tenants that wait for slots, against the closed form of non-preemptive priority.
 
 use super::*;
 use nacre_kernel::Streams;
 
-/// Mean wait of a tenant, and its number of requests.
+/// Mean waiting time of a tenant, and its number of requests.
 #[derive(Clone, Copy, Default)]
 struct Waited {
     requests: f64,
@@ -16,7 +16,8 @@ impl Waited {
     }
 }
 
-/// Tenants with these arrivals and priorities, `requests` each, that share this number of slots.
+/// Settings of tenants with these arrivals and priorities, `requests` requests each, that share `places`
+/// slots.
 fn tenants(places: u32, requests: u64, of: &[(&str, &str)]) -> String {
     let tenant = |(number, (arrival, priority)): (usize, &(&str, &str))| {
         format!(
@@ -28,7 +29,8 @@ fn tenants(places: u32, requests: u64, of: &[(&str, &str)]) -> String {
     format!("kind = \"tenants\"\nplaces = {places}\n{tenants}")
 }
 
-/// Waits of `count` tenants until the first one has ended, with `service` as time of a tenant's request.
+/// Waiting times of `count` tenants until the first tenant has ended. `service` returns the service time of a
+/// tenant's request.
 fn waits(settings: &str, count: usize, mut service: impl FnMut(usize) -> Time) -> Vec<Waited> {
     let mut asked = workload(settings, 1).unwrap();
     let (mut host, mut all) = (Host::default(), vec![Waited::default(); count]);
@@ -50,8 +52,8 @@ fn close(what: &str, measured: f64, law: f64, tolerance: f64) {
     assert!((measured / law - 1.0).abs() < tolerance, "{what}: {measured}, by the law {law}");
 }
 
-/// Cobham 1954: class k waits R / ((1 - s_(k-1)) (1 - s_k)), where s_k is the load of this class and all
-/// before it, and R is half the sum of rates times mean squares of service times.
+/// Class k waits for R / ((1 - s_(k-1)) (1 - s_k)), where s_k is the load of this class and all higher
+/// classes, and R is half the sum of rates times mean squares of service times (cobham-1954).
 #[test]
 fn each_class_waits_as_the_law_of_priority_without_preemption_says() {
     let services = [50e-6, 100e-6, 200e-6];
@@ -80,7 +82,7 @@ fn each_class_waits_as_the_law_of_priority_without_preemption_says() {
 #[test]
 fn with_several_places_all_together_wait_as_long_as_without_classes() {
     let service = Time::from_us(100);
-    // 4 slots at a load of 0.9.
+    // The load of 4 slots is 0.9.
     let of = |high, low| {
         [("kind = \"poisson\", rate = \"9 kHz\"", high), ("kind = \"poisson\", rate = \"27 kHz\"", low)]
     };
@@ -101,7 +103,7 @@ fn of_one_class_each_tenant_gets_its_turn_however_much_it_asks_for() {
         [("kind = \"closed\", queue_depth = 64", "high"), ("kind = \"closed\", queue_depth = 4", "high")];
     let found = waits(&tenants(4, 10_000, &of), 2, |_| Time::from_us(100));
     close("requests done", found[0].requests, found[1].requests, 0.001);
-    // A third, lower tenant gets no slot as long as these have requests.
+    // A third tenant of lower priority gets no slot while the other tenants have requests.
     let of = [of[0], of[1], ("kind = \"closed\", queue_depth = 4", "medium")];
     let found = waits(&tenants(4, 10_000, &of), 3, |_| Time::from_us(100));
     assert_eq!(found[2].requests, 0.0);
@@ -137,8 +139,9 @@ fn a_class_without_places_is_refused() {
     );
 }
 
-/// By hand: one slot, a closed loop with low priority, and an urgent request every 100 us. A completion
-/// before the next arrival gives the slot to the waiting request; a later one gives it to the urgent request.
+/// Calculated by hand for one slot, a closed loop with low priority, and an urgent request every 100 us. A
+/// completion before the next arrival assigns the slot to the waiting request. A later completion assigns it
+/// to the urgent request.
 #[test]
 fn a_place_goes_to_whoever_waits_when_a_request_completes() {
     let of =
@@ -154,13 +157,13 @@ fn a_place_goes_to_whoever_waits_when_a_request_completes() {
         .map(|issued| (issued.request.volume, us(issued.request.arrival), us(issued.waited)))
         .collect();
     let expected = [
-        // Both arrive at 0.
+        // Both requests arrive at time 0.
         (1, 0, 0),
         (0, 30, 30),
-        // It completes at 35 us, long before the next arrival.
+        // The first request completes at 35 us, long before the next arrival.
         (0, 35, 0),
         (0, 85, 0),
-        // The arrival at 100 us and the loop's next request wait until 125 us.
+        // The arrival at 100 us and the next request of the closed loop wait until 125 us.
         (1, 125, 25),
         (0, 135, 10),
         (1, 200, 0),

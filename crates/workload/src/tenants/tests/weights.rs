@@ -1,12 +1,12 @@
-//! Classes of tenants with weights: weighted round robin with an urgent class.
+//! Priority classes with weights: weighted round robin with an urgent class.
 
 use super::*;
 use nacre_kernel::Streams;
 
 const CLASSES: [&str; 4] = ["urgent", "high", "medium", "low"];
 
-/// Tenants with these arrivals and classes that share this number of slots, with the weights of the three
-/// lower classes.
+/// Settings of tenants with these arrivals and classes that share `places` slots, with the weights of the
+/// three lower classes.
 fn tenants(places: u32, weights: [u32; 3], requests: u64, of: &[(&str, &str)]) -> String {
     let tenant = |(number, (arrival, class)): (usize, &(&str, &str))| {
         format!(
@@ -21,7 +21,7 @@ fn tenants(places: u32, weights: [u32; 3], requests: u64, of: &[(&str, &str)]) -
     )
 }
 
-/// The tenants of the first `count` issued requests.
+/// Returns the tenants of the first `count` issued requests.
 fn issued(settings: &str, count: usize, mut service: impl FnMut() -> Time) -> Vec<u32> {
     let mut asked = workload(settings, 1).unwrap();
     let mut host = Host::default();
@@ -33,8 +33,8 @@ fn issued(settings: &str, count: usize, mut service: impl FnMut() -> Time) -> Ve
 
 const CLOSED: &str = "kind = \"closed\", queue_depth = 16";
 
-/// Classes that always have requests are served by their weights in every round; two tenants of one class
-/// share its slots.
+/// Classes that always have requests are served in proportion to their weights in every round. Two tenants of
+/// one class share its slots.
 #[test]
 fn classes_that_always_ask_get_their_weights() {
     let of = [(CLOSED, "low"), (CLOSED, "high"), (CLOSED, "medium"), (CLOSED, "medium")];
@@ -57,8 +57,8 @@ fn classes_that_always_ask_get_their_weights() {
     }
 }
 
-/// A round as a list: each class has as many entries as its weight. The next entry whose class has a request
-/// is served; entries before it are skipped.
+/// Reference: a round is a list in which each class has as many entries as its weight. The next entry whose
+/// class has a request is served, and entries before it are skipped.
 struct Turns {
     entries: Vec<usize>,
     at: usize,
@@ -72,7 +72,7 @@ impl Turns {
                 self.at = (self.at + 1) % self.entries.len();
                 return class;
             }
-            // The class loses the rest of its turn.
+            // The class loses the remaining slots of its weight.
             while self.entries[self.at] == class {
                 self.at = (self.at + 1) % self.entries.len();
             }
@@ -80,7 +80,7 @@ impl Turns {
     }
 }
 
-/// One slot and requests with arrivals known in advance: the service order by lists alone.
+/// One slot and requests with arrivals known in advance: the service order must match the reference list.
 #[test]
 fn every_choice_is_that_of_turns_written_out() {
     let weights = [3, 2, 1];

@@ -1,18 +1,18 @@
 //! Alibaba's block traces of 2020: a thousand cloud volumes over a month.
 //!
 //! # Model
-//! Lines `device_id,opcode,offset,length,timestamp` without a header: a number, R or W, bytes, bytes,
-//! microseconds. Each device is a volume. Several files are parts of one recording.
+//! Each line is `device_id,opcode,offset,length,timestamp`: a number, R or W, bytes, bytes, and microseconds.
+//! There is no header. Each device is a volume. Several files are parts of one recording.
 //!
 //! # Not modeled
-//! The capacities in `device_size.csv`.
+//! Capacities in `device_size.csv`.
 //!
 //! # Sources
 //! Li et al., "An In-Depth Analysis of Cloud Block Storage Workloads in Large-Scale Production", IISWC 2020;
 //! github.com/alibaba/block-traces.
 //!
 //! # Checks
-//! Lines written by hand.
+//! Handwritten lines.
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, LineFormat, Lines, share_of_lines};
@@ -22,7 +22,7 @@ use crate::trace::volumes::Volumes;
 use crate::trace::{Format, OpenOptions, Several, TimeUnit};
 use nacre_kernel::{Op, Request};
 
-/// The entry of this format in the table.
+/// Descriptor of the trace format.
 pub static FORMAT: Format = Format {
     kind: "alibaba",
     summary: "Alibaba 2020 CSV: device, R or W, offset, length, microseconds",

@@ -1,19 +1,19 @@
 //! The `.lis` traces of the ARC paper.
 //!
 //! # Model
-//! Lines `start count ignored number`, separated by blanks: a read of `count` pages from page `start` on. Pages
-//! have 512 B unless the user gives another size.
+//! Each line is `start count ignored number`, separated by blanks: a read of `count` pages starting at page
+//! `start`. Pages have 512 B unless the user gives another size.
 //!
 //! # Not modeled
-//! The format has neither times nor writes. All requests are reads that arrive at time zero, and the notes report
-//! this.
+//! Times and writes, which the format does not have. All requests are reads that arrive at time zero, and the
+//! notes report this.
 //!
 //! # Sources
-//! Megiddo and Modha, "ARC: A Self-Tuning, Low Overhead Replacement Cache", FAST 2003, and the description that
-//! came with its traces.
+//! Megiddo and Modha, "ARC: A Self-Tuning, Low Overhead Replacement Cache", FAST 2003, and the description
+//! distributed with its traces.
 //!
 //! # Checks
-//! Lines written by hand.
+//! Handwritten lines.
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, LineFormat, Lines, share_of_lines};
@@ -23,7 +23,7 @@ use crate::trace::volumes::Volumes;
 use crate::trace::{Format, OpenOptions, Several};
 use nacre_kernel::{Op, Request};
 
-/// The entry of this format in the table.
+/// Descriptor of the trace format.
 pub static FORMAT: Format = Format {
     kind: "arc",
     summary: "ARC .lis: start page, pages, ignored, number; neither times nor writes",

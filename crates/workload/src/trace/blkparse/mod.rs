@@ -1,27 +1,29 @@
 //! Default text output of blkparse: events of the Linux block layer.
 //!
 //! # Model
-//! Lines `major,minor cpu sequence seconds pid ACTION RWBS sector + sectors [process]`. The lines of one action
-//! are the requests: queued (Q), issued to the driver (D), or completed (C).
+//! Each line is `major,minor cpu sequence seconds pid ACTION RWBS sector + sectors [process]`. The lines with
+//! one action are the requests: queued (Q), issued to the driver (D), or completed (C).
 //!
-//! - In RWBS, the letter R, W, or D (discard) after an optional F (flush) is the operation. ZA (zone append) is a
-//!   write. A flush without data is a flush.
+//! - In RWBS, the letter R, W, or D (discard) after an optional F (flush) is the operation. ZA (zone append)
+//!   is a write. F without data is a flush.
 //! - Sectors have 512 B. Each device is a volume.
-//! - Lines of other actions, commands without a sector, and the summary at the end count as skipped.
-//! - Events of the chosen action that are not requests are skipped with a note that counts them: zone management
-//!   (ZR, ZRA, ZO, ZC, and ZF), and commands without an operation (N). An unknown operation is a bad record.
+//! - Lines with other actions, commands without a sector, and the summary at the end count as skipped.
+//! - Events with the selected action that are not requests are skipped, and a note counts them: zone
+//!   management (ZR, ZRA, ZO, ZC, and ZF), and commands without an operation (N). An unknown operation is a
+//!   bad record.
 //!
 //! # Not modeled
-//! The flush before a write with data, forced unit access, merges, and remapping. A request counts wherever the
-//! chosen action shows it: a trace of both a partition and its disk under Q has it once for each. A zone reset
-//! discards its zone but is not a trim here, because its line does not give the size of the zone.
+//! The flush before a write with data, forced unit access, merges, and remapping. Every event with the
+//! selected action counts: a trace of both a partition and its disk with action Q has each request twice. A
+//! zone reset discards its zone but is not converted to a trim, because its line does not contain the zone
+//! size.
 //!
 //! # Sources
 //! blkparse(1) and `blkparse_fmt.c` of blktrace 1.3; `blk_fill_rwbs` in Linux 6.17, `kernel/trace/blktrace.c`,
 //! for zones.
 //!
 //! # Checks
-//! Lines of every kind written by hand, and samples under Q and D.
+//! Handwritten lines of every type, and samples with actions Q and D.
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, LineFormat, Lines};
@@ -32,7 +34,7 @@ use crate::trace::volumes::Volumes;
 use crate::trace::{Format, Head, OpenOptions, Several, TimeUnit};
 use nacre_kernel::{Op, Request};
 
-/// The entry of this format in the table.
+/// Descriptor of the trace format.
 pub static FORMAT: Format = Format {
     kind: "blkparse",
     summary: "blkparse text of Linux blktrace: one action (Q, D or C) counts",
@@ -66,7 +68,7 @@ fn score(head: Head<'_>) -> u8 {
     (events * 100).checked_div(lines).unwrap_or(0) as u8
 }
 
-/// Whether the head contains a queue event.
+/// Whether the head of the file contains a queue event.
 fn has_queue(head: Head<'_>) -> bool {
     head.lines().any(|line| Event::parse(line).is_ok_and(|event| event.action == b"Q"))
 }
@@ -74,12 +76,12 @@ fn has_queue(head: Head<'_>) -> bool {
 struct BlkParse {
     action: u8,
     summary: bool,
-    /// Events of the action that are no requests.
+    /// Events with the selected action that are not requests.
     left_out: LeftOut,
     clock: Clock,
 }
 
-/// The fields of a line that every event has.
+/// Fields that the line of every event has.
 struct Event<'a> {
     device: u64,
     time_ps: u128,
@@ -175,7 +177,7 @@ impl LineFormat for BlkParse {
     }
 }
 
-/// The operation at the head of an RWBS that moves no data.
+/// Name of the operation of an RWBS field that moves no data.
 fn management(rwbs: &[u8]) -> &'static str {
     match rwbs {
         [b'Z', b'R', b'A', ..] => "ZRA (all zones reset)",

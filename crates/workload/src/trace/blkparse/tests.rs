@@ -1,4 +1,4 @@
-//! Lines written by hand.
+//! Tests with handwritten lines.
 
 use crate::trace::testing::{read_several, request};
 use crate::trace::{Action, Options};

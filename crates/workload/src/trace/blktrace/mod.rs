@@ -1,26 +1,26 @@
-//! Binary events of Linux blktrace, one file per processor.
+//! Binary events of Linux blktrace, with one file per processor.
 //!
 //! # Model
-//! Records of 48 bytes, little-endian: `u32 magic, u32 sequence, u64 time (ns), u64 sector, u32 bytes, u32
-//! action, u32 pid, u32 device, u32 cpu, u16 error, u16 pdu_len`. Each is followed by `pdu_len` bytes. The magic
-//! number is 0x65617400 with the version, 7, in its low byte. The low half of the action is the event, and the
-//! high half is a set of categories.
+//! Records have 48 bytes in little-endian order: `u32 magic, u32 sequence, u64 time (ns), u64 sector, u32
+//! bytes, u32 action, u32 pid, u32 device, u32 cpu, u16 error, u16 pdu_len`. Each is followed by `pdu_len`
+//! bytes. The magic number is 0x65617400 with the version, 7, in its low byte. The low half of the action is
+//! the event, and the high half is a set of categories.
 //!
-//! Events of one kind are the requests: queued (1, Q), issued to the driver (7, D), or completed (8, C). The
-//! category discard is a trim, write is a write, flush without bytes is a flush, and all others are reads. A zone
-//! append is a write of its bytes. Each device (`major << 20 | minor`) is a volume. Files of several processors
-//! are merged by time.
+//! The events of one type are the requests: queued (1, Q), issued to the driver (7, D), or completed (8, C).
+//! Events of category discard are trims, those of category write are writes, those of category flush without
+//! bytes are flushes, and all others are reads. A zone append is a write of its bytes. Each device (`major <<
+//! 20 | minor`) is a volume. Files of several processors are merged by time.
 //!
 //! # Not modeled
-//! Notes, SCSI passthrough commands, other events, and events without bytes: they count as skipped. Passthrough
-//! commands and writes without bytes (zone management) are reported in a note. Big-endian files are not
+//! Notes, SCSI passthrough commands, other events, and events without bytes, which count as skipped. A note
+//! reports passthrough commands and writes without bytes (zone management). Big-endian files are not
 //! supported.
 //!
 //! # Sources
 //! Linux, `include/uapi/linux/blktrace_api.h`; blktrace(8).
 //!
 //! # Checks
-//! Records written by hand, several processors, damage, and a sample.
+//! Handwritten records, several processors, damaged files, and a sample.
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::Decoder;
@@ -33,7 +33,7 @@ use crate::trace::volumes::Volumes;
 use crate::trace::{Action, Format, Head, Several, TimeUnit};
 use nacre_kernel::{Op, Request};
 
-/// The entry of this format in the table.
+/// Descriptor of the trace format.
 pub static FORMAT: Format = Format {
     kind: "blktrace",
     summary: "Linux blktrace, binary, one file per processor: one action (Q, D or C) counts",
@@ -49,7 +49,7 @@ pub static FORMAT: Format = Format {
     create: None,
 };
 
-/// The first bytes of every record: version 7 and "tae".
+/// First bytes of every record: version 7 and "tae".
 const MAGIC: [u8; 4] = [7, b't', b'a', b'e'];
 const RECORD: usize = 48;
 
@@ -67,7 +67,7 @@ fn event(action: Action) -> u32 {
     }
 }
 
-/// Whether the head contains a queue event.
+/// Whether the head of the file contains a queue event.
 fn has_queue(head: Head<'_>) -> bool {
     let mut rest = head.bytes;
     while let Some(record) = rest.first_chunk::<RECORD>() {
@@ -117,7 +117,7 @@ impl Reader {
             _ if bytes == 0 && action & FLUSH != 0 => {
                 return Ok(Some(flush(self.clock.place(ps)?, volume)));
             }
-            // The end of an empty flush shows as a read of nothing.
+            // The completion of an empty flush appears as a read of zero bytes.
             _ if bytes == 0 => {
                 if action & WRITE != 0 {
                     self.left_out.add("writes without bytes".into());
@@ -150,7 +150,7 @@ impl Decoder for Reader {
             } else if got < RECORD {
                 Some(Fault("the file ends within a record"))
             } else if record[..4] != MAGIC {
-                // Without its length the start of the next record is unknown.
+                // Without the length of this record, the start of the next record is unknown.
                 Some(Fault(
                     "a record does not begin with 07 't' 'a' 'e' (version 7, little-endian); what follows cannot be read",
                 ))

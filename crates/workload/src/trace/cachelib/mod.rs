@@ -1,21 +1,21 @@
 //! CacheLib's block traces: chunks of Meta's Tectonic file system.
 //!
 //! # Model
-//! CSV with the header
+//! The format is CSV with the header
 //! `op_time,block_id,block_id_size,io_size,io_offset,user_name,user_namespace,op_name,op_count,host_name,rs_shard_id`,
 //! in any order of columns. Time is in seconds; size and offset are in bytes within a block. Operations whose
-//! name starts with `get` are reads, with `put` writes. A block id is opaque, so each block gets a range of 16
-//! MiB in order of first appearance (blocks have 8 MiB and checksums). Addresses are exact within a block and
-//! never alias.
+//! name starts with `get` are reads, and those with `put` are writes. A block id is opaque, so each block is
+//! assigned a range of 16 MiB in order of first appearance (a block has 8 MiB and checksums). Addresses are
+//! exact within a block, and blocks never overlap.
 //!
 //! # Not modeled
-//! Users, hosts, and shards. `op_count`: a line is one request, and the notes count the lines that represent
-//! more.
+//! Users, hosts, and shards. `op_count` is ignored: a line is one request, and the notes count the lines that
+//! represent several requests.
 //!
 //! # Sources
 //! cachelib.org, "Evaluating SSD hardware for Facebook workloads" and its traces.
 //!
-//! # Checks
+//! Handwritten lines, another column order, and CacheLib's sample.
 //! Lines written by hand, another order of columns, and CacheLib's sample.
 
 use crate::trace::clock::Clock;
@@ -27,7 +27,7 @@ use crate::trace::{Format, Head, OpenOptions, Several, TimeUnit};
 use nacre_kernel::{Op, Request};
 use rustc_hash::FxHashMap;
 
-/// The entry of this format in the table.
+/// Descriptor of the trace format.
 pub static FORMAT: Format = Format {
     kind: "cachelib",
     summary: "CacheLib block chunk CSV with header: seconds, block id, size, offset, get or put",
@@ -43,10 +43,10 @@ pub static FORMAT: Format = Format {
     create: None,
 };
 
-/// Spacing of blocks.
+/// Distance between blocks in bytes.
 const PLACE_BYTES: u64 = 16 << 20;
-/// Maximum number of different blocks, a bound on memory: 5 GiB of table. A week of Tectonic has some
-/// millions.
+/// Maximum number of distinct blocks, which bounds the table to 5 GiB of memory. A week of Tectonic has
+/// several million.
 const MOST_BLOCKS: usize = 1 << 26;
 
 const NAMES: [&[u8]; 6] = [b"op_time", b"block_id", b"io_size", b"io_offset", b"op_name", b"op_count"];
@@ -64,7 +64,7 @@ fn score(head: Head<'_>) -> u8 {
 
 struct CacheLib {
     unit_ps: u64,
-    /// The column of each of [`NAMES`].
+    /// Column of each of [`NAMES`].
     columns: [usize; 6],
     blocks: FxHashMap<Box<[u8]>, u32>,
     repeated: u64,
@@ -78,7 +78,7 @@ impl CacheLib {
     }
 }
 
-/// Columns of [`NAMES`] in a header; `None` for other lines.
+/// Columns of [`NAMES`] in a header line; `None` for other lines.
 fn columns(line: &[u8]) -> Option<[usize; 6]> {
     let names: Vec<&[u8]> = line.split(|&b| b == b',').map(<[u8]>::trim_ascii).collect();
     let mut columns = [0; 6];

@@ -1,18 +1,18 @@
 //! DiskSim's ASCII traces.
 //!
 //! # Model
-//! Lines `time device block count flags`, separated by blanks: decimal milliseconds, sectors of 512 B, and flags
-//! whose bit 0 is set for a read. Each device is a volume.
+//! Each line is `time device block count flags`, separated by blanks: decimal milliseconds, sectors of 512 B,
+//! and flags whose bit 0 is set for a read. Each device is a volume.
 //!
 //! # Not modeled
-//! The other flags (order, time criticality), which no host of Nacre has.
+//! The other flags (order and time criticality), which the hosts of Nacre do not have.
 //!
 //! # Sources
 //! Bucy, Schindler, Schlosser and Ganger, "The DiskSim Simulation Environment Version 4.0 Reference Manual",
 //! CMU-PDL-08-101, section on trace formats.
 //!
 //! # Checks
-//! Lines written by hand, flags beyond bit 0, and the sample of Microsoft's SSD extension.
+//! Handwritten lines, flags beyond bit 0, and the sample of Microsoft's SSD extension.
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, LineFormat, Lines, share_of_lines};
@@ -22,7 +22,7 @@ use crate::trace::volumes::Volumes;
 use crate::trace::{Format, Head, OpenOptions, Several, TimeUnit};
 use nacre_kernel::{Op, Request};
 
-/// The entry of this format in the table.
+/// Descriptor of the trace format.
 pub static FORMAT: Format = Format {
     kind: "disksim",
     summary: "DiskSim ASCII: milliseconds, device, block, sectors, flags with bit 0 for reads",
@@ -42,7 +42,7 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Decoder>, TraceError> {
     Ok(Box::new(Lines::new(DiskSim::new(options.unit.picoseconds()))))
 }
 
-/// Times without any decimal point indicate SSDsim.
+/// Times without a decimal point indicate SSDsim.
 fn score(head: Head<'_>) -> u8 {
     let share = share_of_lines(head, DiskSim::new(TimeUnit::Ms.picoseconds()));
     let decimal = head.lines().take(100).any(|line| Fields(line).word().contains(&b'.'));

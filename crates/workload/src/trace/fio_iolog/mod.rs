@@ -2,19 +2,19 @@
 //!
 //! # Model
 //! The first line is `fio version 2 iolog` or `fio version 3 iolog`. It is followed by lines `file action` or
-//! `file action offset length`; in version 3, a time in microseconds precedes them. Actions read, write, and trim
-//! are requests; sync, datasync, and sync_file_range are flushes; add, open, and close are skipped. Version 2 has
-//! no times: requests arrive at zero, and a `wait` advances the time by its offset in microseconds. Each file is
-//! a volume.
+//! `file action offset length`; in version 3, a time in microseconds precedes them. Actions read, write, and
+//! trim are requests; sync, datasync, and sync_file_range are flushes; add, open, and close are skipped.
+//! Version 2 has no times: requests arrive at time zero, and `wait` advances the time by its offset in
+//! microseconds. Each file is a volume.
 //!
 //! # Not modeled
-//! fio drops waits below 100 us; here every wait counts.
+//! fio ignores waits below 100 us. Nacre simulates every wait.
 //!
 //! # Sources
 //! fio's HOWTO, "Trace file format v2" and "v3", and `iolog.c` (which writes microseconds).
 //!
 //! # Checks
-//! Logs of both versions written by hand, and fio's own test t0038.
+//! Handwritten logs of both versions, and fio's test t0038.
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, LineFormat, Lines};
@@ -24,7 +24,7 @@ use crate::trace::volumes::Volumes;
 use crate::trace::{Format, Head, OpenOptions, Several, TimeUnit};
 use nacre_kernel::{Op, Request};
 
-/// The entry of this format in the table.
+/// Descriptor of the trace format.
 pub static FORMAT: Format = Format {
     kind: "fio_iolog",
     summary: "fio iolog, versions 2 (no times but waits) and 3 (microseconds)",
@@ -116,10 +116,11 @@ impl LineFormat for Iolog {
     }
 }
 
-/// A file, an action, and the offset and length, if present.
+/// File, action, and the offset and length, if present.
 type Parts<'a> = (&'a [u8], &'a [u8], Option<(u64, u64)>);
 
-/// Splits a line into the file, which may contain blanks, the action, and the offset and length, if present.
+/// Splits a line into the file name, which may contain blanks, the action, and the offset and length, if
+/// present.
 fn split(text: &[u8]) -> Option<Parts<'_>> {
     let (before, last) = last_word(text)?;
     if last[0].is_ascii_digit() {

@@ -1,4 +1,4 @@
-//! Logs written by hand.
+//! Tests with handwritten logs.
 
 use crate::trace::testing::{read_as, read_several, request};
 use crate::trace::{Options, TimeUnit, TraceError};

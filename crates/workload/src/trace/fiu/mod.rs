@@ -1,19 +1,19 @@
 //! Traces of Florida International University (FIU): mail, web, home, and research servers, with content hashes.
 //!
 //! # Model
-//! Lines `timestamp pid process lba size type major minor md5`: nanoseconds, two words, sectors of 512 B,
-//! sectors, W or R, the device by its numbers, and a hash of 4096 bytes. A device is a volume. Several files are
+//! Each line is `timestamp pid process lba size type major minor md5`: nanoseconds, two words, sectors of 512
+//! B, sectors, W or R, the device numbers, and a hash of 4096 bytes. A device is a volume. Several files are
 //! parts of one recording.
 //!
 //! # Not modeled
-//! Processes and hashes: equal content is treated as different data.
+//! Processes, and content hashes: equal content is treated as different data.
 //!
 //! # Sources
 //! Koller and Rangaswami, "I/O Deduplication: Utilizing Content Similarity to Improve I/O Performance", FAST
 //! 2010; SNIA IOTTA.
 //!
 //! # Checks
-//! Lines written by hand.
+//! Handwritten lines.
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, LineFormat, Lines, share_of_lines};
@@ -23,7 +23,7 @@ use crate::trace::volumes::Volumes;
 use crate::trace::{Format, OpenOptions, Several, TimeUnit};
 use nacre_kernel::{Op, Request};
 
-/// The entry of this format in the table.
+/// Descriptor of the trace format.
 pub static FORMAT: Format = Format {
     kind: "fiu",
     summary: "FIU text: nanoseconds, pid, process, sector, sectors, W or R, major, minor, MD5",

@@ -1,9 +1,9 @@
 //! Block traces of FUJITSU's K5 cloud: 3088 virtual volumes over a week of 2017.
 //!
 //! # Model
-//! Lines `ID,Timestamp,Type,Offset,Length`: the number of the volume, seconds since the first request of all, R
-//! or W, bytes, bytes. The distribution has one file per volume and day. Several files are parts of one
-//! recording.
+//! Each line is `ID,Timestamp,Type,Offset,Length`: the volume number, seconds since the first request of all
+//! volumes, R or W, bytes, and bytes. The distribution has one file per volume and day. Several files are
+//! parts of one recording.
 //!
 //! # Not modeled
 //! Nothing is left out.
@@ -12,7 +12,7 @@
 //! SNIA IOTTA, "FUJITSU K5 cloud service traces", README (2018).
 //!
 //! # Checks
-//! Lines written by hand.
+//! Handwritten lines.
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, LineFormat, Lines, share_of_lines};
@@ -22,7 +22,7 @@ use crate::trace::volumes::Volumes;
 use crate::trace::{Format, OpenOptions, Several, TimeUnit};
 use nacre_kernel::{Op, Request};
 
-/// The entry of this format in the table.
+/// Descriptor of the trace format.
 pub static FORMAT: Format = Format {
     kind: "k5cloud",
     summary: "FUJITSU K5 cloud CSV: volume, seconds, R or W, offset, length",

@@ -1,30 +1,31 @@
 //! libCacheSim's own trace format (LCS), versions 1 to 8.
 //!
 //! # Model
-//! A header of 8192 bytes (magic number, version, statistics of the trace, magic number), then records,
-//! little-endian.
+//! A header of 8192 bytes (magic number, version, statistics of the trace, magic number) is followed by
+//! little-endian records.
 //!
 //! - Version 1: `u32 clock, u64 obj_id, u32 size, i64 next_access`.
 //! - Version 2 adds an operation of 8 bits and a tenant of 24 bits before the last field.
 //! - Version 3 has sizes of 64 bits, and `u32 ttl` after the tenant.
-//! - Versions 4 to 8 are version 3 with another 1, 2, 4, 8, and 16 features of 32 bits.
+//! - Versions 4 to 8 are version 3 with 1, 2, 4, 8, and 16 additional features of 32 bits, respectively.
 //!
-//! get, gets, and read are reads, delete is a trim, and the other operations are writes. libCacheSim writes
-//! `nop` if the original trace has no operations. It is a read, as in libCacheSim's caches, and a note gives
-//! their number. An object id is opaque and becomes an address, as in `oracle_general`: object `i` starts at
-//! `i * 4096` bytes, or `i` times the distance given by the user.
+//! The operations get, gets, and read are reads, delete is a trim, and all others are writes. libCacheSim
+//! writes `nop` if the original trace has no operations. `nop` is converted to a read, as in libCacheSim's
+//! caches, and a note reports the number of such operations. An object id is opaque and is converted to an
+//! address, as in `oracle_general`: object `i` starts at `i * 4096` bytes, or at `i` times the distance given
+//! by the user.
 //!
 //! # Not modeled
-//! Statistics, `next_access`, lifetimes, features, and tenants: an id is the same object for all tenants. The
-//! clock is in whole seconds. Version 1 has no operations: all requests are reads. Files of 2024 with a header of
-//! 1024 bytes have another format.
+//! Statistics, `next_access`, lifetimes, features, and tenants. An id is the same object for all tenants. The
+//! clock has a resolution of one second. Version 1 has no operations, so all requests are reads. Files from
+//! 2024 with a header of 1024 bytes have another format.
 //!
 //! # Sources
 //! libCacheSim, `traceReader/customizedReader/lcs.h` and `include/libCacheSim/enum.h`.
 //!
 //! # Checks
-//! Records of all versions written by hand, records written by libCacheSim 0.3.5, truncated headers and records.
-//! A trace that libCacheSim converted into all versions reads like the original.
+//! Handwritten records of all versions, records written by libCacheSim 0.3.5, and truncated headers and
+//! records. A trace that libCacheSim converted into all versions reads like the original.
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, RecordFormat, Records};
@@ -36,7 +37,7 @@ use crate::trace::tally::Log;
 use crate::trace::{Format, Head, OpenOptions, Several, TimeUnit};
 use nacre_kernel::{Op, Request};
 
-/// The entry of this format in the table.
+/// Descriptor of the trace format.
 pub static FORMAT: Format = Format {
     kind: "lcs",
     summary: "libCacheSim LCS, versions 1 to 8: header, then seconds, object id, size, operation; binary",
@@ -54,11 +55,11 @@ pub static FORMAT: Format = Format {
 
 const HEADER: usize = 8192;
 const MAGIC: u64 = 0x1234_5678_9abc_def0;
-/// Bytes before the next access, followed only by features.
+/// Offset of the operation in a record. Only features follow the next access.
 const OPERATION_V2: usize = 16;
 const OPERATION_V3: usize = 20;
 
-/// The version in a head; `None` for other files.
+/// Version in the header; `None` for other files.
 fn version(head: Head<'_>) -> Option<u64> {
     let (words, _) = head.bytes.as_chunks::<8>();
     let [magic, version, ..] = words else { return None };
@@ -91,7 +92,7 @@ fn behind_header<const N: usize>(lcs: Lcs) -> Box<dyn Decoder> {
     Box::new(BehindHeader { left: HEADER, records: Records::<Lcs, N>::new(lcs) })
 }
 
-/// Records after a skipped header.
+/// Decoder of records after a header that is skipped.
 struct BehindHeader<D> {
     left: usize,
     records: D,
@@ -131,7 +132,7 @@ struct Lcs {
     version: u64,
     unit_ps: u64,
     objects: Objects,
-    /// Records without an operation.
+    /// Number of records without an operation.
     unknown: u64,
     clock: Clock,
 }
@@ -179,7 +180,7 @@ fn word<const N: usize>(record: &[u8; N], at: usize) -> [u8; 4] {
     record[at..at + 4].try_into().expect("four bytes")
 }
 
-/// The operation for a number of libCacheSim, if there is one.
+/// Operation for an operation number of libCacheSim, if it has one.
 fn operation(number: u8) -> Result<Option<Op>, Fault> {
     match number {
         0 => Ok(None),

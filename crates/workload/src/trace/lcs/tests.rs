@@ -1,4 +1,4 @@
-//! Headers and records written by hand.
+//! Tests with handwritten headers and records.
 
 use crate::trace::Options;
 use crate::trace::testing::{of_kind, read_several, request};
@@ -12,7 +12,7 @@ fn header(version: u64) -> Vec<u8> {
     header
 }
 
-/// A record of a version with clock, id, size, and operation.
+/// Returns a record of `version` with this clock, id, size, and operation.
 fn record(version: u64, clock: u32, id: u64, size: u64, op: u8) -> Vec<u8> {
     let mut record = [&clock.to_le_bytes()[..], &id.to_le_bytes()].concat();
     let width = if version < 3 { 4 } else { 8 };
@@ -61,8 +61,8 @@ fn records_of_all_versions_are_read() {
     }
 }
 
-/// `1,7,4096,get`, `1,9,100,set`, `2,9,100,read`, `3,7,4096,delete` and `4,7,512,write`, as libCacheSim 0.3.5 converts
-/// them to versions 2 and 3.
+/// `1,7,4096,get`, `1,9,100,set`, `2,9,100,read`, `3,7,4096,delete`, and `4,7,512,write`, converted by
+/// libCacheSim 0.3.5 to versions 2 and 3.
 const WRITTEN: [(u64, &str); 2] = [
     (
         2,

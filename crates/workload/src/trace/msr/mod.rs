@@ -1,19 +1,19 @@
 //! MSR Cambridge: block traces of 13 servers of Microsoft Research, 2007.
 //!
 //! # Model
-//! Lines `Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime` without a header. Time is a Windows file
-//! time, in steps of 100 ns since 1601. Type is Read or Write; offset and size are in bytes. Host and disk
-//! together are the volume. Several files are parts of one recording and are merged by time.
+//! Each line is `Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime`. There is no header. Time is a
+//! Windows file time in steps of 100 ns since 1601. Type is Read or Write. Offset and size are in bytes. Host
+//! and disk together are the volume. Several files are parts of one recording and are merged by time.
 //!
 //! # Not modeled
-//! Response times: they are those of the recorded system, not of the simulated one.
+//! Response times, which are those of the recorded system.
 //!
 //! # Sources
 //! Narayanan et al., "Write Off-Loading: Practical Power Management for Enterprise Storage", FAST 2008; the
 //! README of the traces at SNIA IOTTA.
 //!
 //! # Checks
-//! Lines written by hand, volumes that must not alias, and a round trip.
+//! Handwritten lines, volumes that must not alias, and a round trip.
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, LineFormat, Lines, share_of_lines};
@@ -24,7 +24,7 @@ use crate::trace::write::{Encoded, Encoder, Limits, decimal};
 use crate::trace::{Format, OpenOptions, Several, TimeUnit};
 use nacre_kernel::{Op, Request};
 
-/// The entry of this format in the table.
+/// Descriptor of the trace format.
 pub static FORMAT: Format = Format {
     kind: "msr",
     summary: "MSR Cambridge CSV: Windows file time, host, disk, Read or Write, offset, size, response time",
@@ -83,7 +83,7 @@ impl LineFormat for Msr {
     }
 }
 
-/// Start of written traces: 2007-02-22 17:00:00 UTC, the first full hour of the original ones.
+/// Start time of written traces: 2007-02-22 17:00:00 UTC, the first full hour of the original traces.
 const FIRST_FILE_TIME: u64 = 128_166_372_000_000_000;
 
 struct Writer;

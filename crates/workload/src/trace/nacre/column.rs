@@ -1,15 +1,16 @@
-//! A column: bit-packed integers of one width.
+//! A column: bit-packed integers of equal width.
 
-/// Zero bytes after the last column, so that eight bytes can be read from the start of any value.
+/// Number of zero bytes after the last column, so that eight bytes can be read from the start of any value.
 pub(super) const PADDING: usize = 8;
 
-/// Wider values are stored in 64 bits, so that one unaligned load reaches every value.
+/// Maximum width of packed values. Wider values are stored in 64 bits, so that one unaligned load reaches
+/// every value.
 const WIDEST_PACKED: u8 = 56;
 
-/// Units tried for arrivals, in picoseconds, longest first: s, ms, us, 100 ns, ns.
+/// Candidate units for arrivals in picoseconds, longest first: s, ms, us, 100 ns, ns.
 pub(super) const DECIMAL_UNITS: [u64; 5] = [1_000_000_000_000, 1_000_000_000, 1_000_000, 100_000, 1_000];
 
-/// Encoding of a value.
+/// Encoding of the values of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// `base + scale * stored`.
@@ -30,7 +31,7 @@ pub(super) struct Layout {
 impl Layout {
     pub(super) const BYTES: usize = 24;
 
-    /// Bytes of `count` values, in whole words.
+    /// Size of `count` values in bytes, rounded up to whole words.
     pub(super) fn size(self, count: usize) -> usize {
         (count * usize::from(self.width)).div_ceil(64) * 8
     }
@@ -71,7 +72,7 @@ fn width_of(all: u64) -> u8 {
     if width > WIDEST_PACKED { 64 } else { width }
 }
 
-/// The layout that stores `values` as offsets from the smallest, in units of a power of two.
+/// Layout that stores `values` as offsets from the smallest, in units of a power of two.
 pub(super) fn offsets(values: &[u64]) -> Layout {
     let base = values.iter().copied().min().unwrap_or(0);
     let all = values.iter().fold(0, |all, &value| all | (value - base));
@@ -80,8 +81,8 @@ pub(super) fn offsets(values: &[u64]) -> Layout {
     Layout { kind: Kind::Offset, width: width_of(largest >> shift), base, scale: 1 << shift }
 }
 
-/// The layout for `values` as differences, in the largest of `units` that divides them all, or else in the
-/// largest power of two.
+/// Layout that stores `values` as differences. The unit is the largest of `units` that divides all of them,
+/// or else the largest power of two.
 pub(super) fn differences(values: &[u64], units: &[u64]) -> Layout {
     let base = values.first().copied().unwrap_or(0);
     let steps = || values.windows(2).map(|pair| pair[1].wrapping_sub(pair[0]) as i64);
@@ -94,7 +95,7 @@ pub(super) fn differences(values: &[u64], units: &[u64]) -> Layout {
     Layout { kind: Kind::Difference, width: width_of(widest), base, scale }
 }
 
-/// Appends `values` with `layout`, which was made for them.
+/// Appends `values` with the `layout` that was computed for them.
 pub(super) fn pack(values: &[u64], layout: Layout, out: &mut Vec<u8>) {
     let (mut word, mut used, mut before) = (0u64, 0u32, layout.base);
     let width = u32::from(layout.width);
@@ -128,7 +129,7 @@ pub(super) struct Cursor {
 }
 
 impl Cursor {
-    /// A reader at the first value of a column at `offset` bytes in the payload.
+    /// Creates a reader at the first value of a column at `offset` bytes in the payload.
     pub(super) fn new(layout: Layout, offset: usize) -> Cursor {
         Cursor { layout, bit: offset * 8, before: layout.base }
     }

@@ -1,23 +1,23 @@
 //! Nacre's trace format: columns of bit-packed integers in blocks with checksums.
 //!
 //! # Model
-//! A header, blocks of up to 65,536 requests, and a trailer; `docs/formats/nacre-trace.md` defines every byte. In
-//! a block, each of the five fields of a request is a column of integers of one width, so decoding is a shift and
-//! a mask. Arrivals are differences in the largest decimal unit that holds them exactly. Addresses are
-//! differences or offsets from the smallest, in the largest power of two that divides them all. Every field of a
-//! [`nacre_kernel::Request`] is kept exactly. Checksums detect and locate damage. A damaged block is skipped. A
-//! truncated file is read up to its last complete block.
+//! A file consists of a header, blocks of up to 65,536 requests, and a trailer. `docs/formats/nacre-trace.md`
+//! defines every byte. In a block, each of the five fields of a request is a column of integers of equal
+//! width, so decoding is a shift and a mask. Arrivals are differences in the largest decimal unit that holds
+//! them exactly. Addresses are differences or offsets from the smallest, in the largest power of two that
+//! divides them all. Every field of a [`nacre_kernel::Request`] is kept exactly. Checksums detect and locate
+//! damage. A damaged block is skipped. A truncated file is read up to its last complete block.
 //!
 //! # Not modeled
-//! Further compression: a file has about 1/5 of the size of its vscsi original, and zstd still shrinks it.
+//! Further compression. A file has about 1/5 of the size of its vscsi original, and zstd reduces it further.
 //!
 //! # Sources
 //! Lemire and Boytsov, "Decoding billions of integers per second through vectorization", Software: Practice and
 //! Experience 45(1), 2015 (frame of reference, zigzag differences); the CRC-32 of IEEE 802.3.
 //!
 //! # Checks
-//! A file assembled byte by byte from the layout, round trips of arbitrary requests, and every kind of truncation
-//! and damage.
+//! A file assembled byte by byte from the layout, round trips of arbitrary requests, and every type of
+//! truncation and damage.
 
 mod column;
 mod read;
@@ -25,7 +25,7 @@ mod write;
 
 use crate::trace::{Format, Head, Several, TimeUnit};
 
-/// The entry of this format in the table.
+/// Descriptor of the trace format.
 pub static FORMAT: Format = Format {
     kind: "nacre",
     summary: "Nacre's compact columns: exact, checksummed, about 7 bytes a request; picoseconds",
@@ -41,29 +41,30 @@ pub static FORMAT: Format = Format {
     create: Some(|sink, options| Ok(Box::new(write::Writer::new(sink, options)?))),
 };
 
-/// Magic bytes of a file. The first is not text, and the line ends reveal a transfer that converted them.
+/// Magic bytes of a file. The first byte is not text, and the line ends reveal a transfer that converted line
+/// ends.
 const MAGIC: [u8; 8] = *b"\x89NCR\r\n\x1a\n";
-/// The version that is written and read.
+/// Version that is written and read.
 const VERSION: u16 = 1;
-/// Bytes of a file header before the provenance.
+/// Size of the file header before the provenance, in bytes.
 const HEADER: usize = 32;
-/// Maximum bytes of provenance.
+/// Maximum size of the provenance in bytes.
 const LONGEST_PROVENANCE: usize = 64 << 10;
 /// The first bytes of a block.
 const BLOCK_MARK: [u8; 4] = *b"BLCK";
 /// The first bytes of the trailer.
 const TRAILER_MARK: [u8; 4] = *b"DONE";
-/// Maximum requests in a block.
+/// Maximum number of requests in a block.
 const BLOCK_RECORDS: usize = 65_536;
-/// The columns of a request: arrival, address, bytes, volume, operation.
+/// Number of columns of a request: arrival, address, bytes, volume, and operation.
 const COLUMNS: usize = 5;
-/// Bytes of a block before its payload.
+/// Size of a block before its payload, in bytes.
 const BLOCK_HEADER: usize = 16 + COLUMNS * column::Layout::BYTES + 8;
-/// Maximum bytes of a payload.
+/// Maximum size of a payload in bytes.
 const LONGEST_PAYLOAD: usize = COLUMNS * BLOCK_RECORDS * 8 + column::PADDING;
-/// Bytes of a trailer before the names.
+/// Size of a trailer before the names, in bytes.
 const TRAILER: usize = 16;
-/// Maximum bytes of names.
+/// Maximum size of the names in bytes.
 const LONGEST_NAMES: usize = 64 << 20;
 
 #[cfg(test)]

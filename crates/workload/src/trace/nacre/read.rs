@@ -1,4 +1,4 @@
-//! Reading the format: checks each block, then decodes it column by column.
+//! Reader of the format, which checks each block and then decodes it column by column.
 
 use super::column::{Cursor, Layout, PADDING};
 use super::{
@@ -13,7 +13,7 @@ use crate::trace::source::Source;
 use crate::trace::tally::Log;
 use nacre_kernel::{Op, Request};
 
-/// Number of requests decoded at a time: five columns of them fit into the first-level cache.
+/// Number of requests decoded at a time, chosen so that five columns fit into the L1 cache.
 const STEP: usize = 512;
 
 pub(super) struct Reader {
@@ -23,7 +23,7 @@ pub(super) struct Reader {
     begun: bool,
     ended: bool,
     block: Block,
-    /// Requests of complete and of damaged blocks so far.
+    /// Number of requests of complete and damaged blocks so far.
     seen: u64,
 }
 
@@ -142,7 +142,8 @@ impl Reader {
         let (length, records) = (word(start, 4) as usize, long(start, 8));
         let mut trailer = start.to_vec();
         let mut whole = length <= LONGEST_NAMES;
-        // In steps, so that a damaged length cannot allocate more memory than the file has bytes.
+        // The trailer is read in steps, so that a damaged length cannot allocate more memory than the file
+        // has bytes.
         while whole && trailer.len() < TRAILER + length + 4 {
             let begin = trailer.len();
             trailer.resize((begin + (64 << 10)).min(TRAILER + length + 4), 0);
@@ -242,7 +243,7 @@ impl Decoder for Reader {
     }
 }
 
-/// Columns of a block with a valid header, with every value inside the payload.
+/// Columns of a block with a valid header; `None` unless every value is inside the payload.
 fn columns(header: &[u8; BLOCK_HEADER], count: usize, size: usize) -> Option<[Cursor; COLUMNS]> {
     let sound = header[..4] == BLOCK_MARK
         && crc32fast::hash(&header[..BLOCK_HEADER - 4]) == word(header, BLOCK_HEADER - 4)

@@ -1,4 +1,4 @@
-//! A file built from the documented layout, and every kind of damage.
+//! A file built from the documented layout, and every type of damage.
 
 use super::column::{Kind, Layout};
 use crate::trace::testing::{of_kind, read_as, read_several, request, strictly, written};
@@ -12,14 +12,14 @@ fn checked(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes
 }
 
-/// Three requests: 4 KiB reads of sectors 8 and 16 and a flush, at 0, 5 us and 7 us, on volume 0.
+/// Three requests on volume 0: 4 KiB reads of sectors 8 and 16 and a flush, at 0, 5 us, and 7 us.
 fn by_hand() -> Vec<u8> {
     let mut header = b"\x89NCR\r\n\x1a\n\x01\0\0\0\x02\0\0\0".to_vec();
     header.extend_from_slice(&3u64.to_le_bytes());
     header.extend_from_slice(&i64::MIN.to_le_bytes());
     header.extend_from_slice(b"me");
-    // Arrival: zigzag differences 0, 10, 4 of 1 us in 4 bits. Address: 4096 * (1, 2, 0) in 2 bits.
-    // Bytes: 4096 * (1, 1, 0) in 1 bit. Volume: all 0. Operation: (0, 0, 3) in 2 bits.
+    // Arrival: zigzag differences 0, 10, and 4 of 1 us in 4 bits. Address: 4096 * (1, 2, 0) in 2 bits. Bytes:
+    // 4096 * (1, 1, 0) in 1 bit. Volume: all 0. Operation: (0, 0, 3) in 2 bits.
     let columns: [(u8, u8, u64, u64, u64); 5] = [
         (1, 4, 0, 1_000_000, 0x4a0),
         (0, 2, 0, 4096, 0b00_10_01),

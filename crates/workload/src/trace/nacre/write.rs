@@ -1,4 +1,5 @@
-//! Writes the format block by block, so that memory is bounded and an incomplete file is readable.
+//! Writer of the format. It writes block by block, so that memory is bounded and an incomplete file is
+//! readable.
 
 use super::column::{DECIMAL_UNITS, Layout, PADDING, differences, offsets, pack};
 use super::{
@@ -10,7 +11,7 @@ use nacre_kernel::Request;
 
 pub(super) struct Writer {
     sink: Sink,
-    /// The gathered requests of the block, by column.
+    /// Requests collected for the current block, one column per field.
     columns: [Vec<u64>; COLUMNS],
     records: u64,
     names: Vec<u8>,

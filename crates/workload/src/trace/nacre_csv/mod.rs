@@ -1,20 +1,20 @@
 //! Nacre's plain CSV format, for people and scripts.
 //!
 //! # Model
-//! The header is `timestamp_us,op,offset,length`, optionally followed by `,volume`. Then there is one line per
-//! request. Time is in microseconds with up to six decimals, so picoseconds are exact. The operation is read,
-//! write, trim, or flush. Offset and length are in bytes. A flush has 0 and 0, or leaves them empty. The number
-//! of a volume is its name.
+//! The header is `timestamp_us,op,offset,length`, optionally followed by `,volume`. Then there is one line
+//! per request. Time is in microseconds with up to six decimals, so picoseconds are exact. The operation is
+//! read, write, trim, or flush. Offset and length are in bytes. A flush has zeros or empty fields there. The
+//! number of a volume is its name.
 //!
 //! # Not modeled
-//! Nothing is left out: every field of a [`nacre_kernel::Request`] is kept exactly. Volumes are renumbered in
-//! order of first appearance.
+//! Nothing is left out. Every field of a [`nacre_kernel::Request`] is kept exactly, except that volumes are
+//! renumbered in order of first appearance.
 //!
 //! # Sources
 //! This project.
 //!
 //! # Checks
-//! Lines written by hand, a missing header, and round trips.
+//! Handwritten lines, a missing header, and round trips.
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, LineFormat, Lines};
@@ -25,7 +25,7 @@ use crate::trace::write::{Encoded, Encoder, Limits, decimal, decimal_time};
 use crate::trace::{Format, Head, OpenOptions, Several, TimeUnit};
 use nacre_kernel::{Op, Request};
 
-/// The entry of this format in the table.
+/// Descriptor of the trace format.
 pub static FORMAT: Format = Format {
     kind: "nacre_csv",
     summary: "Nacre's CSV with header: timestamp_us,op,offset,length[,volume]",
@@ -46,12 +46,12 @@ fn open(_options: &OpenOptions<'_>) -> Result<Box<dyn Decoder>, TraceError> {
 }
 
 struct Csv {
-    /// Whether lines have a volume; unknown before the header.
+    /// Whether lines have a volume; `None` before the header.
     with_volume: Option<bool>,
     clock: Clock,
 }
 
-/// Whether the lines after a header have a volume; `None` for other lines.
+/// Whether the lines after this header have a volume; `None` for other lines.
 fn header(line: &[u8]) -> Option<bool> {
     match line.trim_ascii_end() {
         b"timestamp_us,op,offset,length" => Some(false),

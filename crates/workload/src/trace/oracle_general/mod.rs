@@ -1,20 +1,21 @@
 //! libCacheSim's oracleGeneral: the format of most published cache traces.
 //!
 //! # Model
-//! Records of 24 bytes, little-endian: `u32 clock, u64 obj_id, u32 size, i64 next_access`. The clock is in
-//! seconds. An object id is opaque, so it becomes an address: object `i` starts at `i * 4096` bytes, or `i` times
-//! the distance given by the user. If ids are block numbers of another size, that size is the correct distance
-//! (512 for sectors). Objects longer than the distance overlap with the next ones. Ids whose address would exceed
-//! 2^61 bytes, e.g. hashes, lose their upper bits, and a note reports this.
+//! Records have 24 bytes in little-endian order: `u32 clock, u64 obj_id, u32 size, i64 next_access`. The
+//! clock is in seconds. An object id is opaque and is converted to an address: object `i` starts at `i *
+//! 4096` bytes, or at `i` times the distance given by the user. If ids are block numbers, the block size is
+//! the correct distance (512 for sectors). Objects that are larger than the distance overlap the following
+//! objects. Ids whose address would exceed 2^61 bytes, e.g. hashes, lose their upper bits, and a note reports
+//! this.
 //!
 //! # Not modeled
-//! `next_access`, which only an oracle may know. The format has no operations: all requests are reads.
+//! `next_access`, which only an oracle may use. The format has no operations, so all requests are reads.
 //!
 //! # Sources
 //! libCacheSim, `doc/quickstart_cachesim.md` and `traceReader/customizedReader/oracle/oracleGeneralBin.h`.
 //!
 //! # Checks
-//! Records written by hand, hashed ids, truncation.
+//! Handwritten records, hashed ids, and truncation.
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, RecordFormat, Records};
@@ -24,7 +25,7 @@ use crate::trace::objects::{OBJECT_BYTES, Objects};
 use crate::trace::{Format, Head, OpenOptions, Several, TimeUnit};
 use nacre_kernel::{Op, Request};
 
-/// The entry of this format in the table.
+/// Descriptor of the trace format.
 pub static FORMAT: Format = Format {
     kind: "oracle_general",
     summary: "libCacheSim oracleGeneral: seconds, object id, size, next access; binary, reads only",
@@ -50,8 +51,8 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Decoder>, TraceError> {
     })))
 }
 
-/// Whether the head has records with a clock that advances in small steps, valid sizes, and next accesses
-/// that are never or later.
+/// Score of the head of a file: records must have a clock that advances in small steps, valid sizes, and next
+/// accesses that are never or later.
 fn score(head: Head<'_>) -> u8 {
     let (records, _) = head.bytes.as_chunks::<RECORD>();
     let records = &records[..records.len().min(200)];
@@ -64,12 +65,12 @@ fn score(head: Head<'_>) -> u8 {
         good += usize::from(forwards && to_come && is_access(next) && size > 0 && size < 1 << 31);
         before = Some(clock);
     }
-    // Text and zeros may look like a record or two; with more records, the share has more weight.
+    // Text and zeros may resemble one or two records. With more records, the fraction has more weight.
     let share = (good * 90).checked_div(records.len()).unwrap_or(0) as u8;
     if head.is_text() { 0 } else { share }
 }
 
-/// Whether `next` may be a next access: never, or the number of a request. No trace has 2^40 of them.
+/// Whether `next` is a valid next access: never, or the number of a request. No trace has 2^40 requests.
 fn is_access(next: i64) -> bool {
     matches!(next, -1..=0xff_ffff_ffff | i64::MAX)
 }

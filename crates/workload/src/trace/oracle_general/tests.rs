@@ -44,7 +44,7 @@ fn ids_that_are_sectors_are_placed_as_sectors() {
 fn hashed_ids_keep_their_lower_bits_and_a_note_says_so() {
     let bytes = [trace(), record(104, u64::MAX, 10, -1)].concat();
     let (requests, tally) = read_several(&[&bytes], &of_kind("oracle_general")).unwrap();
-    // 2^61 / 4096 = 2^49 places.
+    // There are 2^61 / 4096 = 2^49 objects.
     assert_eq!(requests[3].address, ((1 << 49) - 1) * 4096);
     assert_eq!(tally.notes.len(), 3);
 }

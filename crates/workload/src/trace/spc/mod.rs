@@ -1,8 +1,9 @@
 //! The trace format of the Storage Performance Council (SPC), used for UMass's Financial and WebSearch traces.
 //!
 //! # Model
-//! Lines `ASU,LBA,Size,Opcode,Timestamp`, optionally with more fields. LBA is in sectors of 512 B, size in bytes,
-//! opcode is r, R, w, or W, and timestamp is in decimal seconds. Each application storage unit (ASU) is a volume.
+//! Each line is `ASU,LBA,Size,Opcode,Timestamp`, optionally with more fields. LBA is in sectors of 512 B,
+//! size is in bytes, opcode is r, R, w, or W, and timestamp is in decimal seconds. Each application storage
+//! unit (ASU) is a volume.
 //!
 //! # Not modeled
 //! Optional fields after the timestamp.
@@ -11,7 +12,7 @@
 //! "SPC Trace File Format Specification", revision 1.0.1, 2002; the UMass Trace Repository.
 //!
 //! # Checks
-//! Lines written by hand, and a round trip that keeps picoseconds.
+//! Handwritten lines, and a round trip that preserves picoseconds.
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, LineFormat, Lines, share_of_lines};
@@ -22,7 +23,7 @@ use crate::trace::write::{Encoded, Encoder, Limits, decimal, decimal_time};
 use crate::trace::{Format, OpenOptions, Several, TimeUnit};
 use nacre_kernel::{Op, Request};
 
-/// The entry of this format in the table.
+/// Descriptor of the trace format.
 pub static FORMAT: Format = Format {
     kind: "spc",
     summary: "SPC / UMass CSV: ASU, LBA in sectors, size in bytes, r or w, seconds",

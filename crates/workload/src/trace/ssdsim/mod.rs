@@ -1,10 +1,10 @@
 //! ASCII traces of SSDsim and MQSim.
 //!
 //! # Model
-//! Lines `time device lba size op`, separated by blanks or tabs. Address and size are in sectors of 512 B. Op 1
-//! is a read, 0 a write, and 2 a trim (1 and 0 are the opposite of the usual convention). Each device is a
-//! volume, although MQSim ignores it. Times are in nanoseconds unless the user gives another unit: traces derived
-//! from MSR's count 100 ns.
+//! Each line is `time device lba size op`, separated by blanks or tabs. Address and size are in sectors of
+//! 512 B. Op 1 is a read, 0 a write, and 2 a trim (1 and 0 are the opposite of the usual convention). Each
+//! device is a volume, although MQSim ignores it. Times are in nanoseconds unless the user gives another
+//! unit. Traces derived from those of MSR use units of 100 ns.
 //!
 //! # Not modeled
 //! Nothing is left out.
@@ -14,7 +14,7 @@
 //! et al., "MQSim", FAST 2018 (`ASCII_Trace_Definition.h`).
 //!
 //! # Checks
-//! Lines written by hand, every op code, both units, and the samples of both simulators.
+//! Handwritten lines, every op code, both units, and the samples of both simulators.
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, LineFormat, Lines, share_of_lines};
@@ -25,7 +25,7 @@ use crate::trace::write::{Encoded, Encoder, Limits, decimal};
 use crate::trace::{Format, OpenOptions, Several, TimeUnit};
 use nacre_kernel::{Op, Request};
 
-/// The entry of this format in the table.
+/// Descriptor of the trace format.
 pub static FORMAT: Format = Format {
     kind: "ssdsim",
     summary: "SSDsim and MQSim ASCII: time, device, LBA, sectors, 1 read 0 write 2 trim; ns, or optionally \

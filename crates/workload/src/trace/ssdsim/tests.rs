@@ -1,4 +1,4 @@
-//! Lines written by hand.
+//! Tests with handwritten lines.
 
 use crate::trace::testing::{read_as, read_several, request, strictly};
 use crate::trace::{Options, TimeUnit, TraceError};
@@ -38,8 +38,8 @@ fn an_unknown_operation_is_bad() {
 
 #[test]
 fn a_unit_that_makes_a_trace_last_for_years_is_refused_with_a_plausible_one() {
-    // A request every 26 ms for 260 s, in nanoseconds; read as milliseconds, the second one is 303 days after
-    // the first.
+    // The trace has a request every 26 ms for 260 s, in nanoseconds. If they are read as milliseconds, the
+    // second request is 303 days after the first.
     let lines: String = (0..10_000u64).map(|i| format!("{} 0 0 8 1\n", i * 26_214_000)).collect();
     let options = Options { time_unit: Some(TimeUnit::Ms), ..Options::default() };
     let error = read_several(&[lines.as_bytes()], &options).unwrap_err();
@@ -53,8 +53,8 @@ fn a_unit_that_makes_a_trace_last_for_years_is_refused_with_a_plausible_one() {
 
 #[test]
 fn a_unit_that_makes_a_trace_impossibly_dense_is_refused_with_a_plausible_one() {
-    // One request every 100 ms, written in milliseconds and read as nanoseconds: 100 ns apart is unusual but
-    // possible; ten of them per millisecond are 0.1 ns apart.
+    // The trace has one request every 100 ms, written in milliseconds. Read as nanoseconds, requests are 100
+    // ns apart, which is unusual but possible. Ten requests per millisecond are 0.1 ns apart.
     let lines: String = (0..10_000u64).map(|i| format!("{} 0 0 8 1\n", i / 10)).collect();
     let options = Options { time_unit: Some(TimeUnit::Ns), ..Options::default() };
     let error = read_several(&[lines.as_bytes()], &options).unwrap_err().to_string();

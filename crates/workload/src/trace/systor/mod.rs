@@ -1,9 +1,10 @@
 //! SYSTOR '17: block traces of a virtual desktop infrastructure.
 //!
 //! # Model
-//! Lines `Timestamp,Response,IOType,LUN,Offset,Size`, optionally with that header: decimal seconds, decimal
-//! seconds or empty, R or W or empty, a LUN number, bytes, bytes. Each LUN is a volume. A line without a type
-//! counts as skipped: the recorder did not see the command. Several files are parts of one recording.
+//! Each line is `Timestamp,Response,IOType,LUN,Offset,Size`, optionally with this header: decimal seconds,
+//! decimal seconds or empty, R or W or empty, a LUN number, bytes, and bytes. Each LUN is a volume. A line
+//! without a type counts as skipped, because the command was not recorded. Several files are parts of one
+//! recording.
 //!
 //! # Not modeled
 //! Response times.
@@ -13,7 +14,7 @@
 //! SYSTOR 2017; the description at SNIA IOTTA.
 //!
 //! # Checks
-//! Lines written by hand, with and without header, empty types, and empty response times.
+//! Handwritten lines, with and without header, empty types, and empty response times.
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, LineFormat, Lines, share_of_lines};
@@ -24,7 +25,7 @@ use crate::trace::volumes::Volumes;
 use crate::trace::{Format, OpenOptions, Several, TimeUnit};
 use nacre_kernel::{Op, Request};
 
-/// The entry of this format in the table.
+/// Descriptor of the trace format.
 pub static FORMAT: Format = Format {
     kind: "systor",
     summary: "SYSTOR '17 CSV: seconds, response, R or W or nothing, LUN, offset, size",

@@ -1,4 +1,4 @@
-//! Lines written by hand.
+//! Tests with handwritten lines.
 
 use crate::trace::Options;
 use crate::trace::testing::{read_several, request};

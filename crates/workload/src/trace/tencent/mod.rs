@@ -1,11 +1,11 @@
 //! Tencent's block traces: 4995 cloud volumes over ten days of 2018.
 //!
 //! # Model
-//! Lines `timestamp,offset,size,iotype,volume` without a header: seconds, sectors of 512 B, sectors, 0 for a read
-//! or 1 for a write, a number. Several files are parts of one recording.
+//! Each line is `timestamp,offset,size,iotype,volume`: seconds, sectors of 512 B, sectors, 0 for a read or 1
+//! for a write, and a number. There is no header. Several files are parts of one recording.
 //!
 //! # Not modeled
-//! The arrival time within a second: the trace does not have it. All requests arrive at the start of their
+//! Arrival times within a second, which the trace does not contain. All requests arrive at the start of their
 //! second, and the notes report this.
 //!
 //! # Sources
@@ -13,7 +13,7 @@
 //! 2020; SNIA IOTTA.
 //!
 //! # Checks
-//! Lines written by hand.
+//! Handwritten lines.
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, LineFormat, Lines, share_of_lines};
@@ -23,7 +23,7 @@ use crate::trace::volumes::Volumes;
 use crate::trace::{Format, OpenOptions, Several, TimeUnit};
 use nacre_kernel::{Op, Request};
 
-/// The entry of this format in the table.
+/// Descriptor of the trace format.
 pub static FORMAT: Format = Format {
     kind: "tencent",
     summary: "Tencent block storage CSV: seconds, sector, sectors, 0 read 1 write, volume",

@@ -1,4 +1,4 @@
-//! Formats are detected from content.
+//! Detection of formats from their content.
 
 use super::small::{file, kinds};
 use crate::trace::testing::read_several;
@@ -60,7 +60,7 @@ fn an_unknown_name_is_refused_with_the_known_ones() {
 fn a_file_named_as_another_format_is_an_error_and_not_an_empty_trace() {
     for kind in kinds() {
         for other in kinds().filter(|&other| other != kind) {
-            // Whole numbers are valid milliseconds.
+            // Whole numbers are also valid milliseconds.
             if (kind, other) == ("ssdsim", "disksim") {
                 continue;
             }

@@ -87,7 +87,7 @@ fn any_trace() -> impl Strategy<Value = Vec<Request>> {
             .enumerate()
             .map(|(index, (step, op, volume, address, bytes))| {
                 now += if index == 0 { 0 } else { step };
-                // Volumes are numbered in order of first appearance, as by a reader.
+                // Volumes are numbered in order of first appearance, as in a reader.
                 let volume = seen.iter().position(|&v| v == volume).unwrap_or_else(|| {
                     seen.push(volume);
                     seen.len() - 1

@@ -1,6 +1,6 @@
-//! Published samples compared with published facts: those of libCacheSim (CloudPhysics), MQSim, SSDSim
-//! (UMass, MSR, DiskSim), wiscsee, Block-Traces-Analysis, blktrace_to_influx, fio, and CacheLib, from their
-//! repositories. Most have no license for data, so none is included here.
+//! Published samples against published facts. The samples are those of libCacheSim (CloudPhysics), MQSim,
+//! SSDSim (UMass, MSR, DiskSim), wiscsee, Block-Traces-Analysis, blktrace_to_influx, fio, and CacheLib, from
+//! their repositories. Most have no license for data, so none is included here.
 
 use crate::trace::testing::{read_several, sample, strictly};
 use crate::trace::{Action, Options, Summary, Tally, TimeUnit};
@@ -17,14 +17,14 @@ fn read(name: &str, options: &Options) -> (Vec<Request>, Tally, Summary) {
     (requests, tally, summary)
 }
 
-/// A sample whose format is detected and which has no bad record.
+/// Reads a sample whose format must be detected and which must not have bad records.
 fn read_strictly(name: &str, kind: &str) -> (Vec<Request>, Tally, Summary) {
     let found = read(name, &Options { strict: true, ..Options::default() });
     assert_eq!(found.1.format, kind, "{name}");
     found
 }
 
-/// `value` rounded to one decimal, like the published numbers.
+/// Rounds `value` to one decimal, like the published numbers.
 fn tenths(value: f64) -> f64 {
     (value * 10.0).round() / 10.0
 }
@@ -114,8 +114,8 @@ fn blkparse_of_evelii_counts_each_request_once() {
 #[ignore = "needs the published samples: NACRE_SAMPLES=FOLDER, as make test-samples says"]
 fn blktrace_of_keks_is_whole_and_its_events_add_up() {
     let (_, tally, summary) = read_strictly("isotopp_keks.blktrace.3", "blktrace");
-    // 1,548 records: 72 notes, 270 D, 1,206 C, and no Q; 5 of the D are flushes (counted with the sample's
-    // script).
+    // The sample has 1,548 records: 72 notes, 270 D, 1,206 C, and no Q. 5 of the D are flushes (counted with
+    // the script of the sample).
     assert_eq!((summary.records(), tally.skipped), (270, 1_278));
     let completed = Options { action: Some(Action::Complete), ..strictly("blktrace") };
     let (_, tally, summary) = read("isotopp_keks.blktrace.3", &completed);

@@ -14,7 +14,7 @@ pub(super) fn plain() -> Vec<Request> {
         .collect()
 }
 
-/// A file in format `kind` with 40 requests.
+/// Returns a file in format `kind` with 40 requests.
 pub(super) fn file(kind: &str) -> Vec<u8> {
     if FORMATS.iter().any(|format| format.kind == kind && format.create.is_some()) {
         return written(kind, &plain(), &WriteOptions::default()).unwrap().0;
@@ -86,7 +86,7 @@ pub(super) fn file(kind: &str) -> Vec<u8> {
     out
 }
 
-/// The names of all formats.
+/// Returns the names of all formats.
 pub(super) fn kinds() -> impl Iterator<Item = &'static str> {
     FORMATS.iter().map(|format| format.kind)
 }

@@ -11,15 +11,15 @@
 //! several volumes.
 //!
 //! # Not modeled
-//! Serial numbers, scatter-gather counts, and response times. Other SCSI commands count as skipped, by opcode in
-//! a note: most move no data or, e.g. UNMAP, do not give their addresses.
+//! Serial numbers, scatter-gather counts, and response times. Other SCSI commands count as skipped, and a
+//! note lists them by opcode. Most of them move no data or do not contain their addresses (e.g. UNMAP).
 //!
 //! # Sources
 //! Waldspurger et al., "Efficient MRC Construction with SHARDS", FAST 2015 (the traces); libCacheSim, `vscsi.h`
 //! (the layout).
 //!
 //! # Checks
-//! Records of both versions built by hand, truncation, and the published CloudPhysics sample.
+//! Handwritten records of both versions, truncation, and the published CloudPhysics sample.
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, RecordFormat, Records, share_of_records};
@@ -30,7 +30,7 @@ use crate::trace::write::{Encoded, Encoder, Limits};
 use crate::trace::{Format, Head, OpenOptions, Several, TimeUnit};
 use nacre_kernel::{Op, Request};
 
-/// The entry of this format in the table.
+/// Descriptor of the trace format.
 pub static FORMAT: Format = Format {
     kind: "vscsi",
     summary: "VMware vscsi, versions 1 and 2 (CloudPhysics); binary, one file per virtual disk",
@@ -92,7 +92,7 @@ struct Two(Commands);
 /// Decodes commands of both versions.
 struct Commands {
     unit_ps: u64,
-    /// Commands that are no requests.
+    /// Commands that are not requests.
     left_out: LeftOut,
     clock: Clock,
 }
