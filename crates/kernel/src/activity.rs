@@ -2,53 +2,53 @@
 
 use crate::state::Value;
 
-/// Activity of a component; see `docs/glossary.md`.
+/// Activity on which a component spends time; see `docs/glossary.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Value)]
 #[repr(u8)]
 pub enum Activity {
-    /// A request waits for a resource that is busy.
+    /// Waiting for a busy resource.
     Queue,
-    /// Host or controller software works on a request.
+    /// Processing by host or controller software.
     Software,
-    /// Bytes cross a link or a network.
+    /// Transfer over a link or a network.
     Link,
-    /// The medium, or a device known only by its latencies, serves a read.
+    /// Read by the medium, or by a device that is modeled only by its latencies.
     Read,
-    /// The medium, or a device known only by its latencies, serves a write.
+    /// Write by the medium, or by a device that is modeled only by its latencies.
     Write,
-    /// A disk arm moves.
+    /// Movement of a disk arm.
     Seek,
-    /// Rotational latency: a disk waits for the sector.
+    /// Rotational latency of a disk.
     Rotate,
-    /// Data is transferred between a disk's platter and its buffer.
+    /// Transfer between the platter of a disk and its buffer.
     Transfer,
-    /// A request waits for a block that another request is already fetching.
+    /// Waiting for a block that another request is already fetching.
     Merge,
-    /// A cache writes fetched or written blocks to its own device.
+    /// Write of fetched or written blocks to the cache device.
     Fill,
-    /// A controller looks up a mapping that is not in its cache.
+    /// Lookup of a mapping that is not in the controller's cache.
     Translate,
-    /// The old version of a page is copied to memory that can be changed.
+    /// Copy of the old version of a page to memory that can be changed.
     CopyOnWrite,
-    /// Pages of a write buffer are programmed: writes of host data to the medium.
+    /// Program of pages of a write buffer, i.e. of host data.
     Drain,
-    /// Garbage collection copies valid pages.
+    /// Copy of valid pages by garbage collection.
     Clean,
-    /// Blocks of the medium are erased.
+    /// Erase of blocks of the medium.
     Erase,
-    /// Wear leveling copies pages.
+    /// Copy of pages by wear leveling.
     LevelWear,
-    /// A long operation is suspended for the host.
+    /// Suspension of a long operation in favor of the host.
     Suspend,
-    /// An error-correcting code is encoded or decoded.
+    /// Encoding or decoding of an error-correcting code.
     Correct,
-    /// A disk's platters spin up.
+    /// Spin-up of a disk.
     SpinUp,
-    /// A host waits for tries that it cancels, or pauses between tries.
+    /// Attempts that the host cancels, and pauses between attempts.
     Retry,
 }
 
-// Ledgers are indexed by discriminant and walked in the order of `ALL`.
+// Ledgers are indexed by discriminant and traversed in the order of `ALL`.
 const _: () = {
     let mut index = 0;
     while index < Activity::COUNT {
@@ -85,7 +85,7 @@ impl Activity {
         Activity::Retry,
     ];
 
-    /// The name used in records and figures.
+    /// Name in records and figures.
     pub const fn name(self) -> &'static str {
         match self {
             Activity::Queue => "queue",

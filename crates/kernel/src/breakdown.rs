@@ -12,11 +12,11 @@ pub struct ComponentId(pub u8);
 /// Time that a request spent in one component on one activity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub struct Span {
-    /// The component.
+    /// Component in which the time was spent.
     pub component: ComponentId,
     /// Activity of the component.
     pub activity: Activity,
-    /// Stage within the component, if it reports stages.
+    /// Stage within the component, if the component reports stages.
     pub stage: Stage,
     /// Duration.
     pub time: Time,

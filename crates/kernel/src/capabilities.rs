@@ -1,47 +1,47 @@
 //! Features and durability guarantees of devices.
 
-/// Features and guarantees of a device. For a stack, those of the whole stack.
+/// Features and guarantees of a device, or of a whole stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capabilities {
-    /// Whether it carries data: reads return the data last written.
+    /// Whether the device stores data, so that reads return the data last written.
     pub carries_bytes: bool,
-    /// When a write becomes durable, i.e. survives a power loss.
+    /// Event after which a write is durable, i.e. survives a power loss.
     pub persistence: Persistence,
-    /// Atomic unit in bytes: after a power loss, an aligned unit is old or new, never mixed.
+    /// Atomic unit in bytes. After a power loss, an aligned unit has either its old or its new content.
     pub atomic_unit: u32,
-    /// Whether it has transactions.
+    /// Whether the device supports transactions.
     pub transactions: bool,
-    /// Whether its behavior depends on earlier writes, so that preconditioning matters.
+    /// Whether the behavior of the device depends on earlier writes, so that preconditioning matters.
     pub preconditions: bool,
-    /// Whether addresses affect its timing or state. They do not for a device that is known only by its
-    /// latencies.
+    /// Whether addresses affect the timing or state of the device. They do not for a device that is modeled
+    /// only by its latencies.
     pub uses_addresses: bool,
-    /// Whether it can be worn out without simulating time ([`Endurance`](crate::event::Endurance)): every
-    /// write then reaches the medium, whose endurance is known.
+    /// Whether the device can be worn out without simulating time ([`Endurance`](crate::event::Endurance)).
+    /// This requires that every write reaches the medium and that the endurance of the medium is known.
     pub wears_out_ahead: bool,
 }
 
-/// When a write becomes durable, i.e. survives a power loss.
+/// Event after which a write is durable, i.e. survives a power loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Persistence {
-    /// When a flush after its acknowledgement completes, if the stored energy suffices. Recovery reports the
-    /// loss otherwise.
+    /// Completion of a flush after the acknowledgement, if the stored energy suffices. Otherwise, recovery
+    /// reports the loss.
     OnFlushWithStoredEnergy,
-    /// When a flush after its acknowledgement completes; before that, it may survive.
+    /// Completion of a flush after the acknowledgement. Before the flush, the write may or may not survive.
     OnFlush,
-    /// From its acknowledgement, if the stored energy suffices. Recovery reports the loss otherwise.
+    /// Acknowledgement, if the stored energy suffices. Otherwise, recovery reports the loss.
     WithStoredEnergy,
-    /// From its acknowledgement.
+    /// Acknowledgement.
     OnAcknowledgement,
 }
 
 impl Persistence {
-    /// Whether a flush is needed before a write survives.
+    /// Whether a write survives only after a flush.
     pub fn needs_flush(self) -> bool {
         matches!(self, Persistence::OnFlush | Persistence::OnFlushWithStoredEnergy)
     }
 
-    /// Whether stored energy limits what survives.
+    /// Whether stored energy limits the amount of data that survives.
     pub fn is_up_to_energy(self) -> bool {
         matches!(self, Persistence::WithStoredEnergy | Persistence::OnFlushWithStoredEnergy)
     }
@@ -57,8 +57,9 @@ impl Persistence {
 }
 
 impl Capabilities {
-    /// Guarantee for data in this device or in `other`. Data and transactions require both; preconditioning,
-    /// addresses, and endurance require one of them.
+    /// Features and guarantees for data in this device or in `other`. The combination stores data or supports
+    /// transactions if both devices do. It depends on preconditioning, addresses, or endurance if one of them
+    /// does.
     pub fn and(self, other: Capabilities) -> Capabilities {
         Capabilities {
             carries_bytes: self.carries_bytes && other.carries_bytes,

@@ -9,20 +9,21 @@ pub enum Status {
     /// The request succeeded.
     #[default]
     Done,
-    /// The medium could not return or store the data. Errors of a simulated device are results, not errors of
-    /// the simulator.
+    /// The medium could not return or store the data. An error of a simulated device is a result and not an
+    /// error of the simulator.
     MediaError,
-    /// The device rejected the write. Its medium is worn out, and part of the write may have been stored. Or it has
-    /// zones and rejects this write or zone command; a [`ZoneRefusal`](crate::ZoneRefusal) has the reason.
+    /// The device rejected the write because its medium is worn out; part of the write may have been stored.
+    /// A zoned device also uses this status for rejected writes and zone commands, with the reason in a
+    /// [`ZoneRefusal`](crate::ZoneRefusal).
     WriteRefused,
-    /// The device did not complete the request in time: whether it took effect is unknown.
+    /// The device did not complete the request in time. Whether the request took effect is unknown.
     TransportError,
 }
 
 /// The completion of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// Time at which the host may continue.
+    /// Time from which the host may continue.
     pub done: Time,
     /// Status of the request.
     pub status: Status,

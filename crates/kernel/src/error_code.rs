@@ -1,31 +1,31 @@
-//! Error codes, for programs. Messages are for people and may change.
+//! Error codes for programs. Messages are for people and may change.
 
 use std::fmt;
 
-/// Declares [`ErrorCode`]: each code with its name, its meaning, and the keys of its data.
+/// Declares [`ErrorCode`] with the name, the meaning, and the data keys of each code.
 macro_rules! error_codes {
     ($($variant:ident = $name:literal [$($key:literal),*]: $meaning:literal)+) => {
-        /// Kind of an error. Its name is stable: programs compare it instead of parsing the message.
+        /// Code of an error. Its name is stable: programs compare it instead of parsing the message.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum ErrorCode {
             $(#[doc = $meaning] $variant,)+
         }
 
         impl ErrorCode {
-            /// Every code, in the order of the documentation.
+            /// Every code, in documentation order.
             pub const ALL: &[ErrorCode] = &[$(ErrorCode::$variant),+];
 
-            /// Its name, e.g. `unknown-setting`.
+            /// Name of the code, e.g. `unknown-setting`.
             pub const fn name(self) -> &'static str {
                 match self { $(ErrorCode::$variant => $name,)+ }
             }
 
-            /// Its meaning, in one sentence.
+            /// Meaning of the code in one sentence.
             pub const fn meaning(self) -> &'static str {
                 match self { $(ErrorCode::$variant => $meaning,)+ }
             }
 
-            /// The keys that the data of such an error may have.
+            /// Keys that the data of an error with this code may have.
             pub const fn keys(self) -> &'static [&'static str] {
                 match self { $(ErrorCode::$variant => &[$($key),*],)+ }
             }
@@ -94,7 +94,7 @@ error_codes! {
 }
 
 impl ErrorCode {
-    /// The code of an error of the operating system.
+    /// Code of an operating-system error.
     pub fn of_io(error: &std::io::Error) -> ErrorCode {
         use std::io::ErrorKind;
         match error.kind() {
@@ -106,7 +106,7 @@ impl ErrorCode {
                 ErrorCode::DiskFull
             }
             ErrorKind::ResourceBusy => ErrorCode::InUse,
-            // The error of a thread that cannot be started.
+            // This error occurs if a thread cannot be started.
             ErrorKind::WouldBlock => ErrorCode::OutOfThreads,
             _ => ErrorCode::OsError,
         }
@@ -124,7 +124,7 @@ impl fmt::Display for ErrorCode {
 pub enum Datum {
     /// A whole number.
     Integer(i128),
-    /// A text: a name, or a quantity with its unit.
+    /// Text, e.g. a name or a quantity with its unit.
     Text(String),
     /// Several texts.
     Texts(Vec<String>),
@@ -172,10 +172,10 @@ impl From<Vec<String>> for Datum {
     }
 }
 
-/// The data of an error: values that a program can use, by their keys.
+/// Data of an error: values for programs, with their keys.
 pub type ErrorData = Vec<(&'static str, Datum)>;
 
-/// The operating-system number of `error`, as data.
+/// Operating-system error number of `error`, as error data.
 pub fn errno(error: &std::io::Error) -> ErrorData {
     error.raw_os_error().map(|number| ("errno", number.into())).into_iter().collect()
 }

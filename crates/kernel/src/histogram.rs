@@ -1,13 +1,13 @@
-//! Latency distributions in bounded memory, mergeable, with percentiles within 0.05 %.
+//! Latency distributions in bounded memory. They can be merged, and percentiles are within 0.05 %.
 
 use crate::state::{State, StateError, StateReader, StateWriter, Value};
 use crate::time::Time;
 use hdrhistogram::Histogram;
 
-/// Significant digits kept: a percentile is off by at most half of the third digit.
+/// Number of significant digits. The error of a percentile is at most half of the third digit.
 const SIGNIFICANT_DIGITS: u8 = 3;
 
-/// A distribution of times. Count, sum, minimum and maximum are exact; percentiles are those of a
+/// A distribution of times. Count, sum, minimum, and maximum are exact. Percentiles are those of a
 /// high-dynamic-range histogram.
 #[derive(Clone, Debug)]
 pub struct LatencyHistogram {
@@ -17,12 +17,12 @@ pub struct LatencyHistogram {
     max: Time,
 }
 
-/// One bar of a distribution: `count` values up to `upto`, above the previous bar.
+/// A bin of a distribution: `count` values up to `upto` that are above the previous bin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub struct Bar {
-    /// The largest value of the bar.
+    /// Largest value of the bin.
     pub upto: Time,
-    /// Values in the bar.
+    /// Number of values in the bin.
     pub count: u64,
 }
 
@@ -33,7 +33,7 @@ impl Default for LatencyHistogram {
 }
 
 impl LatencyHistogram {
-    /// An empty distribution.
+    /// Creates an empty distribution.
     pub fn new() -> LatencyHistogram {
         let buckets = Histogram::new(SIGNIFICANT_DIGITS).expect("3 is a legal number of digits");
         LatencyHistogram { buckets, sum_ps: 0, min: Time::MAX, max: Time::ZERO }
@@ -62,7 +62,7 @@ impl LatencyHistogram {
         self.max = self.max.max(other.max);
     }
 
-    /// The distribution that has these bars (as of [`LatencyHistogram::bars`]), sum and extremes.
+    /// Creates the distribution that has these bins (from [`LatencyHistogram::bars`]), sum, and extremes.
     pub fn restored(
         bars: impl IntoIterator<Item = Bar>,
         sum_ps: u128,
@@ -76,34 +76,34 @@ impl LatencyHistogram {
         LatencyHistogram { sum_ps, min, max, ..histogram }
     }
 
-    /// Values recorded.
+    /// Number of recorded values.
     pub fn count(&self) -> u64 {
         self.buckets.len()
     }
 
-    /// The exact mean in picoseconds, or `None` when empty.
+    /// Exact mean in picoseconds, or `None` if the distribution is empty.
     pub fn mean_ps(&self) -> Option<f64> {
         (self.count() > 0).then(|| self.sum_ps as f64 / self.count() as f64)
     }
 
-    /// The exact sum, in picoseconds.
+    /// Exact sum in picoseconds.
     pub fn sum_ps(&self) -> u128 {
         self.sum_ps
     }
 
-    /// The smallest value, or `None` when empty.
+    /// Smallest value, or `None` if the distribution is empty.
     pub fn min(&self) -> Option<Time> {
         (self.count() > 0).then_some(self.min)
     }
 
-    /// The largest value, or `None` when empty.
+    /// Largest value, or `None` if the distribution is empty.
     pub fn max(&self) -> Option<Time> {
         (self.count() > 0).then_some(self.max)
     }
 
-    /// The value that a share `q` (0 to 1) of all values does not exceed, or `None` when empty.
+    /// Quantile `q` (0 to 1), or `None` if the distribution is empty.
     ///
-    /// Never outside the smallest and largest value seen, which are the quantiles 0 and 1.
+    /// The result is never outside the smallest and largest recorded value, which are the quantiles 0 and 1.
     pub fn quantile(&self, q: f64) -> Option<Time> {
         if self.count() == 0 {
             return None;
@@ -111,12 +111,12 @@ impl LatencyHistogram {
         if q <= 0.0 || q >= 1.0 {
             return Some(if q <= 0.0 { self.min } else { self.max });
         }
-        // A bucket is up to 0.1 % wide; its middle is at most half of that off.
+        // A bucket is up to 0.1 % wide, so its middle differs from any value in it by at most half of that.
         let middle = self.buckets.median_equivalent(self.buckets.value_at_quantile(q));
         Some(Time::from_ps(middle).clamp(self.min, self.max))
     }
 
-    /// The non-empty bars, in rising order.
+    /// Non-empty bins in ascending order.
     pub fn bars(&self) -> impl Iterator<Item = Bar> + '_ {
         self.buckets.iter_recorded().map(|step| Bar {
             upto: Time::from_ps(step.value_iterated_to()).min(self.max),

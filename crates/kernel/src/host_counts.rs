@@ -1,9 +1,9 @@
-//! Counts of host requests to a component.
+//! Counters of host requests to a component.
 
 use crate::request::{Op, Request};
 use crate::state::Value;
 
-/// Requests by kind, and the bytes of reads and writes.
+/// Number of requests of each operation, and number of bytes read and written.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Value)]
 pub struct HostCounts {
     requests: [u64; 4],
@@ -17,7 +17,7 @@ impl HostCounts {
         self.count(request.op, u64::from(request.bytes));
     }
 
-    /// Counts a request of this kind and size.
+    /// Counts a request with this operation and size.
     #[inline]
     pub fn count(&mut self, op: Op, bytes: u64) {
         self.requests[op as usize] += 1;
@@ -26,17 +26,17 @@ impl HostCounts {
         }
     }
 
-    /// Requests of one kind.
+    /// Number of requests with operation `op`.
     pub fn requests(&self, op: Op) -> u64 {
         self.requests[op as usize]
     }
 
-    /// Bytes of all writes.
+    /// Number of bytes written.
     pub fn bytes_written(&self) -> u64 {
         self.bytes[Op::Write as usize]
     }
 
-    /// All counts, named as in records.
+    /// All counters, with their names in records.
     pub fn counters(&self) -> Vec<(&'static str, u64)> {
         let [reads, writes, trims, flushes] = self.requests;
         let [read, written] = self.bytes;

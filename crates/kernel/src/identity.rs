@@ -1,11 +1,12 @@
-//! Identity of a device: settings as lines `path = value`, to compare a saved state with a scenario.
+//! Identity of a device: settings as lines `path = value`, which allow a comparison of a saved state with a
+//! scenario.
 //!
 //! Lines are compared by path, regardless of their order and of how a schema groups settings. Each element of
-//! a list has its own path; earlier versions of Nacre wrote a list in one line, which is also accepted.
+//! a list has a separate path. A list in one line, as written by earlier versions of Nacre, is also accepted.
 
 use std::collections::BTreeMap;
 
-/// A setting that differs between a saved state and a request.
+/// A setting that differs between a saved state and a scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// Path of the setting.
@@ -23,7 +24,7 @@ impl Difference {
     }
 }
 
-/// Every setting in which two texts of lines `path = value` differ, in the order of their paths.
+/// Lists every setting in which two texts of lines `path = value` differ, ordered by path.
 pub fn differences(kept: &str, asked: &str) -> Vec<Difference> {
     let (kept, asked) = (settings(kept), settings(asked));
     let mut paths: Vec<&String> = kept.keys().chain(asked.keys()).collect();
@@ -36,7 +37,7 @@ pub fn differences(kept: &str, asked: &str) -> Vec<Difference> {
         .collect()
 }
 
-/// The value of every path. A line without a value is a setting, too, so that every difference has a name.
+/// Value of every path. A line without a value also counts as a setting, so that every difference has a name.
 fn settings(lines: &str) -> BTreeMap<String, &str> {
     let filled = lines.lines().filter(|line| !line.trim().is_empty());
     let pairs = filled.map(|line| line.split_once('=').unwrap_or((line, "")));
@@ -55,7 +56,7 @@ fn settings(lines: &str) -> BTreeMap<String, &str> {
     settings
 }
 
-/// The elements of a list in one line; `None` if `value` is not a list, or if the list is empty.
+/// Elements of a list in one line; `None` if `value` is not a list or the list is empty.
 fn elements(value: &str) -> Option<Vec<&str>> {
     let inside = value.strip_prefix('[')?.strip_suffix(']')?;
     (!inside.is_empty()).then(|| inside.split(", ").map(unquoted).collect())

@@ -1,4 +1,4 @@
-//! Ledgers: time and energy of a component's resources by activity, and its counters.
+//! Ledgers: time and energy of the resources of a component for each activity, and counters of the component.
 
 use crate::activity::Activity;
 use crate::breakdown::ComponentId;
@@ -6,7 +6,7 @@ use crate::state::Value;
 use crate::time::Time;
 use crate::units::Energy;
 
-/// Busy time and energy by activity of one resource. Sums of any number of servers' time are exact.
+/// Busy time and energy of a resource for each activity. Sums over any number of servers are exact.
 #[derive(Clone, Debug, Default, PartialEq, Value)]
 pub struct Ledger {
     busy_ps: [u128; Activity::COUNT],
@@ -26,20 +26,20 @@ impl Ledger {
         self.energy[activity as usize] += energy;
     }
 
-    /// Adds a sum of charges to `activity`: `busy_ps` picoseconds and `energy`.
+    /// Charges the sum of several charges to `activity`: `busy_ps` picoseconds and `energy`.
     pub fn charge_sum(&mut self, activity: Activity, busy_ps: u128, energy: Energy) {
         self.busy_ps[activity as usize] += busy_ps;
         self.energy[activity as usize] += energy;
     }
 
-    /// Refunds time that was charged to `activity` and not spent. Charges from before the start of this
+    /// Refunds time that was charged to `activity` but not spent. Charges from before the start of this
     /// ledger are not refunded.
     pub fn give_back(&mut self, activity: Activity, time: Time) {
         let busy_ps = &mut self.busy_ps[activity as usize];
         *busy_ps = busy_ps.saturating_sub(u128::from(time.as_ps()));
     }
 
-    /// Refunds energy.
+    /// Refunds energy that was charged to `activity`.
     pub fn give_back_energy(&mut self, activity: Activity, energy: Energy) {
         let charged = &mut self.energy[activity as usize];
         *charged = Energy((charged.0 - energy.0).max(0.0));
@@ -52,12 +52,12 @@ impl Ledger {
         }
     }
 
-    /// Resource time charged to `activity`, in picoseconds.
+    /// Busy time charged to `activity`, in picoseconds.
     pub fn busy_ps(&self, activity: Activity) -> u128 {
         self.busy_ps[activity as usize]
     }
 
-    /// Resource time charged to `activity`, in seconds.
+    /// Busy time charged to `activity`, in seconds.
     pub fn busy_s(&self, activity: Activity) -> f64 {
         self.busy_ps[activity as usize] as f64 / 1e12
     }
@@ -67,64 +67,65 @@ impl Ledger {
         self.energy[activity as usize]
     }
 
-    /// Resource time over all activities, in seconds.
+    /// Total busy time of all activities, in seconds.
     pub fn total_busy_s(&self) -> f64 {
         self.busy_ps.iter().sum::<u128>() as f64 / 1e12
     }
 }
 
-/// Equal servers of a component behind one queue, and their busy time by activity.
+/// Identical servers of a component with one queue, and their busy time for each activity.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resource {
-    /// Name, e.g. `"arm"`; unique within a component.
+    /// Name, e.g. `"arm"`, which is unique within a component.
     pub name: &'static str,
-    /// Number of servers: requests or parts of requests served in parallel.
+    /// Number of servers, i.e. of requests or parts of requests served in parallel.
     pub servers: u32,
-    /// Busy time and dynamic energy.
+    /// Busy time and dynamic energy of the resource.
     pub ledger: Ledger,
 }
 
 impl Resource {
-    /// Busy share of its servers' time in `elapsed`; 0 if no time elapsed.
+    /// Fraction of `elapsed` for which the servers were busy; 0 if no time elapsed.
     pub fn utilization(&self, elapsed: Time) -> f64 {
         let available_ps = u128::from(elapsed.as_ps()) * u128::from(self.servers);
         if available_ps == 0 { 0.0 } else { self.ledger.total_busy_s() / (available_ps as f64 / 1e12) }
     }
 }
 
-/// Programs and erases of a medium since measurement started, by cause, and lifetime wear of its blocks.
+/// Programs and erases of a medium since measurement started, for each cause, and lifetime wear of its
+/// blocks.
 ///
-/// `host + cleaned + leveled + metadata + padding` are all programs.
+/// The sum `host + cleaned + leveled + metadata + padding` is the total number of programs.
 #[derive(Clone, Debug, Default, PartialEq, Value)]
 pub struct Wear {
-    /// Pages programmed with host data.
+    /// Number of pages programmed with host data.
     pub host: u64,
-    /// Pages programmed by garbage collection.
+    /// Number of pages programmed by garbage collection.
     pub cleaned: u64,
-    /// Pages programmed by wear leveling.
+    /// Number of pages programmed by wear leveling.
     pub leveled: u64,
-    /// Pages programmed with tables of the device and with parity.
+    /// Number of pages programmed with tables of the device or with parity.
     pub metadata: u64,
-    /// Pages programmed without data, to fill a multi-plane or stripe program.
+    /// Number of pages programmed without data to fill a multi-plane or stripe program.
     pub padding: u64,
-    /// Blocks erased.
+    /// Number of erased blocks.
     pub erases: u64,
-    /// Lifetime erases of every block.
+    /// Lifetime erase count of every block.
     pub block_erases: Vec<u32>,
-    /// Rated erases of a block, or rated programs of a row of a medium without erases.
+    /// Rated number of erases of a block, or of programs of a row if the medium has no erases.
     pub endurance: Option<u64>,
-    /// Time at which the first block or row exceeded its endurance; `None` before.
+    /// Time at which the first block or row exceeded its endurance; `None` if this has not happened.
     pub worn_out_at: Option<Time>,
     /// Lifetime programs of rows that are written in place.
     pub row_programs: Option<Spread>,
-    /// Valid pages; `None` if the device does not count them.
+    /// Number of valid pages; `None` if the device does not count them.
     pub valid: Option<u64>,
 }
 
-/// Statistics of a wear counter over many parts.
+/// Statistics of a wear counter over many blocks or rows.
 #[derive(Clone, Copy, Debug, PartialEq, Value)]
 pub struct Spread {
-    /// Number of parts.
+    /// Number of blocks or rows.
     pub count: u64,
     /// Minimum wear.
     pub min: u32,
@@ -137,7 +138,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Statistics of these counts; `None` if there are none.
+    /// Statistics of `counts`; `None` if there are none.
     pub fn of(counts: impl Iterator<Item = u32>) -> Option<Spread> {
         let (mut count, mut min, mut max) = (0_u64, u32::MAX, 0);
         let (mut sum, mut squares) = (0_u128, 0_u128);
@@ -146,37 +147,37 @@ impl Spread {
             (sum, squares) = (sum + u128::from(each), squares + u128::from(each) * u128::from(each));
         }
         let mean = sum as f64 / count as f64;
-        // Whole numbers, so that equal counts have no spread by rounding.
+        // The calculation uses integers, so that rounding does not add a spread to equal counts.
         let variance = (squares * u128::from(count) - sum * sum) as f64 / (count as f64 * count as f64);
         (count > 0).then(|| Spread { count, min, mean, max, stddev: variance.sqrt() })
     }
 }
 
 impl Wear {
-    /// All pages programmed.
+    /// Total number of programmed pages.
     pub fn programs(&self) -> u64 {
         self.host + self.cleaned + self.leveled + self.metadata + self.padding
     }
 
-    /// Pages programmed per page of host data; `None` before the first.
+    /// Number of programmed pages per page of host data; `None` before the first page of host data.
     pub fn write_amplification(&self) -> Option<f64> {
         (self.host > 0).then(|| self.programs() as f64 / self.host as f64)
     }
 
-    /// Pages programmed by the cleaner per page of host data (eNVy, ASPLOS 1994, section 4.1); `None`
-    /// before the first.
+    /// Number of pages programmed by garbage collection per page of host data (eNVy, ASPLOS 1994, section
+    /// 4.1); `None` before the first page of host data.
     pub fn cleaning_cost(&self) -> Option<f64> {
         (self.host > 0).then(|| self.cleaned as f64 / self.host as f64)
     }
 }
 
-/// A column of numbers of a component, with one for each erase block or time interval.
+/// A column of numbers of a component, e.g. one per erase block or time interval.
 #[derive(Clone, Debug)]
 pub struct Column {
-    /// Table, name and unit, e.g. `"blocks.live_share"` or `"cleaning.end_s"`. Columns of the same table have
-    /// equal lengths. The record adds `"blocks.erases"` from [`Wear::block_erases`].
+    /// Table, name, and unit of the column, e.g. `"blocks.live_share"` or `"cleaning.end_s"`. Columns of one
+    /// table have equal lengths. The record adds `"blocks.erases"` from [`Wear::block_erases`].
     pub name: &'static str,
-    /// The numbers; NaN for missing ones, which are null in the tables of a record.
+    /// Numbers of the column. Missing numbers are NaN here and null in the tables of a record.
     pub values: Vec<f64>,
 }
 
@@ -190,54 +191,56 @@ impl PartialEq for Column {
     }
 }
 
-/// Name of the counter of lost pages without another copy: reads of them fail or are reported otherwise.
+/// Name of the counter of lost pages without another copy. Reads of these pages fail or are otherwise
+/// reported.
 pub const LOST_PAGES: &str = "lost_pages";
 
 /// Name of the counter of failed members that an array has removed since it was new.
 pub const FAILED_MEMBERS: &str = "failed_members";
 
-/// Results of one component in a run. Reports form the same tree as the stack.
+/// Results of one component of a run. The reports form a tree with the structure of the stack.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ComponentReport {
-    /// The component.
+    /// Number of the component.
     pub id: ComponentId,
-    /// Kind of the component, e.g. `"measured"`.
+    /// Type of the component, e.g. `"measured"`.
     pub kind: &'static str,
     /// Path in the scenario, e.g. `"stack.backing"`.
     pub path: String,
-    /// Its resources; empty if only the components below are busy.
+    /// Resources of the component; empty if only its children are busy.
     pub resources: Vec<Resource>,
-    /// Whether the model has energy data; if not, the energies are zero.
+    /// Whether the model has energy data. Otherwise, the energies are zero.
     pub is_energy_modeled: bool,
     /// Idle energy; `None` if the model has no idle power.
     pub idle_energy: Option<Energy>,
-    /// Counters by name, in display order.
+    /// Counters with their names, in display order.
     pub counters: Vec<(&'static str, u64)>,
     /// Cost, in the currency of the catalog; `None` without a price.
     pub cost: Option<f64>,
-    /// Area of its memory cells, and of other parts with a given area, in square millimeters; `None` if
+    /// Area of the memory cells, and of other parts with a given area, in square millimeters; `None` if
     /// unknown.
     pub area_mm2: Option<f64>,
-    /// Days until the medium is worn out at the rate of this run; `None` if endurance is not modeled.
+    /// Number of days until the medium is worn out at the write rate of this run; `None` if endurance is not
+    /// modeled.
     pub lifetime_days: Option<f64>,
-    /// Programs and erases by cause; `None` if the medium is not modeled.
+    /// Programs and erases for each cause; `None` if the medium is not modeled.
     pub wear: Option<Wear>,
     /// Columns of numbers, e.g. per erase block or over time.
     pub columns: Vec<Column>,
-    /// For a share of a drive: its part of the drive; `None` if unknown.
+    /// For a share of a drive, its fraction of the whole drive; `None` if unknown.
     pub drive_share: Option<f64>,
-    /// Injected faults, in order, with their effects.
+    /// Injected faults in order, with their effects.
     pub faults: Vec<FaultReport>,
-    /// The components below.
+    /// Reports of the child components.
     pub children: Vec<ComponentReport>,
 }
 
-/// An injected fault, and its effects since measurement started.
+/// An injected fault and its effects since measurement started.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FaultReport {
     /// Path in the scenario, e.g. `"stack.fault[0]"`.
     pub path: String,
-    /// Kind of the fault, e.g. `"stall"`.
+    /// Type of the fault, e.g. `"stall"`.
     pub kind: &'static str,
     /// Effects of the fault.
     pub counts: FaultCounts,
@@ -246,17 +249,17 @@ pub struct FaultReport {
 /// Effects of a fault.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub struct FaultCounts {
-    /// Requests of its operations and range that arrived while it was active.
+    /// Number of requests with the operations and range of the fault that arrived while it was active.
     pub matching: u64,
-    /// Affected requests among them.
+    /// Number of these requests that were affected.
     pub touched: u64,
-    /// Time that it added to requests, in picoseconds.
+    /// Time that the fault added to requests, in picoseconds.
     pub added_ps: u128,
-    /// Requests that it ended with an error.
+    /// Number of requests that the fault ended with an error.
     pub errors: u64,
-    /// Bytes of the requests with these errors.
+    /// Number of bytes of the requests with these errors.
     pub reported_bytes: u64,
-    /// Silently corrupted bytes.
+    /// Number of silently corrupted bytes.
     pub silent_bytes: u64,
 }
 
@@ -273,12 +276,12 @@ impl FaultCounts {
 }
 
 impl ComponentReport {
-    /// Time of all its resources charged to `activity`, in seconds.
+    /// Time of all resources charged to `activity`, in seconds.
     pub fn busy_s(&self, activity: Activity) -> f64 {
         self.resources.iter().map(|resource| resource.ledger.busy_s(activity)).sum()
     }
 
-    /// Energy of all its resources charged to `activity`.
+    /// Energy of all resources charged to `activity`.
     pub fn energy(&self, activity: Activity) -> Energy {
         Energy(self.resources.iter().map(|resource| resource.ledger.energy(activity).0).sum())
     }

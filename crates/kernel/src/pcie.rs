@@ -1,15 +1,16 @@
 //! Effective bandwidth of PCI Express links.
 //!
-//! Data is transferred in packets with headers and framing. Packets need credits, which are returned after a
-//! round trip. A read is split into read requests of limited size, each answered by completions.
+//! Data is transferred in packets with headers and framing. Packets need credits, which the receiver returns
+//! after a round trip. A read is split into read requests of limited size, each of which is answered by
+//! completions.
 //!
 //! Rates and encodings are those of the base specifications of each generation. A packet has 4 B of framing
 //! with its sequence number, a link checksum of 4 B, and a header of 12 B (completions, requests below 4 GiB)
-//! or 16 B: the 5 or 6 words of Intel's application note 456. Generation 6 carries packets in flits of 256 B,
-//! of which 236 B are for packets, which have no framing or checksum. Acknowledgements, returned credits, and
-//! skip sets take another 1 % to 2 % and are not modeled.
+//! or 16 B: the 5 or 6 words of Intel's application note 456. Generation 6 transfers packets in flits of 256
+//! B. Packets use 236 B of each flit and have no framing or checksum. Acknowledgements, returned credits, and
+//! skip ordered sets take another 1 % to 2 % and are not modeled.
 //!
-//! A [`Link`](crate::Link) with the raw rate that transfers the bytes of packets models such a link with
+//! A [`Link`](crate::Link) with the raw rate that transfers the bytes of the packets models such a link with
 //! queueing.
 
 use crate::time::Time;
@@ -20,21 +21,21 @@ use crate::units::Bandwidth;
 pub struct Pcie {
     /// Generation, 1 to 6.
     pub generation: u8,
-    /// Lanes: 1, 2, 4, 8 or 16.
+    /// Number of lanes: 1, 2, 4, 8, or 16.
     pub lanes: u8,
-    /// Maximum data of a packet: 128 B to 4 KiB.
+    /// Maximum data size of a packet: 128 B to 4 KiB.
     pub payload: u32,
-    /// Maximum data of a read request: 128 B to 4 KiB.
+    /// Maximum size of a read request: 128 B to 4 KiB.
     pub read_request: u32,
-    /// Whether requests have addresses of 64 bits, and headers of 16 B.
+    /// Whether requests have 64-bit addresses and headers of 16 B.
     pub long_addresses: bool,
 }
 
-/// Bytes of a packet in addition to header and data, without flits.
+/// Number of bytes of a packet in addition to header and data, without flits.
 const FRAMING: u64 = 8;
-/// Bytes of a completion's header, and of a request's with an address of 32 bits.
+/// Header size in bytes of a completion, and of a request with a 32-bit address.
 const SHORT_HEADER: u64 = 12;
-/// Bytes of a request's header with an address of 64 bits.
+/// Header size in bytes of a request with a 64-bit address.
 const LONG_HEADER: u64 = 16;
 
 impl Pcie {
@@ -52,34 +53,34 @@ impl Pcie {
         Bandwidth(transfers * useful * f64::from(self.lanes) / 8.0)
     }
 
-    /// Bytes on the link for a write of `bytes`: packets of at most the payload each.
+    /// Number of bytes on the link for a write of `bytes`, in packets of at most the maximum data size.
     pub fn write_bytes(&self, bytes: u64) -> u64 {
         bytes + bytes.div_ceil(u64::from(self.payload)) * (self.framing() + self.request_header())
     }
 
-    /// Bytes on the link to request `bytes`: a packet without data for each read request.
+    /// Number of bytes on the link to request `bytes`: a packet without data for each read request.
     pub fn read_request_bytes(&self, bytes: u64) -> u64 {
         bytes.div_ceil(u64::from(self.read_request)) * (self.framing() + self.request_header())
     }
 
-    /// Bytes on the link for the completions of `bytes`.
+    /// Number of bytes on the link for the completions of `bytes`.
     pub fn completion_bytes(&self, bytes: u64) -> u64 {
         bytes + bytes.div_ceil(u64::from(self.payload)) * (self.framing() + SHORT_HEADER)
     }
 
-    /// Data per second of writes of `bytes` each.
+    /// Data bandwidth of writes of `bytes` each.
     pub fn write_bandwidth(&self, bytes: u64) -> Bandwidth {
         Bandwidth(self.raw().0 * bytes as f64 / self.write_bytes(bytes) as f64)
     }
 
-    /// Data per second of reads of `bytes` each, with enough outstanding requests.
+    /// Data bandwidth of reads of `bytes` each, with a sufficient number of outstanding requests.
     pub fn read_bandwidth(&self, bytes: u64) -> Bandwidth {
         let slower = self.completion_bytes(bytes).max(self.read_request_bytes(bytes));
         Bandwidth(self.raw().0 * bytes as f64 / slower as f64)
     }
 
-    /// Data per second of reads with at most `tags` outstanding requests, if a reply starts `round_trip`
-    /// after its request.
+    /// Data bandwidth of reads with at most `tags` outstanding requests, if a reply starts `round_trip` after
+    /// its request.
     pub fn read_bandwidth_with(&self, bytes: u64, tags: u32, round_trip: Time) -> Bandwidth {
         let asked = bytes.min(u64::from(self.read_request));
         let answered =
@@ -88,7 +89,7 @@ impl Pcie {
         Bandwidth(by_tags.min(self.read_bandwidth(bytes).0))
     }
 
-    /// Data per second of writes if the receiver has a buffer of `buffer` bytes, which is freed `round_trip`
+    /// Data bandwidth of writes if the receiver has a buffer of `buffer` bytes, which is freed `round_trip`
     /// after data was sent.
     pub fn write_bandwidth_with(&self, bytes: u64, buffer: u64, round_trip: Time) -> Bandwidth {
         let packet = bytes.min(u64::from(self.payload));
@@ -98,7 +99,7 @@ impl Pcie {
     }
 
     /// Time of one read of `bytes` from the request to the last byte, if the remote side replies
-    /// `answers_after` the request arrived.
+    /// `answers_after` after the arrival of the request.
     pub fn read_round_trip(&self, bytes: u64, answers_after: Time) -> Time {
         let request = self.framing() + self.request_header();
         self.raw().time_for(request) + answers_after + self.raw().time_for(self.completion_bytes(bytes))
@@ -125,7 +126,8 @@ mod tests {
         assert!((rate.0 / expected - 1.0).abs() < tolerance, "{rate}, expected {expected}");
     }
 
-    /// GB/s of one lane as published by the PCI-SIG, and of a card of generation 3.
+    /// The expected rates in GB/s are those of one lane as published by the PCI-SIG, and that of a generation
+    /// 3 card.
     #[test]
     fn the_raw_rate_is_that_of_the_generation() {
         for (generation, lane) in
@@ -138,8 +140,8 @@ mod tests {
         is_near(link(3, 8).raw(), 7.877e9, 0.001);
     }
 
-    /// 4 KiB in packets of 256 B: 16 times 24 B of overhead, 7.20 GB/s and 1.758 M requests/s; completions
-    /// have 20 B.
+    /// 4 KiB in packets of 256 B have an overhead of 16 times 24 B, which gives 7.20 GB/s and 1.758 M
+    /// requests/s. Completions have an overhead of 20 B.
     #[test]
     fn packets_leave_the_rest_for_data() {
         let link = link(3, 8);
@@ -148,12 +150,12 @@ mod tests {
         is_near(link.write_bandwidth(4096), 7.877e9 * 256.0 / 280.0, 0.001);
         is_near(link.read_bandwidth(4096), 7.877e9 * 256.0 / 276.0, 0.001);
         is_near(Bandwidth(link.write_bandwidth(4096).0 / 4096.0), 1.758e6, 0.001);
-        // Intel, application note 456: 256 B and 20 B are 92 %.
+        // According to Intel's application note 456, packets of 256 B with 20 B of overhead reach 92 %.
         let short = Pcie { long_addresses: false, ..link };
         is_near(Bandwidth(short.write_bandwidth(4096).0 / short.raw().0), 0.9275, 0.001);
     }
 
-    /// The link limits a card of generation 3 with eight lanes to this rate of 4 KiB requests.
+    /// The link limits a generation 3 card with eight lanes to this rate of 4 KiB requests.
     #[test]
     fn requests_that_queue_for_the_link_are_served_at_its_cap() {
         const COUNT: u64 = 10_000;
@@ -167,10 +169,10 @@ mod tests {
     #[test]
     fn a_read_of_little_pays_for_a_packet_and_the_way() {
         let link = link(3, 8);
-        // 24 B out and 84 B back at 7.877 GB/s are 13.7 ns.
+        // 24 B in one direction and 84 B in the other take 13.7 ns at 7.877 GB/s.
         let alone = link.read_round_trip(64, Time::from_ns(500)).as_ns_f64();
         assert!((alone - 513.7).abs() < 0.1, "{alone}");
-        // At most 32 reads of 512 B are served in 500 ns and their own 72 ns.
+        // At most 32 reads of 512 B are served in 5 us plus their transfer time of 73 ns.
         is_near(link.read_bandwidth_with(4096, 32, Time::from_us(5)), 32.0 * 512.0 / 5.0731e-6, 0.001);
         assert_eq!(link.read_bandwidth_with(4096, 256, Time::from_ns(500)), link.read_bandwidth(4096));
     }
@@ -178,7 +180,7 @@ mod tests {
     #[test]
     fn credits_bound_what_is_written_until_room_comes_back() {
         let link = link(3, 8);
-        // 16 KiB per microsecond and the 36 ns of a packet.
+        // The rate is 16 KiB in 4 us plus the 36 ns of a packet.
         is_near(link.write_bandwidth_with(4096, 16_384, Time::from_us(4)), 16_384.0 / 4.0355e-6, 0.001);
         assert_eq!(link.write_bandwidth_with(4096, 1 << 20, Time::from_us(1)), link.write_bandwidth(4096));
     }

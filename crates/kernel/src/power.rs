@@ -6,32 +6,32 @@ use crate::time::Time;
 /// Recovery of a device and its children after a power loss.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub struct Recovery {
-    /// Time at which the device is ready.
+    /// Time from which the device is ready.
     pub done: Time,
-    /// Interrupted programs that are repeated.
+    /// Number of interrupted programs that are repeated.
     pub programs_repeated: u64,
-    /// Interrupted erases that are repeated.
+    /// Number of interrupted erases that are repeated.
     pub erases_repeated: u64,
-    /// Whether cleaning was in progress and continues.
+    /// Whether garbage collection was in progress and continues.
     pub is_cleaning: bool,
-    /// Pages that were changed by an open transaction and rolled back.
+    /// Number of pages that an open transaction had changed and that are rolled back.
     pub pages_rolled_back: u64,
-    /// Programs of buffered writes that were finished with the energy of capacitors.
+    /// Number of programs of buffered writes that were completed with the energy of capacitors.
     pub programs_finished: u64,
-    /// Programs of acknowledged writes for which the energy of capacitors did not suffice.
+    /// Number of programs of acknowledged writes for which the energy of capacitors was insufficient.
     pub programs_lost: u64,
-    /// Lost bytes of acknowledged writes.
+    /// Number of lost bytes of acknowledged writes.
     pub bytes_lost: u64,
-    /// Pages with data that were damaged by interrupted programs of other pages.
+    /// Number of pages with data that interrupted programs of other pages damaged.
     pub pages_damaged: u64,
-    /// Pages read to rebuild the mapping.
+    /// Number of pages read to rebuild the mapping.
     pub pages_scanned: u64,
-    /// Blocks that a cache lost.
+    /// Number of blocks that a cache lost.
     pub blocks_forgotten: u64,
 }
 
 impl Recovery {
-    /// The recovery of two devices that recover in parallel.
+    /// Recovery of two devices that recover in parallel.
     pub fn in_parallel_with(self, other: Recovery) -> Recovery {
         Recovery {
             done: self.done.max(other.done),

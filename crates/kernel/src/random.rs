@@ -1,8 +1,8 @@
-//! Named random streams under one seed.
+//! Named random streams with one seed.
 //!
-//! Every consumer has its own stream, named by its path in the scenario, so adding a consumer does not change
-//! the numbers of the others. Distributions are implemented here, on `libm`, so a seed gives the same numbers
-//! on every platform and in every release.
+//! Every component has a separate stream that is named by its path in the scenario, so an additional
+//! component does not change the numbers of the others. Distributions are implemented here, based on `libm`,
+//! so a seed gives the same numbers on every platform and in every release.
 
 mod exponential;
 
@@ -10,45 +10,45 @@ use crate::state::{State, StateError, StateReader, StateWriter};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// The source of all randomness of one run.
+/// Source of all randomness of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Streams {
     seed: u64,
 }
 
 impl Streams {
-    /// The streams of `seed`.
+    /// Creates the streams of `seed`.
     pub const fn new(seed: u64) -> Streams {
         Streams { seed }
     }
 
-    /// The stream `name`; equal names give equal numbers.
+    /// Returns the stream `name`. Equal names give equal numbers.
     pub fn stream(&self, name: &str) -> Random {
         Random { state: Xoshiro256PlusPlus::seed_from_u64(self.seed ^ fnv1a(name)) }
     }
 }
 
-/// One stream of random numbers (xoshiro256++).
+/// A stream of random numbers (xoshiro256++).
 #[derive(Clone, Debug)]
 pub struct Random {
     state: Xoshiro256PlusPlus,
 }
 
 impl Random {
-    /// 64 uniform bits.
+    /// Returns 64 uniform bits.
     #[inline]
     pub fn bits(&mut self) -> u64 {
         self.state.next_u64()
     }
 
-    /// Uniform in `[0, 1)`, 53 bits.
+    /// Returns a uniform number in `[0, 1)` with 53 bits.
     #[inline]
     pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// Uniform in `0..bound`, without bias (Lemire 2019, "Fast random integer generation in an
-    /// interval"). `bound` is not zero.
+    /// Returns a uniform number in `0..bound` without bias (Lemire 2019, "Fast random integer generation in
+    /// an interval"). `bound` must not be zero.
     #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
         assert!(bound > 0, "nothing is below zero");
@@ -62,19 +62,20 @@ impl Random {
         (product >> 64) as u64
     }
 
-    /// True with probability `p`.
+    /// Returns `true` with probability `p`.
     #[inline]
     pub fn chance(&mut self, p: f64) -> bool {
         self.unit() < p
     }
 
-    /// Exponential with mean 1.
+    /// Returns an exponential number with mean 1.
     #[inline]
     pub fn exponential(&mut self) -> f64 {
         exponential::draw(self)
     }
 
-    /// Normal with mean 0 and standard deviation 1 (Marsaglia's polar method, one of the pair).
+    /// Returns a normal number with mean 0 and standard deviation 1 (Marsaglia's polar method, using one
+    /// number of each pair).
     pub fn normal(&mut self) -> f64 {
         loop {
             let x = 2.0 * self.unit() - 1.0;
@@ -103,7 +104,7 @@ impl State for Random {
     }
 }
 
-/// FNV-1a, 64 bits: spreads stream names over the seed space.
+/// Hash function FNV-1a with 64 bits, which distributes stream names over the seed space.
 fn fnv1a(name: &str) -> u64 {
     name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)

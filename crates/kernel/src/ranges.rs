@@ -1,4 +1,4 @@
-//! Sets of numbers, such as addresses of bytes, as ranges that neither overlap nor touch.
+//! Sets of numbers, e.g. byte addresses, stored as ranges that neither overlap nor touch.
 
 use crate::state::State;
 use std::collections::BTreeMap;
@@ -7,7 +7,7 @@ use std::ops::Range;
 /// A set of numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, State)]
 pub struct Ranges {
-    /// End by start.
+    /// End of each range, indexed by its start.
     #[state(varies)]
     ends: BTreeMap<u64, u64>,
 }
@@ -23,7 +23,7 @@ impl Ranges {
         self.ends.len()
     }
 
-    /// The ranges, in order.
+    /// Ranges in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = Range<u64>> + '_ {
         self.ends.iter().map(|(&start, &end)| start..end)
     }
@@ -41,7 +41,7 @@ impl Ranges {
         self.ends.insert(start, end);
     }
 
-    /// Removes a range; returns whether any number of it was in the set.
+    /// Removes a range. Returns whether any number of the range was in the set.
     pub fn remove(&mut self, range: Range<u64>) -> bool {
         let mut was_there = false;
         while let Some((&from, &to)) = self.last_overlapping(&range) {
@@ -57,8 +57,8 @@ impl Ranges {
         was_there
     }
 
-    /// Whether `at` is in the set, and the number of consecutive numbers from `at`, below `end`, for which
-    /// this holds.
+    /// Whether `at` is in the set, and the number of consecutive numbers from `at` and below `end` for which
+    /// the answer is the same.
     pub fn run(&self, at: u64, end: u64) -> (bool, u64) {
         match self.last_overlapping(&(at..at + 1)) {
             Some((_, &to)) => (true, to.min(end) - at),
@@ -74,7 +74,7 @@ impl Ranges {
         self.last_overlapping(range).is_some()
     }
 
-    /// The parts of `range` that are not in the set, in order.
+    /// Subranges of `range` that are not in the set, in ascending order.
     pub fn gaps(&self, range: Range<u64>) -> impl Iterator<Item = Range<u64>> + '_ {
         let mut at = range.start;
         std::iter::from_fn(move || {

@@ -7,19 +7,19 @@ use crate::time::Time;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Value)]
 #[repr(u8)]
 pub enum Op {
-    /// Return the bytes last written.
+    /// Returns the bytes last written.
     #[default]
     Read,
-    /// Replace the bytes.
+    /// Replaces the bytes.
     Write,
-    /// The host no longer needs the bytes (TRIM, discard, unmap).
+    /// Discards bytes that the host no longer needs (TRIM, discard, unmap).
     Trim,
-    /// Everything acknowledged so far must survive a power failure.
+    /// Makes all acknowledged writes durable.
     Flush,
 }
 
 impl Op {
-    /// The name used in traces, records and messages.
+    /// Name in traces, records, and messages.
     pub const fn name(self) -> &'static str {
         match self {
             Op::Read => "read",
@@ -30,20 +30,20 @@ impl Op {
     }
 }
 
-/// One block request. 32 bytes, so two share a cache line.
+/// A block request. It has 32 bytes, so two requests share a cache line.
 ///
-/// Addresses are bytes within a volume, and volumes never overlap. A stack has one address space: a workload
-/// maps several volumes to different addresses (the `placement` of a trace, the parts of `tenants`). For the
-/// stack, the volume only identifies the owner of the data.
+/// Addresses are byte offsets in a volume, and volumes never overlap. A stack has one address space: a
+/// workload maps several volumes to different addresses (the `placement` of a trace, or the address ranges of
+/// `tenants`). In the stack, the volume only identifies the owner of the data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub struct Request {
-    /// Time at which the host issues it, since the start of the workload.
+    /// Time at which the host issues the request, since the start of the workload.
     pub arrival: Time,
-    /// First byte.
+    /// Address of the first byte.
     pub address: u64,
     /// Size in bytes; zero only for [`Op::Flush`].
     pub bytes: u32,
-    /// The volume (disk, LUN, ASU, file) the address belongs to, numbered from zero.
+    /// Volume (disk, LUN, ASU, file) to which the address belongs, counted from zero.
     pub volume: u32,
     /// The operation.
     pub op: Op,
@@ -52,9 +52,9 @@ pub struct Request {
 const _: () = assert!(size_of::<Request>() == 32);
 
 impl Request {
-    /// The blocks of `block_bytes` that this request touches: number of the first one, and count.
+    /// Number of the first block of `block_bytes` that this request accesses, and number of blocks.
     ///
-    /// A request that covers a block only in part touches that block. `block_bytes` is a power of two.
+    /// A partially covered block counts as accessed. `block_bytes` must be a power of two.
     #[inline]
     pub fn blocks(&self, block_bytes: u64) -> (u64, u64) {
         debug_assert!(block_bytes.is_power_of_two());

@@ -1,4 +1,4 @@
-//! Stages of a request within a device, finer than activities.
+//! Stages of a request within a device, which are more detailed than activities.
 
 use crate::state::Value;
 
@@ -9,55 +9,54 @@ pub enum Stage {
     /// The device does not report stages.
     #[default]
     Untold,
-    /// The request waits for a slot in the full submission queue of its queue pair.
+    /// Waiting for a slot in the full submission queue of a queue pair.
     QueuePair,
-    /// The driver builds the command.
+    /// Creation of the command by the driver.
     Driver,
-    /// The host's CPU issues a load or a store.
+    /// Issue of a load or a store by the host CPU.
     LoadStore,
-    /// A load, or a store with its data, crosses the link to the device.
+    /// Transfer of a load, or of a store with its data, over the link to the device.
     LinkDown,
-    /// The doorbell crosses the link.
+    /// Transfer of the doorbell over the link.
     Doorbell,
-    /// The device reads the command from the host's memory.
+    /// Read of the command from host memory by the device.
     CommandFetch,
-    /// The host's memory is accessed for the device.
+    /// Access to host memory for the device.
     HostMemory,
-    /// The device's processor works on the command.
+    /// Processing of the command by the processor of the device.
     Controller,
-    /// The data of a write is requested and crosses the link.
+    /// Request for the data of a write, and its transfer over the link.
     DmaIn,
-    /// The access waits in the queue of the memory scheduler.
+    /// Waiting in the queue of the memory scheduler.
     Scheduler,
-    /// The rank is refreshed.
+    /// Refresh of the rank.
     Refresh,
-    /// Another row of the bank is closed.
+    /// Precharge of a bank with another open row.
     Precharge,
-    /// The row is opened.
+    /// Activation of the row.
     Activate,
     /// Time from the command of the first burst to its data.
     Column,
-    /// Data moves between controller and memory.
+    /// Transfer of data between controller and memory.
     DataBus,
-    /// The row that was written is closed.
+    /// Closing of the row that was written.
     RowClose,
-    /// The data of a read crosses the link.
+    /// Transfer of the data of a read over the link.
     DmaOut,
-    /// The data of a load, or the answer to a store, crosses the link to the host.
+    /// Transfer of the data of a load, or of the response to a store, over the link to the host.
     LinkUp,
-    /// A load after the last store makes a round trip over the link, which confirms that all stores have
-    /// arrived.
+    /// Round trip of a load after the last store, which confirms that all stores have arrived.
     Fence,
-    /// The completion crosses the link.
+    /// Transfer of the completion over the link.
     Completion,
-    /// The interrupt is coalesced with others and crosses the link.
+    /// Coalescing and transfer of the interrupt.
     Interrupt,
-    /// The host processes the completion.
+    /// Processing of the completion by the host.
     Reap,
 }
 
 impl Stage {
-    /// Its name, if the device reports it.
+    /// Name of the stage; `None` if the device does not report stages.
     pub const fn name(self) -> Option<&'static str> {
         Some(match self {
             Stage::Untold => return None,

@@ -1,32 +1,31 @@
-//! Means with confidence intervals and time series, both of bounded size.
+//! Means with confidence intervals, and time series. Both have bounded size.
 
 use crate::state::{State, Value};
 use crate::time::Time;
 
-/// Maximum number of batches; a power of two. When it is exceeded, pairs of neighbors are merged.
+/// Maximum number of batches, a power of two. If there are more, adjacent pairs are merged.
 const BATCHES_MAX: usize = 64;
 
-/// Minimum number of values in a batch. The means of smaller batches are correlated nearly as much as the
-/// values.
+/// Minimum number of values in a batch. The means of smaller batches are nearly as correlated as the values.
 const BATCH_SIZE_MIN: u64 = 16;
 
-/// Minimum number of batches for an interval.
+/// Minimum number of batches for a confidence interval.
 const BATCHES_MIN: usize = 8;
 
-/// Relative difference below which the means of batches count as equal. A constant latency only differs by
-/// rounding and at the start.
+/// Relative difference below which batch means count as equal. A constant latency varies only because of
+/// rounding and the start of the run.
 const ALIKE: f64 = 1e-5;
 
-/// Von Neumann's statistic of independent means is below this with a probability of 90 %.
+/// Value below which von Neumann's statistic of independent means is with a probability of 90 %.
 const DEPENDENT: f64 = 1.2816;
 
-/// The mean of a correlated sequence and its 95 % confidence half-width, by batch means.
+/// Mean of a correlated sequence and its 95 % confidence half-width, computed from batch means.
 ///
 /// Successive latencies are correlated, so the usual standard error is too small. The sequence is divided
 /// into 32 to 64 batches whose means are nearly independent (Law, *Simulation Modeling and Analysis*, 5th
-/// ed., s. 9.5.3); batches double in size as the sequence grows. Independence is tested by von Neumann's
+/// ed., s. 9.5.3); batches double in size as the sequence grows. Independence is tested with von Neumann's
 /// ratio (Fishman, *Grouping observations in digital simulation*, Management Science 24(5), 1978). If batches
-/// are dependent, neighbors are merged, down to eight batches.
+/// are dependent, adjacent batches are merged, down to eight batches.
 #[derive(Clone, Debug, State)]
 #[state(after = "BatchMeans::check")]
 pub struct BatchMeans {
@@ -42,18 +41,18 @@ pub struct BatchMeans {
 pub enum Confidence {
     /// There are too few values.
     TooShort,
-    /// Even the means of the longest batches are dependent: there is no interval.
+    /// Even the means of the longest batches are dependent, so there is no interval.
     Dependent,
-    /// The half-width of the 95 % confidence interval, in the unit of the values.
+    /// Half-width of the 95 % confidence interval, in the unit of the values.
     Within(f64),
 }
 
-/// The mean of half a sequence.
+/// Mean of half a sequence.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Half {
-    /// The mean, in the unit of the values.
+    /// Mean in the unit of the values.
     pub mean: f64,
-    /// Its standard error, by the batches of this half.
+    /// Standard error of the mean, computed from the batches of this half.
     pub standard_error: f64,
 }
 
@@ -64,7 +63,7 @@ impl Default for BatchMeans {
 }
 
 impl BatchMeans {
-    /// An empty sequence.
+    /// Creates an empty sequence.
     pub fn new() -> BatchMeans {
         BatchMeans { sums: Vec::with_capacity(BATCHES_MAX), batch_size: 1, filling: 0.0, filled: 0 }
     }
@@ -75,10 +74,10 @@ impl BatchMeans {
         self.record_all([value]);
     }
 
-    /// Adds the next values of the sequence, in their order.
+    /// Adds the next values of the sequence in order.
     #[inline]
     pub fn record_all(&mut self, values: impl IntoIterator<Item = f64>) {
-        // The sum stays in a register, since each addition depends on the previous one.
+        // The sum stays in a register, because each addition depends on the previous one.
         let (mut filling, mut filled) = (self.filling, self.filled);
         for value in values {
             filling += value;
@@ -111,10 +110,10 @@ impl BatchMeans {
         Confidence::Dependent
     }
 
-    /// The half-width of the 95 % confidence interval of the mean, in the unit of the values.
+    /// Half-width of the 95 % confidence interval of the mean, in the unit of the values.
     ///
-    /// `None` below 32 batches of 16 values, or if even eight batches are dependent. If all batches are equal
-    /// within 1e-5, the largest difference from their mean.
+    /// `None` for fewer than 32 batches of 16 values, or if even eight batches are dependent. If all batches
+    /// are equal within 1e-5, the half-width is the largest difference from their mean.
     pub fn half_width_95(&self) -> Option<f64> {
         match self.confidence() {
             Confidence::Within(half_width) => Some(half_width),
@@ -126,7 +125,7 @@ impl BatchMeans {
         self.sums.len() < BATCHES_MAX / 2 || self.batch_size < BATCH_SIZE_MIN
     }
 
-    /// The mean of the first half of the sequence and of the second. `None` below 32 batches of 16 values.
+    /// Means of the first and the second half of the sequence; `None` for fewer than 32 batches of 16 values.
     pub fn halves(&self) -> Option<[Half; 2]> {
         if self.is_short() {
             return None;
@@ -154,19 +153,19 @@ impl BatchMeans {
     }
 }
 
-/// The largest deviation of a batch mean, if all batches are equal within [`ALIKE`]. Their dependence does
-/// not matter then.
+/// Largest deviation of a batch mean, if all batches are equal within [`ALIKE`]. In this case, their
+/// dependence does not matter.
 fn alike(means: &[f64]) -> Option<f64> {
     let mean = means.iter().sum::<f64>() / means.len() as f64;
     let most = means.iter().fold(0.0, |most: f64, value| most.max((value - mean).abs()));
     (most <= ALIKE * mean.abs()).then_some(most)
 }
 
-/// Deviations of batch means from their mean.
+/// Deviations of batch means from the overall mean.
 struct Spread {
     batches: f64,
     squares: f64,
-    /// Sum of the products of neighbors' deviations.
+    /// Sum of the products of adjacent deviations.
     neighbors: f64,
     /// Sum of the squared deviations of the first and the last batch.
     ends: f64,
@@ -185,7 +184,7 @@ impl Spread {
         }
     }
 
-    /// Whether the correlation of neighbors is larger than in 90 % of independent sequences.
+    /// Whether the correlation of adjacent batches is larger than in 90 % of independent sequences.
     fn is_dependent(&self) -> bool {
         let n = self.batches;
         let statistic = (n * n - 1.0) / (n - 2.0);
@@ -197,7 +196,7 @@ impl Spread {
     }
 }
 
-/// Student's t at 97.5 %, for 7 degrees of freedom or more within .03 % (Abramowitz and Stegun, 26.7.5).
+/// Student's t at 97.5 %, accurate to .03 % for 7 or more degrees of freedom (Abramowitz and Stegun, 26.7.5).
 fn student_t_975(freedom: f64) -> f64 {
     const Z: f64 = 1.959_963_984_540_054;
     let (z3, z5, z7) = (Z * Z * Z, Z * Z * Z * Z * Z, Z * Z * Z * Z * Z * Z * Z);
@@ -209,16 +208,16 @@ fn student_t_975(freedom: f64) -> f64 {
                     + per * (3.0 * z7 + 19.0 * z5 + 17.0 * z3 - 15.0 * Z) / 384.0))
 }
 
-/// One interval of a time series.
+/// An interval of a time series.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Value)]
 pub struct Bin {
-    /// Reads that completed in the interval.
+    /// Number of reads that completed in the interval.
     pub reads: u64,
-    /// Writes that completed in the interval.
+    /// Number of writes that completed in the interval.
     pub writes: u64,
-    /// Bytes of reads and writes.
+    /// Number of bytes read and written.
     pub bytes: u64,
-    /// Sum of their latencies, in picoseconds.
+    /// Sum of the latencies of these reads and writes, in picoseconds.
     pub latency_ps: u128,
 }
 
@@ -231,16 +230,16 @@ impl Bin {
     }
 }
 
-/// Throughput and latency over time in at most [`TimeSeries::BINS_MAX`] equal intervals.
+/// Throughput and latency over time, in at most [`TimeSeries::BINS_MAX`] intervals of equal width.
 ///
-/// The width doubles when the run exceeds the bins, so memory does not depend on the length of the run.
+/// The width doubles if the run exceeds the bins, so the memory does not depend on the length of the run.
 #[derive(Clone, Debug, State)]
 #[state(after = "TimeSeries::check")]
 pub struct TimeSeries {
     width: Time,
     #[state(varies)]
     bins: Vec<Bin>,
-    /// The interval that was used last, `[start, end)`: most requests are in it, which saves a division.
+    /// The interval `[start, end)` that was used last. Most requests are in it, which avoids a division.
     #[state(skip = "found again")]
     current: (Time, Time),
     #[state(skip = "found again")]
@@ -257,7 +256,7 @@ impl TimeSeries {
     /// Maximum number of intervals.
     pub const BINS_MAX: usize = 512;
 
-    /// An empty series that starts with intervals of one microsecond.
+    /// Creates an empty series whose intervals have an initial width of one microsecond.
     pub fn new() -> TimeSeries {
         TimeSeries {
             width: Time::from_us(1),
@@ -267,7 +266,7 @@ impl TimeSeries {
         }
     }
 
-    /// The interval that contains `at`, to be added to.
+    /// Returns the interval that contains `at`, to add to it.
     #[inline]
     pub fn bin_mut(&mut self, at: Time) -> &mut Bin {
         if at < self.current.0 || at >= self.current.1 {
@@ -276,16 +275,16 @@ impl TimeSeries {
         &mut self.bins[self.current_index]
     }
 
-    /// The series with these intervals of `width`.
+    /// Creates the series with these intervals of `width`.
     pub fn restored(width: Time, bins: Vec<Bin>) -> TimeSeries {
         assert!(bins.len() <= TimeSeries::BINS_MAX, "as many intervals as a series has");
         TimeSeries { width, bins, ..TimeSeries::new() }
     }
 
-    /// Adds `other`, which started `later` than this one.
+    /// Adds `other`, which started `later` than this series.
     ///
-    /// Exact if both started together. Otherwise, each interval of `other` is added to the one here that
-    /// contains its middle, which is off by at most half an interval.
+    /// The result is exact if both series started at the same time. Otherwise, each interval of `other` is
+    /// added to the interval that contains its middle, an error of at most half an interval.
     pub fn merge(&mut self, other: &TimeSeries, later: Time) {
         while self.width < other.width {
             self.double_width();
@@ -296,12 +295,12 @@ impl TimeSeries {
         }
     }
 
-    /// The width of the intervals.
+    /// Width of the intervals.
     pub fn width(&self) -> Time {
         self.width
     }
 
-    /// The intervals in order.
+    /// Intervals in order.
     pub fn bins(&self) -> &[Bin] {
         &self.bins
     }

@@ -1,48 +1,49 @@
 //! Simulated time: an unsigned count of picoseconds, used for instants and for spans.
 //!
 //! With integer picoseconds, sums are exact and equal on every platform. A `u64` covers 213 days, which is
-//! longer than any published block trace. Larger sums saturate at [`Time::MAX`]; the driver stops a run well
-//! before.
+//! longer than any published block trace. Larger sums saturate at [`Time::MAX`], and the driver stops a run
+//! well before that time.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, Sub};
 
-/// An instant since the start of the simulation, or a span of simulated time, in picoseconds.
+/// A point in simulated time since the start of the simulation, or a duration, in picoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(u64);
 
 impl Time {
-    /// The start of the simulation, or an empty span.
+    /// The start of the simulation, or an empty duration.
     pub const ZERO: Time = Time(0);
-    /// The last representable instant, 213.5 days after the start.
+    /// The last representable time, 213.5 days after the start.
     pub const MAX: Time = Time(u64::MAX);
 
-    /// A time of `ps` picoseconds.
+    /// Creates a time of `ps` picoseconds.
     pub const fn from_ps(ps: u64) -> Time {
         Time(ps)
     }
 
-    /// A time of `ns` nanoseconds. Panics past 213 days.
+    /// Creates a time of `ns` nanoseconds. Panics above 213 days.
     pub const fn from_ns(ns: u64) -> Time {
         Time::of(ns, 1_000)
     }
 
-    /// A time of `us` microseconds. Panics past 213 days.
+    /// Creates a time of `us` microseconds. Panics above 213 days.
     pub const fn from_us(us: u64) -> Time {
         Time::of(us, 1_000_000)
     }
 
-    /// A time of `ms` milliseconds. Panics past 213 days.
+    /// Creates a time of `ms` milliseconds. Panics above 213 days.
     pub const fn from_ms(ms: u64) -> Time {
         Time::of(ms, 1_000_000_000)
     }
 
-    /// A time of `s` seconds. Panics past 213 days.
+    /// Creates a time of `s` seconds. Panics above 213 days.
     pub const fn from_s(s: u64) -> Time {
         Time::of(s, 1_000_000_000_000)
     }
 
-    /// `seconds` rounded to the nearest picosecond; negative values become zero, large ones [`Time::MAX`].
+    /// Rounds `seconds` to the nearest picosecond. Negative values become zero, and large values become
+    /// [`Time::MAX`].
     pub fn from_secs_f64(seconds: f64) -> Time {
         Time((seconds * 1e12 + 0.5) as u64)
     }
@@ -54,7 +55,7 @@ impl Time {
         }
     }
 
-    /// The count of picoseconds.
+    /// Number of picoseconds.
     pub const fn as_ps(self) -> u64 {
         self.0
     }
@@ -74,7 +75,7 @@ impl Time {
         Time(self.0.saturating_sub(other.0))
     }
 
-    /// `self + other`, or `None` past 213 days.
+    /// `self + other`, or `None` above 213 days.
     pub const fn checked_add(self, other: Time) -> Option<Time> {
         match self.0.checked_add(other.0) {
             Some(ps) => Some(Time(ps)),
@@ -87,7 +88,7 @@ impl Time {
         Time((self.0 as f64 * factor + 0.5) as u64)
     }
 
-    /// Whether this is the start of the simulation or an empty span.
+    /// Whether the time is the start of the simulation or an empty duration.
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }

@@ -3,14 +3,14 @@
 use crate::completion::Completion;
 use crate::time::Time;
 
-/// Transactions of a device, in addition to [`Device`](crate::event::Device). At most one is open at a time;
-/// a power loss rolls it back.
+/// Transactions of a device, in addition to [`Device`](crate::event::Device). At most one transaction is open
+/// at a time. A power loss rolls it back.
 pub trait Transactions {
-    /// Starts a transaction: following writes belong to it, until [`Transactions::commit`] or
+    /// Starts a transaction, which includes all following writes until [`Transactions::commit`] or
     /// [`Transactions::abort`].
     fn begin(&mut self, now: Time) -> Result<Completion, Refused>;
 
-    /// Makes all writes since `begin` durable, atomically.
+    /// Makes all writes since `begin` durable atomically.
     fn commit(&mut self, now: Time) -> Result<Completion, Refused>;
 
     /// Rolls back all writes since `begin`.
@@ -19,16 +19,17 @@ pub trait Transactions {
     /// Whether a transaction is open.
     fn is_open(&self) -> bool;
 
-    /// Errors: the open transaction has no space for a write of these bytes. Call this before such a write.
+    /// Returns an error if the open transaction has no space for a write of these bytes. Call this function
+    /// before such a write.
     fn check(&self, address: u64, bytes: u64) -> Result<(), Refused>;
 }
 
-/// Reason for a rejected operation. Nothing changed.
+/// Reason for which an operation was rejected. A rejected operation changes nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// The open transaction would need more space for old versions than available.
+    /// The open transaction would need more space for old versions than is available.
     TransactionTooLarge {
-        /// Number of pages that any transaction may change.
+        /// Maximum number of pages that a transaction may change.
         pages: u64,
     },
     /// A transaction is already open.

@@ -1,7 +1,7 @@
-//! Quantities as types, each read from a string that carries its unit.
+//! Quantities as types. Each is parsed from a string that includes its unit.
 //!
-//! In files and on the command line a quantity is always a string: `"6.7 us"`, `"64 GiB"`, `"22 %"`. Numbers
-//! without a unit are rejected, since they are ambiguous.
+//! In files and on the command line, a quantity is always a string: `"6.7 us"`, `"64 GiB"`, `"22 %"`. Numbers
+//! without a unit are rejected because they are ambiguous.
 
 mod table;
 
@@ -25,29 +25,29 @@ pub struct UnitError {
     pub problem: String,
 }
 
-/// A quantity that is written as a number and a unit.
+/// A quantity that is written as a number with a unit.
 pub trait Quantity: Sized + Copy + PartialOrd + fmt::Display {
-    /// Description with an example, which completes "is not ...".
+    /// Description with an example, which completes the phrase "is not ...".
     const WANTED: &'static str;
     /// Short name in generated documents.
     const NAME: &'static str;
     /// Accepted units.
     const UNITS: &'static [&'static str];
 
-    /// The quantity of `number` in the unit at index `unit` of [`Quantity::UNITS`], or `None` if it cannot be
+    /// Quantity of `number` in the unit at index `unit` of [`Quantity::UNITS`], or `None` if it cannot be
     /// represented.
     fn from_number(number: Decimal, unit: usize) -> Option<Self>;
 
-    /// Factor from the unit at index `unit` to the base unit, as dividend and divisor.
+    /// Factor from the unit at index `unit` to the base unit, as numerator and denominator.
     fn scale(unit: usize) -> (u64, u64);
 
-    /// The reason why `number` in the unit at index `unit` cannot be represented.
+    /// Reason why `number` in the unit at index `unit` cannot be represented.
     fn misfit(_number: Decimal, _unit: usize) -> String {
         "it is out of range".into()
     }
 
-    /// Reads `"6.7 us"` or `"1e6 Hz"`; the space is optional, `_` may group digits, and the micro sign is
-    /// `u`.
+    /// Parses a text such as `"6.7 us"` or `"1e6 Hz"`. The space is optional, `_` may group digits, and `u`
+    /// stands for the micro sign.
     fn parse(text: &str) -> Result<Self, UnitError> {
         let fail = |code, problem| UnitError { code, given: text.to_string(), wanted: Self::WANTED, problem };
         let (number, unit) = &split(text);
@@ -78,20 +78,20 @@ pub trait Quantity: Sized + Copy + PartialOrd + fmt::Display {
     }
 }
 
-/// The number at the start of `text`, and its unit, with the micro sign as `u`.
+/// Returns the number at the start of `text` and its unit, with `u` for the micro sign.
 fn split(text: &str) -> (&str, String) {
     let trimmed = text.trim();
     let (number, unit) = trimmed.split_at(number_length(trimmed));
     (number, unit.trim().replace(MICRO, "u"))
 }
 
-/// Number of decimal digits that fit into 64 bits.
+/// Maximum number of decimal digits that fit into 64 bits.
 const DIGITS_MAX: usize = 19;
 
-/// The two characters for micro: the micro sign and the Greek letter.
+/// The two characters for micro: the micro sign and the Greek letter mu.
 const MICRO: [char; 2] = ['\u{b5}', '\u{3bc}'];
 
-/// The length of the number at the start of `text`, including its exponent.
+/// Length of the number at the start of `text`, including its exponent.
 fn number_length(text: &str) -> usize {
     let is_mantissa = |c: char| c.is_ascii_digit() || matches!(c, '.' | '_' | '-' | '+');
     let mantissa = text.find(|c| !is_mantissa(c)).unwrap_or(text.len());
@@ -101,7 +101,7 @@ fn number_length(text: &str) -> usize {
     if count == 0 { mantissa } else { text.len() - digits.len() + count }
 }
 
-/// A non-negative decimal number, exact: `digits / 10^scale`.
+/// An exact non-negative decimal number, `digits / 10^scale`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decimal {
     digits: u64,
@@ -109,7 +109,7 @@ pub struct Decimal {
 }
 
 impl Decimal {
-    /// Reads `12`, `1_000`, `6.75` or `1e6`; `None` for anything else, or past 19 digits.
+    /// Parses `12`, `1_000`, `6.75`, or `1e6`. Returns `None` for any other text, or for more than 19 digits.
     pub fn parse(text: &str) -> Option<Decimal> {
         let Some((mantissa, exponent)) = text.split_once(['e', 'E']) else { return Decimal::plain(text) };
         let plain = Decimal::plain(mantissa)?;
@@ -178,7 +178,7 @@ impl Quantity for Time {
     }
 }
 
-/// Picoseconds per unit of time.
+/// Number of picoseconds per unit of time.
 const PS: [u64; 8] = [
     1,
     1_000,
@@ -190,7 +190,7 @@ const PS: [u64; 8] = [
     86_400_000_000_000_000,
 ];
 
-/// A number of bytes: a capacity, a block size, an amount of data.
+/// A number of bytes, e.g. a capacity or a block size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Bytes(pub u64);
 
@@ -221,7 +221,7 @@ impl Quantity for Bytes {
 }
 
 impl Bytes {
-    /// Bytes of the unit at this index of [`Quantity::UNITS`].
+    /// Number of bytes of the unit at this index of [`Quantity::UNITS`].
     fn factor(unit: usize) -> u64 {
         if unit < 6 { 1u64 << (10 * unit) } else { 1000u64.pow(unit as u32 - 5) }
     }
@@ -239,7 +239,7 @@ impl fmt::Display for Bytes {
     }
 }
 
-/// Declares a quantity held as `f64` in its base unit.
+/// Declares a quantity that is stored as `f64` in its base unit.
 macro_rules! float_quantity {
     ($(#[$doc:meta])* $name:ident, $word:literal, $wanted:literal, $base:literal, [$($unit:literal => $factor:expr),+]) => {
         $(#[$doc])*
@@ -322,7 +322,7 @@ impl std::ops::AddAssign for Energy {
 }
 
 impl Power {
-    /// The energy of this power over `time`.
+    /// Energy that this power consumes during `time`.
     pub fn over(self, time: Time) -> Energy {
         Energy(self.0 * time.as_secs_f64())
     }
@@ -343,7 +343,7 @@ impl BitArea {
 }
 
 impl Price {
-    /// The cost of `capacity`.
+    /// Cost of `capacity`.
     pub fn of(self, capacity: Bytes) -> f64 {
         self.0 * capacity.0 as f64 / (1u64 << 30) as f64
     }

@@ -6,11 +6,11 @@ use crate::state::Value;
 /// finishes it. [`ZoneCommand`] has the commands of NVMe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Zone {
-    /// Its first byte.
+    /// Address of the first byte.
     pub start: u64,
-    /// First byte after the zone.
+    /// Address after the last byte.
     pub end: u64,
-    /// Address of its next write; the end of a full zone.
+    /// Address of the next write; the end of the zone if the zone is full.
     pub write_pointer: u64,
     /// State of the zone.
     pub state: ZoneState,
@@ -19,15 +19,15 @@ pub struct Zone {
 /// State of a zone (NVMe Zoned Namespace Command Set 1.1). A device here has no read-only or offline zones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub enum ZoneState {
-    /// Nothing is written, and it holds no resources.
+    /// The zone contains no data and uses no resources.
     Empty,
-    /// Opened by a write; the device may close it to open another zone.
+    /// The zone was opened by a write. The device may close it in order to open another zone.
     ImplicitlyOpen,
-    /// Opened by command; only the host closes it.
+    /// The zone was opened by a command. Only the host closes it.
     ExplicitlyOpen,
-    /// Active, but not open.
+    /// The zone is active but not open.
     Closed,
-    /// Takes no writes until it is reset.
+    /// The zone accepts no writes until it is reset.
     Full,
 }
 
@@ -35,17 +35,17 @@ impl ZoneState {
     /// Number of states.
     pub const COUNT: usize = 5;
 
-    /// Whether it counts against the limit of active zones.
+    /// Whether a zone in this state counts towards the limit of active zones.
     pub const fn is_active(self) -> bool {
         self.is_open() || matches!(self, ZoneState::Closed)
     }
 
-    /// Whether it counts against the limit of open zones.
+    /// Whether a zone in this state counts towards the limit of open zones.
     pub const fn is_open(self) -> bool {
         matches!(self, ZoneState::ImplicitlyOpen | ZoneState::ExplicitlyOpen)
     }
 
-    /// Its name in messages and results.
+    /// Name in messages and results.
     pub const fn name(self) -> &'static str {
         match self {
             ZoneState::Empty => "empty",
@@ -57,10 +57,10 @@ impl ZoneState {
     }
 }
 
-/// A command to one zone, named by the address of its first byte.
+/// A command to a zone, which is identified by the address of its first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub enum ZoneCommand {
-    /// Writes at the write pointer; the completion carries the address.
+    /// Writes at the write pointer. The completion contains the address.
     Append,
     /// Opens the zone until the host closes, finishes, or resets it.
     Open,
@@ -73,11 +73,11 @@ pub enum ZoneCommand {
 }
 
 impl ZoneCommand {
-    /// All of them.
+    /// All commands.
     pub const ALL: [ZoneCommand; 5] =
         [ZoneCommand::Append, ZoneCommand::Open, ZoneCommand::Close, ZoneCommand::Finish, ZoneCommand::Reset];
 
-    /// Its name in messages and results.
+    /// Name in messages and results.
     pub const fn name(self) -> &'static str {
         match self {
             ZoneCommand::Append => "append",
@@ -94,18 +94,18 @@ impl ZoneCommand {
     }
 }
 
-/// Why a device with zones refuses a write or a command.
+/// Reason for which a zoned device rejects a write or a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub enum ZoneRefusal {
-    /// The write does not start and end at multiples of a unit.
+    /// The start and the end of the write are not multiples of a unit.
     NotWholeUnits,
-    /// The command does not name the first byte of a zone.
+    /// The address of the command is not the first byte of a zone.
     NotZoneStart,
     /// The write does not start at the write pointer.
     NotAtWritePointer,
     /// The zone is full.
     Full,
-    /// The write would pass the end of the zone.
+    /// The write crosses the end of the zone.
     Boundary,
     /// The limit of active zones is reached.
     TooManyActive,
@@ -121,7 +121,8 @@ impl ZoneRefusal {
     /// Number of reasons.
     pub const COUNT: usize = 9;
 
-    /// Status of the completion in NVMe: status code type in the upper byte, status code in the lower one.
+    /// Status of the completion in NVMe, with the status code type in the upper byte and the status code in
+    /// the lower byte.
     pub const fn nvme_status(self) -> u16 {
         match self {
             // Invalid Field in Command.
@@ -173,6 +174,6 @@ impl ZoneRefusal {
 pub struct ZoneAnswer {
     /// Address that an append wrote.
     pub written_at: Option<u64>,
-    /// Why a write or a command was refused.
+    /// Reason for which a write or a command was rejected.
     pub refusal: Option<ZoneRefusal>,
 }

@@ -10,7 +10,7 @@ fn histogram(values: &[Time]) -> LatencyHistogram {
     histogram
 }
 
-/// Latencies from nanoseconds to seconds, log-uniform.
+/// Returns latencies from nanoseconds to seconds with a log-uniform distribution.
 fn latencies(random: &mut Random, count: usize) -> Vec<Time> {
     (0..count).map(|_| Time::from_secs_f64(libm::exp(-20.0 + 20.0 * random.unit()))).collect()
 }

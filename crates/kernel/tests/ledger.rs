@@ -5,7 +5,7 @@ use nacre_kernel::{Activity, Bandwidth, HostCounts, Ledger, Op, Request, Resourc
 
 #[test]
 fn the_time_of_many_servers_may_sum_to_more_than_time_reaches() {
-    // 4096 servers, busy for 100 days: 1122 years, while a `Time` ends after 213 days.
+    // 4096 servers that are busy for 100 days accumulate 1122 years, although a `Time` ends after 213 days.
     let day = Time::from_s(86_400);
     let mut ledger = Ledger::default();
     for _ in 0..4096 * 50 {
@@ -35,7 +35,7 @@ fn a_link_carries_one_transfer_after_the_other() {
     link.restart_ledger();
     assert_eq!(link.resource("way").ledger, Ledger::default());
     assert_eq!(link.cross(us(31), time), us(30) + time * 2, "what it carries stays");
-    // After a power loss, the time of finished transfers stays.
+    // After a power loss, the time of finished transfers remains charged.
     link.restart_ledger();
     link.cross(us(50), time * 2);
     link.power_fail(us(50) + time - us(1));

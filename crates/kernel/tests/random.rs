@@ -1,4 +1,4 @@
-//! Random numbers follow their distributions, and never change.
+//! Random numbers follow their distributions and are the same in every release.
 
 use nacre_kernel::{Random, Streams};
 
@@ -8,7 +8,7 @@ fn stream(name: &str) -> Random {
     Streams::new(42).stream(name)
 }
 
-/// The first four moments about zero of a million draws.
+/// First four moments about zero of a million samples.
 fn moments(mut draw: impl FnMut() -> f64) -> [f64; 4] {
     let mut sums = [0.0; 4];
     for _ in 0..DRAWS {
@@ -35,7 +35,8 @@ fn below_is_uniform() {
         let expected = DRAWS as f64 / bound as f64;
         let chi_square: f64 =
             counts.iter().map(|count| (count - expected) * (count - expected) / expected).sum();
-        // Mean and variance of chi-square are d and 2 d; five standard deviations do not occur by chance.
+        // The mean and variance of chi-square are d and 2 d. The tolerance of five standard deviations is not
+        // exceeded by chance.
         let freedom = (bound - 1) as f64;
         assert!(chi_square <= freedom + 5.0 * (2.0 * freedom).sqrt(), "chi-square {chi_square} for {bound}");
     }
@@ -44,7 +45,7 @@ fn below_is_uniform() {
 
 #[test]
 fn below_has_no_bias_where_a_plain_modulo_would() {
-    // With a bound of 3/4 of 2^64, `bits % bound` draws a value from the lower third twice as often.
+    // With a bound of 3/4 of 2^64, `bits % bound` would return values from the lower third twice as often.
     let (mut random, bound) = (stream("bias"), 3u64 << 62);
     let low = (0..DRAWS).filter(|_| random.below(bound) < 1 << 62).count() as f64 / DRAWS as f64;
     assert_near(low, 1.0 / 3.0, 0.0025);
@@ -78,7 +79,7 @@ fn exponential_draws_have_the_moments_of_their_law() {
 
 #[test]
 fn exponential_draws_follow_their_law_everywhere() {
-    // Kolmogorov and Smirnov: sqrt(n) D stays below 1.95 in 999 of 1000 samples.
+    // Kolmogorov-Smirnov test: sqrt(n) D is below 1.95 in 999 of 1000 samples.
     let mut random = stream("law");
     let mut draws: Vec<f64> = (0..DRAWS).map(|_| random.exponential()).collect();
     assert!(draws.iter().all(|draw| draw.is_finite() && *draw >= 0.0));
@@ -89,13 +90,13 @@ fn exponential_draws_follow_their_law_everywhere() {
         largest.max((law - place as f64 / n).abs()).max((law - (place + 1) as f64 / n).abs())
     });
     assert!(n.sqrt() * distance < 1.95, "distance {distance}");
-    // From the first layers of a table to past its end, which lies at 7.7.
+    // From the first layers of the table to values beyond its end, which is at 7.7.
     for least in [0.001, 0.01, 0.1, 1.0, 3.0, 7.0, 7.697_117_47, 8.0, 9.0, 10.0] {
         let share = libm::exp(-least);
         let found = draws.iter().filter(|&&draw| draw > least).count() as f64 / n;
         assert_near(found, share, 5.0 * (share * (1.0 - share) / n).sqrt());
     }
-    // Neighbors and the bits that choose the layer are independent: lag-1 correlation.
+    // Consecutive numbers, and the bits that select the layer, are independent: lag-1 correlation.
     let mut random = stream("pairs");
     let mut last = random.exponential();
     let products = (0..DRAWS).map(|_| {
@@ -134,20 +135,21 @@ fn streams_repeat_by_name_and_do_not_follow_each_other() {
     for (seed, name) in [(1, "stack.write"), (2, "stack.read"), (1, "stack.reae"), (0, "")] {
         let (one, other) = (draws(1, "stack.read"), draws(seed, name));
         let equal_bits: u32 = one.iter().zip(&other).map(|(a, b)| (a ^ b).count_zeros()).sum();
-        // 64,000 fair bits: 32,000 +- 126.5 a deviation.
+        // On average, 32,000 of 64,000 fair bits are equal. The standard deviation is 126.5.
         assert!((31_300..32_700).contains(&equal_bits), "{equal_bits} equal bits of {name:?} under {seed}");
     }
 }
 
 #[test]
 fn the_generator_is_the_published_one() {
-    // The first outputs of xoshiro256++ seeded by SplitMix64 from 0, computed from the published C code
-    // (prng.di.unimi.it). The stream's name is mixed in by FNV-1a, whose offset basis is that of no name.
+    // First outputs of xoshiro256++ seeded by SplitMix64 from 0, computed from the published C code
+    // (prng.di.unimi.it). The name of the stream is combined with the seed by FNV-1a, and the offset basis of
+    // FNV-1a is the hash of an empty name.
     let mut random = Streams::new(0xcbf2_9ce4_8422_2325).stream("");
     assert_eq!([random.bits(), random.bits()], reference(0));
 }
 
-/// Two outputs of xoshiro256++ with a state from SplitMix64, written down from the published algorithms.
+/// Two outputs of xoshiro256++ with a state from SplitMix64, implemented from the published algorithms.
 fn reference(seed: u64) -> [u64; 2] {
     let mut counter = seed;
     let mut splitmix = || {

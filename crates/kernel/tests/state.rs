@@ -1,4 +1,4 @@
-//! A state is restored exactly, and errors are reported with their position.
+//! Restored states are exact, and errors are reported with their position.
 
 use nacre_kernel::histogram::LatencyHistogram;
 use nacre_kernel::state::{self, State, StateError, StateReader, StateWriter, Value};
@@ -196,13 +196,13 @@ fn a_damaged_state_neither_panics_nor_asks_for_much_memory() {
         for flip in [0x01, 0x80, 0xff] {
             let mut damaged = bytes.clone();
             damaged[at] ^= flip;
-            // Some damaged states are valid; the code that stores the bytes adds a checksum.
+            // Some damaged states are valid. The code that stores the bytes adds a checksum.
             let _ = state::restored(&mut Device::fresh(), &damaged);
         }
     }
 }
 
-/// A large table, and one with elements of two numbers.
+/// A large table, and a table whose elements are pairs of numbers.
 #[derive(Debug, PartialEq, State)]
 struct Tables {
     #[state(sparse)]

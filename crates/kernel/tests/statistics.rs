@@ -1,9 +1,9 @@
-//! Confidence intervals have the stated coverage; time series are complete.
+//! Confidence intervals have the stated coverage, and time series are complete.
 
 use nacre_kernel::statistics::{BatchMeans, Bin, Confidence, TimeSeries};
 use nacre_kernel::{Random, Streams, Time};
 
-/// Share of `runs` sequences with a 95 % interval in which it contains the true mean 0.
+/// Fraction of `runs` sequences with a 95 % interval whose interval contains the true mean 0.
 fn coverage(
     runs: u64,
     length: usize,
@@ -27,7 +27,7 @@ fn coverage(
     covered as f64 / said as f64
 }
 
-/// x' = phi x + noise, in its stationary state.
+/// The autoregressive process x' = phi x + noise in its stationary state.
 fn autoregressive(phi: f64) -> impl FnMut(&mut Random) -> Box<dyn FnMut(&mut Random) -> f64> {
     move |random| {
         let mut x = random.normal() / (1.0 - phi * phi).sqrt();
@@ -40,7 +40,7 @@ fn autoregressive(phi: f64) -> impl FnMut(&mut Random) -> Box<dyn FnMut(&mut Ran
 
 #[test]
 fn intervals_of_independent_values_cover_95_of_100() {
-    // 2000 runs: the standard error of the coverage is .5 %.
+    // With 2000 runs, the standard error of the coverage is .5 %.
     for length in [512, 1000] {
         let found = coverage(2000, length, |_| Box::new(Random::normal));
         assert!((0.93..=0.97).contains(&found), "{found} of the intervals of {length} values cover");
@@ -51,14 +51,14 @@ fn intervals_of_independent_values_cover_95_of_100() {
 
 #[test]
 fn intervals_of_dependent_values_cover_once_batches_are_long() {
-    // At phi = .9 values 20 apart are nearly independent; 30,000 values make batches of 512.
+    // At phi = .9, values at a distance of 20 are nearly independent. 30,000 values form batches of 512.
     let found = coverage(300, 30_000, autoregressive(0.9));
     assert!((0.92..=0.98).contains(&found), "{found} of the intervals cover");
 }
 
-/// Response times of an M/D/1 queue with a service time of one unit, by Lindley's recursion.
+/// Response times of an M/D/1 queue with a service time of one unit, computed with Lindley's recursion.
 fn waiting(load: f64) -> impl FnMut(&mut Random) -> Box<dyn FnMut(&mut Random) -> f64> {
-    // Pollaczek and Khinchine.
+    // Pollaczek-Khinchine formula.
     let mean = 1.0 + load / (2.0 * (1.0 - load));
     move |_| {
         let mut wait = 0.0f64;
@@ -72,7 +72,7 @@ fn waiting(load: f64) -> impl FnMut(&mut Random) -> Box<dyn FnMut(&mut Random) -
 
 #[test]
 fn intervals_of_a_queue_cover_its_closed_form() {
-    // 400 runs: the standard error of the coverage is 1.1 %.
+    // With 400 runs, the standard error of the coverage is 1.1 %.
     for (load, length) in [(0.5, 10_000), (0.8, 60_000)] {
         let found = coverage(400, length, waiting(load));
         assert!((0.915..=0.98).contains(&found), "{found} of the intervals cover at load {load}");
@@ -81,7 +81,7 @@ fn intervals_of_a_queue_cover_its_closed_form() {
 
 #[test]
 fn the_shortest_sequence_with_an_interval_covers_values_that_depend_a_little() {
-    // At phi = .5 the means of batches of 16 values have a correlation of .06.
+    // At phi = .5, the means of batches of 16 values have a correlation of .06.
     let found = coverage(2000, 512, autoregressive(0.5));
     assert!((0.90..=0.97).contains(&found), "{found} of the intervals cover");
 }
@@ -120,7 +120,7 @@ fn a_time_series_keeps_every_request_in_a_bounded_number_of_bins() {
     let mut random = Streams::new(1).stream("requests");
     let (mut series, mut sum) = (TimeSeries::new(), Bin::default());
     for step in 0..100_000u64 {
-        // Mostly forward, in jumps of growing size; now and then back.
+        // Times mostly increase, in steps of growing size, and sometimes decrease.
         let reach = 1 + step * step;
         let at = Time::from_ns(random.below(reach));
         let (is_read, bytes, latency_ps) = (random.chance(0.7), random.below(1 << 20), random.bits() >> 20);
@@ -201,7 +201,7 @@ fn values_that_are_the_same_have_a_narrow_interval() {
         let half_width = batches.half_width_95().expect("it is known");
         assert!(half_width <= 10.0, "{half_width}");
     }
-    // A slow drift is not constant: its batches are dependent, which is reported.
+    // A slow drift is not constant. Its batches are dependent, which is reported.
     let mut batches = BatchMeans::new();
     (0..20_000).for_each(|number| batches.record(1e6 + f64::from(number)));
     assert_eq!(batches.confidence(), Confidence::Dependent);

@@ -6,15 +6,15 @@ use crate::time::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Bits of a key for the number of the event's entry, which limits the number of pending events.
+/// Number of bits of a key for the entry of an event. It limits the number of pending events.
 const ENTRY_BITS: u32 = 24;
-/// Bits of a key for the scheduling order: more than the events of any simulation.
+/// Number of bits of a key for the scheduling order. It exceeds the number of events of any simulation.
 const ORDER_BITS: u32 = 64 - ENTRY_BITS;
 
-/// Pending events. The earliest comes first; simultaneous ones are in scheduling order.
+/// Pending events in time order. Simultaneous events are in scheduling order.
 ///
-/// A binary heap of 128-bit keys with time, order and entry, so that little data moves and one comparison is
-/// enough. The events themselves do not move.
+/// The agenda is a binary heap of 128-bit keys that consist of time, order, and entry, so little data moves
+/// and one comparison is sufficient. The events do not move.
 #[derive(Clone, Debug)]
 pub struct Agenda<E> {
     heap: BinaryHeap<Reverse<u128>>,
@@ -29,12 +29,12 @@ impl<E> Default for Agenda<E> {
 }
 
 impl<E> Agenda<E> {
-    /// An agenda without events.
+    /// Creates an agenda without events.
     pub fn new() -> Agenda<E> {
         Agenda::default()
     }
 
-    /// Schedules `event` at `at`.
+    /// Schedules `event` for time `at`.
     #[inline]
     pub fn schedule(&mut self, at: Time, event: E) {
         let (entry, place) = self.events.take();
@@ -45,13 +45,13 @@ impl<E> Agenda<E> {
         self.scheduled += 1;
     }
 
-    /// Time of the next event; [`Time::MAX`] if none is pending.
+    /// Time of the next event; [`Time::MAX`] if no event is pending.
     #[inline]
     pub fn next(&self) -> Time {
         self.heap.peek().map_or(Time::MAX, |Reverse(key)| at_of(*key))
     }
 
-    /// Takes the next event if it is due before `until`.
+    /// Removes and returns the next event if it is due before `until`.
     #[inline]
     pub fn pop_before(&mut self, until: Time) -> Option<(Time, E)> {
         if self.next() >= until {
@@ -76,7 +76,7 @@ impl<E> Agenda<E> {
         self.heap.is_empty()
     }
 
-    /// All pending events, in no order.
+    /// All pending events, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = (Time, &E)> {
         self.heap.iter().map(|&Reverse(key)| (at_of(key), self.event(key)))
     }
@@ -85,7 +85,7 @@ impl<E> Agenda<E> {
         self.events[entry_of(key)].as_ref().expect("a pending event has its entry")
     }
 
-    /// Drops all events.
+    /// Removes all events.
     pub fn clear(&mut self) {
         self.heap.clear();
         self.events.clear();

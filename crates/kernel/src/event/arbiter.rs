@@ -1,25 +1,25 @@
-//! Arbitration: which of several queues gets a free slot.
+//! Arbitration: selection of the queue that gets a free slot.
 
 use crate::state::State;
 
-/// Number of priority classes of queues, in order: urgent, high, medium, and low in NVMe.
+/// Number of priority classes of queues. In NVMe, they are urgent, high, medium, and low.
 const CLASSES: usize = 4;
-/// The class that goes first even with weights.
+/// Class with strict priority, even if the other classes have weights.
 const URGENT: usize = 0;
 
-/// Assigns slots for requests in progress to queues.
+/// Assigns slots for outstanding requests to queues.
 ///
-/// A free slot goes to the first class with a waiting request, and there to the queue whose last turn is
-/// longest ago. With weights, only class 0 goes before the others, which take turns: in its turn, a class
-/// gets as many slots as its weight.
+/// A free slot is assigned to the highest class with a waiting request and, within this class, to the least
+/// recently served queue. With weights, only class 0 has strict priority. The other classes are served in
+/// rotation, and each class gets as many slots per round as its weight.
 #[derive(Clone, Debug, State)]
 #[state(after = "Self::check_restored")]
 pub struct Arbiter {
     #[state(same)]
     slots: u32,
-    /// Requests in progress; no more than `slots`.
+    /// Number of outstanding requests, at most `slots`.
     in_progress: u32,
-    /// By queue, the number of its last turn.
+    /// Sequence number of the last service of each queue.
     #[state(varies)]
     turns: Vec<u64>,
     turn: u64,
@@ -27,23 +27,23 @@ pub struct Arbiter {
 }
 
 impl Arbiter {
-    /// An arbiter with `slots` free slots. `weights` are for classes 1 to 3; without them, a lower class
-    /// always goes first.
+    /// Creates an arbiter with `slots` free slots. `weights` apply to classes 1 to 3. Without weights, the
+    /// class with the lowest number is always served first.
     pub fn new(slots: u32, weights: Option<[u32; CLASSES - 1]>) -> Arbiter {
         Arbiter { slots, in_progress: 0, turns: Vec::new(), turn: 0, rounds: weights.map(Rounds::new) }
     }
 
-    /// Whether a request may be taken.
+    /// Whether a slot is free.
     #[inline]
     pub fn has_slot(&self) -> bool {
         self.in_progress < self.slots
     }
 
-    /// The queue that takes a free slot. `waiting` has the queues with a waiting request, each with its class
-    /// (0 to 3). `None` if there are none.
+    /// Selects the queue that gets a free slot. `waiting` has each queue with a waiting request, and its
+    /// class (0 to 3). Returns `None` if `waiting` is empty.
     pub fn choose(&mut self, waiting: impl Iterator<Item = (usize, usize)>) -> Option<usize> {
         debug_assert!(self.has_slot(), "no slot is free");
-        // For each class, the queue whose last turn is longest ago.
+        // The least recently served queue of each class.
         let mut next: [Option<(u64, usize)>; CLASSES] = [None; CLASSES];
         for (queue, class) in waiting {
             let candidate = (self.turns.get(queue).copied().unwrap_or(0), queue);
@@ -71,7 +71,7 @@ impl Arbiter {
         self.in_progress -= 1;
     }
 
-    /// Drops all requests in progress, and starts all turns over.
+    /// Discards all outstanding requests, and restarts the rotation.
     pub fn clear(&mut self) {
         let weights = self.rounds.as_ref().map(|rounds| rounds.weights);
         *self = Arbiter::new(self.slots, weights);
@@ -90,8 +90,9 @@ impl Arbiter {
 struct Rounds {
     #[state(skip = "from the configuration")]
     weights: [u32; CLASSES - 1],
-    /// The class that has its turn, and the remaining requests of the turn.
+    /// Class that is being served.
     class: u32,
+    /// Remaining slots of this class in the round.
     left: u32,
 }
 
@@ -100,8 +101,8 @@ impl Rounds {
         Rounds { weights, class: 1, left: weights[0] }
     }
 
-    /// The class whose request takes the next slot, if a class below urgent `waits`. A class without waiting
-    /// requests loses the rest of its turn.
+    /// Selects the class that gets the next slot, if a class below urgent has waiting requests according to
+    /// `waits`. A class without waiting requests loses the rest of its slots in this round.
     fn choose(&mut self, waits: [bool; CLASSES]) -> usize {
         if self.left == 0 || !waits[self.class as usize] {
             let mut behind = (self.class as usize + 1..CLASSES).chain(1..CLASSES);

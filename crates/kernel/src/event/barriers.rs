@@ -1,17 +1,17 @@
-//! Barriers, e.g. flushes: they wait until all earlier operations have ended.
+//! Barriers, e.g. flushes, which wait until all earlier operations have ended.
 
 use crate::state::{State, Value};
 
-/// Start of an operation relative to the barriers.
+/// Identifies the start of an operation relative to the barriers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub struct Ticket(u64);
 
 /// Barriers over operations, e.g. flushes over writes. A barrier completes when all operations that started
-/// before it have ended; later operations do not delay it.
+/// before it have ended. Later operations do not delay the barrier.
 #[derive(Clone, Debug, State)]
 #[state(bound = "W: Value")]
 pub struct Barriers<W> {
-    /// Operations in progress.
+    /// Number of operations in progress.
     open: u32,
     /// Number of barriers so far.
     number: u64,
@@ -34,7 +34,7 @@ impl<W> Default for Barriers<W> {
 }
 
 impl<W> Barriers<W> {
-    /// No operations and no barriers.
+    /// Creates an object without operations and barriers.
     pub fn new() -> Barriers<W> {
         Barriers::default()
     }
@@ -46,8 +46,8 @@ impl<W> Barriers<W> {
         Ticket(self.number)
     }
 
-    /// Ends the operation with this ticket. Calls `over` for each barrier that waited only for it, the oldest
-    /// first.
+    /// Ends the operation with this ticket. Calls `over` for each barrier that has no unfinished operation
+    /// left, oldest first.
     #[inline]
     pub fn end(&mut self, ticket: Ticket, over: impl FnMut(W)) {
         self.open -= 1;
@@ -64,8 +64,8 @@ impl<W> Barriers<W> {
         self.waiting.extract_if(.., |barrier| barrier.left == 0).for_each(|barrier| over(barrier.who));
     }
 
-    /// Adds the barrier `who`, which waits until all operations in progress have ended. Returns it if there
-    /// are none.
+    /// Adds the barrier `who`, which waits until all operations in progress have ended. Returns `who` if
+    /// there are none.
     pub fn wait(&mut self, who: W) -> Option<W> {
         self.number += 1;
         if self.open == 0 {
@@ -80,7 +80,7 @@ impl<W> Barriers<W> {
         self.open
     }
 
-    /// Clears all operations and barriers.
+    /// Removes all operations and barriers.
     pub fn clear(&mut self) {
         self.open = 0;
         self.waiting.clear();

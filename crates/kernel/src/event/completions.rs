@@ -1,4 +1,4 @@
-//! Requests that completed, each with its breakdown.
+//! Completed requests with their latency breakdowns.
 
 use super::outstanding::RequestId;
 use super::payload::Payload;
@@ -9,28 +9,29 @@ use crate::stage::Stage;
 use crate::time::Time;
 use crate::zone::ZoneAnswer;
 
-/// One request that completed.
+/// A completed request.
 #[derive(Clone, Debug)]
 pub struct Completed {
-    /// The request.
+    /// Number of the request.
     pub id: RequestId,
     /// Completion time.
     pub at: Time,
     /// Status of the request.
     pub status: Status,
-    /// Index of its first span.
+    /// Index of the first span.
     first: u32,
-    /// Index after its last span.
+    /// Index after the last span.
     end: u32,
-    /// Data of a read; none for other requests and without data.
+    /// Data of a read. Empty for other requests, and if the device does not store data.
     pub data: Payload,
-    /// Address of an append to a zone, or reason why a zone rejected the request. Boxed, since most completions have
-    /// neither.
+    /// Address of an append to a zone, or reason why a zone rejected the request. The value is boxed because
+    /// most completions have neither.
     pub zone: Option<Box<ZoneAnswer>>,
 }
 
 /// Completed requests in time order, with their latency breakdowns. The spans of a request sum to its
-/// latency. If parts were served in parallel, the spans are those of the part that finished last.
+/// latency. If parts of the request were served in parallel, the spans are those of the part that finished
+/// last.
 #[derive(Clone, Debug, Default)]
 pub struct Completions {
     list: Vec<Completed>,
@@ -38,13 +39,13 @@ pub struct Completions {
 }
 
 impl Completions {
-    /// No completions.
+    /// Creates an empty list.
     pub fn new() -> Completions {
         Completions::default()
     }
 
-    /// Adds request `id`, completed at `at`, which spent its time in `spans` of `component`. Empty spans are
-    /// left out.
+    /// Appends request `id`, which completed at `at` after the given `spans` of `component`. Empty spans are
+    /// omitted.
     #[inline(always)]
     pub fn push<const SPANS: usize>(
         &mut self,
@@ -63,7 +64,7 @@ impl Completions {
         self.add(id, at, status, first)
     }
 
-    /// Adds request `id`, completed at `at`, with these spans.
+    /// Appends request `id`, which completed at `at`, with these spans.
     #[inline]
     pub fn push_spans(&mut self, id: RequestId, at: Time, status: Status, spans: &[Span]) -> &mut Completed {
         let first = self.spans.len() as u32;
@@ -71,8 +72,8 @@ impl Completions {
         self.add(id, at, status, first)
     }
 
-    /// Adds request `id`, completed at `at`, which spent its time in the spans `own` of `component` and then
-    /// in `spans`. Empty own spans are left out.
+    /// Appends request `id`, which completed at `at`. It spent its time in the spans `own` of `component` and
+    /// then in `spans`. Empty spans in `own` are omitted.
     #[inline(always)]
     pub fn push_behind<const SPANS: usize>(
         &mut self,
@@ -100,7 +101,7 @@ impl Completions {
         self.list.last_mut().expect("one was just added")
     }
 
-    /// Whether it is empty.
+    /// Whether there are no completions.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
@@ -118,20 +119,20 @@ impl Completions {
         self.list.iter()
     }
 
-    /// The completion at `index`, and its spans.
+    /// Returns the completion at `index` and its spans.
     #[inline]
     pub fn get(&self, index: usize) -> (&Completed, &[Span]) {
         let completed = &self.list[index];
         (completed, self.spans(completed))
     }
 
-    /// Takes the data of the read at `index`.
+    /// Removes and returns the data of the read at `index`.
     #[inline]
     pub fn take_data(&mut self, index: usize) -> Payload {
         std::mem::take(&mut self.list[index].data)
     }
 
-    /// The spans of a completion.
+    /// Returns the spans of a completion.
     #[inline]
     pub fn spans(&self, completed: &Completed) -> &[Span] {
         &self.spans[completed.first as usize..completed.end as usize]

@@ -1,4 +1,4 @@
-//! The contract of every storage component, from a single disk to a stack of caches.
+//! The interface of every storage component, from a single disk to a stack of caches.
 
 use super::completions::Completions;
 use super::facets::{Endurance, Preconditioning, ZoneCommands, Zones};
@@ -14,101 +14,103 @@ use crate::time::Time;
 use crate::transactions::Transactions;
 use crate::units::Bytes;
 
-/// A storage component under simulation: a pure state machine without clock, I/O, threads or globals.
+/// A simulated storage component. It is a pure state machine without clock, I/O, threads, or globals.
 ///
 /// # Time
-/// Every call that takes `now` or `until` takes a time that is not before that of any earlier call. Before
-/// `submit(now, ...)` the caller has processed all events before `now` with [`Device::run`]. Events of one
-/// instant come in this order: completions, then the submissions that follow from them, then decisions (such
-/// as which waiting request a free server takes). So a request that arrives at the instant at which a
-/// decision is due takes part in it.
+/// No time passed as `now` or `until` may be before the time of an earlier call. Before `submit(now, ...)`,
+/// the caller processes all events before `now` with [`Device::run`]. Simultaneous events have this order:
+/// completions, then the submissions that follow from them, then decisions (e.g. the selection of a waiting
+/// request by a free server). A request that arrives at the time of a decision therefore takes part in the
+/// decision.
 ///
 /// # Bytes
-/// A device that carries bytes ([`Capabilities::carries_bytes`]) gets those of a write with the request and
-/// returns those of a read with the completion. A read returns, for every byte, what the device holds when
-/// the read completes: everything written by requests that completed before the read was submitted, and old
-/// or new bytes of writes that overlap it in time. Bytes never written read as zero; a trimmed byte reads as
-/// zero or as it was.
+/// A device that stores data ([`Capabilities::carries_bytes`]) receives the data of a write with the request
+/// and returns the data of a read with the completion. For every byte, a read returns the content of the
+/// device at the completion of the read: the data of all requests that completed before the read was
+/// submitted, and old or new data of writes that overlap the read in time. Bytes that were never written read
+/// as zero. A trimmed byte reads as zero or keeps its content.
 ///
 /// # Power loss
-/// `power_fail(at)` follows `run(at)`: events at `at` and later do not happen, and work in progress is torn
-/// as the device describes it.
+/// `power_fail(at)` follows `run(at)`. Events at `at` and later do not happen, and work in progress is torn
+/// as documented by the device.
 pub trait Device: State + Send {
-    /// Accepts `request` at `now`. [`Device::run`] returns its completion, at `now` or later.
+    /// Accepts `request` at `now`. [`Device::run`] returns its completion, which is at `now` or later.
     ///
-    /// The request lies within [`Device::capacity`].
+    /// The request must be within [`Device::capacity`].
     fn submit(&mut self, now: Time, id: RequestId, request: &Request, data: Payload);
 
-    /// Cancels an outstanding request at `now`, if that is still possible. A device without a queue, or one
-    /// that has started the request, returns [`Canceled::TooLate`].
+    /// Cancels an outstanding request at `now`, if this is still possible. Returns [`Canceled::TooLate`] if
+    /// the device has no queue or has started the request.
     fn cancel(&mut self, _now: Time, _id: RequestId) -> Canceled {
         Canceled::TooLate
     }
 
-    /// Time of the next event if nothing else is submitted; [`Time::MAX`] if nothing is pending. Never before
-    /// the time of the last call. A device without requests comes to rest: periodic background work that no
-    /// request waits for is not an event.
+    /// Time of the next event if no request is submitted; [`Time::MAX`] if no event is pending. The time is
+    /// never before that of the last call. A device without requests becomes idle: periodic background work
+    /// that no request waits for is not an event.
     fn next_event(&self) -> Time;
 
-    /// Processes events before `until` in time order, but none after the first instant at which a request
+    /// Processes events before `until` in time order, up to and including the first time at which a request
     /// completes.
     ///
-    /// The completions of that instant are appended to `completions`. If there are none, all events before
-    /// `until` have been processed.
+    /// Appends the completions at that time to `completions`. If none are appended, all events before `until`
+    /// have been processed.
     fn run(&mut self, until: Time, completions: &mut Completions);
 
-    /// Capacity, or `None` if the model sets no limit.
+    /// Capacity of the device, or `None` if the model has no limit.
     fn capacity(&self) -> Option<Bytes>;
 
-    /// Its features and guarantees, which never change.
+    /// Features and guarantees of the device, which never change.
     fn capabilities(&self) -> Capabilities;
 
-    /// Restarts measurement at `now`: clears counts, busy time and energy, including those of children. Work
-    /// in progress stays in the ledger in which it started.
+    /// Restarts measurement at `now`: clears counters, busy time, and energy, including those of children.
+    /// Work in progress is charged to the ledger in which it started.
     fn restart_ledger(&mut self, now: Time);
 
-    /// Results for the simulated time `elapsed` since it was built or measurement restarted, including
-    /// children.
+    /// Returns the results for the simulated time `elapsed` since the device was built or measurement
+    /// restarted, including children.
     fn report(&self, elapsed: Time) -> ComponentReport;
 
-    /// Panics if the device's accounting does not balance. Called by tests, never on the hot path.
+    /// Panics if the accounting of the device is inconsistent. Tests call this; simulations do not.
     fn check_invariants(&self);
 
-    /// Power fails at `at`, after `run(at)`. Outstanding requests never complete, and volatile state is lost.
-    /// `chance` is the source of random outcomes. No request is submitted before [`Device::recover`].
+    /// Handles a power loss at `at`, after `run(at)`. Outstanding requests never complete, and volatile state
+    /// is lost. `chance` is the source of random outcomes. No request may be submitted before
+    /// [`Device::recover`].
     fn power_fail(&mut self, at: Time, chance: &mut Random);
 
-    /// Power is back at `at`: the device repairs interrupted operations and returns the time at which it is
-    /// ready. Power may fail again before that. Requests submitted earlier wait.
+    /// Handles restored power at `at`. The device repairs interrupted operations and returns the time from
+    /// which it is ready. Power may fail again before that time. Requests that are submitted earlier wait.
     fn recover(&mut self, at: Time) -> Recovery;
 
-    /// Prefetches the memory that the next requests will need. Does not change results.
+    /// Prefetches the memory that the next requests will access. This does not change results.
     fn prefetch(&self, _requests: &[Request]) {}
 
-    /// Sets whether breakdowns name the stages of a request, if the device supports this. Off by default.
+    /// Sets whether breakdowns include the stages of a request, if the device supports this. The default is
+    /// off.
     fn detail(&mut self, _is_detailed: bool) {}
 
-    /// Its zones, if it is written in zones.
+    /// Interface to the zones of the device, if it has zones.
     fn zones(&self) -> Option<&dyn Zones> {
         None
     }
 
-    /// Its zone commands, if it has them.
+    /// Interface for zone commands, if the device supports them.
     fn zone_commands(&mut self) -> Option<&mut dyn ZoneCommands> {
         None
     }
 
-    /// Its transactions, if it has them.
+    /// Interface for transactions, if the device supports them.
     fn transactions(&mut self) -> Option<&mut dyn Transactions> {
         None
     }
 
-    /// Its preconditioning, if its behavior depends on earlier writes.
+    /// Interface for preconditioning, if the behavior of the device depends on earlier writes.
     fn preconditioning(&mut self) -> Option<&mut dyn Preconditioning> {
         None
     }
 
-    /// Its wear-out without simulating time, if supported.
+    /// Interface for wear-out without simulating time, if the device supports it.
     fn endurance(&mut self) -> Option<&mut dyn Endurance> {
         None
     }

@@ -8,32 +8,33 @@ use crate::zone::{Zone, ZoneCommand};
 
 /// A zoned device. A write that does not start at the write pointer of its zone is rejected.
 pub trait Zones {
-    /// The zone that holds `address`, as it is now.
+    /// Returns the current state of the zone that contains `address`.
     fn zone(&self, address: u64) -> Zone;
 }
 
-/// A zoned device that has the zone commands of NVMe.
+/// A zoned device that supports the zone commands of NVMe.
 pub trait ZoneCommands {
-    /// Accepts `command` at `now`, as [`Device::submit`](super::Device::submit) accepts a request: it completes with
-    /// [`Device::run`](super::Device::run). `request` has the address of the first byte of the zone. That of an append is
-    /// a write, with its `data`; that of other commands is a trim without bytes.
+    /// Accepts `command` at `now`, like [`Device::submit`](super::Device::submit).
+    /// [`Device::run`](super::Device::run) returns its completion. `request` has the address of the first
+    /// byte of the zone. For an append, it is a write with `data`. For other commands, it is a trim without
+    /// bytes.
     ///
-    /// The completion of an append carries the address of its data. A refusal has the status
-    /// [`Status::WriteRefused`](crate::Status::WriteRefused), and the completion carries its reason. Appends take effect in
-    /// the order in which they reach the device, so that several to one zone may be outstanding.
+    /// The completion of an append contains the address of its data. A rejected command completes with the
+    /// status [`Status::WriteRefused`](crate::Status::WriteRefused) and the reason. Appends take effect in
+    /// the order in which they reach the device, so several appends to one zone may be outstanding.
     fn command(&mut self, now: Time, id: RequestId, command: ZoneCommand, request: &Request, data: Payload);
 }
 
 /// A device whose behavior depends on earlier writes.
 pub trait Preconditioning {
-    /// Brings the device into the state after the writes among `requests`. No time passes.
+    /// Changes the device to the state after the writes among `requests`. No simulated time passes.
     fn precondition(&mut self, requests: &[Request]);
 }
 
 /// A device whose medium can be worn out without simulating time.
 pub trait Endurance {
     /// Performs these bursts in order until the first block or row exceeds its endurance. Only wear and
-    /// mapping change; no time passes.
+    /// mapping change, and no simulated time passes.
     fn wear_out(&mut self, bursts: &[Burst]) -> Endured;
 }
 
@@ -53,7 +54,7 @@ pub enum Endured {
     All,
     /// The first block or row wore out.
     WornOut {
-        /// Number of writes up to and including the one that wore it out.
+        /// Number of writes, including the write that wore out the block or row.
         writes: u64,
     },
 }

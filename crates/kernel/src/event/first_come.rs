@@ -1,20 +1,21 @@
-//! Equal servers behind one first-come, first-served queue, for jobs of known duration.
+//! Identical servers with one first-come, first-served queue, for jobs of known duration.
 
 use crate::state::{State, Value};
 use crate::time::Time;
 use std::collections::VecDeque;
 
-/// Equal servers behind one queue in order of arrival, for jobs whose duration is known at arrival. No job
-/// overtakes another, so its start and end are known at once and are not events. [`Servers`](super::Servers)
-/// is for jobs whose duration is known only when they start, or that may be withdrawn.
+/// Identical servers with one queue in order of arrival, for jobs whose duration is known at arrival. No job
+/// overtakes another, so the start and end of a job are known immediately and are not events. Use
+/// [`Servers`](super::Servers) for jobs whose duration is known only at their start, or that may be
+/// withdrawn.
 ///
-/// `J` is a job. Unfinished jobs are kept, since a power loss cancels them.
+/// `J` is the type of a job. Unfinished jobs are stored because a power loss cancels them.
 #[derive(Clone, Debug, State)]
 #[state(bound = "J: Value")]
 pub struct FirstCome<J> {
     /// Time at which each server becomes free.
     free_at: Vec<Time>,
-    /// Jobs in order of arrival; some may have ended.
+    /// Jobs in order of arrival. Some of them may have ended.
     #[state(varies)]
     jobs: VecDeque<(Time, Time, J)>,
 }
@@ -31,21 +32,21 @@ pub struct Cut<J> {
 }
 
 impl<J> Cut<J> {
-    /// Whether it had started.
+    /// Whether the job had started.
     pub fn has_begun(&self) -> bool {
         self.left < self.whole
     }
 }
 
 impl<J> FirstCome<J> {
-    /// `count` free servers; at least one.
+    /// Creates `count` free servers, at least one.
     pub fn new(count: u32) -> FirstCome<J> {
         assert!(count > 0, "there is at least one server");
         FirstCome { free_at: vec![Time::ZERO; count as usize], jobs: VecDeque::new() }
     }
 
-    /// A job of `time` arrives at `now` and can start at `ready`; returns its start. If only one server is
-    /// free, later jobs do not start before it.
+    /// Adds a job of duration `time` that arrives at `now` and can start at `ready`. Returns its start time.
+    /// If only one server is free, later jobs do not start before this job.
     #[inline]
     pub fn take(&mut self, now: Time, ready: Time, time: Time, what: J) -> Time {
         while self.jobs.front().is_some_and(|&(_, end, _)| end <= now) {
@@ -71,14 +72,15 @@ impl<J> FirstCome<J> {
         self.free_at.len() as u32
     }
 
-    /// Power fails at `at`: all servers become free, and unfinished jobs are returned in order of arrival.
+    /// Handles a power loss at `at`. All servers become free. Returns the unfinished jobs in order of
+    /// arrival.
     pub fn power_fail(&mut self, at: Time) -> impl Iterator<Item = Cut<J>> + use<J> {
         self.free_at.fill(Time::ZERO);
         let jobs = std::mem::take(&mut self.jobs).into_iter().filter(move |&(_, end, _)| end > at);
         jobs.map(move |(begin, end, what)| Cut { what, left: end - begin.max(at), whole: end - begin })
     }
 
-    /// Drops the jobs so far, which belong to a closed ledger; a power loss no longer returns them.
+    /// Discards all jobs so far, which belong to a closed ledger. A power loss no longer returns them.
     pub fn restart_ledger(&mut self) {
         self.jobs.clear();
     }
@@ -90,7 +92,7 @@ mod tests {
     use super::*;
     use crate::random::Streams;
 
-    /// Jobs end at the same times as in an event simulation of the queue.
+    /// Jobs must end at the same times as in an event simulation of the queue.
     #[test]
     fn jobs_end_when_servers_with_events_end_them() {
         let mut random = Streams::new(3).stream("jobs");

@@ -1,4 +1,4 @@
-//! A link that carries one transfer at a time, in the order in which they are ready.
+//! A link that transfers one message at a time, in the order in which the messages are ready.
 
 use crate::activity::Activity;
 use crate::ledger::{Ledger, Resource};
@@ -6,13 +6,13 @@ use crate::state::State;
 use crate::time::Time;
 use crate::units::Bandwidth;
 
-/// A half-duplex link of constant bandwidth that carries one transfer at a time. Transfers are first come,
-/// first served, so the end of a transfer is known when it is ready.
+/// A half-duplex link of constant bandwidth with one transfer at a time. Transfers are first come, first
+/// served, so the end of a transfer is known when it is ready.
 #[derive(Clone, Debug, State)]
 pub struct Link {
     #[state(skip = "from the configuration")]
     bandwidth: Bandwidth,
-    /// The last requested size and its transfer time: most sizes repeat, and division is slow.
+    /// Last requested size and its transfer time. Most sizes repeat, and division is slow.
     #[state(skip = "it is computed again")]
     asked: (u64, Time),
     /// End of the last transfer.
@@ -23,7 +23,7 @@ pub struct Link {
 }
 
 impl Link {
-    /// An unused link.
+    /// Creates an unused link.
     pub fn new(bandwidth: Bandwidth) -> Link {
         Link {
             bandwidth,
@@ -43,8 +43,8 @@ impl Link {
         self.asked.1
     }
 
-    /// A transfer of `time` is ready at `ready`; returns its end. Calls are in transfer order. A future
-    /// transfer may be scheduled if no other can precede it.
+    /// Adds a transfer of duration `time` that is ready at `ready`, and returns its end. Calls must be in
+    /// transfer order. A future transfer may be scheduled if no other transfer can precede it.
     #[inline]
     pub fn cross(&mut self, ready: Time, time: Time) -> Time {
         self.ledger.charge(Activity::Link, time);
@@ -55,19 +55,20 @@ impl Link {
         self.free_at
     }
 
-    /// Power fails at `at`: unfinished transfers stop, and their remaining time is refunded.
+    /// Handles a power loss at `at`. Unfinished transfers stop, and their remaining time is refunded.
     pub fn power_fail(&mut self, at: Time) {
         self.ledger.give_back(Activity::Link, self.free_at.saturating_sub(at.max(self.busy_since)));
         self.free_at = self.free_at.min(at);
         self.busy_since = self.busy_since.min(at);
     }
 
-    /// The link as a resource called `name`, with its busy time since it was built or the ledger restarted.
+    /// Returns the link as a resource called `name`, with its busy time since it was built or the ledger
+    /// restarted.
     pub fn resource(&self, name: &'static str) -> Resource {
         Resource { name, servers: 1, ledger: self.ledger.clone() }
     }
 
-    /// Forgets its busy time.
+    /// Resets the busy time.
     pub fn restart_ledger(&mut self) {
         self.ledger = Ledger::default();
     }

@@ -1,8 +1,8 @@
-//! Discrete events: devices make decisions at the time of the decision, not at the arrival of a request.
+//! Discrete events. Devices make decisions at the time of the decision and not at the arrival of a request.
 //!
-//! A [`Device`] accepts requests, reports the time of its next event, and processes events in time order.
-//! Time only moves forward. The caller - a driver, or the device above - merges its own events with those of
-//! the device and never lets the device run past an instant at which it may submit a request.
+//! A [`Device`] accepts requests, returns the time of its next event, and processes events in time order.
+//! Time only moves forward. The caller is a driver or a device above. It merges its events with those of the
+//! device, and never advances the device past a time at which it may submit a request.
 //!
 //! | part | holds |
 //! |---|---|

@@ -3,12 +3,12 @@
 use crate::state::{State, StateError, StateReader, StateWriter, Value};
 use bytes::Bytes;
 
-/// Data of a write or a read; none if only time is simulated. Clones and slices share the data.
+/// Data of a write or a read; empty if only time is simulated. Clones and slices share the data.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Payload(Option<Bytes>);
 
 impl Payload {
-    /// No data.
+    /// Empty payload.
     pub const NONE: Payload = Payload(None);
 
     /// Whether there is no data.
@@ -23,10 +23,10 @@ impl Payload {
         self.0.as_deref()
     }
 
-    /// The bytes from index `from` up to `to`; no data if there is none.
+    /// Returns the bytes from index `from` up to `to`. The slice of an empty payload is empty.
     ///
     /// # Panics
-    /// If there are fewer bytes.
+    /// Panics if the data is shorter.
     #[inline]
     pub fn slice(&self, from: usize, to: usize) -> Payload {
         Payload(self.0.as_ref().map(|bytes| bytes.slice(from..to)))

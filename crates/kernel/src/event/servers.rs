@@ -1,14 +1,14 @@
-//! Equal servers behind one first-come, first-served queue.
+//! Identical servers with one first-come, first-served queue.
 
 use super::agenda::Agenda;
 use crate::state::{State, Value};
 use crate::time::Time;
 use std::collections::VecDeque;
 
-/// Equal servers behind one queue in order of arrival. A free server takes a job at once, so later arrivals
-/// do not affect its start.
+/// Identical servers with one queue in order of arrival. A free server starts a job immediately, so later
+/// arrivals do not affect the start of the job.
 ///
-/// `J` is a job. The caller provides its duration when it starts.
+/// `J` is the type of a job. The caller provides the duration of a job at its start.
 #[derive(Clone, Debug, State)]
 #[state(bound = "J: Value")]
 pub struct Servers<J> {
@@ -20,13 +20,14 @@ pub struct Servers<J> {
 }
 
 impl<J> Servers<J> {
-    /// `count` free servers; at least one.
+    /// Creates `count` free servers, at least one.
     pub fn new(count: u32) -> Servers<J> {
         assert!(count > 0, "there is at least one server");
         Servers { count, busy: Agenda::new(), waiting: VecDeque::new() }
     }
 
-    /// `job` arrives at `now`. If a server is free, it starts, and `service` returns its duration.
+    /// Adds `job`, which arrives at `now`. If a server is free, the job starts, and `service` returns its
+    /// duration.
     #[inline]
     pub fn arrive(&mut self, now: Time, mut job: J, service: impl FnOnce(&mut J, Time) -> Time) {
         if self.busy.len() < self.count as usize {
@@ -43,7 +44,8 @@ impl<J> Servers<J> {
         self.busy.next()
     }
 
-    /// Removes the job that ends next, if it ends before `until`. Its server starts the next waiting job.
+    /// Removes and returns the job that ends next, if it ends before `until`. Its server starts the next
+    /// waiting job.
     #[inline]
     pub fn end_before(
         &mut self,
@@ -58,7 +60,7 @@ impl<J> Servers<J> {
         Some((at, ended))
     }
 
-    /// Withdraws the first waiting job that `is_it`. A job that has begun cannot be withdrawn.
+    /// Withdraws the first waiting job that `is_it` accepts. A job that has started cannot be withdrawn.
     pub fn withdraw(&mut self, is_it: impl Fn(&J) -> bool) -> Option<J> {
         let index = self.waiting.iter().position(is_it)?;
         self.waiting.remove(index)
@@ -69,17 +71,17 @@ impl<J> Servers<J> {
         self.count
     }
 
-    /// Jobs being served, with the times at which they end, in no order.
+    /// Jobs being served with their end times, in no particular order.
     pub fn serving(&self) -> impl Iterator<Item = (Time, &J)> {
         self.busy.iter()
     }
 
-    /// Jobs that wait, the oldest first.
+    /// Waiting jobs, oldest first.
     pub fn waiting(&self) -> impl ExactSizeIterator<Item = &J> {
         self.waiting.iter()
     }
 
-    /// Drops every job.
+    /// Removes all jobs.
     pub fn clear(&mut self) {
         self.busy.clear();
         self.waiting.clear();

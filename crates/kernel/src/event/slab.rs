@@ -1,8 +1,9 @@
-//! Requests in progress, by number.
+//! Requests in progress, indexed by number.
 
 use crate::state::{State, StateError, StateReader, StateWriter, Value};
 
-/// Entries by number. Freed numbers are reused, the latest first; the memory of an entry is kept.
+/// Entries indexed by number. The most recently freed number is reused first. The memory of a freed entry is
+/// kept.
 #[derive(Clone, Debug)]
 pub struct Slab<T> {
     entries: Vec<T>,
@@ -24,7 +25,7 @@ impl<T> Slab<T> {
         self.len() == 0
     }
 
-    /// Entries in use.
+    /// Number of entries in use.
     #[inline]
     pub fn len(&self) -> usize {
         self.entries.len() - self.free.len()
@@ -32,12 +33,12 @@ impl<T> Slab<T> {
 }
 
 impl<T: Default> Slab<T> {
-    /// An empty slab.
+    /// Creates an empty slab.
     pub fn new() -> Slab<T> {
         Slab::default()
     }
 
-    /// Takes a number. Its entry has the content of its last use, or the default if it is new.
+    /// Allocates a number. Its entry has the content of its last use, or the default if the entry is new.
     #[inline]
     pub fn take(&mut self) -> (u32, &mut T) {
         let number = match self.free.pop() {
@@ -56,7 +57,7 @@ impl<T: Default> Slab<T> {
         number
     }
 
-    /// Frees the number; its entry is unchanged until the number is reused.
+    /// Frees the number. Its entry is unchanged until the number is reused.
     #[inline]
     pub fn give_back(&mut self, number: u32) {
         debug_assert!(self.used[number as usize], "{number} is given back twice");
@@ -64,13 +65,13 @@ impl<T: Default> Slab<T> {
         self.free.push(number);
     }
 
-    /// Entries in use, by number.
+    /// Entries in use, with their numbers.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
         let all = self.entries.iter().zip(&self.used).enumerate();
         all.filter(|(_, (_, used))| **used).map(|(number, (entry, _))| (number as u32, entry))
     }
 
-    /// Mutable entries in use.
+    /// Mutable references to the entries in use.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (u32, &mut T)> {
         let all = self.entries.iter_mut().zip(&self.used).enumerate();
         all.filter(|(_, (_, used))| **used).map(|(number, (entry, _))| (number as u32, entry))

@@ -1,23 +1,24 @@
-//! One pending event for each resource.
+//! Timers: one pending event for each resource.
 
 use crate::state::{State, StateError, StateReader, StateWriter, Value};
 use crate::time::Time;
 
-/// Number of children of a node; their times fill a cache line.
+/// Number of children of a node. Their times fill a cache line.
 const FAN: usize = 8;
 /// Maximum number of levels.
 const LEVELS: usize = 8;
 
-/// The time of the next event of each of a fixed number of resources. Simultaneous events are in the order of
-/// the resource numbers.
+/// Time of the next event of each of a fixed number of resources. Simultaneous events are in the order of the
+/// resource numbers.
 ///
-/// A tournament tree: each node holds the earliest times of its eight children, so the cost of a timer depends on
-/// the number of resources, not on the number of pending events. It is cheaper than an
-/// [`Agenda`](super::Agenda) if no resource ever has two events. Eight children are compared without branches; a
-/// binary tree makes fewer comparisons, but the processor mispredicts a branch at each level.
+/// The timers are a tournament tree: each node holds the earliest times of its eight children, so the cost of
+/// a timer depends on the number of resources and not on the number of pending events. The tree is cheaper
+/// than an [`Agenda`](super::Agenda) if no resource ever has two pending events. Eight children are compared
+/// without branches. A binary tree makes fewer comparisons, but the processor mispredicts a branch at each
+/// level.
 #[derive(Clone, Debug)]
 pub struct Timers {
-    /// All levels in one list: the timers first, the root last.
+    /// Nodes of all levels, from the timers to the root.
     nodes: Vec<Node>,
     /// Index of the first node of each level.
     starts: [u32; LEVELS],
@@ -27,7 +28,7 @@ pub struct Timers {
     count: usize,
 }
 
-/// Eight times, in picoseconds; `u64::MAX` is none.
+/// Eight times in picoseconds; `u64::MAX` means no event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(align(64))]
 struct Node([u64; FAN]);
@@ -35,7 +36,7 @@ struct Node([u64; FAN]);
 impl Node {
     const EMPTY: Node = Node([u64::MAX; FAN]);
 
-    /// The earliest time.
+    /// Earliest time of the node.
     #[inline]
     fn first(&self) -> u64 {
         let [a, b, c, d, e, f, g, h] = self.0;
@@ -51,7 +52,7 @@ impl Node {
 }
 
 impl Timers {
-    /// `count` timers, none of which is set.
+    /// Creates `count` timers, none of which is set.
     pub fn new(count: usize) -> Timers {
         let (mut starts, mut levels, mut all) = ([0; LEVELS], 0, 0);
         let mut of_level = count.max(1);
@@ -67,14 +68,14 @@ impl Timers {
         Timers { nodes: vec![Node::EMPTY; all], starts, levels, first: u64::MAX, count }
     }
 
-    /// Sets the event of resource `number` to `at`, and replaces its earlier event.
+    /// Sets the event of resource `number` to `at`, replacing its earlier event.
     #[inline]
     pub fn set(&mut self, number: usize, at: Time) {
         let at = at.as_ps();
         if self.nodes[number / FAN].0[number % FAN] != u64::MAX {
             return self.replace(number, at);
         }
-        // The times of all levels can only become earlier.
+        // The times in all levels can only decrease here.
         self.first = self.first.min(at);
         let mut place = number;
         for &start in &self.starts[..self.levels] {
@@ -108,10 +109,10 @@ impl Timers {
         Time::from_ps(self.first)
     }
 
-    /// Removes the next event and returns its resource.
+    /// Removes the next event and returns the number of its resource.
     ///
     /// # Panics
-    /// If no timer is set.
+    /// Panics if no timer is set.
     #[inline]
     pub fn take_next(&mut self) -> usize {
         assert!(self.first != u64::MAX, "no timer is set");

@@ -1,29 +1,30 @@
-//! Exponential random numbers by the ziggurat method: one 64-bit number and one multiplication in 99 % of
-//! cases.
+//! Exponential random numbers by the ziggurat method, which uses one 64-bit number and one multiplication in
+//! 99 % of cases.
 //!
-//! The area under e^-x is covered by 256 layers of equal area: a base with the tail, and rectangles above it,
-//! each as wide as the curve at its lower edge. A layer and a point in it are selected at random; points
-//! above the curve are rejected. No exponential is computed if the point is left of the next layer's edge,
-//! where the rectangle is below the curve. The tail is another exponential that starts at its edge, since the
-//! distribution is memoryless. The result is exact to 53 bits, and layers are equally likely within 2 in
-//! 10^12. (G. Marsaglia, W. W. Tsang, The ziggurat method for generating random variables, Journal of
-//! Statistical Software 5(8), 2000.)
+//! The area under e^-x is covered by 256 layers of equal area: a base that includes the tail, and rectangles
+//! above it. The width of each rectangle is that of the curve at its lower edge. A layer and a point in the
+//! layer are selected at random, and points above the curve are rejected. No exponential is computed if the
+//! point is left of the edge of the next layer, where the rectangle is below the curve. The tail is an
+//! exponential distribution that starts at its edge, because the distribution is memoryless. The result is
+//! exact to 53 bits, and layers are equally likely within 2 in 10^12. (G. Marsaglia, W. W. Tsang, The
+//! ziggurat method for generating random variables, Journal of Statistical Software 5(8), 2000.)
 
 use super::Random;
 
 const LAYERS: usize = 256;
 /// Start of the tail (Marsaglia and Tsang give 7.69711747013104972).
 const TAIL: f64 = 7.697_117_470_131_05;
-/// The area of each layer, (TAIL + 1) e^-TAIL.
+/// Area of each layer, (TAIL + 1) e^-TAIL.
 const AREA: f64 = 0.003_949_659_822_581_572;
 
 static TABLE: Table = Table::new();
 
-/// The layers, from the base upwards.
+/// Layers from the base upwards.
 struct Table {
-    /// Width of each layer; the base is as wide as a rectangle of its height and area.
+    /// Width of each layer. The base has the width of a rectangle with its height and area.
     widths: [f64; LAYERS + 1],
-    /// Lower edge of each layer, which is e^-width above the base; the last entry is the top of the curve.
+    /// Lower edge of each layer, which is e^-width above the base. The last entry is the maximum of the
+    /// curve.
     heights: [f64; LAYERS + 1],
 }
 
@@ -44,7 +45,8 @@ impl Table {
     }
 }
 
-/// The natural logarithm of a normal number, for the table: x = 2^k m and ln m = 2 artanh((m - 1) / (m + 1)).
+/// Natural logarithm of a normal floating-point number, for the table: x = 2^k m and ln m = 2 artanh((m - 1)
+/// / (m + 1)).
 const fn ln(x: f64) -> f64 {
     let bits = x.to_bits();
     let mut exponent = (bits >> 52) as i64 - 1023;
@@ -54,7 +56,8 @@ const fn ln(x: f64) -> f64 {
         exponent += 1;
     }
     let ratio = (mantissa - 1.0) / (mantissa + 1.0);
-    // Ratios are below 0.172: terms past its 25th power vanish. Smallest first.
+    // Ratios are below 0.172, so terms beyond the 25th power are negligible. The smallest terms are added
+    // first.
     let (mut sum, mut odd) = (0.0, 25);
     while odd > 0 {
         sum = sum * ratio * ratio + 1.0 / odd as f64;
@@ -63,17 +66,17 @@ const fn ln(x: f64) -> f64 {
     2.0 * ratio * sum + exponent as f64 * std::f64::consts::LN_2
 }
 
-/// An exponential random number with mean 1.
+/// Returns an exponential random number with mean 1.
 #[inline]
 pub(super) fn draw(random: &mut Random) -> f64 {
     let bits = random.bits();
     let layer = (bits % LAYERS as u64) as usize;
-    // The upper 53 bits, which do not overlap those that selected the layer.
+    // These are the upper 53 bits, which do not overlap the bits that selected the layer.
     let x = (bits >> 11) as f64 * (1.0 / (1u64 << 53) as f64) * TABLE.widths[layer];
     if x < TABLE.widths[layer + 1] { x } else { near_the_curve(random, layer, x) }
 }
 
-/// The result for a point at `x`, where `layer` is not completely below the curve.
+/// Returns the result for a point at `x` in a `layer` that is not completely below the curve.
 #[cold]
 #[inline(never)]
 fn near_the_curve(random: &mut Random, layer: usize, x: f64) -> f64 {

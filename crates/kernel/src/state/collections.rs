@@ -1,13 +1,14 @@
-//! State of lists, heaps, maps and other collections.
+//! State of lists, heaps, maps, and other collections.
 
 use super::{State, StateError, StateReader, StateWriter, Value};
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasher, Hash};
 
-/// Maximum number of elements for which memory is allocated at once. More is allocated as elements are read.
+/// Maximum number of elements for which memory is allocated in advance. More memory is allocated while
+/// elements are read.
 const RESERVED_MAX: usize = 1 << 16;
 
-/// Restores a list of values with a fixed length.
+/// Restores a list of values with fixed length.
 #[doc(hidden)]
 pub fn restore_values<T: Value>(list: &mut [T], state: &mut StateReader<'_>) -> Result<(), StateError> {
     state.count_of(list.len())?;
@@ -17,8 +18,8 @@ pub fn restore_values<T: Value>(list: &mut [T], state: &mut StateReader<'_>) -> 
     Ok(())
 }
 
-/// Elements of a sparse list that are saved together, or skipped if all of them are zero: one memory page of
-/// 32-bit numbers.
+/// Number of elements of a sparse list that are saved together, or skipped if all of them are zero. It is one
+/// memory page of 32-bit numbers.
 const RUN: usize = 1024;
 
 /// Saves a list without its runs of zeros.
@@ -35,7 +36,7 @@ pub fn save_sparse<T: Value + Default + PartialEq>(list: &[T], state: &mut State
 }
 
 /// Restores a list of fixed length that was saved without its runs of zeros. Memory that is zero and stays
-/// zero is only read, so that the system need not allocate it.
+/// zero is only read, so the operating system need not allocate it.
 #[doc(hidden)]
 pub fn restore_sparse<T: Value + Default + PartialEq + Clone>(
     list: &mut [T],
@@ -45,7 +46,7 @@ pub fn restore_sparse<T: Value + Default + PartialEq + Clone>(
     restore_runs(list, state)
 }
 
-/// Like [`restore_sparse`], for a list that may have another length.
+/// Like [`restore_sparse`], for a list that may have a different length.
 #[doc(hidden)]
 pub fn restore_sparse_of_any_length<T: Value + Default + PartialEq + Clone>(
     list: &mut Vec<T>,
@@ -87,7 +88,7 @@ pub(super) fn read_list<T: Value>(count: usize, state: &mut StateReader<'_>) -> 
     Ok(list)
 }
 
-/// The length is fixed.
+/// The length of the list is fixed.
 impl<T: State> State for Vec<T> {
     fn save(&self, state: &mut StateWriter) {
         self.as_slice().save(state);
@@ -216,7 +217,7 @@ tuples! {
     (A 0, B 1, C 2, D 3);
 }
 
-/// Saves a collection of values: its length, and its values in `order`.
+/// Implements `State` for a collection of values: saves its length and its values in `order`.
 macro_rules! collections {
     ($($collection:ty, [$($bounds:tt)+], $order:expr, $one:ty;)+) => {$(
         impl<$($bounds)+> State for $collection {
@@ -268,7 +269,7 @@ collections! {
     }, T;
 }
 
-/// Elements are saved in memory order, which is kept, so that equal elements are later popped in the same
+/// Elements are saved and restored in memory order, so that equal elements are later popped in the same
 /// order.
 impl<T: Value + Ord> State for BinaryHeap<T> {
     fn save(&self, state: &mut StateWriter) {
@@ -285,7 +286,7 @@ impl<T: Value + Ord> Value for BinaryHeap<T> {
     const BYTES_MIN: usize = 8;
 
     fn read(state: &mut StateReader<'_>) -> Result<BinaryHeap<T>, StateError> {
-        // Conversion of a list that is a heap moves no elements.
+        // The conversion of a list that is already a heap moves no elements.
         Vec::read(state).map(BinaryHeap::from)
     }
 }

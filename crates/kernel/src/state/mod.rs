@@ -1,8 +1,8 @@
-//! Saving the state of components to bytes, and restoring it.
+//! Saving of the state of components to bytes, and restoring.
 //!
 //! Every component implements [`State`]. Its state is restored into a component that was built from the same
-//! configuration, so data that follows from the configuration is not saved. A derive macro generates the
-//! code:
+//! configuration, so data that can be derived from the configuration is not saved. A derive macro generates
+//! the code:
 //!
 //! ```
 //! use nacre_kernel::Time;
@@ -34,12 +34,12 @@
 //! ```
 //!
 //! A component is restored in place: the length of a `Vec` and the presence of an `Option` do not change. A
-//! [`Value`] is replaced as a whole; a field marked `varies` may change its length or presence. A large table
-//! marked `sparse` takes space only for parts that were written.
+//! [`Value`] is replaced as a whole. A field marked `varies` may change its length or presence. A large table
+//! marked `sparse` takes space only for the parts that were written.
 //!
-//! Values are little-endian, without padding. Lists and texts start with their length (u64). A section starts
-//! with its name, so that a reader at a wrong position finds another name and reports it. The format has no
-//! version and no checksum; the code that stores the bytes adds them.
+//! Values are little-endian without padding. Lists and texts start with their length (u64). A section starts
+//! with its name, so that a reader at an incorrect position finds another name and reports it. The format has
+//! no version and no checksum. The code that stores the bytes adds both.
 
 mod collections;
 mod reader;
@@ -51,7 +51,7 @@ pub use nacre_state_derive::{State, Value};
 pub use reader::{StateError, StateReader};
 pub use writer::StateWriter;
 
-/// The current state of a component, without its configuration.
+/// The current state of a component, excluding its configuration.
 pub trait State {
     /// Writes the whole state. A component that cannot be saved calls [`StateWriter::refuse`].
     fn save(&self, state: &mut StateWriter);
@@ -60,7 +60,7 @@ pub trait State {
     /// error, the component must not be used.
     fn restore(&mut self, state: &mut StateReader<'_>) -> Result<(), StateError>;
 
-    /// Writes all of `each`, one after the other. Numbers are written as one block.
+    /// Writes the states of all elements of `each`. Numbers are written as one block.
     #[doc(hidden)]
     fn save_each(each: &[Self], state: &mut StateWriter)
     where
@@ -69,7 +69,7 @@ pub trait State {
         each.iter().for_each(|one| one.save(state));
     }
 
-    /// Restores the states that [`State::save_each`] wrote for as many components.
+    /// Restores the states that [`State::save_each`] wrote for the same number of components.
     #[doc(hidden)]
     fn restore_each(each: &mut [Self], state: &mut StateReader<'_>) -> Result<(), StateError>
     where
@@ -79,9 +79,9 @@ pub trait State {
     }
 }
 
-/// State that needs no configuration to be restored.
+/// State that can be restored without a configuration.
 pub trait Value: State + Sized {
-    /// Minimum size of a value in bytes; at least one.
+    /// Minimum size of a saved value in bytes, at least one.
     const BYTES_MIN: usize;
 
     /// Reads a value that [`State::save`] wrote.
@@ -94,24 +94,24 @@ pub trait Value: State + Sized {
     }
 }
 
-/// Returns the state of `what` as bytes. Errors: a part of it cannot be saved.
+/// Returns the state of `what` as bytes, or an error if a part of it cannot be saved.
 pub fn saved<T: State + ?Sized>(what: &T) -> Result<Vec<u8>, CannotSave> {
     let mut state = StateWriter::new();
     what.save(&mut state);
     state.finished()
 }
 
-/// Restores `what` from `bytes`, all of which must be used. After an error, it must not be used.
+/// Restores `what` from `bytes`. All bytes must be used. After an error, `what` must not be used.
 pub fn restored<T: State + ?Sized>(what: &mut T, bytes: &[u8]) -> Result<(), StateError> {
     let mut state = StateReader::new(bytes);
     what.restore(&mut state)?;
     state.finish()
 }
 
-/// A state that cannot be saved, because it is outside the process.
+/// A state that cannot be saved because it is outside the process.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the state cannot be saved: {reason}")]
 pub struct CannotSave {
-    /// The component and the reason.
+    /// Component that cannot be saved, and the reason.
     pub reason: String,
 }

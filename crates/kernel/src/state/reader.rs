@@ -1,12 +1,12 @@
-//! Reader of states.
+//! Reader of saved states.
 
-/// The bytes are not the expected state: they are from another version or configuration, or damaged.
+/// The bytes are not the expected state. They are damaged, or from another version or configuration.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("byte {at} of the state, section \"{section}\": expected {expected}, found {found}")]
 pub struct StateError {
-    /// Offset in the state, bytes.
+    /// Offset in the state, in bytes.
     pub at: usize,
-    /// The section being read.
+    /// Section that was being read.
     pub section: String,
     /// Expected content.
     pub expected: String,
@@ -14,7 +14,7 @@ pub struct StateError {
     pub found: String,
 }
 
-/// Reads a state in the order in which it was written. Each value is named for messages.
+/// Reads a state in the order in which it was written. Each value has a name for messages.
 #[derive(Clone, Debug)]
 pub struct StateReader<'a> {
     bytes: &'a [u8],
@@ -25,17 +25,17 @@ pub struct StateReader<'a> {
 }
 
 impl<'a> StateReader<'a> {
-    /// Reads `bytes` from their beginning.
+    /// Creates a reader at the start of `bytes`.
     pub fn new(bytes: &'a [u8]) -> StateReader<'a> {
         StateReader { bytes, at: 0, section: "start".into(), field: "a value" }
     }
 
-    /// Enters the section `name`. Errors: another section starts here, or none.
+    /// Enters the section `name`. Returns an error if another section or no section starts here.
     pub fn section(&mut self, name: &str) -> Result<(), StateError> {
         let start = self.at;
         let found = self.bytes("the name of a section")?;
         if found != name.as_bytes() {
-            // A length that is not that of a name may be large.
+            // A length that does not belong to a name may be large.
             let found = String::from_utf8_lossy(&found[..found.len().min(40)]).into_owned();
             self.at = start;
             return Err(self.error(format!("section \"{name}\""), format!("\"{found}\"")));
@@ -54,8 +54,8 @@ impl<'a> StateReader<'a> {
         self.field
     }
 
-    /// Reads the length of a list whose elements take at least `width` bytes each. Errors: fewer bytes are
-    /// left.
+    /// Reads the length of a list whose elements take at least `width` bytes each. Returns an error if fewer
+    /// bytes are left.
     pub(super) fn count(&mut self, width: usize) -> Result<usize, StateError> {
         let start = self.at;
         let count = self.u64(self.field)?;
@@ -70,7 +70,7 @@ impl<'a> StateReader<'a> {
     }
 
     /// Reads the length of a list in which every run of up to `elements` elements takes at least one byte.
-    /// Errors: fewer bytes are left.
+    /// Returns an error if fewer bytes are left.
     pub(super) fn count_of_runs(&mut self, elements: usize) -> Result<usize, StateError> {
         let start = self.at;
         let count = self.u64(self.field)?;
@@ -82,7 +82,7 @@ impl<'a> StateReader<'a> {
         Ok(count as usize)
     }
 
-    /// Reads the length of a list. Errors: it does not have `count` elements.
+    /// Reads the length of a list. Returns an error unless the length is `count`.
     pub(super) fn count_of(&mut self, count: usize) -> Result<(), StateError> {
         let start = self.at;
         let found = self.u64(self.field)?;
@@ -93,7 +93,7 @@ impl<'a> StateReader<'a> {
         Ok(())
     }
 
-    /// `count` values of `WIDTH` bytes.
+    /// Reads `count` values of `WIDTH` bytes.
     pub(super) fn places<const WIDTH: usize>(
         &mut self,
         count: usize,
@@ -104,13 +104,13 @@ impl<'a> StateReader<'a> {
         }
     }
 
-    /// The error of an unexpected value in the last `width` bytes.
+    /// Creates the error for an unexpected value in the last `width` bytes.
     pub(super) fn error_before(&mut self, width: usize, expected: String, found: String) -> StateError {
         self.at -= width;
         self.error(expected, found)
     }
 
-    /// Reads a value that must equal `value`. Errors: it differs.
+    /// Reads a value that must equal `value`. Returns an error if it differs.
     pub fn same<T: super::Value + PartialEq + std::fmt::Debug>(
         &mut self,
         value: &T,
@@ -124,12 +124,12 @@ impl<'a> StateReader<'a> {
         Ok(())
     }
 
-    /// One byte. Errors: the state ends.
+    /// Reads one byte. Returns an error if the state ends.
     pub fn u8(&mut self, what: &str) -> Result<u8, StateError> {
         Ok(self.array::<1>(what)?[0])
     }
 
-    /// One boolean. Errors: the state ends, or the byte is neither 0 nor 1.
+    /// Reads a boolean. Returns an error if the state ends, or the byte is neither 0 nor 1.
     pub fn bool(&mut self, what: &str) -> Result<bool, StateError> {
         match self.u8(what)? {
             0 => Ok(false),
@@ -141,64 +141,67 @@ impl<'a> StateReader<'a> {
         }
     }
 
-    /// Four bytes. Errors: the state ends.
+    /// Reads four bytes. Returns an error if the state ends.
     pub fn u32(&mut self, what: &str) -> Result<u32, StateError> {
         Ok(u32::from_le_bytes(self.array(what)?))
     }
 
-    /// Eight bytes. Errors: the state ends.
+    /// Reads eight bytes. Returns an error if the state ends.
     pub fn u64(&mut self, what: &str) -> Result<u64, StateError> {
         Ok(u64::from_le_bytes(self.array(what)?))
     }
 
-    /// A float. Errors: the state ends.
+    /// Reads a floating-point number. Returns an error if the state ends.
     pub fn f64(&mut self, what: &str) -> Result<f64, StateError> {
         Ok(f64::from_bits(self.u64(what)?))
     }
 
-    /// Bytes of any length. Errors: the state ends before they do.
+    /// Reads bytes of any length. Returns an error if the state ends too early.
     pub fn bytes(&mut self, what: &str) -> Result<&'a [u8], StateError> {
         self.list(what, 1)
     }
 
-    /// A list of any length. Errors: the state ends before it does.
+    /// Reads a list of any length. Returns an error if the state ends too early.
     pub fn u32s(&mut self, what: &str) -> Result<Vec<u32>, StateError> {
         let (chunks, _) = self.list(what, 4)?.as_chunks::<4>();
         Ok(chunks.iter().map(|&chunk| u32::from_le_bytes(chunk)).collect())
     }
 
-    /// A list of any length. Errors: the state ends before it does.
+    /// Reads a list of any length. Returns an error if the state ends too early.
     pub fn u64s(&mut self, what: &str) -> Result<Vec<u64>, StateError> {
         let (chunks, _) = self.list(what, 8)?.as_chunks::<8>();
         Ok(chunks.iter().map(|&chunk| u64::from_le_bytes(chunk)).collect())
     }
 
-    /// A list as long as `into`. Errors: it has another length, or the state ends before it does.
+    /// Reads a list with the length of `into`. Returns an error if the length differs or the state ends too
+    /// early.
     pub fn u32s_into(&mut self, what: &str, into: &mut [u32]) -> Result<(), StateError> {
         let (chunks, _) = self.list_of(what, 4, into.len())?.as_chunks::<4>();
         into.iter_mut().zip(chunks).for_each(|(place, &chunk)| *place = u32::from_le_bytes(chunk));
         Ok(())
     }
 
-    /// A list as long as `into`. Errors: it has another length, or the state ends before it does.
+    /// Reads a list with the length of `into`. Returns an error if the length differs or the state ends too
+    /// early.
     pub fn u64s_into(&mut self, what: &str, into: &mut [u64]) -> Result<(), StateError> {
         let (chunks, _) = self.list_of(what, 8, into.len())?.as_chunks::<8>();
         into.iter_mut().zip(chunks).for_each(|(place, &chunk)| *place = u64::from_le_bytes(chunk));
         Ok(())
     }
 
-    /// Bytes as long as `into`. Errors: there are more or fewer, or the state ends before they do.
+    /// Reads bytes with the length of `into`. Returns an error if the length differs or the state ends too
+    /// early.
     pub fn bytes_into(&mut self, what: &str, into: &mut [u8]) -> Result<(), StateError> {
         into.copy_from_slice(self.list_of(what, 1, into.len())?);
         Ok(())
     }
 
-    /// The remaining bytes.
+    /// Returns the remaining bytes.
     pub fn rest(self) -> &'a [u8] {
         &self.bytes[self.at..]
     }
 
-    /// Errors: bytes are left.
+    /// Returns an error if bytes are left.
     pub fn finish(self) -> Result<(), StateError> {
         match self.bytes.len() - self.at {
             0 => Ok(()),
@@ -206,7 +209,7 @@ impl<'a> StateReader<'a> {
         }
     }
 
-    /// An error in the last value, for plausibility checks of a device.
+    /// Creates an error for the last value, for plausibility checks of a device.
     pub fn error(&self, expected: String, found: String) -> StateError {
         StateError { at: self.at, section: self.section.clone(), expected, found }
     }
@@ -218,7 +221,8 @@ impl<'a> StateReader<'a> {
     fn list(&mut self, what: &str, width: usize) -> Result<&'a [u8], StateError> {
         let start = self.at;
         let count = self.u64(what)?;
-        // The length is compared with the remaining bytes, so that a damaged one does not allocate memory.
+        // The length is compared with the number of remaining bytes, so that a damaged length does not
+        // allocate memory.
         match count.checked_mul(width as u64).filter(|&size| size <= (self.bytes.len() - self.at) as u64) {
             Some(size) => self.take(size as usize, what),
             None => {

@@ -1,10 +1,10 @@
-//! Numbers, flags and texts as state.
+//! State of numbers, flags, and texts.
 
 use super::{State, StateError, StateReader, StateWriter, Value};
 use crate::time::Time;
 use crate::units::{Bandwidth, Bytes, Energy, Power, Rate, Ratio};
 
-/// A number of fixed width: lists of it are copied as one block.
+/// Implements `State` and `Value` for a number of fixed width. Lists of it are copied as one block.
 macro_rules! numbers {
     ($($number:ty),+) => {$(
         impl State for $number {
@@ -46,7 +46,7 @@ macro_rules! numbers {
 
 numbers!(u8, u16, u32, u64, u128, i8, i16, i32, i64, f32, f64);
 
-/// A quantity that is a number.
+/// Implements `State` and `Value` for a quantity that is a number.
 macro_rules! quantities {
     ($($quantity:ty: $number:ty = $get:expr, $make:expr;)+) => {$(
         impl State for $quantity {

@@ -1,20 +1,20 @@
-//! The units of all quantities, to parse a quantity of unknown type.
+//! Units of all quantities, for parsing a quantity of unknown type.
 
 use super::{Area, Bandwidth, BitArea, Bytes, Decimal, Energy, Power, Price, Quantity, Rate, Ratio, split};
 use crate::time::Time;
 
-/// A unit of some quantity.
+/// A unit of a quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unit {
-    /// The name of the quantity.
+    /// Name of the quantity.
     pub of: &'static str,
-    /// The unit as written.
+    /// The unit as it is written.
     pub name: &'static str,
-    /// Factor to the base unit: a dividend and a divisor.
+    /// Factor to the base unit, as numerator and denominator.
     pub scale: (u64, u64),
 }
 
-/// Every unit.
+/// Returns every unit.
 pub fn units() -> Vec<Unit> {
     let mut all = Vec::new();
     add::<Bytes>(&mut all);
@@ -36,7 +36,7 @@ fn add<Q: Quantity>(all: &mut Vec<Unit>) {
 }
 
 impl Decimal {
-    /// Parses a number with a unit, which may be unknown; `None` for anything else.
+    /// Parses a number with a unit, which may be unknown. Returns `None` for any other text.
     pub fn parse_with_unit(text: &str) -> Option<(Decimal, String)> {
         let (number, unit) = split(text);
         let number = Decimal::parse(number)?;
