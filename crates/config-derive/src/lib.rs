@@ -1,16 +1,17 @@
-//! `#[derive(Configuration)]`, `#[derive(Choice)]`, and `#[derive(Kinds)]`, for the configurations of rooms.
+//! The derive macros `#[derive(Configuration)]`, `#[derive(Choice)]`, and `#[derive(Kinds)]` for the
+//! configurations of components.
 //!
-//! Reading, checking, defaults with their sources, the JSON Schema, the Python classes and the model
-//! reference are generated from the fields of a struct, their doc comments and their `#[config(...)]`
-//! attributes.
+//! The fields of a struct, their doc comments, and their `#[config(...)]` attributes are the source of the
+//! reading and checking code, the defaults with their sources, the JSON Schema, the Python classes, and the
+//! model reference.
 //!
 //! Field attributes: `default` (a literal; text for quantities, choices and slots), `min`, `max` (literals
 //! that are valid for the type of the field), `source` (required with a default: `"<confidence>: <origin>"`),
-//! `flatten` (the fields of a nested configuration become fields of this table), and with it
-//! `with(field(...), ...)`, which overrides `name`, `doc`, `default`, `min`, `max` and `source` of a nested
-//! field; with `after = "key"` the nested field follows the field of that key. Struct attributes:
-//! `#[config(check = "path")]` names a `fn(&Self, &mut Reader)` for rules about several fields;
-//! `#[config(short = "key")]` allows the value of the field `key` instead of the whole table.
+//! and `flatten` (the fields of a nested configuration become fields of this table). `flatten` may be
+//! combined with `with(field(...), ...)`, which overrides `name`, `doc`, `default`, `min`, `max`, and
+//! `source` of a nested field. With `after = "key"`, the nested field follows the field with that key. Struct
+//! attributes: `#[config(check = "path")]` names a `fn(&Self, &mut Reader)` that checks rules about several
+//! fields. `#[config(short = "key")]` allows the value of the field `key` instead of the whole table.
 
 use proc_macro::TokenStream;
 use proc_macro2::TokenStream as Tokens;
@@ -27,16 +28,16 @@ pub fn derive_configuration(input: TokenStream) -> TokenStream {
     configuration(&input).unwrap_or_else(Error::into_compile_error).into()
 }
 
-/// Implements `nacre_config::FieldType` for an enum without data; each variant is one word.
+/// Implements `nacre_config::FieldType` for an enum without data. Each variant is a word.
 #[proc_macro_derive(Choice)]
 pub fn derive_choice(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     choice(&input).unwrap_or_else(Error::into_compile_error).into()
 }
 
-/// Implements `nacre_config::FieldType` for an enum whose variants hold one configuration each, or nothing: a
-/// table with `kind`, the name of the variant, and its settings. The name of the enum is the schema name of
-/// the setting.
+/// Implements `nacre_config::FieldType` for an enum whose variants are empty or hold one configuration each.
+/// In a document, the value is a table with `kind`, which is the name of the variant, and the settings of the
+/// variant. The name of the enum is the schema name of the setting.
 #[proc_macro_derive(Kinds)]
 pub fn derive_kinds(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
@@ -115,7 +116,7 @@ fn configuration(input: &DeriveInput) -> Result<Tokens> {
     })
 }
 
-/// Code for the list of descriptions of a field, and code that reads it.
+/// Generates code for the descriptions of a field, and code that reads the field.
 fn described_and_read(field: &syn::Field) -> Result<(Tokens, Tokens)> {
     let ident = field.ident.as_ref().expect("named fields have names");
     let (key, ty, doc) = (ident.to_string(), &field.ty, doc_of(&field.attrs));
@@ -148,7 +149,7 @@ fn described_and_read(field: &syn::Field) -> Result<(Tokens, Tokens)> {
     Ok((quote! { vec![#description] }, read))
 }
 
-/// The override of a field of a flattened configuration.
+/// Generates the override of a field of a flattened configuration.
 fn used((of, attributes): &(Ident, Attributes)) -> Result<Tokens> {
     if attributes.default.is_some() && attributes.source.is_none() {
         return Err(Error::new_spanned(of, "a default needs a source"));
@@ -164,7 +165,7 @@ fn used((of, attributes): &(Ident, Attributes)) -> Result<Tokens> {
     })
 }
 
-/// Field order in a flattened configuration: pairs of keys, the first of which follows the second.
+/// Field order in a flattened configuration: pairs of keys in which the first key follows the second.
 fn places_of(field: &syn::Field) -> Result<Vec<Tokens>> {
     let place = |(of, uses): (Ident, Attributes)| {
         let name = uses.name.map_or_else(|| of.to_string(), |name| name.value());
@@ -231,7 +232,7 @@ fn kinds(input: &DeriveInput) -> Result<Tokens> {
     let name = snake_case(&ident.to_string());
     Ok(quote! {
         impl #ident {
-            /// Its kinds, in documentation order.
+            /// All kinds, in documentation order.
             pub const KINDS: &'static [::nacre_config::Kind] = &[#(#described),*];
         }
         impl ::nacre_config::FieldType for #ident {
@@ -311,7 +312,7 @@ fn literal_tokens(literal: &Option<Lit>) -> Tokens {
     }
 }
 
-/// The doc comment of an item, its lines joined by newlines.
+/// Doc comment of an item, with its lines joined by newlines.
 fn doc_of(attributes: &[Attribute]) -> String {
     let lines: Vec<String> = attributes
         .iter()

@@ -1,4 +1,4 @@
-//! Fields: the types that a configuration can hold, which describe and read themselves.
+//! Fields: the types that a configuration can hold. Each type has a description and code that reads it.
 
 use crate::node::{Node, Value};
 use crate::origin::Origin;
@@ -10,17 +10,17 @@ use nacre_kernel::{Area, Bandwidth, BitArea, Bytes, Energy, Power, Price, Rate, 
 use nacre_kernel::{Datum, ErrorCode};
 use std::cmp::Ordering;
 
-/// A struct that a table of a document is read into. Derive it.
+/// A struct that is read from a table of a document. Implement it with the derive macro.
 pub trait Configuration: Sized {
-    /// The doc comment of the struct.
+    /// Doc comment of the struct.
     const DOC: &'static str;
-    /// Its fields, in order.
+    /// Fields of the struct, in order.
     fn fields() -> Vec<Field>;
-    /// Reads the fields from `table`, which may have other keys. Errors go to `reader`; `None` if there was
-    /// one.
+    /// Reads the fields from `table`, which may have other keys. Reports errors to `reader` and then returns
+    /// `None`.
     fn read_fields(table: &Node, reader: &mut Reader<'_>) -> Option<Self>;
 
-    /// Reads `table`, which may not have other keys. Errors go to `reader`; `None` if there was one.
+    /// Reads `table`, which must not have other keys. Reports errors to `reader` and then returns `None`.
     fn read(table: &Node, reader: &mut Reader<'_>) -> Option<Self> {
         reader.only_known(table, &Self::fields())?;
         Self::read_fields(table, reader)
@@ -32,31 +32,31 @@ pub trait FieldType: Sized {
     /// Shape of the values.
     fn shape() -> Shape;
 
-    /// Reads `node`. Errors go to `reader`; `None` if there was one.
+    /// Reads `node`. Reports errors to `reader` and then returns `None`.
     fn read(node: &Node, reader: &mut Reader<'_>) -> Option<Self>;
 
-    /// The value of a missing field without default, if it is optional.
+    /// Value of an optional field that is missing and has no default; `None` if the field is required.
     fn absent() -> Option<Self> {
         None
     }
 
-    /// Whether values can be compared with `bound`; false for types without an order.
+    /// Whether values can be compared with `bound`. False for types without an order.
     fn takes_bound(_bound: Literal) -> bool {
         false
     }
 
-    /// Compares the value with `bound`; `None` if there is nothing to compare.
+    /// Compares the value with `bound`; `None` if they cannot be compared.
     fn compare(&self, _bound: Literal) -> Option<Ordering> {
         None
     }
 }
 
 impl Field {
-    /// The field, with values of type `T`. Used by the derived code.
+    /// Describes a field with values of type `T`. The derived code calls this.
     ///
     /// # Panics
     ///
-    /// If a bound is invalid for this type.
+    /// Panics if a bound is invalid for this type.
     #[must_use]
     pub fn of<T: FieldType>(self) -> Field {
         for bound in [self.min, self.max].into_iter().flatten() {
@@ -74,7 +74,7 @@ impl Field {
 
 impl Reader<'_> {
     /// Reads a configuration that is flattened into that of `table`, with these overrides of its settings.
-    /// Called by the derived code.
+    /// The derived code calls this.
     pub fn flattened<C: Configuration>(&mut self, table: &Node, uses: &'static [Use]) -> Option<C> {
         self.uses.push(uses);
         let read = C::read_fields(table, self);
@@ -82,7 +82,7 @@ impl Reader<'_> {
         read
     }
 
-    /// Reads the field of `table` that `field` describes. Used by the derived code.
+    /// Reads the field of `table` that `field` describes. The derived code calls this.
     pub fn field<T: FieldType>(&mut self, table: &Node, field: &Field) -> Option<T> {
         if self.uses.is_empty() {
             return self.plain_field(table, field);
@@ -143,7 +143,7 @@ impl Reader<'_> {
         self.report(problem.remedy(&breach.remedy));
     }
 
-    /// Reports an integer out of range for the type of a field with this shape.
+    /// Reports an integer that is out of range for a field with this shape.
     fn out_of_type<T>(&mut self, node: &Node, is_negative: bool, shape: &Shape) -> Option<T> {
         let problem = if is_negative { "it is too small" } else { "it is too large" };
         let Shape::Integer { most } = *shape else { unreachable!("only whole numbers have such types") };
@@ -153,7 +153,8 @@ impl Reader<'_> {
     }
 }
 
-/// Whether `node` is an integer beyond the range of TOML, which stays text, and whether it is negative.
+/// Whether `node` is an integer outside the range of TOML, which remains text. The result is `Some` for such
+/// an integer and tells whether it is negative.
 fn beyond_integers(node: &Node) -> Option<bool> {
     let text = node.text()?;
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text).replace('_', "");
@@ -161,7 +162,7 @@ fn beyond_integers(node: &Node) -> Option<bool> {
     (is_whole && digits.parse::<i64>().is_err()).then(|| text.starts_with('-'))
 }
 
-/// How a value violates the bounds of its field.
+/// Violation of the bounds of a field.
 struct Breach {
     problem: &'static str,
     remedy: String,
@@ -175,7 +176,7 @@ impl Breach {
     }
 }
 
-/// A bound as data: integers as numbers, other values as text.
+/// Converts a bound to error data: integers to numbers, and other values to text.
 fn datum(bound: Literal) -> Datum {
     match bound {
         Literal::Integer(number) => Datum::Integer(number.into()),
@@ -183,10 +184,11 @@ fn datum(bound: Literal) -> Datum {
     }
 }
 
-/// Reads a configuration of which `key` may replace the whole table: `"word"` is short for `{ key = "word"
-/// }`. Called by the derived code.
+/// Reads a configuration for which the value of `key` may replace the whole table: `"word"` is short for `{
+/// key = "word" }`. The derived code calls this.
 ///
-/// An override inside the short form leaves a table whose `kind` is the word; the overridden settings stay.
+/// An override inside the short form creates a table whose `kind` is the word. The overridden settings are
+/// kept.
 pub fn read_short<C: Configuration>(key: &'static str, node: &Node, reader: &mut Reader<'_>) -> Option<C> {
     let full = |word: &Node, entries: &[(String, Node)]| {
         let mut full = Node::table(node.origin.clone());
@@ -207,8 +209,8 @@ pub fn read_short<C: Configuration>(key: &'static str, node: &Node, reader: &mut
     }
 }
 
-/// The kind in `node`, one of `kinds`, and the table of its settings: `"word"` is short for `{ kind = "word"
-/// }`. Called by the derived code. Problems are reported to `reader`; `None` if there was one.
+/// Returns the kind in `node`, which must be one of `kinds`, and the table of its settings: `"word"` is short
+/// for `{ kind = "word" }`. Reports errors to `reader` and then returns `None`. The derived code calls this.
 pub fn read_kind(
     name: &'static str,
     kinds: &'static [Kind],
@@ -237,7 +239,7 @@ pub fn read_kind(
     Some((kind.name, node.without(&["kind"])))
 }
 
-/// Whether `node`, with this shape, consists of tables whose values are resolved one by one.
+/// Whether a `node` with this shape consists of tables whose values are resolved individually.
 fn holds_tables(shape: &Shape, node: &Node) -> bool {
     match shape {
         Shape::Slot(_) | Shape::Table(_) | Shape::Short(..) | Shape::Kinds(..) => true,
@@ -332,11 +334,11 @@ macro_rules! integer_field {
 
 integer_field!(u32, u64);
 
-/// Parses an integer: `1000`, `1e3`, or `"1k"` with a prefix of a thousand, a million, or more.
+/// Parses an integer such as `1000`, `1e3`, or `"1k"` with a prefix of a thousand, a million, or more.
 pub(crate) fn whole(value: &Value) -> Option<i64> {
     match value {
         Value::Integer(number) => Some(*number),
-        // Floats represent every whole number up to here.
+        // Floats represent every whole number up to this limit exactly.
         Value::Float(number) if number.fract() == 0.0 && number.abs() <= 9e15 => Some(*number as i64),
         Value::Text(text) => {
             let (number, factor) = PREFIXES.iter().find_map(|&(prefix, factor)| {
@@ -460,7 +462,7 @@ impl<T: FieldType> FieldType for Vec<T> {
     }
 }
 
-/// The problem of a negative number, if a bound states the allowed integers.
+/// Error for a negative number if a bound specifies the allowed integers.
 fn negative_problem(node: &Node, field: &Field) -> Option<Breach> {
     let shape = if let Shape::Optional(shape) = &field.shape { shape } else { &field.shape };
     if !matches!(shape, Shape::Integer { .. }) || whole(&node.value)? >= 0 {
@@ -474,7 +476,7 @@ fn negative_problem(node: &Node, field: &Field) -> Option<Breach> {
     Some(Breach::new("it is too small", remedy, Some(Datum::Integer(min.into())), max.map(datum)))
 }
 
-/// The problem of a value that violates a bound.
+/// Error for a value that violates a bound.
 fn bound_problem<T: FieldType>(value: &T, field: &Field) -> Option<Breach> {
     let breach = |problem, remedy| {
         let [min, max] = [field.min, field.max].map(|bound| bound.map(datum));
@@ -493,7 +495,7 @@ fn bound_problem<T: FieldType>(value: &T, field: &Field) -> Option<Breach> {
     None
 }
 
-/// The problem of a missing field.
+/// Error for a missing field.
 fn missing_problem(path: &str, table: &Node, field: &Field) -> Problem {
     let expected = field.shape.expected();
     Problem::new(ErrorCode::MissingSetting, path, Some(&table.origin), "it is missing")

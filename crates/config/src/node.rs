@@ -1,4 +1,4 @@
-//! The document tree. Every node has its origin.
+//! The document tree. Every node has an origin.
 
 use crate::origin::Origin;
 use crate::problem::{Problem, Problems};
@@ -11,7 +11,7 @@ use toml::de::{DeTable, DeValue};
 /// A value of a document with its origin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// The value.
+    /// Value of the node.
     pub value: Value,
     /// Origin of the value.
     pub origin: Origin,
@@ -20,7 +20,7 @@ pub struct Node {
 /// Value of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// Text; quantities are text.
+    /// Text, including quantities.
     Text(String),
     /// An integer.
     Integer(i64),
@@ -28,14 +28,14 @@ pub enum Value {
     Float(f64),
     /// True or false.
     Flag(bool),
-    /// Values in order.
+    /// List of values.
     List(Vec<Node>),
-    /// Named values, in the order they were written.
+    /// Named values in the order in which they were written.
     Table(Vec<(String, Node)>),
 }
 
 impl fmt::Display for Node {
-    /// The value as TOML on one line.
+    /// Formats the value as TOML on one line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.value {
             Value::Text(text) => write!(f, "{text:?}"),
@@ -56,14 +56,14 @@ impl fmt::Display for Node {
 }
 
 impl Node {
-    /// An empty table.
+    /// Creates an empty table.
     pub fn table(origin: Origin) -> Node {
         Node { value: Value::Table(Vec::new()), origin }
     }
 
-    /// The settings in a slot or of a kind: this table without `keys`, which select the kind.
+    /// Settings of a slot or a kind: this table without `keys`, which select the kind.
     ///
-    /// `policy = "lru"` is short for `policy = { kind = "lru" }`, without settings.
+    /// A text such as `policy = "lru"` is short for `policy = { kind = "lru" }` without settings.
     pub(crate) fn without(&self, keys: &[&str]) -> Node {
         let value = match &self.value {
             Value::Table(entries) => {
@@ -74,10 +74,10 @@ impl Node {
         Node { value: Value::Table(value), origin: self.origin.clone() }
     }
 
-    /// Reads a TOML document. `name` is the file name in messages.
+    /// Parses a TOML document. `name` is the file name in messages.
     ///
-    /// A table `{ value = ..., source = "...", confidence = "..." }` is that value with its source. Errors:
-    /// every syntax error, with its line.
+    /// A table `{ value = ..., source = "...", confidence = "..." }` is read as the value with its source.
+    /// Returns every syntax error with its line.
     pub fn parse_toml(text: &str, name: &str) -> Result<Node, Problems> {
         let lines = Lines::new(text, name);
         let (table, errors) = DeTable::parse_recoverable(text);
@@ -94,7 +94,7 @@ impl Node {
         if problems.is_empty() { Ok(node) } else { Err(Problems(problems)) }
     }
 
-    /// Parses a TOML value from the command line; other text becomes a string.
+    /// Parses a TOML value from the command line. Any other text becomes a string.
     pub fn parse_value(text: &str, origin: &Origin) -> Node {
         let parsed = DeValue::parse(text).ok().and_then(|value| {
             let lines = Lines::new(text, "");
@@ -108,7 +108,7 @@ impl Node {
         node
     }
 
-    /// The entry with this key, if this is a table that has it.
+    /// The entry with this key, if this node is a table with such an entry.
     pub fn get(&self, key: &str) -> Option<&Node> {
         match &self.value {
             Value::Table(entries) => entries.iter().find(|(name, _)| name == key).map(|(_, node)| node),
@@ -116,7 +116,7 @@ impl Node {
         }
     }
 
-    /// The text, if this is text.
+    /// The text, if this node is a text.
     pub fn text(&self) -> Option<&str> {
         match &self.value {
             Value::Text(text) => Some(text),
@@ -135,7 +135,7 @@ impl Node {
 
     /// Sets the value at the dotted `path` (`stack.level[0].capacity` or `stack.level.0.capacity`).
     ///
-    /// Missing tables are created; list items must exist.
+    /// Creates missing tables. List items must exist.
     pub fn set(&mut self, path: &str, node: Node) -> Result<(), Problem> {
         let origin = node.origin.clone();
         let dotted = path.replace('[', ".").replace(']', "");
@@ -155,7 +155,7 @@ impl Node {
         Ok(())
     }
 
-    /// The type of value, as a word for messages.
+    /// Type of the value as a word for messages.
     pub fn kind_name(&self) -> &'static str {
         match self.value {
             Value::Text(_) => "text",
@@ -168,7 +168,7 @@ impl Node {
         }
     }
 
-    /// A short form for messages: the type of a table or list, other values as written.
+    /// Short form for messages: the type of a table or list, and other values as written.
     pub fn brief(&self) -> String {
         match self.value {
             Value::List(_) | Value::Table(_) => self.kind_name().into(),
@@ -177,7 +177,8 @@ impl Node {
     }
 
     fn step_into(&mut self, step: &str, origin: &Origin) -> Result<&mut Node, (String, String)> {
-        // `policy = "lru"` is short for `policy = { kind = "lru" }`: an override may set a value in it.
+        // `policy = "lru"` is short for `policy = { kind = "lru" }`, and an override may set a value in that
+        // table.
         if let Value::Text(kind) = &self.value {
             let kind = Node { value: Value::Text(kind.clone()), origin: self.origin.clone() };
             self.value = Value::Table(vec![("kind".into(), kind)]);

@@ -5,30 +5,30 @@ use std::sync::Arc;
 /// Origin of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// Written in a file.
+    /// The value is from a file.
     File {
-        /// The file, as the user named it.
+        /// Name of the file as given by the user.
         name: Arc<str>,
-        /// Line, from 1.
+        /// Line number, counted from 1.
         line: u32,
     },
-    /// Set on the command line or by a program; holds the text of the override.
+    /// The value was set on the command line or by a program. Holds the text of the override.
     Override(Arc<str>),
-    /// From a catalog entry.
+    /// The value is from a catalog entry.
     Catalog {
-        /// The entry.
+        /// Name of the entry.
         entry: Arc<str>,
-        /// Publication of the number.
+        /// Publication that is the source of the number.
         source: Arc<str>,
         /// Confidence in the number.
         confidence: Arc<str>,
     },
-    /// The default of a model; holds `"<confidence>: <source>"`.
+    /// The value is a default of a model. Holds `"<confidence>: <source>"`.
     Default(&'static str),
 }
 
 impl Origin {
-    /// A short name of the origin: `server.toml:9`, `--set run.seed=3`, `catalog pcm_ssd`, `default`.
+    /// Short name of the origin, e.g. `server.toml:9`, `--set run.seed=3`, `catalog pcm_ssd`, or `default`.
     pub fn place(&self) -> String {
         match self {
             Origin::File { name, line } => format!("{name}:{line}"),

@@ -1,21 +1,21 @@
-//! Arbitration settings shared by several rooms: priority classes, and weights of the lower ones.
+//! Arbitration settings shared by several components: priority classes, and weights of the lower classes.
 
 use crate::{Choice, Configuration};
 
 /// Priority class, as in NVMe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Choice)]
 pub enum Priority {
-    /// Before all others.
+    /// Strict priority over all other classes.
     Urgent,
-    /// Before medium and low.
+    /// Priority over medium and low.
     High,
-    /// Before low.
+    /// Priority over low.
     Medium,
-    /// Only if nothing else waits.
+    /// Served only if no other class has waiting requests.
     Low,
 }
 
-/// Requests of each class per turn of weighted round robin.
+/// Number of requests of each class per round of weighted round robin.
 #[derive(Clone, Copy, Debug, Configuration)]
 pub struct Weights {
     /// Weight of the high class.
@@ -30,7 +30,7 @@ pub struct Weights {
 }
 
 impl Weights {
-    /// The weights from high to low.
+    /// Weights from high to low.
     pub fn each(&self) -> [u32; 3] {
         [self.high, self.medium, self.low]
     }

@@ -1,21 +1,21 @@
-//! User errors: each names its location, the given value, the allowed values, and a remedy.
+//! User errors. Each names its location, the given value, the allowed values, and a remedy.
 
 use crate::origin::Origin;
 use nacre_kernel::{Datum, ErrorCode, ErrorData};
 use std::fmt;
 
-/// One error in a document.
+/// An error in a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// Error code, for programs.
+    /// Error code for programs.
     pub code: ErrorCode,
-    /// Data for programs, e.g. the limit; the code defines the keys.
+    /// Data for programs, e.g. the limit. The code defines the keys.
     pub data: ErrorData,
     /// Dotted path of the value, for example `stack.level[0].capacity`.
     pub path: String,
     /// Location, e.g. `server.toml:9`; empty if the value was not written.
     pub place: String,
-    /// Path of the override that set it, for example `stack.policy`; empty for other values.
+    /// Path of the override that set the value, e.g. `stack.policy`; empty for other values.
     pub set_by: String,
     /// The value as written; empty if there is none.
     pub given: String,
@@ -26,7 +26,7 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// A problem of the value at `path` that came from `origin`.
+    /// Creates a problem of the value at `path` that came from `origin`.
     pub fn new(code: ErrorCode, path: &str, origin: Option<&Origin>, problem: impl Into<String>) -> Problem {
         Problem {
             code,
@@ -47,11 +47,11 @@ impl Problem {
         self
     }
 
-    /// Adds a value for programs.
+    /// Adds data for programs.
     ///
     /// # Panics
     ///
-    /// If `key` is not documented for the code.
+    /// Panics if `key` is not documented for the code.
     #[must_use]
     pub fn data(mut self, key: &'static str, value: impl Into<Datum>) -> Problem {
         assert!(self.code.keys().contains(&key), "data of {} has no key {key}", self.code);
@@ -65,13 +65,13 @@ impl Problem {
         data.into_iter().fold(self, |problem, (key, value)| problem.data(key, value))
     }
 
-    /// Adds the known names, as data and as the remedy, for an unknown name.
+    /// Adds the known names to an error about an unknown name, as data and as the remedy.
     #[must_use]
     pub fn known(self, given: &str, known: &[&str]) -> Problem {
         self.known_data(given, known).remedy(known_names(given, known))
     }
 
-    /// Adds the known names as data, for an unknown name.
+    /// Adds the known names to an error about an unknown name, as data.
     #[must_use]
     pub fn known_data(self, given: &str, known: &[&str]) -> Problem {
         let problem = self.data("known", known);
@@ -107,7 +107,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// All errors of a document, in document order. Never empty when returned as an error.
+/// All errors of a document, in document order. The list is never empty if it is returned as an error.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Problems(pub Vec<Problem>);
 
@@ -131,7 +131,7 @@ impl From<Problem> for Problems {
     }
 }
 
-/// Both results, or the problems of both.
+/// Returns both results, or the problems of both.
 pub fn both<A, B>(a: Result<A, Problems>, b: Result<B, Problems>) -> Result<(A, B), Problems> {
     match (a, b) {
         (Ok(a), Ok(b)) => Ok((a, b)),
@@ -143,7 +143,7 @@ pub fn both<A, B>(a: Result<A, Problems>, b: Result<B, Problems>) -> Result<(A, 
     }
 }
 
-/// The known name most similar to `given`, if similar enough.
+/// Returns the known name that is most similar to `given`, if it is similar enough.
 pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (given.chars().count() / 3).max(1) + 1;
     known
@@ -154,7 +154,7 @@ pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
         .map(|(_, name)| name)
 }
 
-/// The remedy for an unknown name: the most similar known one and the list of all.
+/// Remedy for an unknown name: the most similar known name and a list of all known names.
 pub fn known_names(given: &str, known: &[&str]) -> String {
     let all = if known.is_empty() {
         "nothing is known here".into()

@@ -1,4 +1,4 @@
-//! One pass over a document, which collects every error and the components found.
+//! One pass over a document. It collects every error and the components found.
 
 use crate::node::{Node, Value};
 use crate::origin::Origin;
@@ -6,16 +6,16 @@ use crate::problem::{Problem, Problems, known_names};
 use crate::shape::{Field, Shape, Use, table_example};
 use nacre_kernel::ErrorCode;
 
-/// A resolved value with its path and origin: explicit, from a catalog, or a default.
+/// A resolved value with its path and origin, which is a document, a catalog, or a default.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resolved {
-    /// Dotted path.
+    /// Dotted path of the value.
     pub path: String,
     /// The value and its origin.
     pub node: Node,
     /// Model version of the selected component; `None` for other values.
     pub model_version: Option<u32>,
-    /// Whether it is optional and was disabled by `false`.
+    /// Whether the value is optional and was disabled by `false`.
     pub is_off: bool,
 }
 
@@ -25,22 +25,22 @@ pub struct Reader<'a> {
     pub(crate) path: String,
     pub(crate) problems: Vec<Problem>,
     resolved: Vec<Resolved>,
-    /// Overrides of settings in the flattened configurations being read, the outermost first.
+    /// Overrides of settings in the flattened configurations being read, outermost first.
     pub(crate) uses: Vec<&'static [Use]>,
 }
 
 impl<'a> Reader<'a> {
-    /// A reader at the root of a document whose slots hold components of `families`.
+    /// Creates a reader at the root of a document whose slots hold components of `families`.
     pub fn new(families: &'a dyn Families) -> Reader<'a> {
         Reader::at(families, "")
     }
 
-    /// A reader at `path` of a document.
+    /// Creates a reader at `path` of a document.
     pub fn at(families: &'a dyn Families, path: &str) -> Reader<'a> {
         Reader { families, path: path.into(), problems: Vec::new(), resolved: Vec::new(), uses: Vec::new() }
     }
 
-    /// The key in documents of a setting of the configuration that is being read.
+    /// Key in documents of a setting of the configuration being read.
     pub fn key<'n>(&self, setting: &'n str) -> &'n str {
         let renamed = |name, uses: &&'static [Use]| {
             uses.iter().find(|by| by.of == name).and_then(|by| by.name).unwrap_or(name)
@@ -48,7 +48,7 @@ impl<'a> Reader<'a> {
         self.uses.iter().rev().fold(setting, renamed)
     }
 
-    /// Every leaf value read, in reading order, or every error. A list of plain values is one leaf.
+    /// Returns every leaf value in reading order, or every error. A list of plain values is one leaf.
     pub fn finish(self) -> Result<Vec<Resolved>, Problems> {
         if self.problems.is_empty() { Ok(self.resolved) } else { Err(Problems(self.problems)) }
     }
@@ -58,7 +58,7 @@ impl<'a> Reader<'a> {
         &self.path
     }
 
-    /// Reports every unknown key of `table`. `None` if this is not a table at all.
+    /// Reports every unknown key of `table`. Returns `None` if `table` is not a table.
     pub fn only_known(&mut self, table: &Node, fields: &[Field]) -> Option<()> {
         let Value::Table(entries) = &table.value else {
             return self.unlike(table, &format!("it is {}", table.kind_name()), table_example(fields));
@@ -92,7 +92,7 @@ impl<'a> Reader<'a> {
         Some(())
     }
 
-    /// Runs `read` with the path extended by one step. Index steps are written `[n]`.
+    /// Calls `read` with the path extended by one step. Index steps are written `[n]`.
     pub fn within<T>(&mut self, step: &str, read: impl FnOnce(&mut Reader<'a>) -> T) -> T {
         let length = self.path.len();
         if !self.path.is_empty() && !step.starts_with('[') {
@@ -109,7 +109,7 @@ impl<'a> Reader<'a> {
         self.problems.len()
     }
 
-    /// Reports that `node` is not of the expected shape.
+    /// Reports that `node` does not have the expected shape.
     pub fn expected<T>(&mut self, node: &Node, shape: &Shape) -> Option<T> {
         let problem = match node.value {
             Value::Float(number) if number.is_finite() && matches!(shape, Shape::Integer { .. }) => {
@@ -127,13 +127,13 @@ impl<'a> Reader<'a> {
         None
     }
 
-    /// Reports an error in `node`, with a remedy.
+    /// Reports an error in `node` with a remedy.
     pub fn wrong(&mut self, code: ErrorCode, node: &Node, problem: &str, remedy: &str) {
         let problem = self.problem(code, node, problem);
         self.report(problem.remedy(remedy));
     }
 
-    /// An error in `node`, to be reported with [`Reader::report`].
+    /// Creates an error in `node`, which can be reported with [`Reader::report`].
     pub fn problem(&self, code: ErrorCode, node: &Node, problem: &str) -> Problem {
         Problem::new(code, &self.path, Some(&node.origin), problem).given(node.brief())
     }
@@ -143,7 +143,8 @@ impl<'a> Reader<'a> {
         self.problems.push(problem);
     }
 
-    /// Reports an error about several fields of the current table; `field` names the one to change.
+    /// Reports an error that involves several fields of the current table. `field` is the name of the field
+    /// to change.
     pub fn conflict(&mut self, field: &str, given: &str, problem: &str, remedy: &str) {
         let field = self.key(field);
         let path = if self.path.is_empty() { field.into() } else { format!("{}.{field}", self.path) };
@@ -153,7 +154,7 @@ impl<'a> Reader<'a> {
         self.problems.push(problem.given(given).remedy(remedy));
     }
 
-    /// The word of a choice; `None`, with an error, if it is not one of `words`.
+    /// Returns the word of a choice. Reports an error and returns `None` if the word is not one of `words`.
     pub fn choice<'n>(&mut self, node: &'n Node, words: &[&str]) -> Option<&'n str> {
         let Some(word) = node.text() else {
             let problem = self.problem(ErrorCode::WrongType, node, &format!("it is {}", node.kind_name()));
@@ -182,17 +183,17 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A position of a reader: numbers of resolved values and errors.
+/// A position of a reader: the number of resolved values and the number of errors.
 #[derive(Clone, Copy, Debug)]
 pub struct Mark(usize, usize);
 
 impl Reader<'_> {
-    /// The current position. Called by the derived code.
+    /// Returns the current position. The derived code calls this.
     pub fn mark(&self) -> Mark {
         Mark(self.resolved.len(), self.problems.len())
     }
 
-    /// Sorts values and errors since `mark` in the order of these fields. Called by the derived code if
+    /// Sorts values and errors since `mark` in the order of these fields. The derived code calls this if
     /// fields of a flattened configuration are not adjacent.
     pub fn in_order_of(&mut self, Mark(resolved, problems): Mark, fields: &[Field]) {
         let keys: Vec<&str> = fields.iter().map(|field| self.key(field.name)).collect();
@@ -206,39 +207,39 @@ impl Reader<'_> {
     }
 }
 
-/// Description of a component; the source of all generated files.
+/// Description of a component, which is the source of all generated files.
 #[derive(Clone, Copy, Debug)]
 pub struct Descriptor {
-    /// Its name in documents, equal to its folder.
+    /// Name of the component in documents, equal to the name of its folder.
     pub kind: &'static str,
-    /// Summary in one line.
+    /// One-line summary.
     pub summary: &'static str,
     /// Sources of the model.
     pub sources: &'static [&'static str],
-    /// Version of the model, increased when its numbers change.
+    /// Version of the model, which is incremented when its results change.
     pub model_version: u32,
-    /// Module documentation with the sections Model, Not modeled, Sources and Checks.
+    /// Module documentation with the sections Model, Not modeled, Sources, and Checks.
     pub doc: &'static str,
-    /// Its fields.
+    /// Fields of its configuration.
     pub fields: fn() -> Vec<Field>,
-    /// Checks a table against its configuration.
+    /// Checks a table against the configuration.
     pub check: fn(&Node, &mut Reader<'_>),
-    /// Additional requirements on the slot that holds it; empty for most components.
+    /// Additional requirement on the slot that holds the component; empty for most components.
     pub needs: &'static str,
 }
 
 impl Descriptor {
-    /// The descriptor of a component with the requirement `what` on its slot.
+    /// Returns the descriptor of a component with the requirement `what` on its slot.
     #[must_use]
     pub const fn needing(self, what: &'static str) -> Descriptor {
         Descriptor { needs: what, ..self }
     }
 }
 
-/// All families; implemented by the crate that knows every room.
+/// All families of components. The crate that depends on all components implements it.
 pub trait Families {
-    /// The descriptor of `kind` in `family`.
+    /// Descriptor of `kind` in `family`.
     fn descriptor(&self, family: &str, kind: &str) -> Option<&'static Descriptor>;
-    /// The kinds of `family`.
+    /// Names of the components in `family`.
     fn kinds(&self, family: &str) -> Vec<&'static str>;
 }

@@ -1,4 +1,5 @@
-//! Rooms: the components of a family, and the slots of a document that hold one.
+//! Components of a family, and the slots of a document that hold a component. The code calls a component a
+//! room.
 
 use crate::field::{Configuration, FieldType, whole};
 use crate::node::{Node, Value};
@@ -9,8 +10,8 @@ use nacre_kernel::{Bytes, ErrorCode};
 use std::marker::PhantomData;
 
 impl Descriptor {
-    /// The descriptor of a component configured by `C`. `doc` is its source text with the module
-    /// documentation: pass `include_str!("mod.rs")`.
+    /// Creates the descriptor of a component with the configuration `C`. `doc` is the source text with the
+    /// module documentation: pass `include_str!("mod.rs")`.
     pub const fn of<C: Configuration>(
         kind: &'static str,
         summary: &'static str,
@@ -34,38 +35,39 @@ impl Descriptor {
     }
 }
 
-/// A room of the family `F`: its descriptor and its constructor.
+/// A component of the family `F`: its descriptor and its constructor.
 pub struct Room<F: Family> {
-    /// Its description.
+    /// Description of the component.
     pub descriptor: Descriptor,
-    /// Builds it from a checked slot. Errors: e.g. a missing file, or a size that does not fit.
+    /// Builds the component from a checked slot. Returns an error e.g. for a missing file, or for a size that
+    /// does not fit.
     pub build: Build<F>,
 }
 
-/// Constructor of a room of the family `F`.
+/// Constructor of a component of the family `F`.
 pub type Build<F> = fn(&Slot<F>, &mut <F as Family>::Context<'_>) -> Result<<F as Family>::Built, Problems>;
 
-/// A family of components: devices, replacement policies, workloads, ...
+/// A family of components, e.g. devices, replacement policies, or workloads.
 pub trait Family: Sized + 'static {
-    /// Its name in messages and schemas.
+    /// Name in messages and schemas.
     const NAME: &'static str;
-    /// The type that a room builds.
+    /// Type that a component of the family builds.
     type Built;
-    /// The context for building a room.
+    /// Context that is needed to build a component.
     type Context<'a>: ?Sized;
 
-    /// Expansion of a text that is not a kind: the kind of a room, and its setting for the text.
+    /// Expands a text that is not a kind to a kind and its setting for the text.
     ///
-    /// For example, a family of latencies reads `"6.7 us"` as `{ kind = "constant", latency = "6.7 us" }`.
+    /// For example, a family of latencies expands `"6.7 us"` to `{ kind = "constant", latency = "6.7 us" }`.
     fn shorthand(_text: &str) -> Option<(&'static str, &'static str)> {
         None
     }
 }
 
-/// The rooms of one family, in documentation order.
+/// Components of one family, in documentation order.
 pub type Table<F> = [Room<F>];
 
-/// The room in `slot`, which was checked against `table`.
+/// The component in `slot`, which was checked against `table`.
 pub fn room_of<F: Family>(table: &'static Table<F>, slot: &Slot<F>) -> &'static Room<F> {
     let found = table.iter().find(|room| room.descriptor.kind == slot.kind);
     found.unwrap_or_else(|| panic!("{} holds {:?}, which is not in the table", slot.path, slot.kind))
@@ -102,7 +104,7 @@ impl<F: Family> Slot<F> {
         &self.path
     }
 
-    /// The slot with the field `field` of its component set to `bytes`.
+    /// Copy of the slot with the field `field` of its component set to `bytes`.
     #[must_use]
     pub fn with_bytes(&self, field: &str, bytes: Bytes) -> Slot<F> {
         let mut slot = self.clone();
@@ -112,8 +114,8 @@ impl<F: Family> Slot<F> {
         slot
     }
 
-    /// The slot with the field `field` of its component set to the value of the field `other`, if only
-    /// `other` is given.
+    /// Copy of the slot with the field `field` of its component set to the value of the field `other`, if
+    /// only `other` is given.
     #[must_use]
     pub fn with_default_of(&self, field: &str, other: &str) -> Slot<F> {
         let mut slot = self.clone();
@@ -123,13 +125,13 @@ impl<F: Family> Slot<F> {
         slot
     }
 
-    /// Whether its component has a field `field`.
+    /// Whether the component has a field `field`.
     pub fn has_field(&self, families: &dyn Families, field: &str) -> bool {
         let descriptor = families.descriptor(F::NAME, self.kind).expect("the slot was checked");
         (descriptor.fields)().iter().any(|known| known.name == field)
     }
 
-    /// The configuration of its component. The slot was checked, so reading cannot fail.
+    /// Configuration of the component. The slot was checked, so reading cannot fail.
     pub fn config<C: Configuration>(&self, families: &dyn Families) -> C {
         let mut reader = Reader::at(families, &self.path);
         let config = C::read(&self.node, &mut reader);
@@ -150,7 +152,7 @@ impl<F: Family> FieldType for Slot<F> {
         if matches!(node.value, Value::Integer(_))
             || matches!(node.value, Value::Float(number) if number.is_finite())
         {
-            // The text may be a quantity without a unit; kinds are not numbers.
+            // The text may be a quantity without a unit. Kinds are not numbers.
             let with_unit = format!("{} us", node.brief());
             if F::shorthand(&with_unit).is_some() {
                 let remedy = format!("write \"{with_unit}\"");
@@ -210,9 +212,9 @@ impl<F: Family> FieldType for CountOr<F> {
     }
 }
 
-/// Expands the family's shorthand; `None` if there is nothing to expand.
+/// Expands the shorthand of the family. Returns `None` if there is no shorthand.
 ///
-/// An override inside a shorthand leaves a table whose `kind` is the shorthand; the overridden settings are
+/// An override inside a shorthand creates a table whose `kind` is the shorthand. The overridden settings are
 /// kept.
 fn in_full<F: Family>(node: &Node) -> Option<Node> {
     let short = if matches!(node.value, Value::Table(_)) { node.get("kind")? } else { node };
@@ -227,13 +229,13 @@ fn in_full<F: Family>(node: &Node) -> Option<Node> {
 }
 
 impl Reader<'_> {
-    /// Finds the component of a slot and checks its configuration. Used by [`crate::Slot`].
+    /// Finds the component of a slot and checks its configuration. [`crate::Slot`] uses this.
     pub fn slot(&mut self, node: &Node, family: &str) -> Option<&'static Descriptor> {
         let kind = match &node.value {
             Value::Text(_) => node,
             Value::Table(_) => match node.get("kind") {
                 Some(kind) => kind,
-                // A preset without a kind is unknown, which the resolution of presets has reported.
+                // A preset without a kind is unknown. The resolution of presets has already reported this.
                 None if node.get("preset").is_some() => return None,
                 None => {
                     let problem = format!("it does not name a {family}");
@@ -258,12 +260,12 @@ impl Reader<'_> {
         (self.problems.len() == before).then_some(descriptor)
     }
 
-    /// Reports that the type of `node` cannot select a room of `family`.
+    /// Reports that the type of `node` cannot select a component of `family`.
     fn nameless_type(&mut self, node: &Node, family: &str) -> Option<&'static Descriptor> {
         self.nameless(ErrorCode::WrongType, node, &format!("it is {}", node.kind_name()), family)
     }
 
-    /// Reports that `node` does not select a room of `family`.
+    /// Reports that `node` does not select a component of `family`.
     fn nameless(
         &mut self,
         code: ErrorCode,
@@ -279,5 +281,5 @@ impl Reader<'_> {
     }
 }
 
-/// Keys that select the room of a slot.
+/// Keys that select the component of a slot.
 const SLOT_KEYS: [&str; 2] = ["kind", "preset"];

@@ -6,7 +6,7 @@ use crate::origin::Origin;
 /// One field of a configuration.
 #[derive(Clone, Debug)]
 pub struct Field {
-    /// Its key.
+    /// Key of the field.
     pub name: &'static str,
     /// User documentation.
     pub doc: &'static str,
@@ -14,9 +14,9 @@ pub struct Field {
     pub shape: Shape,
     /// Default value.
     pub default: Option<Literal>,
-    /// The smallest value allowed.
+    /// Minimum value.
     pub min: Option<Literal>,
-    /// The largest value allowed.
+    /// Maximum value.
     pub max: Option<Literal>,
     /// Source of the default: `"<confidence>: <source>"`.
     pub source: Option<&'static str>,
@@ -43,8 +43,8 @@ impl Field {
 }
 
 impl Field {
-    /// The field as part of another configuration, into which its configuration is flattened, with these
-    /// overrides.
+    /// Returns the field as part of another configuration into which its configuration is flattened, with
+    /// these overrides.
     pub(crate) fn used(self, uses: &[Use]) -> Field {
         let Some(by) = uses.iter().find(|by| by.of == self.name) else { return self };
         Field {
@@ -59,29 +59,29 @@ impl Field {
     }
 }
 
-/// Overrides for a setting of a flattened configuration: given values replace those of the setting.
+/// Overrides for a setting of a flattened configuration. Values that are given replace those of the setting.
 #[derive(Clone, Copy, Debug)]
 pub struct Use {
     /// Name of the setting in the flattened configuration.
     pub of: &'static str,
-    /// Its key in documents.
+    /// Key of the setting in documents.
     pub name: Option<&'static str>,
     /// User documentation.
     pub doc: Option<&'static str>,
     /// Default value.
     pub default: Option<Literal>,
-    /// The smallest value allowed.
+    /// Minimum value.
     pub min: Option<Literal>,
-    /// The largest value allowed.
+    /// Maximum value.
     pub max: Option<Literal>,
     /// Source of the default.
     pub source: Option<&'static str>,
 }
 
-/// The fields of a flattened configuration with overrides. Called by the derived code.
+/// Returns the fields of a flattened configuration with overrides. The derived code calls this.
 ///
 /// # Panics
-/// If an override names an unknown field.
+/// Panics if an override names an unknown field.
 #[must_use]
 pub fn used(fields: Vec<Field>, uses: &[Use]) -> Vec<Field> {
     for by in uses {
@@ -90,12 +90,12 @@ pub fn used(fields: Vec<Field>, uses: &[Use]) -> Vec<Field> {
     fields.into_iter().map(|field| field.used(uses)).collect()
 }
 
-/// The fields of a configuration with the first of each pair directly after the second. Called by the derived
-/// code.
+/// Returns the fields of a configuration with the first field of each pair moved directly after the second.
+/// The derived code calls this.
 ///
 /// # Panics
 ///
-/// If there is no such field.
+/// Panics if there is no such field.
 #[must_use]
 pub fn placed(mut fields: Vec<Field>, places: &[(&str, &str)]) -> Vec<Field> {
     let index = |fields: &[Field], key: &str| {
@@ -113,7 +113,7 @@ pub fn placed(mut fields: Vec<Field>, places: &[(&str, &str)]) -> Vec<Field> {
 /// A literal value in the code of a component, e.g. a default.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Literal {
-    /// Text, a quantity, a choice, or the kind of a slot.
+    /// A text, a quantity, a choice, or the kind of a slot.
     Text(&'static str),
     /// An integer.
     Integer(i64),
@@ -124,7 +124,7 @@ pub enum Literal {
 }
 
 impl Literal {
-    /// The literal as a node with this `origin`.
+    /// Converts the literal to a node with this `origin`.
     pub fn node(self, origin: Origin) -> Node {
         let value = match self {
             Literal::Text(text) => Value::Text(text.into()),
@@ -135,7 +135,7 @@ impl Literal {
         Node { value, origin }
     }
 
-    /// The literal without quotes.
+    /// Formats the literal without quotes.
     pub fn plain(self) -> String {
         match self {
             Literal::Text(text) => text.into(),
@@ -149,23 +149,23 @@ impl Literal {
 /// One kind of a setting with several kinds.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
-    /// Its name in documents.
+    /// Name in documents.
     pub name: &'static str,
     /// Its description.
     pub doc: &'static str,
-    /// Its settings.
+    /// Settings of the kind.
     pub fields: fn() -> Vec<Field>,
 }
 
 impl Kind {
-    /// The first sentence of its documentation, without its period.
+    /// First sentence of its documentation, without the period.
     pub fn summary(&self) -> &'static str {
         let end = [". ", ".\n"].iter().filter_map(|end| self.doc.find(end)).min();
         self.doc[..end.unwrap_or(self.doc.len())].trim_end_matches('.')
     }
 }
 
-/// Settings with kinds among `fields` and in their tables, each once: schema name and kinds.
+/// All settings with kinds among `fields` and their tables, without repetition: schema name and kinds.
 pub fn kinds_within(fields: &[Field]) -> Vec<(&'static str, &'static [Kind])> {
     let mut found: Vec<(&'static str, &'static [Kind])> = Vec::new();
     for (name, kinds) in fields.iter().flat_map(|field| field.shape.kinds()) {
@@ -181,11 +181,11 @@ pub fn kinds_within(fields: &[Field]) -> Vec<(&'static str, &'static [Kind])> {
 pub enum Shape {
     /// A number with a unit, as text.
     Quantity {
-        /// Quantity: `duration`, `size`, ...
+        /// Name of the quantity: `duration`, `size`, ...
         name: &'static str,
-        /// Completes "is not ...", with an example.
+        /// Phrase that completes "is not ...", with an example.
         wanted: &'static str,
-        /// The units it may have.
+        /// Accepted units.
         units: &'static [&'static str],
     },
     /// A non-negative integer.
@@ -199,38 +199,38 @@ pub enum Shape {
     Flag,
     /// Any text.
     Text,
-    /// Text of a certain form.
+    /// Text that matches a pattern.
     Form {
-        /// Completes "give ...", with an example.
+        /// Phrase that completes "give ...", with an example.
         wanted: &'static str,
         /// Regular expression (of JSON Schema) for the whole text.
         pattern: &'static str,
     },
-    /// One of several words, each with its description.
+    /// One of several words, each with a description.
     Choice(&'static [(&'static str, &'static str)]),
-    /// A room of a family, by name.
+    /// A component of the family with this name.
     Slot(&'static str),
-    /// Values of one shape, at least one.
+    /// A list of at least one value of this shape.
     List(Box<Shape>),
     /// A table with these fields.
     Table(fn() -> Vec<Field>),
-    /// A table with these fields, or the value of the named one instead of the whole table.
+    /// A table with these fields, or the value of the named field instead of the whole table.
     Short(&'static str, fn() -> Vec<Field>),
-    /// An integer, or a room of a family.
+    /// An integer, or a component of the family with this name.
     CountOr(&'static str),
-    /// One of several kinds, each with settings; has a schema name.
+    /// One of several kinds, each with settings. The text is the schema name.
     Kinds(&'static str, &'static [Kind]),
-    /// The shape, or absent.
+    /// An optional value of this shape.
     Optional(Box<Shape>),
 }
 
 impl Shape {
-    /// Whether it is a quantity that can be a plain number without unit and quotes.
+    /// Whether the shape is a quantity that can be a plain number without unit and quotes.
     pub fn takes_plain_numbers(&self) -> bool {
         matches!(self, Shape::Quantity { units, .. } if units.contains(&""))
     }
 
-    /// Whether `false` disables it, like a missing setting: it is optional, and not a boolean.
+    /// Whether `false` disables the setting, like its absence: the shape is optional and not a boolean.
     pub fn can_be_off(&self) -> bool {
         let Shape::Optional(shape) = self else { return false };
         match &**shape {
@@ -240,7 +240,7 @@ impl Shape {
         }
     }
 
-    /// The settings with kinds in it, starting with itself: schema names and kinds.
+    /// Settings with kinds in this shape, including the shape itself: schema names and kinds.
     fn kinds(&self) -> Vec<(&'static str, &'static [Kind])> {
         match self {
             Shape::Kinds(name, kinds) => {
@@ -253,11 +253,11 @@ impl Shape {
         }
     }
 
-    /// The field of a [`Shape::Short`] that can replace the whole table.
+    /// Returns the field of a [`Shape::Short`] that can replace the whole table.
     ///
     /// # Panics
     ///
-    /// If there is no such field.
+    /// Panics if there is no such field.
     pub fn short(key: &str, fields: fn() -> Vec<Field>) -> Field {
         let found = fields().into_iter().find(|field| field.name == key);
         found.unwrap_or_else(|| panic!("there is no setting {key} to stand for its table"))
@@ -294,7 +294,8 @@ impl Shape {
     }
 }
 
-/// `a table such as { share = "100 %" }`, with the first of these fields that has a default.
+/// Returns an example such as `a table such as { share = "100 %" }`, with the first of these fields that has
+/// a default.
 pub(crate) fn table_example(fields: &[Field]) -> String {
     match fields.iter().find_map(|field| Some((field.name, field.default?))) {
         Some((name, default)) => {

@@ -11,7 +11,7 @@ use nacre_kernel::{Bytes, Ratio, Time};
 enum Inclusion {
     /// A block is in one level.
     Exclusive,
-    /// Upper levels are copies.
+    /// Upper levels hold copies.
     Inclusive,
 }
 
@@ -26,10 +26,10 @@ impl Family for Policies {
 #[derive(Clone, Debug, Configuration)]
 struct Lru {}
 
-/// A level.
+/// A cache level.
 #[derive(Clone, Debug, Configuration)]
 struct Level {
-    /// Bytes it holds.
+    /// Capacity in bytes.
     #[config(min = "4 KiB")]
     capacity: Bytes,
     /// Replacement policy.
@@ -45,13 +45,13 @@ struct Cache {
     block: Bytes,
     /// Time of a hit.
     hit: Time,
-    /// Levels that may hold a block.
+    /// Whether upper levels hold copies.
     #[config(default = "exclusive", source = "assumed: more room")]
     inclusion: Inclusion,
-    /// Parallel hits.
+    /// Number of parallel hits.
     #[config(default = 8, min = 1, max = 64, source = "assumed: typical")]
     parallelism: u32,
-    /// Hits that wait.
+    /// Number of hits that may wait.
     #[config(min = 2, max = 64)]
     waiting: Option<u32>,
     /// Levels, fastest first.
@@ -255,18 +255,18 @@ fn an_override_reaches_inside_a_shorthand() {
     assert_eq!(latency(&node).unwrap().0, Time::from_us(9));
 }
 
-/// Plain values.
+/// A configuration of plain values.
 #[derive(Clone, Debug, Configuration)]
 struct Plain {
     /// A list of plain values.
     files: Option<Vec<String>>,
-    /// A list of rooms.
+    /// A list of components.
     policies: Option<Vec<Slot<Policies>>>,
     /// A share.
     share: Option<Ratio>,
-    /// A number of 64 bits.
+    /// A 64-bit number.
     many: Option<u64>,
-    /// A number of 32 bits.
+    /// A 32-bit number.
     few: Option<u32>,
 }
 
@@ -316,7 +316,7 @@ fn what_a_whole_number_below_zero_may_be_its_bounds_say() {
     }
 }
 
-/// Has a table that may be missing.
+/// A configuration with an optional table.
 #[derive(Clone, Debug, PartialEq, Configuration)]
 struct Outer {
     /// A nested table.
@@ -326,7 +326,7 @@ struct Outer {
 /// The nested table.
 #[derive(Clone, Debug, PartialEq, Configuration)]
 struct Inner {
-    /// Parts.
+    /// A share of the whole.
     #[config(default = "50 %", source = "assumed: half")]
     share: Ratio,
 }
@@ -458,7 +458,7 @@ fn a_table_with_one_bracket_too_few_is_told_to_have_two() {
     );
 }
 
-/// The panic of the derived code for a bound that is invalid for the type of its field.
+/// Panic of the derived code for a bound that is invalid for the type of its field.
 macro_rules! bounded {
     ($type:ty, $($bound:tt)*) => {{
         #[derive(Debug, Configuration)]

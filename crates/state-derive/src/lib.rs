@@ -1,17 +1,17 @@
-//! `#[derive(State)]` and `#[derive(Value)]`, which save and restore the fields of a type.
+//! The derive macros `#[derive(State)]` and `#[derive(Value)]`, which save and restore the fields of a type.
 //!
-//! `State` restores a component that was built from the same configuration, and starts a section with the
-//! name of the type in words. For an enum it restores the fields of the variant, which follows from the
-//! configuration. `Value` is for types that are read without an existing value, such as the elements of a
-//! growing list; it has no section.
+//! `State` restores a component that was built from the same configuration, and starts a section whose name
+//! is that of the type in words. For an enum, it restores the fields of the variant, which is determined by
+//! the configuration. `Value` is for types that are read without an existing value, such as the elements of a
+//! growing list. It does not start a section.
 //!
-//! Field attributes: `skip = "<why>"` leaves the field as it was built. `same` is a part of the configuration
-//! that is saved for comparison. `varies` is a value that is replaced as a whole, such as a growing list or
-//! an option. `elements_vary` is a `Vec` of such values with a fixed length. `sparse` is a `Vec` with a fixed
-//! length that is mostly zero: runs of zeros are not saved, and their memory is not touched when they are
-//! restored. `sparse, varies` is one of variable length. Type attributes: `after = "path"` names a `fn(&mut
-//! Self) -> Result<(), String>` that rebuilds derived fields and rejects inconsistent values. `bound = "T:
-//! State"` adds bounds to the implementation.
+//! Field attributes: `skip = "<why>"` does not save the field. `same` marks a part of the configuration that
+//! is saved for comparison. `varies` marks a value that is replaced as a whole, such as a growing list or an
+//! option. `elements_vary` marks a `Vec` of such values with a fixed length. `sparse` marks a `Vec` with a
+//! fixed length that is mostly zero: runs of zeros are not saved, and their memory is not touched when they
+//! are restored. `sparse, varies` marks such a `Vec` of variable length. Type attributes: `after = "path"`
+//! names a `fn(&mut Self) -> Result<(), String>` that rebuilds derived fields and rejects inconsistent
+//! values. `bound = "T: State"` adds bounds to the implementation.
 
 use proc_macro::TokenStream;
 use proc_macro2::{Ident, TokenStream as Tokens};
@@ -28,7 +28,7 @@ pub fn derive_state(input: TokenStream) -> TokenStream {
     state(&input).unwrap_or_else(Error::into_compile_error).into()
 }
 
-/// Implements `nacre_kernel::state::Value`, and `State` with it.
+/// Implements `nacre_kernel::state::Value` and `State`.
 #[proc_macro_derive(Value, attributes(state))]
 pub fn derive_value(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
@@ -69,7 +69,7 @@ fn state(input: &DeriveInput) -> Result<Tokens> {
     })
 }
 
-/// Code that saves and code that restores an enum whose variant is fixed.
+/// Generates code that saves, and code that restores, an enum whose variant is fixed.
 fn state_of_enum<'a>(variants: impl Iterator<Item = &'a Variant>) -> Result<(Tokens, Tokens)> {
     let (mut saves, mut restores) = (Vec::new(), Vec::new());
     for (tag, variant) in (0_u8..).zip(variants) {
@@ -143,7 +143,7 @@ fn value(input: &DeriveInput) -> Result<Tokens> {
     })
 }
 
-/// Code that saves and code that reads an enum as a value.
+/// Generates code that saves, and code that reads, an enum as a value.
 fn value_of_enum<'a>(name: &Ident, variants: impl Iterator<Item = &'a Variant>) -> Result<(Tokens, Tokens)> {
     let (mut saves, mut reads) = (Vec::new(), Vec::new());
     for (tag, variant) in (0_u8..).zip(variants) {
@@ -166,7 +166,7 @@ fn value_of_enum<'a>(name: &Ident, variants: impl Iterator<Item = &'a Variant>) 
     ))
 }
 
-/// How a field is restored.
+/// Method with which a field is restored.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mode {
     InPlace,
@@ -207,7 +207,7 @@ impl Mode {
     }
 }
 
-/// A field: its binding, its name, and how it is restored.
+/// A field: its binding, its name, and the method with which it is restored.
 struct Field {
     binding: Ident,
     member: Option<Ident>,
@@ -233,7 +233,7 @@ fn fields_of(fields: &Fields) -> Result<Vec<Field>> {
         .collect()
 }
 
-/// The fields of a value, none of which can be skipped.
+/// Fields of a value. None of them can be skipped.
 fn value_fields_of(fields: &Fields) -> Result<Vec<Field>> {
     let found = fields_of(fields)?;
     match found.iter().find(|field| field.mode != Mode::InPlace) {
@@ -244,7 +244,7 @@ fn value_fields_of(fields: &Fields) -> Result<Vec<Field>> {
     }
 }
 
-/// `name { member: binding, ... }`, without skipped fields.
+/// Generates `name { member: binding, ... }`, without skipped fields.
 fn pattern(name: Tokens, shape: &Fields, fields: &[Field]) -> Tokens {
     let bindings =
         fields.iter().map(|field| match (&field.member, &field.binding, field.mode == Mode::Skipped) {
@@ -260,7 +260,7 @@ fn pattern(name: Tokens, shape: &Fields, fields: &[Field]) -> Tokens {
     }
 }
 
-/// `name { member: <read>, ... }`.
+/// Generates `name { member: <read>, ... }`.
 fn make(name: Tokens, shape: &Fields, fields: &[Field]) -> Tokens {
     let reads = fields.iter().map(|Field { member, name, .. }| {
         let read = quote! {{ state.field(#name); ::nacre_kernel::state::Value::read(state)? }};
@@ -351,7 +351,7 @@ impl TypeAttributes {
     }
 }
 
-/// `WriteBuffer` as `write buffer`.
+/// Converts `WriteBuffer` to `write buffer`.
 fn words(name: &str) -> String {
     let mut words = String::new();
     for c in name.chars() {

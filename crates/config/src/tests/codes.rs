@@ -1,4 +1,4 @@
-//! Codes and data of errors, for programs.
+//! Codes and data of errors for programs.
 
 use super::{Cache, Known};
 use crate::{Configuration, Datum, ErrorCode, Node, Problem, Reader};

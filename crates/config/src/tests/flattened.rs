@@ -1,10 +1,10 @@
-//! Flattened configurations, whose settings are in the table of another one.
+//! Flattened configurations, whose settings are in the table of another configuration.
 
 use super::Known;
 use crate::{Configuration, Node, Reader};
 use nacre_kernel::Bytes;
 
-/// A part of other configurations.
+/// A configuration that is part of others.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check_area")]
 struct Area {
@@ -24,11 +24,11 @@ fn check_area(area: &Area, reader: &mut Reader<'_>) {
 /// A configuration with an area in the same table.
 #[derive(Clone, Debug, Configuration)]
 struct Around<C: Configuration> {
-    /// Comes first.
+    /// The first setting.
     first: u32,
     #[config(flatten)]
     inner: C,
-    /// Comes last.
+    /// The last setting.
     last: bool,
 }
 
@@ -100,7 +100,7 @@ fn a_flattened_setting_has_name_default_and_bounds_of_its_use() {
     );
 }
 
-/// The area with another setting between its two settings.
+/// An area with another setting between its two settings.
 #[derive(Clone, Debug, Configuration)]
 struct Apart {
     #[config(flatten)]

@@ -7,16 +7,16 @@ use nacre_kernel::Time;
 /// Order of requests.
 #[derive(Clone, Debug, PartialEq, Kinds)]
 enum Turns {
-    /// Oldest first. No request overtakes another.
+    /// Oldest first, so no request overtakes another.
     InOrder,
     /// Shortest first.
     Shortest(Shortest),
 }
 
-/// Settings of shortest first.
+/// Settings of the order shortest first.
 #[derive(Clone, Debug, PartialEq, Configuration)]
 struct Shortest {
-    /// The longest wait.
+    /// Maximum wait.
     #[config(max = "1 s")]
     age: Time,
     /// Number of requests that are compared.
@@ -34,7 +34,7 @@ struct Server {
     night: Option<Turns>,
 }
 
-/// The server in `text`, with this override, and the paths of the values that were used.
+/// Returns the server in `text` with this override, and the paths of the values that were used.
 fn read(text: &str, set: Option<(&str, &str)>) -> Result<(Server, Vec<String>), String> {
     let mut node = Node::parse_toml(text, "a.toml").map_err(|problems| problems.to_string())?;
     if let Some((path, value)) = set {

@@ -1,21 +1,21 @@
-//! Tables that one of their values may replace.
+//! Tables that can be replaced by one of their values.
 
 use super::Known;
 use crate::{Choice, Configuration, Node, Origin, Reader, Resolved};
 
 #[derive(Clone, Copy, Debug, PartialEq, Choice)]
 enum Whole {
-    /// Everything.
+    /// All of the range.
     All,
-    /// A half.
+    /// Half of the range.
     Half,
 }
 
-/// Range to fill.
+/// A range to fill.
 #[derive(Clone, Debug, PartialEq, Configuration)]
 #[config(short = "of")]
 struct Fill {
-    /// Part to fill.
+    /// Fraction of the range to fill.
     #[config(default = "all", source = "assumed: the usual")]
     of: Whole,
     /// Number of repetitions.
@@ -23,14 +23,14 @@ struct Fill {
     times: u32,
 }
 
-/// A run.
+/// Settings of a run.
 #[derive(Clone, Debug, Configuration)]
 struct Run {
-    /// Fill before the run.
+    /// Fill of the range before the run.
     fill: Option<Fill>,
 }
 
-/// The run in `text`, with this override, and the values that were used.
+/// Returns the run in `text` with this override, and the values that were used.
 fn read(text: &str, set: Option<(&str, &str)>) -> Result<(Run, Vec<Resolved>), String> {
     let mut node = Node::parse_toml(text, "test.toml").map_err(|problems| problems.to_string())?;
     if let Some((path, value)) = set {
