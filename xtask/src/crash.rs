@@ -1,4 +1,4 @@
-//! `crash`: power-loss tests of random stacks, and crash tests of their images, on all cores.
+//! The command `crash`: power-loss tests of random stacks, and crash tests of their images, on all cores.
 
 use nacre_config::Families;
 use nacre_machine::crash::{Drawn, Fault as MediumFault, Nothing, Report, crash, drawn};
@@ -12,9 +12,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
-/// Number of power losses of each stack.
+/// Number of power losses per stack.
 const POINTS: u64 = 2_000;
-/// One stack in this many is also tested in an image, with this many host crashes.
+/// Interval at which a stack is also tested in an image.
 const IMAGES: u64 = 8;
 const POINTS_OF_IMAGE: u64 = 100;
 
@@ -28,20 +28,20 @@ struct Done {
     images: Crashed,
 }
 
-/// Test points by fault and component.
+/// Number of test points for each fault and component.
 #[derive(Default)]
 struct Points {
-    /// Points with each fault of the medium, or with none.
+    /// Number of points with each fault of the medium, or with none.
     of_medium: BTreeMap<&'static str, u64>,
-    /// Points in stacks with each fault of a device `faulty`, and with each component.
+    /// Number of points in stacks with each fault of a device `faulty`, and with each component.
     of_devices: BTreeMap<&'static str, u64>,
     of_components: BTreeMap<&'static str, u64>,
-    /// Points with a fault of either kind.
+    /// Number of points with a fault of either type.
     faulty: u64,
 }
 
 impl Points {
-    /// Adds the points of the stack described by `text`.
+    /// Adds the points of the stack that `text` describes.
     fn add(&mut self, text: &str, report: &Report) {
         let rooms = Rooms::new();
         let (_, stack) = text.split_once("[stack]").expect("a scenario has a stack");
@@ -71,15 +71,15 @@ struct OfKind {
     seconds: f64,
 }
 
-/// `crash SEED STACKS`, or `crash SEED for SECONDS`: stacks with seeds from SEED on. SEED may be a commit
-/// hash.
+/// Runs `crash SEED STACKS` or `crash SEED for SECONDS` for stacks with consecutive seeds, starting with
+/// SEED. SEED may be a commit hash.
 pub(crate) fn command(arguments: &[String]) -> ExitCode {
     let Some((seed, stacks, seconds)) = parsed(arguments) else {
         println!("xtask: usage: crash SEED STACKS, or crash SEED for SECONDS");
         return ExitCode::from(2);
     };
     println!("stacks that are drawn from seed {seed} on");
-    // The message of a failed assertion is part of the finding.
+    // The message of a failed assertion is part of the finding, so it is not printed here.
     set_hook(Box::new(|_| {}));
     let (next, failed) = (AtomicU64::new(0), AtomicBool::new(false));
     let done: Mutex<Done> = Mutex::default();
@@ -155,7 +155,7 @@ fn print(done: &Done) {
 fn parsed(arguments: &[String]) -> Option<(u64, u64, f64)> {
     let [seed, rest @ ..] = arguments else { return None };
     let seed = match seed.len() {
-        // A commit hash: as many digits as fit into a seed of `nacre crash`.
+        // For a commit hash, the number of digits that fit into a seed of `nacre crash` is used.
         40 => u64::from_str_radix(seed.get(..15)?, 16).ok()?,
         _ => seed.parse().ok()?,
     };
@@ -166,7 +166,7 @@ fn parsed(arguments: &[String]) -> Option<(u64, u64, f64)> {
     }
 }
 
-/// Tests the stack of one seed until `go` stops it; `false` if it violated a guarantee.
+/// Tests the stack of one seed until `go` stops the test. Returns `false` if the stack violated a guarantee.
 fn one(seed: u64, go: impl Fn() -> ControlFlow<()>, done: &Mutex<Done>) -> bool {
     let drawn = drawn(seed, POINTS);
     let began = Instant::now();

@@ -1,4 +1,4 @@
-//! Writes the files that are generated from the tables of rooms, or checks that they are current.
+//! Writes the files that are generated from the tables of components, or checks that they are current.
 
 mod codes;
 mod models;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{fs, io};
 
-/// Folders with only generated files: other files in them are stale.
+/// Folders with only generated files. Other files in these folders are stale.
 const OWNED_FOLDERS: [&str; 2] = ["schema", "docs/models"];
 
 /// Runs `gen` or `gen --check`, and prints changed or stale files.
@@ -39,7 +39,7 @@ pub(crate) fn command(root: &Path, check: bool) -> ExitCode {
     }
 }
 
-/// Every generated file: its path below the root, and its text.
+/// Returns every generated file: its path below the root, and its text.
 fn generated() -> BTreeMap<PathBuf, String> {
     let families = nacre_machine::rooms::families();
     let mut files = BTreeMap::new();
@@ -61,7 +61,7 @@ fn pretty(value: &serde_json::Value) -> String {
     text
 }
 
-/// Files whose text differs from the generated text, and files that should not exist.
+/// Returns files whose text differs from the generated text, and files that should not exist.
 fn stale(root: &Path, files: &BTreeMap<PathBuf, String>) -> io::Result<Vec<PathBuf>> {
     let mut stale = leftovers(root, files)?;
     for (path, text) in files {

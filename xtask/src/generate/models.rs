@@ -1,10 +1,10 @@
-//! The model reference: one page per component, from its module documentation and its fields.
+//! The model reference: one page per component, generated from its module documentation and its fields.
 
 use nacre_config::{Descriptor, Field, Kind, Shape, kinds_within};
 use nacre_machine::rooms::FamilyDescriptor;
 use std::fmt::Write as _;
 
-/// The pages, by path below `docs/models`.
+/// Returns the pages with their paths below `docs/models`.
 pub(super) fn pages(families: &[FamilyDescriptor]) -> Vec<(String, String)> {
     let mut pages = vec![("README.md".to_string(), index(families))];
     for family in families {
@@ -41,7 +41,7 @@ fn page(family: &FamilyDescriptor, descriptor: &Descriptor) -> String {
     let mut text = format!("# {}: `{}`\n\n", family.name, descriptor.kind);
     for line in descriptor.doc.lines().map_while(|line| line.strip_prefix("//!")) {
         let line = line.strip_prefix(' ').unwrap_or(line);
-        // Headings move one level down, below that of the page.
+        // Headings move one level down, because the heading of the page is the top level.
         if line.starts_with("# ") || line.starts_with("## ") {
             text.push('#');
         }
@@ -68,12 +68,12 @@ fn table(fields: &[Field], prefix: &str, text: &mut String) {
     rows(fields, prefix, text);
 }
 
-/// The kinds that a field has, under its name.
+/// Kinds of the values of a field, with the schema name.
 fn settings_with_kinds(field: &Field) -> Option<(&'static str, &'static [Kind])> {
     kinds_within(std::slice::from_ref(field)).first().map(|(_, kinds)| (field.name, *kinds))
 }
 
-/// Describes a kind of `setting`, and its settings.
+/// Appends a description of a kind of `setting`, including its settings.
 fn kind_section(setting: &str, kind: &Kind, text: &mut String) {
     write!(text, "\n### `{setting} = \"{}\"`\n\n{}\n\n", kind.name, plain_links(kind.doc))
         .expect("writing to a string");
@@ -133,12 +133,12 @@ fn holds(shape: &Shape) -> String {
     }
 }
 
-/// Text for a table cell: one line, no bars.
+/// Formats a text for a table cell: one line without vertical bars.
 fn cell(text: &str) -> String {
     plain_links(&text.replace('\n', " ").replace('|', "\\|"))
 }
 
-/// Replaces Rust links to items (``[`Item`]``, ``[`Item`](path)``), which do not work outside rustdoc, by
+/// Replaces Rust links to items (``[`Item`]``, ``[`Item`](path)``), which do not work outside rustdoc, with
 /// code.
 fn plain_links(text: &str) -> String {
     let mut plain = String::new();

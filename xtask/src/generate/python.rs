@@ -1,11 +1,11 @@
-//! The typed Python configuration classes: one per room, one per nested table.
+//! Typed Python configuration classes: one per component and one per nested table.
 
 use nacre_config::{Configuration, Descriptor, Field, Shape};
 use nacre_machine::rooms::{FamilyDescriptor, kinds};
 use nacre_machine::scenario::{RunConfig, Scenario};
 use std::fmt::Write as _;
 
-/// Python keywords, which cannot name a field.
+/// Python keywords, which cannot be names of fields.
 pub(super) const KEYWORDS: &[&str] = &[
     "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif", "else",
     "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal", "not",
@@ -25,7 +25,7 @@ from typing import Literal, TypeAlias
 from nacre.config.base import Preset, Table
 "#;
 
-/// The text of `_generated.py`.
+/// Returns the text of `_generated.py`.
 pub(super) fn classes(families: &[FamilyDescriptor]) -> String {
     let mut text = String::from(HEAD);
     let mut names = vec!["Run".to_string(), "Scenario".to_string()];
@@ -131,7 +131,7 @@ fn field_doc(field: &Field) -> String {
 fn nested(owner: &str, field: &Field, shape: &Shape, text: &mut String, names: &mut Vec<String>) {
     match shape {
         Shape::List(shape) | Shape::Optional(shape) => nested(owner, field, shape, text, names),
-        // `[run]` has its own name.
+        // `[run]` has a separate name.
         Shape::Table(fields) | Shape::Short(_, fields) if !(owner == "Scenario" && field.name == "run") => {
             let name = format!("{owner}{}", camel(field.name));
             class(&name, field.doc, &fields(), None, text, names);
@@ -164,7 +164,7 @@ fn python_type(owner: &str, field: &str, shape: &Shape) -> String {
     }
 }
 
-/// `two_q` of `replacement` is `TwoQReplacement`.
+/// Class name of a component, e.g. `TwoQReplacement` for `two_q` of `replacement`.
 fn class_name(family: &str, kind: &str) -> String {
     camel(kind) + &camel(family)
 }

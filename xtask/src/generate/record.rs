@@ -1,4 +1,4 @@
-//! The typed Python classes of a record, from its JSON Schema.
+//! Typed Python classes of a record, generated from its JSON Schema.
 
 use super::python::KEYWORDS;
 use serde_json::{Map, Value};
@@ -14,11 +14,11 @@ from typing import Any, ClassVar
 from nacre.base.view import View
 "#;
 
-/// Python names of classes that have other names in the schema.
+/// Names of Python classes that have other names in the schema.
 const NAMES: [(&str, &str); 3] =
     [("Latency", "LatencySummary"), ("Latencies", "Latency"), ("Spent", "Activity")];
 
-/// The text of `_record.py`: a class for each table of the schema, after the classes that it uses.
+/// Returns the text of `_record.py`: a class for each table of the schema, after the classes that it uses.
 pub(super) fn classes(schema: &Value) -> String {
     let mut writer = Writer { definitions: object(&schema["$defs"]), done: Vec::new(), text: HEAD.into() };
     writer.class("RecordFields", schema);
@@ -30,7 +30,7 @@ pub(super) fn classes(schema: &Value) -> String {
 
 struct Writer<'a> {
     definitions: &'a Map<String, Value>,
-    /// The classes that were written.
+    /// Classes that were already written.
     done: Vec<String>,
     text: String,
 }
@@ -71,13 +71,13 @@ fn object(value: &Value) -> &Map<String, Value> {
     value.as_object().expect("the schema of a record is made of tables")
 }
 
-/// The description up to its first empty line, on one line.
+/// Returns the description up to its first empty line, on one line.
 fn doc(schema: &Value) -> String {
     let text = schema["description"].as_str().unwrap_or_default();
     text.split("\n\n").next().unwrap_or_default().replace('\n', " ").replace('\\', "\\\\")
 }
 
-/// The definition of a field or of its items; `None` for a table with arbitrary keys.
+/// Definition of a field or of its items; `None` for a table with arbitrary keys.
 fn reference(field: &Value) -> Option<&str> {
     let own = field["$ref"].as_str().or_else(|| field["items"]["$ref"].as_str());
     let either = || field["anyOf"].as_array()?.iter().find_map(|either| either["$ref"].as_str());

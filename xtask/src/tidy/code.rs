@@ -1,4 +1,4 @@
-//! A minimal parser of Rust, which finds the modules that a file names.
+//! A minimal parser of Rust that finds the modules that a file names.
 
 use std::iter::Peekable;
 use std::str::CharIndices;
@@ -6,14 +6,14 @@ use std::str::CharIndices;
 /// A path in code, such as `super::lru::Lru`, and its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Named {
-    /// Line number, from 1.
+    /// Line number, counted from 1.
     pub(crate) line: usize,
-    /// Its parts.
+    /// Components of the path.
     pub(crate) parts: Vec<String>,
 }
 
-/// Every path with at least two parts in `source`, outside comments and strings. Groups are expanded: `use
-/// a::{b, c::d}` names `a::b` and `a::c::d`.
+/// Returns every path with at least two components in `source`, outside comments and strings. Groups are
+/// expanded: `use a::{b, c::d}` names `a::b` and `a::c::d`.
 pub(crate) fn paths(source: &str) -> Vec<Named> {
     let tokens = tokens(source);
     let mut found = Vec::new();
@@ -36,7 +36,7 @@ enum Token {
     Mark(char),
 }
 
-/// Reads the path whose next word is at `at`, after `prefix`; returns where it ends.
+/// Reads the path whose next word is at `at`, after `prefix`. Returns the position after the path.
 fn path(tokens: &[(usize, Token)], mut at: usize, prefix: &mut Vec<String>, found: &mut Vec<Named>) -> usize {
     let (before, line) = (prefix.len(), tokens[at].0);
     let mut grouped = false;
@@ -60,7 +60,7 @@ fn path(tokens: &[(usize, Token)], mut at: usize, prefix: &mut Vec<String>, foun
     at
 }
 
-/// Reads the members of a group up to its closing brace; returns where it ends.
+/// Reads the members of a group up to its closing brace. Returns the position after the group.
 fn group(
     tokens: &[(usize, Token)],
     mut at: usize,
@@ -166,7 +166,7 @@ fn skip_raw_string(letters: &mut Letters<'_>) {
     }
 }
 
-/// Skips `'x'` and `'\n'`; a lifetime such as `'a` is read as a word.
+/// Skips `'x'` and `'\n'`. A lifetime such as `'a` is read as a word.
 fn skip_letter_literal(rest: &str, letters: &mut Letters<'_>) {
     let mut after = rest.chars().skip(1);
     match (after.next(), after.next()) {

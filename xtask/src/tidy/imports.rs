@@ -1,4 +1,4 @@
-//! Sibling modules do not import each other.
+//! Check that sibling modules do not import each other.
 
 use super::Problem;
 use super::code;
@@ -9,11 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 /// An import of a module: file and line.
 type Edge<'a> = (&'a File, usize);
 
-/// Imports among the modules of one folder: importing module, imported module.
+/// Imports among the modules of one folder, indexed by importing module and imported module.
 type Siblings<'a> = BTreeMap<String, BTreeMap<String, Edge<'a>>>;
 
-/// Modules of one folder that import each other, directly or indirectly. The `mod.rs` of the folder is
-/// exempt: it lists the modules and has their shared code.
+/// Reports modules of one folder that import each other, directly or indirectly. The `mod.rs` of the folder
+/// is exempt: it lists the modules and contains their shared code.
 pub(crate) fn check(tree: &Tree) -> Vec<Problem> {
     let files: Vec<(&File, Vec<String>)> =
         tree.files.iter().filter_map(|file| Some((file, module_under_the_rule(file)?))).collect();
@@ -37,18 +37,18 @@ fn module_under_the_rule(file: &File) -> Option<Vec<String>> {
     let module = module(&file.path)?;
     // Code from a derive macro names the crate that re-exports the macro.
     let is_derive = module[0].ends_with("_derive");
-    // Modules that are compiled only for tests.
+    // These modules are compiled only for tests.
     let is_test = |part: &String| ["tests", "testing", "workbench", "crashes"].contains(&part.as_str());
     (!is_derive && !module.iter().any(is_test)).then_some(module)
 }
 
-/// The text before the unit tests in the file.
+/// Text before the unit tests in the file.
 fn without_tests(text: &str) -> &str {
     text.split("#[cfg(test)]\nmod tests {").next().expect("a text has a beginning")
 }
 
-/// The module of the item that `parts`, used in module `from`, names. An item that `mod.rs` re-exports
-/// belongs to its original module.
+/// Module of the item that `parts` names in module `from`. An item that `mod.rs` re-exports belongs to its
+/// original module.
 fn target(modules: &BTreeMap<&[String], &File>, from: &[String], parts: &[String]) -> Option<Vec<String>> {
     let child = [from, &parts[..1]].concat();
     let whole = match modules.contains_key(child.as_slice()) {
@@ -68,7 +68,7 @@ fn target(modules: &BTreeMap<&[String], &File>, from: &[String], parts: &[String
     Some(handed_on.unwrap_or_else(|| module.to_vec()))
 }
 
-/// A problem for every cycle among `siblings`, reported at its alphabetically first module.
+/// Returns a problem for every cycle among `siblings`, reported at its alphabetically first module.
 fn circles(siblings: &Siblings<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut reported: BTreeSet<&str> = BTreeSet::new();
@@ -88,7 +88,7 @@ fn circles(siblings: &Siblings<'_>) -> Vec<Problem> {
     problems
 }
 
-/// The shortest import cycle through `start`.
+/// Returns the shortest import cycle through `start`.
 fn circle<'a>(siblings: &'a Siblings<'_>, start: &'a str) -> Option<Vec<&'a str>> {
     let mut ways: Vec<Vec<&str>> = vec![vec![start]];
     let mut seen: BTreeSet<&str> = BTreeSet::new();

@@ -1,9 +1,9 @@
-//! Links in documents have existing targets.
+//! Check that links in documents have existing targets.
 
 use super::Problem;
 use super::tree::Tree;
 
-/// Markdown links and images whose file does not exist.
+/// Reports Markdown links and images whose file does not exist.
 pub(crate) fn check(tree: &Tree) -> Vec<Problem> {
     let mut problems = Vec::new();
     for file in tree.files.iter().filter(|file| file.is(&["md"])) {
@@ -26,7 +26,7 @@ pub(crate) fn check(tree: &Tree) -> Vec<Problem> {
     problems
 }
 
-/// Link targets of one line: `[text](target)` and `src="target"`, outside code spans.
+/// Link targets of a line: `[text](target)` and `src="target"`, outside code spans.
 fn targets(line: &str) -> impl Iterator<Item = String> {
     let prose: String = line.split('`').step_by(2).collect();
     let links = ends(&prose, "](", ')');
@@ -34,7 +34,7 @@ fn targets(line: &str) -> impl Iterator<Item = String> {
     links.into_iter().chain(pictures)
 }
 
-/// The texts between `start` and `end`.
+/// Texts between `start` and `end`.
 fn ends(text: &str, start: &str, end: char) -> Vec<String> {
     text.split(start)
         .skip(1)
@@ -43,7 +43,7 @@ fn ends(text: &str, start: &str, end: char) -> Vec<String> {
         .collect()
 }
 
-/// The path from the root of a link found in `folder`; `None` for a link out of the tree.
+/// Path from the root of a link in `folder`; `None` for a link to a target outside the tree.
 fn local(folder: &str, target: &str) -> Option<String> {
     let target = target.split(['#', ' ']).next().expect("a split has a first part");
     if target.is_empty() || target.contains("://") || target.starts_with("mailto:") {

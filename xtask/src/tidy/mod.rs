@@ -1,4 +1,4 @@
-//! Rules about the whole tree that no compiler checks. They run as a test in `make test`.
+//! Rules about the whole tree that no compiler checks. A test in `make test` runs them.
 
 mod code;
 mod imports;
@@ -17,14 +17,14 @@ use std::path::Path;
 use std::process::ExitCode;
 use tree::Tree;
 
-/// A violated rule, with its location.
+/// A violation of a rule, with its location.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Problem {
-    /// Path from the root, with `/`.
+    /// Path from the root, separated by `/`.
     file: String,
-    /// Line number, from 1.
+    /// Line number, counted from 1.
     line: usize,
-    /// Description and remedy.
+    /// Description of the violation, and remedy.
     text: String,
 }
 
@@ -40,7 +40,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Prints every violated rule; fails if there is one.
+/// Prints every violation, and fails if there is one.
 pub(crate) fn command(root: &Path) -> ExitCode {
     let tree = Tree::read(root);
     for near in sizes::near(&tree) {
@@ -54,7 +54,7 @@ pub(crate) fn command(root: &Path) -> ExitCode {
     if problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Every violated rule, in the order of the files.
+/// Returns every violation, ordered by file.
 fn problems(tree: &Tree) -> Vec<Problem> {
     let rules = [
         sizes::check,

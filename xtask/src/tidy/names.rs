@@ -1,9 +1,9 @@
-//! Descriptive names of files and folders.
+//! Check for descriptive names of files and folders.
 
 use super::Problem;
 use super::tree::Tree;
 
-/// Meaningless words in names, and what to do instead.
+/// Meaningless words in names, and suggestions.
 const BANNED: [(&str, &str); 9] = [
     ("util", "name what it does"),
     ("utils", "name what it does"),
@@ -16,7 +16,7 @@ const BANNED: [(&str, &str); 9] = [
     ("v2", "git keeps the versions"),
 ];
 
-/// Paths with a banned word in them.
+/// Reports paths that contain a banned word.
 pub(crate) fn check(tree: &Tree) -> Vec<Problem> {
     let mut problems = Vec::new();
     for path in &tree.paths {

@@ -1,4 +1,4 @@
-//! No absolute paths of one computer.
+//! Check for absolute paths that exist on one computer only.
 
 use super::Problem;
 use super::tree::Tree;
@@ -6,7 +6,7 @@ use super::tree::Tree;
 /// Folders at the root of a developer's computer.
 const ROOT_FOLDERS: [&str; 5] = ["home", "root", "work", "Users", "mnt"];
 
-/// Absolute paths in such folders, in any text file.
+/// Reports absolute paths in such folders, in any text file.
 pub(crate) fn check(tree: &Tree) -> Vec<Problem> {
     let folders = ROOT_FOLDERS.map(|folder| format!("/{folder}/"));
     let mut problems = Vec::new();
@@ -24,8 +24,8 @@ pub(crate) fn check(tree: &Tree) -> Vec<Problem> {
     problems
 }
 
-/// Whether an absolute path in `line` starts with `folder`, i.e. no part of a path or of a host name precedes
-/// it.
+/// Whether `line` has an absolute path that starts with `folder`, i.e. that is not preceded by a part of a
+/// path or a host name.
 fn has_absolute(line: &str, folder: &str) -> bool {
     let inside = |letter: char| letter.is_ascii_alphanumeric() || "._-~*)}".contains(letter);
     line.match_indices(folder).any(|(at, _)| !line[..at].ends_with(inside))

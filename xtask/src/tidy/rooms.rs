@@ -1,28 +1,29 @@
-//! Rooms are complete, are listed in their family, and do not name each other.
+//! Check that components are complete, are listed in their family, and do not name each other.
 
 use super::Problem;
 use super::code;
 use super::tree::{File, Tree};
 
-/// Required headings in the documentation of a room, from which the model reference is generated.
+/// Required headings in the documentation of a component, from which the model reference is generated.
 const HEADINGS: [&str; 4] = ["Model", "Not modeled", "Sources", "Checks"];
 
-/// The constants that declare a module folder as a room, and the text before its kind in them.
+/// Constants that declare the folder of a module as a component, and the text that precedes its kind.
 const CONSTANTS: [(&str, &str); 2] = [("ROOM", "Descriptor::of"), ("FORMAT", "kind:")];
 
 /// A module folder that declares one of these constants.
 struct Room<'a> {
-    /// Its `mod.rs`.
+    /// The `mod.rs` file of the folder.
     file: &'a File,
-    /// The constant.
+    /// Name of the constant.
     constant: &'static str,
-    /// Text before its kind.
+    /// Text that precedes the kind.
     before_kind: &'static str,
-    /// Its module path, starting with the crate.
+    /// Module path, starting with the crate.
     module: Vec<String>,
 }
 
-/// Rooms without a heading or tests, not in their family's table, or naming another room.
+/// Reports components that have no heading or tests, are not in the table of their family, or name another
+/// component.
 pub(crate) fn check(tree: &Tree) -> Vec<Problem> {
     let rooms: Vec<Room<'_>> = tree.files.iter().filter_map(room).collect();
     let mut problems = Vec::new();
@@ -46,7 +47,7 @@ fn room(file: &File) -> Option<Room<'_>> {
     Some(Room { file, constant, before_kind, module: module(&file.path)? })
 }
 
-/// The module of a file: `crates/hierarchy/src/replacement/lru/tests.rs` is
+/// Module of a file: `crates/hierarchy/src/replacement/lru/tests.rs` is
 /// `nacre_hierarchy::replacement::lru::tests`.
 pub(super) fn module(path: &str) -> Option<Vec<String>> {
     let (name, inside) = path.strip_prefix("crates/")?.strip_suffix(".rs")?.split_once("/src/")?;
@@ -74,7 +75,8 @@ fn missing_tests(tree: &Tree, room: &Room<'_>) -> Option<Problem> {
     (!tested).then(|| Problem::new(&room.file.path, 1, "a room without tests"))
 }
 
-/// The error of a room that is missing in the table of its family, the parent module, as `<room>::ROOM`.
+/// Error for a component that is missing in the table of its family, i.e. in the parent module as
+/// `<room>::ROOM`.
 fn missing_in_table(tree: &Tree, room: &Room<'_>) -> Option<Problem> {
     let (family_folder, kind) = room.file.folder().rsplit_once('/').expect("a room is in a folder of src");
     let family = ["mod.rs", "lib.rs"].iter().find_map(|name| tree.file(&format!("{family_folder}/{name}")));
@@ -86,7 +88,7 @@ fn missing_in_table(tree: &Tree, room: &Room<'_>) -> Option<Problem> {
     })
 }
 
-/// The error of a room whose name differs from that of its folder.
+/// Error for a component whose name differs from that of its folder.
 fn other_kind(room: &Room<'_>) -> Option<Problem> {
     let (_, descriptor) = room.file.text.split_once(room.before_kind)?;
     let kind = descriptor.split('"').nth(1)?;
@@ -121,14 +123,14 @@ fn names_another(tree: &Tree, room: &Room<'_>, rooms: &[Room<'_>]) -> Vec<Proble
     problems
 }
 
-/// The Rust files of a room, each with its module.
+/// Rust files of a component, each with its module.
 fn files_of<'a>(tree: &'a Tree, room: &Room<'_>) -> impl Iterator<Item = (&'a File, Vec<String>)> {
     let folder = format!("{}/", room.file.folder());
     let inside = tree.files.iter().filter(move |file| file.path.starts_with(&folder));
     inside.filter_map(|file| Some((file, module(&file.path)?)))
 }
 
-/// The absolute path of `parts` as used in `module`.
+/// Absolute path of `parts` as used in `module`.
 pub(super) fn absolute(module: &[String], parts: &[String]) -> Vec<String> {
     let ups = parts.iter().take_while(|part| *part == "super").count();
     let (start, rest) = match parts[0].as_str() {

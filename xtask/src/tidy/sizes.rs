@@ -1,17 +1,17 @@
-//! Limits of file sizes.
+//! Check of file sizes.
 
 use super::Problem;
 use super::tree::{File, Tree};
 
 /// Number of lines above which a file is reported.
 const THINK_AT: usize = 400;
-/// Number of lines above which a file has to be split.
+/// Number of lines above which a file must be split.
 const LIMIT: usize = 600;
 /// Files that may be longer, with the reason.
 const MAY_BE_LONG: [(&str, &str); 2] =
     [("python/nacre/config/_generated.py", "generated"), ("python/nacre/results/_record.py", "generated")];
 
-/// Files above the limit, and unused exceptions.
+/// Reports files above the limit, and unused exceptions.
 pub(crate) fn check(tree: &Tree) -> Vec<Problem> {
     let too_long = sources(tree).filter(|&(file, lines)| lines > LIMIT && !may_be_long(file));
     too_long
@@ -21,7 +21,7 @@ pub(crate) fn check(tree: &Tree) -> Vec<Problem> {
         .collect()
 }
 
-/// Files near the limit.
+/// Reports files near the limit.
 pub(crate) fn near(tree: &Tree) -> Vec<Problem> {
     let long =
         sources(tree).filter(|&(file, lines)| lines > THINK_AT && lines <= LIMIT && !may_be_long(file));

@@ -1,9 +1,9 @@
-//! Source text is ASCII, without trailing blanks.
+//! Check that source text is ASCII, without trailing blanks.
 
 use super::Problem;
 use super::tree::Tree;
 
-/// Source that is not ASCII, and lines with trailing blanks.
+/// Reports source text that is not ASCII, and lines with trailing blanks.
 pub(crate) fn check(tree: &Tree) -> Vec<Problem> {
     let mut problems = Vec::new();
     for file in tree.files.iter().filter(|file| file.is(&["rs", "py", "pyi", "toml"])) {

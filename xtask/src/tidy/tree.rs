@@ -1,4 +1,4 @@
-//! The text files of the working tree, read once for all rules.
+//! Text files of the working tree, read once for all rules.
 
 use std::fs;
 use std::path::Path;
@@ -8,39 +8,40 @@ const MADE: [&str; 7] = ["target", "dist", "out", "__pycache__", "node_modules",
 
 /// A text file.
 pub(crate) struct File {
-    /// Path from the root, with `/`.
+    /// Path from the root, separated by `/`.
     pub(crate) path: String,
-    /// Its content.
+    /// Content of the file.
     pub(crate) text: String,
 }
 
 impl File {
-    /// Whether the name ends in one of these extensions.
+    /// Whether the name has one of these extensions.
     pub(crate) fn is(&self, extensions: &[&str]) -> bool {
         self.path.rsplit_once('.').is_some_and(|(_, extension)| extensions.contains(&extension))
     }
 
-    /// Its lines with their numbers, from 1.
+    /// Lines with their numbers, counted from 1.
     pub(crate) fn lines(&self) -> impl Iterator<Item = (usize, &str)> {
         (1..).zip(self.text.lines())
     }
 
-    /// The folder it is in; empty at the root.
+    /// Folder that contains the file; empty at the root.
     pub(crate) fn folder(&self) -> &str {
         self.path.rsplit_once('/').map_or("", |(folder, _)| folder)
     }
 }
 
-/// The written files of the tree: no hidden folders except `.ci`, and no generated ones.
+/// Files of the tree that are not generated. Hidden folders except `.ci` and folders of generated files are
+/// excluded.
 pub(crate) struct Tree {
     /// Text files, ordered by path.
     pub(crate) files: Vec<File>,
-    /// Paths of all files and folders, text or not, ordered.
+    /// Paths of all files and folders, ordered by path.
     pub(crate) paths: Vec<String>,
 }
 
 impl Tree {
-    /// Reads everything below `root`.
+    /// Reads all files below `root`.
     pub(crate) fn read(root: &Path) -> Tree {
         let mut tree = Tree { files: Vec::new(), paths: Vec::new() };
         tree.enter(root, "");
@@ -49,7 +50,7 @@ impl Tree {
         tree
     }
 
-    /// A tree that exists in a test only.
+    /// Creates a tree that exists only in a test.
     #[cfg(test)]
     pub(crate) fn of(files: &[(&str, &str)]) -> Tree {
         let files: Vec<File> =

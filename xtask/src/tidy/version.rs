@@ -1,9 +1,9 @@
-//! The Rust crates and the Python package have the same version.
+//! Check that the Rust crates and the Python package have the same version.
 
 use super::Problem;
 use super::tree::Tree;
 
-/// Versions that differ.
+/// Reports versions that differ.
 pub(crate) fn check(tree: &Tree) -> Vec<Problem> {
     let rust = version(tree, "Cargo.toml", "[workspace.package]");
     let python = version(tree, "pyproject.toml", "[project]");
@@ -20,7 +20,7 @@ pub(crate) fn check(tree: &Tree) -> Vec<Problem> {
     }
 }
 
-/// The line and value of `version` in one table of a TOML file.
+/// Line and value of `version` in a table of a TOML file.
 fn version(tree: &Tree, path: &str, table: &str) -> Option<(usize, String)> {
     let inside = tree.file(path)?.lines().skip_while(|(_, line)| *line != table).skip(1);
     let mut entries = inside.take_while(|(_, line)| !line.starts_with('['));

@@ -1,14 +1,14 @@
-//! Words and phrases that text does not use, and what to write instead.
+//! Check for banned words and phrases, with suggestions.
 
 use super::Problem;
 use super::tree::{File, Tree};
 
-/// A phrase that is not to be used.
+/// A banned phrase.
 struct Banned {
-    /// Its forms, in small letters. One that ends in `*` is the beginning of a word; one that begins with `^` is the
-    /// beginning of a sentence, with a capital.
+    /// Forms of the phrase in lower case. A form that ends in `*` is the start of a word. A form that starts
+    /// with `^` is the start of a sentence, with a capital letter.
     forms: &'static [&'static str],
-    /// What to write.
+    /// Suggested replacement.
     instead: &'static str,
 }
 
@@ -139,12 +139,12 @@ const FINE: [&str; 28] = [
     "so long as",
     "counted in a row",
     "in sequence.steps",
-    // Of JavaScript.
+    // JavaScript syntax.
     "new promise(",
     "promise.all(",
     "promise.reject(",
     "promise.resolve(",
-    // Names in documents of the product.
+    // Keys in documents of the product.
     "\"promise\":",
     "\"promises\":",
     "found.promises",
@@ -163,7 +163,7 @@ const FINE: [&str; 28] = [
 /// Files that have to name these phrases, or quote others.
 const EXEMPT: [&str; 3] = ["docs/glossary.md", "xtask/src/tidy/wording.rs", "LICENSE"];
 
-/// Every use of a phrase to avoid.
+/// Reports every use of a banned phrase.
 pub(crate) fn check(tree: &Tree) -> Vec<Problem> {
     let texts: Vec<(&File, Flowing)> = written(tree).map(|file| (file, Flowing::of(&file.text))).collect();
     let mut problems = Vec::new();
@@ -178,7 +178,8 @@ pub(crate) fn check(tree: &Tree) -> Vec<Problem> {
     problems
 }
 
-/// Files with text that somebody wrote: what a tool makes of them is not counted again.
+/// Files with text that a person wrote. Generated files are skipped, because their text is checked at its
+/// source.
 fn written(tree: &Tree) -> impl Iterator<Item = &File> {
     let made = |file: &File| {
         let head = file.text.split('\n').take(6);
@@ -192,13 +193,13 @@ fn written(tree: &Tree) -> impl Iterator<Item = &File> {
     })
 }
 
-/// A text without line breaks and comment marks, so that a phrase is found across lines.
+/// A text without line breaks and comment markers, so that a phrase is found across lines.
 struct Flowing {
-    /// As written, lines joined by a space; an empty line is a NUL.
+    /// Text as written, with lines joined by a space. An empty line is a NUL.
     text: String,
-    /// The same in small letters.
+    /// Text in lower case.
     small: String,
-    /// Where each line starts.
+    /// Start of each line.
     starts: Vec<usize>,
 }
 
@@ -215,7 +216,7 @@ impl Flowing {
         Flowing { text, small, starts }
     }
 
-    /// The line of each of `forms`, from 1, and the form.
+    /// Line number, counted from 1, and form of each match of `forms`.
     fn find<'a>(&self, forms: &[&'a str]) -> Vec<(usize, &'a str)> {
         let mut found = Vec::new();
         for form in forms {
@@ -236,7 +237,7 @@ impl Flowing {
         found
     }
 
-    /// Whether the phrase from `at` to `end` is a part of a good one.
+    /// Whether the phrase from `at` to `end` is part of an allowed phrase.
     fn is_fine(&self, at: usize, end: usize) -> bool {
         FINE.iter().any(|fine| {
             fine.match_indices(&self.small[at..end]).any(|(before, _)| {
@@ -246,7 +247,8 @@ impl Flowing {
         })
     }
 
-    /// Whether what continues at `end` is a sentence that is no question, and not a heading of a table.
+    /// Whether the text that continues at `end` is a statement, i.e. not a question and not a heading of a
+    /// table.
     fn is_statement(&self, end: usize) -> bool {
         let rest = &self.text[end..];
         let follows =
