@@ -1,4 +1,4 @@
-//! Many power losses from one point of a run, without restarting it.
+//! Many power losses from one state of a run, without restarting the run.
 
 use crate::auditor::Broken;
 use crate::draw::Drawer;
@@ -9,10 +9,11 @@ use crate::report::Report;
 use crate::sequence::Sequence;
 use nacre_kernel::Streams;
 
-/// Performs the steps of `sequence` once on a new device, and then cuts power repeatedly, each time from that
-/// state, at random times from `seed`.
+/// Performs the steps of `sequence` once on a new device. Then cuts power repeatedly from the resulting
+/// state, at random times generated from `seed`.
 ///
-/// Errors: a guarantee is violated; or the device after undoing a power loss differs from before.
+/// Returns an error if a guarantee is violated, or if the restored device differs from the device before the
+/// power loss.
 pub fn branch_off(
     stack: &mut dyn Stack,
     sequence: &Sequence,

@@ -1,24 +1,24 @@
-//! Contents of blocks: bytes that identify their write and block.
+//! Contents of blocks: bytes that identify the write and the block.
 
-/// The bytes of a block.
+/// Content of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
-    /// This word, repeated. Zero for blocks that were never written, or were trimmed.
+    /// A repeated word. The word is zero for blocks that were never written or were trimmed.
     Word(u64),
-    /// A mixture of several contents, possible after a power loss.
+    /// A mixture of several contents, which is possible after a power loss.
     Mixed(Box<[u8]>),
 }
 
 impl Content {
     pub(crate) const ZERO: Content = Content::Word(0);
 
-    /// Content of a block after write number `write`. No other write and block has these bytes: the word is a
-    /// bijection of both.
+    /// Content of a block after write number `write`. The word is a bijection of the write and the block, so
+    /// no other write or block has the same bytes.
     pub(crate) fn of(write: u32, block: u64) -> Content {
         Content::Word(mix((u64::from(write) << 32) | (block & 0xFFFF_FFFF)))
     }
 
-    /// The content of these bytes.
+    /// Returns the content that `bytes` represent.
     pub(crate) fn found(bytes: &[u8]) -> Content {
         let word = u64::from_le_bytes(bytes[..8].try_into().expect("a block has a word"));
         let content = Content::Word(word);
@@ -42,7 +42,7 @@ impl Content {
         }
     }
 
-    /// Fills a block with the content.
+    /// Fills a block with this content.
     pub(crate) fn fill(&self, block: &mut [u8]) {
         match self {
             Content::Word(word) => {
@@ -52,7 +52,7 @@ impl Content {
         }
     }
 
-    /// Whether each word of these bytes is zero or from one of the `writes`.
+    /// Whether each word of `bytes` is zero or from one of the first `writes` writes.
     pub(crate) fn all_were_written(bytes: &[u8], writes: u32) -> bool {
         bytes.as_chunks::<8>().0.iter().all(|chunk| {
             let word = u64::from_le_bytes(*chunk);
@@ -60,7 +60,7 @@ impl Content {
         })
     }
 
-    /// A description for users. There were `writes` writes.
+    /// Describes the content for users. `writes` is the number of writes so far.
     pub(crate) fn describe(&self, writes: u32) -> String {
         match self {
             Content::Word(0) => "zeroes".into(),
@@ -80,8 +80,8 @@ impl Content {
 const FIRST: u64 = 0xBF58_476D_1CE4_E5B9;
 const SECOND: u64 = 0x94D0_49BB_1331_11EB;
 
-/// The finalizer of splitmix64 (Steele, Lea and Flood 2014): adjacent numbers share bytes only by chance, and
-/// it is bijective.
+/// The finalizer of splitmix64 (Steele, Lea and Flood 2014). It is bijective, and the results of adjacent
+/// numbers share bytes only by chance.
 fn mix(number: u64) -> u64 {
     let number = (number ^ (number >> 30)).wrapping_mul(FIRST);
     let number = (number ^ (number >> 27)).wrapping_mul(SECOND);
@@ -96,8 +96,8 @@ fn unmix(word: u64) -> u64 {
     unshift(word, 30)
 }
 
-/// The number whose product with the odd `number` is 1 (Newton's iteration: each step doubles the correct
-/// bits).
+/// Multiplicative inverse of the odd `number` modulo 2^64, computed with Newton's iteration. Each step
+/// doubles the number of correct bits.
 fn inverse(number: u64) -> u64 {
     (0..6).fold(number, |guess, _| guess.wrapping_mul(2u64.wrapping_sub(number.wrapping_mul(guess))))
 }

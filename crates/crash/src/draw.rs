@@ -4,23 +4,23 @@ use crate::life::Life;
 use crate::sequence::{Action, Loss, Step};
 use nacre_kernel::{Random, Time, ZoneCommand};
 
-/// Blocks per location.
+/// Number of blocks per location.
 const BLOCKS: u64 = 8;
 
-/// Generates the steps of one run. Every run has its own workload: locations, sizes, mix, pace.
+/// Generates the steps of a run. Every run has a different workload: locations, sizes, operations, and pace.
 #[derive(Debug)]
 pub(crate) struct Drawer {
     random: Random,
-    /// First blocks of the accessed locations.
+    /// First block of each location.
     places: Vec<u64>,
     blocks_max: u64,
     /// Relative frequency of each action.
     weights: [u64; 8],
-    /// Maximum pause between requests, in quarters of the latency of the previous one.
+    /// Maximum pause between requests, in quarters of the latency of the previous request.
     pace: u64,
 }
 
-/// Block size for a device of this capacity and atomic unit.
+/// Selects a block size for a device with this capacity and atomic unit.
 pub(crate) fn block_bytes(random: &mut Random, capacity: u64, atomic_unit: u32) -> usize {
     let usual = [512, 512, 512, 4096][random.below(4) as usize];
     let small = if atomic_unit < 512 { [8, 64, 512, 512][random.below(4) as usize] } else { usual };
@@ -28,7 +28,7 @@ pub(crate) fn block_bytes(random: &mut Random, capacity: u64, atomic_unit: u32) 
 }
 
 impl Drawer {
-    /// For a device with this many blocks.
+    /// Creates a generator for a device with this number of blocks.
     pub(crate) fn new(mut random: Random, blocks: u64, has_transactions: bool) -> Drawer {
         let last = blocks.saturating_sub(BLOCKS);
         let count = 1 + random.below(12);
@@ -38,7 +38,7 @@ impl Drawer {
             _ => (number * BLOCKS).min(last),
         };
         let places = (0..count).map(&mut place).collect();
-        // Writes and reads, trims, flushes, begin, commit, abort, restart: some not at all.
+        // Weights of writes and reads, trims, flushes, begin, commit, abort, and restart. Some are zero.
         let mut weight = |most: u64| random.below(most + 1);
         let flushes = weight(4);
         let transactions = if has_transactions { weight(3) } else { 0 };
@@ -52,10 +52,10 @@ impl Drawer {
         &mut self.random
     }
 
-    /// The next step of `life`.
+    /// Returns the next step of `life`.
     pub(crate) fn step(&mut self, life: &Life<'_>) -> Step {
         let random = &mut self.random;
-        // Many requests arrive before the previous one completes.
+        // Many requests arrive before the previous request completes.
         let pause = Time::from_ps(random.below(life.latency.as_ps() / 4 * self.pace + 1));
         let mut ticket = random.below(self.weights.iter().sum());
         let drawn = self.weights.iter().position(|&weight| {
@@ -80,7 +80,8 @@ impl Drawer {
         Step { pause, action: self.in_zone(action, life) }
     }
 
-    /// Usually adapts `action` to a zoned device: appends, writes at write pointers, and commands to zones.
+    /// Usually adapts `action` to a zoned device, as an append, a write at a write pointer, or a zone
+    /// command.
     fn in_zone(&mut self, action: Action, life: &Life<'_>) -> Action {
         let size = life.auditor.block_bytes() as u64;
         let (Action::Write(first, _) | Action::Trim(first, _)) = action else { return action };
@@ -108,17 +109,17 @@ impl Drawer {
         }
     }
 
-    /// A random power loss of `life` after its last request.
+    /// Returns a random power loss of `life` after its last request.
     pub(crate) fn loss(&mut self, life: &Life<'_>) -> Loss {
         let (now, latency) = (life.now, life.latency.as_ps());
         let busy = life.moments.iter().max().map_or(0, |&last| last.saturating_sub(now).as_ps());
         let random = &mut self.random;
         let after = match random.below(8) {
             0 => 0,
-            // A time at which an operation starts or ends, or just before or after.
+            // The power loss is at the start or end of an operation, or just before or after it.
             1..=3 if !life.moments.is_empty() => {
                 let moment = life.moments[random.below(life.moments.len() as u64) as usize];
-                // Operations that started earlier do not start again.
+                // Operations that have already started do not start again.
                 (moment.saturating_sub(now).as_ps() + random.below(3)).saturating_sub(1)
             }
             4..=5 => random.below(busy + 2),

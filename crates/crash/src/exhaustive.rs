@@ -1,4 +1,4 @@
-//! Every sequence of a few actions up to a length, with power losses after every step.
+//! Exhaustive test of all sequences of a few actions up to a length, with power losses after every step.
 
 use crate::auditor::Broken;
 use crate::fault::Fault;
@@ -13,15 +13,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// Totals of an exhaustive test.
 #[derive(Clone, Debug)]
 pub struct Exhausted {
-    /// Sequences.
+    /// Number of sequences.
     pub sequences: u64,
-    /// Power losses, and their results.
+    /// Power losses and their results.
     pub report: Report,
 }
 
-/// Runs every sequence of `actions` of up to `length` steps, one at a time, and cuts power after every step:
-/// at each start or end of an operation, 1 ps before, and half-way to the next; each of these also a second
-/// time in the middle of the recovery.
+/// Runs every sequence of `actions` with up to `length` steps, and cuts power after every step: at each start
+/// or end of an operation, 1 ps before it, and half-way to the next. Each power loss is also repeated with a
+/// second one in the middle of the recovery.
 pub fn exhaust(stack: &mut dyn Stack, block_bytes: usize, actions: &[Action], length: usize) -> Exhausted {
     let report = Report::new(&*stack.build(&Media::new()));
     let mut exhausted = Exhausted { sequences: 0, report };
@@ -43,7 +43,7 @@ pub fn exhaust(stack: &mut dyn Stack, block_bytes: usize, actions: &[Action], le
     }
 }
 
-/// Cuts power after every step of `actions` from number `fresh` on.
+/// Cuts power after every step of `actions`, starting with number `fresh`.
 fn try_all(
     stack: &mut dyn Stack,
     block_bytes: usize,
@@ -96,7 +96,7 @@ fn lose_everywhere(life: &mut Life<'_>, trail: &mut Sequence, report: &mut Repor
     moments.dedup();
     for (number, moment) in moments.into_iter().enumerate() {
         for again in [None, Some((1 << 15, Time::ZERO))] {
-            // Torn data is random: it differs over time.
+            // Torn data is random, so it differs between power losses at different times.
             let chance = 8 * number as u64 + u64::from(again.is_some());
             let loss = Loss { after: moment - now, chance, off: Time::ZERO, again, is_early: false };
             trail.steps.push(Step { pause: Time::ZERO, action: Action::Lose(loss) });

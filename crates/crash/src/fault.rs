@@ -1,41 +1,41 @@
-//! Classes of faults, and which of them a device guarantees to survive.
+//! Classes of faults, and the guarantees of a device for each class.
 
 use nacre_kernel::Capabilities;
 
 /// A class of faults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fault {
-    /// Power loss, between and inside operations of the medium, also during a recovery; programs and erases
-    /// in progress are interrupted, as the device models them.
+    /// Power loss between or during operations of the medium, or during a recovery. Programs and erases in
+    /// progress are interrupted as the device models it.
     PowerLoss,
     /// Insufficient stored energy for the programs of acknowledged data.
     SmallCapacitor,
-    /// An interrupted program damages pages programmed earlier on the same word line.
+    /// An interrupted program that damages pages programmed earlier on the same word line.
     PairedPage,
-    /// The medium wears out, and rejects writes.
+    /// Wear-out of the medium, which then rejects writes.
     EndOfLife,
-    /// A flush is acknowledged without reaching the device.
+    /// A flush that is acknowledged without reaching the device.
     LyingFlush,
-    /// A program is acknowledged by the medium without effect.
+    /// A program that the medium acknowledges but does not perform.
     LostProgram,
-    /// A program changes only the first half of its page.
+    /// A program that changes only the first half of its page.
     TornProgram,
-    /// A program changes the page next to its own.
+    /// A program that changes the adjacent page instead.
     MisdirectedProgram,
-    /// Bits of a page that was programmed often are read incorrectly.
+    /// Bit errors in reads of a page that was programmed often.
     BitRot,
-    /// Some blocks of the medium ignore programs.
+    /// Blocks of the medium that ignore programs.
     StuckBlock,
-    /// A fault of a device `faulty` in the stack.
+    /// A fault of a `faulty` device in the stack.
     DeviceFault,
 }
 
 /// An injected fault of the medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wrong {
-    /// The fault.
+    /// Class of the fault.
     pub fault: Fault,
-    /// Affects one in this many operations.
+    /// Mean number of operations per affected operation.
     pub one_in: u64,
     /// Random seed.
     pub seed: u64,
@@ -48,9 +48,9 @@ pub enum Guarantee {
     Survives,
     /// Losses are reported: recovery counts them, or the request fails.
     Detects,
-    /// Undetectable by the device: losses are counted, without a violation.
+    /// The device cannot detect the fault. Losses are counted and are not a violation.
     Blind,
-    /// Impossible for this device.
+    /// The fault is impossible for this device.
     Absent,
 }
 
@@ -70,8 +70,8 @@ impl Fault {
         Fault::DeviceFault,
     ];
 
-    /// Faults that are injected into operations of a medium. The others are part of the device model: power
-    /// losses and the end of life.
+    /// Faults that are injected into operations of a medium. The others, which are power losses and the end
+    /// of life, are part of the device model.
     pub const INJECTED: [Fault; 6] = [
         Fault::LyingFlush,
         Fault::LostProgram,
@@ -81,7 +81,7 @@ impl Fault {
         Fault::StuckBlock,
     ];
 
-    /// Its name.
+    /// Name of the class.
     pub const fn name(self) -> &'static str {
         match self {
             Fault::PowerLoss => "power_loss",
@@ -103,7 +103,8 @@ impl Fault {
         Fault::ALL.into_iter().find(|fault| fault.name() == name)
     }
 
-    /// The injected fault of the medium in one run; `None` for faults of the device model.
+    /// Returns the fault to inject into the medium in one run; `None` if the fault is part of the device
+    /// model.
     pub fn wrong(self, seed: u64) -> Option<Wrong> {
         let one_in = match self {
             Fault::LostProgram | Fault::TornProgram | Fault::MisdirectedProgram => 40,
@@ -119,19 +120,19 @@ impl Fault {
         Some(Wrong { fault: self, one_in, seed })
     }
 
-    /// Guarantee of a device with these `capabilities` for it.
+    /// Guarantee of a device with these `capabilities` for this class of faults.
     pub fn guarantee(self, capabilities: &Capabilities) -> Guarantee {
         let persistence = capabilities.persistence;
         match self {
             Fault::PowerLoss => Guarantee::Survives,
-            // A drive loses nothing; a cache above it loses dirty data.
+            // A drive loses nothing, but a cache above it loses dirty data.
             Fault::EndOfLife => Guarantee::Detects,
             Fault::SmallCapacitor | Fault::PairedPage if persistence.is_up_to_energy() => Guarantee::Detects,
             Fault::SmallCapacitor | Fault::PairedPage => Guarantee::Absent,
             // Data covered by a failed flush may still be among the losses counted by recovery.
             Fault::LyingFlush if persistence.needs_flush() => Guarantee::Detects,
             Fault::LyingFlush => Guarantee::Survives,
-            // No device keeps a checksum next to the host's bytes.
+            // No device stores a checksum with the data of the host.
             Fault::LostProgram
             | Fault::TornProgram
             | Fault::MisdirectedProgram
@@ -143,7 +144,7 @@ impl Fault {
 }
 
 impl Guarantee {
-    /// Its name.
+    /// Name of the guarantee.
     pub const fn name(self) -> &'static str {
         match self {
             Guarantee::Survives => "survives",

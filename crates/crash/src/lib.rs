@@ -1,13 +1,14 @@
 //! The crash simulator: cuts power at any time and checks every durability guarantee.
 //!
-//! It is the third driver of the same device models. A stack and a seed determine everything: a workload on a
-//! few locations, the times of power losses (between and inside operations of the medium, and during
-//! recovery), and faults of the medium. After every loss, all blocks that were ever written are read, and an
-//! auditor derives their possible contents from the writes.
+//! The crash simulator drives the same device models as other simulations. A stack and a seed determine
+//! everything: a workload on a few locations, the times of power losses (between and during operations of the
+//! medium, and during recovery), and faults of the medium. After every power loss, all blocks that were ever
+//! written are read. An auditor derives their possible contents from the writes.
 //!
-//! The device is saved after a step and restored after each power loss, so that hundreds of losses start from
-//! the same state; sometimes the run continues after the loss. A sequence that violates a guarantee is
-//! shortened until no step can be removed. It is a few lines of text, and becomes a test.
+//! The device is saved after a step and restored after each power loss, so that hundreds of power losses
+//! start from the same state. Sometimes, the run continues after the power loss. A sequence that violates a
+//! guarantee is shortened until no step can be removed. The result is a few lines of text that can be used as
+//! a test.
 //!
 //! | module | content |
 //! |---|---|

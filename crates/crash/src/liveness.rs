@@ -1,5 +1,5 @@
-//! After a recovery without faults: the device returns its data even after cached copies were evicted, serves
-//! requests, becomes idle, and keeps its data.
+//! Tests after a recovery without faults. The device must return its data even after cached copies were
+//! evicted, serve requests, become idle, and keep its data.
 
 use crate::auditor::Broken;
 use crate::life::asking::{Asking, By};
@@ -8,20 +8,21 @@ use crate::reading::Answer;
 use crate::sequence::Loss;
 use nacre_kernel::{Op, Status, Streams, Time};
 
-/// Blocks that are written after a recovery, with faults over.
+/// Number of blocks that are written after a recovery, when faults are disabled.
 const LIVES_ON: usize = 4;
-/// One in this many last power losses is followed by reads of other blocks, which evict cached copies.
+/// Interval of final power losses that are followed by reads of other blocks, which evict cached copies.
 const READS_ELSEWHERE: u64 = 8 * SHOWN_TO_WORK;
-/// Total bytes of these reads, and bytes per request.
+/// Total number of bytes of these reads.
 const ELSEWHERE_BYTES: u64 = 128 << 10;
+/// Number of bytes per request of these reads.
 const ELSEWHERE_AT_ONCE: u64 = 16 << 10;
-/// Maximum number of events until a device without requests is idle. The resync of a mirror over caches and memory
-/// cards of 8 MiB takes over a million: each burst of a card is several.
+/// Maximum number of events until a device without requests is idle. The resync of a mirror over caches and
+/// memory cards of 8 MiB takes more than a million, because each burst of a card causes several events.
 const RESTS_WITHIN: usize = 20_000_000;
 
 impl Life<'_> {
-    /// Tests without faults: the device accepts and returns writes, becomes idle, and keeps flushed data at
-    /// one more power failure.
+    /// Performs the tests without faults: the device accepts and returns writes, becomes idle, and keeps
+    /// flushed data at another power loss.
     pub(crate) fn live(&mut self, ready: Time, loss: &Loss) -> Result<(), Broken> {
         self.media.go_wrong(None);
         self.device.check_invariants();
@@ -64,8 +65,9 @@ impl Life<'_> {
         self.find_again(self.now.max(recovery.done), &blocks, &written, (lost_pages, problem))
     }
 
-    /// Checks that blocks keep their content after reads of other blocks: a cached copy may hide that the
-    /// device below lost it. These are the blocks that an audit reads last, so that they are cached.
+    /// Checks that blocks keep their content after reads of other blocks, because a cached copy can hide that
+    /// the device below lost the data. The checked blocks are those that an audit reads last, so that they
+    /// are cached.
     fn find_without_copies(&mut self, loss: &Loss) -> Result<(), Broken> {
         let blocks: Vec<u64> = self.auditor.known().collect();
         let blocks = &blocks[blocks.len().saturating_sub(LIVES_ON)..];
@@ -86,7 +88,7 @@ impl Life<'_> {
         Ok(())
     }
 
-    /// Reads adjacent blocks, many at a time, regardless of content.
+    /// Reads adjacent blocks with many outstanding requests, regardless of content.
     fn read_elsewhere(&mut self, loss: &Loss) -> Result<(), Broken> {
         let size = self.auditor.block_bytes() as u64;
         let capacity = self.device.capacity().map_or(ELSEWHERE_BYTES, |capacity| capacity.0);
@@ -101,7 +103,8 @@ impl Life<'_> {
         self.wait_for_all()
     }
 
-    /// Errors: these blocks lack their written data, and the device has reported no additional lost pages.
+    /// Returns an error if these blocks do not have their written data, and the device has not reported
+    /// additional lost pages.
     fn find_again(
         &mut self,
         at: Time,
@@ -122,7 +125,7 @@ impl Life<'_> {
         Ok(())
     }
 
-    /// Time at which the device becomes idle without requests. Errors: it never does.
+    /// Returns the time at which the device becomes idle without requests, or an error if it never does.
     fn rest(&mut self) -> Result<Time, Broken> {
         let from = self.now;
         for _ in 0..RESTS_WITHIN {

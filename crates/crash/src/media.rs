@@ -1,29 +1,30 @@
-//! Stores of a stack's media: they survive the device, can return to an earlier state, and inject faults.
+//! Stores of the media of a stack. They outlive the device, can return to an earlier state, and inject
+//! faults.
 
 use crate::fault::Wrong;
 use crate::medium_faults::{MediumFaults, torn};
 use nacre_media::store::{Layout, Memory, Store};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The stores of a stack, in the order in which its devices request them. Clones share their data.
+/// The stores of a stack in the order in which its devices request them. Clones share their data.
 #[derive(Clone, Debug, Default)]
 pub struct Media(Arc<Mutex<Stores>>);
 
 #[derive(Debug, Default)]
 struct Stores {
     stores: Vec<Kept>,
-    /// Number of stores handed out.
+    /// Number of stores that were returned.
     given: usize,
     wrong: Option<Wrong>,
 }
 
 impl Media {
-    /// Media without any writes.
+    /// Creates media without any writes.
     pub fn new() -> Media {
         Media::default()
     }
 
-    /// The next store, for `layout`.
+    /// Returns the next store, with this `layout`.
     pub fn store(&self, layout: Layout) -> Kept {
         let mut stores = self.stores();
         if stores.given == stores.stores.len() {
@@ -35,7 +36,7 @@ impl Media {
         stores.stores[stores.given - 1].clone()
     }
 
-    /// The next build reuses the stores of the previous one, like another process with the same image.
+    /// Makes the next build reuse the stores of the previous build, like another process with the same image.
     pub fn again(&self) {
         self.stores().given = 0;
     }
@@ -61,12 +62,12 @@ impl Media {
         }
     }
 
-    /// Returns all data to the state at the mark, which stays.
+    /// Restores all data to the state at the mark. The mark is kept.
     pub fn go_back(&self) {
         self.stores().stores.iter().for_each(|kept| kept.inner().go_back());
     }
 
-    /// Keeps the changes since the mark.
+    /// Discards the mark and keeps the changes since then.
     pub fn forget_mark(&self) {
         self.stores().stores.iter().for_each(|kept| kept.inner().undo = None);
     }
@@ -76,7 +77,7 @@ impl Media {
     }
 }
 
-/// A store that survives its device, as an image file does. Clones share their data.
+/// A store that outlives its device, like an image file. Clones share their data.
 #[derive(Clone, Debug)]
 pub struct Kept(Arc<Mutex<Inner>>);
 
@@ -88,12 +89,12 @@ struct Inner {
     went_wrong: u64,
 }
 
-/// Pages as they were at a mark, in the order in which they were changed.
+/// State of pages at a mark, in the order in which the pages were changed.
 #[derive(Debug, Default)]
 struct Undo {
-    /// The page, and whether it was programmed.
+    /// Number of each page, and whether the page was programmed.
     pages: Vec<(u64, bool)>,
-    /// Data of the programmed ones, concatenated.
+    /// Concatenated data of the programmed pages.
     bytes: Vec<u8>,
     before: Option<MediumFaults>,
 }
@@ -121,7 +122,7 @@ impl Inner {
         self.faulty.clone_from(&undo.before);
     }
 
-    /// Runs `work` with the fault, if any, and counts its occurrences.
+    /// Calls `work` with the fault, if any, and counts its occurrences.
     fn struck<T>(&mut self, work: impl FnOnce(&mut MediumFaults) -> T) -> Option<T> {
         let faulty = self.faulty.as_mut()?;
         let before = faulty.struck();
@@ -130,7 +131,7 @@ impl Inner {
         Some(result)
     }
 
-    /// Page that a program of `page` really changes; `None` if none.
+    /// Page that a program of `page` actually changes; `None` if it changes none.
     fn target(&mut self, page: u64) -> Option<u64> {
         self.struck(|faulty| faulty.target(page)).unwrap_or(Some(page))
     }
@@ -148,7 +149,7 @@ impl Inner {
 }
 
 impl Kept {
-    /// Erased pages of `page_bytes`.
+    /// Creates a store of erased pages of `page_bytes`.
     pub fn new(page_bytes: usize) -> Kept {
         Kept(Arc::new(Mutex::new(Inner {
             memory: Memory::new(page_bytes),

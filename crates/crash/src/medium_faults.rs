@@ -11,16 +11,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct MediumFaults {
     wrong: Wrong,
     random: Random,
-    /// Number of programs of each page, for faults that need it.
+    /// Number of programs of each page, for faults that depend on it.
     programs: BTreeMap<u64, u64>,
     struck: u64,
 }
 
-/// Neighboring pages that are stuck together.
+/// Number of adjacent pages that are stuck together.
 const PAGES_STUCK: u64 = 4;
 
 impl MediumFaults {
-    /// Faults of a store, without occurrences so far.
+    /// Creates the faults of a store, without occurrences so far.
     pub fn new(wrong: Wrong) -> MediumFaults {
         let random = Streams::new(wrong.seed).stream("medium");
         MediumFaults { wrong, random, programs: BTreeMap::new(), struck: 0 }
@@ -52,13 +52,13 @@ impl MediumFaults {
         self.strikes(Fault::BitRot, page)
     }
 
-    /// Whether an operation on `page` is affected by `fault`.
+    /// Whether `fault` affects an operation on `page`.
     fn strikes(&mut self, fault: Fault, page: u64) -> bool {
         if self.wrong.fault != fault {
             return false;
         }
         let strikes = match fault {
-            // Determined by the page, so that it never changes.
+            // The page alone determines the result, so that it never changes.
             Fault::StuckBlock => {
                 let block = page / PAGES_STUCK;
                 Streams::new(self.wrong.seed ^ block).stream("stuck").below(self.wrong.one_in) == 0
@@ -83,17 +83,17 @@ pub(crate) fn torn(store: &impl Store, page: u64, bytes: &[u8]) -> Vec<u8> {
     torn
 }
 
-/// Shared faults of the stores of a device; clones share their state.
+/// Faults shared by the stores of a device. Clones share their state.
 #[derive(Clone, Debug, Default)]
 pub struct SharedFaults(Arc<Mutex<Option<MediumFaults>>>);
 
 impl SharedFaults {
-    /// Sets or clears the fault of later operations.
+    /// Sets or clears the fault that affects later operations.
     pub fn set(&self, wrong: Option<Wrong>) {
         *self.faults() = wrong.map(MediumFaults::new);
     }
 
-    /// Number of affected operations since it was set.
+    /// Number of affected operations since the fault was set.
     pub fn struck(&self) -> u64 {
         self.faults().as_ref().map_or(0, MediumFaults::struck)
     }
@@ -111,12 +111,13 @@ pub struct FaultyPages<S> {
 }
 
 impl<S> FaultyPages<S> {
-    /// Over `store`, which has `pages` pages.
+    /// Creates a store over `store`, which has `pages` pages.
     pub fn new(store: S, pages: u64, shared: SharedFaults) -> FaultyPages<S> {
         FaultyPages { store, pages, shared }
     }
 
-    /// Page that a program of `page` really changes; `None` if none. The last page has no next page.
+    /// Page that a program of `page` actually changes; `None` if it changes none. The last page has no next
+    /// page.
     fn target(&self, page: u64) -> Option<u64> {
         let mut faults = self.shared.faults();
         let target = faults.as_mut().map_or(Some(page), |faults| faults.target(page))?;
@@ -182,8 +183,8 @@ mod tests {
 
     const PAGES: u64 = 255;
 
-    /// The contents of pages that were programmed with their numbers `times` times, and the number of
-    /// injected faults.
+    /// Programs each page `times` times with its number. Returns the contents and the number of injected
+    /// faults.
     fn held(fault: Fault, times: u8) -> (Vec<[u8; 4]>, u64) {
         let shared = SharedFaults::default();
         let mut store = FaultyPages::new(Memory::new(4), PAGES, shared.clone());
@@ -222,7 +223,8 @@ mod tests {
     fn bits_of_pages_rot_that_were_programmed_often() {
         let rotten = |times| held(Fault::BitRot, times).1;
         assert_eq!(rotten(0), 0);
-        // One in 2,000 per program: 255 reads after 200 programs each, 25.5 are expected, and 5 is a standard deviation.
+        // The rate is one in 2,000 per program. For 255 reads after 200 programs each, 25.5 errors are
+        // expected, with a standard deviation of 5.
         assert!((5..=46).contains(&rotten(200)));
     }
 

@@ -1,7 +1,7 @@
 //! Reads of a run, and blocks that the device reports as lost.
 //!
 //! A stack with a worn-out medium loses data that a cache cannot write back. The report counts a lost page,
-//! and reads of it fail; a read that fails without such a count is a violation.
+//! and reads of the page fail. A read that fails without such a count is a violation.
 
 use crate::auditor::Broken;
 use crate::life::Life;
@@ -10,33 +10,34 @@ use nacre_kernel::event::Payload;
 use nacre_kernel::ledger::LOST_PAGES;
 use nacre_kernel::{ComponentReport, FaultCounts, Status, Time};
 
-/// Maximum blocks per request of an audit.
+/// Maximum number of blocks per request of an audit.
 const READ_AT_ONCE: u64 = 16;
 
 /// Result of a read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// With data.
+    /// The read returned data.
     Given,
-    /// The device reports that some of them are lost.
+    /// The device reports that some of the blocks are lost.
     Lost,
-    /// Failed because of an injected fault: the content is unknown.
+    /// The read failed because of an injected fault, so the content is unknown.
     Failed,
 }
 
 impl Life<'_> {
-    /// Errors: a read fails without an injected fault and without a counted lost page.
+    /// Interprets the status of a read. Returns an error if the read failed without an injected fault and
+    /// without a counted lost page.
     fn answer(&self, at: Time, (first, count): (u64, u64), status: Status) -> Result<Answer, Broken> {
         match status {
             Status::Done => Ok(Answer::Given),
-            // It may be a lost page of this read, independent of earlier ones.
+            // The read may have hit a lost page that is independent of earlier losses.
             _ if self.made().errors > 0 => Ok(Answer::Failed),
             Status::MediaError if self.lost_pages(at) > 0 => Ok(Answer::Lost),
             status => Err(Broken(format!("reading {count} blocks from {first} on ends with {status:?}"))),
         }
     }
 
-    /// Reads blocks into `bytes`, while nothing is outstanding.
+    /// Reads blocks into `bytes`. No other request may be outstanding.
     pub(crate) fn read(&mut self, at: Time, first: u64, count: u64) -> Result<Answer, Broken> {
         let (done, status) = self.ask(at, Asking::read(first, count))?;
         self.answer(done, (first, count), status)
@@ -59,7 +60,7 @@ impl Life<'_> {
                 self.auditor.check_read(asked.began, first, bytes)
             }
             _ if count > 1 => {
-                // One by one, to find which.
+                // Read the blocks individually to find the lost ones.
                 for block in first..first + count {
                     let began = self.auditor.moment();
                     self.submit(at, Asking::read(block, 1), began, By::Host);
@@ -74,8 +75,8 @@ impl Life<'_> {
         }
     }
 
-    /// Reads all blocks that were ever written into `found`, with as few requests as possible; lost ones are
-    /// `unread`. The power failed at `failed`. Returns their number.
+    /// Reads all blocks that were ever written into `found`, with as few requests as possible. Lost blocks
+    /// are added to `unread`. The power failed at `failed`. Returns the number of blocks.
     pub(crate) fn read_all(&mut self, at: Time, failed: Time) -> Result<u64, Broken> {
         let mut runs = std::mem::take(&mut self.runs);
         runs.clear();
@@ -144,7 +145,7 @@ impl Life<'_> {
         sum
     }
 
-    /// Pages that the device and those below count as lost up to `at`.
+    /// Number of pages that the device and the devices below count as lost up to `at`.
     pub(crate) fn lost_pages(&self, at: Time) -> u64 {
         lost_pages(&self.device.report(at))
     }

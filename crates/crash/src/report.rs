@@ -16,19 +16,19 @@ pub struct Report {
     pub capabilities: Capabilities,
     /// Whether the stack has a `faulty` device with faults.
     pub has_device_faults: bool,
-    /// Tested power losses by additional fault.
+    /// Results of the power losses for each additional fault.
     pub faults: BTreeMap<Fault, Tried>,
-    /// New devices.
+    /// Number of new devices.
     pub lives: u64,
-    /// Restarts from a saved state.
+    /// Number of restarts from a saved state.
     pub restarts: u64,
-    /// Requests served, including those of audits.
+    /// Number of requests served, including those of audits.
     pub requests: u64,
-    /// Blocks read and compared after power losses.
+    /// Number of blocks read and compared after power losses.
     pub blocks_audited: u64,
-    /// Times from restored power until the device was ready.
+    /// Distribution of the times from restored power until the device was ready.
     pub recoveries: LatencyHistogram,
-    /// Coverage: count of each branch of power loss and recovery.
+    /// Coverage: number of times that each branch of power loss and recovery was executed.
     pub branches: BTreeMap<&'static str, u64>,
     /// The first violated guarantee.
     pub finding: Option<Finding>,
@@ -37,16 +37,18 @@ pub struct Report {
 /// Results for one class of faults.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tried {
-    /// Power losses.
+    /// Number of power losses.
     pub points: u64,
-    /// Affected operations of the medium, lying flushes, writes rejected by a worn-out medium, power losses
-    /// that damaged other pages or had too little energy, and requests affected by a `faulty` device.
+    /// Number of affected operations of the medium, lying flushes, writes rejected by a worn-out medium,
+    /// power losses that damaged other pages or had too little energy, and requests affected by a `faulty`
+    /// device.
     pub injected: u64,
-    /// Blocks without their latest write.
+    /// Number of blocks without their latest write.
     pub blocks_behind: u64,
-    /// Blocks with a lost acknowledged write that recovery reported; reads that a `faulty` device failed.
+    /// Number of blocks with a lost acknowledged write that recovery reported, and of reads that a `faulty`
+    /// device failed.
     pub lost_and_told: u64,
-    /// Runs that ended with corrupted data without an error.
+    /// Number of runs that ended with corrupted data without an error.
     pub lost_unseen: u64,
 }
 
@@ -57,7 +59,7 @@ pub struct Finding {
     pub problem: String,
     /// Additional fault.
     pub fault: Fault,
-    /// The shortest steps found that reproduce it.
+    /// The shortest sequence found that reproduces the violation.
     pub sequence: Sequence,
     /// Number of steps before shortening.
     pub steps_drawn: usize,
@@ -65,7 +67,7 @@ pub struct Finding {
     pub repeats: bool,
 }
 
-/// Every branch that can be counted.
+/// Names of all branches that are counted.
 pub const BRANCHES: [&str; 15] = [
     "power_lost_while_recovering",
     "requests_before_ready",
@@ -100,7 +102,7 @@ impl Report {
         }
     }
 
-    /// Power losses tried.
+    /// Number of power losses.
     pub fn points(&self) -> u64 {
         self.faults.values().map(|tried| tried.points).sum()
     }
@@ -119,7 +121,8 @@ impl Report {
         Fault::ALL.into_iter().map(|fault| (fault, guarantee(fault))).collect()
     }
 
-    /// Effects of the `faulty` devices of one run; `unread` blocks were not read because of them.
+    /// Adds the effects of the `faulty` devices of a run. `unread` blocks were not read because of these
+    /// effects.
     pub(crate) fn device_faults(&mut self, made: &FaultCounts, unread: u64) {
         if made.touched > 0 {
             let tried = self.faults.entry(Fault::DeviceFault).or_default();
@@ -137,7 +140,7 @@ impl Report {
         tried.lost_and_told += lost;
         self.blocks_audited += audited;
         self.recoveries.record(took);
-        // These come from the device itself.
+        // These losses are caused by the device and not by a fault.
         let has_stored_energy = self.capabilities.persistence == Persistence::WithStoredEnergy;
         let own = [
             (Fault::PairedPage, recovery.pages_damaged > 0),

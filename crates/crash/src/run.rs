@@ -1,4 +1,4 @@
-//! Runs, one after the other, and their power losses.
+//! Sequential runs and their power losses.
 
 use crate::auditor::Broken;
 use crate::draw::{Drawer, block_bytes};
@@ -15,48 +15,53 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// Options of a power-loss test.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Power losses.
+    /// Number of power losses.
     pub points: u64,
     /// Random seed.
     pub seed: u64,
-    /// Faults of the medium besides power losses, one of them in every second run. A fault without occurrence
-    /// gets more runs.
+    /// Faults of the medium besides power losses. Every second run has one of them. A fault that did not
+    /// occur is tested in additional runs.
     pub faults: Vec<Fault>,
-    /// Maximum replays for shortening a violation.
+    /// Maximum number of replays to shorten a violation.
     pub replays: u32,
 }
 
 impl Options {
-    /// Only power losses, random by `seed`.
+    /// Creates options with power losses only, which are random according to `seed`.
     pub fn new(points: u64, seed: u64) -> Options {
         Options { points, seed, faults: Vec::new(), replays: REPLAYS_MAX }
     }
 }
 
-/// Bytes of capacity that are used of a device without a limit.
+/// Number of bytes used of a device without a capacity limit.
 const UNLIMITED: u64 = 1 << 40;
-/// Minimum steps of one run.
+/// Minimum number of steps of a run.
 const STEPS_MIN: u64 = 20;
 const STEPS_MORE: u64 = 400;
-/// Maximum writes before the first step; fewer on a smaller device, so that each location is written twice.
+/// Maximum number of writes before the first step. A smaller device has fewer, so that each location is
+/// written twice.
 const PRECONDITIONED_MAX: u64 = 4_000;
-/// Steps between consistency checks of a device with a large state. Others are checked after each step.
+/// Number of steps between consistency checks of a device with a large state. Other devices are checked after
+/// each step.
 const LARGE_CHECKED_EVERY: u64 = 20;
-/// Maximum power losses after one step.
+/// Maximum number of power losses after a step.
 const BRANCHES_MAX: u64 = 16;
 /// Maximum number of steps from one power loss to the next.
 const APART_MAX: u64 = 8;
-/// State size in bytes above which a device is not saved at every step, since that would take longer than the
-/// tests: no power loss is undone, and only one in this many restart steps is performed.
+/// State size in bytes above which a device is not saved at every step, because saving would take longer than
+/// the tests. For such a device, no power loss is undone.
 const STATE_MAX: usize = 1 << 20;
+/// Interval of restart steps that are performed on a device with a large state.
 const LARGE_RESTARTS: u64 = 8;
-/// Maximum additional runs for a fault without occurrence, and power losses of each.
+/// Maximum number of additional runs for a fault that did not occur.
 const LIVES_MORE: u64 = 64;
+/// Maximum number of power losses in each of these runs.
 const POINTS_MORE: u64 = 100;
-/// One in this many power losses is not undone: the run continues after it.
+/// Interval of power losses that are not undone. The run continues after such a power loss.
 const STAYS: u64 = 16;
 
-/// Tests the device of `stack`; `watch` is called with the points tested so far, and may stop it.
+/// Tests the device of `stack`. `watch` is called with the number of points tested so far, and may stop the
+/// test.
 pub fn crash(
     stack: &mut dyn Stack,
     options: &Options,
@@ -64,7 +69,7 @@ pub fn crash(
 ) -> Report {
     let mut report = Report::new(&*stack.build(&Media::new()));
     let Options { points, faults, .. } = options;
-    // Every fault gets a run before all power losses are used.
+    // Every fault is tested before all power losses are used.
     let share = points.div_ceil(2 * faults.len().max(1) as u64);
     let share = if faults.is_empty() { *points } else { share };
     let mut go_on = |report: &Report| report.finding.is_none() && watch(report.points()).is_continue();
@@ -87,7 +92,7 @@ pub fn crash(
     report
 }
 
-/// One run with a number of power losses. Adds violations to the report.
+/// Performs one run with a number of power losses, and adds violations to the report.
 fn live(stack: &mut dyn Stack, (fault, until): (Fault, u64), options: &Options, report: &mut Report) {
     let number = report.lives;
     report.lives += 1;
@@ -193,8 +198,8 @@ impl Course<'_, '_> {
         Ok(())
     }
 
-    /// Completes outstanding requests; a large device then has its last power loss and must still work, since
-    /// its branches did not test that.
+    /// Completes outstanding requests. A large device then has its final power loss and must still work,
+    /// because its branches did not test this.
     fn end(&mut self) -> Result<(), Broken> {
         self.life.wait_for_all()?;
         if !self.is_large || self.report.points() >= self.points {
@@ -208,7 +213,7 @@ impl Course<'_, '_> {
         Ok(())
     }
 
-    /// Cuts power after this step, several times, each time from the same state.
+    /// Cuts power several times after this step, each time from the same state.
     fn branches(&mut self) -> Result<(), Broken> {
         let count = self.drawer.random().below(BRANCHES_MAX);
         self.life.mark()?;

@@ -1,4 +1,4 @@
-//! Steps of a run as text, one line each, for people and tests.
+//! Steps of a run as text, with one line per step, for people and tests.
 //!
 //! Each line starts with the pause after the previous step:
 //!
@@ -8,17 +8,17 @@
 //! 0 ps lose 3000000 ps chance 17 off 5000000 ps again 32768 off 0 ps
 //! ```
 //!
-//! `write`, `read`, and `trim` are followed by the first block and the number of blocks; zone commands by a block
-//! of their zone, and `append` also by the number of blocks; `lose` by the time
-//! from its submission to the power loss, the seed of its random stream, and the time without power. With
-//! `again`, power fails again after this many 65536ths of the recovery. With `early`, reads arrive before the
-//! recovery ends.
+//! `write`, `read`, and `trim` are followed by the first block and the number of blocks. Zone commands are
+//! followed by a block of their zone, and `append` also by the number of blocks. `lose` is followed by the
+//! time from its submission to the power loss, the seed of its random stream, and the time without power.
+//! With `again`, power fails again after this number of 65536ths of the recovery. With `early`, reads arrive
+//! before the recovery ends.
 
 use nacre_kernel::{Time, ZoneCommand};
 use std::fmt;
 use std::str::{FromStr, SplitWhitespace};
 
-/// One step.
+/// A step of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
     /// Pause after the previous step.
@@ -30,27 +30,27 @@ pub struct Step {
 /// Action of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Write this many blocks from the first.
+    /// Writes blocks: the first block, and the number of blocks.
     Write(u64, u64),
-    /// Read them.
+    /// Reads blocks: the first block, and the number of blocks.
     Read(u64, u64),
-    /// Trim them.
+    /// Trims blocks: the first block, and the number of blocks.
     Trim(u64, u64),
-    /// Append this many blocks to the zone of a block.
+    /// Appends blocks to the zone of a block: the block, and the number of blocks.
     Append(u64, u64),
-    /// Give a command, other than an append, to the zone of a block.
+    /// Sends a command other than an append to the zone of a block.
     Zone(ZoneCommand, u64),
-    /// Make all writes so far durable.
+    /// Makes all earlier writes durable.
     Flush,
-    /// Begin a transaction.
+    /// Starts a transaction.
     Begin,
-    /// Commit it.
+    /// Commits the transaction.
     Commit,
-    /// Roll it back.
+    /// Rolls back the transaction.
     Abort,
-    /// The process ends, and another one continues with the saved state and the same data.
+    /// Restarts the process: another process continues with the saved state and the same data.
     Restart,
-    /// Power is cut, and restored.
+    /// Cuts and restores power.
     Lose(Loss),
 }
 
@@ -63,18 +63,18 @@ pub struct Loss {
     pub chance: u64,
     /// Time without power.
     pub off: Time,
-    /// Cut power again after this many 65536ths of the recovery, for this time.
+    /// A second power loss after this number of 65536ths of the recovery, for this time.
     pub again: Option<(u16, Time)>,
     /// Whether requests arrive before the recovery ends.
     pub is_early: bool,
 }
 
-/// Steps, from a new device on.
+/// Steps, starting with a new device.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sequence {
-    /// Bytes of a block.
+    /// Size of a block in bytes.
     pub block_bytes: usize,
-    /// Writes of zeros all over the device before the first step, without taking time.
+    /// Number of writes of zeros over the whole device before the first step, without simulated time.
     pub preconditioned: u64,
     /// The steps.
     pub steps: Vec<Step>,
@@ -197,7 +197,7 @@ fn read_number(words: &mut SplitWhitespace<'_>) -> Option<u64> {
     words.next()?.parse().ok()
 }
 
-/// Reads `word` if it is next; returns whether it was.
+/// Reads `word` if it is next. Returns whether it was.
 fn read_word(words: &mut SplitWhitespace<'_>, word: &str) -> bool {
     let mut rest = words.clone();
     let is_next = rest.next() == Some(word);

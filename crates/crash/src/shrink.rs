@@ -1,4 +1,4 @@
-//! Shortens the steps that reproduce a violation.
+//! Shortening of the steps that reproduce a violation.
 
 use crate::auditor::Broken;
 use crate::fault::Fault;
@@ -9,10 +9,10 @@ use nacre_kernel::Time;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Default maximum of replays for shortening a sequence.
+/// Default maximum number of replays to shorten a sequence.
 pub(crate) const REPLAYS_MAX: u32 = 4_000;
 
-/// Performs `sequence` on a new device. Errors: a violation by the device.
+/// Performs `sequence` on a new device. Returns an error if the device violates a guarantee.
 pub fn replay(stack: &mut dyn Stack, sequence: &Sequence, fault: Fault, seed: u64) -> Result<(), Broken> {
     let work = AssertUnwindSafe(|| {
         let media = Media::new();
@@ -20,7 +20,7 @@ pub fn replay(stack: &mut dyn Stack, sequence: &Sequence, fault: Fault, seed: u6
         life.lie(fault);
         media.go_wrong(fault.wrong(seed));
         let result = follow(&mut life, sequence);
-        // Injected corruption is not a violation.
+        // Corruption that was injected is not a violation.
         if result.is_err() && life.made().silent_bytes > 0 { Ok(()) } else { result }
     });
     catch_unwind(work).unwrap_or_else(|panic| Err(Broken(failure_of(&*panic))))
@@ -52,7 +52,7 @@ pub(crate) fn failure_of(panic: &(dyn Any + Send)) -> String {
     format!("an assertion of the device fails: {}", text.unwrap_or("it says nothing"))
 }
 
-/// A shorter sequence with a violation, and the violation; none if this one has none.
+/// Returns a shorter sequence with a violation, and the violation; `None` if `sequence` has no violation.
 pub(crate) fn shrink(
     stack: &mut dyn Stack,
     sequence: Sequence,
@@ -81,12 +81,12 @@ struct Search<'a> {
     seed: u64,
     best: Sequence,
     problem: String,
-    /// Remaining replays.
+    /// Number of remaining replays.
     replays: u32,
 }
 
 impl Search<'_> {
-    /// Keeps `sequence` if it has a violation, too.
+    /// Keeps `sequence` if it also has a violation.
     fn take(&mut self, sequence: Sequence) -> bool {
         if self.replays == 0 {
             return false;
@@ -98,7 +98,7 @@ impl Search<'_> {
         true
     }
 
-    /// Removes parts, halves first, single steps last.
+    /// Removes parts of the sequence, starting with halves and ending with single steps.
     fn remove(&mut self) {
         let mut size = self.best.steps.len() / 2;
         while size > 0 {

@@ -1,23 +1,24 @@
-//! Closed forms of the cleaning cost: pages programmed by garbage collection per page drained from the write
-//! buffer.
+//! Closed forms of the cleaning cost: number of pages programmed by garbage collection per page drained from
+//! the write buffer.
 //!
-//! Utilization refers to segments with data, without spare ones.
+//! Utilization refers to segments with data and excludes spare segments.
 
-/// Cost of cleaning segments in which the share `v` of pages is valid.
+/// Cost of cleaning segments in which the fraction `v` of pages is valid.
 pub fn at(v: f64) -> f64 {
     v / (1.0 - v)
 }
 
-/// FIFO cleaning of large segments in large numbers under uniform writes: v = exp(-(1 - v) / u)
+/// Cost of FIFO cleaning of a large number of large segments under uniform writes: v = exp(-(1 - v) / u)
 /// (desnoyers-2012). Greedy cleaning has the same limit.
 pub fn fifo(u: f64) -> f64 {
     fifo_mixed(u, &[(1.0, 1.0)])
 }
 
-/// Like [`fifo`], for several kinds of pages mixed in every segment, each with a share f of the data and a
-/// share r of the writes: c = sum of r / (exp(a) - 1) with a = (1 - v) r / (f u) and v = c / (1 + c).
+/// Like [`fifo`], for several classes of pages mixed in every segment, each with a fraction f of the data and
+/// a fraction r of the writes: c = sum of r / (exp(a) - 1) with a = (1 - v) r / (f u) and v = c / (1 + c).
 pub fn fifo_mixed(u: f64, kinds: &[(f64, f64)]) -> f64 {
-    // Bisection: below the fixed point, the cost of v is below the valid share that the writes leave.
+    // Bisection: below the fixed point, the cost for v is lower than the fraction of valid pages that the
+    // writes leave.
     let (mut low, mut high) = (0.0, u);
     for _ in 0..100 {
         let v = (low + high) / 2.0;

@@ -14,25 +14,27 @@ use nacre_kernel::state;
 use nacre_kernel::{Op, Request, Streams, Time};
 use script::{Script, Seen};
 
-/// Requests of one run.
+/// Number of requests of a run.
 const REQUESTS: u64 = 1_500;
-/// Runs of each kind.
+/// Number of runs of each type.
 const SEEDS: u64 = 3;
 
 /// Panics unless the devices from `build` satisfy the contract of [`Device`]:
 ///
 /// - every request completes once, in time order, not before it was submitted; a canceled request never does;
-/// - `next_event` is never in the past, and never before the time the device was run to, and the device comes
-///   to rest;
+/// - `next_event` is never in the past and never before the time to which the device was run, and the device
+///   becomes idle;
 /// - the spans of a request sum to its latency and name components of the report;
 /// - results do not depend on the steps in which the device is run;
-/// - a device without data, restored from a state saved between any two events, continues like the saved one;
-/// - a read returns data that earlier and concurrent writes allow, if the device carries data;
-/// - after a power loss and recovery it serves requests, and earlier outstanding requests never complete;
+/// - a device without data that is restored from a state saved between any two events continues like the
+///   saved device;
+/// - if the device stores data, a read returns data that is consistent with earlier and concurrent writes;
+/// - after a power loss and recovery, the device serves requests, and earlier outstanding requests never
+///   complete;
 /// - resources are busy for at most the elapsed time, and a restarted ledger is empty;
-/// - the last block is served, and a damaged state is rejected or restored without a panic.
+/// - the last block can be accessed, and a damaged state is rejected or restored without a panic.
 ///
-/// `pause` is the longest time between two requests. Shorter pauses make longer queues.
+/// `pause` is the maximum time between two requests. Shorter pauses cause longer queues.
 pub fn conformance(pause: Time, mut build: impl FnMut() -> Box<dyn Device>) {
     for seed in 0..SEEDS {
         let whole = run(&mut *build(), seed, pause, 1);
@@ -48,7 +50,7 @@ pub fn conformance(pause: Time, mut build: impl FnMut() -> Box<dyn Device>) {
     the_last_block_is_served(&mut *build());
 }
 
-/// An open loop on a new device, run in up to `steps` steps between two requests.
+/// Runs an open loop on a new device, with up to `steps` calls of `run` between two requests.
 fn run(device: &mut dyn Device, seed: u64, pause: Time, steps: u64) -> Seen {
     let mut script = Script::new(device, seed);
     let mut cuts = Streams::new(seed).stream("steps");
@@ -80,7 +82,7 @@ fn finish(mut script: Script, device: &mut dyn Device) -> Seen {
     script.seen(report)
 }
 
-/// Sixteen requests are outstanding: each completion is followed by the next request at the same instant.
+/// Sixteen requests are outstanding. Each completion is immediately followed by the next request.
 fn a_closed_loop_completes(device: &mut dyn Device, seed: u64) {
     let mut script = Script::new(device, seed);
     (0..16).for_each(|_| script.submit(device));
@@ -110,7 +112,7 @@ fn a_restored_device_continues(build: &mut dyn FnMut() -> Box<dyn Device>, seed:
             script.run(&mut *device, at);
             script.submit(&mut *device);
         }
-        // Between two events, with requests outstanding.
+        // This is between two events, with requests outstanding.
         for _ in 0..random.below(4) {
             let next = device.next_event();
             if next < Time::MAX {
@@ -160,7 +162,7 @@ fn it_serves_after_power_losses(device: &mut dyn Device, seed: u64, pause: Time)
             script.run(device, at);
             script.submit(device);
         }
-        // At an event, or between two.
+        // The time is that of an event, or between two events.
         let next = device.next_event();
         let at = if next < Time::MAX && random.chance(0.5) { next } else { script.next_arrival(pause) };
         script.run(device, at);
@@ -168,7 +170,7 @@ fn it_serves_after_power_losses(device: &mut dyn Device, seed: u64, pause: Time)
         script.power_failed();
         let mut recovery = device.recover(at);
         if random.chance(0.3) {
-            // During the recovery.
+            // The time is during the recovery.
             let until = at + Time::from_ps(random.below((recovery.done - at).as_ps() + 1));
             script.run(device, until);
             device.power_fail(until, &mut random);

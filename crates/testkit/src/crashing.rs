@@ -1,4 +1,4 @@
-//! Power-loss tests of devices with data.
+//! Power-loss tests of devices that store data.
 
 use crate::workbench::Workbench;
 use nacre_crash::{Media, Options, Report, Stack, crash};
@@ -6,7 +6,7 @@ use nacre_kernel::event::{Completions, Device, Payload, RequestId};
 use nacre_kernel::{ComponentReport, Op, Request, Streams, Time};
 use std::ops::ControlFlow;
 
-/// A device with data that a text describes.
+/// A device with data, described by a text.
 #[derive(Debug)]
 pub struct Described<'a> {
     workbench: Workbench,
@@ -14,7 +14,7 @@ pub struct Described<'a> {
 }
 
 impl<'a> Described<'a> {
-    /// The device described by the content of a TOML table.
+    /// Creates the device that the content of a TOML table describes.
     pub fn new(workbench: Workbench, toml: &'a str) -> Described<'a> {
         Described { workbench, toml }
     }
@@ -27,19 +27,21 @@ impl Stack for Described<'_> {
     }
 }
 
-/// Panics unless the device described by `toml` holds its durability guarantees. Reads return the last write.
-/// After each of `points` power losses, some of them during recovery or before a completion, the guarantees
-/// allow the content of every block. The device is saved and restored in between. Returns the report.
+/// Panics unless the device that `toml` describes holds its durability guarantees. Reads must return the last
+/// write. After each of `points` power losses, some of which are during recovery or before a completion, the
+/// content of every block must be allowed by the guarantees. The device is saved and restored in between.
+/// Returns the report.
 pub fn keeps_its_bytes(workbench: Workbench, toml: &str, points: u64) -> Report {
     let name = toml.lines().next().unwrap_or_default();
     keeps(&mut Described::new(workbench, toml), name, points, 1)
 }
 
-/// Outstanding requests at the power losses of [`charges_what_it_did`], before some of them complete.
+/// Number of outstanding requests at the power losses of [`charges_what_it_did`], before some of them
+/// complete.
 const OUTSTANDING: u32 = 300;
 
-/// Panics if the device described by `toml` charges work that a power loss cut off: after power losses with
-/// hundreds of outstanding requests, no resource may be busy for longer than the elapsed time.
+/// Panics if the device that `toml` describes charges work that a power loss interrupted. After power losses
+/// with hundreds of outstanding requests, no resource may be busy for longer than the elapsed time.
 pub fn charges_what_it_did(workbench: Workbench, toml: &str) {
     let (mut workbench, mut random) = (workbench.with_bytes(), Streams::new(1).stream("requests"));
     for completing in [0, 3, 30, 150] {
@@ -62,7 +64,7 @@ pub fn charges_what_it_did(workbench: Workbench, toml: &str) {
                 completed += completions.len();
                 last = completions.iter().last().expect("300 requests complete").at;
             }
-            // Between two events.
+            // The power loss is between two events.
             let next = device.next_event().max(last);
             let at = Time::from_ps(u64::midpoint(last.as_ps(), next.as_ps()));
             device.run(at, &mut Completions::new());

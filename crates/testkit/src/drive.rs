@@ -7,18 +7,18 @@ use nacre_kernel::{Activity, Random, Request, Span, Status, Time};
 /// Results of a driver.
 #[derive(Clone, Debug, Default)]
 pub struct Seen {
-    /// Latency of every request.
+    /// Latency distribution of all requests.
     pub latency: LatencyHistogram,
-    /// Time that requests spent waiting on their critical path.
+    /// Total time that requests waited on their critical path.
     pub queued: Time,
-    /// Requests that ended with a media error.
+    /// Number of requests that ended with a media error.
     pub errors: u64,
-    /// Completion of the last request.
+    /// Completion time of the last request.
     pub end: Time,
 }
 
 impl Seen {
-    /// Completed requests.
+    /// Number of completed requests.
     pub fn count(&self) -> u64 {
         self.latency.count()
     }
@@ -54,10 +54,10 @@ impl Seen {
     }
 }
 
-/// Sends `requests` at their arrival times, which never decrease.
+/// Submits `requests` at their arrival times, which must not decrease.
 ///
 /// # Panics
-/// If a request is lost, or its spans do not sum to its latency.
+/// Panics if a request is lost, or if its spans do not sum to its latency.
 pub fn open_loop(device: &mut dyn Device, requests: impl IntoIterator<Item = Request>) -> Seen {
     let (mut seen, mut completions, mut arrivals) = (Seen::default(), Completions::new(), Vec::new());
     let mut run = |device: &mut dyn Device, until, seen: &mut Seen, arrivals: &[Time]| loop {
@@ -81,11 +81,11 @@ pub fn open_loop(device: &mut dyn Device, requests: impl IntoIterator<Item = Req
     seen
 }
 
-/// Keeps `depth` requests outstanding at `device` until `count` are done. `next` returns the request with a
-/// given number; its arrival is overwritten.
+/// Keeps `depth` requests outstanding at `device` until `count` have completed. `next` returns the request
+/// with a given number. Its arrival is overwritten.
 ///
 /// # Panics
-/// If a request is lost, or its spans do not sum to its latency.
+/// Panics if a request is lost, or if its spans do not sum to its latency.
 pub fn closed_loop(
     device: &mut dyn Device,
     depth: u32,
@@ -118,7 +118,7 @@ pub fn closed_loop(
     seen
 }
 
-/// The arrival times of a Poisson process with `rate` arrivals per second.
+/// Arrival times of a Poisson process with `rate` arrivals per second.
 pub fn poisson(mut random: Random, rate: f64) -> impl Iterator<Item = Time> {
     let mut now = 0.0;
     std::iter::repeat_with(move || {

@@ -1,9 +1,9 @@
-//! A host for tests of devices, which submits requests at any time.
+//! A host for tests of devices that can submit requests at any time.
 
 use nacre_kernel::event::{Completions, Device, Payload, RequestId};
 use nacre_kernel::{ComponentReport, Request, Span, Status, Time};
 
-/// How a request completed.
+/// Completion of a request.
 #[derive(Clone, Debug)]
 pub struct Done {
     /// Completion time.
@@ -16,24 +16,24 @@ pub struct Done {
     pub spans: Vec<Span>,
 }
 
-/// A host that submits requests at any time.
+/// A host that can submit requests at any time.
 pub struct Host {
     /// The device.
     pub device: Box<dyn Device>,
     /// Time to which the device was run.
     pub now: Time,
     submitted: Vec<Time>,
-    /// Completion of each request, by number; `None` for outstanding ones.
+    /// Completion of each request, indexed by number; `None` for outstanding requests.
     pub done: Vec<Option<Done>>,
 }
 
 impl Host {
-    /// A host of the unused `device`.
+    /// Creates a host for the unused `device`.
     pub fn new(device: Box<dyn Device>) -> Host {
         Host { device, now: Time::ZERO, submitted: Vec::new(), done: Vec::new() }
     }
 
-    /// Submits a request at `now`; returns its number.
+    /// Submits a request at `now` and returns its number.
     pub fn submit(&mut self, now: Time, request: Request) -> usize {
         self.submit_with(now, request, Payload::NONE)
     }
@@ -55,7 +55,7 @@ impl Host {
         self.now = until;
     }
 
-    /// Runs the device to `until`, or to the next completions before that. Returns whether requests
+    /// Runs the device to `until`, or to the next completions before that time. Returns whether requests
     /// completed.
     pub fn step(&mut self, until: Time) -> bool {
         let mut completions = Completions::new();
@@ -79,13 +79,14 @@ impl Host {
         self.done[number].clone().expect("it has completed")
     }
 
-    /// The latency of a request submitted at `now`. Nothing is submitted before it has completed.
+    /// Returns the latency of a request submitted at `now`. No other request is submitted before it has
+    /// completed.
     pub fn latency(&mut self, now: Time, request: Request) -> Time {
         let number = self.submit(now, request);
         self.wait(number).latency
     }
 
-    /// Runs the device until it is at rest.
+    /// Runs the device until it is idle.
     pub fn rest(&mut self) {
         while self.device.next_event() < Time::MAX {
             let at = self.device.next_event();
@@ -94,34 +95,34 @@ impl Host {
         }
     }
 
-    /// The counter called `name`.
+    /// Value of the counter called `name`.
     pub fn count(&self, name: &str) -> u64 {
         counter(&self.report(), name)
     }
 
-    /// Report of the device over one second.
+    /// Report of the device for one second.
     pub fn report(&self) -> ComponentReport {
         self.device.report(Time::from_s(1))
     }
 
-    /// Panics if the accounting of the device does not balance.
+    /// Panics if the accounting of the device is inconsistent.
     pub fn check(&self) {
         self.device.check_invariants();
     }
 }
 
-/// The counter called `name`.
+/// Value of the counter called `name`.
 pub fn counter(report: &ComponentReport, name: &str) -> u64 {
     let found = report.counters.iter().find(|(counter, _)| *counter == name);
     found.unwrap_or_else(|| panic!("no counter {name}")).1
 }
 
 impl Host {
-    /// Runs the device to `now`, submits a request with its data, and waits. Returns completion time, status,
-    /// and the data of a read.
+    /// Runs the device to `now`, submits a request with its data, and waits. Returns the completion time, the
+    /// status, and the data of a read.
     pub fn ask(&mut self, now: Time, request: Request, data: Payload) -> (Time, Status, Payload) {
         self.run(now);
-        // A number that no other request has.
+        // No other request has this number.
         let id = RequestId(u32::MAX);
         self.device.submit(now, id, &request, data);
         let mut completions = Completions::new();

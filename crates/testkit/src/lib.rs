@@ -38,7 +38,7 @@ pub use restoring::{restores, what_is_damaged_is_refused};
 pub use visits::visits;
 pub use workbench::Workbench;
 
-/// Panics unless `found` lies within a share `tolerance` of `expected`.
+/// Panics unless `found` differs from `expected` by at most the fraction `tolerance`.
 #[track_caller]
 pub fn assert_close(what: &str, found: f64, expected: f64, tolerance: f64) {
     let error = (found - expected).abs() / expected.abs();

@@ -1,4 +1,4 @@
-//! Bugs planted into a device, to show that the test suites find them.
+//! Bugs that are planted into a device to show that the test suites find them.
 
 use nacre_kernel::event::{
     Agenda, Completions, Device, Endurance, Payload, Preconditioning, RequestId, Slab, ZoneCommands, Zones,
@@ -13,24 +13,24 @@ use std::cell::RefCell;
 /// A bug.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Bug {
-    /// A write is acknowledged when it arrives.
+    /// A write is acknowledged at its arrival.
     AcknowledgedEarly,
     /// A flush completes without reaching the device.
     FlushIgnored,
-    /// It reports an atomic unit of 4 KiB.
+    /// The device reports an atomic unit of 4 KiB.
     AtomicUnitOverstated,
-    /// It saves the state of the previous save.
+    /// A save returns the state of the previous save.
     RestoresOldState,
     /// Every eleventh read returns the next block.
     MappingOffByOne,
-    /// A restored device has forgotten its programs and erases, or its counts if it does not wear. Reports
-    /// before and after the restart show it.
+    /// A restored device has lost its programs and erases, or its counters if it does not wear. Reports
+    /// before and after the restart reveal this.
     WearForgotten,
     /// Recovery reports no lost bytes.
     LossHidden,
     /// Recovery does not report pages that an interrupted program damaged.
     DamageHidden,
-    /// It reports that every write is durable from its acknowledgement.
+    /// The device reports that every write is durable from its acknowledgement.
     PersistenceOverstated,
     /// A write that the worn-out medium rejected is acknowledged.
     RefusalHidden,
@@ -40,7 +40,7 @@ pub enum Bug {
     CommitIgnored,
     /// A recovery never ends.
     NeverReady,
-    /// After an interrupted recovery, the next one overwrites the last write with zeros.
+    /// After an interrupted recovery, the next recovery overwrites the last write with zeros.
     SecondRecoveryZeroes,
     /// Every eleventh read fails although no data is lost.
     SpuriousError,
@@ -73,13 +73,14 @@ pub struct Planted {
     bug: Bug,
     reads: u64,
     before: RefCell<Option<Vec<u8>>>,
-    /// Address and size of the last write, and the end of a recovery that may be in progress.
+    /// Address and size of the last write.
     written: (u64, u32),
+    /// End of the latest recovery, which may be in progress.
     ready: Time,
-    /// Whether it was restored and reports the wear of a new device.
+    /// Whether the device was restored and reports the wear of a new device.
     forgets_wear: bool,
-    /// Requests at the device below, by their number there; `None` if the submitter does not wait for the
-    /// completion.
+    /// Requests to the device below, indexed by their number there; `None` if the submitter does not wait for
+    /// the completion.
     asked: Slab<Option<Asked>>,
     /// Requests that complete without reaching the device below.
     early: Agenda<RequestId>,
@@ -91,7 +92,7 @@ pub struct Planted {
 struct Asked {
     id: RequestId,
     op: Op,
-    /// Whether it fails spuriously.
+    /// Whether the request fails without a reason.
     fails: bool,
 }
 
@@ -349,7 +350,7 @@ impl Planted {
 
 impl Transactions for Planted {
     fn begin(&mut self, now: Time) -> Result<Completion, Refused> {
-        // An ignored commit is performed now.
+        // An ignored commit is performed at this point.
         if self.bug == Bug::CommitIgnored && self.inner().is_open() {
             self.inner().commit(now)?;
         }

@@ -2,7 +2,7 @@
 
 use nacre_kernel::{Activity, ComponentId, ComponentReport, Resource, Time};
 
-/// An empty report of a component, for tests to fill in.
+/// Creates an empty report of a component, for tests to complete.
 pub fn empty_report(id: u8, kind: &'static str, path: &str) -> ComponentReport {
     ComponentReport {
         id: ComponentId(id),
@@ -23,12 +23,12 @@ pub fn empty_report(id: u8, kind: &'static str, path: &str) -> ComponentReport {
     }
 }
 
-/// The components in `report`.
+/// Numbers of the components in `report`.
 pub(crate) fn components(report: &ComponentReport) -> Vec<ComponentId> {
     std::iter::once(report.id).chain(report.children.iter().flat_map(components)).collect()
 }
 
-/// Panics if a resource is busy for longer than the time of its servers, or if there is energy without an
+/// Panics if a resource is busy for longer than its servers were available, or if there is energy without an
 /// energy model.
 pub(crate) fn the_ledger_fits(report: &ComponentReport, elapsed: Time) {
     let path = &report.path;
@@ -49,7 +49,7 @@ pub(crate) fn the_ledger_fits(report: &ComponentReport, elapsed: Time) {
     report.children.iter().for_each(|child| the_ledger_fits(child, elapsed));
 }
 
-/// Panics unless all counts and charges are zero.
+/// Panics unless all counters and charges are zero.
 pub(crate) fn assert_forgotten(report: &ComponentReport) {
     for Resource { name, ledger, .. } in &report.resources {
         assert!(ledger.total_busy_s() == 0.0, "{}: busy time of {name} outlived the restart", report.path);

@@ -2,12 +2,12 @@
 
 use nacre_kernel::{Op, Random, Request, Time, Zone};
 
-/// Address range used on a device without a size limit.
+/// Size of the address range used on a device without a capacity limit, in bytes.
 pub(crate) const UNLIMITED_BYTES: u64 = 1 << 30;
-/// Alignment of requests.
+/// Alignment of requests in bytes.
 pub(crate) const BLOCK: u64 = 4096;
 
-/// A random request to a device of `size` bytes.
+/// Returns a random request to a device of `size` bytes.
 pub(crate) fn any_request(random: &mut Random, size: u64, arrival: Time) -> Request {
     let op = match random.below(20) {
         0 => Op::Flush,
@@ -22,8 +22,8 @@ pub(crate) fn any_request(random: &mut Random, size: u64, arrival: Time) -> Requ
     Request { arrival, address: first * BLOCK, bytes, volume: 0, op }
 }
 
-/// Adapts `request` so that a zoned device mostly accepts it: writes go to the write pointer of `zone`, and
-/// zones are reset and finished.
+/// Adapts `request` so that a zoned device usually accepts it. Writes start at the write pointer of `zone`,
+/// and zones are reset and finished.
 pub(crate) fn in_zone(random: &mut Random, request: Request, zone: Option<Zone>) -> Request {
     let Some(zone) = zone else { return request };
     let to = |op, address, end: u64| Request { op, address, bytes: (end - address) as u32, ..request };

@@ -6,8 +6,8 @@ use nacre_kernel::state::{self, State};
 /// Number of positions at which a state is truncated, and at which it is damaged.
 const DAMAGES: u64 = 12;
 
-/// Panics unless the state of `saved` can be restored into `other`, which was built like it, and is then
-/// equal.
+/// Panics unless the state of `saved` can be restored into `other`, which was built with the same
+/// configuration, and both states are then equal.
 pub fn restores<T: State + ?Sized>(saved: &T, other: &mut T) {
     let bytes = state::saved(saved).expect("it can be saved");
     state::restored(other, &bytes).unwrap_or_else(|error| panic!("its own state is refused: {error}"));
@@ -24,7 +24,7 @@ pub fn what_is_damaged_is_refused<T: State + ?Sized>(
         let length = random.below(bytes.len() as u64) as usize;
         let cut = state::restored(&mut *build(), &bytes[..length]);
         assert!(cut.is_err(), "{length} of {} bytes were taken for a state", bytes.len());
-        // Without a checksum, a damaged number may be another number.
+        // Without a checksum, a damaged number may be another valid number.
         let mut damaged = bytes.to_vec();
         damaged[length] ^= 1 << random.below(8);
         let _ = state::restored(&mut *build(), &damaged);

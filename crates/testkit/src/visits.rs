@@ -4,11 +4,11 @@ use crate::oracle::{Load, Visit};
 use nacre_kernel::event::{Completions, Device, Payload, RequestId};
 use nacre_kernel::{Request, Time};
 
-/// Serves `requests` on `device` as `load` sends them. Returns arrival and completion of each, in the order
-/// of the list.
+/// Serves `requests` on `device` in the order and at the times that `load` determines. Returns arrival and
+/// completion of each request in list order.
 ///
 /// # Panics
-/// If a request is lost, or its spans do not sum to its latency.
+/// Panics if a request is lost, or if its spans do not sum to its latency.
 #[must_use]
 pub fn visits(device: &mut dyn Device, requests: &[Request], load: Load<'_>) -> Vec<Visit> {
     let mut driver =
@@ -51,7 +51,7 @@ impl Driver {
         device.submit(now, RequestId(number as u32), request, Payload::NONE);
     }
 
-    /// Runs to the next completions before `until`; returns their number.
+    /// Runs to the next completions before `until`. Returns the number of completions.
     fn run(&mut self, device: &mut dyn Device, until: Time) -> usize {
         self.completions.clear();
         device.run(until, &mut self.completions);

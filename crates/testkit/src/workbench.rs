@@ -1,4 +1,4 @@
-//! Builds devices for tests, like a scenario.
+//! Construction of devices for tests, as in a scenario.
 
 use nacre_config::{
     Configuration, Descriptor, ErrorCode, Families, Family, Node, Problem, Problems, Reader, Slot, Table,
@@ -9,12 +9,12 @@ use nacre_kernel::{Bytes, ComponentId, Random, Streams, event::Device};
 use nacre_media::store::{Layout, Pages};
 use std::any::Any;
 
-/// The rooms available to the tests of a crate.
+/// Components that are available to the tests of a crate.
 #[derive(Clone, Copy)]
 pub struct Rooms {
     /// Tables of devices.
     pub devices: &'static [&'static Table<DeviceFamily>],
-    /// The rooms of every other family, by its name.
+    /// Components of every other family, given its name.
     pub others: fn(&str) -> Vec<&'static Descriptor>,
 }
 
@@ -43,26 +43,26 @@ impl Families for Rooms {
     }
 }
 
-/// A builder with one seed and a few files.
+/// A builder with one random seed and a few files.
 #[derive(Debug)]
 pub struct Workbench {
     rooms: Rooms,
     streams: Streams,
     files: Vec<(&'static str, String)>,
     components: u8,
-    /// Data of the devices; `None` without data.
+    /// Data of the devices; `None` if they do not store data.
     media: Option<Media>,
 }
 
-/// The document around the device under test.
+/// A document that contains the device under test.
 #[derive(Debug, Configuration)]
 struct Document {
-    /// The device.
+    /// Device under test.
     device: Slot<DeviceFamily>,
 }
 
 impl Workbench {
-    /// A builder with `rooms`, for simulations without data.
+    /// Creates a builder with `rooms` for simulations without data.
     pub fn new(rooms: Rooms, seed: u64) -> Workbench {
         Workbench { rooms, streams: Streams::new(seed), files: Vec::new(), components: 0, media: None }
     }
@@ -73,24 +73,25 @@ impl Workbench {
         self
     }
 
-    /// Builds devices with data from now on. The next device has empty stores.
+    /// Makes later devices store data. The next device has empty stores.
     pub fn with_bytes(mut self) -> Workbench {
         self.use_bytes(&Media::new());
         self
     }
 
-    /// The next device has the stores of `media`.
+    /// Makes the next device use the stores of `media`.
     pub fn use_bytes(&mut self, media: &Media) {
         (self.media, self.components) = (Some(media.clone()), 0);
     }
 
-    /// The next device has the stores of the previous one, as if another process opened the same image.
+    /// Makes the next device use the stores of the previous device, like another process that opens the same
+    /// image.
     pub fn again(&mut self) {
         self.components = 0;
         self.media.iter().for_each(Media::again);
     }
 
-    /// Reads a configuration from TOML.
+    /// Reads a configuration from a TOML text.
     pub fn read<C: Configuration>(&self, toml: &str) -> Result<C, Problems> {
         let node = Node::parse_toml(toml, "test.toml")?;
         let mut reader = Reader::new(&self.rooms);
@@ -99,7 +100,7 @@ impl Workbench {
         Ok(document.expect("no problem was reported"))
     }
 
-    /// The settings of a catalog entry as the content of the table `device`.
+    /// Returns the settings of a catalog entry as the content of the table `device`.
     pub fn cataloged(entry: &str) -> String {
         entry.lines().filter(|line| !line.starts_with("summary")).fold(String::new(), |text, line| match line
             .strip_prefix('[')
@@ -109,12 +110,12 @@ impl Workbench {
         })
     }
 
-    /// The slot described by the content of a TOML table.
+    /// Returns the slot that the content of a TOML table describes.
     pub fn slot(&self, toml: &str) -> Result<Slot<DeviceFamily>, Problems> {
         Ok(self.read::<Document>(&format!("[device]\n{toml}"))?.device)
     }
 
-    /// Builds the device described by the content of a TOML table.
+    /// Builds the device that the content of a TOML table describes.
     pub fn build(&mut self, toml: &str) -> Result<Box<dyn Device>, Problems> {
         let slot = self.slot(toml)?;
         self.device(&slot)

@@ -6,11 +6,12 @@ use nacre_kernel::{Recovery, Time};
 use std::collections::BTreeSet;
 
 impl Auditor {
-    /// Checks the content after a power failure at `at`. `found` is the data of all [`Auditor::known`] blocks
-    /// except `unread` ones, which the device reported as lost; `recovery` reports whether acknowledged data
+    /// Checks the content after a power loss at `at`. `found` is the data of all [`Auditor::known`] blocks
+    /// except `unread` blocks, which the device reported as lost. `recovery` tells whether acknowledged data
     /// was lost. Damaged pages may read as zeros.
     ///
-    /// Errors: a block has no allowed version, or an acknowledged write was lost without a report.
+    /// Returns an error if a block has no allowed version, or if an acknowledged write was lost without a
+    /// report.
     pub fn check_loss(
         &self,
         at: Time,
@@ -77,9 +78,9 @@ impl Auditor {
         Ok(audit)
     }
 
-    /// Whether every word was written at all: if data moves between devices and one of them reports that it
-    /// lost acknowledged data, a moved block may have the earlier content of its new location, possibly
-    /// another block's.
+    /// Whether every word of `found` was written at some time. If data moves between devices and one of them
+    /// reports that it lost acknowledged data, a moved block may have the earlier content of its new
+    /// location, which may be that of another block.
     fn was_elsewhere(&self, found: &[u8]) -> bool {
         Content::all_were_written(found, self.writes)
     }
@@ -88,7 +89,8 @@ impl Auditor {
         self.atomic_unit >= self.block_bytes as u64
     }
 
-    /// Errors: adjacent blocks in one atomic unit, written by one request, are old and new.
+    /// Returns an error if adjacent blocks in one atomic unit that were written by one request are partly old
+    /// and partly new.
     fn check_units(&self, found: &[u8], unread: &BTreeSet<u64>) -> Result<(), Broken> {
         let size = self.block_bytes as u64;
         if self.atomic_unit <= size {
@@ -102,8 +104,8 @@ impl Auditor {
                 && other * size / self.atomic_unit == number * size / self.atomic_unit
                 && let (Some(is), Some(was)) = (is, was)
             {
-                // Indices count from the base, 0. A later write, or one outstanding together with this one,
-                // proves nothing.
+                // Indices count from the base, which is 0. A later write, or a write that was outstanding at
+                // the same time, proves nothing.
                 for (index, version) in block.versions.iter().enumerate() {
                     let same = |own: &Version| own.began == version.began;
                     if version.kind == Kind::Write
@@ -125,7 +127,7 @@ impl Auditor {
         Ok(())
     }
 
-    /// Errors: a transaction whose commit was in progress is only partly present.
+    /// Returns an error if a transaction whose commit was in progress is only partly present.
     fn check_commit(&self, at: Time, found: &[u8], unread: &BTreeSet<u64>) -> Result<(), Broken> {
         let Some(Commit { transaction, .. }) = self.committed.filter(|commit| commit.done > at) else {
             return Ok(());
@@ -151,14 +153,13 @@ impl Auditor {
 }
 
 impl Block {
-    /// Whether the content at this index, counted from the base, was overwritten by a write submitted at
-    /// `began`.
+    /// Whether a write submitted at `began` overwrote the content at this index, which counts from the base.
     fn is_older(&self, position: usize, began: Moment) -> bool {
         position == 0 || self.versions[position - 1].ended < began
     }
 
-    /// Index of the content in `found`: 0 is the base, versions count from 1; `None` if there are several, or
-    /// none.
+    /// Index of the content in `found`: 0 is the base, and versions count from 1. `None` if there are several
+    /// matches, or none.
     fn only(&self, found: &[u8]) -> Option<usize> {
         let contents =
             std::iter::once(&self.base).chain(self.versions.iter().map(|version| &version.content));
@@ -168,7 +169,7 @@ impl Block {
     }
 }
 
-/// Whether every byte of `found` is from one of these.
+/// Whether every byte of `found` is from one of these contents.
 pub(super) fn is_torn<'a>(
     found: &[u8],
     before: impl Iterator<Item = &'a Content>,

@@ -1,4 +1,5 @@
-//! The auditor: possible contents of each byte of a device, from writes, completions, flushes, and commits.
+//! The auditor: possible contents of each byte of a device, derived from writes, completions, flushes, and
+//! commits.
 
 mod loss;
 #[cfg(test)]
@@ -9,77 +10,80 @@ use loss::is_torn;
 use nacre_kernel::{Persistence, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Possible contents of a device, block by block. Every write fills a block with unique bytes, so that lost,
+/// Possible contents of each block of a device. Every write fills a block with unique bytes, so that lost,
 /// torn, or mixed data is detected.
 ///
-/// Requests overlap in time. A write overwrites another one only if it was submitted after the other had
-/// completed; if both were outstanding together, either may be the last.
+/// Requests overlap in time. A write overwrites another write only if it was submitted after the completion
+/// of the other. If both were outstanding at the same time, either may take effect last.
 #[derive(Clone, Debug)]
 pub struct Auditor {
     block_bytes: usize,
-    /// Bytes that a power loss leaves completely old or completely new.
+    /// Size in bytes of the unit that a power loss leaves completely old or completely new.
     atomic_unit: u64,
     persistence: Persistence,
     /// Whether losses reported by recovery are allowed.
     forgives: bool,
     blocks: BTreeMap<u64, Block>,
     writes: u32,
-    /// Logical time of submissions and completions, which orders simultaneous ones.
+    /// Logical time of submissions and completions, which orders simultaneous events.
     moment: Moment,
-    /// The open transaction, and the last committed one.
+    /// Number of transactions so far.
     transactions: u32,
+    /// Whether a transaction is open.
     is_open: bool,
+    /// The last committed transaction.
     committed: Option<Commit>,
 }
 
-/// The number of a submission or a completion.
+/// Sequence number of a submission or a completion.
 pub type Moment = u64;
 
-/// Never: it has not completed.
+/// Completion time of a request that has not completed.
 const NEVER: Moment = Moment::MAX;
 
 #[derive(Clone, Debug)]
 struct Block {
-    /// Content before `base`. Kept if reported losses are allowed: recovery itself may have written `base`
-    /// under stored energy only, and the next power loss drops it.
+    /// Content before `base`. It is kept if reported losses are allowed: recovery may have written `base`
+    /// with only stored energy as protection, so the next power loss may drop it.
     earlier: Vec<Content>,
     /// Content before `versions`.
     base: Content,
-    /// In submission order.
+    /// Versions in submission order.
     versions: Vec<Version>,
 }
 
-/// One write or trim of a block.
+/// A write or trim of a block.
 #[derive(Clone, Debug)]
 struct Version {
     content: Content,
     write: u32,
     kind: Kind,
-    /// Time of submission.
+    /// Logical time of submission.
     began: Moment,
-    /// Time of completion, or of the power loss that interrupted it.
+    /// Logical time of completion, or of the power loss that interrupted the request.
     ended: Moment,
     acknowledged: Time,
-    /// Time from which the device guarantees that it survives.
+    /// Time from which the device guarantees that the version survives.
     safe: Time,
-    /// Pages that the device counted as lost when a flush guaranteed it.
+    /// Number of pages that the device counted as lost when a flush guaranteed the version.
     lost_before: u64,
-    /// Whether its flush failed, or it was reported as lost: later flushes do not guarantee it.
+    /// Whether the flush of the version failed, or the version was reported as lost. Later flushes do not
+    /// guarantee such a version.
     is_given_up: bool,
-    /// Its transaction; 0 is none.
+    /// Number of the transaction; 0 means none.
     transaction: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// An outstanding write: present, absent, or partial.
+    /// An outstanding write, which may be present, absent, or partial.
     Write,
-    /// May leave the old content.
+    /// A trim, which may leave the old content.
     Trim,
-    /// A rejected write: present, absent, or partial.
+    /// A rejected write, which may be present, absent, or partial.
     Refused,
-    /// A write possibly lost at a power loss, in a block that was then unreadable: present, absent, or
-    /// partial.
+    /// A write that may have been lost at a power loss, in a block that was then unreadable. It may be
+    /// present, absent, or partial.
     Doubtful,
 }
 
@@ -92,20 +96,20 @@ struct Commit {
 /// Result of an audit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Audit {
-    /// Blocks without their latest write.
+    /// Number of blocks without their latest write.
     pub behind: u64,
-    /// Blocks among them that lost an acknowledged write.
+    /// Number of these blocks that lost an acknowledged write.
     pub lost: u64,
-    /// Blocks with parts of several writes.
+    /// Number of blocks with parts of several writes.
     pub torn: u64,
 }
 
-/// Data that a device returned although it may not.
+/// Violation: description of data that a device returned but must not return.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Broken(pub String);
 
 impl Auditor {
-    /// An auditor of unwritten blocks of `block_bytes` on a device with these guarantees.
+    /// Creates an auditor of unwritten blocks of `block_bytes` on a device with these guarantees.
     pub fn new(block_bytes: usize, atomic_unit: u32, persistence: Persistence) -> Auditor {
         Auditor {
             block_bytes,
@@ -121,17 +125,17 @@ impl Auditor {
         }
     }
 
-    /// From the first write, losses that recovery reports are allowed, despite guarantees.
+    /// Allows losses that recovery reports, despite guarantees. Must be called before the first write.
     pub fn forgive(&mut self) {
         self.forgives = true;
     }
 
-    /// Bytes of a block.
+    /// Size of a block in bytes.
     pub fn block_bytes(&self) -> usize {
         self.block_bytes
     }
 
-    /// The blocks that were written or trimmed, in order.
+    /// Blocks that were written or trimmed, in ascending order.
     pub fn known(&self) -> impl Iterator<Item = u64> + '_ {
         self.blocks.keys().copied()
     }
@@ -142,7 +146,8 @@ impl Auditor {
         self.moment
     }
 
-    /// Submits a write of `count` blocks from `first`, with its data stored in `into`; returns its time.
+    /// Records the submission of a write of `count` blocks from `first`, and stores its data in `into`.
+    /// Returns the logical time.
     pub fn writes(&mut self, first: u64, count: u64, into: &mut Vec<u8>) -> Moment {
         self.writes += 1;
         into.clear();
@@ -153,7 +158,7 @@ impl Auditor {
         self.push(first, count, Kind::Write)
     }
 
-    /// Submits a trim of `count` blocks from `first`; returns its time.
+    /// Records the submission of a trim of `count` blocks from `first`. Returns the logical time.
     pub fn trims(&mut self, first: u64, count: u64) -> Moment {
         self.push(first, count, Kind::Trim)
     }
@@ -180,7 +185,7 @@ impl Auditor {
         began
     }
 
-    /// Completes the write or trim submitted at `began`, at `at`.
+    /// Records that the write or trim submitted at `began` completed at `at`.
     pub fn done(&mut self, began: Moment, (first, count): (u64, u64), at: Time) {
         let (needs_flush, ended) = (self.persistence.needs_flush(), self.moment());
         for version in self.versions_of(began, first, count) {
@@ -191,7 +196,7 @@ impl Auditor {
         }
     }
 
-    /// Notes that the write submitted at `began` was rejected.
+    /// Records that the write submitted at `began` was rejected.
     pub fn refused(&mut self, began: Moment, (first, count): (u64, u64)) {
         let ended = self.moment();
         for version in self.versions_of(began, first, count) {
@@ -204,8 +209,8 @@ impl Auditor {
         blocks.filter_map(move |(_, block)| block.versions.iter_mut().find(|version| version.began == began))
     }
 
-    /// Notes a flush submitted at `asked` (logical time `began`) and completed at `done`; the device then
-    /// counted this many `lost_pages`.
+    /// Records a flush that was submitted at `asked` (logical time `began`) and completed at `done`, when the
+    /// device counted `lost_pages` lost pages.
     pub fn flushed(&mut self, (began, asked): (Moment, Time), done: Time, lost_pages: u64) {
         let open = if self.is_open { self.transactions } else { u32::MAX };
         let versions = self.blocks.values_mut().flat_map(|block| &mut block.versions);
@@ -223,7 +228,7 @@ impl Auditor {
         }
     }
 
-    /// A flush failed: later flushes guarantee nothing about earlier requests.
+    /// Records a failed flush. Later flushes do not guarantee earlier requests.
     pub fn flush_failed(&mut self) {
         let open = if self.is_open { self.transactions } else { u32::MAX };
         let versions = self.blocks.values_mut().flat_map(|block| &mut block.versions);
@@ -231,12 +236,12 @@ impl Auditor {
         waiting.for_each(|version| version.is_given_up = true);
     }
 
-    /// Opens a transaction. Nothing is outstanding now or at its end.
+    /// Records the start of a transaction. No request may be outstanding now or at its end.
     pub fn began(&mut self) {
         (self.transactions, self.is_open) = (self.transactions + 1, true);
     }
 
-    /// Commits the open transaction at `done`.
+    /// Records the commit of the open transaction at `done`.
     pub fn committed(&mut self, done: Time) {
         self.is_open = false;
         let transaction = self.transactions;
@@ -250,7 +255,7 @@ impl Auditor {
         self.committed = Some(Commit { transaction, done });
     }
 
-    /// Notes a rollback of the open transaction, by the host or by a power loss.
+    /// Records a rollback of the open transaction by the host or by a power loss.
     pub fn aborted(&mut self) {
         if self.is_open {
             let transaction = self.transactions;
@@ -266,8 +271,8 @@ impl Auditor {
         self.is_open
     }
 
-    /// Drops versions that can no longer be lost or read: no power loss will be before `time`, and the oldest
-    /// outstanding read was submitted at `oldest`.
+    /// Discards versions that can no longer be lost or read. No power loss may be before `time`, and the
+    /// oldest outstanding read was submitted at `oldest`.
     pub fn settle(&mut self, time: Time, oldest: Moment) {
         if self.forgives {
             return;
@@ -280,8 +285,8 @@ impl Auditor {
         }
     }
 
-    /// Errors: `found` is not a possible content of the blocks from `first` for a read submitted at `began`
-    /// that completes now.
+    /// Returns an error unless `found` is a possible content of the blocks from `first` for a read that was
+    /// submitted at `began` and completes now.
     pub fn check_read(&self, began: Moment, first: u64, found: &[u8]) -> Result<(), Broken> {
         for (number, found) in (first..).zip(found.chunks(self.block_bytes)) {
             let Some(block) = self.blocks.get(&number) else {
@@ -305,9 +310,10 @@ impl Auditor {
         Ok(())
     }
 
-    /// Whether a read submitted at `began` may return a mix of these: some were written while it was
-    /// outstanding; or, in blocks larger than the atomic unit, some were outstanding together (as beyond AWUN
-    /// in the NVM Command Set Specification, "Atomic Operations"); or one is partial.
+    /// Whether a read submitted at `began` may return a mixture of these versions. This is allowed if some
+    /// were written while the read was outstanding; if, in blocks larger than the atomic unit, some were
+    /// outstanding at the same time (as beyond AWUN in the NVM Command Set Specification, "Atomic
+    /// Operations"); or if one is partial.
     fn may_be_mixed(&self, began: Moment, newest: &[&Version]) -> bool {
         let is_doubtful = |version: &&Version| matches!(version.kind, Kind::Doubtful | Kind::Refused);
         let overlap = |version: &&Version| version.ended >= began;
@@ -315,10 +321,10 @@ impl Auditor {
             || !self.is_atomic() && (newest.len() > 1 || newest.iter().any(is_doubtful))
     }
 
-    /// Notes a failed read of block `number`, of its content at `at`, with this many `lost_pages` counted by
-    /// the device.
+    /// Records a failed read of the content that block `number` had at `at`, when the device counted
+    /// `lost_pages` lost pages.
     ///
-    /// Errors: the count is not above that when a flush guaranteed the block.
+    /// Returns an error unless the count has increased since a flush guaranteed the block.
     pub fn check_unread(&self, number: u64, at: Time, lost_pages: u64) -> Result<(), Broken> {
         let versions = self.blocks.get(&number).map_or(&[][..], |block| &block.versions);
         let mut guaranteed = versions.iter().rev().filter(|of| of.kind == Kind::Write && of.safe <= at);
@@ -330,8 +336,8 @@ impl Auditor {
         }
     }
 
-    /// Sets the contents after a power loss at `at` to `found`. For `unread` blocks nothing new is known,
-    /// except that unsafe data may be lost.
+    /// Sets the contents after a power loss at `at` to `found`. The state of `unread` blocks is unchanged,
+    /// except that data without a guarantee may be lost.
     pub fn rebase(&mut self, at: Time, found: &[u8], unread: &BTreeSet<u64>) {
         self.aborted();
         self.committed = None;
@@ -369,13 +375,13 @@ impl Auditor {
 }
 
 impl Block {
-    /// A block with content `base`.
+    /// Creates a block with content `base`.
     fn new(base: Content) -> Block {
         Block { earlier: Vec::new(), base, versions: Vec::new() }
     }
 
-    /// Notes a power loss at `moment` while the block was unreadable: unsafe data at `at` may be lost. Later
-    /// flushes guarantee none of it.
+    /// Records a power loss at `moment` while the block was unreadable. Data without a guarantee at `at` may
+    /// be lost, and later flushes do not guarantee it.
     fn doubt(&mut self, at: Option<Time>, moment: Moment) {
         for version in &mut self.versions {
             version.is_given_up = true;
@@ -389,26 +395,25 @@ impl Block {
         }
     }
 
-    /// Time at which the newest of the selected writes was submitted: writes that completed earlier are
-    /// overwritten.
+    /// Submission time of the newest of the selected writes. Writes that completed earlier are overwritten.
     fn floor(&self, are: impl Fn(&Version) -> bool) -> Option<Moment> {
         let writes = self.versions.iter().filter(|version| version.kind == Kind::Write && are(version));
         writes.map(|version| version.began).max()
     }
 
-    /// The floor of writes that survive a power loss at `at`.
+    /// Submission time of the newest write that survives a power loss at `at`.
     fn safe_floor(&self, at: Time) -> Option<Moment> {
         self.floor(|version| version.safe <= at)
     }
 
-    /// Versions not overwritten by a write submitted at or before `floor`.
+    /// Versions that no write submitted at or before `floor` overwrote.
     fn behind(&self, floor: Option<Moment>) -> impl Iterator<Item = &Version> {
         self.versions.iter().filter(move |version| floor.is_none_or(|floor| version.ended >= floor))
     }
 }
 
-/// Whether `found` is one of these, or has zeros from a later trim: the components of a stack apply a trim
-/// independently, so a block may be trimmed in part.
+/// Whether `found` is one of these contents, or has zeros from a later trim. The components of a stack apply
+/// a trim independently, so part of a block may be trimmed.
 fn is_trimmed_in_part(found: &[u8], base: Option<&Content>, versions: &[&Version]) -> bool {
     let mut trims = versions.iter().filter(|version| version.kind == Kind::Trim);
     trims.any(|trim| {

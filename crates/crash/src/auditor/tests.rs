@@ -3,14 +3,14 @@ use nacre_kernel::{Persistence, Time};
 
 const BLOCK: usize = 1024;
 
-/// Two writes of block 0, and their data.
+/// Two writes of block 0 and their data.
 struct Written {
     auditor: Auditor,
     first: Vec<u8>,
     second: Vec<u8>,
 }
 
-/// The second write is submitted before the first one completes, or after.
+/// Creates two writes. If `together`, the second is submitted before the first completes.
 fn written(atomic_unit: u32, together: bool) -> Written {
     let mut auditor = Auditor::new(BLOCK, atomic_unit, Persistence::OnAcknowledgement);
     let (mut first, mut second) = (Vec::new(), Vec::new());
@@ -28,7 +28,7 @@ fn written(atomic_unit: u32, together: bool) -> Written {
 }
 
 impl Written {
-    /// Whether a read after both may return this.
+    /// Whether a read after both writes may return `found`.
     fn may_hold(&mut self, found: &[u8]) -> bool {
         let began = self.auditor.moment();
         self.auditor.check_read(began, 0, found).is_ok()

@@ -5,10 +5,10 @@ use crate::life::{LIVES_WITHIN, Life};
 use nacre_kernel::event::{Completions, Payload, RequestId};
 use nacre_kernel::{Op, Persistence, Request, Span, Status, Time, ZoneCommand};
 
-/// Maximum outstanding requests; further ones wait.
+/// Maximum number of outstanding requests. Further requests wait.
 const QUEUE_MAX: usize = 32;
 
-/// A request that is outstanding.
+/// An outstanding request.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
     id: RequestId,
@@ -17,30 +17,30 @@ pub(crate) struct Asked {
     pub(crate) command: Option<ZoneCommand>,
     pub(crate) began: Moment,
     by: By,
-    /// For a flush: lost pages counted by the device at its submission. A device that decides immediately may
-    /// later count losses of later requests before the flush completes.
+    /// For a flush, the number of lost pages that the device counted at submission. A device that performs
+    /// the flush immediately may count losses of later requests before the flush completes.
     lost_pages: u64,
 }
 
 /// Source of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum By {
-    /// A step.
+    /// A step of the run.
     Host,
-    /// An audit after a power loss, which stores the data.
+    /// An audit after a power loss. The value is the position at which the data is stored.
     Audit(usize),
-    /// A serial requester that waits for the reply.
+    /// A serial caller that waits for the completion.
     Waiting,
 }
 
-/// A request.
+/// A request of the run.
 #[derive(Clone, Debug)]
 pub(crate) struct Asking {
     pub(crate) op: Op,
     /// First block and number of blocks.
     pub(crate) blocks: (u64, u64),
     pub(crate) data: Payload,
-    /// A zone command, and the first byte of its zone.
+    /// Zone command and address of the first byte of its zone.
     pub(crate) command: Option<(ZoneCommand, u64)>,
 }
 
@@ -51,12 +51,12 @@ impl Asking {
 }
 
 impl Life<'_> {
-    /// Submits a request at `at`; the device was run up to that time.
+    /// Submits a request at `at`. The device has been run up to that time.
     pub(crate) fn submit(&mut self, at: Time, asking: Asking, began: Moment, by: By) {
         let Asking { op, blocks: (first, count), data, command } = asking;
         let size = self.auditor.block_bytes() as u64;
         let (address, bytes) = (first * size, (count * size) as u32);
-        // Equal data is written through different placement handles, if there are several.
+        // Equal data is written through different placement handles if the device has several.
         let volume = (address / 4096) as u32 + bytes;
         let request = Request { arrival: at, address, bytes, volume, op };
         self.requests += 1;
@@ -75,12 +75,12 @@ impl Life<'_> {
         self.outstanding.push(Asked { id, request, blocks: (first, count), command, began, by, lost_pages });
     }
 
-    /// Submits a request of a step, which waits while too many are outstanding.
+    /// Submits a request of a step. Waits while too many requests are outstanding.
     pub(crate) fn submit_now(&mut self, asking: Asking, began: Moment) {
         self.submit(self.now, asking, began, By::Host);
     }
 
-    /// Waits until one more request may be outstanding.
+    /// Waits until another request may be submitted.
     pub(crate) fn wait_for_a_place(&mut self) -> Result<(), Broken> {
         while self.outstanding.len() >= QUEUE_MAX {
             self.wait_for_one()?;
@@ -88,7 +88,7 @@ impl Life<'_> {
         Ok(())
     }
 
-    /// Waits until nothing is outstanding.
+    /// Waits until no request is outstanding.
     pub(crate) fn wait_for_all(&mut self) -> Result<(), Broken> {
         while !self.outstanding.is_empty() {
             self.wait_for_one()?;
@@ -99,7 +99,7 @@ impl Life<'_> {
         Ok(())
     }
 
-    /// Waits until a request completes. Errors: none does.
+    /// Waits until a request completes. Returns an error if no request completes.
     pub(crate) fn wait_for_one(&mut self) -> Result<(), Broken> {
         let Some(oldest) = self.outstanding.first() else { return Ok(()) };
         let (request, within) = (oldest.request, oldest.request.arrival + LIVES_WITHIN);
@@ -110,7 +110,8 @@ impl Life<'_> {
         Ok(())
     }
 
-    /// Submits a request and waits for it; nothing else is outstanding. Data of a read goes into `bytes`.
+    /// Submits a request and waits for its completion. No other request may be outstanding. The data of a
+    /// read is stored in `bytes`.
     pub(crate) fn ask(&mut self, at: Time, asking: Asking) -> Result<(Time, Status), Broken> {
         self.run_to(at)?;
         self.submit(self.now, asking, 0, By::Waiting);
@@ -118,7 +119,7 @@ impl Life<'_> {
         Ok((self.now, self.answer))
     }
 
-    /// Runs the device to `until`, and handles earlier completions.
+    /// Runs the device to `until` and handles all earlier completions.
     pub(crate) fn run_to(&mut self, until: Time) -> Result<(), Broken> {
         while self.run_once(until)?.is_some() {}
         self.now = self.now.max(until);
@@ -175,11 +176,11 @@ impl Life<'_> {
         }
     }
 
-    /// Completes a request of a step.
+    /// Handles the completion of a request of a step.
     fn served(&mut self, asked: &Asked, at: Time, (status, data): (Status, &Payload)) -> Result<(), Broken> {
         let &Asked { request, blocks, began, .. } = asked;
         match request.op {
-            // Only a reset changes data.
+            // The only zone command that changes data is a reset.
             Op::Trim if asked.command.is_some_and(|command| command != ZoneCommand::Reset) => {}
             Op::Write if status == Status::Done => self.auditor.done(began, blocks, at),
             Op::Write => {
@@ -193,9 +194,9 @@ impl Life<'_> {
         Ok(())
     }
 
-    /// Completes a flush, submitted at `asked`, at `at`.
+    /// Handles the completion at `at` of a flush submitted at `asked`.
     pub(crate) fn flushed(&mut self, asked: (Moment, Time), at: Time, status: Status, lost_pages: u64) {
-        // Such a device has only stored energy: a flush adds nothing.
+        // Such a device relies on stored energy, so a flush adds no guarantee.
         if self.capabilities.persistence == Persistence::WithStoredEnergy {
             return;
         }
@@ -206,7 +207,7 @@ impl Life<'_> {
     }
 }
 
-/// Errors: the request took too long, or its breakdown does not sum to its latency.
+/// Returns an error if the request took too long, or its breakdown does not sum to its latency.
 fn check(request: &Request, at: Time, spans: &[Span]) -> Result<(), Broken> {
     let since = request.arrival;
     if at < since || at - since > LIVES_WITHIN {

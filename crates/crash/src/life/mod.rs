@@ -1,4 +1,4 @@
-//! One device from new: steps, power losses, and audits.
+//! The life of one device: steps, power losses, and audits, starting with a new device.
 
 pub(crate) mod asking;
 mod zones;
@@ -13,17 +13,17 @@ use nacre_kernel::state;
 use nacre_kernel::{Capabilities, Op, Recovery, Refused, Request, Status, Streams, Time};
 use std::collections::BTreeSet;
 
-/// The stack under test.
+/// A stack under test.
 pub trait Stack {
-    /// The device over the stores of `media`: always an identical one.
+    /// Builds the device on the stores of `media`. All calls must build identical devices.
     fn build(&mut self, media: &Media) -> Box<dyn Device>;
 }
 
-/// Maximum time of a request or a recovery: without faults, everything ends.
+/// Maximum duration of a request or a recovery. Without faults, all of them end.
 pub const LIVES_WITHIN: Time = Time::from_s(3600);
-/// One in this many last power losses is followed by a test that the device still works.
+/// Interval of final power losses that are followed by a test that the device still works.
 pub(crate) const SHOWN_TO_WORK: u64 = 8;
-/// Events examined for starts and ends of operations.
+/// Number of events that are examined for starts and ends of operations.
 const EVENTS_AHEAD: usize = 32;
 
 pub(crate) struct Life<'a> {
@@ -36,47 +36,49 @@ pub(crate) struct Life<'a> {
     lies: bool,
     /// Number of such flushes.
     pub(crate) lies_told: u64,
-    /// Current time; all earlier events were processed.
+    /// Current time. All earlier events were processed.
     pub(crate) now: Time,
     /// Latency of the last request.
     pub(crate) latency: Time,
-    /// End of the last requested commit or abort.
+    /// Completion time of the last commit or abort.
     pub(crate) free_at: Time,
     /// Future times at which an operation starts or ends.
     pub(crate) moments: Vec<Time>,
-    /// Requests that have not completed, the oldest first.
+    /// Requests that have not completed, oldest first.
     pub(crate) outstanding: Vec<Asked>,
     pub(crate) ids: u32,
     pub(crate) completions: Completions,
-    /// Status of the awaited request.
+    /// Status of the request that the caller waits for.
     pub(crate) answer: Status,
     pub(crate) requests: u64,
     pub(crate) restarts: u64,
-    /// Writes that were refused.
+    /// Number of rejected writes.
     pub(crate) refusals: u64,
-    /// Reads of one block that failed because of an injected fault.
+    /// Number of single-block reads that failed because of an injected fault.
     pub(crate) failed_reads: u64,
     pub(crate) bytes: Vec<u8>,
-    /// Time of the power failure before the last audit, the data it read, and blocks reported as lost.
+    /// Time of the power loss before the last audit.
     pub(crate) failed: Time,
+    /// Data that the last audit read.
     pub(crate) found: Vec<u8>,
+    /// Blocks that the device reported as lost in the last audit.
     pub(crate) unread: BTreeSet<u64>,
     pub(crate) runs: Vec<(u64, u64)>,
     marked: Option<Marked>,
 }
 
-/// A state that a run returns to.
+/// A state to which a run returns.
 struct Marked {
     state: Vec<u8>,
     now: Time,
     latency: Time,
     free_at: Time,
     outstanding: Vec<Asked>,
-    /// The auditor's state at the mark, once something has completed after it.
+    /// State of the auditor at the mark. It is stored when a request completes after the mark.
     auditor: Option<Auditor>,
 }
 
-/// Result of one power loss.
+/// Result of a power loss.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Survived {
     pub(crate) audit: Audit,
@@ -126,7 +128,7 @@ impl<'a> Life<'a> {
         }
     }
 
-    /// Makes flushes lie from the first step on, if that is the `fault`.
+    /// Makes flushes lie from the first step on if `fault` is the lying flush.
     pub(crate) fn lie(&mut self, fault: Fault) {
         self.lies = fault == Fault::LyingFlush;
         if self.lies {
@@ -134,7 +136,7 @@ impl<'a> Life<'a> {
         }
     }
 
-    /// Performs `step`. Errors: a violation by the device.
+    /// Performs `step`. Returns an error if the device violates a guarantee.
     pub(crate) fn step(&mut self, step: &Step) -> Result<Option<Survived>, Broken> {
         self.run_to(self.now + step.pause)?;
         let reads = self.outstanding.iter().filter(|asked| asked.request.op == Op::Read);
@@ -198,7 +200,7 @@ impl<'a> Life<'a> {
         let began = self.auditor.moment();
         if self.lies {
             self.lies_told += 1;
-            // A lying flush cannot report earlier losses, unlike a real one.
+            // Unlike a real flush, a lying flush cannot report earlier losses.
             self.flushed((began, self.now), self.now, Status::Done, 0);
         } else {
             self.submit_now(Asking { op: Op::Flush, ..Asking::read(0, 0) }, began);
@@ -272,7 +274,7 @@ impl<'a> Life<'a> {
         Ok(recovery)
     }
 
-    /// Another process continues with the saved state.
+    /// Continues with the saved state in a new device, like another process.
     fn restart(&mut self) -> Result<(), Broken> {
         let saved = state::saved(&*self.device).map_err(|error| Broken(error.to_string()))?;
         self.media.again();
@@ -296,7 +298,7 @@ impl<'a> Life<'a> {
         self.device.check_invariants();
     }
 
-    /// Bytes of the state of the device.
+    /// Saves the state of the device at the mark. Returns its size in bytes.
     pub(crate) fn mark(&mut self) -> Result<usize, Broken> {
         let state = state::saved(&*self.device).map_err(|error| Broken(error.to_string()))?;
         let bytes = state.len();
@@ -307,7 +309,7 @@ impl<'a> Life<'a> {
         Ok(bytes)
     }
 
-    /// Saves the auditor's state for after the current branch.
+    /// Saves the state of the auditor, to be restored after the current branch.
     pub(crate) fn keep_auditor(&mut self) {
         if let Some(marked) = &mut self.marked {
             marked.auditor.get_or_insert_with(|| self.auditor.clone());
@@ -326,7 +328,7 @@ impl<'a> Life<'a> {
             self.completions.clear();
             self.device.run(next + Time::from_ps(1), &mut self.completions);
             for completed in self.completions.iter() {
-                // A decided operation takes time in parts that are not events of the device.
+                // An operation has phases that are not events of the device.
                 let spans = self.completions.spans(completed);
                 let mut moment = completed.at;
                 for span in spans.iter().rev() {
@@ -352,20 +354,20 @@ impl<'a> Life<'a> {
             .map_err(|error| Broken(format!("its own state is refused: {error}")))
     }
 
-    /// Continues from the mark.
+    /// Discards the mark and continues.
     pub(crate) fn forget_mark(&mut self) {
         self.marked = None;
         self.media.forget_mark();
     }
 
-    /// Cuts power in one way, and returns to the state at the mark.
+    /// Performs one power loss, and returns to the state at the mark.
     pub(crate) fn branch(&mut self, loss: &Loss) -> Result<Survived, Broken> {
         let survived = self.lose_and_live(loss)?;
         self.go_back()?;
         Ok(survived)
     }
 
-    /// Errors: the device differs from its state at the mark.
+    /// Returns an error if the device differs from its state at the mark.
     pub(crate) fn check_mark(&self) -> Result<(), Broken> {
         let marked = self.marked.as_ref().expect("there is a mark");
         match state::saved(&*self.device).is_ok_and(|state| state == marked.state) {
@@ -374,7 +376,7 @@ impl<'a> Life<'a> {
         }
     }
 
-    /// The last power loss of a run, sometimes followed by a test that the device still works.
+    /// Performs the final power loss of a run, sometimes followed by a test that the device still works.
     pub(crate) fn lose_and_live(&mut self, loss: &Loss) -> Result<Survived, Broken> {
         let survived = self.lose(loss)?;
         if loss.chance.is_multiple_of(SHOWN_TO_WORK) {
@@ -384,7 +386,7 @@ impl<'a> Life<'a> {
     }
 }
 
-/// Writes of 4 KiB all over the device, without taking time.
+/// Writes blocks of 4 KiB over the whole device without simulated time.
 fn precondition(device: &mut dyn Device, writes: u64) {
     const BYTES: u32 = 4096;
     let places = device.capacity().map_or(1, |capacity| capacity.0 / u64::from(BYTES)).max(1);

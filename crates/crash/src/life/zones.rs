@@ -7,15 +7,15 @@ use nacre_kernel::event::Completed;
 use nacre_kernel::{Op, Zone, ZoneCommand};
 
 impl Life<'_> {
-    /// The zone of `block`, if the device has zone commands.
+    /// The zone that contains `block`, if the device has zone commands.
     fn zone_of(&mut self, block: u64) -> Option<Zone> {
         let address = block * self.auditor.block_bytes() as u64;
         self.device.zone_commands()?;
         self.device.zones().map(|zones| zones.zone(address))
     }
 
-    /// Appends `count` blocks to the zone of `block`. Nothing else is outstanding when it is submitted, so the auditor knows
-    /// its address from the write pointer, even if it never completes.
+    /// Appends `count` blocks to the zone that contains `block`. No other append is outstanding, so the
+    /// auditor can derive the address from the write pointer, even if the append never completes.
     pub(super) fn append(&mut self, block: u64, count: u64) -> Result<(), Broken> {
         self.wait_for_all()?;
         let Some(zone) = self.zone_of(block) else { return Ok(()) };
@@ -37,7 +37,7 @@ impl Life<'_> {
         Ok(())
     }
 
-    /// Gives `command`, other than an append, to the zone of `block`.
+    /// Sends a `command` other than an append to the zone that contains `block`.
     pub(super) fn command(&mut self, command: ZoneCommand, block: u64) -> Result<(), Broken> {
         self.wait_for_appends()?;
         self.wait_for_a_place()?;
@@ -54,7 +54,8 @@ impl Life<'_> {
         Ok(())
     }
 
-    /// Waits until no append is outstanding: a later request that overtakes one would change its address.
+    /// Waits until no append is outstanding, because a later request that overtakes an append would change
+    /// its address.
     pub(super) fn wait_for_appends(&mut self) -> Result<(), Broken> {
         while self.outstanding.iter().any(|asked| asked.command == Some(ZoneCommand::Append)) {
             self.wait_for_one()?;
@@ -62,7 +63,7 @@ impl Life<'_> {
         Ok(())
     }
 
-    /// Errors: an append was written elsewhere than at the write pointer.
+    /// Returns an error if an append was not written at the write pointer.
     pub(super) fn check_append(&self, asked: &Asked, completed: &Completed) -> Result<(), Broken> {
         let Some(at) = completed.zone.as_ref().and_then(|zone| zone.written_at) else { return Ok(()) };
         let expected = asked.blocks.0 * self.auditor.block_bytes() as u64;

@@ -1,4 +1,4 @@
-//! Checks the data that reads return.
+//! Checks of the data that reads return.
 
 use nacre_kernel::event::Payload;
 use nacre_kernel::{Op, Request, Status, Time};
@@ -12,7 +12,7 @@ const SECTOR: u64 = 4096;
 pub(super) struct Contents {
     sectors: BTreeMap<u64, Sector>,
     requests: BTreeMap<u64, (Time, Request)>,
-    /// Whether sectors may hold anything until they are written, e.g. after a power loss.
+    /// Whether sectors may have any content until they are written, e.g. after a power loss.
     pub(super) is_unknown: bool,
     clock: u64,
 }
@@ -20,17 +20,18 @@ pub(super) struct Contents {
 #[derive(Clone, Debug, Default)]
 struct Sector {
     changes: Vec<Change>,
-    /// Data of the last read, and the number of its submission.
+    /// Data of the last read, and sequence number of its submission.
     read: Option<(u64, u64)>,
 }
 
-/// A write or a trim. Times are numbers of calls, since calls at the same simulated time have an order.
+/// A write or a trim. Times are sequence numbers of calls, because calls at the same simulated time have an
+/// order.
 #[derive(Clone, Debug)]
 struct Change {
     number: u64,
     is_trim: bool,
     from: u64,
-    /// [`u64::MAX`] while it is outstanding, or if it failed.
+    /// Sequence number of the completion; [`u64::MAX`] if the request is outstanding or failed.
     to: u64,
     has_failed: bool,
 }
@@ -40,7 +41,7 @@ fn sectors(request: &Request) -> std::ops::Range<u64> {
 }
 
 impl Contents {
-    /// Notes the submission of request `number`; returns its data.
+    /// Records the submission of request `number`. Returns its data.
     pub(super) fn submitted(&mut self, number: u64, _now: Time, request: &Request) -> Payload {
         self.clock += 1;
         let at = Time::from_ps(self.clock);
@@ -71,7 +72,7 @@ impl Contents {
         }
     }
 
-    /// Notes the completion of request `number` with `data`. Panics if a read may not return it.
+    /// Records the completion of request `number` with `data`. Panics if a read must not return this data.
     pub(super) fn completed(&mut self, number: u64, now: Time, status: Status, data: &Payload) {
         self.clock += 1;
         let clock = self.clock;
@@ -118,7 +119,7 @@ impl Contents {
             return;
         }
         if let Some((before, at)) = of.read {
-            // Nothing changed the sector since the earlier submission, so both reads return the same data.
+            // No change occurred since the earlier submission, so both reads return the same data.
             let first = at.min(since);
             let is_quiet = of.changes.iter().all(|change| change.to < first && !change.has_failed);
             let same = before == words[0] || !is_quiet;
@@ -141,20 +142,21 @@ impl Sector {
             return floor == 0 || self.changes.iter().any(|of| of.is_trim && of.to > floor);
         }
         match self.changes.iter().find(|of| of.number + 1 == word) {
-            // A completed write that was submitted after this one had completed is newer.
+            // A completed write that was submitted after the completion of this one is newer.
             Some(change) => change.to >= floor || change.has_failed,
             None => is_unknown && floor == 0,
         }
     }
 
-    /// Drops changes that no read may return any more.
+    /// Discards changes that no read can return.
     fn forget_old(&mut self) {
         if self.changes.len() < 32 {
             return;
         }
         let settled = self.changes.iter().filter(|of| of.to < u64::MAX && !of.is_trim && !of.has_failed);
         let floor = settled.map(|of| of.from).max().unwrap_or(0);
-        // Outstanding reads may have been submitted earlier: a margin keeps the changes that they may return.
+        // Outstanding reads may have been submitted earlier. The margin keeps the changes that they may
+        // return.
         self.changes.retain(|of| of.to >= floor.saturating_sub(2000));
     }
 }

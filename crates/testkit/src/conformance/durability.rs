@@ -1,24 +1,24 @@
-//! Durability over power losses: every word of every sector is checked after each one.
+//! Durability over power losses. Every word of every sector is checked after each power loss.
 
 use nacre_kernel::event::{Completions, Device, Payload, RequestId};
 use nacre_kernel::{Op, Persistence, Random, Request, Status, Streams, Time};
 use std::collections::BTreeMap;
 
-/// Bytes of a sector, the unit of writes.
+/// Size of a sector in bytes, the unit of writes.
 const SECTOR: usize = 4096;
-/// Bytes of a word: no guarantee is finer.
+/// Size of a word in bytes. No guarantee has a smaller unit.
 const WORD: usize = 8;
 /// Number of sectors that are written.
 const SECTORS: u64 = 48;
-/// Number of power losses of one device.
+/// Number of power losses per device.
 const LOSSES: u64 = 60;
 
 /// Panics unless the device from `build` holds its guarantees over power losses. After the completion of a
-/// write, or of a flush after it, each word holds that write or a later one, and units of
-/// [`atomic_unit`](nacre_kernel::Capabilities::atomic_unit) are never torn. The device carries data and has
-/// no stored energy.
+/// write, or of a flush that follows it, each word contains that write or a later one, and units of
+/// [`atomic_unit`](nacre_kernel::Capabilities::atomic_unit) are never torn. The device must store data and
+/// must not depend on stored energy.
 ///
-/// `pause` is the longest time between two requests.
+/// `pause` is the maximum time between two requests.
 pub fn durability(pause: Time, mut build: impl FnMut() -> Box<dyn Device>) {
     for seed in 0..3 {
         let mut device = build();
@@ -32,12 +32,12 @@ pub fn durability(pause: Time, mut build: impl FnMut() -> Box<dyn Device>) {
     }
 }
 
-/// The host's knowledge of a sector.
+/// State of a sector from the perspective of the host.
 #[derive(Clone, Debug, Default)]
 struct Sector {
     /// Content of each word after the last power loss.
     words: Vec<u64>,
-    /// Writes since then, in order. Each one follows the completion of the previous one.
+    /// Later writes in order. Each write follows the completion of the previous one.
     writes: Vec<Write>,
 }
 
@@ -51,7 +51,7 @@ struct Write {
 #[derive(Clone, Debug)]
 enum Asked {
     Write(u64),
-    /// A flush, and the tags of writes that had completed when it was submitted.
+    /// A flush, and the tags of the writes that had completed at its submission.
     Flush(Vec<u64>),
 }
 
@@ -84,7 +84,7 @@ impl Check {
         }
     }
 
-    /// Submits a write to a sector that no outstanding write touches, or a flush.
+    /// Submits a write to a sector that no outstanding write accesses, or submits a flush.
     fn ask(&mut self, device: &mut dyn Device, pause: Time) {
         let at = self.now + Time::from_ps(self.random.below(pause.as_ps()));
         self.run(device, at);
@@ -138,7 +138,7 @@ impl Check {
         }
     }
 
-    /// Cuts power between two events or at one, recovers, and reads every sector.
+    /// Cuts power at an event or between two events, recovers, and reads every sector.
     fn lose_power(&mut self, device: &mut dyn Device, pause: Time) {
         let next = device.next_event();
         let at = match next < Time::MAX && self.random.chance(0.5) {

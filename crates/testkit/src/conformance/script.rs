@@ -75,7 +75,7 @@ impl Script {
         Seen { completed: self.completed, report, drained: self.now }
     }
 
-    /// Arrival time of the next request: often now, and sometimes at the time of an event.
+    /// Arrival time of the next request. It is often now, and sometimes the time of an event.
     pub(super) fn next_arrival(&mut self, pause: Time) -> Time {
         match self.random.below(8) {
             0 => self.now,
@@ -83,7 +83,7 @@ impl Script {
         }
     }
 
-    /// Submits the next request now.
+    /// Submits the next request at the current time.
     pub(super) fn submit(&mut self, device: &mut dyn Device) {
         let request = any_request(&mut self.random, self.size, self.now);
         let zone = device.zones().map(|zones| zones.zone(request.address));
@@ -123,7 +123,7 @@ impl Script {
         while self.run_once(device, until) > 0 {}
     }
 
-    /// Runs the device to `until` or to the next instant at which requests complete; returns the number of
+    /// Runs the device to `until`, or to the next time at which requests complete. Returns the number of
     /// completions.
     pub(super) fn run_once(&mut self, device: &mut dyn Device, until: Time) -> usize {
         let mut completions = Completions::new();
@@ -160,7 +160,7 @@ impl Script {
         completions.len()
     }
 
-    /// Runs the device until it is at rest.
+    /// Runs the device until it is idle.
     pub(super) fn drain(&mut self, device: &mut dyn Device) {
         for _ in 0..EVENTS_MAX {
             let next = device.next_event();
@@ -174,7 +174,7 @@ impl Script {
         panic!("the device does not come to rest: the next event is at {}", device.next_event());
     }
 
-    /// After a power failure: drops outstanding requests, and treats the data of the device as unknown.
+    /// Handles a power loss: discards outstanding requests, and treats the data of the device as unknown.
     pub(super) fn power_failed(&mut self) {
         self.free.extend(self.outstanding.drain(..).map(|of| of.id.0));
         self.contents = Contents::default();

@@ -2,13 +2,13 @@
 
 use nacre_kernel::Time;
 
-/// Open or closed loop. Requests are numbered from 0 in the order of their list.
+/// Open or closed loop. Requests are numbered from 0 in list order.
 #[derive(Clone, Copy, Debug)]
 pub enum Load<'a> {
-    /// Each request arrives at its own time; the times never decrease.
+    /// Each request arrives at its time in this list. The times must not decrease.
     Open(&'a [Time]),
-    /// Clients share one list of requests. Each one starts at time 0, and sends the next request of the list
-    /// when its previous one is done.
+    /// Clients share one list of requests. Each client starts at time 0, and sends the next request of the
+    /// list when its previous request is complete.
     Closed {
         /// Number of clients.
         clients: usize,
@@ -18,24 +18,24 @@ pub enum Load<'a> {
 /// A request that has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Waiting {
-    /// Its number.
+    /// Number of the request.
     pub(super) request: usize,
-    /// When it arrived.
+    /// Arrival time.
     pub(super) arrived: Time,
 }
 
-/// The known arrival times: all of an open loop; in a closed loop, each completion adds one.
+/// Known arrival times: all times of an open loop, or one for each completion of a closed loop.
 #[derive(Debug)]
 pub(super) struct Arrivals {
     known: Vec<Time>,
-    /// Requests in the list.
+    /// Number of requests in the list.
     count: usize,
     /// The next request to take.
     next: usize,
 }
 
 impl Arrivals {
-    /// Panics if an open loop has the wrong number of arrival times, or times that decrease.
+    /// Panics if an open loop has an incorrect number of arrival times, or times that decrease.
     pub(super) fn new(count: usize, load: Load<'_>) -> Arrivals {
         let known = match load {
             Load::Open(times) => {
@@ -48,20 +48,20 @@ impl Arrivals {
         Arrivals { known, count, next: 0 }
     }
 
-    /// Arrival time of the next request; `None` if it is not known yet, or if there is no next request.
+    /// Arrival time of the next request; `None` if the time is not known yet, or if there is no next request.
     pub(super) fn next(&self) -> Option<Time> {
         self.known.get(self.next).copied()
     }
 
-    /// The next request, if it has arrived by `now`.
+    /// Removes and returns the next request if it has arrived by `now`.
     pub(super) fn take(&mut self, now: Time) -> Option<Waiting> {
         let arrived = self.next().filter(|&arrival| arrival <= now)?;
         self.next += 1;
         Some(Waiting { request: self.next - 1, arrived })
     }
 
-    /// Notes that a request is done at `at`, which is now or later and never decreases. In a closed loop, the
-    /// client sends its next one.
+    /// Records that a request is complete at `at`, which is now or later and never decreases. In a closed
+    /// loop, the client then sends its next request.
     pub(super) fn completed(&mut self, at: Time) {
         if self.known.len() < self.count {
             self.known.push(at);

@@ -1,4 +1,5 @@
-//! Linux' mq-deadline, written from its description: one list of waiting requests, searched at each choice.
+//! Reference model of Linux mq-deadline, implemented from its description: one list of waiting requests,
+//! which is searched for each decision.
 
 use super::arrivals::Waiting;
 use super::disk::on_arm;
@@ -10,24 +11,24 @@ use nacre_media::disk::Disk;
 /// Deadlines and batches.
 #[derive(Clone, Copy, Debug)]
 pub struct Deadlines {
-    /// Time from the arrival of a read until its deadline.
+    /// Time from the arrival of a read to its deadline.
     pub read_expire: Time,
-    /// Time from the arrival of a write until its deadline.
+    /// Time from the arrival of a write to its deadline.
     pub write_expire: Time,
-    /// Requests of a batch.
+    /// Number of requests per batch.
     pub batch: u32,
-    /// Batches of reads while writes wait.
+    /// Number of batches of reads while writes wait.
     pub starved: u32,
 }
 
-/// Serves reads and writes from a disk without a cache that gets one request at a time.
+/// Serves reads and writes on a disk without a cache that processes one request at a time.
 #[must_use]
 pub fn disk(disk: &Disk, deadlines: Deadlines, requests: &[Request], load: Load<'_>) -> Vec<Visit> {
     let mut scheduler = Scheduler::new(deadlines, requests);
     on_arm(disk, requests, load, |_, now, waiting| scheduler.choose(now, waiting))
 }
 
-/// Serves reads and writes at `servers` equal servers, each request in `service`.
+/// Serves reads and writes on `servers` identical servers. Each request takes `service`.
 #[must_use]
 pub fn servers(
     servers: usize,
@@ -43,12 +44,12 @@ pub fn servers(
 struct Scheduler<'a> {
     deadlines: Deadlines,
     requests: &'a [Request],
-    /// The direction of the current batch, and its requests so far.
+    /// Whether the current batch consists of writes.
     is_write: bool,
     in_batch: u32,
-    /// Batches of reads that began while writes waited.
+    /// Number of batches of reads that started while writes waited.
     starved: u32,
-    /// Address of the last read and of the last write.
+    /// Addresses of the last read and of the last write.
     last: [u64; 2],
 }
 
@@ -75,7 +76,7 @@ impl Scheduler<'_> {
     fn higher(&self, waiting: &[Waiting]) -> Option<usize> {
         let last = self.last[usize::from(self.is_write)];
         let address = |position: &usize| self.requests[waiting[*position].request].address;
-        // `min_by_key` returns the first of equal ones, which is the oldest.
+        // `min_by_key` returns the first of equal requests, which is the oldest.
         (0..waiting.len())
             .filter(|position| {
                 self.is_write(&waiting[*position]) == self.is_write && address(position) >= last
@@ -83,7 +84,7 @@ impl Scheduler<'_> {
             .min_by_key(address)
     }
 
-    /// The first request of a new batch.
+    /// Selects the first request of a new batch.
     fn begin(&mut self, now: Time, waiting: &[Waiting]) -> usize {
         let oldest = |is_write| waiting.iter().position(|of| self.is_write(of) == is_write);
         let (is_write, first) = match (oldest(false), oldest(true)) {
@@ -109,7 +110,7 @@ impl Scheduler<'_> {
 mod tests {
     use super::*;
 
-    /// Completion times of requests at these addresses that arrive together and take 1 ms each.
+    /// Completion times of requests at these addresses that arrive simultaneously and take 1 ms each.
     fn done_ms(read_expire_ms: u64, of: &[(Op, u64)]) -> Vec<u64> {
         let requests: Vec<Request> =
             of.iter().map(|&(op, address)| Request { address, op, ..Request::default() }).collect();
@@ -123,10 +124,11 @@ mod tests {
     #[test]
     fn batches_by_hand() {
         use Op::{Read, Write};
-        // Two batches of reads upwards, one of which passes over the writes, and the writes upwards.
+        // There are two batches of reads in ascending order, the second of which passes over the writes, and
+        // then the writes in ascending order.
         let of = [(Read, 30), (Read, 10), (Read, 20), (Read, 40), (Write, 5), (Write, 1)];
         assert_eq!(done_ms(500, &of), [3, 1, 2, 4, 6, 5]);
-        // After the first batch, the oldest read has passed its deadline, and no address is higher.
+        // After the first batch, the deadline of the oldest read has passed, and no address is higher.
         let of = [(Read, 40), (Read, 10), (Read, 20), (Read, 30)];
         assert_eq!(done_ms(500, &of), [4, 1, 2, 3]);
         assert_eq!(done_ms(2, &of), [3, 1, 2, 4]);

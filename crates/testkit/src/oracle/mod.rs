@@ -1,8 +1,8 @@
 //! Independent discrete-event simulations, for comparison with schedulers.
 //!
-//! Each one is small enough to be checked by reading: it processes events in order, keeps waiting requests in
-//! a list, and searches that list for the next one. It shares the physics with the product (seek times, row
-//! timings), but none of its schedulers.
+//! Each simulation is small enough to be verified by reading: it processes events in order, keeps waiting
+//! requests in a list, and searches that list for the next request. It shares the physics with the product
+//! (seek times, row timings) but none of its schedulers.
 //!
 //! | module | simulates |
 //! |---|---|
@@ -13,11 +13,11 @@
 //! | [`queue`] | servers with one queue, one server with priority classes, and servers that fetch from weighted queues |
 //!
 //! Common rules:
-//! - A decision is made when a resource becomes free, among all requests that have arrived by then. A request
-//!   that arrives at the very moment of the decision takes part in it.
-//! - Ties are broken by arrival order, and requests that arrive together keep the order of the list.
-//! - In a closed loop, a client sends its next request at the moment its last one is done, without a pause.
-//!   So that request takes part in the decision of that moment.
+//! - A decision is made when a resource becomes free, among all requests that have arrived by then, including
+//!   those that arrive at the time of the decision.
+//! - The oldest request wins ties. Requests that arrive simultaneously keep the order of the list.
+//! - In a closed loop, a client sends its next request when its last request completes, without a pause. That
+//!   request is considered in the decision at that time.
 
 mod arrivals;
 pub mod deadline;
@@ -45,7 +45,7 @@ pub struct Visit {
 }
 
 impl Visit {
-    /// From arrival to completion.
+    /// Time from arrival to completion.
     #[must_use]
     pub fn latency(&self) -> Time {
         self.done - self.arrived

@@ -4,8 +4,8 @@ use super::arrivals::{Arrivals, Waiting};
 use super::{Load, Visit};
 use nacre_kernel::Time;
 
-/// Serves `count` requests, one at a time. `serve` is called whenever the server is free and a request waits.
-/// It gets the time and the waiting requests, oldest first, and returns the index of its choice and the
+/// Serves `count` requests one at a time. `serve` is called whenever the server is free and a request waits.
+/// It receives the time and the waiting requests, oldest first, and returns the index of its choice and the
 /// service time.
 pub(super) fn single_server(
     count: usize,

@@ -1,4 +1,4 @@
-//! Rates and latencies of a run, as the host measures them.
+//! Rates and latencies of a run as measured by the host.
 
 use super::Visit;
 use nacre_kernel::Time;
@@ -12,12 +12,12 @@ pub struct Summary {
     pub mean_s: f64,
     /// Median latency.
     pub p50: Time,
-    /// The latency that 99 % of the requests do not exceed.
+    /// 99th percentile of the latency.
     pub p99: Time,
 }
 
 impl Summary {
-    /// The summary of `visits`, of which there is at least one.
+    /// Summarizes `visits`, which must not be empty.
     #[must_use]
     pub fn of(visits: &[Visit]) -> Summary {
         let mut latencies: Vec<Time> = visits.iter().map(Visit::latency).collect();

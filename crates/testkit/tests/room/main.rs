@@ -1,4 +1,4 @@
-//! A new device takes one folder and one line of the table. CONTRIBUTING.md shows both.
+//! A new device needs one folder and one line of the table. CONTRIBUTING.md shows both.
 
 mod battery_ram;
 

@@ -1,4 +1,4 @@
-//! A disk with one arm, and its scheduling.
+//! Reference model of a disk with one arm, and its scheduling.
 
 use super::arrivals::Waiting;
 use super::single_server::single_server;
@@ -9,13 +9,13 @@ use nacre_media::disk::{Arm, Disk, Target};
 /// Policy that selects the next request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
-    /// The oldest request.
+    /// Oldest request (FCFS).
     FirstCome,
-    /// The shortest seek (SSTF): the fewest cylinders between the arm and the first sector. Rotation and the
-    /// settling time of writes do not count.
+    /// Shortest seek (SSTF): the lowest number of cylinders between the arm and the first sector. Rotation
+    /// and the settling time of writes do not count.
     ShortestSeek,
-    /// The shortest access (SATF): the least time until the first sector is under the head, i.e. seek,
-    /// settling, and rotational latency. The transfer does not count.
+    /// Shortest access (SATF): the least time until the first sector is under the head, i.e. seek, settling,
+    /// and rotational latency. The transfer does not count.
     ShortestAccess,
 }
 
@@ -24,16 +24,16 @@ pub enum Policy {
 pub struct Firmware {
     /// Scheduling policy.
     pub policy: Policy,
-    /// Number of the oldest waiting requests that it considers; at least 1.
+    /// Number of the oldest waiting requests that the policy considers, at least 1.
     pub depth: usize,
-    /// A request that has waited longer than this goes before all others, the oldest first.
+    /// Age above which a waiting request precedes all others. If there are several such requests, the oldest is first.
     pub age_limit: Option<Time>,
 }
 
-/// Serves `requests` from a disk without a cache, whose arm starts at the position in `disk`. Each request
-/// takes its seek, rotational latency, and transfer. Arrival times are those of `load`.
+/// Serves `requests` on a disk without a cache whose arm starts at the position in `disk`. Each request takes
+/// its seek, rotational latency, and transfer. `load` determines the arrival times.
 ///
-/// The arm stays where the last access left it while nothing waits.
+/// While no request waits, the arm stays at the position of the last access.
 #[must_use]
 pub fn serve(disk: &Disk, firmware: Firmware, requests: &[Request], load: Load<'_>) -> Vec<Visit> {
     assert!(firmware.depth >= 1, "the firmware knows at least one request");
@@ -46,8 +46,8 @@ fn target(disk: &Disk, request: &Request) -> Target {
     disk.target(request.address, u64::from(request.bytes), request.op == Op::Write)
 }
 
-/// Serves `requests` like [`serve`], in the order of `choose`. It gets the arm, the time, and the waiting
-/// requests, oldest first, and returns the index of its choice.
+/// Serves `requests` like [`serve`], in the order that `choose` determines. `choose` receives the arm, the
+/// time, and the waiting requests, oldest first. It returns the index of its choice.
 pub(super) fn on_arm(
     disk: &Disk,
     requests: &[Request],
@@ -65,8 +65,8 @@ pub(super) fn on_arm(
 }
 
 impl Firmware {
-    /// The index in `waiting` of the request to serve from `now` on. `waiting` is not empty and has the
-    /// oldest first.
+    /// Index in `waiting` of the request to serve from `now` on. `waiting` is not empty, and its first
+    /// request is the oldest.
     fn choose(
         &self,
         disk: &Disk,
@@ -80,7 +80,7 @@ impl Firmware {
             return 0;
         }
         let known = 0..waiting.len().min(self.depth);
-        // `min_by_key` returns the first of equal ones, which is the oldest.
+        // `min_by_key` returns the first of equal requests, which is the oldest.
         match self.policy {
             Policy::FirstCome => 0,
             Policy::ShortestSeek => known

@@ -1,4 +1,4 @@
-//! A memory controller with one rank of DRAM, clock by clock.
+//! Reference model of a memory controller with one rank of DRAM, simulated clock by clock.
 
 mod rank;
 #[cfg(test)]
@@ -13,52 +13,52 @@ use rank::{Command, Rank};
 /// A memory controller with its rank.
 #[derive(Clone, Copy, Debug)]
 pub struct Controller {
-    /// One clock; a command is given at a multiple of it.
+    /// Clock period. Commands are issued at multiples of it.
     pub clock: Time,
-    /// Constraints between commands.
+    /// Timing constraints between commands.
     pub timing: Timing,
     /// Number of banks.
     pub banks: usize,
-    /// Whether each access closes its row. Otherwise, rows stay open until another one is needed.
+    /// Whether each access closes its row. Otherwise, rows stay open until another row is needed.
     pub closes_rows: bool,
-    /// Number of the oldest waiting accesses that the controller considers; at least 1. An access waits until
+    /// Number of the oldest waiting accesses that the controller considers, at least 1. An access waits until
     /// its read or write command. With 1, accesses are served in order of arrival.
     pub queue: usize,
-    /// Whether writes are gathered; otherwise reads and writes are served alike.
+    /// Whether writes are queued separately. Otherwise, reads and writes are treated equally.
     pub writes: Option<Watermarks>,
 }
 
 /// Numbers of queued writes at which a controller switches between reads and writes.
 ///
-/// It switches to writes if there are `high` writes, or no reads. It continues with writes until `low` of
-/// them are left and a read waits, or no writes are left.
+/// The controller switches to writes if there are `high` writes, or no reads. It continues with writes until
+/// only `low` of them are left and a read waits, or until no writes are left.
 #[derive(Clone, Copy, Debug)]
 pub struct Watermarks {
-    /// More than `low`, and at most the length of the queue.
+    /// High watermark, which is more than `low` and at most the length of the queue.
     pub high: usize,
-    /// Below `high`.
+    /// Low watermark, which is less than `high`.
     pub low: usize,
 }
 
-/// One burst.
+/// An access of one burst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
-    /// Its bank.
+    /// Bank of the access.
     pub bank: usize,
-    /// Its row.
+    /// Row of the access.
     pub row: u64,
-    /// Whether it writes.
+    /// Whether the access is a write.
     pub is_write: bool,
 }
 
-/// Serves `accesses` by first ready, first come, first served (FR-FCFS). In each clock the controller issues
-/// one command, the first of these that the timing allows:
+/// Serves `accesses` with the FR-FCFS policy (first ready, first come, first served). In each clock, the
+/// controller issues one command, the first of these that the timing allows:
 ///
 /// 1. the read or write of the oldest access whose row is open (a row hit);
 /// 2. from the oldest access to the newest, the command that opens its row, or the command that closes
 ///    another row in its bank, unless an access that is being served hits that row.
 ///
-/// An access that arrives at a clock edge takes part at that edge. An access is done when the last of its
+/// An access that arrives at a clock edge is considered at that edge. An access is complete when its last
 /// data was transferred.
 #[must_use]
 pub fn serve(controller: &Controller, accesses: &[Access], load: Load<'_>) -> Vec<Visit> {
@@ -112,7 +112,7 @@ pub fn serve(controller: &Controller, accesses: &[Access], load: Load<'_>) -> Ve
     }
 }
 
-/// The command to issue at `now` for one of the `served` accesses, oldest first.
+/// Command to issue at `now` for one of the `served` accesses, which are sorted by age, oldest first.
 fn choose(rank: &Rank, now: u64, served: &[(usize, Access)]) -> Option<(Command, usize, Access)> {
     let is_hit = |access: &Access| rank.open_row(access.bank) == Some(access.row);
     let hit = served
@@ -136,7 +136,7 @@ fn choose(rank: &Rank, now: u64, served: &[(usize, Access)]) -> Option<(Command,
 }
 
 impl Watermarks {
-    /// Whether writes are served next. `was_writing`: whether writes were served last.
+    /// Whether writes are served next. `was_writing` tells whether writes were served last.
     fn is_writing(&self, was_writing: bool, reads: usize, writes: usize) -> bool {
         if was_writing {
             writes > 0 && (writes > self.low || reads == 0)

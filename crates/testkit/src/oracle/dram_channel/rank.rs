@@ -2,32 +2,32 @@
 
 use std::collections::VecDeque;
 
-/// Constraints between commands, in clocks.
+/// Timing constraints between commands, in clocks.
 #[derive(Clone, Copy, Debug)]
 pub struct Timing {
-    /// Time from opening a row to reading or writing it: tRCD.
+    /// Time from the activation of a row to its read or write: tRCD.
     pub activate_to_column: u64,
-    /// From closing a row to opening another in its bank: tRP.
+    /// Time from the precharge of a bank to the activation of another row: tRP.
     pub precharge: u64,
-    /// Time from opening a row to closing it: tRAS.
+    /// Time from the activation of a row to its precharge: tRAS.
     pub row_open: u64,
-    /// From a read to its data: CL.
+    /// Time from a read to its data: CL.
     pub read_latency: u64,
-    /// From a write to its data: CWL.
+    /// Time from a write to its data: CWL.
     pub write_latency: u64,
     /// Time of the data transfer of one access.
     pub burst: u64,
-    /// From a read to closing its row: tRTP.
+    /// Time from a read to the precharge of its row: tRTP.
     pub read_to_precharge: u64,
-    /// Time from the last data written to closing the row: tWR.
+    /// Time from the last data of a write to the precharge of the row: tWR.
     pub write_recovery: u64,
-    /// From the last data written to a read: tWTR.
+    /// Time from the last data of a write to a read: tWTR.
     pub write_to_read: u64,
-    /// Between the data of a read and those of a write that follows it.
+    /// Time between the data of a read and the data of a following write.
     pub read_to_write_gap: u64,
-    /// From opening a row to opening one of another bank: tRRD.
+    /// Time from the activation of a row to the activation of a row in another bank: tRRD.
     pub activate_to_activate: u64,
-    /// Time window in which at most four rows are opened: tFAW.
+    /// Time window in which at most four rows may be activated: tFAW.
     pub four_activates: u64,
 }
 
@@ -54,13 +54,13 @@ impl Timing {
 pub(super) enum Command {
     /// Read or write.
     Column,
-    /// Open its row.
+    /// Activate the row.
     Activate,
-    /// Close the open row of its bank.
+    /// Precharge the bank.
     Precharge,
 }
 
-/// One bank. Times are the first clocks that allow a command.
+/// A bank. Times are the first clocks that allow a command.
 #[derive(Clone, Debug, Default)]
 struct Bank {
     open: Option<u64>,
@@ -69,22 +69,23 @@ struct Bank {
     precharge: u64,
 }
 
-/// One rank, and the data bus. Times are the first clocks that allow something.
+/// A rank and the data bus. Times are the first clocks that allow a command or a transfer.
 #[derive(Clone, Debug)]
 pub(super) struct Rank {
     timing: Timing,
     banks: Vec<Bank>,
-    /// Clocks at which the last four rows were opened.
+    /// Clocks of the last four activations.
     activates: VecDeque<u64>,
-    /// Data of a read, and data of a write.
+    /// First clock that allows the data of a read.
     read_data: u64,
+    /// First clock that allows the data of a write.
     write_data: u64,
-    /// A read.
+    /// First clock that allows a read.
     read: u64,
 }
 
 impl Rank {
-    /// A rank with all rows closed.
+    /// Creates a rank with all rows closed.
     pub(super) fn new(timing: Timing, banks: usize) -> Rank {
         let banks = vec![Bank::default(); banks];
         Rank { timing, banks, activates: VecDeque::new(), read_data: 0, write_data: 0, read: 0 }
@@ -113,7 +114,7 @@ impl Rank {
         now >= self.banks[bank].column && has_bus
     }
 
-    /// Opens a row.
+    /// Activates a row.
     pub(super) fn activate(&mut self, now: u64, bank: usize, row: u64) {
         self.activates.push_back(now);
         if self.activates.len() > 4 {
@@ -124,19 +125,18 @@ impl Rank {
         (bank.open, bank.column, bank.precharge) = (Some(row), now + activate_to_column, now + row_open);
     }
 
-    /// Closes the open row of a bank.
+    /// Precharges a bank, which closes its open row.
     pub(super) fn precharge(&mut self, now: u64, bank: usize) {
         let bank = &mut self.banks[bank];
         (bank.open, bank.activate) = (None, now + self.timing.precharge);
     }
 
-    /// Closes the open row of a bank as soon as it is allowed, without a command.
+    /// Closes the open row of a bank as soon as the timing allows, without a command.
     pub(super) fn close_behind(&mut self, bank: usize) {
         self.precharge(self.banks[bank].precharge, bank);
     }
 
-    /// Reads or writes the open row of a bank; returns the clock at which the last of its data was
-    /// transferred.
+    /// Reads or writes the open row of a bank. Returns the clock at which the last data was transferred.
     pub(super) fn column(&mut self, now: u64, bank: usize, is_write: bool) -> u64 {
         let timing = self.timing;
         let latency = if is_write { timing.write_latency } else { timing.read_latency };

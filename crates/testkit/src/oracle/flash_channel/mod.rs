@@ -1,4 +1,4 @@
-//! Reads of the dies of one flash channel.
+//! Reference model of reads on the dies of a flash channel.
 
 use super::arrivals::{Arrivals, Waiting};
 use super::{Load, Visit};
@@ -10,9 +10,9 @@ use std::collections::VecDeque;
 pub enum Arbitration {
     /// The command or page that has been ready longest.
     FirstCome,
-    /// Pages before commands; within each, the one that has been ready longest.
+    /// Pages before commands. Among pages and among commands, the one that has been ready longest.
     PagesFirst,
-    /// Commands before pages; within each, the one that has been ready longest.
+    /// Commands before pages. Among commands and among pages, the one that has been ready longest.
     CommandsFirst,
 }
 
@@ -21,22 +21,22 @@ pub enum Arbitration {
 pub struct Channel {
     /// Number of dies.
     pub dies: usize,
-    /// Page registers of a die: a read occupies one from the start of its command to the end of its page's
-    /// transfer.
+    /// Number of page registers of a die. A read occupies a register from the start of its command to the end
+    /// of the transfer of its page.
     pub registers: usize,
-    /// Arbitration of the channel.
+    /// Arbitration policy of the channel.
     pub arbitration: Arbitration,
     /// Time of a command on the channel.
     pub command: Time,
     /// Time from the end of the command until the page is in its register (tR).
     pub sense: Time,
-    /// Time of a page on the channel.
+    /// Transfer time of a page on the channel.
     pub transfer: Time,
-    /// Time from the end of the transfer until the read is done.
+    /// Time from the end of the transfer to the completion of the read.
     pub completion: Time,
 }
 
-/// A command or page that waits for the channel or crosses it.
+/// A command or page that waits for the channel or is being transferred.
 #[derive(Clone, Copy, Debug)]
 struct Crossing {
     is_command: bool,
@@ -51,21 +51,21 @@ struct Crossing {
 struct Die {
     /// Reads whose command was not sent yet.
     queue: VecDeque<Waiting>,
-    /// The read that occupies the array, from the start of its command until its page is sensed.
+    /// Read that occupies the array, from the start of its command until its page is sensed.
     sensing: Option<Waiting>,
-    /// Time at which its page is sensed; `None` while its command crosses.
+    /// Time at which the page is sensed; `None` while the command is transferred.
     sensed_at: Option<Time>,
-    /// Registers in use.
+    /// Number of registers in use.
     held: usize,
-    /// Time at which the array became free, if it is.
+    /// Time at which the array became free, if it is free.
     array_free: Time,
     /// Time at which a register became free, if one is.
     register_free: Time,
 }
 
-/// Serves reads; read number i is on die `dies[i]`. Each die serves its reads in arrival order. A command is
-/// ready when its read is the oldest of its die, the die is not sensing, and it has a free register. A page
-/// is ready when it is sensed. Transfers are not interrupted.
+/// Serves reads. Read number i is on die `dies[i]`. Each die serves its reads in arrival order. A command is
+/// ready when its read is the oldest of its die, the die is not sensing, and the die has a free register. A
+/// page is ready when it is sensed. Transfers are not preempted.
 #[must_use]
 pub fn serve(channel: &Channel, dies: &[usize], load: Load<'_>) -> Vec<Visit> {
     assert!(channel.registers >= 1, "a die has a register");
@@ -76,7 +76,8 @@ pub fn serve(channel: &Channel, dies: &[usize], load: Load<'_>) -> Vec<Visit> {
     let mut on_channel: Option<(Crossing, Time)> = None;
     let mut now = Time::ZERO;
     loop {
-        // Everything that ends at this moment, then everything that arrives, then the decision.
+        // Events at this time are processed in this order: everything that ends, everything that arrives, and
+        // the decision.
         if let Some((crossing, end)) = on_channel
             && end <= now
         {
@@ -126,7 +127,7 @@ impl Channel {
 }
 
 impl Die {
-    /// The command that is ready for the channel.
+    /// Command that is ready for the channel.
     fn command(&self, number: usize, channel: &Channel) -> Option<Crossing> {
         let &read = self.queue.front()?;
         let can_take = self.sensing.is_none() && self.held < channel.registers;
@@ -140,7 +141,7 @@ impl Die {
         self.held += 1;
     }
 
-    /// The page that is ready because it was sensed by `now`.
+    /// Page that is ready because it was sensed by `now`.
     fn sensed(&mut self, number: usize, now: Time) -> Option<Crossing> {
         let ready = self.sensed_at.filter(|&at| at <= now)?;
         self.sensed_at = None;

@@ -7,13 +7,13 @@ use Arbitration::{CommandsFirst, FirstCome, PagesFirst};
 
 const ALL: [Arbitration; 3] = [FirstCome, PagesFirst, CommandsFirst];
 
-/// A channel with `[command, sense, transfer]` in microseconds.
+/// Creates a channel with the times `[command, sense, transfer]` in microseconds.
 fn channel(dies: usize, registers: usize, arbitration: Arbitration, times_us: [u64; 3]) -> Channel {
     let [command, sense, transfer] = times_us.map(Time::from_us);
     Channel { dies, registers, arbitration, command, sense, transfer, completion: Time::ZERO }
 }
 
-/// Completion of reads of `dies` that arrive together, in microseconds.
+/// Completion times in microseconds of reads of `dies` that arrive simultaneously.
 fn done_us(channel: &Channel, dies: &[usize]) -> Vec<u64> {
     let visits = serve(channel, dies, Load::Open(&vec![Time::ZERO; dies.len()]));
     visits.iter().map(|visit| visit.done.as_ps() / Time::from_us(1).as_ps()).collect()
@@ -33,23 +33,25 @@ fn a_client_sends_its_next_read_when_the_last_one_is_done_behind_the_channel() {
     let slow = Channel { completion: Time::from_us(5), ..channel(1, 1, FirstCome, [1, 10, 4]) };
     let visits = serve(&slow, &[0, 0], Load::Closed { clients: 1 });
     assert_eq!((visits[0].done, visits[1].done), (Time::from_us(20), Time::from_us(40)));
-    // The channel does not wait for it.
+    // The channel is free during the completion time.
     assert_eq!(done_us(&slow, &[0, 0]), [20, 35]);
 }
 
 #[test]
 fn what_crosses_first_by_hand() {
-    // Reads 0 and 2 of die 0, read 1 of die 1. Commands 0 to 1 and 1 to 2; sensed at 11 and 12; page 0
-    // crosses from 11 to 15. One register: command 2 is ready at 15. It goes behind page 1 (15 to 19), or
-    // before it (15 to 16). Two registers: command 2 is ready at 11, as is page 0 of an older read.
+    // Reads 0 and 2 are on die 0, and read 1 is on die 1. Commands are transferred from 0 to 1 and from 1 to
+    // 2, and pages are sensed at 11 and 12. Page 0 is transferred from 11 to 15. With one register, command 2
+    // is ready at 15 and is sent after page 1 (15 to 19), or before it (15 to 16). With two registers,
+    // command 2 is ready at 11, like page 0 of an older read.
     for (registers, arbitration, expected) in [
         (1, FirstCome, [15, 19, 34]),
         (1, PagesFirst, [15, 19, 34]),
         (1, CommandsFirst, [15, 20, 30]),
-        // Page 0, command 2 (15 to 16), since page 1 is ready at 12 only, page 1, page 2 (26 to 30).
+        // The order is page 0, command 2 (15 to 16) because page 1 is only ready at 12, page 1, and page 2
+        // (26 to 30).
         (2, FirstCome, [15, 20, 30]),
         (2, PagesFirst, [15, 19, 34]),
-        // Command 2 (11 to 12), pages 0 and 1, page 2, sensed at 22.
+        // The order is command 2 (11 to 12), pages 0 and 1, and page 2, which is sensed at 22.
         (2, CommandsFirst, [16, 20, 26]),
     ] {
         let found = done_us(&channel(2, registers, arbitration, [1, 10, 4]), &[0, 1, 0]);
@@ -59,19 +61,19 @@ fn what_crosses_first_by_hand() {
 
 #[test]
 fn a_die_with_full_registers_takes_no_command() {
-    // Commands 0 to 1 and 3 to 4, pages sensed at 3 and 6, page 0 crosses from 4 to 14. Only then is a
-    // register free.
+    // Commands are sent from 0 to 1 and from 3 to 4. Pages are sensed at 3 and 6, and page 0 is transferred
+    // from 4 to 14. Only then is a register free.
     let reads = [0; 4];
     assert_eq!(done_us(&channel(1, 2, CommandsFirst, [1, 2, 10]), &reads), [14, 25, 36, 46]);
-    // With a third register, command 2 is also sent at 14, since the channel is busy until then.
+    // With a third register, command 2 is also sent at 14, because the channel is busy until then.
     assert_eq!(done_us(&channel(1, 3, CommandsFirst, [1, 2, 10]), &reads), [14, 25, 36, 46]);
-    // With one register nothing overlaps.
+    // With one register, nothing overlaps.
     assert_eq!(done_us(&channel(1, 1, CommandsFirst, [1, 2, 10]), &reads), [13, 26, 39, 52]);
 }
 
 #[test]
 fn what_arrives_when_the_channel_is_free_takes_part() {
-    // Page 0 is sensed at 11. A command for die 1 that is ready at the same time may go first.
+    // Page 0 is sensed at 11. A command for die 1 that is ready at the same time may be sent first.
     let channel = channel(2, 1, CommandsFirst, [1, 10, 4]);
     for (late_ps, expected) in [(0, 16), (1, 15)] {
         let times = [Time::ZERO, Time::from_us(11) + Time::from_ps(late_ps)];
@@ -82,7 +84,8 @@ fn what_arrives_when_the_channel_is_free_takes_part() {
 
 #[test]
 fn a_closed_loop_saturates_die_or_channel() {
-    // Reads per second of `clients` that read the dies in turn, without the first and the last of them.
+    // Reads per second of `clients` clients that read the dies in rotation, excluding the first and the last
+    // reads.
     let per_s = |channel: Channel, clients| {
         let dies: Vec<usize> = (0..10_000).map(|read| read % channel.dies).collect();
         let visits = serve(&channel, &dies, Load::Closed { clients });
@@ -96,29 +99,29 @@ fn a_closed_loop_saturates_die_or_channel() {
         );
     };
     for arbitration in ALL {
-        // One die with one register does one thing after the other.
+        // A die with one register performs all phases sequentially.
         assert_us(channel(1, 1, arbitration, [1, 30, 4]), 8, 1.0, 35.0);
-        // One client has one read under way.
+        // One client has one outstanding read.
         assert_us(channel(4, 1, arbitration, [1, 30, 4]), 1, 1.0, 35.0);
     }
-    // Commands that go first spread the dies: four of them do as much as four alone, 16 keep the channel
-    // busy.
+    // If commands have priority, the dies are not synchronized: four dies have the throughput of four
+    // separate dies, and 16 keep the channel busy.
     assert_us(channel(4, 1, CommandsFirst, [1, 30, 4]), 4, 4.0, 35.0);
     for registers in [1, 2, 4] {
         assert_us(channel(16, registers, CommandsFirst, [1, 30, 4]), 256, 1.0, 5.0);
     }
-    // Pages that go first keep the dies in step: all pages cross, then all commands, which are over before
-    // the first page.
+    // If pages have priority, the dies stay synchronized: all pages are transferred, then all commands, which
+    // end before the first page is ready.
     for (dies, clients) in [(4, 4), (16, 256)] {
         let turn_us = 4.0 * dies as f64 + 1.0 + 30.0;
         assert_us(channel(dies, 1, PagesFirst, [1, 30, 4]), clients, dies as f64, turn_us);
     }
-    // Four pages have waited longer than the first command, too, which is ready when the first page has
-    // crossed.
+    // Four pages have also waited longer than the first command, which is ready when the first page was
+    // transferred.
     assert_us(channel(4, 1, FirstCome, [1, 30, 4]), 4, 4.0, 47.0);
-    // With two registers a die senses while its last page crosses, if the command went first.
+    // With two registers, a die senses during the transfer of its last page if the command was sent first.
     assert_us(channel(1, 2, CommandsFirst, [1, 30, 4]), 8, 1.0, 31.0);
-    // Otherwise, the page goes first: it is ready at the same time and belongs to an older read.
+    // Otherwise, the page is sent first, because it is ready at the same time and belongs to an older read.
     assert_us(channel(1, 2, PagesFirst, [1, 30, 4]), 8, 1.0, 35.0);
     assert_us(channel(1, 2, FirstCome, [1, 30, 4]), 8, 1.0, 35.0);
 }
@@ -153,7 +156,7 @@ fn dies_behind_a_channel_that_takes_no_time_wait_each_by_itself() {
 
 #[test]
 fn the_mean_number_under_way_of_a_closed_loop_is_its_clients() {
-    // Little's law: rate x mean latency, over a long run.
+    // Little's law: rate x mean latency over a long run.
     let dies: Vec<usize> = (0..20_000).map(|read| read * read % 7).collect();
     for arbitration in ALL {
         let summary =

@@ -1,4 +1,4 @@
-//! Servers with one queue, and servers that fetch from several queues.
+//! Reference models of servers with one queue, and of servers that fetch from several queues.
 
 use super::arrivals::{Arrivals, Waiting};
 use super::single_server::single_server;
@@ -7,11 +7,11 @@ use nacre_kernel::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Serves requests at `servers` equal servers, first come first served (G/G/c); request number i takes
+/// Serves requests on `servers` identical servers, first come, first served (G/G/c). Request number i takes
 /// `services[i]`.
 #[must_use]
 pub fn first_come(servers: usize, services: &[Time], load: Load<'_>) -> Vec<Visit> {
-    // Arrivals are in order, so the first one is the oldest.
+    // Arrivals are in order, so the first request is the oldest.
     serve(servers, services, load, |_, _| 0)
 }
 
@@ -20,17 +20,17 @@ pub fn first_come(servers: usize, services: &[Time], load: Load<'_>) -> Vec<Visi
 pub struct Fetching<'a> {
     /// Class of each queue.
     pub classes: &'a [usize],
-    /// Requests per turn of the high, medium, and low class.
+    /// Number of requests per round of the high, medium, and low class.
     pub weights: [usize; 3],
 }
 
-/// Serves requests at `servers` equal servers that fetch from queues by weighted round robin with an urgent
-/// class; request number i comes to queue `queues[i]` and takes `services[i]`.
+/// Serves requests on `servers` identical servers that fetch from queues by weighted round robin with an
+/// urgent class. Request number i arrives in queue `queues[i]` and takes `services[i]`.
 ///
-/// A free server takes an urgent request if there is one. Otherwise, it follows a cyclic list in which each
-/// class has as many entries as its weight. If requests of the next entry's class wait, one is served;
-/// otherwise, all consecutive entries of this class are skipped. Queues of one class take turns: the first
-/// one in a list with a waiting request is served, and moves to the end of the list.
+/// A free server fetches an urgent request if there is one. Otherwise, it follows a cyclic list in which each
+/// class has as many entries as its weight. If requests of the next entry's class wait, one is served.
+/// Otherwise, all consecutive entries of this class are skipped. Queues of one class alternate: the first
+/// queue of a list that has a waiting request is served and moves to the end of the list.
 #[must_use]
 pub fn weighted(
     servers: usize,
@@ -68,8 +68,8 @@ pub fn weighted(
     })
 }
 
-/// Serves requests at `servers` equal servers. Whenever one is free, `choose` gets the waiting requests,
-/// oldest first, and the time, and returns the index of its choice.
+/// Serves requests on `servers` identical servers. Whenever a server is free, `choose` receives the waiting
+/// requests, oldest first, and the time. It returns the index of its choice.
 pub(super) fn serve(
     servers: usize,
     services: &[Time],
@@ -103,14 +103,13 @@ pub(super) fn serve(
     }
 }
 
-/// Serves requests at one server by priority, without preemption: when the server is free it takes the
-/// request of the lowest class, the oldest of them. Request number i belongs to `classes[i]` and takes
-/// `services[i]`.
+/// Serves requests on one server by non-preemptive priority. A free server serves the oldest request of the
+/// lowest class. Request number i belongs to `classes[i]` and takes `services[i]`.
 #[must_use]
 pub fn by_priority(classes: &[u8], services: &[Time], load: Load<'_>) -> Vec<Visit> {
     assert_eq!(classes.len(), services.len(), "each request has a class and a service time");
     single_server(services.len(), load, |_, waiting| {
-        // `min_by_key` returns the first of equal ones, which is the oldest.
+        // `min_by_key` returns the first of equal requests, which is the oldest.
         let chosen = (0..waiting.len()).min_by_key(|&position| classes[waiting[position].request]);
         let chosen = chosen.expect("a request waits");
         (chosen, services[waiting[chosen].request])

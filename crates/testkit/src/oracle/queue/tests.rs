@@ -5,9 +5,9 @@ use crate::drive::poisson;
 use crate::queueing::{md1_wait, mm1_wait, mmc_wait, priority_waits};
 use nacre_kernel::Random;
 
-/// Over n requests in a row the mean wait of M/M/1 has the variance r (2 + 5 r - 4 r^2 + r^3) / (1 - r)^4 /
-/// n, in squares of the service time at load r (Daley 1968). So 20 runs of these know it within 0.9 % at a
-/// load of 0.8, and the assertions allow four times their error.
+/// Number of requests per run. The mean wait of n consecutive requests of M/M/1 has the variance r (2 + 5 r -
+/// 4 r^2 + r^3) / (1 - r)^4 / n, in squares of the service time at load r (Daley 1968). The mean of 20 runs
+/// is therefore accurate to 0.9 % at a load of 0.8. The assertions allow four standard errors.
 const COUNT: usize = 80_000;
 const SERVICE_S: f64 = 1e-3;
 
@@ -29,7 +29,7 @@ fn exponential(random: &mut Random, count: usize) -> Vec<Time> {
 
 fn arrivals(random: &mut Random, rate: f64) -> Vec<Time> {
     let other = random.clone();
-    // Service times are generated from here on.
+    // Service times are generated after these numbers.
     (0..COUNT).for_each(|_| _ = random.exponential());
     poisson(other, rate).take(COUNT).collect()
 }
@@ -41,13 +41,13 @@ fn mean_wait(visits: &[Visit], services: &[Time]) -> f64 {
 
 #[test]
 fn two_servers_by_hand() {
-    // One until 5, two until 2; three 2 to 4; four arrives when a server is free; five waits for one of the
-    // two.
+    // The first request is served until 5, the second until 2, and the third from 2 to 4. The fourth arrives
+    // when a server is free. The fifth and sixth wait for one of the two servers.
     let (times, services) = (ms(&[0, 0, 1, 10, 10, 10]), ms(&[5, 2, 2, 3, 1, 4]));
     assert_eq!(done_ms(&first_come(2, &services, Load::Open(&times))), [5, 2, 4, 13, 11, 15]);
-    // Two clients: the first one that is done sends the next request.
+    // The first of the two clients to complete sends the next request.
     assert_eq!(done_ms(&first_come(2, &services, Load::Closed { clients: 2 })), [5, 2, 4, 7, 6, 10]);
-    // Three clients at two servers: the third request waits from 0.
+    // With three clients on two servers, the third request waits from time 0.
     let visits = first_come(2, &services, Load::Closed { clients: 3 });
     assert_eq!(done_ms(&visits), [5, 2, 4, 7, 6, 10]);
     let arrived: Vec<Time> = visits.iter().map(|visit| visit.arrived).collect();
@@ -56,8 +56,8 @@ fn two_servers_by_hand() {
 
 #[test]
 fn priorities_by_hand() {
-    // The first request is not interrupted. Among the requests that arrived until 10, including 10, the
-    // oldest of class 0 goes first.
+    // The first request is not interrupted. The next request is the oldest of class 0 that arrived at 10 or
+    // earlier.
     let times = ms(&[0, 1, 2, 10, 30]);
     let visits = by_priority(&[1, 1, 0, 0, 1], &ms(&[10, 5, 4, 3, 2]), Load::Open(&times));
     assert_eq!(done_ms(&visits), [10, 22, 14, 17, 32]);
@@ -67,14 +67,14 @@ fn priorities_by_hand() {
 
 #[test]
 fn fetches_by_hand() {
-    // Queues: high with two requests per turn, low with one, urgent. All requests come at 0.
+    // The queues are high with two requests per round, low with one, and urgent. All requests arrive at 0.
     let fetching = Fetching { classes: &[1, 3, 0], weights: [2, 1, 1] };
     let queues = [0, 0, 0, 1, 1, 2];
     let (times, services) = (ms(&[0; 6]), ms(&[1; 6]));
     let done = done_ms(&weighted(1, fetching, &queues, &services, Load::Open(&times)));
-    // Urgent; high, high; low; high, which loses the rest of its turn; low.
+    // The order is urgent; high, high; low; high, which loses the rest of its round; low.
     assert_eq!(done, [2, 3, 5, 4, 6, 1]);
-    // Two queues of one class: in turn, however many requests the first one has.
+    // Two queues of one class alternate, regardless of the number of requests in the first queue.
     let fetching = Fetching { classes: &[2, 2], weights: [1, 1, 1] };
     let done = done_ms(&weighted(1, fetching, &[0, 0, 0, 0, 1, 1], &services, Load::Open(&times)));
     assert_eq!(done, [1, 3, 5, 6, 2, 4]);
@@ -82,7 +82,7 @@ fn fetches_by_hand() {
     assert_eq!(done, [1, 2, 3, 3, 1, 2]);
 }
 
-/// With urgent and low queues only, the order is that of two priority classes.
+/// With only urgent and low queues, the order is that of two priority classes.
 #[test]
 fn fetches_of_two_classes_are_those_of_priorities() {
     let mut random = nacre_kernel::Streams::new(4).stream("classes");
@@ -125,7 +125,8 @@ fn waits_of_several_servers_meet_erlang() {
 
 #[test]
 fn arrivals_find_as_many_inside_as_little_has_it() {
-    // Poisson arrivals see time averages, so what they find is rate x mean latency: here those of M/M/2.
+    // Poisson arrivals see time averages, so they find rate x mean latency requests, which is that of M/M/2
+    // here.
     let rate = 1.4 / SERVICE_S;
     let latency = SERVICE_S + mmc_wait(2, rate, SERVICE_S);
     assert_mean("queue Little", rate * latency, 0.05, |random| {
@@ -143,7 +144,7 @@ fn arrivals_find_as_many_inside_as_little_has_it() {
 
 #[test]
 fn waits_by_priority_meet_cobham() {
-    // Fixed services of 1 and 2 ms, loads of 0.3 and 0.5.
+    // The service times are fixed at 1 and 2 ms, with loads of 0.3 and 0.5.
     let (rates, services_s) = ([300.0, 250.0], [1e-3, 2e-3]);
     let expected = priority_waits(rates, services_s);
     for class in [0, 1] {
@@ -171,7 +172,7 @@ fn a_closed_loop_keeps_as_many_servers_busy_as_it_has_clients() {
         let latency = Time::from_ms(clients.div_ceil(servers) as u64);
         assert_eq!(visits[500].latency(), latency, "{clients} clients take turns at {servers} servers");
     }
-    // Exponential services: a latency is the sum of eight of them, whose variance is 8 ms^2.
+    // With exponential service, a latency is the sum of eight service times, whose variance is 8 ms^2.
     assert_mean("queue closed variance", 8.0, 0.06, |random| {
         let visits = first_come(1, &exponential(random, COUNT), Load::Closed { clients: 8 });
         let off_ms = |visit: &Visit| visit.latency().as_secs_f64() * 1e3 - 8.0;

@@ -10,7 +10,7 @@ use nacre_kernel::{
 use nacre_media::persistence::Landed;
 use nacre_media::store::Store;
 
-/// The device: one server, first come, first served.
+/// The device, which is one server with a first-come, first-served queue.
 #[derive(State)]
 #[state(bound = "S: Store")]
 pub(crate) struct BatteryRam<S> {
@@ -27,7 +27,7 @@ pub(crate) struct BatteryRam<S> {
     ledger: Ledger,
 }
 
-/// A request on the bus, or waiting for it.
+/// A request that is on the bus or waits for it.
 #[derive(Clone, Debug, Value)]
 struct Access {
     id: RequestId,

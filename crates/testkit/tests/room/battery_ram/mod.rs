@@ -1,13 +1,13 @@
 //! Battery-backed RAM: the smallest device with data.
 //!
 //! # Model
-//! One access at a time, with a constant duration. Acknowledged writes are durable.
+//! The device performs one access at a time, with a constant duration. Acknowledged writes are durable.
 //!
 //! # Not modeled
-//! Everything else, e.g. an empty battery.
+//! Anything else, e.g. an empty battery.
 //!
 //! # Sources
-//! None: it is an example.
+//! None, because the device is an example.
 //!
 //! # Checks
 //! The contract of every device, and power losses at random times.
@@ -21,7 +21,7 @@ use nacre_kernel::{Bytes, Time};
 use nacre_media::persistence::Landed;
 use nacre_media::store::Nothing;
 
-/// Bytes that a power loss leaves old or new.
+/// Size in bytes of the unit that a power loss leaves completely old or completely new.
 const WORD: u32 = 8;
 
 /// Battery-backed RAM.
