@@ -1,6 +1,7 @@
 /* Nacre for C programs: a simulated memory with real bytes and simulated time.
  *
- * Each operation starts when the one before is complete; nacre_latency is the simulated time of the last one.
+ * Each operation starts when the previous operation is complete. nacre_latency returns the simulated time of the
+ * last operation.
  * Functions that return int return 0, or -1 after an error, which nacre_error and nacre_error_code describe.
  * Threads that share a memory must take turns.
  */
@@ -22,9 +23,9 @@ const char *nacre_version(void);
 /* Opens the memory that the stack of a scenario describes.
  *
  * scenario: a TOML file, or the name of a built-in scenario, e.g. "envy".
- * settings: overrides "path=value", e.g. "stack.segment=1 MiB", ended by NULL; or NULL.
- * image: a file that keeps bytes and state, created if it does not exist; NULL to keep them in memory only.
- * error: set to a message if the memory cannot be opened; free it with nacre_free. It may be NULL.
+ * settings: an array of overrides "path=value", e.g. "stack.segment=1 MiB", terminated by NULL. It may be NULL.
+ * image: a file that stores data and state. It is created if it does not exist. If NULL, data is only in RAM.
+ * error: set to a message if the memory cannot be opened. Free the message with nacre_free. It may be NULL.
  *
  * Returns NULL if the memory cannot be opened. */
 nacre_memory *nacre_open(const char *scenario, const char *const *settings, const char *image, char **error);
@@ -42,7 +43,7 @@ int nacre_store(nacre_memory *memory, uint64_t address, const void *from, size_t
 /* Makes all stores durable: they survive nacre_power_fail and, with an image, a power loss of the host. */
 int nacre_flush(nacre_memory *memory);
 
-/* Starts, commits, or rolls back a transaction, if the device has them. */
+/* Starts, commits, or rolls back a transaction, if the device supports transactions. */
 int nacre_begin(nacre_memory *memory);
 int nacre_commit(nacre_memory *memory);
 int nacre_abort(nacre_memory *memory);
@@ -54,19 +55,20 @@ int nacre_recover(nacre_memory *memory);
 /* Advances simulated time, so that background work can run. */
 int nacre_idle(nacre_memory *memory, uint64_t picoseconds);
 
-/* Bytes of the memory, and of one access. */
+/* Size of the memory and of one access, in bytes. */
 uint64_t nacre_capacity(const nacre_memory *memory);
 uint64_t nacre_word_bytes(const nacre_memory *memory);
 
-/* Simulated time since the memory was new, and of the last operation, in picoseconds. */
+/* Simulated time since the memory was new, and simulated time of the last operation, in picoseconds. */
 uint64_t nacre_now(const nacre_memory *memory);
 uint64_t nacre_latency(const nacre_memory *memory);
 
-/* Statistics of the device since it was opened, as in a record: JSON, to be freed with nacre_free. NULL after an error. */
+/* Returns statistics of the device since it was opened as JSON, as in a record. Free the text with nacre_free.
+ * Returns NULL after an error. */
 char *nacre_statistics(nacre_memory *memory);
 
-/* The last error of the memory: its message, and its code as in docs/errors.md. "" if there was none.
- * Both are valid until the next call with this memory. */
+/* Message and code (docs/errors.md) of the last error of the memory, or "" if there was none. The texts are valid
+ * until the next call with this memory. */
 const char *nacre_error(const nacre_memory *memory);
 const char *nacre_error_code(const nacre_memory *memory);
 

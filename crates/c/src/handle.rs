@@ -9,10 +9,10 @@ use std::ffi::{CStr, CString};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-/// A memory that a C program uses.
+/// A memory used by a C program.
 #[derive(Debug)]
 pub struct Handle {
-    /// `None` after a failed assertion.
+    /// The memory; `None` after a failed assertion.
     memory: Option<Memory>,
     error: Failure,
 }
@@ -42,20 +42,21 @@ impl From<MemoryError> for Failure {
     }
 }
 
-/// The text as a C string: zero bytes, which would end it, become spaces.
+/// Converts `text` to a C string. Zero bytes, which would end the string, become spaces.
 pub(crate) fn c_text(text: &str) -> CString {
     CString::new(text.replace('\0', " ")).expect("no byte is zero")
 }
 
-/// Runs `work`; converts a failed assertion into an error.
+/// Calls `work`, and converts a failed assertion into an error.
 fn guarded<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|cause| Err(Failure::of_panic(&*cause)))
 }
 
 impl Handle {
-    /// Opens the memory of a scenario with settings `path=value`, with its data in `image` or in RAM.
+    /// Opens the memory of a scenario with settings `path=value`. The data is in `image` or in RAM.
     ///
-    /// Errors: a setting without `=`, and those of [`Memory::open`] and [`Memory::open_image`].
+    /// Returns an error for a setting without `=`, and the errors of [`Memory::open`] and
+    /// [`Memory::open_image`].
     pub(crate) fn open(scenario: &str, settings: &[&str], image: Option<&str>) -> Result<Handle, Failure> {
         let memory = guarded(|| {
             let overrides =
@@ -71,15 +72,15 @@ impl Handle {
         Ok(Handle { memory: Some(memory), error: Failure::default() })
     }
 
-    /// Errors: those of [`Memory::close`].
+    /// Closes the memory. Returns the errors of [`Memory::close`].
     pub(crate) fn close(self) -> Result<(), Failure> {
         let Handle { memory, error } = self;
         let memory = memory.ok_or(error)?;
         guarded(|| Ok(memory.close()?))
     }
 
-    /// Runs `work` and returns its result. `None` after an error, which is stored in the handle. After a
-    /// failed assertion the memory is dropped.
+    /// Calls `work` and returns its result. Returns `None` after an error, which is stored in the handle.
+    /// After a failed assertion, the memory is dropped.
     pub(crate) fn run<T>(&mut self, work: impl FnOnce(&mut Memory) -> Result<T, MemoryError>) -> Option<T> {
         let mut memory = self.memory.take()?;
         let (done, memory) = match guarded(|| Ok(work(&mut memory))) {
@@ -90,7 +91,7 @@ impl Handle {
         done.map_err(|failure| self.error = failure).ok()
     }
 
-    /// Returns the result of `read`; 0 after a failed assertion.
+    /// Returns the result of `read`, or 0 after a failed assertion.
     pub(crate) fn number(&self, read: impl FnOnce(&Memory) -> u64) -> u64 {
         self.memory.as_ref().map_or(0, read)
     }
@@ -114,8 +115,8 @@ fn assignment(setting: &str) -> Result<(String, String), Failure> {
     Ok((path.trim().into(), value.trim().into()))
 }
 
-/// Text of a scenario, and its files, which are in its folder, or in the working directory for a built-in
-/// scenario.
+/// Returns the text of a scenario and its files. The files are in the folder of the scenario, or in the
+/// working directory for a built-in scenario.
 fn scenario_of(name: &str) -> Result<(String, ScenarioFiles), Failure> {
     if let Some(shipped) = catalog::scenarios().into_iter().find(|shipped| shipped.name == name) {
         return Ok((shipped.text.into(), ScenarioFiles::new(".", None)));

@@ -1,6 +1,6 @@
 //! The C interface: a simulated memory for loads and stores of C programs. `include/nacre.h` documents it.
 //!
-//! The functions convert pointers and call [`Handle`]. A failed assertion never unwinds into C: it becomes an
+//! The functions convert pointers and call [`Handle`]. A failed assertion never unwinds into C. It becomes an
 //! error with the code `bug`, after which the memory cannot be used.
 
 #![expect(
@@ -18,7 +18,7 @@ use nacre_memory::{Memory, MemoryError};
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::null_mut;
 
-/// Returned by functions that failed.
+/// Return value of functions that failed.
 const FAILED: c_int = -1;
 const VERSION: &CStr = match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
     Ok(version) => version,
@@ -31,11 +31,11 @@ pub extern "C" fn nacre_version() -> *const c_char {
     VERSION.as_ptr()
 }
 
-/// Opens the memory of a scenario; null if it cannot be opened.
+/// Opens the memory of a scenario. Returns null if it cannot be opened.
 ///
 /// # Safety
-/// `scenario` and `image` are texts that end with a zero byte, `settings` is an array of such texts that ends
-/// with null; the last two may be null. `error` is null or can be written.
+/// `scenario` and `image` must end with a zero byte. `settings` must be an array of such texts that ends with
+/// null. `image` and `settings` may be null. `error` must be null or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nacre_open(
     scenario: *const c_char,
@@ -43,7 +43,7 @@ pub unsafe extern "C" fn nacre_open(
     image: *const c_char,
     error: *mut *mut c_char,
 ) -> *mut Handle {
-    // SAFETY: as the caller guarantees.
+    // SAFETY: the caller guarantees the validity of the texts.
     let (scenario, image) = unsafe { (text(scenario), text(image)) };
     // SAFETY: the array ends with the first null element.
     let setting = |number| unsafe { text(*settings.add(number)) };
@@ -55,7 +55,7 @@ pub unsafe extern "C" fn nacre_open(
     match Handle::open(&scenario.unwrap_or_default(), &overrides, image.as_deref()) {
         Ok(handle) => Box::into_raw(Box::new(handle)),
         Err(failure) => {
-            // SAFETY: as the caller guarantees.
+            // SAFETY: the caller guarantees that `error` is null or writable.
             unsafe { give(error, failure.text) };
             null_mut()
         }
@@ -65,28 +65,28 @@ pub unsafe extern "C" fn nacre_open(
 /// Closes a memory and frees it.
 ///
 /// # Safety
-/// `memory` is null or from [`nacre_open`] and was not closed; `error` is null or can be written.
+/// `memory` must be null, or from [`nacre_open`] and not closed. `error` must be null or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nacre_close(memory: *mut Handle, error: *mut *mut c_char) -> c_int {
     if memory.is_null() {
         return 0;
     }
-    // SAFETY: the pointer comes from `Box::into_raw`, and the caller gives up ownership.
+    // SAFETY: the pointer is from `Box::into_raw`, and the caller gives up ownership.
     let closed = unsafe { Box::from_raw(memory) }.close();
     match closed {
         Ok(()) => 0,
         Err(failure) => {
-            // SAFETY: as the caller guarantees.
+            // SAFETY: the caller guarantees that `error` is null or writable.
             unsafe { give(error, failure.text) };
             FAILED
         }
     }
 }
 
-/// Reads `size` bytes from `address` on.
+/// Reads `size` bytes, starting at `address`.
 ///
 /// # Safety
-/// `memory` is null or open; `into` can take `size` bytes.
+/// `memory` must be null or open. `into` must have space for `size` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nacre_load(
     memory: *mut Handle,
@@ -94,7 +94,7 @@ pub unsafe extern "C" fn nacre_load(
     into: *mut c_void,
     size: usize,
 ) -> c_int {
-    // SAFETY: as the caller guarantees; the data read has `size` bytes.
+    // SAFETY: the caller guarantees the size of `into`, and the data that was read has `size` bytes.
     unsafe {
         run(memory, |memory| {
             let bytes = memory.read(address, size as u64)?;
@@ -104,10 +104,10 @@ pub unsafe extern "C" fn nacre_load(
     }
 }
 
-/// Writes `size` bytes from `address` on.
+/// Writes `size` bytes, starting at `address`.
 ///
 /// # Safety
-/// `memory` is null or open; `from` has `size` bytes.
+/// `memory` must be null or open. `from` must have `size` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nacre_store(
     memory: *mut Handle,
@@ -117,23 +117,23 @@ pub unsafe extern "C" fn nacre_store(
 ) -> c_int {
     let bytes = match size {
         0 => &[],
-        // SAFETY: as the caller guarantees.
+        // SAFETY: the caller guarantees the size of `from`.
         _ => unsafe { std::slice::from_raw_parts(from.cast::<u8>(), size) },
     };
-    // SAFETY: as the caller guarantees.
+    // SAFETY: the caller guarantees that `memory` is null or open.
     unsafe { run(memory, |memory| memory.write(address, bytes)) }
 }
 
-/// Functions that perform an operation without arguments.
+/// Defines functions that perform an operation without arguments.
 macro_rules! operations {
     ($($name:ident: $what:literal = $operation:expr;)+) => { $(
         #[doc = $what]
         ///
         /// # Safety
-        /// `memory` is null or open.
+        /// `memory` must be null or open.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name(memory: *mut Handle) -> c_int {
-            // SAFETY: as the caller guarantees.
+            // SAFETY: the caller guarantees that `memory` is null or open.
             unsafe { run(memory, $operation) }
         }
     )+ };
@@ -151,23 +151,23 @@ operations! {
 /// Advances simulated time.
 ///
 /// # Safety
-/// `memory` is null or open.
+/// `memory` must be null or open.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nacre_idle(memory: *mut Handle, picoseconds: u64) -> c_int {
-    // SAFETY: as the caller guarantees.
+    // SAFETY: the caller guarantees that `memory` is null or open.
     unsafe { run(memory, |memory| memory.idle(Time::from_ps(picoseconds))) }
 }
 
-/// Functions that return a number.
+/// Defines functions that return a number.
 macro_rules! numbers {
     ($($name:ident: $what:literal = $number:expr;)+) => { $(
         #[doc = $what]
         ///
         /// # Safety
-        /// `memory` is null or open.
+        /// `memory` must be null or open.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name(memory: *const Handle) -> u64 {
-            // SAFETY: as the caller guarantees.
+            // SAFETY: the caller guarantees that `memory` is null or open.
             unsafe { memory.as_ref() }.map_or(0, |handle| handle.number($number))
         }
     )+ };
@@ -180,78 +180,78 @@ numbers! {
     nacre_latency: "Simulated time of the last operation, in picoseconds." = |memory| memory.latency().as_ps();
 }
 
-/// Statistics as JSON; null after an error.
+/// Returns statistics as JSON, or null after an error.
 ///
 /// # Safety
-/// `memory` is null or open.
+/// `memory` must be null or open.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nacre_statistics(memory: *mut Handle) -> *mut c_char {
-    // SAFETY: as the caller guarantees.
+    // SAFETY: the caller guarantees that `memory` is null or open.
     let handle = unsafe { memory.as_mut() };
     let statistics = handle.and_then(|handle| handle.run(|memory| Ok(memory.statistics())));
     let text = statistics.map(|statistics| serde_json::to_string(&statistics).expect("a record is JSON"));
     text.map_or(null_mut(), |text| c_text(&text).into_raw())
 }
 
-/// Message of the last error.
+/// Returns the message of the last error.
 ///
 /// # Safety
-/// `memory` is null or open.
+/// `memory` must be null or open.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nacre_error(memory: *const Handle) -> *const c_char {
-    // SAFETY: as the caller guarantees.
+    // SAFETY: the caller guarantees that `memory` is null or open.
     unsafe { memory.as_ref() }.map_or(c"the memory is NULL: nacre_open failed", Handle::error).as_ptr()
 }
 
-/// Code of the last error.
+/// Returns the code of the last error.
 ///
 /// # Safety
-/// `memory` is null or open.
+/// `memory` must be null or open.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nacre_error_code(memory: *const Handle) -> *const c_char {
-    // SAFETY: as the caller guarantees.
+    // SAFETY: the caller guarantees that `memory` is null or open.
     unsafe { memory.as_ref() }.map_or(c"failed", Handle::error_code).as_ptr()
 }
 
-/// Frees a text.
+/// Frees a text that a function returned.
 ///
 /// # Safety
-/// `text` is null or from a function whose documentation refers to `nacre_free`, and was not freed.
+/// `text` must be null, or from a function whose documentation refers to `nacre_free` and not freed yet.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nacre_free(text: *mut c_char) {
     if !text.is_null() {
-        // SAFETY: it is from `CString::into_raw`.
+        // SAFETY: the pointer is from `CString::into_raw`.
         drop(unsafe { CString::from_raw(text) });
     }
 }
 
-/// Runs `work` on the memory of `handle`, which stores an error.
+/// Calls `work` with the memory of `handle`. An error is stored in the handle.
 ///
 /// # Safety
-/// `handle` is null or open, and no other call uses it.
+/// `handle` must be null or open, and no other call may use it.
 unsafe fn run(handle: *mut Handle, work: impl FnOnce(&mut Memory) -> Result<(), MemoryError>) -> c_int {
-    // SAFETY: as the caller guarantees.
+    // SAFETY: the caller guarantees that `handle` is null or open.
     let handle = unsafe { handle.as_mut() };
     handle.and_then(|handle| handle.run(work)).map_or(FAILED, |()| 0)
 }
 
-/// The text at `pointer`; `None` if it is null. Bytes that are not UTF-8 are replaced.
+/// Returns the text at `pointer`, or `None` if `pointer` is null. Bytes that are not UTF-8 are replaced.
 ///
 /// # Safety
-/// `pointer` is null, or what it points to ends with a zero byte.
+/// `pointer` must be null or point to a text that ends with a zero byte.
 unsafe fn text(pointer: *const c_char) -> Option<String> {
-    // SAFETY: as the caller guarantees.
+    // SAFETY: the caller guarantees that the text ends with a zero byte.
     let text = (!pointer.is_null()).then(|| unsafe { CStr::from_ptr(pointer) });
     text.map(|text| text.to_string_lossy().into_owned())
 }
 
-/// Writes `text` to `place`, if it is not null; the caller frees it.
+/// Writes `text` to `place` unless `place` is null. The caller must free the text.
 ///
 /// # Safety
-/// `place` is null or can be written.
+/// `place` must be null or writable.
 unsafe fn give(place: *mut *mut c_char, text: CString) {
     if !place.is_null() {
-        // SAFETY: as the caller guarantees.
+        // SAFETY: the caller guarantees that `place` is null or writable.
         unsafe { place.write(text.into_raw()) };
     }
 }

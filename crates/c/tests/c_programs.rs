@@ -6,10 +6,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// The folder of this crate.
+/// Folder of this crate.
 const CRATE: &str = env!("CARGO_MANIFEST_DIR");
 
-/// A folder for one test, in the target folder.
+/// Creates a folder for one test in the target folder.
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = fs::remove_dir_all(&folder);
@@ -17,13 +17,13 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// The folder of the library, which is next to this test.
+/// Folder of the library, which is next to this test.
 fn libraries() -> PathBuf {
     let test = std::env::current_exe().expect("a test has a path");
     test.parent().expect("it is in a folder").to_path_buf()
 }
 
-/// Compiles `source` with all warnings as errors, in the oldest C that has the types of the header.
+/// Compiles `source` with all warnings as errors, for the oldest C standard that has the types of the header.
 fn compiled(source: &Path, folder: &Path) -> PathBuf {
     let (program, libraries) = (folder.join("program"), libraries());
     let done = Command::new(option_env!("CC").unwrap_or("cc"))
@@ -55,7 +55,7 @@ fn written(folder: &Path, text: &str) -> PathBuf {
     source
 }
 
-/// The functions that `text` names before a parenthesis.
+/// Names of the functions that `text` contains before a parenthesis.
 fn functions(text: &str) -> BTreeSet<String> {
     let is_name = |part: &str| part.chars().all(|c| c.is_ascii_lowercase() || c == '_');
     let names = text.match_indices("nacre_").filter_map(|(at, _)| {
@@ -73,7 +73,7 @@ fn the_example_counts_over_power_losses_and_in_an_image() {
     assert!(first.status.success(), "{}", String::from_utf8_lossy(&first.stderr));
     let page = fs::read_to_string(Path::new(CRATE).join("../../docs/how-to/c-program.md")).expect("the page");
     assert!(page.contains(&text), "docs/how-to/c-program.md has another output than\n{text}");
-    // Its image keeps the counter, which increases by three in each run.
+    // The image keeps the counter, which increases by three in each run.
     let image = folder.join("counter.nacre");
     for count in [3, 6] {
         let (_, text) = ran(&program, &[&image]);
@@ -95,7 +95,7 @@ fn every_function_of_the_header_is_in_the_library_and_the_other_way_round() {
     let header = fs::read_to_string(Path::new(CRATE).join("include/nacre.h")).expect("the header");
     let declared = functions(&header);
     let folder = folder("symbols");
-    // A program that links only if the library has all functions.
+    // This program links only if the library has all functions.
     let uses: String = declared.iter().map(|name| format!("    (void (*)(void)){name},\n")).collect();
     let text = format!(
         "#include \"nacre.h\"\ntypedef void (*any)(void);\nany const all[] = {{\n{uses}}};\n\

@@ -1,4 +1,4 @@
-//! Bugs of Nacre: a failed assertion becomes a Python exception.
+//! Reporting of bugs of Nacre: a failed assertion becomes a Python exception.
 
 use crate::errors::bug;
 use nacre_files::ShareRead;
@@ -13,7 +13,7 @@ thread_local! {
     static LOCATION: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Silences panic messages: failed assertions are reported as exceptions.
+/// Suppresses panic messages, because failed assertions are reported as exceptions.
 pub(crate) fn report_through_exceptions() {
     std::panic::set_hook(Box::new(|failed| {
         let place = failed.location().map(|at| format!(" ({}:{})", at.file(), at.line()));
@@ -23,12 +23,12 @@ pub(crate) fn report_through_exceptions() {
 
 /// A second thread for a run.
 pub(crate) struct SecondThread {
-    /// Bytes read of its files.
+    /// Number of bytes read from the files of the run.
     read: ShareRead,
 }
 
 impl SecondThread {
-    /// A second thread for a run that reads `read`, if the process may use another processor.
+    /// Creates a second thread for a run that reads `read`, if the process may use another processor.
     pub(crate) fn where_allowed(read: &ShareRead) -> Option<SecondThread> {
         let has_two = std::thread::available_parallelism().is_ok_and(|number| number.get() > 1);
         has_two.then(|| SecondThread { read: read.clone() })
@@ -54,7 +54,8 @@ impl Parallel for SecondThread {
 /// Message and location of a failed assertion.
 type Failed = (Box<dyn Any + Send>, String);
 
-/// Runs `work` on another thread and `here` on this one; `None` if the system denies a thread.
+/// Calls `work` on another thread and `here` on this thread. Returns `None` if the system refuses to create a
+/// thread.
 #[expect(clippy::disallowed_methods, reason = "this is the edge that brings it")]
 fn both(work: Box<dyn FnOnce() + Send + '_>, here: &mut dyn FnMut()) -> Option<Result<(), Failed>> {
     std::thread::scope(|scope| {
@@ -65,7 +66,8 @@ fn both(work: Box<dyn FnOnce() + Send + '_>, here: &mut dyn FnMut()) -> Option<R
     })
 }
 
-/// Runs `work` without the interpreter lock. A failed assertion in it is an error of the class `Error`.
+/// Calls `work` without the interpreter lock. A failed assertion in `work` raises an exception of class
+/// `Error`.
 pub(crate) fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     py.detach(|| catch_unwind(AssertUnwindSafe(work))).map_err(|cause| {
         let text = cause.downcast_ref::<String>().map(String::as_str);

@@ -7,7 +7,7 @@ use nacre_machine::schema;
 use pyo3::prelude::*;
 use serde_json::json;
 
-/// The catalog: every entry with every number and its source.
+/// Returns the catalog: every entry with every number and its source.
 #[pyfunction]
 pub(crate) fn catalog() -> String {
     let entries: Vec<_> = shipped::entries()
@@ -28,7 +28,7 @@ pub(crate) fn catalog() -> String {
     json!(entries).to_string()
 }
 
-/// The shipped scenarios: (name, summary, TOML text).
+/// Returns the shipped scenarios: name, summary, and TOML text.
 #[pyfunction]
 pub(crate) fn shipped_scenarios() -> Vec<(String, String, String)> {
     let summary = |text: &str, name: &str| {
@@ -41,20 +41,20 @@ pub(crate) fn shipped_scenarios() -> Vec<(String, String, String)> {
         .collect()
 }
 
-/// Every family, room and field.
+/// Returns every family, component, and field.
 #[pyfunction]
 pub(crate) fn rooms() -> String {
     schema::rooms_description().to_string()
 }
 
-/// The JSON Schema of scenarios, or of records.
+/// Returns the JSON Schema of scenarios, or of records.
 #[pyfunction]
 pub(crate) fn schema_of(records: bool) -> String {
     let schema = if records { schema::record_schema() } else { schema::scenario_schema() };
     schema.to_string()
 }
 
-/// Every trace format.
+/// Returns every trace format.
 #[pyfunction]
 pub(crate) fn formats() -> String {
     let formats: Vec<_> = nacre_workload::trace::FORMATS
@@ -72,7 +72,7 @@ pub(crate) fn formats() -> String {
     json!(formats).to_string()
 }
 
-/// The leaf values of an entry, with their sources.
+/// Appends the leaf values of an entry with their sources.
 fn flatten(node: &Node, path: &str, into: &mut Vec<serde_json::Value>) {
     match &node.value {
         Value::Table(entries) => {

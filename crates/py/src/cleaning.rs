@@ -1,7 +1,7 @@
-//! Cleaning policies in Python.
+//! Garbage collection policies written in Python.
 //!
-//! Errors of a policy belong to its author, and are raised after the run has stopped: until then, built-in
-//! decisions replace it.
+//! Errors of a policy are raised after the run has stopped. Until then, built-in decisions replace those of
+//! the policy.
 
 use crate::arrays;
 use crate::errors::{Failure, function_failed};
@@ -16,10 +16,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyTuple};
 use std::io::{self, BufRead};
 
-/// Functions by their names in a scenario.
+/// Functions with their names in a scenario.
 pub(crate) type Functions = Vec<(String, Py<PyAny>)>;
 
-/// The files of a scenario, with its functions.
+/// Files of a scenario, together with its functions.
 pub(crate) struct WithFunctions {
     pub(crate) scenario: ScenarioFiles,
     functions: Functions,
@@ -31,7 +31,7 @@ impl WithFunctions {
         WithFunctions { scenario, functions: functions.unwrap_or_default(), failure: Failure::default() }
     }
 
-    /// The function with this name: a given one, or one to import. Arguments for it are arrays.
+    /// Returns the function with this name, which was given or is imported. Its arguments are arrays.
     fn function(&self, name: &str) -> Option<Py<PyAny>> {
         let given = self.functions.iter().find(|(known, _)| known == name);
         Python::attach(|py| {
@@ -45,7 +45,7 @@ impl WithFunctions {
         })
     }
 
-    /// The function that `module:function` names.
+    /// Imports the function that `module:function` names.
     fn imported(&self, py: Python<'_>, name: &str) -> Option<Py<PyAny>> {
         let found = py
             .import("nacre.scenario.source")
@@ -53,12 +53,12 @@ impl WithFunctions {
         found.map(Bound::unbind).map_err(|error| self.failure.remember(error)).ok()
     }
 
-    /// Whether a function failed: the rest of the run is void.
+    /// Whether a function failed. The rest of the run is then invalid.
     pub(crate) fn has_failed(&self) -> bool {
         self.failure.is_there()
     }
 
-    /// The exception of a failed function, if any.
+    /// Returns the exception of a failed function, if any.
     pub(crate) fn outcome(&self, py: Python<'_>) -> PyResult<()> {
         // Another thread with the lock may wait for the interpreter.
         let failure = py.detach(|| self.failure.take());
@@ -105,7 +105,8 @@ impl Files for WithFunctions {
     }
 }
 
-/// Positions in a partition, from the function's attribute of this name; `None` if all positions form one.
+/// Number of positions in a partition, from the attribute `name` of the function; `None` if all positions
+/// form one partition.
 fn partition_segments(name: &str, function: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
     let Some(given) = function.getattr_opt("partition_segments")? else { return Ok(None) };
     let size = given.extract::<u32>().ok().filter(|&size| size > 0 && !given.is_instance_of::<PyBool>());
@@ -120,17 +121,17 @@ fn partition_segments(name: &str, function: &Bound<'_, PyAny>) -> PyResult<Optio
     Ok(size)
 }
 
-/// A Python function that is called for every victim.
+/// A Python function that is called to select every victim.
 struct PythonCleaner {
     name: String,
     function: Py<PyAny>,
     partition_segments: Option<u32>,
-    /// Function that decides when cleaning starts, if any.
+    /// Function that decides when garbage collection starts, if any.
     keeps_erased: Option<Py<PyAny>>,
     failure: Failure,
 }
 
-/// The state of a function belongs to Python.
+/// The state of a function is managed by Python.
 impl State for PythonCleaner {
     fn save(&self, state: &mut StateWriter) {
         state.refuse(format!(
@@ -189,8 +190,8 @@ impl Cleaner for PythonCleaner {
 }
 
 impl PythonCleaner {
-    /// The decision of the function: an index alone, or with the numbers of pages for the previous and the
-    /// next partition.
+    /// Calls the function and returns its decision: an index, or an index with the numbers of pages for the
+    /// previous and the next partition.
     fn ask(&self, py: Python<'_>, view: &View<'_>, partition: usize) -> PyResult<Decision> {
         let seen = Py::new(py, CleaningView::new(py, view, partition))?;
         let answer = self.function.bind(py).call1((seen,))?;
@@ -213,7 +214,7 @@ impl PythonCleaner {
         Ok(Decision { to_lower, to_higher, ..Decision::clean(victim) })
     }
 
-    /// The index in `answer`, if valid.
+    /// Returns the index in `answer` if it is valid.
     fn index(&self, answer: &Bound<'_, PyAny>, view: &View<'_>, partition: usize) -> PyResult<usize> {
         let py = answer.py();
         let places = view.places_of(partition);
@@ -225,7 +226,7 @@ impl PythonCleaner {
         if answer.is_instance_of::<PyBool>() {
             return Err(wrong(format!("it is not an int; {allowed}")));
         }
-        // An int too large for 64 bits is out of range, and anything else is not an int.
+        // An int that is too large for 64 bits is out of range. Any other value is not an int.
         let index = match answer.extract::<i64>() {
             Ok(index) => usize::try_from(index).ok().filter(|&index| index < places.len()),
             Err(failure) if failure.is_instance_of::<pyo3::exceptions::PyOverflowError>(py) => None,
@@ -245,28 +246,28 @@ impl PythonCleaner {
     }
 }
 
-/// Input of a cleaning function for one partition: a column has a number for each of its positions.
+/// Input of a garbage collection function for one partition. Each column has one number per position.
 #[pyclass(frozen, get_all, module = "nacre._core")]
 pub(crate) struct CleaningView {
-    /// The number of the partition.
+    /// Number of the partition.
     partition: usize,
-    /// Number of its first position.
+    /// Number of the first position of the partition.
     first: usize,
-    /// Index of the full position whose segment received pages last.
+    /// Index of the full position whose segment most recently received pages.
     active: usize,
-    /// Pages of one segment.
+    /// Number of pages per segment.
     pages_per_segment: u32,
-    /// Pages drained from the write buffer so far: the time unit of the columns.
+    /// Number of pages drained from the write buffer so far, which is the time unit of the columns.
     drained: u64,
-    /// Valid pages.
+    /// Number of valid pages.
     live: Py<PyArray1<i64>>,
-    /// Pages programmed since the erase, valid or not.
+    /// Number of pages programmed since the erase, valid or not.
     programmed: Py<PyArray1<i64>>,
-    /// Total erases of the segment.
+    /// Lifetime erase count of the segment.
     erases: Py<PyArray1<i64>>,
     /// Time of the last cleaning, in drained pages.
     cleaned_at: Py<PyArray1<i64>>,
-    /// Time of the segment's latest page from the write buffer, in drained pages.
+    /// Time of the latest page from the write buffer, in drained pages.
     written_at: Py<PyArray1<i64>>,
 }
 

@@ -1,4 +1,4 @@
-//! Power-loss tests of the stack of a scenario, or of a random one.
+//! Power-loss tests of the stack of a scenario, or of a random stack.
 
 use crate::bugs::detached;
 use crate::errors::{config_error, error};
@@ -9,7 +9,7 @@ use nacre_kernel::ErrorCode;
 use nacre_machine::crash::{Nothing, crash as crash_stack, drawn, report_json};
 use pyo3::prelude::*;
 
-/// Cuts the power of a stack repeatedly; returns the results as JSON text.
+/// Cuts the power of a stack repeatedly. Returns the results as JSON text.
 #[pyfunction]
 #[pyo3(signature = (source, overrides, points, seed, faults, progress=None))]
 pub(crate) fn crash(
@@ -44,7 +44,7 @@ pub(crate) fn crash(
     Ok(report_json(&report).to_string())
 }
 
-/// Like [`crash`], for the random stack of `seed`; also returns its scenario.
+/// Like [`crash`], for the random stack of `seed`. Also returns its scenario.
 #[pyfunction]
 #[pyo3(signature = (seed, points, progress=None))]
 pub(crate) fn crash_drawn(
@@ -64,7 +64,7 @@ pub(crate) fn crash_drawn(
     Ok((text, report_json(&report).to_string()))
 }
 
-/// Names of the faults that can be injected into a medium.
+/// Returns the names of the faults that can be injected into a medium.
 #[pyfunction]
 pub(crate) fn crash_faults() -> Vec<&'static str> {
     Fault::INJECTED.into_iter().map(Fault::name).collect()

@@ -28,18 +28,18 @@ impl Failure {
     }
 }
 
-/// The exception for errors of a document; its `problems` lists them all.
+/// Creates the exception for errors of a document. Its `problems` lists all errors.
 pub(crate) fn config_error(py: Python<'_>, problems: &Problems) -> PyErr {
     let Some(first) = problems.0.first() else { return failed(py, problems.to_string()) };
     let kind = Kind { class: "ConfigError", code: first.code, data: first.data.clone() };
     raised(py, kind, problems.to_string(), |error| error.setattr("problems", problem_list(py, problems)?))
 }
 
-/// The exception for a trace that cannot be read or written.
+/// Creates the exception for a trace that cannot be read or written.
 pub(crate) fn trace_error(py: Python<'_>, error: TraceError) -> PyErr {
     let kind = Kind { class: "TraceError", code: error.code(), data: error.data() };
     match error {
-        // Without a number, the error is from a decompressor instead of the system.
+        // Without an OS error number, the error is from a decompressor.
         TraceError::Io { source_name, place, error } if error.raw_os_error().is_none() => {
             let text = format!(
                 "{source_name}, {place}: the compressed file is damaged or cut short ({error}); download \
@@ -52,7 +52,7 @@ pub(crate) fn trace_error(py: Python<'_>, error: TraceError) -> PyErr {
     }
 }
 
-/// The exception for an error of a memory.
+/// Creates the exception for an error of a memory.
 pub(crate) fn memory_error(py: Python<'_>, error: &MemoryError) -> PyErr {
     let class = match error {
         MemoryError::Scenario(problems) => return config_error(py, problems),
@@ -66,25 +66,25 @@ pub(crate) fn memory_error(py: Python<'_>, error: &MemoryError) -> PyErr {
     raised(py, Kind { class, code: error.code(), data: error.data() }, error.to_string(), |_| Ok(()))
 }
 
-/// The exception for any other error that has a code.
+/// Creates the exception for any other error with a code.
 pub(crate) fn error(py: Python<'_>, code: ErrorCode, data: ErrorData, text: String) -> PyErr {
     raised(py, Kind { class: "Error", code, data }, text, |_| Ok(()))
 }
 
-/// The exception for an invalid result of a user's function.
+/// Creates the exception for an invalid result of a user's function.
 pub(crate) fn function_failed(py: Python<'_>, text: String) -> PyErr {
     error(py, ErrorCode::FunctionFailed, ErrorData::new(), text)
 }
 
-/// The exception for errors without a better code.
+/// Creates the exception for errors without a more specific code.
 pub(crate) fn failed(py: Python<'_>, text: String) -> PyErr {
     error(py, ErrorCode::Failed, ErrorData::new(), text)
 }
 
-/// The built-in exception for a file that cannot be opened, read or written.
+/// Creates the built-in exception for a file that cannot be opened, read, or written.
 pub(crate) fn os_error(file: &str, error: &io::Error) -> PyErr {
     match error.raw_os_error() {
-        // OSError with a number becomes FileNotFoundError, PermissionError, ... by itself.
+        // Python converts OSError with a number to FileNotFoundError, PermissionError, etc.
         Some(number) => {
             let text = error.to_string();
             let text = text.split(" (os error").next().unwrap_or_default().to_string();
@@ -94,14 +94,14 @@ pub(crate) fn os_error(file: &str, error: &io::Error) -> PyErr {
     }
 }
 
-/// The exception for a thread that the system refuses.
+/// Creates the exception for a thread that the system refuses to create.
 pub(crate) fn no_thread(py: Python<'_>, text: String, denied: &io::Error) -> PyErr {
     let kind =
         Kind { class: "SystemLimitError", code: ErrorCode::OutOfThreads, data: error_code::errno(denied) };
     raised(py, kind, text, |_| Ok(()))
 }
 
-/// The exception for a failed assertion: a bug of Nacre.
+/// Creates the exception for a failed assertion, which is a bug of Nacre.
 pub(crate) fn bug(py: Python<'_>, text: &str) -> PyErr {
     let text = format!("a bug in Nacre {}: {text}", env!("CARGO_PKG_VERSION"));
     let kind = Kind { class: "InternalError", code: ErrorCode::Bug, data: ErrorData::new() };
@@ -130,7 +130,7 @@ fn raised(
     make().unwrap_or_else(|failure| failure)
 }
 
-/// The data of an error as Python has it.
+/// Converts the data of an error to a Python dictionary.
 fn dict<'py>(py: Python<'py>, data: &ErrorData) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     for (key, datum) in data {

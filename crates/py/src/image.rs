@@ -1,4 +1,4 @@
-//! Checks and repairs image files without their scenario.
+//! Checks and repairs of image files without their scenario.
 
 use crate::bugs::detached;
 use crate::errors::error;
@@ -7,7 +7,7 @@ use nacre_memory::{CheckedImage, check_image as check, repair_image as repair};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
-/// Result of checking an image, as JSON text.
+/// Checks an image. Returns the result as JSON text.
 #[pyfunction]
 pub(crate) fn check_image(py: Python<'_>, path: PathBuf) -> PyResult<String> {
     let mut reporter = Reporter::new(None);
@@ -18,7 +18,7 @@ pub(crate) fn check_image(py: Python<'_>, path: PathBuf) -> PyResult<String> {
         .map_err(|wrong| error(py, wrong.problem.code(), wrong.problem.data(), wrong.to_string()))
 }
 
-/// Makes a repaired copy of an image; returns the result of the check as JSON text.
+/// Writes a repaired copy of an image. Returns the result of the check as JSON text.
 #[pyfunction]
 pub(crate) fn repair_image(py: Python<'_>, path: PathBuf, out: PathBuf) -> PyResult<String> {
     let mut reporter = Reporter::new(None);

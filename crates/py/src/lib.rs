@@ -1,8 +1,7 @@
-//! The extension module `nacre._core`: converts arguments and results, without logic.
+//! The extension module `nacre._core`. It converts arguments and results, and contains no other logic.
 //!
-//! Documents are passed as text, and records are returned as JSON text with their columns as NumPy arrays.
-//! Long operations release the interpreter lock and report progress through a callback about ten times a
-//! second.
+//! Documents are passed as text. Records are returned as JSON text with their columns as NumPy arrays. Long
+//! operations release the interpreter lock and report progress through a callback about ten times per second.
 
 #![expect(clippy::needless_pass_by_value, reason = "Python's arguments arrive as owned values")]
 
@@ -26,11 +25,11 @@ mod split;
 mod trace;
 mod units;
 
-/// Uses large pages for the tables of large runs.
+/// Allocator that uses large pages for the tables of large runs.
 #[global_allocator]
 static MEMORY: nacre_pages::LargePages = nacre_pages::LargePages;
 
-/// The module Python imports as `nacre._core`.
+/// The module that Python imports as `nacre._core`.
 #[pymodule]
 mod _core {
     use super::{Bound, PyModule, PyModuleMethods, PyResult};

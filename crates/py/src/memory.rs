@@ -1,4 +1,4 @@
-//! A simulated memory that Python programs use.
+//! A simulated memory that is used by Python programs.
 
 use crate::bugs::detached;
 use crate::errors::{config_error, error, failed, memory_error};
@@ -12,10 +12,10 @@ use pyo3::types::PyBytes;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
 
-/// The memory behind `nacre.devices.Memory`. Threads take turns.
+/// The memory behind `nacre.devices.Memory`. A mutex serializes threads.
 #[pyclass(frozen, module = "nacre._core")]
 pub(crate) struct Memory {
-    /// `None` when it is closed.
+    /// The memory; `None` when it is closed.
     held: Mutex<Option<nacre_memory::Memory>>,
     capacity: u64,
     word_bytes: u64,
@@ -37,8 +37,8 @@ impl From<MemoryError> for Failure {
 
 #[pymethods]
 impl Memory {
-    /// Opens the stack of a scenario as a memory, with an optional image at a path. It starts from the saved
-    /// state of a run in the file `start`, if given.
+    /// Opens the stack of a scenario as a memory, with an optional image at a path. The memory starts from
+    /// the saved state of a run in the file `start`, if given.
     #[staticmethod]
     #[pyo3(signature = (source, overrides, image, start=None, checksums=true))]
     fn open(
@@ -94,7 +94,7 @@ impl Memory {
         self.with(py, |memory| memory.write(to, bytes))
     }
 
-    /// First byte, first byte after, write pointer, and state of the zone that holds `address`.
+    /// Returns the first byte, the end, the write pointer, and the state of the zone that contains `address`.
     fn zone(&self, address: &Bound<'_, PyAny>) -> PyResult<(u64, u64, u64, &'static str)> {
         let at = self.zone_address(address)?;
         let zone = self.with(address.py(), |memory| memory.zone(at))?;
@@ -137,7 +137,7 @@ impl Memory {
         self.with(py, nacre_memory::Memory::power_fail)
     }
 
-    /// Report of the recovery, as JSON text.
+    /// Recovers the memory. Returns the report as JSON text.
     fn recover(&self, py: Python<'_>) -> PyResult<String> {
         let (recovery, duration) =
             self.with(py, |memory| memory.recover().map(|recovery| (recovery, memory.latency())))?;
@@ -159,7 +159,7 @@ impl Memory {
         self.with(py, nacre_memory::Memory::flush)
     }
 
-    /// Does nothing if it is already closed.
+    /// Closes the memory. Does nothing if the memory is already closed.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         let taken = py.detach(|| {
             // A broken memory is only dropped.
@@ -178,13 +178,13 @@ impl Memory {
         }
     }
 
-    /// Statistics of the device since it was opened, as JSON text.
+    /// Returns statistics of the device since it was opened, as JSON text.
     fn statistics(&self, py: Python<'_>) -> PyResult<String> {
         let statistics = self.with(py, |memory| Ok(memory.statistics()))?;
         serde_json::to_string(&statistics).map_err(|failure| failed(py, failure.to_string()))
     }
 
-    /// Simulated seconds: current time, and latency of the last operation.
+    /// Returns simulated times in seconds: the current time, and the latency of the last operation.
     fn clock(&self, py: Python<'_>) -> PyResult<(f64, f64)> {
         self.with(py, |memory| Ok((memory.now().as_secs_f64(), memory.latency().as_secs_f64())))
     }
@@ -206,7 +206,7 @@ impl Memory {
 }
 
 impl Memory {
-    /// Runs `work` without the interpreter lock.
+    /// Calls `work` without the interpreter lock.
     fn with<T: Send>(
         &self,
         py: Python<'_>,
@@ -228,13 +228,13 @@ impl Memory {
         })
     }
 
-    /// The address of a zone.
+    /// Converts the address of a zone.
     fn zone_address(&self, address: &Bound<'_, PyAny>) -> PyResult<u64> {
         let size = 1_u64.into_pyobject(address.py())?;
         self.number(address, address, &size)
     }
 
-    /// Converts a number of bytes; one that is too large for 64 bits is past the end.
+    /// Converts a number of bytes. A number that is too large for 64 bits is after the end.
     fn number(
         &self,
         value: &Bound<'_, PyAny>,

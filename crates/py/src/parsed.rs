@@ -1,4 +1,4 @@
-//! A scenario that is parsed once and used with many settings, as for the points of a study.
+//! A scenario that is parsed once and used with many settings, e.g. for the points of a study.
 
 use crate::cleaning::WithFunctions;
 use crate::errors::config_error;
@@ -9,11 +9,11 @@ use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-/// A parsed scenario, with the catalog entries of its settings. Threads take turns.
+/// A parsed scenario with the catalog entries of its settings. A mutex serializes threads.
 #[pyclass(frozen, module = "nacre._core")]
 pub(crate) struct Parsed {
     scenario: Mutex<nacre_machine::Parsed>,
-    /// Folder of its files.
+    /// Folder of the files of the scenario.
     directory: PathBuf,
 }
 
@@ -28,25 +28,26 @@ impl Parsed {
         Ok(Parsed { scenario: Mutex::new(scenario), directory })
     }
 
-    /// The values it resolves to with these settings, as JSON text, without building its stack.
+    /// Returns the resolved values of the scenario with these settings, as JSON text, without building the
+    /// stack.
     fn resolve(&self, py: Python<'_>, overrides: Settings) -> PyResult<String> {
         Ok(record::resolved_json(&self.checked(py, &overrides)?.resolved).to_string())
     }
 
-    /// Builds its stack with these settings, as a run does.
+    /// Builds the stack with these settings, like a run.
     fn build(&self, py: Python<'_>, overrides: Settings) -> PyResult<()> {
         let checked = self.checked(py, &overrides)?;
         let files = WithFunctions::new(files_in(py, self.directory.clone())?, None);
         build_checked(py, &checked, &files).map(|_| ())
     }
 
-    /// Key of the preconditioned state with these settings; `None` without preconditioning.
+    /// Returns the key of the preconditioned state with these settings; `None` without preconditioning.
     fn preparation(&self, py: Python<'_>, overrides: Settings) -> PyResult<Option<String>> {
         Ok(nacre_machine::saved::preparation(&self.checked(py, &overrides)?))
     }
 
-    /// Runs it with these settings; returns the record as JSON text, with the `origins` of its values if
-    /// requested, and its columns. The folder `preparations` caches preconditioned states.
+    /// Runs the scenario with these settings. Returns the record as JSON text, with the `origins` of its
+    /// values if requested, and its columns. The folder `preparations` caches preconditioned states.
     #[pyo3(signature = (overrides, preparations=None, origins=true))]
     fn run(
         &self,

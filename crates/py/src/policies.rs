@@ -22,11 +22,11 @@ pub(crate) fn decider(name: String, function: Py<PyAny>, failure: Failure) -> Bo
     Box::new(PythonDecider { name, function, failure })
 }
 
-/// A policy whose resident blocks are tracked here: Python is notified of hits and insertions, and selects
-/// victims.
+/// A policy whose resident blocks are tracked here. The Python object receives hits and insertions, and
+/// selects victims.
 struct PythonReplacement {
     name: String,
-    /// `None` if its class could not be called.
+    /// The policy; `None` if its class could not be called.
     policy: Option<Py<PyAny>>,
     capacity: usize,
     resident: BTreeSet<u64>,
@@ -34,7 +34,7 @@ struct PythonReplacement {
 }
 
 impl PythonReplacement {
-    /// Calls a method with a block; does nothing after a failure.
+    /// Calls a method with a block. Does nothing after a failure.
     fn call<T>(
         &self,
         method: &str,
@@ -50,7 +50,7 @@ impl PythonReplacement {
         self.call(method, block, |_| Ok(()));
     }
 
-    /// The victim for `block`: a resident block, or `block` itself.
+    /// Returns the victim for `block`, which is a resident block or `block` itself.
     fn victim(&self, block: u64) -> u64 {
         let first = *self.resident.first().expect("a full cache is not empty");
         let asked = self.call("evict", block, |answer| {
@@ -164,7 +164,7 @@ impl Decider for PythonDecider {
 }
 
 impl PythonDecider {
-    /// The pairs that the function returns, if they are legal.
+    /// Returns the pairs that the function returned, if they are valid.
     fn ask(&self, py: Python<'_>, view: &PlacementView<'_>) -> PyResult<Vec<Exchange>> {
         let columns = PyDict::new(py);
         let homes = view.homes.iter().map(|&tier| i64::from(tier));

@@ -1,4 +1,5 @@
-//! Reports from long work to Python: throttled by the wall clock, stopping on request or Ctrl-C.
+//! Progress reports from long operations to Python. They are throttled by wall-clock time, and stop the
+//! operation on request or on Ctrl-C.
 
 use pyo3::prelude::*;
 use std::ops::ControlFlow;
@@ -7,7 +8,7 @@ use std::time::{Duration, Instant};
 /// Time between two reports.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// A Python callable that receives the progress and returns whether to stop, or none.
+/// A Python callable that receives the progress and returns whether to stop, or `None`.
 pub(crate) struct Reporter {
     callback: Option<Py<PyAny>>,
     last: Instant,
@@ -20,7 +21,8 @@ impl Reporter {
         Reporter { callback, last: Instant::now(), failure: None }
     }
 
-    /// Calls back with `arguments` if due. Breaks if the callback asks to stop or fails, or on Ctrl-C.
+    /// Calls the callable with `arguments` if a report is due. Returns `Break` if the callable requests a
+    /// stop or fails, or on Ctrl-C.
     #[expect(clippy::disallowed_methods, reason = "progress is shown in wall time, at the edge")]
     pub(crate) fn report<A>(&mut self, arguments: A) -> ControlFlow<()>
     where
@@ -49,7 +51,7 @@ impl Reporter {
         }
     }
 
-    /// The exception of a callback or a signal, if any.
+    /// Returns the exception of a callback or a signal, if any.
     pub(crate) fn outcome(self) -> PyResult<()> {
         self.failure.map_or(Ok(()), Err)
     }

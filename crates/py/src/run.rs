@@ -1,4 +1,4 @@
-//! Running and checking scenarios.
+//! Runs and checks of scenarios.
 
 use crate::arrays;
 use crate::bugs::{SecondThread, detached};
@@ -18,9 +18,9 @@ use pyo3::types::PyDict;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-/// Runs a scenario; returns the record as JSON text and its columns.
+/// Runs a scenario. Returns the record as JSON text and its columns.
 ///
-/// It starts from the state in the file `start`, and saves its final state to the file `save_state`.
+/// The run starts from the state in the file `start`, and saves its final state to the file `save_state`.
 #[pyfunction]
 #[pyo3(signature = (
     source, overrides, seed=None, progress=None, cleaners=None, start=None, save_state=None
@@ -48,20 +48,20 @@ pub(crate) fn run(
     Ok((record.to_json(), RunColumns(columns)))
 }
 
-/// Files of a run: start, final state, and cache.
+/// Files of a run: initial state, final state, and cache.
 #[derive(Default)]
 pub(crate) struct RunOptions<'a> {
-    /// The file with the state that it continues from.
+    /// File with the initial state.
     pub(crate) start: Option<&'a Path>,
-    /// The file for the state at its end.
+    /// File for the final state.
     pub(crate) save_state: Option<&'a Path>,
     /// Folder that caches preconditioned states.
     pub(crate) preparations: Option<PathBuf>,
-    /// A second thread for the run. Not for points of a study, which run in parallel already.
+    /// A second thread for the run. It is absent for points of a study, which already run in parallel.
     pub(crate) second_thread: Option<SecondThread>,
 }
 
-/// Runs a checked scenario, as in [`run`].
+/// Runs a checked scenario, as documented for [`run`].
 pub(crate) fn run_checked(
     py: Python<'_>,
     checked: &Checked,
@@ -97,7 +97,7 @@ pub(crate) fn run_checked(
     Ok(outcome)
 }
 
-/// The saved state at `path`; for an image, the idle state of its device.
+/// Returns the saved state at `path`. For an image, this is the idle state of its device.
 fn start_state(
     py: Python<'_>,
     path: &Path,
@@ -111,7 +111,8 @@ fn start_state(
     opened.map_err(|error| memory_error(py, &error))
 }
 
-/// The saved state at `path`, for devices with data: an image, which has data too, cannot initialize another.
+/// Returns the saved state at `path` for devices with data. An image cannot initialize another device,
+/// because it also contains data.
 pub(crate) fn state_of_run(py: Python<'_>, path: &Path) -> PyResult<Vec<u8>> {
     match py.detach(|| nacre_memory::is_image(path)) {
         true => Err(error(
@@ -142,7 +143,7 @@ fn state_file(path: &Path) -> PyResult<StateFile> {
     StateFile::begin(path).map_err(|error| os_error(&path.display().to_string(), &error))
 }
 
-/// Checks a scenario; returns the resolved values and their origins as JSON text.
+/// Checks a scenario. Returns the resolved values and their origins as JSON text.
 #[pyfunction]
 #[pyo3(signature = (source, overrides, cleaners=None))]
 pub(crate) fn check(
@@ -164,7 +165,7 @@ pub(crate) fn check(
     Ok(document.to_string())
 }
 
-/// Builds the stack of a scenario, as a run does.
+/// Builds the stack of a scenario, like a run.
 pub(crate) fn build_checked(
     py: Python<'_>,
     checked: &Checked,
@@ -176,7 +177,7 @@ pub(crate) fn build_checked(
     built.map_err(|problems| config_error(py, &problems))
 }
 
-/// Submits requests (operation, first byte, bytes) serially to the stack of a scenario; returns their latency
+/// Submits requests (operation, first byte, bytes) serially to the stack of a scenario. Returns their latency
 /// breakdowns as JSON text.
 #[pyfunction]
 pub(crate) fn step(
@@ -201,16 +202,16 @@ pub(crate) fn step(
     Ok(serde_json::json!(answered).to_string())
 }
 
-/// The resolved values of a scenario as JSON text, without building its stack.
+/// Returns the resolved values of a scenario as JSON text, without building its stack.
 #[pyfunction]
 pub(crate) fn resolve(py: Python<'_>, source: Source, overrides: Settings) -> PyResult<String> {
     let checked = source.checked(py, &overrides, None)?;
     Ok(record::resolved_json(&checked.resolved).to_string())
 }
 
-/// Every mix of the tiers of a scenario in `steps` parts: the tiers as JSON text, and for each mix the steps
-/// and extents of every tier, the mean access time in seconds, and the price per GiB (NaN if unknown). `None`
-/// if `progress` stopped it.
+/// Evaluates every mix of the tiers of a scenario in `steps` parts. Returns the tiers as JSON text, and for
+/// each mix the steps and extents of every tier, the mean access time in seconds, and the price per GiB (NaN
+/// if unknown). Returns `None` if `progress` stopped it.
 #[pyfunction]
 #[pyo3(signature = (source, overrides, steps, progress=None))]
 pub(crate) fn mixes<'py>(
@@ -272,14 +273,14 @@ pub(crate) fn mixes<'py>(
     Ok(Some((document.to_string(), columns)))
 }
 
-/// Columns of a record. They are converted to NumPy arrays on use: loading NumPy takes as long as a short
-/// run.
+/// Columns of a record. They are converted to NumPy arrays on use, because loading NumPy takes as long as a
+/// short run.
 #[pyclass(frozen, module = "nacre._core")]
 pub(crate) struct RunColumns(pub(crate) Columns);
 
 #[pymethods]
 impl RunColumns {
-    /// The columns by their names.
+    /// Returns the columns with their names.
     fn arrays<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         columns_dict(py, &self.0)
     }

@@ -1,4 +1,4 @@
-//! Serving stacks of scenarios as block devices.
+//! Service of the stacks of scenarios as block devices.
 
 use crate::bugs::detached;
 use crate::errors::{config_error, no_thread};
@@ -24,11 +24,11 @@ pub(crate) struct Served {
     image: PathBuf,
     /// Saved state of a run for a new image; `None` for a new device.
     start: Option<PathBuf>,
-    /// Export name for clients; `None` for the scenario's name.
+    /// Export name for clients; `None` means the name of the scenario.
     export: Option<String>,
 }
 
-/// Serving options from `nacre.devices.ServeOptions`.
+/// Options from `nacre.devices.ServeOptions`.
 #[derive(FromPyObject)]
 pub(crate) struct Options {
     timing: String,
@@ -36,19 +36,20 @@ pub(crate) struct Options {
     read_only: bool,
     /// Folder of certificates; `None` without encryption.
     tls: Option<PathBuf>,
-    /// Control socket; `None` without one.
+    /// Path of the control socket; `None` without a control socket.
     control: Option<PathBuf>,
-    /// Address of the metrics; `None` without metrics.
+    /// Address at which metrics are served; `None` without metrics.
     metrics: Option<String>,
-    /// The trace to record from the beginning.
+    /// Path of the trace to record from the start.
     record: Option<PathBuf>,
-    /// Whether it may replace an existing file.
+    /// Whether the trace may replace an existing file.
     force: bool,
 }
 
-/// Serves devices at an address until `stop`, called about twenty times a second, returns true, or a client
-/// of the control socket stops the server. `tell` is called with notes about the images, and then `ready`
-/// with the address of the metrics and the URI and size of each device. Returns statistics as JSON text.
+/// Serves devices at an address until `stop`, which is called about twenty times per second, returns true, or
+/// a client of the control socket stops the server. Calls `tell` with notes about the images, and then
+/// `ready` with the address of the metrics and the URI and size of each device. Returns statistics as JSON
+/// text.
 #[pyfunction]
 pub(crate) fn serve(
     py: Python<'_>,

@@ -1,4 +1,4 @@
-//! A trace split over workers: its parts, the run of a part, and the merged record.
+//! Runs with a trace that is split over workers: the parts, the run of a part, and the merged record.
 
 use crate::bugs::detached;
 use crate::errors::config_error;
@@ -10,8 +10,9 @@ use nacre_machine::{Outcome, Problems};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// The parts of a scenario whose trace is split in a `way` such as `"volume"` or `"hash:4"`: for each, its
-/// additional settings and number of requests. `None` if `progress` stopped reading the trace.
+/// Returns the parts of a scenario whose trace is split according to `way`, e.g. `"volume"` or `"hash:4"`.
+/// Each part has additional settings and a number of requests. Returns `None` if `progress` stopped reading
+/// the trace.
 #[pyfunction]
 #[pyo3(signature = (source, overrides, way, progress=None))]
 pub(crate) fn split_parts(
@@ -35,7 +36,7 @@ pub(crate) fn split_parts(
     Ok(parts.map(|parts| parts.into_iter().map(|part| (part.settings, part.requests)).collect()))
 }
 
-/// Runs one part; returns its result as text for [`split_together`].
+/// Runs one part. Returns its result as text for [`split_together`].
 #[pyfunction]
 pub(crate) fn run_part(py: Python<'_>, source: Source, overrides: Settings) -> PyResult<String> {
     let checked = source.checked(py, &overrides, None)?;
@@ -46,7 +47,7 @@ pub(crate) fn run_part(py: Python<'_>, source: Source, overrides: Settings) -> P
     text.map_err(|problems| config_error(py, &problems))
 }
 
-/// The merged record of all parts as JSON text, and its columns as NumPy arrays.
+/// Returns the merged record of all parts as JSON text, and its columns as NumPy arrays.
 #[pyfunction]
 pub(crate) fn split_together<'py>(
     py: Python<'py>,

@@ -1,4 +1,4 @@
-//! A trace being read, batch by batch, without the interpreter lock.
+//! A trace that is read batch by batch without the interpreter lock.
 
 use super::BATCH;
 use crate::bugs::detached;
@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// A trace being read.
+/// A trace that is being read.
 pub(super) struct Input {
     pub(super) reader: Box<dyn TraceReader>,
     share: ShareRead,
@@ -32,7 +32,7 @@ pub(super) fn open(py: Python<'_>, paths: &[String], options: &Options) -> PyRes
 }
 
 /// Passes every batch of at most `limit` requests to `act`, which returns whether it needs more. Returns
-/// false if the caller's progress function stopped it.
+/// `false` if the progress function of the caller stopped the read.
 pub(super) fn each_batch(
     py: Python<'_>,
     input: &mut Input,
@@ -46,7 +46,8 @@ pub(super) fn each_batch(
     Ok(complete)
 }
 
-/// As [`each_batch`]; `report` is called after every batch with the requests read and their estimated total.
+/// Like [`each_batch`]. In addition, `report` is called after every batch with the number of requests read
+/// and the estimated total.
 pub(super) fn each_reported(
     py: Python<'_>,
     input: &mut Input,

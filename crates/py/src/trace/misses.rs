@@ -11,11 +11,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping};
 use serde_json::json;
 
-/// Maximum blocks that can be tracked exactly.
+/// Maximum number of blocks that can be tracked exactly.
 const BLOCKS_MAX: u64 = 1 << 30;
 
-/// One pass over a trace; returns its description as JSON text, and columns: the misses at a few hundred
-/// sizes with their half-widths, and every size at which the hits change.
+/// Computes the miss-ratio curve in one pass over a trace. Returns its description as JSON text, and columns:
+/// the misses at a few hundred sizes with their half-widths, and every size at which the hits change.
 #[pyfunction]
 #[pyo3(signature = (paths, options, block_bytes, share, blocks, seed, progress))]
 #[expect(clippy::too_many_arguments, reason = "the keywords of one Python function")]

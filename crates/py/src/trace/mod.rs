@@ -24,12 +24,12 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping};
 use serde_json::json;
 
-/// Requests processed at a time.
+/// Number of requests processed at a time.
 const BATCH: usize = 16_384;
-/// Sizes listed in a summary, most frequent first.
+/// Maximum number of sizes in a summary, in descending order of frequency.
 const SIZES_SHOWN: usize = 20;
 
-/// One pass over a trace; returns a summary as JSON text.
+/// Summarizes a trace in one pass. Returns the summary as JSON text.
 #[pyfunction]
 pub(crate) fn trace_info(
     py: Python<'_>,
@@ -50,7 +50,7 @@ pub(crate) fn trace_info(
     Ok(summary_json(&summary, &profile, tally, complete).to_string())
 }
 
-/// Converts a trace; returns statistics as JSON text.
+/// Converts a trace. Returns statistics as JSON text.
 #[pyfunction]
 pub(crate) fn trace_convert(
     py: Python<'_>,
@@ -68,7 +68,7 @@ pub(crate) fn trace_convert(
     output.end(py, &*input.reader, complete)
 }
 
-/// Writes part of a trace; returns statistics as JSON text.
+/// Writes a sample of a trace. Returns statistics as JSON text.
 #[pyfunction]
 pub(crate) fn trace_sample(
     py: Python<'_>,
@@ -123,7 +123,7 @@ pub(crate) fn trace_columns<'py>(
     Ok(columns)
 }
 
-/// Writes a trace from columns of [`trace_columns`]; returns statistics as JSON text.
+/// Writes a trace from the columns that [`trace_columns`] returns. Returns statistics as JSON text.
 #[pyfunction]
 pub(crate) fn trace_from_columns(
     py: Python<'_>,

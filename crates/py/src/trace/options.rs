@@ -64,7 +64,7 @@ impl TraceOptions {
     }
 }
 
-/// Error for an option.
+/// Creates the error for an invalid option.
 pub(super) fn option_error(option: &str, problem: String, remedy: &str) -> TraceError {
     TraceError::Option { option: option.into(), problem, remedy: remedy.into() }
 }

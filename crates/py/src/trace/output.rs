@@ -1,4 +1,4 @@
-//! A trace being written, atomically.
+//! A trace that is written atomically.
 
 use super::options::TraceOptions;
 use crate::errors::{os_error, trace_error};
@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use serde_json::json;
 use std::path::Path;
 
-/// A trace being written.
+/// A trace that is being written.
 pub(super) struct Output {
     writer: Box<dyn TraceWriter>,
     file: SharedFile,

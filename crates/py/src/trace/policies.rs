@@ -1,4 +1,4 @@
-//! Miss ratios of several policies and sizes, in one pass over a trace on all cores.
+//! Miss ratios of several policies and cache sizes in one pass over a trace on all cores.
 
 use super::input::{each_batch, open};
 use super::options::{TraceOptions, option_error};
@@ -17,9 +17,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-/// Accesses passed to the threads at a time.
+/// Number of accesses that are passed to the threads at a time.
 const HANDED: usize = 1 << 16;
-/// Maximum chunks queued for a thread.
+/// Maximum number of chunks that are queued for a thread.
 const WAITING: usize = 4;
 
 struct Policy(Box<dyn Replacement>);
@@ -30,7 +30,8 @@ impl Cache for Policy {
     }
 }
 
-/// One pass over a trace; returns the misses of each policy at each size in blocks as JSON text.
+/// Simulates each policy at each size in one pass over a trace. Returns the misses, with sizes in blocks, as
+/// JSON text.
 #[pyfunction]
 #[pyo3(signature = (paths, options, policies, functions, sizes, block_bytes, share, seed, progress))]
 #[expect(clippy::disallowed_methods, reason = "simulations of one stream on all processors")]
@@ -73,7 +74,7 @@ pub(crate) fn trace_policies(
             let mut followed = Followed::default();
             let hand = |followed: &mut Followed| {
                 let shared = Arc::new(std::mem::take(followed));
-                // A thread that ended has panicked, which joining it reports.
+                // A thread that ended early has panicked, which joining it reports.
                 ways.iter().for_each(|way| drop(way.send(Arc::clone(&shared))));
             };
             let complete = each_batch(py, &mut input, parsed.limit, progress, |batch| {
@@ -84,7 +85,7 @@ pub(crate) fn trace_policies(
                 Ok(!failure.is_there())
             });
             if complete.is_ok() {
-                // A slow thread may wait for the interpreter.
+                // A slow thread may be waiting for the interpreter.
                 py.detach(|| hand(&mut followed));
             } else {
                 stopped.store(true, Ordering::Relaxed);
@@ -119,14 +120,14 @@ pub(crate) fn trace_policies(
     Ok(document.to_string())
 }
 
-/// The simulations of all workers, after their end. Propagates panics.
+/// Returns the simulations of all workers after they have ended. Propagates panics.
 fn joined(workers: Vec<thread::ScopedJoinHandle<'_, Vec<(usize, Simulation)>>>) -> Vec<(usize, Simulation)> {
     let ended = workers.into_iter().map(thread::ScopedJoinHandle::join).collect::<Vec<_>>();
     let own = ended.into_iter().map(|own| own.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
     own.flatten().collect()
 }
 
-/// Passes received accesses to these simulations, until the channel closes.
+/// Adds received accesses to these simulations until the channel closes.
 fn add_all(
     mut own: Vec<(usize, Simulation)>,
     coming: &Receiver<Arc<Followed>>,
@@ -140,14 +141,14 @@ fn add_all(
     own
 }
 
-/// Policies written in Python, by name.
+/// Policies written in Python, with their names.
 struct Brought {
     functions: Functions,
     failure: Failure,
 }
 
 impl Brought {
-    /// A cache with the Python policy of this name, if there is one.
+    /// Returns a cache with the Python policy of this name, if there is one.
     fn cache(&self, name: &str, blocks: u64) -> Option<Box<dyn Replacement>> {
         let (_, class) = self.functions.iter().find(|(known, _)| known == name)?;
         let class = Python::attach(|py| class.clone_ref(py));
@@ -156,7 +157,7 @@ impl Brought {
     }
 }
 
-/// Every policy at every size, numbered.
+/// Creates a numbered simulation for every policy at every size.
 fn simulations(
     policies: &[String],
     brought: &Brought,
@@ -174,7 +175,7 @@ fn simulations(
     made.collect()
 }
 
-/// Simulations of each core: sizes and policies are mixed, since their run times differ.
+/// Distributes the simulations over the cores. Sizes and policies are mixed, because their run times differ.
 fn dealt(simulations: Vec<(usize, Simulation)>) -> Vec<Vec<(usize, Simulation)>> {
     let cores = thread::available_parallelism().map_or(1, NonZero::get).min(simulations.len());
     let mut shares: Vec<Vec<_>> = (0..cores).map(|_| Vec::new()).collect();
