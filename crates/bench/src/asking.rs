@@ -3,11 +3,11 @@
 use nacre_kernel::event::{Completions, Device, Payload, RequestId};
 use nacre_kernel::{Op, Random, Request, Status, Streams, Time};
 
-/// Requests prefetched into processor caches, as in runs.
+/// Number of requests that are prefetched into processor caches, as in runs.
 const PREFETCHED: usize = 32;
 
-/// Requests of one size at uniformly random addresses in a closed loop: the next is submitted when one
-/// completes.
+/// A closed loop of equal-sized requests at uniformly random addresses. The next request is submitted when
+/// one completes.
 pub(crate) struct Asking {
     random: Random,
     bytes: u32,
@@ -17,12 +17,13 @@ pub(crate) struct Asking {
     now: Time,
     completions: Completions,
     batch: Vec<Request>,
-    /// Requests that failed.
+    /// Number of requests that failed.
     pub(crate) errors: u64,
 }
 
 impl Asking {
-    /// Requests of `bytes` bytes all over `device`, `depth` outstanding.
+    /// Creates a closed loop of `bytes`-byte requests over the whole `device`, with `depth` outstanding
+    /// requests.
     pub(crate) fn new(device: &dyn Device, bytes: u32, depth: u32) -> Asking {
         Asking {
             random: Streams::new(1).stream("bench.host"),
@@ -54,7 +55,7 @@ impl Asking {
         }));
     }
 
-    /// Preconditions with `count` writes that take no simulated time.
+    /// Preconditions the device with `count` writes that take no simulated time.
     pub(crate) fn precondition(&mut self, device: &mut dyn Device, count: u64) {
         let mut left = count;
         while left > 0 {
@@ -65,7 +66,7 @@ impl Asking {
         }
     }
 
-    /// Submits `count` requests, and waits for all outstanding ones.
+    /// Submits `count` requests and waits for all outstanding requests.
     pub(crate) fn ask(&mut self, device: &mut dyn Device, op: Op, count: u64) {
         let mut left = count;
         while left > 0 {

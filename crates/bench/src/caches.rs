@@ -1,4 +1,4 @@
-//! Replacement policies: requests per second on a Zipf stream in memory.
+//! Speed of replacement policies: requests per second on a Zipf stream in memory.
 
 use crate::report::{Report, best_of};
 use crate::streams::{REQUESTS, STREAMS, Stream};
@@ -6,8 +6,8 @@ use nacre_config::{FieldType, Node, Origin, Reader, Slot, Value};
 use nacre_hierarchy::replacement::{Context, ROOMS, Replacement, ReplacementFamily};
 use nacre_machine::rooms::Rooms;
 
-/// Budgets in millions of requests per second: blocks inside the processor's caches, if measured, and
-/// outside.
+/// Budgets in millions of requests per second: with blocks that fit into the processor caches, if measured,
+/// and with blocks that do not.
 const BUDGETS: [(&str, Option<f64>, f64); 6] = [
     ("lru", Some(20.0), 8.0),
     ("fifo", None, 12.0),
@@ -17,7 +17,7 @@ const BUDGETS: [(&str, Option<f64>, f64); 6] = [
     ("w_tinylfu", None, 8.0),
 ];
 
-/// Kind of external policies, which are not measured.
+/// Name of the policy type for external policies, which are not measured.
 const ELSEWHERE: &str = "external";
 
 /// Measures every policy on every stream.
@@ -40,7 +40,7 @@ pub(crate) fn measure(report: &Report) {
     }
 }
 
-/// A policy of the table, with its defaults.
+/// Creates a policy of the table with its default settings.
 pub(crate) fn policy(kind: &str, capacity: usize) -> Box<dyn Replacement> {
     let rooms = Rooms::new();
     let mut reader = Reader::new(&rooms);

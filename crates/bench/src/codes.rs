@@ -1,5 +1,5 @@
-//! BCH on pages of 2 KiB: encoding, checking a page without bit errors, and correcting the maximum number of
-//! them.
+//! Speed of BCH codes on pages of 2 KiB: encoding, checking a page without bit errors, and correcting the
+//! maximum number of bit errors.
 
 use crate::report::{Report, best_of};
 use nacre_config::{Configuration, Node, Reader, Slot};
@@ -7,21 +7,21 @@ use nacre_controller::ecc::{Codec, Ecc, EccFamily, Page, Verdict, build};
 use nacre_kernel::{Bytes, Streams};
 use nacre_machine::rooms::Rooms;
 
-/// Bytes of a page.
+/// Page size in bytes.
 const PAGE: usize = 2048;
-/// Pages per repeat.
+/// Number of pages per repetition.
 const PAGES: usize = 100_000;
-/// Different pages: more than a branch predictor learns, and few enough for a cache.
+/// Number of distinct pages. It exceeds what a branch predictor learns, but the pages fit into a cache.
 const DIFFERENT: usize = 64;
 
-/// The document around a code.
+/// A document that contains a code.
 #[derive(Debug, Configuration)]
 struct Document {
     /// The code.
     ecc: Slot<EccFamily>,
 }
 
-/// Measures t = 4 and t = 12; budgets and rates are in bytes.
+/// Measures t = 4 and t = 12. Budgets and rates are in bytes per second.
 pub(crate) fn measure(report: &Report) {
     for (t, budgets) in [(4, [2000.0, 2000.0, 150.0]), (12, [667.0, 667.0, 50.0])] {
         let code = bch(t);
@@ -54,7 +54,7 @@ fn bch(t: u32) -> Box<dyn Ecc> {
 /// Pages that are processed in rotation.
 struct Pages {
     pages: Vec<(Vec<u8>, Vec<u8>)>,
-    /// Bits to invert in each page.
+    /// Positions of the bits to invert in each page.
     wrong: Vec<Vec<usize>>,
     t: u32,
 }

@@ -1,4 +1,5 @@
-//! Instructions per request of the main rows, by callgrind: they do not depend on other load of the machine.
+//! Instructions per request of the main benchmarks, counted by callgrind. They do not depend on other load of
+//! the machine.
 
 use crate::Result;
 use crate::report::is_trained;
@@ -6,12 +7,13 @@ use crate::rows;
 use std::path::Path;
 use std::process::Command;
 
-/// Requests of each row: enough that caches evict, few enough for an emulated processor.
+/// Number of requests per benchmark. It is large enough that caches evict, and small enough for an emulated
+/// processor.
 const REQUESTS: u64 = 400_000;
-/// Growth that is reported.
+/// Relative increase above which a count is reported.
 const GROWTH: f64 = 0.05;
 
-/// Counts every row, and prints it next to its count in `file`, with a mark if it has grown.
+/// Counts every benchmark, and prints the count next to the count in `file`, with a mark if it has increased.
 pub(crate) fn compare(file: &Path) -> Result<()> {
     if !is_there() {
         println!("instructions are not counted: valgrind is not here");
@@ -44,7 +46,7 @@ pub(crate) fn compare(file: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Counts every row and writes `file`.
+/// Counts every benchmark and writes the counts to `file`.
 pub(crate) fn write(file: &Path) -> Result<()> {
     if !is_there() {
         return Err("instructions are counted by valgrind, which is not here".into());
@@ -60,7 +62,7 @@ fn is_there() -> bool {
     Command::new("valgrind").arg("--version").output().is_ok_and(|output| output.status.success())
 }
 
-/// The rows with their instructions per request.
+/// Returns the benchmarks with their instructions per request.
 fn counted() -> Result<Vec<(String, f64)>> {
     let folder = std::env::temp_dir().join(format!("nacre-bench-{}", std::process::id()));
     std::fs::create_dir_all(&folder)?;

@@ -1,4 +1,4 @@
-//! The crash simulator: power losses of a small flash drive, and of random stacks.
+//! Speed of the crash simulator: power losses of a small flash drive, and of random stacks.
 
 use crate::report::{Report, best_of, processor_seconds};
 use crate::streams::{NoFiles, checked};
@@ -6,19 +6,21 @@ use nacre_crash::{Options, crash};
 use nacre_machine::crash::{Nothing, OfScenario, drawn};
 use std::ops::ControlFlow;
 
-/// Power losses of the flash drive.
+/// Number of power losses of the flash drive.
 const POINTS: u64 = 40_000;
-/// Random stacks, and power losses of each.
+/// Number of random stacks.
 const STACKS: u64 = 100;
+/// Number of power losses of each random stack.
 const POINTS_DRAWN: u64 = 2_000;
 
-/// A drive of two dies with 64 units of 512 bytes in a superblock, without capacitors.
+/// A drive without capacitors that has two dies and superblocks of 64 units of 512 bytes.
 const DRIVE: &str = "[workload]\nkind = \"uniform\"\nrequests = 1\nfootprint = \"4 KiB\"\narrival = \"closed\"\n\
     [stack]\nkind = \"ssd\"\nchannels = 2\nways = 1\nblocks = 11\npages = 32\npage = \"512 B\"\nunit = \"512 B\"\n\
     read = [\"50 us\"]\nprogram = [\"500 us\", \"900 us\"]\nerase = \"3 ms\"\nbus = \"400 MB/s\"\nlink = \"1 GB/s\"\n\
     over_provisioning = \"62 %\"\nbuffer = \"4 KiB\"\npower_protected = false\n";
 
-/// Measures both: 20,000 points a second on a small drive, and a million in ten minutes on two cores of all stacks.
+/// Measures both tests. The budgets are 20,000 points per second on a small drive, and a million points in
+/// ten minutes on two cores for all stacks.
 pub(crate) fn measure(report: &Report) {
     let scenario = checked(DRIVE);
     let mut stack = OfScenario::new(&scenario, &NoFiles).expect("it carries bytes");

@@ -1,4 +1,4 @@
-//! Disk caches: DRAM and flash in front of a disk, without and with data.
+//! Speed of disk caches: DRAM and flash in front of a disk, with and without data.
 
 use crate::Result;
 use crate::report::{Report, best_of};
@@ -9,12 +9,12 @@ use nacre_machine::Checked;
 use nacre_machine::stack::{build, build_alone, build_with_bytes, store_layouts};
 use nacre_media::store::{Memory, Pages};
 
-/// Requests per repeat.
+/// Number of requests per repetition.
 const REQUESTS: usize = 2_000_000;
-/// Bytes of a page.
+/// Page size in bytes.
 const PAGE: usize = 2048;
 
-/// Measures the caches without and with data.
+/// Measures the caches with and without data.
 pub(crate) fn measure(report: &Report) -> Result<()> {
     let mut caches = Caches::without_bytes()?;
     let seconds = best_of(|| caches.serve(REQUESTS));
@@ -25,8 +25,8 @@ pub(crate) fn measure(report: &Report) -> Result<()> {
     Ok(())
 }
 
-/// Zipf requests of one page, 10 % of them writes, to 64 MiB of DRAM and 256 MiB of flash in front of a disk
-/// with 512 MiB of data, when both caches are full.
+/// Zipf requests of one page, 10 % of which are writes, to 64 MiB of DRAM and 256 MiB of flash in front of a
+/// disk with 512 MiB of data. Both caches are full.
 pub(crate) struct Caches {
     device: Box<dyn Device>,
     requests: Vec<Request>,
@@ -34,13 +34,13 @@ pub(crate) struct Caches {
 }
 
 impl Caches {
-    /// Without data.
+    /// Creates caches that do not store data.
     pub(crate) fn without_bytes() -> Result<Caches> {
         let scenario = scenario();
         Caches::filled(&scenario, build_alone(&scenario, &NoFiles)?, false)
     }
 
-    /// With data in memory, which is encoded and decoded.
+    /// Creates caches that store data in memory. The data is encoded and decoded.
     fn with_bytes() -> Result<Caches> {
         let scenario = scenario();
         let memory = |bytes: u32| Box::new(Memory::new(bytes as usize)) as Box<dyn Pages>;
@@ -59,7 +59,7 @@ impl Caches {
         Ok(caches)
     }
 
-    /// Serves `count` requests; repeats the stream if it is shorter.
+    /// Serves `count` requests. Repeats the stream if it is shorter.
     pub(crate) fn serve(&mut self, count: usize) {
         let mut left = count;
         while left > 0 {
@@ -79,11 +79,11 @@ fn scenario() -> Checked {
     ))
 }
 
-/// A host with one request at a time.
+/// A host with one outstanding request.
 struct Host {
     now: Time,
     completions: Completions,
-    /// Data of a write, if there is data.
+    /// Data of a write, if the caches store data.
     page: Payload,
 }
 

@@ -1,4 +1,4 @@
-//! The SSD: page writes with steady garbage collection, page reads, and memory use.
+//! Speed of the SSD: page writes with steady garbage collection, page reads, and memory use.
 
 use crate::Result;
 use crate::asking::Asking;
@@ -10,37 +10,39 @@ use nacre_machine::stack::build_alone;
 use nacre_machine::{Progress, run};
 use std::ops::ControlFlow;
 
-/// Page requests per repeat: 0.1 s, since interference of other load lasts for seconds.
+/// Number of page requests per repetition, which take 0.1 s. Interference of other load lasts for seconds.
 const REQUESTS: u64 = 1_000_000;
 const REPEATS: usize = 40;
-/// Requests per part of a whole run, and the number of parts.
+/// Number of requests per part of a whole run.
 const PIECE: u64 = 250_000;
+/// Number of parts of a whole run.
 const PIECES: u64 = 20;
-/// Overwrites of the capacity before the first repeat.
+/// Number of times that the capacity is overwritten before the first repetition.
 const TURNOVERS: u64 = 4;
-/// Requests outstanding.
+/// Number of outstanding requests.
 const DEPTH: u32 = 64;
 /// Request size in bytes.
 const PAGE: u32 = 4096;
 
-/// A drive of 64 GiB with the default spare factor of 28 %, greedy cleaning; 8 channels of 8 dies of TLC.
+/// A drive of 64 GiB with the default spare factor of 28 %, greedy garbage collection, and 8 channels of 8
+/// TLC dies.
 const DRIVE: &str = "[workload]\nkind = \"uniform\"\nrequests = 1\nfootprint = \"512 MiB\"\narrival = { kind = \"closed\" }\n\
     [stack]\nkind = \"ssd\"\nchannels = 8\nways = 8\nplanes = 4\nblocks = 256\npages = 80\npage = \"16 KiB\"\n\
     read = [\"50 us\", \"65 us\", \"80 us\"]\nprogram = [\"300 us\", \"600 us\", \"900 us\"]\nerase = \"3.5 ms\"\n\
     bus = \"1.2 GB/s\"\nbuffer = \"64 MiB\"\nlink = \"7 GB/s\"\nscheduling = { kind = \"suspension\", suspend = \"20 us\" }\n";
 
-/// A drive of 32 dies with two planes and pages of 8 KiB, uniform requests of a page.
+/// A drive of 32 dies with two planes and pages of 8 KiB, with uniform requests of one page.
 const SMALL_PAGES: &str = "kind = \"ssd\"\nchannels = 8\nways = 4\nplanes = 2\nblocks = 256\npages = 128\npage = \"8 KiB\"\n\
     unit = \"8 KiB\"\nread = [\"75 us\"]\nprogram = [\"750 us\"]\nerase = \"3.8 ms\"\nbus = \"800 MB/s\"\n\
     buffer = \"64 MiB\"\nlink = \"4 GB/s\"\n";
 
-/// A whole run of a drive in its steady state: 32 requests outstanding, all over the drive.
+/// A whole run of a drive in steady state, with 32 outstanding requests over the whole drive.
 struct Whole {
     name: &'static str,
     reads: &'static str,
     request: &'static str,
     footprint: &'static str,
-    /// Preconditioning that brings it there.
+    /// Preconditioning that brings the drive to its steady state.
     aged: &'static str,
     stack: &'static [&'static str],
     budget: f64,
@@ -120,14 +122,15 @@ pub(crate) fn reads(requests: u64) -> String {
     WHOLE[0].scenario(requests)
 }
 
-/// Writes at 12.5 % spare to a drive that is 1/8 as large, which reaches its steady state earlier.
+/// Writes to a drive with 12.5 % of spare space. The drive has 1/8 of the size, so it reaches its steady
+/// state earlier.
 pub(crate) fn writes(requests: u64) -> String {
     let small = WHOLE[4].scenario(requests).replace("blocks = 256", "blocks = 128");
     let small = small.replace("pages = 128", "pages = 32").replace("14563 MiB", "1820 MiB");
     small.replace("8_000_000", "1_000_000")
 }
 
-/// Measures whole runs in parts, which excludes building and preconditioning the drive.
+/// Measures whole runs in parts, which excludes the construction and preconditioning of the drive.
 pub(crate) fn measure_runs(report: &Report) {
     for whole in WHOLE {
         let mut pieces = Pieces::default();
@@ -147,7 +150,7 @@ pub(crate) fn measure_runs(report: &Report) {
 #[derive(Default)]
 struct Pieces {
     seconds: Vec<f64>,
-    /// Start of the current part: processor time and number of completed requests.
+    /// Processor time and number of completed requests at the start of the current part.
     begun: Option<(f64, u64)>,
 }
 
@@ -191,14 +194,14 @@ pub(crate) fn measure(report: &Report) -> Result<()> {
     Ok(())
 }
 
-/// A drive in its steady state, and its host.
+/// A drive in steady state and its host.
 pub(crate) struct Steady {
     device: Box<dyn Device>,
     host: Asking,
 }
 
 impl Steady {
-    /// A drive of 3 GiB.
+    /// Creates a drive of 3 GiB.
     pub(crate) fn small() -> Result<Steady> {
         Steady::after(
             &DRIVE.replace("blocks = 256", "blocks = 64").replace("pages = 80", "pages = 16"),
@@ -206,7 +209,7 @@ impl Steady {
         )
     }
 
-    /// The drive of `scenario` after preconditioning and `timed` writes in simulated time.
+    /// Creates the drive of `scenario` after preconditioning and `timed` writes in simulated time.
     fn after(scenario: &str, timed: u64) -> Result<Steady> {
         let mut device = build_alone(&checked(scenario), &NoFiles)?;
         let mut host = Asking::new(&*device, PAGE, DEPTH);
@@ -217,7 +220,7 @@ impl Steady {
         Ok(Steady { device, host })
     }
 
-    /// `count` requests, 64 outstanding.
+    /// Submits `count` requests with 64 outstanding.
     pub(crate) fn ask(&mut self, op: Op, count: u64) {
         self.host.ask(&mut *self.device, op, count);
     }

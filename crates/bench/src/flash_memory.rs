@@ -1,4 +1,4 @@
-//! eNVy: page writes under steady cleaning, and words of transactions.
+//! Speed of eNVy: page writes with steady cleaning, and word accesses of transactions.
 
 use crate::Result;
 use crate::report::{Report, best_of};
@@ -8,15 +8,16 @@ use nacre_kernel::{Op, Request, Streams, Time};
 use nacre_machine::stack::{build, build_alone};
 use nacre_workload::Workload;
 
-/// Page writes per repeat, and before the first: twice the pages of the array.
+/// Number of page writes per repetition, and before the first repetition: twice the number of pages of the
+/// array.
 const PAGE_WRITES: u64 = 8_000_000;
 const PAGE_WRITES_BEFORE: u64 = 16_000_000;
-/// Word accesses per repeat.
+/// Number of word accesses per repetition.
 const ACCESSES: u64 = 20_000_000;
-/// Requests given to a device at a time.
+/// Number of requests that a device receives at a time.
 const BATCH: usize = 4096;
 
-/// Measures the 2 GB array of the paper, 80 % of it live, under the policy it recommends.
+/// Measures the 2 GB array of the paper at a utilization of 80 % with the recommended policy.
 pub(crate) fn measure(report: &Report) -> Result<()> {
     let mut pages = Pages::in_steady_cleaning(Size::OfPaper)?;
     let seconds = best_of(|| pages.write(PAGE_WRITES));
@@ -37,13 +38,13 @@ pub(crate) fn measure(report: &Report) -> Result<()> {
 /// Size of the array.
 #[derive(Clone, Copy)]
 pub(crate) enum Size {
-    /// 2 GiB.
+    /// 2 GiB, the size in the paper.
     OfPaper,
     /// 64 MiB, with segments and a buffer in proportion.
     Small,
 }
 
-/// The array, and uniform writes of whole pages.
+/// The array with uniform writes of whole pages.
 pub(crate) struct Pages {
     device: Box<dyn Device>,
     workload: Box<dyn Workload>,
@@ -53,9 +54,9 @@ pub(crate) struct Pages {
 }
 
 impl Pages {
-    /// The array after enough writes for steady cleaning.
+    /// Creates the array after enough writes for steady cleaning.
     pub(crate) fn in_steady_cleaning(size: Size) -> Result<Pages> {
-        // The accounts of the branches must fit.
+        // The accounts of the branches must fit into the array.
         let (before, branches, settings) = match size {
             Size::OfPaper => (PAGE_WRITES_BEFORE, 155, ""),
             Size::Small => (PAGE_WRITES_BEFORE / 32, 4, "segment = \"512 KiB\"\nbuffer = \"512 KiB\"\n"),
@@ -91,7 +92,7 @@ impl Pages {
     }
 }
 
-/// A processor that issues an access when the previous one completes.
+/// A processor that issues an access when its previous access completes.
 struct Host {
     now: Time,
     completions: Completions,
@@ -106,7 +107,7 @@ impl Host {
             workload.fill(&mut self.batch, left.min(BATCH as u64) as usize)?;
             for request in &self.batch {
                 let now = self.now.max(request.arrival);
-                // Background work of the device until then.
+                // This runs the background work of the device until then.
                 device.run(now, &mut self.completions);
                 device.submit(now, RequestId(0), request, Payload::NONE);
                 self.completions.clear();

@@ -1,4 +1,4 @@
-//! The key-value store: rate of generated requests, and whole runs.
+//! Speed of the key-value store: rate of generated requests, and whole runs.
 
 use crate::Result;
 use crate::report::{Report, best_of};
@@ -10,11 +10,11 @@ use nacre_machine::stack::build;
 use nacre_workload::{Issued, Workload};
 use std::ops::ControlFlow;
 
-/// Requests per repeat.
+/// Number of requests per repetition.
 const REQUESTS: u64 = 4_000_000;
 
-/// Measures both access methods with 1 million pairs and a cache of 10 % of them: requests to a device with a
-/// latency of 100 us, and runs on a PCM SSD.
+/// Measures both access methods with 1 million pairs and a cache of 10 % of the pairs: requests to a device
+/// with a latency of 100 us, and runs on a PCM SSD.
 pub(crate) fn measure(report: &Report) -> Result<()> {
     for method in ["hash", "btree"] {
         let scenario = checked(&format!(
@@ -56,7 +56,7 @@ fn ask(workload: &mut dyn Workload) -> Result<()> {
             asked += 1;
         }
     }
-    // The next repeat starts without outstanding requests.
+    // The next repetition starts without outstanding requests.
     while let Some((at, tag)) = outstanding.pop_before(Time::MAX) {
         workload.complete(at, tag, Status::Done);
     }

@@ -1,4 +1,4 @@
-//! Benchmarks: speed, compared with budgets and with other programs on the same work in the same run.
+//! Benchmarks: speed compared with budgets, and with other programs on the same work in the same run.
 //!
 //! | word | action |
 //! | `streams FOLDER` | writes the request streams that other programs replay |
@@ -22,9 +22,9 @@
 //! | `train FILE FOLDER` | runs the training workload in `FILE` for profile-guided builds; shipped traces are in `FOLDER` |
 //! | `memory FILE COUNT` | streams COUNT requests from FILE through a cache and prints the peak memory |
 //!
-//! Everything runs on one thread, unless a line says otherwise. A rate is per second of processor time, the
-//! best of five runs: on a shared machine the fastest run is the least disturbed, and the median next to it
-//! shows the disturbance. Nothing is asserted; the budgets are those of docs/decisions/0005-speed.md and
+//! Benchmarks run on one thread unless stated otherwise. A rate is per second of processor time and is the
+//! best of five runs. On a shared machine, the fastest run is the least disturbed, and the median shows the
+//! disturbance. Nothing is asserted. The budgets are those of docs/decisions/0005-speed.md and
 //! docs/decisions/0019-whole-runs.md.
 #![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a benchmark reads files and prints")]
 
@@ -53,7 +53,7 @@ use report::Report;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// As in the extension module, whose speed is measured here.
+/// The allocator of the extension module, whose speed is measured here.
 #[global_allocator]
 static MEMORY: nacre_pages::LargePages = nacre_pages::LargePages;
 

@@ -1,4 +1,5 @@
-//! NVRAM cards: random requests of 4 KiB, 16 outstanding, with every command of the memory.
+//! Speed of NVRAM cards: random requests of 4 KiB, 16 of them outstanding, with every memory command
+//! simulated.
 
 use crate::Result;
 use crate::asking::Asking;
@@ -8,18 +9,18 @@ use crate::streams::{NoFiles, checked};
 use nacre_kernel::Op;
 use nacre_machine::stack::build_alone;
 
-/// Requests per repeat.
+/// Number of requests per repetition.
 const REQUESTS: u64 = 1_000_000;
-/// Bursts of a request: a memory simulator counts each as a request.
+/// Number of bursts per request. A memory simulator counts each burst as a request.
 const BURSTS: u64 = 64;
-/// Requests of 64 B a second.
+/// Requests of 64 B per second of other simulators.
 const RIVALS: [(&str, f64); 3] =
     [("Ramulator, at random", 133e3), ("Ramulator, in order", 402e3), ("DRAMsim3", 147e3)];
-/// Sources of the rivals' rates.
+/// Sources of the rates of other simulators.
 const SOURCES: &str = "  Ramulator: published, Kim, Yang and Mutlu, IEEE CAL 15(1), 2016, table 3 from memory, DDR3-1600\n  \
     DRAMsim3: commit 2981759, DDR4 at random, measured in November 2026 on a machine like that of docs/decisions/0024";
 
-/// Measures the cards, through the device alone.
+/// Measures the cards alone, without a workload.
 pub(crate) fn measure(report: &Report) -> Result<()> {
     for (preset, op) in [
         ("nvram_ddr3_flash", Op::Read),

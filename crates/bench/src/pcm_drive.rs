@@ -1,4 +1,4 @@
-//! Onyx: random requests of two sizes, 16 outstanding.
+//! Speed of Onyx: random requests of two sizes, 16 of them outstanding.
 
 use crate::Result;
 use crate::asking::Asking;
@@ -8,12 +8,12 @@ use nacre_kernel::Op;
 use nacre_kernel::event::Device;
 use nacre_machine::stack::build_alone;
 
-/// Requests per repeat.
+/// Number of requests per repetition.
 const REQUESTS: u64 = 2_000_000;
-/// Requests outstanding.
+/// Number of outstanding requests.
 pub(crate) const DEPTH: u32 = 16;
 
-/// Measures the drive of the paper, through the device alone.
+/// Measures the drive of the paper alone, without a workload.
 pub(crate) fn measure(report: &Report) -> Result<()> {
     for (what, op, bytes, budget) in [
         ("onyx, reads of 4 KiB", Op::Read, 4096, 1.0),
@@ -30,7 +30,7 @@ pub(crate) fn measure(report: &Report) -> Result<()> {
     Ok(())
 }
 
-/// The drive of the paper.
+/// Creates the drive of the paper.
 pub(crate) fn device() -> Result<Box<dyn Device>> {
     let scenario = checked(
         "[workload]\nkind = \"uniform\"\nrequests = 1\nfootprint = \"8 GiB\"\n[stack]\npreset = \"onyx\"\n",

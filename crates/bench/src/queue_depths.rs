@@ -1,11 +1,12 @@
-//! Event-driven devices by queue depth: the cost of a request should not depend on it.
+//! Speed of event-driven devices for several queue depths. The cost of a request should not depend on the
+//! depth.
 
 use crate::report::{Report, best_of};
 use crate::streams::{NoFiles, checked};
 use nacre_machine::run;
 use std::ops::ControlFlow;
 
-/// Outstanding requests of a closed loop.
+/// Numbers of outstanding requests of a closed loop.
 const DEPTHS: [u32; 4] = [8, 32, 512, 4096];
 
 /// A device, the requests of one run, and the budget at depth 32.
@@ -50,7 +51,7 @@ const CASES: [Case; 5] = [
     },
 ];
 
-/// Measures whole runs of single devices, reads and writes all over 8 GiB.
+/// Measures whole runs of single devices with reads and writes over 8 GiB.
 pub(crate) fn measure(report: &Report) {
     for Case { name, stack, requests, budget } in CASES {
         for depth in DEPTHS {

@@ -6,20 +6,20 @@ use std::process::Command;
 use std::sync::OnceLock;
 use std::time::Instant;
 
-/// Repeats of each measurement; the best counts, and the median shows the disturbance.
+/// Number of repetitions of each measurement. The best counts, and the median shows the disturbance.
 const REPEATS: usize = 5;
 
-/// Seconds of processor time that a work took.
+/// Processor time of a benchmark in seconds.
 #[derive(Clone, Copy)]
 pub(crate) struct Times {
-    /// The minimum.
+    /// Minimum of all repetitions.
     pub(crate) best: f64,
-    /// The median, if there are several.
+    /// Median of all repetitions, if there are several.
     middle: Option<f64>,
 }
 
 impl Times {
-    /// Minimum and median of `seconds`, which is not empty.
+    /// Computes minimum and median of `seconds`, which must not be empty.
     pub(crate) fn of(mut seconds: Vec<f64>) -> Times {
         seconds.sort_by(f64::total_cmp);
         Times { best: seconds[0], middle: Some(seconds[seconds.len() / 2]) }
@@ -37,7 +37,7 @@ pub(crate) fn is_trained() -> bool {
     option_env!("NACRE_TRAINED").is_some()
 }
 
-/// Prints one line per measurement, with its budget and its rivals.
+/// Prints one line per measurement, with its budget and the rates of other programs.
 pub(crate) struct Report {
     rivals: serde_json::Map<String, serde_json::Value>,
 }
@@ -62,7 +62,7 @@ impl Report {
     }
 
     /// Prints the rates of `count` items in the best and in the median time. `budget` is in millions per
-    /// second; `rivals` are names with their rates.
+    /// second. `rivals` are the names of other programs with their rates.
     pub(crate) fn line(
         &self,
         what: &str,
@@ -85,28 +85,28 @@ impl Report {
         println!("{what:<52} {rate:>10.2} {middle:>8} {budget_text:>8} {met:>7}   {}", rivals.join(", "));
     }
 
-    /// The rate that a rival program stored for `key`, if it ran.
+    /// Rate that another program stored for `key`, if it ran.
     pub(crate) fn rival(&self, key: &str) -> Option<f64> {
         self.rivals.get(key)?.as_f64()
     }
 }
 
-/// Times of several runs of `work`, whose result is not optimized away.
+/// Measures several runs of `work`, whose result is not optimized away.
 pub(crate) fn best_of<T>(work: impl FnMut() -> T) -> Times {
     repeated(REPEATS, work)
 }
 
-/// Times of several runs of `work` on two threads, by the wall clock.
+/// Measures several runs of `work` on two threads, by wall-clock time.
 pub(crate) fn best_of_two_threads<T>(work: impl FnMut() -> T) -> Times {
     repeated_by(clock_seconds, REPEATS, work)
 }
 
-/// Processor times of `times` runs of `work`.
+/// Measures the processor time of `times` runs of `work`.
 pub(crate) fn repeated<T>(times: usize, work: impl FnMut() -> T) -> Times {
     repeated_by(processor_seconds, times, work)
 }
 
-/// Times of `times` runs of `work`, measured by `seconds`.
+/// Measures `times` runs of `work` with the clock `seconds`.
 pub(crate) fn repeated_by<T>(seconds: impl Fn() -> f64, times: usize, mut work: impl FnMut() -> T) -> Times {
     let timed = |_| {
         let start = seconds();
@@ -116,13 +116,13 @@ pub(crate) fn repeated_by<T>(seconds: impl Fn() -> f64, times: usize, mut work: 
     Times::of((0..times).map(timed).collect())
 }
 
-/// Processor seconds of this thread: less affected by other load than the wall clock. In nanoseconds;
-/// `/proc/thread-self/schedstat` is updated at each tick, every 4 ms.
+/// Processor time of this thread in seconds, which is less affected by other load than wall-clock time. The
+/// kernel reports nanoseconds, and updates `/proc/thread-self/schedstat` at each tick, every 4 ms.
 pub(crate) fn processor_seconds() -> f64 {
     ThreadTime::now().as_duration().as_secs_f64()
 }
 
-/// Seconds by the wall clock, for work on several threads; other load of the machine is included.
+/// Wall-clock time in seconds, for work on several threads. It includes other load of the machine.
 pub(crate) fn clock_seconds() -> f64 {
     static BEGIN: OnceLock<Instant> = OnceLock::new();
     BEGIN.get_or_init(Instant::now).elapsed().as_secs_f64()

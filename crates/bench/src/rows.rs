@@ -1,5 +1,5 @@
-//! The main rows, run one at a time, so that two builds can be compared alternately, and instructions can be
-//! counted.
+//! The main benchmarks, run one at a time, so that two builds can be compared alternately and instructions
+//! can be counted.
 
 use crate::Result;
 use crate::asking::Asking;
@@ -15,28 +15,28 @@ use nacre_machine::{Checked, Files, Parallel, SavedRun, Span, run_span};
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// Work that can be measured alone.
+/// A benchmark that can be measured alone.
 pub(crate) struct Row {
-    /// Its name in results.
+    /// Name in results.
     pub(crate) name: String,
-    /// Number of threads. With several, the wall clock is used.
+    /// Number of threads. With several threads, wall-clock time is measured.
     threads: usize,
-    /// Whether its instructions are counted: it must reach its steady state with few requests, since the
-    /// emulated processor is slow.
+    /// Whether the instructions of the benchmark are counted. It must then reach its steady state with few
+    /// requests, because the emulated processor is slow.
     pub(crate) is_counted: bool,
     prepare: Prepare,
 }
 
-/// Creates the work of one repeat, with this number of requests; files may be written to the folder.
+/// Creates the work of one repetition with this number of requests. Files may be written to the folder.
 type Prepare = Box<dyn Fn(u64, &Path) -> Result<Box<dyn FnMut()>>>;
 
-/// Timed writes until the work of the dies in a small drive is spread evenly.
+/// Number of timed writes until the work of the dies in a small drive is spread evenly.
 const STEADY: u64 = 200_000;
 
-/// Policies with a speed budget for blocks outside the processor's caches.
+/// Policies with a speed budget for blocks that do not fit into the processor caches.
 const POLICIES: [&str; 6] = ["lru", "fifo", "sieve", "arc", "w_tinylfu", "s3_fifo"];
 
-/// All rows.
+/// All benchmarks.
 pub(crate) fn all() -> Vec<Row> {
     let of_streams = STREAMS.into_iter().flat_map(of_stream);
     of_streams.chain(of_devices()).collect()
@@ -50,7 +50,7 @@ fn row(
     Row { name: name.into(), threads: 1, is_counted, prepare: Box::new(prepare) }
 }
 
-/// Work that generates requests and aggregates on a second thread.
+/// Creates work that generates requests and aggregates results on a second thread.
 fn on_two_threads(
     name: impl Into<String>,
     prepare: impl Fn(u64, &Path) -> Result<Box<dyn FnMut()>> + 'static,
@@ -58,7 +58,7 @@ fn on_two_threads(
     Row { threads: 2, ..row(name, false, prepare) }
 }
 
-/// Whole runs, policies, and the exact curve. A large cache is not full after few requests.
+/// Whole runs, policies, and the exact curve on a stream. A large cache is not full after few requests.
 fn of_stream(stream: Stream) -> Vec<Row> {
     let Stream { name, is_small, .. } = stream;
     let mut rows = vec![
@@ -84,7 +84,7 @@ fn of_stream(stream: Stream) -> Vec<Row> {
     rows
 }
 
-/// Devices alone, as in the budgets, and small ones for counting; and a whole run of a drive.
+/// Single devices as in the budgets, small devices for counting, and a whole run of a drive.
 fn of_devices() -> Vec<Row> {
     let array = |size: flash_memory::Size| {
         move |count: u64, _: &Path| -> Result<Box<dyn FnMut()>> {
@@ -129,7 +129,7 @@ fn of_devices() -> Vec<Row> {
     ]
 }
 
-/// Runs the row called `name` `repeats` times and prints its best and median rate.
+/// Runs the benchmark called `name` `repeats` times, and prints its best and median rate.
 pub(crate) fn measure(name: &str, count: &str, repeats: &str, folder: &Path) -> Result<()> {
     let row =
         all().into_iter().find(|row| row.name == name).ok_or_else(|| format!("there is no row {name}"))?;
@@ -141,13 +141,13 @@ pub(crate) fn measure(name: &str, count: &str, repeats: &str, folder: &Path) -> 
     Ok(())
 }
 
-/// Runs the counted work: callgrind selects this function by name.
+/// Runs the counted work. Callgrind selects this function by name.
 #[inline(never)]
 pub(crate) fn counted(work: &mut dyn FnMut()) {
     work();
 }
 
-/// A whole run of `scenario`, on one thread or two.
+/// Creates a whole run of `scenario` on one or two threads.
 fn whole(scenario: &str, files: impl Files + 'static, threads: usize) -> Box<dyn FnMut()> {
     let scenario: Checked = checked(scenario);
     Box::new(move || {
@@ -158,7 +158,7 @@ fn whole(scenario: &str, files: impl Files + 'static, threads: usize) -> Box<dyn
     })
 }
 
-/// A whole run of `scenario` on the drive after a run of `first`, which is not counted.
+/// Creates a whole run of `scenario` on the drive after a run of `first`, which is not counted.
 fn going_on(first: &str, scenario: &str) -> Result<Box<dyn FnMut()>> {
     let span = Span { saves: true, ..Span::default() };
     let ran = run_span(&checked(first), &NoFiles, &span, &mut |_| ControlFlow::Continue(()))?;
@@ -172,7 +172,7 @@ fn going_on(first: &str, scenario: &str) -> Result<Box<dyn FnMut()>> {
     }))
 }
 
-/// A whole run of the same requests from a trace file.
+/// Creates a whole run of the same requests from a trace file.
 fn traced(stream: Stream, count: u64, folder: &Path, threads: usize) -> Result<Box<dyn FnMut()>> {
     let file = folder.join(format!("{}-{count}.nacre", stream.name));
     if !file.exists() {

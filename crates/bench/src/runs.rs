@@ -1,4 +1,4 @@
-//! Whole runs, from scenario to record, and the memory use of a long trace.
+//! Speed of whole runs, from scenario to record, and the memory use of a long trace.
 
 use crate::Result;
 use crate::report::{Report, best_of, best_of_two_threads, clock_seconds, processor_seconds};
@@ -11,16 +11,17 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::Command;
 
-/// Budgets in millions of requests per second: a cache inside the processor's caches, and outside; the long
-/// trace.
+/// Budgets in millions of requests per second for a cache that fits into the processor caches, and for one
+/// that does not.
 const BUDGETS: (f64, f64) = (10.0, 6.0);
+/// Budget of the long trace in millions of requests per second.
 const LONG_BUDGET: f64 = 8.0;
-/// Requests of the long trace.
+/// Number of requests of the long trace.
 const LONG: u64 = 100_000_000;
 /// Memory budget, in MB.
 const MEMORY_BUDGET_MB: f64 = 300.0;
 
-/// A thread in addition to that of the simulation.
+/// A second thread in addition to the thread of the simulation.
 pub(crate) struct SecondThread;
 
 impl Parallel for SecondThread {
@@ -34,7 +35,7 @@ impl Parallel for SecondThread {
     }
 }
 
-/// Measures whole runs, and the memory of streaming a long trace in its own process.
+/// Measures whole runs, and the memory use of streaming a long trace in a separate process.
 pub(crate) fn measure(report: &Report, folder: &Path) -> Result<()> {
     for stream in STREAMS {
         let scenario = checked(&stream.run(REQUESTS));
@@ -64,7 +65,7 @@ pub(crate) fn measure(report: &Report, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Streams `file` through a server cache and prints time and memory use.
+/// Streams `file` through a server cache, and prints time and memory use.
 pub(crate) fn memory(file: &Path, count: &str) -> Result<()> {
     let text = of_long(file)?;
     let start = (clock_seconds(), processor_seconds());
@@ -88,7 +89,7 @@ pub(crate) fn memory(file: &Path, count: &str) -> Result<()> {
     Ok(())
 }
 
-/// A server cache of 1 GiB with the requests of `file`.
+/// Returns the scenario of a server cache of 1 GiB with the requests of `file`.
 pub(crate) fn of_long(file: &Path) -> Result<String> {
     Ok(format!(
         "[workload]\nkind = \"trace\"\nfile = {:?}\n[stack]\nkind = \"server_cache\"\n\
@@ -98,7 +99,8 @@ pub(crate) fn of_long(file: &Path) -> Result<String> {
     ))
 }
 
-/// The first `count` requests of a week: a hot set that moves slowly over 4 TiB, a third of them writes.
+/// Writes the first `count` requests of a week: a hot set that moves slowly over 4 TiB. A third of the
+/// requests are writes.
 pub(crate) fn write_long(path: &Path, count: u64) -> Result<()> {
     let file = SharedFile::begin(path, Existing::Replaced)?;
     let mut writer = trace::create("nacre", Box::new(file.clone()), &WriteOptions::default())?;

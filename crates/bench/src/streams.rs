@@ -1,4 +1,4 @@
-//! The request streams for all cache measurements.
+//! Request streams for all cache measurements.
 
 use crate::Result;
 use nacre_kernel::Request;
@@ -7,50 +7,50 @@ use nacre_workload::Workload;
 use std::io::{self, BufRead, BufWriter, Write};
 use std::path::Path;
 
-/// Requests of each stream.
+/// Number of requests per stream.
 pub(crate) const REQUESTS: u64 = 10_000_000;
 
-/// One stream: Zipf-distributed block numbers.
+/// A stream of Zipf-distributed block numbers.
 #[derive(Clone, Copy)]
 pub(crate) struct Stream {
-    /// Its name in results.
+    /// Name in results.
     pub(crate) name: &'static str,
-    /// Number of different blocks.
+    /// Number of distinct blocks.
     pub(crate) blocks: u64,
     /// Zipf exponent.
     pub(crate) theta: &'static str,
-    /// Whether the cache and its index fit the processor's own caches.
+    /// Whether the cache and its index fit into the processor caches.
     pub(crate) is_small: bool,
 }
 
-/// The streams: one whose hot part fits the processor's caches, and one far outside.
+/// The streams. The hot part of one fits into the processor caches, and that of the other is far larger.
 pub(crate) const STREAMS: [Stream; 2] = [
     Stream { name: "zipf1.0-1M", blocks: 1_000_000, theta: "1.0", is_small: true },
     Stream { name: "zipf0.8-8M", blocks: 8_000_000, theta: "0.8", is_small: false },
 ];
 
 impl Stream {
-    /// The first `count` block numbers, in order.
+    /// Returns the first `count` block numbers in order.
     pub(crate) fn keys(&self, count: u64) -> Vec<u64> {
         requests(&self.scenario(count), count).iter().map(|request| request.address / 4096).collect()
     }
 
-    /// Blocks of the cache: 10 % of the footprint.
+    /// Number of blocks of the cache: 10 % of the footprint.
     pub(crate) fn cache_blocks(&self) -> usize {
         (self.blocks / 10) as usize
     }
 
-    /// A scenario with `requests` reads, one every 100 us, and a cache.
+    /// Returns a scenario with `requests` reads, one every 100 us, and a cache.
     pub(crate) fn scenario(&self, requests: u64) -> String {
         self.over_cache(&self.workload(requests, "periodic"))
     }
 
-    /// As before with independent arrivals, so that requests queue.
+    /// Like [`Stream::scenario`] with independent arrivals, so that requests queue.
     pub(crate) fn run(&self, requests: u64) -> String {
         self.over_cache(&self.workload(requests, "poisson"))
     }
 
-    /// The cache with requests from `file`.
+    /// Returns a scenario of the cache with requests from `file`.
     pub(crate) fn traced(&self, file: &str) -> String {
         self.over_cache(&format!("kind = \"trace\"\nfile = {file:?}\n"))
     }
@@ -73,7 +73,7 @@ impl Stream {
     }
 }
 
-/// Writes every stream in the oracleGeneral format, which libCacheSim reads.
+/// Writes every stream in the oracleGeneral format, which libCacheSim can read.
 pub(crate) fn write(folder: &Path) -> Result<()> {
     std::fs::create_dir_all(folder)?;
     for stream in STREAMS {
@@ -91,13 +91,13 @@ pub(crate) fn write(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A scenario without errors.
+/// Parses and checks a scenario that must not have errors.
 pub(crate) fn checked(text: &str) -> Checked {
     check(&Document { text, name: "bench", overrides: &[], seed: Some(1) })
         .unwrap_or_else(|problems| panic!("the benchmark's scenario is wrong: {problems}"))
 }
 
-/// The first `count` requests of a scenario's workload.
+/// Returns the first `count` requests of the workload of a scenario.
 pub(crate) fn requests(scenario: &str, count: u64) -> Vec<Request> {
     let mut workload = workload(scenario);
     let mut requests = Vec::with_capacity(count as usize);

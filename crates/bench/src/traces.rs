@@ -1,4 +1,4 @@
-//! Trace readers: records per second from files in memory.
+//! Speed of trace readers: records per second from files in memory.
 
 use crate::Result;
 use crate::report::{Report, best_of};
@@ -12,12 +12,12 @@ use std::sync::{Arc, Mutex};
 /// Formats with their budgets in millions of records per second.
 const FORMATS: [(&str, f64); 6] =
     [("nacre", 20.0), ("vscsi", 20.0), ("msr", 3.0), ("spc", 3.0), ("ssdsim", 3.0), ("nacre_csv", 3.0)];
-/// Records per file.
+/// Number of records per file.
 const RECORDS: usize = 2_000_000;
-/// Records per batch.
+/// Number of records per batch.
 const BATCH: usize = 8192;
 
-/// Measures every writable format.
+/// Measures every format that can be written.
 pub(crate) fn measure(report: &Report) -> Result<()> {
     let mut requests = requests(&STREAMS[0].scenario(RECORDS as u64), RECORDS as u64);
     requests.truncate(RECORDS);
@@ -32,7 +32,7 @@ pub(crate) fn measure(report: &Report) -> Result<()> {
     Ok(())
 }
 
-/// Reads all of a file in format `kind`, in batches.
+/// Reads a whole file in format `kind` in batches.
 pub(crate) fn read(
     kind: &str,
     file: Box<dyn BufRead + Send>,
@@ -53,7 +53,7 @@ pub(crate) fn write(path: &Path, requests: &[Request]) -> Result<()> {
     Ok(())
 }
 
-/// The requests as a file in format `kind`.
+/// Returns the requests as a file in format `kind`.
 pub(crate) fn written(kind: &str, requests: &[Request]) -> Result<Vec<u8>> {
     let bytes = Shared::default();
     let options = WriteOptions { strict: false, provenance: "benchmark".into() };

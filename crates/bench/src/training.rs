@@ -1,4 +1,4 @@
-//! Training workload for profile-guided builds (docs/decisions/0033-trained-builds.md). Nothing is measured.
+//! Training workload for profile-guided builds (docs/decisions/0033-trained-builds.md). It measures nothing.
 
 use crate::Result;
 use crate::curves::{exact, sampled};
@@ -12,12 +12,12 @@ use std::io::Cursor;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// Random seed, different from that of the benchmarks.
+/// Random seed, which differs from that of the benchmarks.
 const SEED: u64 = 2;
-/// Rates of the sampled miss-ratio curves: a share of the blocks, and a number of blocks.
+/// Rates of the sampled miss-ratio curves: a fraction of the blocks, and a number of blocks.
 const SAMPLES: [Rate; 2] = [Rate::Share(0.1), Rate::Blocks(1024)];
 
-/// Runs all entries of `file`; shipped traces are in `traces`.
+/// Runs all entries of `file`. Shipped traces are in `traces`.
 pub(crate) fn train(file: &Path, traces: &Path) -> Result<()> {
     let name = file.display().to_string();
     let list = Node::parse_toml(&std::fs::read_to_string(file)?, &name)?;
@@ -31,7 +31,7 @@ pub(crate) fn train(file: &Path, traces: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Work for each entry of a list, with its name and its value.
+/// Work for each entry of a list, given its name and its value.
 type Work = fn(&str, &Node, &ScenarioFiles) -> Result<()>;
 
 /// Runs a scenario with each of the listed settings.
@@ -44,7 +44,7 @@ fn run(scenario: &str, each: &Node, files: &ScenarioFiles) -> Result<()> {
     Ok(())
 }
 
-/// Cuts the power of a scenario's stack `points` times.
+/// Cuts the power of the stack of a scenario `points` times.
 fn crash(scenario: &str, points: &Node, files: &ScenarioFiles) -> Result<()> {
     let Value::Integer(points) = points.value else { return Err(format!("{points} is not a number").into()) };
     let options = Options::new(u64::try_from(points)?, SEED);
@@ -66,7 +66,7 @@ fn trace(name: &str, formats: &Node, files: &ScenarioFiles) -> Result<()> {
     Ok(())
 }
 
-/// A shipped scenario with these settings.
+/// Returns a shipped scenario with these settings.
 fn shipped(name: &str, settings: &[(String, String)]) -> Result<Checked> {
     let scenario = catalog::scenarios().into_iter().find(|shipped| shipped.name == name);
     let text = scenario.ok_or_else(|| format!("no scenario is called {name}"))?.text;

@@ -1,4 +1,4 @@
-//! A memory controller that prefers row hits, compared with a simulation clock by clock.
+//! Accuracy of a memory controller that prefers row hits, compared with a clock-by-clock simulation.
 
 use super::{Compared, Host, compare, head, line};
 use crate::Result;
@@ -9,7 +9,7 @@ use nacre_testkit::drive::poisson;
 use nacre_testkit::oracle::dram_channel::{Access, Controller, Timing, serve};
 use nacre_testkit::oracle::{Load, Summary};
 
-/// Accesses of each case.
+/// Number of accesses per case.
 const ACCESSES: usize = 50_000;
 const BANKS: u64 = 8;
 /// Queue length of the controller.
@@ -35,7 +35,7 @@ pub(super) fn print() {
     }
 }
 
-/// Random accesses to banks; with probability `hits`, to the row last requested in that bank.
+/// Runs random accesses to banks. With probability `hits`, an access uses the last row requested in its bank.
 fn compared(hits: f64, reads: f64, host: Host) -> Result<Compared> {
     let mut random = Streams::new(3).stream("accesses");
     let mut rows = [0; BANKS as usize];

@@ -1,4 +1,4 @@
-//! A disk compared with an event simulation of the same arm.
+//! Accuracy of a disk, compared with an event simulation of the same arm.
 
 use super::{Compared, Host, compare, head, line};
 use crate::Result;
@@ -10,12 +10,13 @@ use nacre_media::disk::Disk;
 use nacre_testkit::oracle::disk::{Firmware, Policy, serve};
 use nacre_testkit::oracle::{Load, Summary};
 
-/// Requests of each case, as in the shipped scenario `disk-15k`.
+/// Number of requests per case, as in the shipped scenario `disk-15k`.
 const REQUESTS: u64 = 100_000;
-/// Queue depth of the disk: more than the number of clients in closed loops; the preset's in open loops.
+/// Queue depths of the disk. For closed loops, the depth exceeds the number of clients. For open loops, it is
+/// that of the preset.
 const DEPTHS: [usize; 2] = [64, 32];
 
-/// One line of the comparison.
+/// A case of the comparison.
 #[derive(Clone, Copy)]
 struct Case {
     pattern: &'static str,

@@ -1,4 +1,4 @@
-//! A flash channel of eight dies compared with an event simulation of it.
+//! Accuracy of a flash channel with eight dies, compared with an event simulation of the channel.
 
 use super::{Compared, Host, compare, head, line};
 use crate::Result;
@@ -9,14 +9,14 @@ use nacre_testkit::drive::poisson;
 use nacre_testkit::oracle::flash_channel::{Arbitration, Channel, serve};
 use nacre_testkit::oracle::{Load, Summary};
 
-/// Reads of each case.
+/// Number of reads per case.
 const READS: usize = 30_000;
-/// Dies of the channel.
+/// Number of dies of the channel.
 const DIES: u64 = 8;
-/// Bytes of a page.
+/// Page size in bytes.
 const PAGE: u32 = 4096;
 
-/// One line of the comparison.
+/// A case of the comparison.
 #[derive(Clone, Copy)]
 struct Case {
     arbitration: Arbitration,
@@ -33,8 +33,8 @@ pub(super) fn print() {
         Host::Closed(4),
         Host::Closed(16),
         Host::Closed(64),
-        // Channel loads of 0.28, 0.45, and 0.56. Pages with priority keep the dies in step, at 60,000/s at
-        // most.
+        // The channel loads are 0.28, 0.45, and 0.56. Pages with priority keep the dies synchronized, at
+        // 60,000/s at most.
         Host::Open(25_000),
         Host::Open(40_000),
         Host::Open(50_000),
@@ -50,7 +50,7 @@ pub(super) fn print() {
             }
         }
     }
-    // A load of 0.84.
+    // The load is 0.84.
     for registers in [1, 2, 4] {
         let (arbitration, name) = (Arbitration::CommandsFirst, "commands_first");
         Case { arbitration, name, registers, host: Host::Open(75_000) }.print();
@@ -67,7 +67,7 @@ impl Case {
         let Case { arbitration, name, registers, host } = self;
         let mut random = Streams::new(1).stream("dies");
         let dies: Vec<usize> = (0..READS).map(|_| random.below(DIES) as usize).collect();
-        // One page of each die. A closed loop ignores the rate.
+        // One page of each die is read. A closed loop ignores the rate.
         let rate = if let Host::Open(rate) = host { f64::from(rate) } else { 1.0 };
         let times = poisson(Streams::new(1).stream("arrivals"), rate);
         let read = |(&die, arrival)| Request {
@@ -93,7 +93,7 @@ impl Case {
             command: Time::from_us(1),
             sense: Time::from_us(50),
             transfer: Time::from_ns(10_240),
-            // Time to transfer the page over the link.
+            // Transfer time of the page over the link.
             completion: Time::from_ns(100),
         };
         let simulated = |load: Load<'_>| Summary::of(&serve(&channel, &dies, load));

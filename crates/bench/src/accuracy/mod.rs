@@ -22,12 +22,12 @@ pub(crate) fn print() {
     queues::print();
 }
 
-/// Arrival of requests.
+/// Arrival process of the requests.
 #[derive(Clone, Copy)]
 enum Host {
     /// A constant number of outstanding requests.
     Closed(u32),
-    /// Random arrivals with this number per second.
+    /// Poisson arrivals with this number of requests per second.
     Open(u32),
 }
 
@@ -40,10 +40,10 @@ impl fmt::Display for Host {
     }
 }
 
-/// Results of Nacre, and of the event simulation.
+/// Results of Nacre and of the event simulation.
 type Compared = [Summary; 2];
 
-/// Sends `requests` to both, in an open loop at their arrival times.
+/// Sends `requests` to both simulations. In an open loop, they arrive at their arrival times.
 fn compare(
     device: &mut dyn Device,
     simulated: impl FnOnce(Load<'_>) -> Summary,
@@ -68,7 +68,7 @@ fn head(title: &str, unit: &str) {
     println!();
 }
 
-/// Prints one case; `per_s` is the number of units of time in a second.
+/// Prints one case. `per_s` is the number of time units per second.
 fn line(name: &str, per_s: f64, compared: Result<Compared>) {
     match compared {
         Ok([found, right]) => {

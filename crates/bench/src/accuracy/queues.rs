@@ -1,4 +1,4 @@
-//! Submission queues of a drive compared with an event simulation of them.
+//! Accuracy of the submission queues of a drive, compared with an event simulation of the queues.
 
 use super::{Compared, Host, compare, head, line};
 use crate::Result;
@@ -9,9 +9,10 @@ use nacre_testkit::drive::poisson;
 use nacre_testkit::oracle::queue::{Fetching, weighted};
 use nacre_testkit::oracle::{Load, Summary};
 
-/// Requests of each case.
+/// Number of requests per case.
 const REQUESTS: usize = 30_000;
-/// Requests processed by the drive at a time; each takes a processor of the drive for 50 us.
+/// Number of requests that the drive processes concurrently. Each request occupies a processor of the drive
+/// for 50 us.
 const SLOTS: usize = 4;
 
 /// Prints the comparison.
@@ -20,7 +21,7 @@ pub(super) fn print() {
         "ssd with four slots, requests of 50 us of an urgent, a high, and two low tenants, 1 to 3 to 8",
         "us",
     );
-    // Loads of 0.5, 0.9, and 0.97.
+    // The loads are 0.5, 0.9, and 0.97.
     for host in
         [Host::Closed(16), Host::Closed(64), Host::Open(40_000), Host::Open(72_000), Host::Open(78_000)]
     {
