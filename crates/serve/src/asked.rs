@@ -1,4 +1,4 @@
-//! Requests of clients to a device, and replies.
+//! Requests of clients to a device, and the replies.
 
 use nacre_image::ImageError;
 use nacre_kernel::event::Payload as Bytes;
@@ -9,29 +9,29 @@ use std::time::Instant;
 /// Timing of replies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Timing {
-    /// At the modeled time, with every duration multiplied by `dilation`.
+    /// Replies are sent at the modeled time. Every duration is multiplied by `dilation`.
     Emulated {
-        /// At least one.
+        /// Factor for all durations, at least one.
         dilation: f64,
-        /// Start of a duration.
+        /// Start of the modeled time of a request.
         since: Since,
     },
-    /// Immediately; no device is modeled.
+    /// Replies are sent immediately, and no device is modeled.
     None,
 }
 
 /// Start of the modeled time of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Since {
-    /// Its arrival at the server: no reply is early, and the transport delay is added.
+    /// Arrival of the request at the server. No reply is early, and the transport delay is added.
     Arrival,
-    /// Its sending, as estimated by the server: a client usually sees the modeled time. A client with a
-    /// shorter transport delay sees less.
+    /// Time at which the client sent the request, as estimated by the server. A client usually observes the
+    /// modeled time. A client with a shorter transport delay observes less.
     Sending,
 }
 
 impl Timing {
-    /// Its name on the command line.
+    /// Name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Timing::Emulated { since: Since::Arrival, .. } => "emulated",
@@ -44,25 +44,25 @@ impl Timing {
 /// A request for the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostRequest {
-    /// The operation.
+    /// Operation of the request.
     pub op: Op,
-    /// First byte.
+    /// Offset of the first byte.
     pub offset: u64,
-    /// Bytes.
+    /// Size in bytes.
     pub bytes: u32,
-    /// Whether it completes only when it is durable (FUA).
+    /// Whether the request completes only when it is durable (FUA).
     pub forced: bool,
 }
 
-/// Request kinds with latency histograms, in order. A forced write (FUA) also counts as a write; the flush
-/// after it does not count separately.
+/// Types of requests that have latency histograms, in order. A forced write (FUA) also counts as a write. The
+/// flush after it is not counted separately.
 pub const TIMED: [&str; 4] = ["read", "write", "flush", "forced_write"];
 
-/// One histogram of each kind of [`TIMED`].
+/// Histograms of all types in [`TIMED`].
 pub type Timed = [LatencyHistogram; TIMED.len()];
 
 impl HostRequest {
-    /// Records its latency.
+    /// Records the latency of the request.
     pub(crate) fn record(self, latency: Time, into: &mut Timed) {
         match self.op {
             Op::Read => into[0].record(latency),
@@ -76,24 +76,24 @@ impl HostRequest {
     }
 }
 
-/// The bytes of a request.
+/// Data of a request.
 #[derive(Debug)]
 pub(crate) enum Payload<'a> {
     /// No data.
     None,
     /// Data to write.
     Write(&'a [u8]),
-    /// Zeroes are written.
+    /// Write of zeros.
     Zeroes,
 }
 
-/// A request that was submitted to the device, for its client.
+/// Identifies a request that was submitted to the device, for its client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ticket {
     pub(crate) number: u64,
-    /// Arrival of its request.
+    /// Arrival of the request.
     pub(crate) arrived: Instant,
-    /// Arrival in simulated time; later if it is ordered after something else.
+    /// Arrival in simulated time, or a later time if the request is ordered after another one.
     pub(crate) came: Time,
 }
 
@@ -103,31 +103,31 @@ pub(crate) struct Answer {
     pub(crate) said: Outcome,
     /// Data of a read.
     pub(crate) data: Bytes,
-    /// Latency breakdown, if requested.
+    /// Latency breakdown, if it was requested.
     pub(crate) spans: Vec<Span>,
     /// Failure of the image: an unreadable page was read as other data.
     pub(crate) failure: Option<ImageError>,
 }
 
-/// Result of the model for one request.
+/// Result of the model for a request.
 #[derive(Clone, Copy, Debug)]
 pub struct TimedReply {
-    /// Estimated time at which the client sent it: the whole transport delay, in both directions, is before
-    /// it.
+    /// Estimated time at which the client sent the request. The complete transport delay, in both directions,
+    /// precedes this time.
     pub sent: Instant,
-    /// Deadline of the reply.
+    /// Time at which the reply is due.
     pub deadline: Instant,
-    /// The result in simulated time.
+    /// Result in simulated time.
     pub said: Outcome,
 }
 
-/// Result of the model for one request, in simulated time.
+/// Result of the model for a request in simulated time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// Submission time.
     pub now: Time,
     /// Completion time.
     pub done: Time,
-    /// Whether the device performed it.
+    /// Whether the device performed the request.
     pub status: Status,
 }

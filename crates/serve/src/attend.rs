@@ -1,4 +1,4 @@
-//! The loops of the control socket and the metrics, with bounded callers, bytes, and time.
+//! Loops that serve the control socket and the metrics, with limits on clients, bytes, and time.
 
 use crate::clients::Clients;
 use crate::control::{self, LINE_MAX, Refusal};
@@ -13,16 +13,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-/// Maximum concurrent callers; more are rejected.
+/// Maximum number of concurrent callers. Further callers are rejected.
 const CALLERS_MAX: usize = 16;
-/// Interval of checking for the end.
+/// Interval at which the loop checks whether the server ends.
 const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 /// Timeout for a silent caller of the control socket.
 const CONTROL_PATIENCE: Duration = Duration::from_secs(300);
-/// Timeout for a request of a scraper.
+/// Timeout for a request for the metrics.
 const METRICS_PATIENCE: Duration = Duration::from_secs(10);
 
-/// Serves every caller of `listener` in its own thread until `is_over`; then disconnects them.
+/// Serves each caller of `listener` in a separate thread until `is_over`. Then disconnects the callers.
 #[expect(clippy::disallowed_methods, reason = "each caller has its own thread")]
 pub(crate) fn attend(listener: &Listener, is_over: &AtomicBool, serve: impl Fn(&Socket) + Sync) {
     let callers = Clients::of_at_most(CALLERS_MAX);
@@ -34,7 +34,8 @@ pub(crate) fn attend(listener: &Listener, is_over: &AtomicBool, serve: impl Fn(&
                     let _ = listener.wait(CHECK_INTERVAL);
                     continue;
                 }
-                // The caller disconnected, or too many files are open: accepting would fail again at once.
+                // The caller disconnected, or too many files are open. In the latter case, accepting would
+                // immediately fail again.
                 Err(_) => {
                     pause(CHECK_INTERVAL);
                     continue;
@@ -47,7 +48,7 @@ pub(crate) fn attend(listener: &Listener, is_over: &AtomicBool, serve: impl Fn(&
                 socket.end();
                 callers.leave(entry, None);
             };
-            // Without a thread the connection ends; later ones may succeed.
+            // If no thread can be started, the connection ends. Later connections may succeed.
             if let Err(error) = threads::spawn(scope, Builder::new(), attended) {
                 callers.leave(entry, Some(error.to_string()));
             }
@@ -77,7 +78,7 @@ pub(crate) fn control(socket: &Socket, watch: &Watch<'_>) {
     let _ = talk();
 }
 
-/// Reads the next line without its end, or too many bytes; false if the caller disconnects.
+/// Reads the next line without its line end, or too many bytes. Returns `false` if the caller disconnects.
 fn take_line(socket: &Socket, line: &mut Vec<u8>) -> io::Result<bool> {
     line.clear();
     let mut byte = [0];

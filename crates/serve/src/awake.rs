@@ -1,24 +1,24 @@
-//! Keeps processors awake while a client waits for a modeled time.
+//! Prevention of processor sleep states while a client waits for a modeled time.
 //!
-//! An idle processor sleeps, and waking it takes tens of microseconds on a virtual machine, with much
-//! variation. A client that sleeps until its reply arrives sees this as latency. As long as a process holds
-//! `/dev/cpu_dma_latency` open, Linux lets no processor sleep deeper than the requested latency allows (PM
-//! QoS; kernel documentation, "PM Quality of Service interface"). Only some users may open it; for others
-//! replies arrive later.
+//! An idle processor enters a sleep state. Waking it takes tens of microseconds on a virtual machine, and the
+//! time varies. A client that sleeps until its reply arrives observes this time as latency. While a process
+//! holds `/dev/cpu_dma_latency` open, Linux does not use sleep states that exceed the requested latency (PM
+//! QoS; kernel documentation, "PM Quality of Service interface"). Opening this file requires a permission.
+//! Without it, replies arrive later.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 
-/// File for the request to the system.
+/// File for requests to the kernel's PM QoS interface.
 const ASKED_AT: &str = "/dev/cpu_dma_latency";
 
-/// While this exists, processors stay awake.
+/// Keeps processors awake while the value exists.
 pub(crate) struct Awake {
     _held: File,
 }
 
 impl Awake {
-    /// Keeps processors awake. Errors: the user lacks the permission.
+    /// Keeps processors awake. Returns an error if the user does not have the permission.
     pub(crate) fn keep() -> io::Result<Awake> {
         let mut held = OpenOptions::new().write(true).open(ASKED_AT)?;
         held.write_all(&0_i32.to_ne_bytes())?;
@@ -26,17 +26,17 @@ impl Awake {
     }
 }
 
-/// Keeps processors awake while a client is active, and lets them sleep while it is silent.
+/// Keeps processors awake while a client is active, and permits sleep states while the client is silent.
 #[derive(Default)]
 pub(crate) struct Hold {
     held: Option<Awake>,
-    /// Whether it is needed and possible; a client with immediate replies does not need it.
+    /// Whether this is needed and possible. A client with immediate replies does not need it.
     is_allowed: bool,
 }
 
 impl Hold {
-    /// Keeps processors awake if permitted: otherwise replies are later, and the server printed a note at its
-    /// start.
+    /// Keeps processors awake if permitted. Otherwise, replies are later, and the server has printed a note
+    /// at its start.
     pub(crate) fn begin() -> Hold {
         let held = Awake::keep().ok();
         Hold { is_allowed: held.is_some(), held }
@@ -47,12 +47,12 @@ impl Hold {
         self.held.is_some()
     }
 
-    /// The client has been silent.
+    /// Permits sleep states because the client has been silent.
     pub(crate) fn let_go(&mut self) {
         self.held = None;
     }
 
-    /// Notes activity of the client.
+    /// Records activity of the client.
     pub(crate) fn again(&mut self) {
         if self.is_allowed && self.held.is_none() {
             self.held = Awake::keep().ok();
@@ -60,7 +60,7 @@ impl Hold {
     }
 }
 
-/// Note for the user if processors sleep.
+/// Note for the user if processors may sleep.
 pub(crate) fn notice() -> Option<String> {
     let error = Awake::keep().err()?;
     Some(format!(

@@ -1,4 +1,4 @@
-//! Connected clients, their limit, and disconnection.
+//! Connected clients, their limit, and their disconnection.
 
 use crate::dropped::{Dropped, PATIENCE};
 use crate::socket::{Socket, pause};
@@ -10,17 +10,17 @@ use std::time::{Duration, Instant};
 
 /// Time for the last replies at the end of the server, before clients are disconnected.
 const LAST_REPLIES: Duration = Duration::from_millis(800);
-/// Time for the threads of disconnected clients to end. They wait only for the disk.
+/// Time for the threads of disconnected clients to end. These threads wait only for the disk.
 const CUT_OFF: Duration = Duration::from_secs(5);
-/// Interval of checking whether the last clients have disconnected.
+/// Interval of checks whether the last clients have disconnected.
 const CHECK_INTERVAL: Duration = Duration::from_millis(2);
 
 /// Connected clients.
 pub(crate) struct Clients {
     most: usize,
-    /// Whether new clients are rejected and connected ones are cut off at once.
+    /// Whether new clients are rejected and connected clients are disconnected immediately.
     are_out: AtomicBool,
-    /// Whether no more requests are read, while the last replies are sent.
+    /// Whether no more requests are read while the last replies are sent.
     are_last: AtomicBool,
     present: Mutex<BTreeMap<u64, Present>>,
     came: AtomicU64,
@@ -31,13 +31,13 @@ pub(crate) struct Clients {
 /// A connected client.
 struct Present {
     socket: Socket,
-    /// Connection time until it selects an export; `None` if there is nothing to select.
+    /// Connection time of a client that has not selected an export; `None` if no selection is needed.
     undecided_since: Option<Instant>,
     was_cut: bool,
 }
 
 impl Clients {
-    /// No clients, with a limit of `most` at a time.
+    /// Creates a list without clients, with a limit of `most` concurrent clients.
     pub(crate) fn of_at_most(most: usize) -> Clients {
         Clients {
             most,
@@ -50,8 +50,8 @@ impl Clients {
         }
     }
 
-    /// Admits a client; `None` if the limit is reached. `undecided_since` is the start of its time to select
-    /// an export.
+    /// Admits a client. Returns `None` if the limit is reached. `undecided_since` is the start of the
+    /// client's time to select an export.
     pub(crate) fn enter(&self, socket: &Socket, undecided_since: Option<Instant>) -> Option<u64> {
         let mut present = self.present();
         if self.are_out.load(Ordering::Relaxed) {
@@ -69,15 +69,15 @@ impl Clients {
         Some(number)
     }
 
-    /// Notes that a client has selected an export: it may then be silent for any time.
+    /// Records that a client has selected an export. The client may then be silent for any time.
     pub(crate) fn chose(&self, number: u64) {
         if let Some(client) = self.present().get_mut(&number) {
             client.undecided_since = None;
         }
     }
 
-    /// Cuts off clients that connected [`PATIENCE`] before `now` and have not selected an export, active or
-    /// not.
+    /// Disconnects clients that connected [`PATIENCE`] before `now` and have not selected an export, even if
+    /// they are active.
     pub(crate) fn cut_undecided(&self, now: Instant) {
         for client in self.present().values_mut() {
             let is_late = |since| now.saturating_duration_since(since) > PATIENCE;
@@ -89,18 +89,17 @@ impl Clients {
         }
     }
 
-    /// Whether connected clients must leave without their last replies.
+    /// Whether connected clients must be disconnected without their last replies.
     pub(crate) fn are_out(&self) -> bool {
         self.are_out.load(Ordering::Relaxed)
     }
 
-    /// Whether no more requests are accepted from connected clients, which may still wait for their last
-    /// replies.
+    /// Whether no more requests are accepted. Connected clients may still wait for their last replies.
     pub(crate) fn are_last(&self) -> bool {
         self.are_last.load(Ordering::Relaxed)
     }
 
-    /// A client was dropped.
+    /// Records that a client was disconnected because of an error.
     pub(crate) fn note(&self, why: String) {
         self.dropped.fetch_add(1, Ordering::Relaxed);
         *self.last_drop.lock().expect("the lock is not poisoned") = Some(why);
@@ -114,10 +113,10 @@ impl Clients {
         }
     }
 
-    /// Cuts off all clients and rejects new ones until [`Clients::welcome`]; returns false if one does not
-    /// disconnect.
+    /// Disconnects all clients and rejects new ones until [`Clients::welcome`]. Returns `false` if a client
+    /// does not disconnect.
     pub(crate) fn cut(&self) -> bool {
-        // With the lock held, no client is between admission and registration.
+        // While the lock is held, no client is between admission and registration.
         let present = self.present();
         self.are_out.store(true, Ordering::Relaxed);
         present.values().for_each(|client| client.socket.end());
@@ -130,7 +129,8 @@ impl Clients {
         self.are_out.store(false, Ordering::Relaxed);
     }
 
-    /// Waits for the last client to disconnect, with a timeout; returns false if one is still connected.
+    /// Waits for the last client to disconnect, with a timeout. Returns `false` if a client is still
+    /// connected.
     fn are_gone(&self, patience: Duration) -> bool {
         let count = || self.present().len();
         let mut waited = Duration::ZERO;
@@ -141,7 +141,7 @@ impl Clients {
         count() == 0
     }
 
-    /// Stops reading from all clients; those that do not accept the last replies in time are cut off.
+    /// Stops reading from all clients. Clients that do not accept the last replies in time are disconnected.
     pub(crate) fn stop_reading(&self) {
         self.are_last.store(true, Ordering::Relaxed);
         self.present().values().for_each(|client| client.socket.end_reading());

@@ -1,4 +1,4 @@
-//! A connection from its first byte to its last.
+//! A connection from its first byte to its last byte.
 
 use crate::awake::Hold;
 use crate::clients::Clients;
@@ -17,17 +17,19 @@ use std::io;
 use std::num::NonZeroU64;
 use std::time::{Duration, Instant};
 
-/// Interval at which a client's thread checks for the end while it waits for a reply time.
+/// Interval at which the thread of a client checks whether the server ends, while it waits for the time of a
+/// reply.
 const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 /// Silence of a client after which processors may sleep.
 const SILENCE: Duration = Duration::from_secs(1);
-/// Maximum replies and approximate bytes sent in one write: with more, the client would be idle meanwhile.
+/// Maximum number of replies that are sent in one write. With more, the client would be idle in the meantime.
 const ANSWERS_TOGETHER: usize = 4;
+/// Approximate maximum number of bytes that are sent in one write.
 const TOGETHER: usize = 32 << 10;
-/// Buffer size that is kept after a long reply.
+/// Size of a buffer that is kept after a long reply.
 const KEPT_BYTES: usize = 4 << 20;
 
-/// State of the server for connections.
+/// State of the server that connections use.
 pub(crate) struct ServerContext<'a> {
     pub(crate) disks: &'a [Disk],
     pub(crate) exports: &'a [Export],
@@ -36,7 +38,7 @@ pub(crate) struct ServerContext<'a> {
     pub(crate) shared: &'a SharedMemory,
 }
 
-/// Serves a client, number `number` in `clients`, until it disconnects or is cut off.
+/// Serves the client with number `number` in `clients` until it disconnects or is disconnected.
 pub(crate) fn talk(
     stream: &mut Stream,
     context: &ServerContext<'_>,
@@ -99,7 +101,7 @@ fn negotiate(
             }
             Parsed::StartTls(bytes) => {
                 inbox.take(bytes);
-                // Data injected after the option must not count as sent by the client.
+                // Data that was injected after the option must not be treated as sent by the client.
                 if !inbox.held().is_empty() {
                     return Err(Dropped::TooEarly);
                 }
@@ -116,12 +118,12 @@ fn negotiate(
     }
 }
 
-/// Error of a failed read: after a timeout, the client was silent for too long.
+/// Reason for a failed read. After a timeout, the reason is that the client was silent for too long.
 fn unheard(error: io::Error) -> Dropped {
     if error.kind() == io::ErrorKind::WouldBlock { Dropped::Undecided } else { Dropped::Io(error) }
 }
 
-/// A client that has chosen.
+/// A client that has selected an export.
 struct Line<'a> {
     stream: &'a mut Stream,
     inbox: Inbox<'a>,
@@ -135,11 +137,11 @@ struct Line<'a> {
 
 /// Content of the inbox.
 enum Received {
-    /// A complete request, with this many bytes of data.
+    /// A complete request. The second value is the size of its data in bytes.
     Request(Request, usize),
-    /// A part of a message of at least this many bytes.
+    /// Part of a message of at least this number of bytes.
     Part(usize),
-    /// The client's farewell.
+    /// The disconnect request of the client.
     Farewell,
 }
 
@@ -162,7 +164,7 @@ impl Line<'_> {
         })
     }
 
-    /// Waits for more of a message of `count` bytes; returns false if the client disconnects.
+    /// Waits for more of a message of `count` bytes. Returns `false` if the client disconnects.
     fn listen(&mut self, count: usize) -> Result<bool, Dropped> {
         let Line { stream, inbox, linger, hold, .. } = self;
         let is_between = inbox.held().is_empty();
@@ -184,7 +186,7 @@ impl Line<'_> {
                     linger.woken();
                     return ended(came);
                 }
-                // Between requests a client may be silent for any time.
+                // Between requests, a client may be silent for any time.
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock && is_between => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(Dropped::Slow),
                 Err(error) => return Err(Dropped::Io(error)),
@@ -192,14 +194,14 @@ impl Line<'_> {
         }
     }
 
-    /// Whether waiting replies can no longer be received: the client has closed the connection, or its side
-    /// of it without a disconnect request.
+    /// Whether the client can no longer receive waiting replies because it has closed the connection, or its
+    /// direction of the connection without a disconnect request.
     fn is_abandoned(&self, said_farewell: bool) -> bool {
         let socket = self.stream.socket();
         !self.clients.are_last() && if said_farewell { socket.is_closed() } else { socket.sends_no_more() }
     }
 
-    /// Replies immediately; requests that arrive together are answered together.
+    /// Serves requests with immediate replies. Requests that arrive together are answered together.
     fn at_once(&mut self) -> Result<(), Dropped> {
         let mut out = Vec::with_capacity(TOGETHER);
         let mut share = self.shared.share();
@@ -223,7 +225,8 @@ impl Line<'_> {
                     }
                 }
                 Received::Part(count) => {
-                    // If the next request has already arrived, its reply is sent together with waiting ones.
+                    // If the next request has already arrived, its reply is sent together with waiting
+                    // replies.
                     let is_short = count <= TOGETHER;
                     if answers > 0 && is_short && self.inbox.fill_now(self.stream, count)? == Some(true) {
                         continue;
@@ -240,8 +243,8 @@ impl Line<'_> {
         }
     }
 
-    /// Replies when the device has completed. One thread does it all: while replies wait, requests are read,
-    /// and the device is run when the wall clock reaches its next event.
+    /// Serves requests whose replies are sent at the completion time of the device. A single thread reads
+    /// requests while replies wait, and runs the device when wall-clock time reaches its next event.
     fn timed(&mut self, model: &Model) -> Result<(), Dropped> {
         self.hold = Hold::begin();
         sleep_exactly();
@@ -256,7 +259,8 @@ impl Line<'_> {
         let mut turnaround = model.subtracts_way().then(Turnaround::new);
         let outages = model.outages();
         let mut is_leaving = false;
-        // Replies may be due in an hour: do not wait that long at the end. None is sent after a power loss.
+        // Replies may be due in an hour, so the end of the server does not wait for them. No reply is sent
+        // after a power loss.
         while !self.clients.are_out() && model.outages() == outages {
             outbox.collect(self.disk, model, &self.session, outages)?;
             match outbox.send_due(self.stream, model, outages) {
@@ -315,8 +319,8 @@ impl Line<'_> {
     }
 }
 
-/// Reserves the memory for a reply before it is written. Errors: not enough memory; only this client is
-/// disconnected.
+/// Reserves memory for a reply before it is written. Returns an error if there is not enough memory, which
+/// disconnects only this client.
 fn make_room(out: &mut Vec<u8>, request: &Request) -> io::Result<()> {
     out.try_reserve_exact(answer_bytes(request)).map_err(|_| io::ErrorKind::OutOfMemory.into())
 }
@@ -326,8 +330,8 @@ fn now() -> Instant {
     Instant::now()
 }
 
-/// Requests exact timers for this thread: otherwise it may wake 50 us late, together with others. If the
-/// system refuses, replies are later.
+/// Requests precise timers for this thread. Otherwise, the kernel may wake it 50 us late, together with other
+/// threads. If the kernel refuses, replies are later.
 fn sleep_exactly() {
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
 }

@@ -1,4 +1,4 @@
-//! Commands to a server over its control socket: one line of JSON per command, and one per reply.
+//! Commands to a server on its control socket. Commands and replies are lines of JSON.
 //!
 //! | command | reply |
 //! |---|---|
@@ -16,7 +16,7 @@
 //! | `{"command": "stop"}` | `{}`; then the server ends |
 //!
 //! A reply is `{"ok": ...}` or `{"error": "...", "code": "...", "data": {...}}`, with the code and the data
-//! of the error. If several devices are served, `"export"` selects one; default: the first.
+//! of the error. If several devices are served, `"export"` selects one. The default is the first.
 
 use crate::recorder::RecordError;
 use nacre_image::ImageError;
@@ -40,118 +40,118 @@ fn json(datum: Datum) -> Value {
 #[cfg(test)]
 mod tests;
 
-/// Maximum bytes of a command.
+/// Maximum size of a command in bytes.
 pub const LINE_MAX: usize = 64 << 10;
 
-/// A command.
+/// A command on the control socket.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(tag = "command", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Command {
-    /// Return statistics of the server.
+    /// Returns statistics of the server.
     Stats {
-        /// With the tables of components.
+        /// Whether to include the tables of components.
         #[serde(default)]
         columns: bool,
     },
-    /// Start recording requests to a trace.
+    /// Starts recording requests to a trace.
     Record {
-        /// The export; default: the first.
+        /// Name of the export; the default is the first.
         export: Option<String>,
-        /// Absolute path of the trace: the server's working directory may differ from the client's.
+        /// Absolute path of the trace, because the working directories of server and client may differ.
         path: PathBuf,
-        /// Whether it may replace an existing file.
+        /// Whether the trace may replace an existing file.
         #[serde(default)]
         force: bool,
     },
-    /// Stop recording.
+    /// Stops recording.
     RecordEnd {
-        /// The export; default: the first.
+        /// Name of the export; the default is the first.
         export: Option<String>,
     },
-    /// Cut power and restore it: disconnects every client, and the device loses volatile data.
+    /// Cuts and restores power. All clients are disconnected, and the device loses volatile data.
     PowerFail {
-        /// The export; default: the first.
+        /// Name of the export; the default is the first.
         export: Option<String>,
-        /// Power fails again at this point of the recovery, in 1/1000 of its duration.
+        /// Point of the recovery at which power fails again, in 1/1000 of its duration.
         again_permille: Option<u32>,
     },
-    /// Inject or clear media errors.
+    /// Injects or clears media errors.
     MediaError {
-        /// The export; default: the first.
+        /// Name of the export; the default is the first.
         export: Option<String>,
-        /// First byte.
+        /// Offset of the first byte.
         offset: u64,
-        /// Bytes.
+        /// Number of bytes.
         length: u64,
         /// Change of media errors.
         harm: Harming,
     },
-    /// Add a fault with times relative to now.
+    /// Adds a fault with times relative to the current time.
     FaultAdd {
-        /// The export; default: the first.
+        /// Name of the export; the default is the first.
         export: Option<String>,
-        /// Settings as a TOML table without header, as for faults of a `faulty` device.
+        /// Settings as a TOML table without a header, as for faults of a `faulty` device.
         settings: String,
     },
-    /// List the added faults.
+    /// Lists the faults that were added.
     FaultList {
-        /// The export; default: the first.
+        /// Name of the export; the default is the first.
         export: Option<String>,
     },
-    /// Clear faults.
+    /// Clears faults.
     FaultClear {
-        /// The export; default: the first.
+        /// Name of the export; the default is the first.
         export: Option<String>,
-        /// Number of the fault; default: all.
+        /// Number of the fault; the default is all.
         number: Option<usize>,
     },
-    /// Inject faults into operations of the medium.
+    /// Injects faults into operations of the medium.
     MediumFault {
-        /// The export; default: the first.
+        /// Name of the export; the default is the first.
         export: Option<String>,
-        /// Name of the fault in power-loss tests; default: none.
+        /// Name of a fault of power-loss tests; the default is none.
         fault: Option<String>,
-        /// Seed of its random stream.
+        /// Seed of the random stream of the fault.
         #[serde(default)]
         seed: u64,
     },
-    /// Copy the image between two requests.
+    /// Copies the image between two requests.
     Snapshot {
-        /// The export; default: the first.
+        /// Name of the export; the default is the first.
         export: Option<String>,
         /// Absolute path of the copy.
         path: PathBuf,
     },
-    /// Submit one request; the reply has a latency breakdown.
+    /// Submits one request. The reply has a latency breakdown.
     Step {
-        /// The export; default: the first.
+        /// Name of the export; the default is the first.
         export: Option<String>,
-        /// Operation.
+        /// Operation of the request.
         op: Stepping,
-        /// First byte.
+        /// Offset of the first byte.
         #[serde(default)]
         offset: u64,
-        /// Bytes.
+        /// Number of bytes.
         #[serde(default)]
         length: u32,
-        /// Value of every byte that a write stores.
+        /// Value of every byte of a write.
         fill: Option<u8>,
     },
-    /// Stop the server.
+    /// Stops the server.
     Stop {},
 }
 
-/// A requested step.
+/// Operation of a single request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stepping {
-    /// Read data, which is not returned.
+    /// Reads data, which is not returned.
     Read,
-    /// Write data.
+    /// Writes data.
     Write,
-    /// Trim data.
+    /// Trims data.
     Trim,
-    /// Make earlier writes durable.
+    /// Makes earlier writes durable.
     Flush,
 }
 
@@ -166,15 +166,15 @@ impl From<Stepping> for Op {
     }
 }
 
-/// Change to a part of the medium.
+/// Change of the media errors of a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Harming {
-    /// Reads fail until it is written.
+    /// Reads fail until the range is written.
     Reads,
-    /// Writes fail until it is healed.
+    /// Writes fail until the errors are cleared.
     Writes,
-    /// Clear all media errors.
+    /// All media errors are cleared.
     Heal,
 }
 
@@ -188,19 +188,19 @@ impl From<Harming> for Harm {
     }
 }
 
-/// Reason for a rejected command.
+/// Reason for which a command was rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// Error code.
     pub code: ErrorCode,
-    /// Data for programs.
+    /// Machine-readable data.
     pub data: ErrorData,
     /// Message for people.
     pub message: String,
 }
 
 impl Refusal {
-    /// A refusal without data.
+    /// Creates a refusal without data.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Refusal {
         Refusal { code, data: ErrorData::new(), message: message.into() }
     }
@@ -237,7 +237,7 @@ impl From<io::Error> for Refusal {
     }
 }
 
-/// Parses one line, without its end. Errors: the reason.
+/// Parses a line without its line end. Returns the reason if the line is invalid.
 pub fn parse(line: &[u8]) -> Result<Command, Refusal> {
     let value: Value = serde_json::from_slice(line).map_err(|error| {
         Refusal::new(ErrorCode::InvalidSyntax, format!("this is not a line of JSON: {error}"))
@@ -257,7 +257,7 @@ pub fn parse(line: &[u8]) -> Result<Command, Refusal> {
     }
 }
 
-/// The line of a reply, with its end.
+/// Formats the line of a reply, including its line end.
 pub fn answer(result: Result<Value, Refusal>) -> Vec<u8> {
     let document = match result {
         Ok(value) => json!({ "ok": value }),

@@ -4,10 +4,10 @@ use nacre_nbd::Violation;
 use std::io;
 use std::time::Duration;
 
-/// Timeout until an export is selected, and between two bytes of one message.
+/// Timeout until an export is selected, and between two bytes of a message.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Reason why the server ended a connection.
+/// Reason for which the server closed a connection.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Dropped {
     #[error("{0}")]

@@ -1,4 +1,4 @@
-//! Failures injected by the user.
+//! Failures that the user injects.
 
 use crate::outage::{Outage, Permille};
 use crate::serving::{Body, Disk};
@@ -9,11 +9,11 @@ use std::io;
 use std::path::Path;
 
 impl Disk {
-    /// Cuts power now and restores it. Acknowledged data in volatile memory is lost; data being written is
-    /// present, absent, or torn. Connected clients get no more replies: the caller ends their connections.
-    /// With `again`, power fails once more at that point of the recovery.
+    /// Cuts and restores power at the current time. Acknowledged data in volatile memory is lost. Data that
+    /// is being written is present, absent, or torn. Connected clients get no more replies, and the caller
+    /// closes their connections. With `again`, power fails once more at that point of the recovery.
     ///
-    /// Errors: no device is modeled; the device is read-only; the image cannot be written.
+    /// Returns an error if no device is modeled, the device is read-only, or the image cannot be written.
     pub(crate) fn power_fail(&self, again: Option<Permille>) -> io::Result<Outage> {
         self.check_writable()?;
         match &self.body {
@@ -26,9 +26,10 @@ impl Disk {
         }
     }
 
-    /// Injects or clears media errors for the sectors that a range touches. They are stored in the image.
+    /// Injects or clears media errors in the sectors of a range. They are stored in the image.
     ///
-    /// Errors: the range is outside the device, or the image is read-only or cannot be written.
+    /// Returns an error if the range is outside the device, or if the image is read-only or cannot be
+    /// written.
     pub(crate) fn harm(&self, offset: u64, bytes: u64, harm: Harm) -> io::Result<()> {
         let end = offset.checked_add(bytes).filter(|&end| end <= self.export.bytes && bytes > 0);
         let Some(end) = end else {
@@ -49,10 +50,10 @@ impl Disk {
         }
     }
 
-    /// Copies the image to `to` while no request is served; the copy is an image. Returns its disk space in
-    /// bytes.
+    /// Copies the image to `to` while no request is served. The copy is a valid image. Returns its disk space
+    /// in bytes.
     ///
-    /// Errors: the path exists, or cannot be written; `watch` stopped it.
+    /// Returns an error if the path exists or cannot be written, or if `watch` stopped the copy.
     pub(crate) fn snapshot(&self, to: &Path, watch: &mut Watch<'_>) -> Result<u64, ImageError> {
         match &self.body {
             Body::Raw(raw) => raw.copy_to(to, watch),

@@ -7,7 +7,7 @@ use nacre_crash::Fault;
 use nacre_kernel::ErrorCode;
 
 impl Disk {
-    /// Adds the fault in `settings`, with times relative to now. Returns its number.
+    /// Adds the fault in `settings`, with times relative to the current time. Returns its number.
     pub(crate) fn add_fault(&self, settings: &str) -> Result<usize, Refusal> {
         match &self.body {
             Body::Device(model) => {
@@ -23,7 +23,7 @@ impl Disk {
     }
 
     /// Injects the named fault of power-loss tests into operations of the medium, or none. Returns the number
-    /// of affected operations since the last call. Errors: there is no such fault, or no model.
+    /// of affected operations since the last call. Returns an error if there is no such fault or no model.
     pub(crate) fn medium_fault(&self, name: Option<&str>, seed: u64) -> Result<u64, Refusal> {
         let Body::Device(model) = &self.body else { return Err(not_modeled()) };
         let known = Fault::INJECTED.map(Fault::name);
@@ -39,7 +39,7 @@ impl Disk {
         Ok(model.medium_fault(fault))
     }
 
-    /// The faults that were added, in their order.
+    /// Returns the faults that were added, in order.
     pub(crate) fn faults(&self) -> Vec<ServedFault> {
         match &self.body {
             Body::Device(model) => model.faults(),
@@ -47,7 +47,8 @@ impl Disk {
         }
     }
 
-    /// Ends fault `number`, or all: delayed requests continue. Returns the number of ended faults.
+    /// Clears fault `number`, or all faults. Requests that they delay continue. Returns the number of cleared
+    /// faults.
     pub(crate) fn clear_faults(&self, number: Option<usize>) -> Result<usize, Refusal> {
         let Body::Device(model) = &self.body else { return Err(not_modeled()) };
         let cleared = model.clear_faults(number);

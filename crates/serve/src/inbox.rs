@@ -1,18 +1,18 @@
-//! Received data of a client that is not parsed yet.
+//! Data that was received from a client and is not parsed yet.
 
 use crate::shared_memory::{ALLOWED, Share, SharedMemory};
 use crate::stream::Stream;
 use std::io;
 
-/// Bytes read from a connection at a time.
+/// Number of bytes that are read from a connection at a time.
 const READ_BYTES: usize = ALLOWED;
-/// Growth factor of the buffer relative to the received bytes, if a longer message is announced: memory
-/// follows received data, and each byte is moved at most once.
+/// Growth factor of the buffer relative to the received bytes if a longer message is announced. The memory is
+/// proportional to the received data, and each byte is moved at most once.
 const AHEAD: usize = 2;
-/// Buffer size that is kept after a longer message.
+/// Size of the buffer that is kept after a longer message.
 const KEPT_BYTES: usize = 4 << 20;
 
-/// The bytes of a connection, in order.
+/// Received bytes of a connection, in order.
 pub(crate) struct Inbox<'a> {
     bytes: Vec<u8>,
     share: Share<'a>,
@@ -26,20 +26,20 @@ impl<'a> Inbox<'a> {
         Inbox { bytes: vec![0; READ_BYTES], share: shared.share(), from: 0, to: 0 }
     }
 
-    /// Unread data.
+    /// Returns the unread data.
     pub(crate) fn held(&self) -> &[u8] {
         &self.bytes[self.from..self.to]
     }
 
-    /// Consumes the first `count` bytes.
+    /// Removes and returns the first `count` bytes.
     pub(crate) fn take(&mut self, count: usize) -> &[u8] {
         assert!(count <= self.to - self.from, "no more is taken than is there");
         self.from += count;
         &self.bytes[self.from - count..self.from]
     }
 
-    /// Waits for more bytes of a message of `count`; returns false if the client ends. Errors: also if there
-    /// was no memory for them.
+    /// Waits for more bytes of a message of `count` bytes. Returns `false` if the client disconnects. Returns
+    /// an error if the read fails or there is no memory for the bytes.
     pub(crate) fn fill(&mut self, stream: &mut Stream, count: usize) -> io::Result<bool> {
         let mut began = None;
         while !self.make_room(count) {
@@ -54,8 +54,8 @@ impl<'a> Inbox<'a> {
         Ok(read > 0)
     }
 
-    /// Reads available bytes of a message of `count`: false if the client ended, and `None` if there are
-    /// none, or no memory at this time.
+    /// Reads available bytes of a message of `count` bytes. Returns `false` if the client disconnected, and
+    /// `None` if there are no bytes or no memory at this time.
     pub(crate) fn fill_now(&mut self, stream: &mut Stream, count: usize) -> io::Result<Option<bool>> {
         if !self.make_room(count) {
             self.share.rest(&mut None)?;
@@ -66,8 +66,8 @@ impl<'a> Inbox<'a> {
         Ok(read.map(|read| read > 0))
     }
 
-    /// Grows the buffer toward `count` bytes from its start, in proportion to received data, since an
-    /// announced message may never arrive. `false` without memory.
+    /// Grows the buffer towards `count` bytes, in proportion to the received data, because the announced
+    /// message may never arrive. Returns `false` if there is no memory.
     fn make_room(&mut self, count: usize) -> bool {
         if self.from == self.to {
             (self.from, self.to) = (0, 0);
@@ -85,7 +85,7 @@ impl<'a> Inbox<'a> {
         }
         let wanted = count.min(AHEAD * self.to).next_multiple_of(READ_BYTES);
         if self.to == self.bytes.len() && self.to < count && self.share.hold(wanted) {
-            // If the system has no memory either, nothing changes.
+            // If the allocation fails, nothing changes.
             if self.bytes.try_reserve_exact(wanted - self.bytes.len()).is_ok() {
                 self.bytes.resize(wanted, 0);
             }
@@ -139,7 +139,7 @@ mod tests {
             assert!(inbox.fill(&mut stream, count).unwrap());
             sizes.insert(inbox.bytes.len());
         }
-        // 128 KiB, 256 KiB, ... 32 MiB.
+        // The sizes are 128 KiB, 256 KiB, ... 32 MiB.
         assert_eq!(sizes.len(), 9, "{sizes:?}");
         assert!(inbox.take(count).iter().all(|&byte| byte == 7));
     }

@@ -1,8 +1,8 @@
 //! Serves a simulated device as a block device for real programs.
 //!
-//! The data is real and stored in an image file. The model determines when a reply is sent. This is the third
-//! driver of the same model: `nacre run` drives the [`Device`](nacre_kernel::event::Device) in simulated time,
-//! and here wall-clock time drives it, one event after the other.
+//! The data is real and stored in an image file. The model determines when a reply is sent. The model is the
+//! same as in other simulations: `nacre run` advances the [`Device`](nacre_kernel::event::Device) in
+//! simulated time, and the server advances it in wall-clock time, event by event.
 //!
 //! | module | content |
 //! |---|---|
@@ -22,26 +22,27 @@
 //! | [`recorder`] | requests recorded into a trace |
 //!
 //! # Guarantees
-//! - A reply is sent at the modeled completion time, counted from the arrival of the request, or as soon as
-//!   possible after it, never earlier. Both latencies are reported. With [`Since::Sending`](model::Since), the
-//!   transport delay is subtracted, and a reply may be early by as much as its own delay was shorter. The device
-//!   then runs ahead of the clock by this delay, one event at a time. A request of another client is submitted
-//!   after the last of these events, at most one delay late. With [`Timing::None`](model::Timing), replies are
-//!   sent immediately.
-//! - A reply to a flush or a forced write is sent when the journal of the image is on the disk (`fdatasync`).
-//! - The process may be killed at any time. The image has all acknowledged requests and their effects on the
-//!   device: when it is served again, mapping, wear, and cache content are unchanged. Reads after the last write
-//!   are forgotten.
-//! - A power loss is the device's: [`Device::power_fail`](nacre_kernel::event::Device::power_fail) at the
-//!   time of the request determines the lost data. Replies with a later deadline are not sent.
-//! - A torn image continues from its last consistent state. A damaged image is reported and not modified.
-//! - An error of a client returns an error of the protocol or closes its connection. Other clients are not
+//! - A reply is sent at the modeled completion time, relative to the arrival of the request, or as soon as
+//!   possible afterwards. It is never sent earlier. Both latencies are reported. With
+//!   [`Since::Sending`](model::Since), the transport delay is subtracted. A reply may then be early if its
+//!   actual delay was shorter. The device advances ahead of the clock by this delay, one event at a time. A
+//!   request of another client is submitted after the last of these events, at most one delay late. With
+//!   [`Timing::None`](model::Timing), replies are sent immediately.
+//! - A reply to a flush or a forced write is sent after the journal of the image has been written to the disk
+//!   (`fdatasync`).
+//! - The process may be killed at any time. The image contains all acknowledged requests and their effects on
+//!   the device. When the image is served again, mapping, wear, and cache content are unchanged. The effects
+//!   of reads after the last write are lost.
+//! - A power loss is simulated by the device: [`Device::power_fail`](nacre_kernel::event::Device::power_fail)
+//!   at the time of the command determines the lost data. Replies with a later deadline are not sent.
+//! - A torn image continues from its last consistent state. A damaged image is reported and is not modified.
+//! - An invalid request of a client causes a protocol error or closes the connection. Other clients are not
 //!   affected.
 //!
 //! # Not modeled
-//! With [`Timing::None`](model::Timing), no device is modeled: an image holds only data. Reads of a device that
-//! accepts no writes leave no trace in its state when its server ends. Encryption with pre-shared keys (PSK): the
-//! encryption library supports only certificates.
+//! With [`Timing::None`](model::Timing), no device is modeled, and an image contains only data. Reads of a
+//! device that accepts no writes do not change its saved state. Encryption with pre-shared keys (PSK) is not
+//! supported, because the encryption library supports only certificates.
 
 pub mod control;
 pub mod failing;

@@ -1,9 +1,10 @@
-//! Polls briefly for a client's next request before sleeping.
+//! Polling for the next request of a client before the thread sleeps.
 //!
 //! Waking a sleeping thread takes longer than most requests. A client that waits for each reply sends its
-//! next request at once. If its last requests came soon, the server therefore polls for the next one before
-//! it sleeps, for at most [`LONGEST`]. The number of polling connections leaves one processor to the clients.
-//! Between two polls the thread yields: on a busy machine the client may need this processor.
+//! next request immediately. If the last requests of a client arrived soon after the replies, the server
+//! therefore polls for the next request before it sleeps, for at most [`LONGEST`]. The number of polling
+//! connections is limited so that one processor is left for the clients. Between two polls, the thread
+//! yields, because the client may need this processor on a busy machine.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -13,11 +14,11 @@ const LONGEST: Duration = Duration::from_micros(50);
 /// Maximum credit of a client for requests that arrive soon.
 const TRUST_MAX: u32 = 16;
 
-/// Slots for polling connections.
+/// Slots for connections that poll.
 pub(crate) struct PollingSlots(AtomicUsize);
 
 impl PollingSlots {
-    /// One slot less than there are processors.
+    /// Creates one slot less than the number of processors.
     pub(crate) fn new() -> PollingSlots {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         PollingSlots(AtomicUsize::new(processors - 1))
@@ -32,7 +33,7 @@ impl PollingSlots {
     }
 }
 
-/// Polling state of one client.
+/// Polling state of a client.
 pub(crate) struct Linger<'a> {
     places: &'a PollingSlots,
     trust: u32,
@@ -44,8 +45,8 @@ impl<'a> Linger<'a> {
         Linger { places, trust: 0, asleep_since: None }
     }
 
-    /// Calls `look` until it finds something, or polling is not worthwhile: then returns `None`, and the
-    /// caller sleeps.
+    /// Calls `look` until it returns a value. Returns `None` if polling is not worthwhile, and the caller
+    /// then sleeps.
     pub(crate) fn look<T, E>(
         &mut self,
         mut look: impl FnMut() -> Result<Option<T>, E>,
@@ -69,7 +70,7 @@ impl<'a> Linger<'a> {
         Ok(None)
     }
 
-    /// Notes that the sleep has ended with a request.
+    /// Records that a request ended the sleep.
     pub(crate) fn woken(&mut self) {
         if self.asleep_since.take().is_some_and(|since| now() - since < 2 * LONGEST) {
             self.trust = TRUST_MAX.min(self.trust + 1);

@@ -1,4 +1,5 @@
-//! Listening sockets: a unix socket, or TCP; beyond this machine only with encryption.
+//! Listening sockets: a Unix socket or TCP. A socket that is reachable from other machines requires
+//! encryption.
 
 #![expect(clippy::disallowed_types, reason = "sockets belong here")]
 
@@ -12,29 +13,30 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Maximum unaccepted connections to a private socket.
+/// Maximum number of unaccepted connections to a private socket.
 const BACKLOG: i32 = 16;
 
-/// Number and interval of attempts to lock the folder of a socket: a second in total.
+/// Number of attempts to lock the folder of a socket.
 const LOCK_TRIES: u32 = 500;
+/// Interval of these attempts, which take one second in total.
 const LOCK_PAUSE: Duration = Duration::from_millis(2);
 
-/// An address.
+/// An address to listen on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
-    /// A unix socket at a path.
+    /// A Unix socket at a path.
     Unix(PathBuf),
-    /// A port of a host.
+    /// A host and a port.
     Tcp(String),
 }
 
-/// An address that cannot be listened on.
+/// Reason for which the server cannot listen on an address.
 #[derive(Debug, thiserror::Error)]
 pub enum AddressError {
-    /// Not an address.
+    /// The text is not an address.
     #[error("{0:?} is not an address; write unix:PATH or tcp:HOST:PORT")]
     Unreadable(String),
-    /// It would be reachable from other machines.
+    /// The address would be reachable from other machines.
     #[error(
         "{0} is reachable from other machines, but connections are not encrypted; add certificates with \
          --tls FOLDER, or use unix:PATH or tcp:127.0.0.1:PORT"
@@ -45,13 +47,13 @@ pub enum AddressError {
         "{0} is reachable from other machines; metrics are local only: use tcp:127.0.0.1:PORT or unix:PATH"
     )]
     MetricsNotLoopback(String),
-    /// Longer than the system allows for a socket.
+    /// The path is longer than the system allows for a socket.
     #[error("{0}: the path is too long for a socket, which has about 100 characters; give a shorter one")]
     TooLong(String),
-    /// Another server listens there.
+    /// Another server listens on the address.
     #[error("{0}: another server listens on it; stop it first, or use another address")]
     InUse(String),
-    /// The system refuses.
+    /// The system refuses to open the socket.
     #[error("{0}: {1}")]
     System(String, io::Error),
 }
@@ -68,7 +70,7 @@ impl AddressError {
 }
 
 impl Address {
-    /// Reads `unix:PATH` or `tcp:HOST:PORT`.
+    /// Parses `unix:PATH` or `tcp:HOST:PORT`.
     pub fn parse(text: &str) -> Result<Address, AddressError> {
         match text.split_once(':') {
             Some(("unix", path)) if !path.is_empty() => Ok(Address::Unix(PathBuf::from(path))),
@@ -78,18 +80,19 @@ impl Address {
     }
 }
 
-/// Waits for clients.
+/// A socket that waits for clients.
 pub(crate) enum Listener {
-    /// Its name is removed before it ends: while it exists, no other file has its inode.
+    /// A Unix socket. Its name is removed before the socket is closed: while the socket exists, no other file
+    /// has its inode.
     Unix(Bound, UnixListener),
-    /// With the requested host.
+    /// A TCP socket with the requested host.
     Tcp(TcpListener, String),
 }
 
-/// The name of a socket, removed on drop unless another server has replaced it.
+/// Name of a socket. It is removed on drop unless another server has replaced it.
 pub(crate) struct Bound {
     path: PathBuf,
-    /// Device and number of the socket's file.
+    /// Device and inode number of the socket's file.
     identity: Option<(u64, u64)>,
 }
 
@@ -103,7 +106,7 @@ impl Bound {
 impl Drop for Bound {
     fn drop(&mut self) {
         if self.identity.is_some() && identity(&self.path) == self.identity {
-            // It may be gone already; nothing depends on it.
+            // The file may already have been removed. Nothing depends on it.
             let _ = std::fs::remove_file(&self.path);
         }
     }
@@ -115,7 +118,8 @@ fn identity(path: &Path) -> Option<(u64, u64)> {
 }
 
 impl Listener {
-    /// Listens on `address`; beyond this machine only if connections `are_encrypted`.
+    /// Listens on `address`. An address that is reachable from other machines is permitted only if
+    /// connections `are_encrypted`.
     pub(crate) fn bind(address: &Address, are_encrypted: bool) -> Result<Listener, AddressError> {
         let listener = match address {
             Address::Unix(path) => {
@@ -147,7 +151,7 @@ impl Listener {
         Ok(listener)
     }
 
-    /// Listens on a unix socket that only its owner can use.
+    /// Listens on a Unix socket that only its owner can use.
     pub(crate) fn bind_private(path: &Path) -> Result<Listener, AddressError> {
         let name = path.display().to_string();
         let bind = || {
@@ -158,7 +162,8 @@ impl Listener {
         bind().map_err(|error| refused(&name, error))
     }
 
-    /// Listens for scrapers of metrics: on this machine only, since nothing is encrypted.
+    /// Listens for metrics requests. Only addresses of this machine are permitted, because nothing is
+    /// encrypted.
     pub(crate) fn bind_for_metrics(address: &Address) -> Result<Listener, AddressError> {
         Listener::bind(address, false).map_err(|error| match error {
             AddressError::NotLoopback(name) => AddressError::MetricsNotLoopback(name),
@@ -177,8 +182,8 @@ impl Listener {
         }
     }
 
-    /// Whether `host` is valid in an HTTP request to it: an address of this machine, or its own name, with
-    /// the port. Foreign names that resolve to this machine are invalid; a unix socket has no valid name.
+    /// Whether `host` is valid in an HTTP request to this listener: an address or the name of this machine,
+    /// with the port. Other names that resolve to this machine are invalid. A Unix socket has no valid name.
     pub(crate) fn is_host(&self, host: Option<&str>) -> bool {
         let Listener::Tcp(of, given) = self else { return true };
         let Some((name, port)) = host.and_then(|host| host.rsplit_once(':')) else { return false };
@@ -189,7 +194,7 @@ impl Listener {
         is_port && (is_loopback || is_name)
     }
 
-    /// Address for clients, as a URI of the NBD project.
+    /// Address for clients as a URI of the NBD project.
     pub(crate) fn uri(&self, export: &str, are_encrypted: bool) -> String {
         let scheme = if are_encrypted { "nbds" } else { "nbd" };
         let export = escaped(export);
@@ -212,7 +217,7 @@ impl Listener {
         }
     }
 
-    /// The next waiting client, if any.
+    /// Returns the next waiting client, if any.
     pub(crate) fn accept(&self) -> io::Result<Option<Socket>> {
         let accepted = match self {
             Listener::Unix(_, of) => of.accept().map(|(stream, _)| Socket::Unix(stream)),
@@ -229,15 +234,16 @@ impl Listener {
     }
 }
 
-/// Whether it is reachable only from this machine. IPv4 loopback addresses may be written as IPv6.
+/// Whether the address is reachable only from this machine. IPv4 loopback addresses may be written as IPv6
+/// addresses.
 fn is_of_this_machine(address: &SocketAddr) -> bool {
     address.ip().to_canonical().is_loopback()
 }
 
-/// Binds a unix socket. The stale socket of a killed server is removed.
+/// Binds a Unix socket, after removing the stale socket of a killed server.
 ///
-/// Servers that start in the same folder lock it: a bound socket that does not listen yet looks stale, and a
-/// stale one may be replaced by another server's before it is removed.
+/// Servers that start in the same folder lock it. A bound socket that does not listen yet would appear stale,
+/// and another server may replace a stale socket before it is removed.
 fn bind_unix(path: &Path, bind: impl Fn(&Path) -> io::Result<UnixListener>) -> io::Result<UnixListener> {
     let alone = alone_in_folder_of(path)?;
     match bind(path) {
@@ -252,15 +258,16 @@ fn bind_unix(path: &Path, bind: impl Fn(&Path) -> io::Result<UnixListener>) -> i
     }
 }
 
-/// Whether there is a socket at `path` without a server.
+/// Whether the socket at `path` has no server.
 fn is_dead(path: &Path) -> io::Result<bool> {
     let is_socket = std::os::unix::fs::FileTypeExt::is_socket(&path.symlink_metadata()?.file_type());
-    // A server that is too busy to accept is alive, too.
+    // A server that is too busy to accept is also alive.
     let is_refused = |error: io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
     Ok(is_socket && UnixStream::connect(path).is_err_and(is_refused))
 }
 
-/// The folder of `path`, locked; `None` if it is not accessible. Errors: another process keeps it locked.
+/// Opens and locks the folder of `path`. Returns `None` if it is not accessible, and an error if another
+/// process keeps it locked.
 #[expect(clippy::disallowed_methods, reason = "the folder of a socket")]
 fn alone_in_folder_of(path: &Path) -> io::Result<Option<File>> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -275,7 +282,8 @@ fn alone_in_folder_of(path: &Path) -> io::Result<Option<File>> {
     Err(io::Error::new(io::ErrorKind::ResourceBusy, "another program keeps its folder locked"))
 }
 
-/// Binds a unix socket that only its owner can use from the start: its mode is set before it has a name.
+/// Binds a Unix socket that only its owner can use from the start, because its mode is set before it has a
+/// name.
 fn bind_owners(path: &Path) -> io::Result<UnixListener> {
     use rustix::fs::{Mode, fchmod};
     use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, listen, socket_with};
@@ -286,7 +294,7 @@ fn bind_owners(path: &Path) -> io::Result<UnixListener> {
     Ok(socket.into())
 }
 
-/// Escaped for a URI (RFC 3986).
+/// Escapes `text` for a URI (RFC 3986).
 fn escaped(text: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
     let escape = |byte: u8| if is_plain(byte) { (byte as char).into() } else { format!("%{byte:02X}") };

@@ -23,24 +23,24 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-/// Simulated time a device may reach; [`Time`] itself ends a little later, so that no sum wraps.
+/// Maximum simulated time of a device. [`Time`] ends slightly later, so that no sum overflows.
 pub const HORIZON: Time = Time::from_s(200 * 86_400);
 
-/// A device served to real programs.
+/// A device that is served to real programs.
 pub struct Model {
-    /// The scenario of its stack.
+    /// Scenario of the stack.
     checked: Checked,
     dilation: f64,
     since: Since,
     transport: Transport,
     started: Instant,
-    /// The simulated time at that moment.
+    /// Simulated time at the start of the server.
     begin: Time,
-    /// Power losses so far. Clients connected before the last one get no more replies.
+    /// Number of power losses so far. Clients that connected before the last one get no more replies.
     outages: AtomicU64,
-    /// Time, in simulated picoseconds, up to which replies have been released.
+    /// Time up to which replies have been released, in simulated picoseconds.
     answered_until: AtomicU64,
-    /// The image; syncs bypass the device.
+    /// The image, which syncs access directly.
     image: Option<Image>,
     persistence: Persistence,
     state: Mutex<State>,
@@ -50,37 +50,37 @@ pub struct Model {
 struct State {
     /// The device and its storage, below the faults.
     under: Under,
-    /// Faults added while serving, and requests passing them.
+    /// Faults that were added while serving, and the requests that pass through them.
     layer: Layer,
-    /// Their settings, as added.
+    /// Settings of these faults, as given.
     settings: Vec<String>,
     /// Identifier of the last request.
     ids: u32,
-    /// The latest time of a request or of running the device, which never decreases.
+    /// Latest time of a request or of running the device, which never decreases.
     now: Time,
     modeled: Timed,
-    /// Outstanding requests by identifier.
+    /// Outstanding requests, indexed by identifier.
     waiting: BTreeMap<u32, Waiting>,
-    /// Replies that were not collected yet, by ticket.
+    /// Replies that were not collected yet, indexed by ticket.
     answers: BTreeMap<u64, Answer>,
     tickets: u64,
     completions: Completions,
     /// Whether latency breakdowns are recorded.
     is_detailed: bool,
-    /// Flushes that were acknowledged but not performed, if the drive ignores flushes.
+    /// Number of flushes that were acknowledged but not performed, if the drive ignores flushes.
     lies: Option<u64>,
 }
 
 /// An outstanding request.
 struct Waiting {
-    /// `None` if its client has disconnected.
+    /// Ticket of the request; `None` if its client has disconnected.
     ticket: Option<u64>,
     came: Time,
     now: Time,
     asked: HostRequest,
 }
 
-/// Latencies seen by clients.
+/// Latencies observed by clients.
 #[derive(Debug, Default)]
 struct Seen {
     wall: Timed,
@@ -88,34 +88,35 @@ struct Seen {
     answered: u64,
 }
 
-/// Latencies by kind of request ([`TIMED`]), as modeled and as measured by the wall clock.
+/// Latencies of each type of request ([`TIMED`]), modeled and measured in wall-clock time.
 #[derive(Clone, Debug, Default)]
 pub struct Latencies {
     /// Modeled latencies, without dilation.
     pub modeled: Timed,
-    /// From sending a request to the arrival of its reply, with the transport delay measured at the start of
-    /// the server. Empty if replies are immediate: no clock is read.
+    /// Time from sending a request to the arrival of its reply, including the transport delay that was
+    /// measured at the start of the server. Empty if replies are immediate, because no clock is read.
     pub wall: Timed,
-    /// Replies that left more than 10 % of their latency, and more than 50 us, late.
+    /// Number of replies that were sent more than 10 % of their latency and more than 50 us late.
     pub late: u64,
-    /// Replies sent.
+    /// Number of replies sent.
     pub answered: u64,
 }
 
 /// Report of a device.
 #[derive(Clone, Debug)]
 pub struct Reported {
-    /// Simulated time since the creation of its image.
+    /// Simulated time since the creation of the image.
     pub now: Time,
-    /// Its components.
+    /// Report of the components.
     pub stack: StackReport,
-    /// Power losses over its lifetime.
+    /// Number of power losses over the lifetime of the device.
     pub unsafe_shutdowns: u64,
 }
 
 impl Model {
-    /// The device of `kept`, whose time continues after all its requests have completed. It runs slower by
-    /// the factor `dilation`, relative to `since`, for clients with delay `transport`.
+    /// Creates the model of the device `kept`, whose time continues after all its requests have completed.
+    /// The device is slower by the factor `dilation`, relative to `since`, for clients with the delay
+    /// `transport`.
     #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
     pub fn new(kept: Kept, checked: Checked, (dilation, since): (f64, Since), transport: Transport) -> Model {
         let begin = kept.until();
@@ -148,7 +149,7 @@ impl Model {
         }
     }
 
-    /// Transport delay of its clients.
+    /// Transport delay of the clients.
     pub(crate) fn transport(&self) -> &Transport {
         &self.transport
     }
@@ -158,17 +159,17 @@ impl Model {
         Timing::Emulated { dilation: self.dilation, since: self.since }
     }
 
-    /// Whether replies leave earlier by their transport delay.
+    /// Whether replies are sent earlier by their transport delay.
     pub(crate) fn subtracts_way(&self) -> bool {
         self.since == Since::Sending
     }
 
-    /// The image that stores it.
+    /// Image that stores the device.
     pub(crate) fn image(&self) -> Option<&Image> {
         self.image.as_ref()
     }
 
-    /// Power losses so far, which new clients pass with each request.
+    /// Number of power losses so far. New clients pass this number with each request.
     pub(crate) fn outages(&self) -> u64 {
         self.outages.load(Ordering::SeqCst)
     }
@@ -178,9 +179,10 @@ impl Model {
         self.persistence != Persistence::OnAcknowledgement
     }
 
-    /// Submits a request to the device, not before the simulated time `after`, for a client that connected
-    /// after `outages` power losses. It is in the image on return; [`Model::look`] returns its reply. Errors:
-    /// it was not performed, because it cannot be stored, or power has failed since.
+    /// Submits a request to the device at or after the simulated time `after`, for a client that connected
+    /// after `outages` power losses. On return, the request is in the image. [`Model::look`] returns its
+    /// reply. Returns an error if the request was not performed because it cannot be stored, or because power
+    /// has failed since.
     #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
     pub(crate) fn ask(
         &self,
@@ -201,8 +203,8 @@ impl Model {
         Ok(Ticket { number, arrived, came })
     }
 
-    /// Runs the device up to the wall-clock time, and through events at most `ahead` of it. Passes the
-    /// replies of `tickets` to `take`, with the index of the ticket; returns the time of the next event,
+    /// Runs the device up to the current wall-clock time, including events at most `ahead` later. Passes the
+    /// replies of `tickets` to `take`, with the index of the ticket. Returns the time of the next event,
     /// minus `ahead`.
     #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
     pub(crate) fn look(
@@ -225,7 +227,7 @@ impl Model {
         (next < Time::MAX).then(|| self.wall(next).checked_sub(ahead).unwrap_or(self.started))
     }
 
-    /// Drops the reply of `ticket`.
+    /// Discards the reply of `ticket`.
     pub(crate) fn forget(&self, ticket: Ticket) {
         let Ok(mut state) = self.state.lock() else { return };
         state.answers.remove(&ticket.number);
@@ -234,7 +236,8 @@ impl Model {
         }
     }
 
-    /// When the reply of `ticket` leaves, due this much `early`, for a request with `bytes` to transfer.
+    /// Returns the time at which to send the reply of `ticket`, `early` before its completion, for a request
+    /// that transfers `bytes` bytes.
     pub(crate) fn reply(&self, ticket: Ticket, bytes: u32, early: Early, said: Outcome) -> TimedReply {
         let way = self.transport.of(bytes);
         let (sent, deadline) = (ticket.arrived - way, self.wall(said.done));
@@ -249,8 +252,9 @@ impl Model {
         }
     }
 
-    /// Performs one request on the device, and waits for it with `wait`, which may stop that. Returns when
-    /// the reply may leave, and the latency breakdown. Errors: those of [`Model::ask`]; the wait was stopped.
+    /// Performs one request on the device and waits for its completion with `wait`, which may cancel the
+    /// wait. Returns the time at which the reply may be sent, and the latency breakdown. Returns the errors
+    /// of [`Model::ask`], or an error if the wait was canceled.
     pub(crate) fn step(
         &self,
         asked: HostRequest,
@@ -305,7 +309,7 @@ impl Model {
         state.give(came, asked, payload).expect("there is room")
     }
 
-    /// As before, and waits for it.
+    /// Submits a request at `came` and waits for its completion.
     #[cfg(test)]
     pub(crate) fn ask_at(&self, came: Time, asked: HostRequest, payload: Payload<'_>) -> Answer {
         let number = self.begin_at(came, asked, payload);
@@ -318,33 +322,33 @@ impl Model {
         }
     }
 
-    /// The device and its storage.
+    /// Calls `look` with the device and its storage.
     #[cfg(test)]
     pub(crate) fn with<T>(&self, look: impl FnOnce(&mut Kept) -> T) -> T {
         look(&mut self.state().under.kept)
     }
 
-    /// Makes everything acknowledged durable.
+    /// Makes all acknowledged data durable.
     pub(crate) fn sync(&self) -> io::Result<()> {
         let image = self.image.as_ref().filter(|image| !image.is_read_only());
         image.map_or(Ok(()), Image::sync).map_err(io_error)
     }
 
-    /// Cuts power now and restores it at once: the device loses volatile data, and recovers. Clients
-    /// connected before get no more replies. Errors: it cannot be stored, and nothing was lost. With `again`,
-    /// power fails once more at that point of the recovery.
+    /// Cuts power at the current time and restores it immediately. The device loses volatile data and
+    /// recovers. Clients that connected before get no more replies. Returns an error if the power loss cannot
+    /// be stored; nothing is lost then. With `again`, power fails once more at that point of the recovery.
     #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
     pub(crate) fn power_fail(&self, again: Option<Permille>) -> io::Result<Outage> {
-        // First stop all replies, then take the time: no reply leaves after it.
+        // Replies are stopped before the time is taken, so that no reply is sent after it.
         self.outages.fetch_add(1, Ordering::SeqCst);
         let mut state = self.state();
         let at = self.simulated(Instant::now());
-        // Replies may leave before the device completes, by the transport delay.
+        // Replies may be sent before the device completes, by the transport delay.
         let answered = Time::from_ps(self.answered_until.load(Ordering::SeqCst));
         state.power_fail(at.max(answered), again)
     }
 
-    /// Cuts power at `at`, and restores it at once.
+    /// Cuts power at `at` and restores it immediately.
     #[cfg(test)]
     pub(crate) fn power_fail_at(&self, at: Time) -> Outage {
         self.state().power_fail(at, None).expect("there is room")
@@ -363,18 +367,19 @@ impl Model {
         state.under.kept.change(now, step).map(|_| ()).map_err(refusal)
     }
 
-    /// Runs `work` while no request is served.
+    /// Calls `work` while no request is served.
     pub(crate) fn alone<T>(&self, work: impl FnOnce() -> T) -> T {
         let _alone = self.state();
         work()
     }
 
-    /// Whether the start of a range was ever written, and for how many bytes this holds.
+    /// Whether the start of a range was ever written, and the number of bytes for which the answer is the
+    /// same.
     pub(crate) fn written(&self, range: std::ops::Range<u64>) -> (bool, u64) {
         self.state().under.kept.written(range)
     }
 
-    /// Writes a checkpoint of the image. Errors: acknowledged data is in it nevertheless.
+    /// Writes a checkpoint of the image. If this fails, acknowledged data is in the image nevertheless.
     pub(crate) fn close(&self) -> io::Result<()> {
         self.state().under.kept.checkpoint().map_err(refusal)
     }
@@ -385,19 +390,19 @@ impl Model {
 
     fn wall(&self, at: Time) -> Instant {
         let since = at.saturating_sub(self.begin).as_secs_f64() * self.dilation;
-        // Rounded up: no reply is early.
+        // The time is rounded up, so that no reply is early.
         self.started + Duration::from_secs_f64(since) + Duration::from_nanos(1)
     }
 
-    /// Releases replies of requests completed at `done` or before, to a client that connected after `outages`
-    /// power losses; returns false if they must not leave.
+    /// Releases replies of requests that completed at `done` or earlier to a client that connected after
+    /// `outages` power losses. Returns `false` if the replies must not be sent.
     pub(crate) fn lets_leave(&self, done: Time, outages: u64) -> bool {
-        // In this order: a concurrent power loss either stops them or includes them.
+        // The order ensures that a concurrent power loss either stops the replies or includes them.
         self.answered_until.fetch_max(done.as_ps(), Ordering::SeqCst);
         self.outages() == outages
     }
 
-    /// A reply was sent at `left`. The time to send it is part of the measured transport delay.
+    /// Records that a reply was sent at `left`. The time to send it is part of the measured transport delay.
     pub fn answered(&self, asked: HostRequest, reply: TimedReply, left: Instant) {
         let wall = left - reply.sent;
         let mut seen = self.seen.lock().expect("the lock is not poisoned");
@@ -408,19 +413,19 @@ impl Model {
         seen.answered += 1;
     }
 
-    /// Records the completion at `done` of a forced write, including the flush that makes it durable.
+    /// Records the completion of a forced write at `done`, which includes the flush that makes it durable.
     pub(crate) fn forced(&self, asked: HostRequest, first: Ticket, done: Time) {
         asked.record(done - first.came, &mut self.state().modeled);
     }
 
-    /// Modeled and measured latencies so far.
+    /// Returns the modeled and measured latencies so far.
     pub fn latencies(&self) -> Latencies {
         let modeled = self.state().modeled.clone();
         let seen = self.seen.lock().expect("the lock is not poisoned");
         Latencies { modeled, wall: seen.wall.clone(), late: seen.late, answered: seen.answered }
     }
 
-    /// Report of the device from its creation until now.
+    /// Returns the report of the device from its creation until now.
     #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
     pub fn reported(&self) -> Reported {
         let mut state = self.state();
@@ -441,7 +446,7 @@ impl Model {
 }
 
 impl State {
-    /// Submits a request at `came`, or as soon as possible; returns the number of the ticket.
+    /// Submits a request at `came`, or as soon as possible. Returns the number of its ticket.
     fn give(&mut self, came: Time, asked: HostRequest, payload: Payload<'_>) -> io::Result<u64> {
         let HostRequest { op, offset, bytes, .. } = asked;
         let now = self.now.max(came);
@@ -463,7 +468,7 @@ impl State {
         }
         let data = match (op, payload) {
             (Op::Write, Payload::Write(bytes)) => bytes.to_vec().into(),
-            // Zeros without faults do not touch the image's bytes.
+            // Without faults, zeros do not access the bytes of the image.
             (Op::Write, _) if !self.layer.faults().is_empty() => vec![0; bytes as usize].into(),
             _ => Bytes::NONE,
         };
@@ -489,8 +494,8 @@ impl State {
         self.now = self.now.max(until);
     }
 
-    /// Processes events before `until`, without advancing between them: requests until then can be submitted
-    /// at their times.
+    /// Processes events before `until` without advancing the time between them, so that requests until then
+    /// can be submitted at their times.
     fn run_ahead(&mut self, until: Time) {
         loop {
             let next = self.next_event();
@@ -504,18 +509,18 @@ impl State {
         }
     }
 
-    /// Processes events before `until`, up to the first time at which requests complete; returns whether
-    /// there was one.
+    /// Processes events before `until`, up to the first time at which requests complete. Returns whether
+    /// there was such a time.
     fn run_once(&mut self, until: Time) -> bool {
         let mut completions = std::mem::take(&mut self.completions);
         completions.clear();
         self.layer.run(&mut self.under, until, &mut completions);
-        // The status of the completion reports a rejection after a delay, too.
+        // The status of the completion reports a rejection even after a delay.
         self.under.refused = None;
         for index in 0..completions.len() {
             let (completed, spans) = completions.get(index);
             let (id, done, status) = (completed.id, completed.at, completed.status);
-            // A request rejected at submission already has its reply.
+            // A request that was rejected at submission already has its reply.
             let Some(Waiting { ticket, came, now, asked }) = self.waiting.remove(&id.0) else { continue };
             let spans = if self.is_detailed { spans.to_vec() } else { Vec::new() };
             self.now = self.now.max(done);
@@ -560,7 +565,7 @@ impl State {
         })
     }
 
-    /// Cuts power at `at`, up to which everything was processed, and restores it at once.
+    /// Cuts power at `at` and restores it immediately. Everything before `at` was processed.
     fn lose_power(&mut self, at: Time) -> io::Result<Recovery> {
         let given = self.under.kept.give(at, Step::PowerFail).map_err(refusal)?;
         assert!(matches!(given, Given::Done(_)), "a power loss completes at once");
@@ -572,16 +577,16 @@ impl State {
     }
 }
 
-/// Time by which replies leave before the device completes.
+/// Time by which replies are sent before the device completes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Early {
-    /// None.
+    /// Replies are not sent early.
     Not,
-    /// The transport delay, plus the client's additional time.
+    /// Replies are sent early by the transport delay plus the additional time of the client.
     By(Beyond),
 }
 
-/// Converts the reason of a failed step into a system error.
+/// Converts the reason of a failed step into an OS error.
 fn refusal(why: NotTaken) -> io::Error {
     match why {
         NotTaken::Image(error) => io_error(error),

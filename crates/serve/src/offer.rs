@@ -1,4 +1,4 @@
-//! Devices to serve, and errors that prevent it.
+//! Devices to serve, and errors that prevent serving.
 
 use crate::listen::AddressError;
 use crate::recorder::RecordError;
@@ -9,60 +9,60 @@ use nacre_machine::{Checked, Files};
 use nacre_memory::MemoryError;
 use std::path::PathBuf;
 
-/// A device to be served.
+/// A device to serve.
 pub struct Offer {
     /// Export name.
     pub name: String,
     /// Description for people.
     pub description: String,
-    /// The scenario with the stack.
+    /// Scenario with the stack of the device.
     pub checked: Checked,
-    /// The files that it names.
+    /// Files that the scenario names.
     pub files: Box<dyn Files + Send>,
-    /// Image file with its data and state.
+    /// Image file with the data and state of the device.
     pub image: PathBuf,
     /// Saved state of a run for a new image.
     pub from: Option<Vec<u8>>,
-    /// Whether it rejects writes.
+    /// Whether the device rejects writes.
     pub read_only: bool,
 }
 
-/// Reason why a server cannot start.
+/// Reason for which a server cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// Error of the image.
+    /// An error of the image.
     #[error(transparent)]
     Image(#[from] ImageError),
-    /// Error of the address.
+    /// An error of the address.
     #[error(transparent)]
     Address(#[from] AddressError),
-    /// Error of the control socket.
+    /// An error of the control socket.
     #[error("{0}")]
     Control(AddressError),
-    /// Error of the metrics.
+    /// An error of the metrics address.
     #[error("{0}")]
     Metrics(AddressError),
-    /// Error of the trace to be recorded.
+    /// An error of the trace to record.
     #[error(transparent)]
     Record(#[from] RecordError),
-    /// Error of the certificates.
+    /// An error of the certificates.
     #[error(transparent)]
     Certificates(#[from] CertificateError),
-    /// Two devices with one name.
+    /// Two devices have the same name.
     #[error("two devices are named {0:?}; use different names, e.g. --export NAME=SCENARIO:IMAGE")]
     SameName(String),
-    /// Error of the device and its image.
+    /// An error of the device and its image.
     #[error(transparent)]
     Device(#[from] MemoryError),
-    /// The content of an image of raw bytes is not from a server.
+    /// The content of an image of raw bytes was not written by a server.
     #[error("{}: {detail}; restore the image from a copy", .path.display())]
     Unfit {
-        /// The image.
+        /// Path of the image.
         path: PathBuf,
-        /// The mismatch.
+        /// Description of the mismatch.
         detail: String,
     },
-    /// Without a modeled device there is no state.
+    /// A state was given, but no device is modeled.
     #[error("--timing none has no modeled device, so it cannot start from a state; remove one of them")]
     NothingModeled,
 }
@@ -84,7 +84,7 @@ impl ServeError {
         }
     }
 
-    /// Data for programs.
+    /// Machine-readable data.
     pub fn data(&self) -> ErrorData {
         match self {
             ServeError::Image(error) => error.problem.data(),

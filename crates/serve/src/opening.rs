@@ -1,4 +1,4 @@
-//! Opens an offered device, which continues where it stopped.
+//! Opening of a device, which continues from its last state.
 
 use crate::model::{Model, Timing};
 use crate::offer::{Offer, ServeError};
@@ -11,15 +11,15 @@ use nacre_machine::SavedRun;
 use nacre_memory::{Access, Kept, MemoryError, Step};
 use nacre_nbd::{BlockSizes, Export};
 
-/// Maximum read or write, announced to clients.
+/// Maximum size of a read or write in bytes, which clients receive.
 const REQUEST_MAX: u32 = nacre_memory::kept::WRITE_MAX as u32;
 
-/// Note for the user on an image whose journal ended within a record.
+/// Note for the user about an image whose journal ends within a record.
 const TORN: &str = "the last journal record was incomplete (the server or machine was stopped) and was \
     discarded; the device continues from the intact records";
 
-/// Opens the image of `offer` and restores the state of the device. Also returns notes for the user. Errors:
-/// nothing was changed.
+/// Opens the image of `offer` and restores the state of the device. Also returns notes for the user. If an
+/// error is returned, nothing was changed.
 pub(crate) fn open(
     offer: Offer,
     timing: Timing,
@@ -55,7 +55,7 @@ pub(crate) fn open(
     Ok((disk, notice))
 }
 
-/// The device of `offer`, with power on. A transaction left open is rolled back.
+/// Returns the device of `offer` with power on. An open transaction is rolled back.
 fn kept(offer: &Offer) -> Result<Kept, MemoryError> {
     let Offer { checked, files, image, read_only, .. } = offer;
     let mut kept = match &offer.from {

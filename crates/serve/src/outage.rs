@@ -4,24 +4,23 @@ use nacre_image::{ImageError, Problem};
 use nacre_kernel::Time;
 use std::io;
 
-/// A share in thousandths.
+/// A fraction in thousandths.
 pub type Permille = u32;
 
 /// Effects of a power loss.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outage {
-    /// Programs of writes that were acknowledged, which are lost.
+    /// Number of lost programs of acknowledged writes.
     pub acknowledged_lost: u64,
-    /// Lost bytes of acknowledged writes.
+    /// Number of lost bytes of acknowledged writes.
     pub bytes_lost: u64,
-    /// Writes in progress: each may be complete, absent, or present in some of its atomic units.
+    /// Number of writes in progress. Each may be complete, absent, or present in some of its atomic units.
     pub under_way: u64,
-    /// Time until the device is ready, in simulated time, from the first power loss to the end of the last
-    /// recovery.
+    /// Simulated time until the device is ready, from the first power loss to the end of the last recovery.
     pub ready_after: Time,
 }
 
-/// Converts an image error into the client's error: disk full, or I/O error.
+/// Converts an image error into the error for the client: disk full, or I/O error.
 pub(crate) fn io_error(error: ImageError) -> io::Error {
     let kind = match error.problem {
         Problem::DiskFull { .. } => io::ErrorKind::StorageFull,

@@ -1,4 +1,4 @@
-//! Replies that wait for their time.
+//! Replies that wait for the time at which they are due.
 
 use crate::asked::HostRequest;
 use crate::model::{Model, TimedReply};
@@ -11,47 +11,48 @@ use std::collections::BinaryHeap;
 use std::io;
 use std::time::{Duration, Instant};
 
-/// Maximum waiting replies of one client; beyond it, no more requests are read.
+/// Maximum number of waiting replies of a client. If it is reached, no more requests are read.
 const ANSWERS_MAX: usize = 1024;
-/// Their bytes.
+/// Maximum number of bytes of waiting replies of a client.
 const BYTES_MAX: usize = 64 << 20;
-/// Maximum lateness of wake-ups by the system (90 % within 80 us on an idle virtual machine); the rest of the
-/// wait spins.
+/// Maximum lateness of wake-ups by the system (90 % are within 80 us on an idle virtual machine). The thread
+/// spins for the rest of a wait.
 const SPIN: Duration = Duration::from_micros(100);
-/// Bytes of the magic number at the start of a reply.
+/// Size of the magic number at the start of a reply in bytes.
 const MAGIC_BYTES: usize = 4;
-/// Bytes of replies sent in one write; a longer one is sent alone.
+/// Maximum number of bytes of replies sent in one write. A longer reply is sent alone.
 const TOGETHER_BYTES: usize = 64 << 10;
-/// Maximum time between looks at the device while requests are outstanding: another client may have submitted
-/// something that completes a reply earlier.
+/// Maximum interval between checks of the device while requests are outstanding. A request of another client
+/// may cause an earlier completion.
 const CHECK_INTERVAL: Duration = Duration::from_millis(20);
-/// Bytes of used buffers that are kept for the next replies.
+/// Number of bytes of used buffers that are kept for later replies.
 const SPARE_BYTES: usize = ALLOWED / 2;
 
-/// Replies of one client, by the time at which they may leave.
+/// Replies of a client, ordered by the time at which they are due.
 pub(crate) struct Outbox<'a> {
     share: Share<'a>,
     answers: BinaryHeap<Answer>,
-    /// Memory of reply buffers, including those being sent.
+    /// Size of the reply buffers in bytes, including those being sent.
     bytes: usize,
-    /// Replies so far: those due at the same time leave in order.
+    /// Number of replies so far. Replies that are due at the same time are sent in order.
     number: u64,
     due: Vec<Answer>,
     /// Requests that the device has not completed.
     pending: Vec<Pending>,
-    /// Bytes reserved for them until their replies.
+    /// Number of bytes reserved for the replies of these requests.
     reserved: usize,
-    /// Time of the next look at the device, and of the last.
+    /// Time of the next check of the device.
     look_at: Option<Instant>,
+    /// Time of the last check of the device.
     looked_at: Instant,
-    /// Bytes of the next reply that have been sent by [`Outbox::probe`].
+    /// Number of bytes of the next reply that [`Outbox::probe`] has sent.
     ahead: usize,
     together: Vec<u8>,
     spares: Vec<Vec<u8>>,
     spare_bytes: usize,
 }
 
-/// A reply; the one that is due first compares as the greatest.
+/// A reply. The reply that is due first compares as the greatest.
 struct Answer {
     deadline: Instant,
     number: u64,
@@ -78,17 +79,17 @@ impl<'a> Outbox<'a> {
         }
     }
 
-    /// Reserves space for another reply of this size; returns whether it succeeded.
+    /// Reserves space for another reply of this size. Returns whether it succeeded.
     pub(crate) fn makes_room(&mut self, bytes: usize) -> bool {
         self.share.hold(self.bytes + self.reserved + bytes)
     }
 
-    /// Waits briefly for space, since `began`. Errors: timeout.
+    /// Waits briefly for space. `began` is the start of the wait. Returns an error after a timeout.
     pub(crate) fn rest_for_room(&self, began: &mut Option<Instant>) -> io::Result<()> {
         self.share.rest(began)
     }
 
-    /// An empty buffer for a reply.
+    /// Returns an empty buffer for a reply.
     pub(crate) fn empty_buffer(&mut self) -> Vec<u8> {
         let buffer = self.spares.pop().unwrap_or_default();
         self.spare_bytes -= buffer.capacity();
@@ -103,7 +104,7 @@ impl<'a> Outbox<'a> {
             Served::Asked(pending) => {
                 self.keep(bytes);
                 self.reserved += pending.held_bytes();
-                // Data of a write was in the inbox, which releases it.
+                // The data of a write was in the inbox, which releases it.
                 self.share.hold_anyway(self.bytes + self.reserved);
                 self.pending.push(pending);
                 self.look_at = Some(self.looked_at);
@@ -115,9 +116,9 @@ impl<'a> Outbox<'a> {
         self.answers.push(Answer { deadline, number: self.number, bytes, asked });
     }
 
-    /// Looks at the device, if due: completions become replies.
+    /// Checks the device if a check is due, and converts completions to replies.
     ///
-    /// Errors: there is no memory for a reply.
+    /// Returns an error if there is no memory for a reply.
     pub(crate) fn collect(
         &mut self,
         disk: &Disk,
@@ -138,7 +139,7 @@ impl<'a> Outbox<'a> {
         let tickets = self.pending.iter().map(|pending| pending.ticket);
         self.looked_at = now;
         self.look_at = model.look(ahead, tickets, |place, answer| done.push((place, answer)));
-        // Remove from the end, so that earlier indexes stay valid.
+        // Entries are removed from the end, so that earlier indices stay valid.
         done.sort_by_key(|(place, _)| std::cmp::Reverse(*place));
         let mut done: Vec<_> =
             done.into_iter().map(|(place, answer)| (self.pending.remove(place), answer)).collect();
@@ -153,12 +154,12 @@ impl<'a> Outbox<'a> {
         Ok(())
     }
 
-    /// Drops requests that the device has not completed.
+    /// Discards requests that the device has not completed.
     pub(crate) fn leave(&mut self, model: &Model) {
         self.pending.drain(..).for_each(|pending| model.forget(pending.ticket));
     }
 
-    /// Keeps a buffer for the next reply, up to a limit.
+    /// Keeps a buffer for a later reply, up to a limit.
     fn keep(&mut self, mut buffer: Vec<u8>) {
         if self.spare_bytes + buffer.capacity() <= SPARE_BYTES {
             buffer.clear();
@@ -177,8 +178,8 @@ impl<'a> Outbox<'a> {
         self.answers.is_empty() && self.pending.is_empty()
     }
 
-    /// Sends the magic number of the next reply once, ahead of time: only by sending can a closed TCP
-    /// connection be detected. Does nothing if replies may start differently.
+    /// Sends the magic number of the next reply once, ahead of time, because a closed TCP connection is
+    /// detected only by sending. Does nothing if replies may start differently.
     pub(crate) fn probe(&mut self, stream: &mut Stream, session: &Session) -> io::Result<()> {
         let pending = self.pending.iter().map(|pending| pending.head(session));
         let answers = self.answers.iter().map(|answer| answer.bytes.first_chunk::<MAGIC_BYTES>().copied());
@@ -191,8 +192,8 @@ impl<'a> Outbox<'a> {
         Ok(())
     }
 
-    /// Sends due replies to a client that connected after `outages` power losses; returns the time, if the
-    /// client waits for nothing else. Errors: the power has failed since.
+    /// Sends due replies to a client that connected after `outages` power losses. Returns the time if the
+    /// client waits for no other reply. Returns an error if the power has failed since.
     pub(crate) fn send_due(
         &mut self,
         stream: &mut Stream,
@@ -218,7 +219,7 @@ impl<'a> Outbox<'a> {
         Ok(self.is_empty().then_some(now))
     }
 
-    /// Removes the replies due at `now`; returns the completion time of the last one.
+    /// Removes the replies that are due at `now`. Returns the completion time of the last one.
     fn take_due(&mut self, now: Instant) -> Time {
         let mut done = Time::ZERO;
         while self.answers.peek().is_some_and(|answer| answer.deadline <= now) {
@@ -229,8 +230,8 @@ impl<'a> Outbox<'a> {
         done
     }
 
-    /// Sends due replies. A client that does not receive them keeps its share of the memory: it is released
-    /// when the system has accepted the data.
+    /// Sends due replies. If a client does not receive them, its memory stays reserved until the system has
+    /// accepted the data.
     fn write_due(&mut self, stream: &mut Stream) -> io::Result<()> {
         let Outbox { share, due, bytes, reserved, together, spares, spare_bytes, .. } = self;
         let mut ahead = std::mem::take(&mut self.ahead);
@@ -259,8 +260,8 @@ impl<'a> Outbox<'a> {
         stream.write_all(together)
     }
 
-    /// Waits with `wait` until shortly before a reply is due or an event of the device; does nothing if that
-    /// is soon.
+    /// Waits with `wait` until shortly before a reply is due or the device has an event. Does nothing if that
+    /// time is near.
     pub(crate) fn rest(&self, wait: impl FnOnce(Duration) -> io::Result<()>) -> io::Result<()> {
         let looks_at = self.look_at.filter(|_| !self.pending.is_empty());
         let next = self.answers.peek().map(|answer| answer.deadline).into_iter().chain(looks_at).min();
@@ -333,7 +334,7 @@ mod tests {
                 assert_eq!(outbox.bytes, 0);
                 outbox
             });
-            // The client has received a part of the first reply: the second one is still queued.
+            // The client has received a part of the first reply, and the second reply is still queued.
             client.read_exact(&mut vec![0; LONG / 4]).unwrap();
             std::thread::sleep(Duration::from_millis(20));
             assert!(!others.hold(ALLOWED + LONG / 2), "both answers are held");

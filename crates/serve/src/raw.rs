@@ -1,4 +1,4 @@
-//! Raw bytes without a device: served with [`Timing::None`](crate::model::Timing).
+//! Raw bytes without a device, which are served with [`Timing::None`](crate::model::Timing).
 
 use crate::offer::{Offer, ServeError};
 use crate::outage::io_error;
@@ -20,14 +20,15 @@ pub(crate) struct RawDisk {
     image: Image,
     pub(crate) bytes: Raw,
     harmed: Mutex<Harmed>,
-    /// Whether there are media errors, readable without the lock.
+    /// Whether there are media errors. This flag is read without the lock.
     is_harmed: AtomicBool,
-    /// Read-locked by every request while it is served; exclusive operations write-lock it.
+    /// Lock that every request holds for reading while it is served. Exclusive operations hold it for
+    /// writing.
     pub(crate) gate: RwLock<()>,
     pub(crate) answered: AtomicU64,
-    /// The unused device that the stack describes.
+    /// Report of the unused device that the stack describes.
     pub(crate) unused: StackReport,
-    /// Whether the end of the journal was torn when it was opened.
+    /// Whether the end of the journal was torn when the image was opened.
     pub(crate) was_torn: bool,
 }
 
@@ -44,7 +45,7 @@ impl RawDisk {
         RawDisk::of(opened, path, &device)
     }
 
-    /// The raw bytes of an image at `path`, as large as `device`.
+    /// Returns the raw bytes of an image at `path` with the size of `device`.
     pub(crate) fn of(opened: Opened, path: &Path, device: &Kept) -> Result<RawDisk, ServeError> {
         let Opened { image, state, records, torn } = opened;
         let mut harmed = Harmed::default();
@@ -74,7 +75,7 @@ impl RawDisk {
         })
     }
 
-    /// Number of bytes.
+    /// Size in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes.bytes()
     }
@@ -83,17 +84,17 @@ impl RawDisk {
         &self.image
     }
 
-    /// Whether a read of `range` fails by a media error.
+    /// Whether a read of `range` fails because of a media error.
     pub(crate) fn fails_reads(&self, range: &Range<u64>) -> bool {
         self.is_harmed.load(Ordering::Acquire) && self.harmed().fails_reads(range)
     }
 
-    /// Whether a write of `range` fails by a media error.
+    /// Whether a write of `range` fails because of a media error.
     pub(crate) fn fails_writes(&self, range: &Range<u64>) -> bool {
         self.is_harmed.load(Ordering::Acquire) && self.harmed().fails_writes(range)
     }
 
-    /// A write of `range` heals the sectors it covers.
+    /// Clears the media errors of sectors that a write of `range` covers.
     pub(crate) fn overwritten(&self, range: Range<u64>) -> io::Result<()> {
         if !self.is_harmed.load(Ordering::Acquire) {
             return Ok(());

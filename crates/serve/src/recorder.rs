@@ -1,8 +1,8 @@
-//! Records requests to a trace.
+//! Recording of requests to a trace.
 //!
-//! A client's thread only appends its request to a list; the recording's own thread sorts and writes the
-//! requests. The trace appears under its name when the recording ends. A failed recording leaves no file and
-//! reports the reason, and clients are not affected.
+//! The thread of a client only appends its request to a list. A separate thread of the recording sorts and
+//! writes the requests. The trace appears at its path when the recording ends. A failed recording leaves no
+//! file and reports the reason, and clients are not affected.
 
 use crate::model::HostRequest;
 use crate::threads::afford;
@@ -20,16 +20,16 @@ use std::time::Instant;
 #[cfg(test)]
 mod tests;
 
-/// Requests that are sorted and written together. Requests reach the list in a different order than they
-/// arrived; within this number they are sorted.
+/// Number of requests that are sorted and written together. Requests are appended in a different order than
+/// they arrive, and are sorted within a batch.
 const BATCH: usize = 4096;
-/// Batches that may wait for the disk: 8 MiB.
+/// Maximum number of batches that may wait for the disk: 8 MiB.
 const WAITING_MAX: usize = 64;
 
-/// The recorder of one export, active or not.
+/// Recorder of an export, active or not.
 #[derive(Default)]
 pub(crate) struct Recorder {
-    /// Whether there is a recording, the only check that clients make without one.
+    /// Whether a recording is active. Without a recording, clients check only this flag.
     is_on: AtomicBool,
     state: Mutex<State>,
 }
@@ -43,41 +43,41 @@ struct State {
 /// Status of the current or last recording.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Recorded {
-    /// The trace.
+    /// Path of the trace.
     pub path: PathBuf,
-    /// Whether it is in progress.
+    /// Whether the recording is in progress.
     pub is_under_way: bool,
-    /// Requests so far.
+    /// Number of requests so far.
     pub requests: u64,
-    /// Bytes of the trace; unknown until it is complete.
+    /// Size of the trace in bytes; unknown until it is complete.
     pub bytes: Option<u64>,
-    /// Reason why there is no trace.
+    /// Reason for which there is no trace.
     pub error: Option<String>,
-    /// Faults that were present at the start, followed by those added or cleared meanwhile.
+    /// Faults that were present at the start, followed by those added or cleared during the recording.
     pub faults: Vec<RecordedFault>,
 }
 
 /// A fault that was added or cleared during the recording.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct RecordedFault {
-    /// Time in seconds, on the scale of the trace's arrivals.
+    /// Time in seconds, relative to the start of the trace.
     pub at_s: f64,
     /// Number of the fault.
     pub number: usize,
-    /// Its settings if it was added; none if it was cleared.
+    /// Settings of a fault that was added; `None` if the fault was cleared.
     pub settings: Option<String>,
 }
 
-/// A recording that cannot be started or stopped.
+/// Reason for which a recording cannot be started or stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
-    /// Only one at a time.
+    /// A recording is already in progress.
     #[error("a recording into {} is under way; end it first", .0.display())]
     UnderWay(PathBuf),
-    /// There is none.
+    /// No recording is in progress.
     #[error("nothing is being recorded")]
     NotRecording,
-    /// The file exists, and must not be replaced.
+    /// The file exists and must not be replaced.
     #[error("{}: the file already exists; name another one, or replace it with --force", .0.display())]
     Exists(PathBuf),
     /// The file is an image that is being served.
@@ -86,13 +86,13 @@ pub enum RecordError {
     /// The file cannot be written.
     #[error("{}: {problem}", .path.display())]
     System {
-        /// The trace.
+        /// Path of the trace.
         path: PathBuf,
         /// Error code.
         code: ErrorCode,
-        /// Data for programs.
+        /// Machine-readable data.
         data: ErrorData,
-        /// Error of the system.
+        /// Message of the system.
         problem: String,
     },
 }
@@ -108,7 +108,7 @@ impl RecordError {
         }
     }
 
-    /// Data for programs.
+    /// Machine-readable data.
     pub fn data(&self) -> ErrorData {
         match self {
             RecordError::System { data, .. } => data.clone(),
@@ -125,20 +125,20 @@ struct Recording {
     requests: u64,
     to_writer: SyncSender<Message>,
     writer: JoinHandle<Result<u64, String>>,
-    /// The writer has ended and returns the reason when joined.
+    /// Whether the writer has ended. Joining it returns the reason.
     is_writer_gone: bool,
     faults: Vec<RecordedFault>,
 }
 
 enum Message {
     Batch(Vec<Request>),
-    /// All requests are recorded. Without this message the trace is not moved to its path.
+    /// All requests are recorded. Without this message, the trace is not moved to its path.
     Finish(Vec<Request>),
 }
 
 impl Recorder {
-    /// Starts recording to the trace `path`. Arrival times are device times: wall time divided by `dilation`.
-    /// Errors: a recording is in progress, or the file cannot be created.
+    /// Starts recording to the trace `path`. Arrival times are device times, i.e. wall-clock time divided by
+    /// `dilation`. Returns an error if a recording is in progress or the file cannot be created.
     pub(crate) fn begin(
         &self,
         path: &Path,
@@ -173,7 +173,7 @@ impl Recorder {
         Ok(())
     }
 
-    /// Records a request submitted at `arrived`; now, if the clock was not read.
+    /// Records a request that was submitted at `arrived`, or now if the clock was not read.
     #[inline]
     pub(crate) fn note(&self, asked: HostRequest, arrived: Option<Instant>) {
         if self.is_on.load(Ordering::Relaxed) {
@@ -193,7 +193,7 @@ impl Recorder {
         }
     }
 
-    /// Fault `number` was added with these settings, or cleared.
+    /// Records that fault `number` was added with these settings, or cleared.
     pub(crate) fn note_fault(&self, number: usize, settings: Option<&str>) {
         if let Some(recording) = &mut self.state().under_way {
             let at_s = recording.elapsed(now());
@@ -210,24 +210,24 @@ impl Recorder {
         }
     }
 
-    /// Ends a failed recording, without waiting for the disk.
+    /// Ends a failed recording without waiting for the disk.
     fn give_up(&self, state: &mut State) {
         self.is_on.store(false, Ordering::Release);
         state.last = state.under_way.take().map(Recording::give_up);
     }
 
-    /// Stops the recording: the trace is complete at its path, or the error is returned. Errors: there is
-    /// none.
+    /// Stops the recording. Returns its status, with the trace complete at its path or the reason for a
+    /// failure. Returns an error if there is no recording.
     pub(crate) fn end(&self) -> Result<Recorded, RecordError> {
         self.is_on.store(false, Ordering::Release);
-        // The lock is not held while waiting for the disk: clients continue.
+        // The lock is not held while waiting for the disk, so clients continue.
         let recording = self.state().under_way.take().ok_or(RecordError::NotRecording)?;
         let ended = recording.end();
         self.state().last = Some(ended.clone());
         Ok(ended)
     }
 
-    /// Status of the current or last recording; `None` if there was none.
+    /// Status of the current or last recording; `None` if there was no recording.
     pub(crate) fn status(&self) -> Option<Recorded> {
         let mut state = self.state();
         if state.under_way.as_ref().is_some_and(|recording| recording.writer.is_finished()) {
@@ -249,7 +249,7 @@ impl Recorder {
 }
 
 impl Recording {
-    /// Errors: the system denies a thread.
+    /// Starts the recording. Returns an error if the system refuses to create a thread.
     #[expect(clippy::disallowed_methods, reason = "a slow disk is waited for elsewhere")]
     fn begin(
         path: &Path,
@@ -258,7 +258,7 @@ impl Recording {
         writer: Box<dyn TraceWriter>,
     ) -> io::Result<Recording> {
         let (to_writer, batches) = sync_channel(WAITING_MAX);
-        // Only the recording's own thread waits for a slow disk.
+        // Only the thread of the recording waits for a slow disk.
         let begun = afford().and_then(|()| Builder::new().spawn(move || write(&batches, &file, writer)));
         Ok(Recording {
             path: path.into(),
@@ -273,12 +273,12 @@ impl Recording {
         })
     }
 
-    /// Seconds of the device's time since the recording began.
+    /// Device time since the start of the recording, in seconds.
     fn elapsed(&self, at: Instant) -> f64 {
         at.saturating_duration_since(self.from).as_secs_f64() / self.dilation
     }
 
-    /// Returns false if the writer has ended, or is so slow that the queue is full.
+    /// Adds a request. Returns `false` if the writer has ended, or is so slow that the queue is full.
     fn add(&mut self, asked: HostRequest, arrived: Instant) -> bool {
         let arrival = Time::from_secs_f64(self.elapsed(arrived));
         let HostRequest { op, offset, bytes, forced } = asked;
@@ -313,7 +313,7 @@ impl Recording {
         if self.is_writer_gone || self.writer.is_finished() {
             return self.joined();
         }
-        // Without a final message the writer leaves no file behind.
+        // Without a final message, the writer leaves no file behind.
         let error = Some("the disk is too slow for the requests".into());
         let Recording { path, requests, faults, .. } = self;
         Recorded { path, is_under_way: false, requests, bytes: None, error, faults }
@@ -327,7 +327,7 @@ impl Recording {
     }
 }
 
-/// Writes incoming requests and returns the size of the trace. Errors: the reason why there is none.
+/// Writes incoming requests. Returns the size of the trace, or the reason for which there is none.
 fn write(
     batches: &Receiver<Message>,
     file: &SharedFile,
@@ -340,7 +340,7 @@ fn write(
             Message::Finish(batch) => (batch, true),
         };
         for request in &mut batch {
-            // A request that is late by more than a batch gets the arrival of the previous one.
+            // A request that is late by more than a batch gets the arrival of the previous request.
             latest = latest.max(request.arrival);
             request.arrival = latest;
         }
@@ -358,7 +358,7 @@ fn now() -> Instant {
     Instant::now()
 }
 
-/// Error of the system, without the path of the trace.
+/// Message of the system, without the path of the trace.
 fn description(error: TraceError) -> String {
     match error {
         TraceError::Io { error, .. } => error.to_string(),

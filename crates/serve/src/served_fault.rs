@@ -6,30 +6,30 @@ use serde::Serialize;
 /// A fault that was added to a device while it is served.
 #[derive(Clone, Debug, Serialize)]
 pub struct ServedFault {
-    /// Its number, unique while the device is served.
+    /// Number of the fault, which is unique while the device is served.
     pub number: usize,
-    /// Kind of the fault, e.g. `"stall"`.
+    /// Type of the fault, e.g. `"stall"`.
     pub kind: &'static str,
-    /// Its settings, as a TOML table without header.
+    /// Settings of the fault as a TOML table without a header.
     pub settings: String,
-    /// Whether it is active now.
+    /// Whether the fault is active now.
     pub active: bool,
-    /// Whether it was cleared.
+    /// Whether the fault was cleared.
     pub cleared: bool,
-    /// Requests of its operations and range while it was active.
+    /// Number of requests with the operations and range of the fault while it was active.
     pub matching: u64,
-    /// Affected requests among them.
+    /// Number of these requests that were affected.
     pub touched: u64,
-    /// Time that it added to them, in simulated seconds.
+    /// Time that the fault added to requests, in simulated seconds.
     pub added_s: f64,
-    /// Requests that it ended with an error.
+    /// Number of requests that the fault ended with an error.
     pub errors: u64,
-    /// Silently corrupted bytes.
+    /// Number of silently corrupted bytes.
     pub silent_bytes: u64,
 }
 
 impl ServedFault {
-    /// Fault `number` with these `settings`, its state, and its counters.
+    /// Creates the report of fault `number` with these `settings`, its state, and its counters.
     pub(crate) fn of(
         number: usize,
         settings: &str,

@@ -1,4 +1,4 @@
-//! The server: it listens, runs a thread for every client, and stops on request.
+//! The server. It listens, runs a thread for every client, and stops on request.
 
 use crate::attend::{attend, control, metrics};
 use crate::awake;
@@ -25,14 +25,14 @@ use std::sync::mpsc::channel;
 use std::thread::{Builder, Scope};
 use std::time::{Duration, Instant};
 
-/// Maximum connected clients; more are rejected.
+/// Maximum number of connected clients. Further clients are rejected.
 const CLIENTS_MAX: usize = 256;
-/// Interval of checking for the end.
+/// Interval at which the server checks whether to end.
 const CHECK_INTERVAL: Duration = Duration::from_millis(50);
-/// Stack of a client's thread; there may be many.
+/// Stack size of a client's thread in bytes. It is small because there may be many threads.
 const STACK_BYTES: usize = 512 << 10;
 
-/// A server that listens and does not reply yet.
+/// A server that listens but does not reply yet.
 pub struct Server {
     listener: Listener,
     disks: Vec<Disk>,
@@ -54,9 +54,9 @@ pub struct Terms {
     pub timing: Timing,
     /// Certificates; if given, every connection is encrypted.
     pub certificates: Option<Certificates>,
-    /// The control socket.
+    /// Path of the control socket.
     pub control: Option<PathBuf>,
-    /// Address of the metrics.
+    /// Address at which metrics are served.
     pub metrics: Option<Address>,
     /// Trace that records the requests of the first device from the start.
     pub record: Option<PathBuf>,
@@ -65,7 +65,7 @@ pub struct Terms {
 }
 
 impl Server {
-    /// Opens the images and the address. Errors: one of them is unavailable; nothing was changed.
+    /// Opens the images and the address. If an error is returned, nothing was changed.
     pub fn open(offers: Vec<Offer>, terms: Terms) -> Result<Server, ServeError> {
         let (transport, mut notices) = match terms.timing {
             Timing::None => (Transport::default(), Vec::new()),
@@ -105,7 +105,7 @@ impl Server {
         })
     }
 
-    /// Notes for the user from opening.
+    /// Notes for the user about the opened images.
     pub fn notices(&self) -> &[String] {
         &self.notices
     }
@@ -116,19 +116,19 @@ impl Server {
         self.exports.iter().map(|export| self.listener.uri(&export.name, are_encrypted)).collect()
     }
 
-    /// Address of the metrics: a URL, or `unix:PATH`.
+    /// Address of the metrics: a URL or `unix:PATH`.
     pub fn metrics(&self) -> Option<String> {
         self.metrics.as_ref().map(Listener::url)
     }
 
-    /// Bytes of each export.
+    /// Size of each export in bytes.
     pub fn sizes(&self) -> Vec<u64> {
         self.exports.iter().map(|export| export.bytes).collect()
     }
 
-    /// Serves clients until `stop` returns true; it is called about twenty times a second. Then connected
-    /// clients get outstanding replies, and the images are synced. Calls `ready` when all of its threads run,
-    /// and ends if that returns false.
+    /// Serves clients until `stop`, which is called about twenty times per second, returns `true`. Then
+    /// connected clients get outstanding replies, and the images are synced. Calls `ready` when all threads
+    /// run, and ends if `ready` returns `false`.
     #[expect(clippy::disallowed_methods, reason = "each client has its own thread")]
     pub fn run(self, ready: &mut dyn FnMut() -> bool, stop: &mut dyn FnMut() -> bool) -> Life {
         let clients = Clients::of_at_most(CLIENTS_MAX);
@@ -170,7 +170,7 @@ impl Server {
                     Ok(Some(socket)) => self.welcome(socket, &clients, scope),
                     // A signal ends the wait early.
                     Ok(None) => drop(self.listener.wait(CHECK_INTERVAL)),
-                    // The client disconnected, or too many files are open: others may still connect.
+                    // The client disconnected, or too many files are open. Other clients may still connect.
                     Err(_) => pause(CHECK_INTERVAL),
                 }
             }
@@ -180,18 +180,18 @@ impl Server {
         });
         let mut life = Life { denied, ..clients.life() };
         for disk in &self.disks {
-            // Flushed data is durable, and the kernel keeps the rest, unless the disk is broken.
+            // Flushed data is durable, and the kernel stores the rest unless the disk is broken.
             if let Err(error) = disk.close() {
                 life.unsynced.get_or_insert_with(|| error.to_string());
             }
-            // Without a recording there is nothing to stop.
+            // Without a recording, there is nothing to stop.
             let _ = disk.record_end();
             life.exports.push(disk.statistics());
         }
         life
     }
 
-    /// Starts a thread for a client. At the limit, its connection ends.
+    /// Starts a thread for a client. If the limit is reached, the connection is closed.
     fn welcome<'scope, 'env>(
         &'env self,
         socket: Socket,

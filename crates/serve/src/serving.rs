@@ -1,4 +1,4 @@
-//! One request: its effect on the data, its submission to the device, and its reply.
+//! Processing of a request: its effect on the data, its submission to the device, and its reply.
 
 use crate::model::{Answer, Early, HostRequest, Latencies, Model, Payload, Ticket, TimedReply, Timing};
 use crate::outage::io_error;
@@ -17,9 +17,9 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// Upper bound of the header bytes of a structured reply.
+/// Maximum number of header bytes of a structured reply.
 const HEADS_BYTES: usize = 64;
-/// Maximum extents in one reply; a client asks again for the rest.
+/// Maximum number of extents in one reply. A client requests the rest separately.
 const EXTENTS_MAX: usize = 1024;
 
 /// A device with its export name.
@@ -30,7 +30,7 @@ pub(crate) struct Disk {
     pub(crate) recorder: Recorder,
 }
 
-/// Storage of the bytes.
+/// Storage of the data.
 pub(crate) enum Body {
     /// A modeled device.
     Device(Box<Model>),
@@ -38,43 +38,43 @@ pub(crate) enum Body {
     Raw(Box<RawDisk>),
 }
 
-/// Result of starting a request.
+/// Result of the start of a request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Served {
-    /// Its reply is written, and is sent immediately.
+    /// The reply is written and is sent immediately.
     AtOnce,
-    /// Its reply is written, and is sent when due.
+    /// The reply is written and is sent when it is due.
     Due(HostRequest, TimedReply),
-    /// The device has the request. The reply is written at its completion.
+    /// The request was submitted to the device. The reply is written at its completion.
     Asked(Pending),
 }
 
-/// A request, or a part of it, in the device.
+/// A request, or a part of one, that the device processes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pending {
     request: Request,
-    /// The last submitted part.
+    /// Part that was submitted last.
     asked: HostRequest,
     pub(crate) ticket: Ticket,
-    /// The ticket of its first part, which is the start of the whole request.
+    /// Ticket of the first part, which is the start of the whole request.
     first: Ticket,
     early: Early,
-    /// Zeroes that are written when this part is.
+    /// Number of bytes of zeros that are written when this part is complete.
     zeroed: u64,
 }
 
 impl Pending {
-    /// Bytes of the reply with its headers.
+    /// Size of the reply in bytes, including its headers.
     pub(crate) fn answer_bytes(&self) -> usize {
         answer_bytes(&self.request)
     }
 
-    /// Bytes reserved for it until then.
+    /// Number of bytes reserved for the reply until then.
     pub(crate) fn held_bytes(&self) -> usize {
         held_bytes(&self.request)
     }
 
-    /// Time by which its reply is due before its completion.
+    /// Time by which the reply is due before the completion.
     pub(crate) fn ahead(&self, model: &Model) -> Duration {
         let way = model.transport().of(self.request.length);
         match self.early {
@@ -84,7 +84,7 @@ impl Pending {
         }
     }
 
-    /// The magic number at the start of its reply, for any result.
+    /// Magic number at the start of the reply, for any result.
     pub(crate) fn head(&self, session: &Session) -> Option<[u8; 4]> {
         let mut answer = Vec::new();
         Reply::new(session, &self.request, &mut answer).failed(Refusal::medium());
@@ -92,13 +92,14 @@ impl Pending {
     }
 }
 
-/// Bytes of the reply with its headers. An oversized request gets a short error reply.
+/// Size of the reply in bytes, including its headers. An oversized request gets a short error reply.
 pub(crate) fn answer_bytes(request: &Request) -> usize {
     let bytes = request.length as usize;
     if request.command == Command::Read && bytes <= WRITE_MAX { bytes + HEADS_BYTES } else { 0 }
 }
 
-/// Bytes reserved for a request until its reply: data of the device, and the reply that it is copied into.
+/// Number of bytes reserved for a request until its reply: the data of the device, and the reply into which
+/// it is copied.
 pub(crate) fn held_bytes(request: &Request) -> usize {
     match request.command {
         Command::Write | Command::WriteZeroes => (request.length as usize).min(WRITE_MAX),
@@ -107,8 +108,8 @@ pub(crate) fn held_bytes(request: &Request) -> usize {
 }
 
 impl Disk {
-    /// Serves `request` with data `payload` for a client that connected after `outages` power losses, and
-    /// whose replies leave this much `early`; appends the reply to `out` if it is known at once.
+    /// Serves `request` with the data `payload` for a client that connected after `outages` power losses, and
+    /// whose replies are sent `early`. Appends the reply to `out` if it is known immediately.
     pub(crate) fn serve(
         &self,
         session: &Session,
@@ -127,7 +128,7 @@ impl Disk {
             }
         });
         served.unwrap_or_else(|failed| {
-            // Drop a partial reply: an error needs a separate reply.
+            // A partial reply is dropped, because an error needs a separate reply.
             out.truncate(mark);
             self.tally.failed(request.command);
             Reply::new(session, request, out).failed(failed.refusal());
@@ -135,7 +136,7 @@ impl Disk {
         })
     }
 
-    /// Handles completion by the device: writes the reply to `out`, or submits the next part.
+    /// Handles the completion by the device: writes the reply to `out`, or submits the next part.
     pub(crate) fn answer(
         &self,
         session: &Session,
@@ -292,7 +293,7 @@ impl Disk {
         Ok(())
     }
 
-    /// The image.
+    /// Returns the image.
     pub(crate) fn image(&self) -> &Image {
         match &self.body {
             Body::Raw(raw) => raw.image(),
@@ -300,8 +301,8 @@ impl Disk {
         }
     }
 
-    /// Makes everything durable, with a checkpoint if there is space. Errors: acknowledged data is in the
-    /// image, and may not be durable.
+    /// Makes all data durable, with a checkpoint if there is space. If an error is returned, acknowledged
+    /// data is in the image but may not be durable.
     pub(crate) fn close(&self) -> io::Result<()> {
         match &self.body {
             _ if self.export.read_only => Ok(()),
@@ -310,7 +311,7 @@ impl Disk {
         }
     }
 
-    /// All of its statistics.
+    /// Returns all statistics of the device.
     pub(crate) fn statistics(&self) -> ExportStatistics {
         let (latencies, simulated, stack, unsafe_shutdowns) = match &self.body {
             Body::Raw(raw) => {
@@ -345,8 +346,8 @@ impl Disk {
         }
     }
 
-    /// Starts recording to the trace `path`. Errors: a recording is in progress, or the file cannot be
-    /// created.
+    /// Starts recording to the trace `path`. Returns an error if a recording is in progress or the file
+    /// cannot be created.
     pub(crate) fn record_to(&self, path: &Path, existing: Existing) -> Result<(), RecordError> {
         let dilation = match self.timing() {
             Timing::Emulated { dilation, .. } => dilation,
@@ -358,14 +359,14 @@ impl Disk {
         Ok(())
     }
 
-    /// Stops the recording; returns its result. Errors: there is none.
+    /// Stops the recording and returns its result. Returns an error if there is no recording.
     pub(crate) fn record_end(&self) -> Result<Recorded, RecordError> {
         self.recorder.end()
     }
 }
 
 impl Pending {
-    /// The next part: more zeros or, after the last part of a forced request, the flush that makes it
+    /// Returns the next part: more zeros or, after the last part of a forced request, the flush that makes it
     /// durable.
     fn next(&self, model: &Model) -> Option<(HostRequest, Payload<'static>)> {
         let asked = of_device(&self.request)?;
@@ -380,10 +381,10 @@ impl Pending {
     }
 }
 
-/// The flush that makes a forced request durable.
+/// Flush that makes a forced request durable.
 const SAFE: HostRequest = HostRequest { op: Op::Flush, offset: 0, bytes: 0, forced: true };
 
-/// Why a request got no regular reply.
+/// Reason for which a request got no regular reply.
 enum Failed {
     Refused(Refusal),
     Io(io::Error),
@@ -404,12 +405,13 @@ impl Failed {
     }
 }
 
-/// Maximum bytes per part: zeros that a device writes need memory.
+/// Maximum number of bytes per part. Parts are limited because zeros that a device writes need memory.
 fn part_of(request: &Request) -> u32 {
     if request.command == Command::WriteZeroes { WRITE_MAX as u32 } else { u32::MAX }
 }
 
-/// The extents of a request; `look` returns one of them: whether data is stored, and for how many bytes.
+/// Returns the extents of a request. `look` returns one extent: whether data is stored, and the number of
+/// bytes.
 fn extents(request: &Request, look: impl Fn(u64, u64) -> io::Result<(bool, u64)>) -> io::Result<Vec<Extent>> {
     let most = if request.wants_one_extent() { 1 } else { EXTENTS_MAX };
     let end = request.offset + u64::from(request.length);
@@ -442,7 +444,7 @@ fn asked(request: &Request) -> Option<HostRequest> {
     Some(HostRequest { op, offset: request.offset, bytes: request.length, forced })
 }
 
-/// The request to the device. Zeros are written, because trimmed data may keep its content.
+/// Returns the request to the device. Zeros are written, because trimmed data may keep its content.
 fn of_device(request: &Request) -> Option<HostRequest> {
     let asked = asked(request)?;
     let op = if request.command == Command::WriteZeroes { Op::Write } else { asked.op };

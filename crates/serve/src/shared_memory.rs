@@ -1,9 +1,9 @@
 //! Memory for data of clients in both directions, with a limit on the total.
 //!
 //! Every client has [`ALLOWED`] bytes for each direction. A longer message also uses memory that all clients
-//! share, until the system has accepted it or the request is served. If no shared memory is free, the client
-//! waits, and is disconnected after a timeout. In addition, every client has constant buffers: replies sent
-//! in one write, and encryption.
+//! share, until the system has accepted the message or the request is served. If no shared memory is free,
+//! the client waits, and is disconnected after a timeout. In addition, every client has constant buffers for
+//! replies sent in one write and for encryption.
 
 use crate::dropped::PATIENCE;
 use crate::socket::pause;
@@ -11,11 +11,11 @@ use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Memory shared by all clients, in bytes.
+/// Size of the memory shared by all clients in bytes.
 pub(crate) const SHARED_BYTES: usize = 512 << 20;
-/// Additional memory of each client, for each direction.
+/// Size of the additional memory of each client for each direction in bytes.
 pub(crate) const ALLOWED: usize = 128 << 10;
-/// Interval of checking for memory while there is none.
+/// Interval of checks for memory while there is none.
 const CHECK_INTERVAL: Duration = Duration::from_millis(2);
 
 /// Memory shared by all clients, with a limit.
@@ -26,24 +26,24 @@ pub(crate) struct SharedMemory {
     is_closed: AtomicBool,
 }
 
-/// The share of one client.
+/// Share of one client in the memory.
 pub(crate) struct Share<'a> {
     shared: &'a SharedMemory,
     bytes: usize,
 }
 
 impl SharedMemory {
-    /// A limit of this many bytes.
+    /// Creates shared memory with a limit of `most` bytes.
     pub(crate) fn of(most: usize) -> SharedMemory {
         SharedMemory { taken: AtomicUsize::new(0), most, is_closed: AtomicBool::new(false) }
     }
 
-    /// An empty share.
+    /// Creates an empty share.
     pub(crate) fn share(&self) -> Share<'_> {
         Share { shared: self, bytes: 0 }
     }
 
-    /// Ends all waits for memory, at the end of the server.
+    /// Ends all waits for memory at the end of the server.
     pub(crate) fn close(&self) {
         self.is_closed.store(true, Ordering::Relaxed);
     }
@@ -55,7 +55,7 @@ impl SharedMemory {
 }
 
 impl Share<'_> {
-    /// Grows a buffer to `bytes`; returns `false` without change if there is no memory for it.
+    /// Grows a buffer to `bytes`. Returns `false` without a change if there is no memory.
     pub(crate) fn hold(&mut self, bytes: usize) -> bool {
         let bytes = bytes.saturating_sub(ALLOWED);
         if bytes > self.bytes && !self.shared.take(bytes - self.bytes) {
@@ -68,7 +68,8 @@ impl Share<'_> {
         true
     }
 
-    /// Grows the buffers to `bytes` without checking the limit: they replace others that are released next.
+    /// Grows the buffers to `bytes` without checking the limit, because they replace buffers that are
+    /// released next.
     pub(crate) fn hold_anyway(&mut self, bytes: usize) {
         let bytes = bytes.saturating_sub(ALLOWED);
         if bytes > self.bytes {
@@ -79,7 +80,7 @@ impl Share<'_> {
         self.bytes = bytes;
     }
 
-    /// Waits until a buffer may have `bytes`. Errors: timeout.
+    /// Waits until a buffer may have `bytes`. Returns an error after a timeout.
     pub(crate) fn wait_for(&mut self, bytes: usize) -> io::Result<()> {
         let mut began = None;
         while !self.hold(bytes) {
@@ -88,7 +89,8 @@ impl Share<'_> {
         Ok(())
     }
 
-    /// Waits briefly for memory, since `began`. Errors: timeout, or the server ends.
+    /// Waits briefly for memory. `began` is the start of the wait. Returns an error after a timeout, or if
+    /// the server ends.
     #[expect(clippy::disallowed_methods, reason = "clients wait in wall time")]
     pub(crate) fn rest(&self, began: &mut Option<Instant>) -> io::Result<()> {
         let now = Instant::now();

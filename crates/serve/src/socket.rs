@@ -19,20 +19,21 @@ pub(crate) enum Socket {
 }
 
 impl Socket {
-    /// Makes it blocking, without send delays.
+    /// Makes the socket blocking and disables send delays.
     pub(crate) fn prepare(&self) -> io::Result<()> {
         match self {
             Socket::Unix(of) => of.set_nonblocking(false),
             Socket::Tcp(of) => {
                 of.set_nonblocking(false)?;
                 of.set_nodelay(true)?;
-                // A client whose machine fails is silent; the system notices eventually.
+                // A client whose machine fails is silent. With keep-alive, the system detects this
+                // eventually.
                 rustix::net::sockopt::set_socket_keepalive(of, true).map_err(io::Error::from)
             }
         }
     }
 
-    /// Another handle of the connection, for ending it elsewhere.
+    /// Creates another handle of the connection, with which another thread can close it.
     pub(crate) fn try_clone(&self) -> io::Result<Socket> {
         match self {
             Socket::Unix(of) => of.try_clone().map(Socket::Unix),
@@ -56,12 +57,13 @@ impl Socket {
         }
     }
 
-    /// Waits for bytes and reads them; 0 at the end. Errors: also `WouldBlock` after the timeout.
+    /// Waits for bytes and reads them. Returns 0 at the end of the stream, and the error `WouldBlock` after
+    /// the timeout.
     pub(crate) fn read(&self, into: &mut [u8]) -> io::Result<usize> {
         self.take(into, RecvFlags::empty())
     }
 
-    /// Reads available bytes: 0 at the end, and `None` if there are none.
+    /// Reads available bytes. Returns 0 at the end of the stream, and `None` if no bytes are available.
     pub(crate) fn read_now(&self, into: &mut [u8]) -> io::Result<Option<usize>> {
         match self.take(into, RecvFlags::DONTWAIT) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
@@ -96,19 +98,20 @@ impl Socket {
         self.shows(PollFlags::RDHUP)
     }
 
-    /// Whether the other side neither sends nor receives, as far as known: TCP detects it only after sending.
+    /// Whether the other side neither sends nor receives, as far as known. TCP detects this only after
+    /// sending.
     pub(crate) fn is_closed(&self) -> bool {
         self.shows(PollFlags::empty())
     }
 
-    /// Whether it has ended, or has `flags`.
+    /// Whether the connection has ended or has `flags`.
     fn shows(&self, flags: PollFlags) -> bool {
         let mut polled = [PollFd::new(self, flags)];
         let found = poll(&mut polled, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }));
         found.is_ok_and(|found| found > 0)
     }
 
-    /// Stops reading: waiting readers see the end.
+    /// Stops reading. Waiting readers reach the end of the stream.
     pub(crate) fn end_reading(&self) {
         // A disconnected client needs no notification.
         let _ = match self {
@@ -117,7 +120,7 @@ impl Socket {
         };
     }
 
-    /// Ends the connection now, in both directions.
+    /// Closes the connection in both directions.
     pub(crate) fn end(&self) {
         let _ = match self {
             Socket::Unix(of) => of.shutdown(Shutdown::Both),

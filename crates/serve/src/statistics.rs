@@ -18,20 +18,20 @@ use std::time::Duration;
 pub struct Statistics {
     /// Time since the start of the server.
     pub up: Duration,
-    /// Its clients.
+    /// Numbers of clients.
     pub connections: Connections,
-    /// Its devices.
+    /// Statistics of each export.
     pub exports: Vec<ExportStatistics>,
 }
 
 /// Numbers of clients.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Connections {
-    /// Current number.
+    /// Current number of clients.
     pub now: u64,
-    /// Connections since the start.
+    /// Number of connections since the start of the server.
     pub ever: u64,
-    /// Connections that ended within a message or by a protocol violation.
+    /// Number of connections that ended within a message or because of a protocol violation.
     pub dropped: u64,
     /// Reason for the last disconnection.
     pub last_drop: Option<String>,
@@ -42,23 +42,23 @@ pub struct Connections {
 pub struct ExportStatistics {
     /// Export name.
     pub name: String,
-    /// Its size.
+    /// Size in bytes.
     pub bytes: u64,
-    /// Whether it rejects writes.
+    /// Whether the export rejects writes.
     pub read_only: bool,
     /// Timing of replies.
     pub timing: Timing,
-    /// Requests in the order of [`KINDS`].
+    /// Counts of requests in the order of [`KINDS`].
     pub requests: [Counted; KINDS.len()],
-    /// Latencies as modeled and by the wall clock.
+    /// Modeled latencies, and latencies measured in wall-clock time.
     pub latencies: Latencies,
-    /// The device's clock: simulated time since its image was created.
+    /// Simulated time since the image of the device was created.
     pub simulated: Time,
-    /// Report of the device in that time; wear and energy are lifetime values.
+    /// Report of the device for that time. Wear and energy are lifetime values.
     pub stack: StackReport,
-    /// Faults that were added while it is served.
+    /// Faults that were added while the device is served.
     pub faults: Vec<ServedFault>,
-    /// Power losses over its lifetime.
+    /// Number of power losses over the lifetime of the device.
     pub unsafe_shutdowns: u64,
     /// Status of the current or last recording.
     pub recording: Option<Recorded>,
@@ -67,32 +67,31 @@ pub struct ExportStatistics {
 /// Summary of a server's run.
 #[derive(Debug, Default)]
 pub struct Life {
-    /// Clients that connected.
+    /// Number of clients that connected.
     pub clients: u64,
-    /// Clients whose connection ended within a message or by a protocol error, and the reason of the last
-    /// one.
+    /// Number of clients whose connection ended within a message or because of a protocol error.
     pub dropped: u64,
-    /// The reason of the last.
+    /// Reason for the last of these disconnections.
     pub last_drop: Option<String>,
-    /// Image that could not be synced at the end, with the reason.
+    /// Image that could not be synced at the end, and the reason.
     pub unsynced: Option<String>,
-    /// Resource that the system denied at the start; the server served no clients then.
+    /// Resource that the system refused at the start. The server then served no clients.
     pub denied: Option<Denied>,
     /// Statistics of each export.
     pub exports: Vec<ExportStatistics>,
 }
 
-/// Resource that the system denied a server at the start.
+/// Resource that the system refused at the start of a server.
 #[derive(Debug)]
 pub struct Denied {
-    /// The missing resource.
+    /// Name of the resource.
     pub what: &'static str,
     /// Error of the system.
     pub error: io::Error,
 }
 
 impl ExportStatistics {
-    /// One JSON object, with the tables of components if `columns` is set.
+    /// Returns a JSON object, with the tables of components if `columns` is set.
     pub fn json(&self, columns: bool) -> Value {
         let stack = serde_json::to_value(&self.stack).expect("a report becomes JSON");
         let Value::Object(stack) = stack else { unreachable!("it has fields") };
@@ -130,7 +129,7 @@ impl ExportStatistics {
 }
 
 impl Statistics {
-    /// One JSON object, with the tables of components if `columns` is set.
+    /// Returns a JSON object, with the tables of components if `columns` is set.
     pub fn json(&self, columns: bool) -> Value {
         json!({
             "version": env!("CARGO_PKG_VERSION"),
@@ -145,7 +144,7 @@ fn by_kind(histograms: &Timed) -> Value {
     TIMED.iter().zip(histograms).map(|(kind, of)| (kind.to_string(), summary(of))).collect()
 }
 
-/// A distribution in a few numbers; null if it is empty.
+/// Summarizes a distribution in a few numbers; null if it is empty.
 fn summary(of: &LatencyHistogram) -> Value {
     let Some(mean_ps) = of.mean_ps() else { return Value::Null };
     let quantile = |q: f64| of.quantile(q).map(Time::as_ns_f64);
@@ -161,7 +160,7 @@ fn summary(of: &LatencyHistogram) -> Value {
     })
 }
 
-/// Columns by name; values that are not finite become null.
+/// Converts columns to JSON, indexed by name. Values that are not finite become null.
 fn columns_json(columns: &Columns) -> Value {
     let floats = columns.floats.iter().map(|(name, values)| (name.clone(), json!(values)));
     let counts = columns.counts.iter().map(|(name, values)| (name.clone(), json!(values)));

@@ -9,24 +9,24 @@ use nacre_nbd::Command;
 use std::io;
 use std::time::Duration;
 
-/// Operation.
+/// A manual request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StepRequest {
     pub(crate) op: Op,
     pub(crate) offset: u64,
-    /// Zero for a flush.
+    /// Size in bytes; zero for a flush.
     pub(crate) bytes: u32,
-    /// Value of every written byte.
+    /// Value of every byte of a write.
     pub(crate) fill: Option<u8>,
 }
 
 impl Disk {
-    /// Performs the request like one of a client: in order, at wall-clock time, in the image. Waits with
-    /// `wait`, for a limited time per call, until it completes, or `wait` stops that. Returns when the reply
-    /// may leave, and the result.
+    /// Performs the request like a request of a client: in order, at wall-clock time, and in the image. Calls
+    /// `wait`, which waits for a limited time per call, until the request completes or `wait` cancels it.
+    /// Returns the time at which the reply may be sent, and the result.
     ///
-    /// Errors: no device is modeled; the range is outside it; it would change a read-only device; a write
-    /// without bytes; the power has failed meanwhile, or the image fails.
+    /// Returns an error if no device is modeled, the range is outside the device, the request would change a
+    /// read-only device, a write has no bytes, the power has failed in the meantime, or the image fails.
     pub(crate) fn step(
         &self,
         request: StepRequest,
@@ -62,7 +62,7 @@ impl Disk {
         Ok((reply, answered))
     }
 
-    /// Power losses so far; none if no device is modeled.
+    /// Number of power losses so far; zero if no device is modeled.
     pub(crate) fn outages(&self) -> u64 {
         match &self.body {
             Body::Device(model) => model.outages(),
@@ -70,7 +70,8 @@ impl Disk {
         }
     }
 
-    /// Whether a reply completed at `done` may leave, to a requester since `outages` power losses.
+    /// Whether a reply that completed at `done` may be sent to a client that connected after `outages` power
+    /// losses.
     pub(crate) fn lets_leave(&self, done: Time, outages: u64) -> bool {
         match &self.body {
             Body::Device(model) => model.lets_leave(done, outages),

@@ -1,11 +1,11 @@
-//! A connection to one client, possibly encrypted.
+//! A connection to one client, which may be encrypted.
 
 use crate::socket::{Socket, wait_for};
 use crate::tls::{Certificates, Encryption};
 use std::io;
 use std::time::Duration;
 
-/// Data stream of one client.
+/// Data stream of a client.
 pub(crate) struct Stream {
     socket: Socket,
     encryption: Option<Box<Encryption>>,
@@ -20,7 +20,8 @@ impl Stream {
         &self.socket
     }
 
-    /// Encrypts all that follows; the client starts. Errors: it cannot, or has no valid certificate.
+    /// Encrypts all following data. The client starts the handshake. Returns an error if the client cannot
+    /// encrypt or has no valid certificate.
     pub(crate) fn encrypt(&mut self, certificates: &Certificates) -> io::Result<()> {
         let mut encryption = Box::new(Encryption::new(certificates)?);
         encryption.shake_hands(&self.socket)?;
@@ -28,7 +29,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Waits for bytes and reads them; 0 at the end.
+    /// Waits for bytes and reads them. Returns 0 at the end of the stream.
     pub(crate) fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         match &mut self.encryption {
             None => self.socket.read(into),
@@ -36,7 +37,7 @@ impl Stream {
         }
     }
 
-    /// Reads available bytes: 0 at the end, and `None` if there are none.
+    /// Reads available bytes. Returns 0 at the end of the stream, and `None` if no bytes are available.
     pub(crate) fn read_now(&mut self, into: &mut [u8]) -> io::Result<Option<usize>> {
         match &mut self.encryption {
             None => self.socket.read_now(into),
@@ -44,7 +45,7 @@ impl Stream {
         }
     }
 
-    /// Waits until it may be readable, with a timeout.
+    /// Waits until the stream may be readable, with a timeout.
     pub(crate) fn wait(&self, limit: Duration) -> io::Result<()> {
         wait_for(&self.socket, limit)
     }
@@ -57,8 +58,8 @@ impl Stream {
         }
     }
 
-    /// Ends the connection; an encrypted one sends a close notification, so that it is not mistaken for an
-    /// attack.
+    /// Closes the connection. An encrypted connection first sends a close notification, so that the end is
+    /// not interpreted as an attack.
     pub(crate) fn end(mut self) {
         if let Some(encryption) = &mut self.encryption {
             encryption.say_goodbye(&self.socket);

@@ -1,12 +1,12 @@
-//! Counts of requests, bytes, and errors, by command.
+//! Counts of requests, bytes, and errors for each command.
 
 use nacre_nbd::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Kinds of counted requests, in the order of their counts.
+/// Types of requests that are counted, in order.
 pub const KINDS: [&str; 8] = ["read", "write", "trim", "zero", "flush", "cache", "status", "unknown"];
 
-/// Counts of one export, shared by its clients.
+/// Counts of an export, shared by its clients.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     counts: [Count; KINDS.len()],
@@ -19,19 +19,19 @@ struct Count {
     errors: AtomicU64,
 }
 
-/// Counts of requests of one kind.
+/// Counts of requests of one type.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Counted {
-    /// Replies, with or without an error.
+    /// Number of replies, including errors.
     pub requests: u64,
-    /// Bytes of requests that succeeded.
+    /// Number of bytes of requests that succeeded.
     pub bytes: u64,
-    /// Replies with an error.
+    /// Number of replies with an error.
     pub errors: u64,
 }
 
 impl Tally {
-    /// A request was served.
+    /// Counts a request that was served.
     pub(crate) fn served(&self, command: Command, bytes: u32) {
         let count = &self.counts[kind(command)];
         count.requests.fetch_add(1, Ordering::Relaxed);
@@ -45,7 +45,7 @@ impl Tally {
         count.errors.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The counts, in the order of [`KINDS`].
+    /// Counts in the order of [`KINDS`].
     pub(crate) fn counted(&self) -> [Counted; KINDS.len()] {
         std::array::from_fn(|kind| {
             let Count { requests, bytes, errors } = &self.counts[kind];

@@ -1,21 +1,22 @@
-//! Starting threads, which the system may deny.
+//! Start of threads, which the system may refuse.
 //!
-//! A thread needs more than its stack: its thread-local data and first allocations come from the allocator,
-//! and if they fail, the whole process aborts. Success of the stack does not imply success of these, since
-//! the stacks of ended threads are reused. Therefore, memory is reserved first, and the thread starts only if
-//! that succeeds.
+//! A thread needs more memory than its stack: its thread-local data and first allocations come from the
+//! allocator. If such an allocation fails, the whole process aborts. The allocation of the stack does not
+//! guarantee the others, because stacks of ended threads are reused. Therefore, memory is reserved first, and
+//! the thread starts only if that succeeds.
 
 use std::io;
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 
-/// Memory that must be free before a thread starts: for itself and for those started just before.
+/// Amount of memory in bytes that must be free before a thread starts, for this thread and for those that
+/// started just before.
 const FREE_BYTES: usize = 8 << 20;
 
-/// Whether there is memory for another thread.
+/// Checks that there is memory for another thread.
 ///
 /// # Errors
 ///
-/// There is none.
+/// Returns an error if there is no memory.
 pub(crate) fn afford() -> io::Result<()> {
     if nacre_pages::are_free(FREE_BYTES) {
         return Ok(());
@@ -27,7 +28,7 @@ pub(crate) fn afford() -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// There is no memory, or the system denies the thread.
+/// Returns an error if there is no memory, or if the system refuses to create the thread.
 #[expect(clippy::disallowed_methods, reason = "clients are served side by side")]
 pub(crate) fn spawn<'scope>(
     scope: &'scope Scope<'scope, '_>,

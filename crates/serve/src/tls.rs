@@ -1,8 +1,8 @@
-//! Encryption: TLS with certificates, requested by the NBD protocol's `STARTTLS`.
+//! Encryption: TLS with certificates, which clients request with `STARTTLS` of the NBD protocol.
 //!
 //! The folder of certificates has the layout of other NBD servers and clients: `server-cert.pem` with the
 //! chain, `server-key.pem`, and `ca-cert.pem`. If `ca-cert.pem` exists, clients need a certificate of that
-//! authority. Pre-shared keys (PSK) are not supported by the library.
+//! authority. The library does not support pre-shared keys (PSK).
 
 use crate::socket::Socket;
 use nacre_files::open_file;
@@ -14,10 +14,10 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Bytes of records read from the socket at a time.
+/// Number of bytes of records that are read from the socket at a time.
 const RECORDS_BYTES: usize = 64 << 10;
 
-/// Certificates of the server, and of accepted clients.
+/// Certificates of the server, and certificates of accepted clients.
 #[derive(Clone, Debug)]
 pub struct Certificates {
     config: Arc<ServerConfig>,
@@ -28,14 +28,14 @@ pub struct Certificates {
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {problem}", .path.display())]
 pub struct CertificateError {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
     /// Description of the error.
     pub problem: String,
 }
 
 impl Certificates {
-    /// Reads `server-cert.pem`, `server-key.pem`, and, if present, `ca-cert.pem` of `folder`.
+    /// Reads `server-cert.pem`, `server-key.pem`, and, if it exists, `ca-cert.pem` of `folder`.
     pub fn read(folder: &Path) -> Result<Certificates, CertificateError> {
         let own = folder.join("server-cert.pem");
         let chain = chain(&own)?;
@@ -43,8 +43,8 @@ impl Certificates {
         let secret =
             PrivateKeyDer::from_pem_slice(&contents(&key)?).map_err(|error| unusable(&key, &error))?;
         let authority = folder.join("ca-cert.pem");
-        // For a dangling link or an unreadable file, reading returns the error. Clients without a certificate
-        // are accepted only if nothing exists here.
+        // For a dangling link or an unreadable file, the read returns the error. Clients without a
+        // certificate are accepted only if there is no entry with this name.
         let is_choosy = match authority.symlink_metadata() {
             Ok(_) => true,
             Err(error) if error.kind() == io::ErrorKind::NotFound => false,
@@ -93,10 +93,10 @@ fn unusable(path: &Path, problem: &impl ToString) -> CertificateError {
     CertificateError { path: path.to_path_buf(), problem: problem.to_string() }
 }
 
-/// The encryption of one connection.
+/// Encryption of a connection.
 pub(crate) struct Encryption {
     connection: ServerConnection,
-    /// Received data; the undecrypted part is between `from` and `to`.
+    /// Received data. The part between `from` and `to` is not decrypted yet.
     records: Vec<u8>,
     from: usize,
     to: usize,
@@ -159,11 +159,11 @@ impl Encryption {
 
     pub(crate) fn say_goodbye(&mut self, socket: &Socket) {
         self.connection.send_close_notify();
-        // A disconnected client misses nothing.
+        // A disconnected client does not need this data.
         let _ = self.send(socket);
     }
 
-    /// Decrypts received data until something is readable; `None` if more is needed.
+    /// Decrypts received data until something is readable. Returns `None` if more data is needed.
     fn decrypted(&mut self, socket: &Socket, into: &mut [u8]) -> io::Result<Option<usize>> {
         loop {
             match self.connection.reader().read(into) {
@@ -177,19 +177,19 @@ impl Encryption {
         }
     }
 
-    /// Decrypts some of the received data, as much as the library accepts at a time.
+    /// Decrypts as much of the received data as the library accepts at a time.
     fn decrypt(&mut self, socket: &Socket) -> io::Result<()> {
         let mut records = &self.records[self.from..self.to];
         self.from += self.connection.read_tls(&mut records)?;
         if let Err(error) = self.connection.process_new_packets() {
-            // The client gets the reason before it is disconnected.
+            // The client receives the reason before it is disconnected.
             let _ = self.send(socket);
             return Err(io::Error::new(io::ErrorKind::InvalidData, error));
         }
         self.send(socket)
     }
 
-    /// Sends encrypted data and waits.
+    /// Sends encrypted data and waits until it is sent.
     fn send(&mut self, socket: &Socket) -> io::Result<()> {
         while self.connection.wants_write() {
             self.connection.write_tls(&mut Sink(socket))?;
@@ -198,7 +198,7 @@ impl Encryption {
     }
 }
 
-/// A socket that is written to.
+/// A socket to which records are written.
 struct Sink<'a>(&'a Socket);
 
 impl Write for Sink<'_> {

@@ -1,15 +1,16 @@
 //! Transport delay between client and server, which adds to the latency of the device.
 //!
-//! A timed server measures the delay when it starts. It plays both sides: one thread sends a request over a
-//! connected pair of sockets and sleeps until the reply arrives. Another thread replies [`WAIT`] later,
-//! waiting like a server. The rest of the round-trip time, for short and for long replies, is the transport
-//! delay. Replies leave earlier by this delay if that is requested. Without the wait the client would hardly
-//! sleep, and a longer sleep takes longer to end. The delay is the median of the round trips, but at most
-//! [`SPREAD_MAX`] times the fastest, which counts with at most [`FASTEST_MAX`]: interference of a busy
-//! machine is not transport, and a reply should be late rather than early. So no reply to such a client is
-//! early by more than the [spread](Transport::spread), at most a third of the delay. Clients that are more
-//! distant, busier, or slower see the difference. A device that is faster than the transport cannot be
-//! emulated, only dilated.
+//! A timed server measures the delay when it starts. Two threads of the server act as client and server. The
+//! client thread sends a request over a connected pair of sockets and sleeps until the reply arrives. The other
+//! thread replies after [`WAIT`]. The rest of the round-trip time, for short and for long replies, is the
+//! transport delay. If requested, replies are sent earlier by this delay. Without the wait, the client would
+//! hardly sleep, and a wake-up takes longer after a longer sleep.
+//!
+//! The delay is the median of the round trips, limited to [`SPREAD_MAX`] times the fastest, and the fastest is
+//! limited to [`FASTEST_MAX`]. Interference of a busy machine is not part of the transport, and a reply should be
+//! late rather than early. A reply to a client with this delay is early by at most the
+//! [spread](Transport::spread), which is at most a third of the delay. Clients that are more distant, busier, or
+//! slower observe the difference. A device that is faster than the transport can be emulated only with dilation.
 
 #![expect(clippy::disallowed_types, reason = "sockets belong here")]
 
@@ -24,19 +25,22 @@ use std::os::unix::net::UnixStream;
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-/// Bytes of the short measured replies.
+/// Data size of the short replies that are measured, in bytes.
 const SHORT: usize = 4 << 10;
+/// Data size of the long replies that are measured, in bytes.
 const LONG: usize = 256 << 10;
-/// Round trips of each.
+/// Number of round trips with each size.
 const ROUNDS: usize = 301;
-/// Bytes of a reply's header, and the buffer for its data after it, as for a client.
+/// Size of the header of a reply, and size of the buffer for its data, as for a client.
 const PARTS: [usize; 2] = [20, 8];
 const HEAD_BYTES: usize = PARTS[0] + PARTS[1];
-/// Maximum ratio of the median to the minimum that counts; for undisturbed transport it is 1.2 to 1.5.
+/// Maximum ratio of the median to the minimum that is accepted. It is 1.2 to 1.5 for an undisturbed
+/// transport.
 const SPREAD_MAX: f64 = 1.5;
-/// Maximum accepted delay: the fastest undisturbed round trip of any measured machine took 20 to 30 us.
+/// Maximum delay that is accepted. The fastest undisturbed round trip of any measured machine took 20 to 30
+/// us.
 const FASTEST_MAX: Duration = Duration::from_micros(30);
-/// A socket transfers more than 1 GB/s.
+/// Maximum transfer time per byte. A socket transfers more than 1 GB/s.
 const NANOSECONDS_PER_BYTE_MAX: f64 = 1.0;
 /// Latency of the emulated device.
 const WAIT: Duration = Duration::from_micros(100);
@@ -50,29 +54,30 @@ pub struct Transport {
 }
 
 impl Transport {
-    /// Round-trip delay with `bytes` of data in one direction.
+    /// Round-trip delay with `bytes` bytes of data in one direction.
     pub fn of(&self, bytes: u32) -> Duration {
         self.base + Duration::from_nanos((f64::from(bytes) * self.nanoseconds_per_byte) as u64)
     }
 
-    /// Difference of the usual delay from the minimum: replies may be this much early.
+    /// Difference of the usual delay from the minimum, by which replies may be early.
     pub(crate) fn spread(&self) -> Duration {
         self.spread
     }
 
-    /// A constant delay for any size, and its difference from the minimum.
+    /// Creates a constant delay for any size, with its difference from the minimum.
     #[cfg(test)]
     pub(crate) fn of_small(base: Duration, spread: Duration) -> Transport {
         Transport { base, nanoseconds_per_byte: 0.0, spread }
     }
 
-    /// Measures it over sockets like those of `address`. If the system refuses, no time is subtracted.
+    /// Measures the delay with sockets like those of `address`. If the system refuses, no time is subtracted.
     pub fn measured(address: &Address) -> Transport {
         measure(address).map_or_else(|_| Transport::default(), |(short, long)| Transport::new(&short, &long))
     }
 
     fn new(short: &Rounds, long: &Rounds) -> Transport {
-        // The fastest round trips: interference with long replies only does not depend on their length.
+        // The fastest round trips are used, because interference that affects only long replies does not
+        // depend on their length.
         let slope = long.fastest.saturating_sub(short.fastest).as_nanos() as f64 / (LONG - SHORT) as f64;
         let slope = slope.min(NANOSECONDS_PER_BYTE_MAX);
         let of_short = Duration::from_nanos((slope * SHORT as f64) as u64);
@@ -95,7 +100,7 @@ struct Rounds {
 #[expect(clippy::disallowed_methods, reason = "both ends are asked at once")]
 fn measure(address: &Address) -> io::Result<(Rounds, Rounds)> {
     let (client, server) = pair(address)?;
-    // Without this, processors sleep here as they do for clients.
+    // If this fails, processors sleep during the measurement, as they do while clients are served.
     let _awake = Awake::keep();
     std::thread::scope(|scope| {
         let echo = Builder::new().spawn_scoped(scope, move || answer(&server))?;
@@ -107,7 +112,7 @@ fn measure(address: &Address) -> io::Result<(Rounds, Rounds)> {
     })
 }
 
-/// Plays the server until the client ends.
+/// Acts as the server until the client ends.
 fn answer(server: &Socket) -> io::Result<()> {
     let answer = vec![0; HEAD_BYTES + LONG];
     let mut request = [0; HEADER_BYTES];
@@ -130,7 +135,7 @@ fn answer(server: &Socket) -> io::Result<()> {
     }
 }
 
-/// Round-trip times beyond [`WAIT`].
+/// Measures round-trip times in excess of [`WAIT`].
 fn rounds(client: &Socket, bytes: usize) -> io::Result<Rounds> {
     let request = [u8::from(bytes == LONG); HEADER_BYTES];
     let mut answer = vec![0; bytes];
@@ -189,7 +194,7 @@ mod tests {
     #[test]
     fn an_undisturbed_way_takes_what_it_usually_takes() {
         let way = Transport::new(&rounds(24, 30), &rounds(276, 300));
-        // 1 us for 1 KiB; the short replies have 4 KiB.
+        // The delay increases by 1 us per KiB, and the short replies have 4 KiB.
         assert_eq!(way.of(4 << 10), Duration::from_micros(30));
         assert_eq!(way.of(64 << 10), Duration::from_micros(90));
         assert_eq!(way.spread(), Duration::from_micros(6));

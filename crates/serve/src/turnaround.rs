@@ -1,32 +1,33 @@
-//! Time of one client from a reply to its next request.
+//! Time of a client from a reply to its next request.
 //!
-//! A client with one request at a time that continues at once waits only for the device and for its
+//! A client with one outstanding request that continues immediately waits only for the device and for its
 //! turnaround: delivery of the reply, waking up, its library, and delivery of the next request. [`Transport`]
-//! measures that with the server's own client before others connect. The library of a real client is slower,
-//! a client that never sleeps is faster, and machines vary. If the transport delay is subtracted, replies
-//! therefore leave earlier by the turnaround of this client, once it is known.
+//! measures this time with a client of the server before others connect. The library of a real client is
+//! slower, a client that never sleeps is faster, and machines vary. If the transport delay is subtracted,
+//! replies are therefore sent earlier by the turnaround of the client when it is known.
 //!
-//! A client that computes between requests takes longer, and this time should not be subtracted. It often
-//! continues at once now and then, so the lower third of the last turnarounds counts, limited to the fastest
-//! plus the [spread](Transport::spread) of the delay. If even the fastest took [`LONGER_MAX`] longer than the
-//! transport delay, the client always computes or the machine is busy, and its turnaround is unknown.
+//! A client that computes between requests takes longer, and this time should not be subtracted. Such a
+//! client sometimes continues immediately, so the lower third of the last turnarounds is used, limited to the
+//! fastest plus the [spread](Transport::spread) of the delay. If even the fastest took [`LONGER_MAX`] longer
+//! than the transport delay, the client always computes or the machine is busy, and its turnaround is
+//! unknown.
 
 use crate::transport::Transport;
 use std::time::{Duration, Instant};
 
-/// Turnarounds that are stored.
+/// Number of turnarounds that are stored.
 const REMEMBERED: usize = 64;
-/// Turnarounds between adjustments, after the first ones.
+/// Number of turnarounds between adjustments, after the first adjustments.
 const ADJUST_EVERY: usize = 16;
-/// Maximum excess over the measured transport delay that counts, as a share of it.
+/// Maximum excess over the measured transport delay that is accepted, relative to the delay.
 const LONGER_MAX: f64 = 0.5;
 
-/// The last turnarounds of one client.
+/// Last turnarounds of a client.
 pub(crate) struct Turnaround {
-    /// Their times beyond the measured transport delay, in ns; negative if faster.
+    /// Turnarounds minus the measured transport delay in ns; negative if they were faster.
     last: [i64; REMEMBERED],
     count: usize,
-    /// Time of the last reply, if the client waits for no other.
+    /// Time of the last reply, if the client waits for no other reply.
     answered: Option<Instant>,
     beyond: Beyond,
 }
@@ -43,12 +44,12 @@ impl Turnaround {
         Turnaround { last: [0; REMEMBERED], count: 0, answered: None, beyond: Beyond::Sooner(Duration::ZERO) }
     }
 
-    /// Notes that the only outstanding reply left at `at`.
+    /// Records that the only outstanding reply was sent at `at`.
     pub(crate) fn answered(&mut self, at: Instant) {
         self.answered = Some(at);
     }
 
-    /// Notes a request with `bytes` to transfer that arrived at `at`.
+    /// Records a request that transfers `bytes` bytes and arrived at `at`.
     pub(crate) fn asked(&mut self, at: Instant, bytes: u32, transport: &Transport) {
         let Some(answered) = self.answered.take() else { return };
         self.last[self.count % REMEMBERED] = nanoseconds(at - answered) - nanoseconds(transport.of(bytes));
@@ -67,14 +68,14 @@ impl Turnaround {
         }
     }
 
-    /// Adjustment of its reply times relative to the measured transport delay.
+    /// Adjustment of the reply times of this client relative to the measured transport delay.
     pub(crate) fn beyond(&self) -> Beyond {
         self.beyond
     }
 }
 
 fn nanoseconds(time: Duration) -> i64 {
-    // Values are capped: turnarounds of centuries do not occur.
+    // Values are limited. Turnarounds of centuries do not occur.
     i64::try_from(time.as_nanos()).unwrap_or(i64::MAX / 2)
 }
 
@@ -90,7 +91,7 @@ mod tests {
             client.answered(at);
             at += Duration::from_micros(turnaround);
             client.asked(at, 0, &way);
-            // A request that arrives while another is outstanding has no turnaround.
+            // A request that arrives while another one is outstanding has no turnaround.
             at += Duration::from_micros(500);
             client.asked(at, 0, &way);
         }
@@ -110,13 +111,13 @@ mod tests {
     #[test]
     fn answers_of_a_client_that_is_faster_than_the_way_leave_later() {
         assert_eq!(beyond([8; 100]), Beyond::Later(Duration::from_micros(12)));
-        // From its second request on.
+        // The adjustment applies from the second request on.
         assert_eq!(beyond([8]), Beyond::Later(Duration::from_micros(12)));
     }
 
     #[test]
     fn no_answer_is_early_by_more_than_the_spread_of_the_way() {
-        // Most are slow, but one in twenty took only 15 us.
+        // Most turnarounds are slow, but one in twenty took only 15 us.
         let some = (0..100).map(|n| if n % 20 == 0 { 15 } else { 29 });
         assert_eq!(beyond(some), sooner(15 + 6 - 20));
     }

@@ -1,4 +1,4 @@
-//! The device of a served model, as seen by the faults above it.
+//! The device of a served model, which is below the added faults.
 
 use nacre_kernel::event::{Completions, Payload, RequestId};
 use nacre_kernel::{Op, Request, Time};
@@ -7,10 +7,10 @@ use nacre_memory::kept::Given;
 use nacre_memory::{Kept, NotTaken, Step};
 use std::collections::BTreeMap;
 
-/// A device with its image, below faults.
+/// A device with its image, below the faults.
 pub(crate) struct Under {
     pub(crate) kept: Kept,
-    /// Number in the fault layer for each request of the device.
+    /// Number in the fault layer of each request to the device.
     numbers: BTreeMap<u32, u32>,
     /// Reason for the last rejected request.
     pub(crate) refused: Option<NotTaken>,
@@ -21,7 +21,7 @@ impl Under {
         Under { kept, numbers: BTreeMap::new(), refused: None }
     }
 
-    /// Handles a power failure: nothing is outstanding.
+    /// Handles a power loss. No request remains outstanding.
     pub(crate) fn forget(&mut self) {
         self.numbers.clear();
     }

@@ -1,4 +1,4 @@
-//! Operations on a running server, for the control socket and the metrics.
+//! Operations on a running server for the control socket and the metrics.
 
 use crate::clients::Clients;
 use crate::control::{Command, Refusal};
@@ -16,10 +16,10 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Interval of checking for the end while a reply waits for its time.
+/// Interval at which a waiting reply checks whether the server ends.
 const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
-/// A running server, for monitoring and control.
+/// A running server that can be monitored and controlled.
 pub(crate) struct Watch<'a> {
     pub(crate) disks: &'a [Disk],
     pub(crate) clients: &'a Clients,
@@ -29,7 +29,7 @@ pub(crate) struct Watch<'a> {
 }
 
 impl Watch<'_> {
-    /// Executes a command. Errors: the reason.
+    /// Executes a command. Returns its result, or the reason for a rejection.
     pub(crate) fn execute(&self, command: Command) -> Result<Value, Refusal> {
         match command {
             Command::Stats { columns } => Ok(self.statistics().json(columns)),
@@ -82,7 +82,8 @@ impl Watch<'_> {
         }
     }
 
-    /// Cuts power now: replies due later are dropped, and their clients are disconnected.
+    /// Cuts power at the current time. Replies that are due later are dropped, and their clients are
+    /// disconnected.
     fn power_fail(&self, disk: &Disk, again_permille: Option<u32>) -> Result<Value, Refusal> {
         if let Some(share) = again_permille.filter(|&share| share > 1000) {
             let message = format!("again_permille is {share}; give at most 1000, the end of the recovery");
@@ -102,8 +103,8 @@ impl Watch<'_> {
         }))
     }
 
-    /// Performs one request and returns its reply at its completion time. Errors: the reason; the power has
-    /// failed before.
+    /// Performs one request and returns its reply at its completion time. Returns the reason for an error,
+    /// e.g. an earlier power loss.
     fn step(&self, disk: &Disk, request: StepRequest) -> io::Result<Value> {
         let outages = disk.outages();
         let mut wait = |time: Duration| {
@@ -120,7 +121,7 @@ impl Watch<'_> {
         }
     }
 
-    /// All statistics.
+    /// Returns all statistics.
     pub(crate) fn statistics(&self) -> Statistics {
         Statistics {
             up: self.began.elapsed(),
@@ -141,8 +142,8 @@ impl Watch<'_> {
     }
 }
 
-/// Starts recording requests of `disk` to the trace `path`. With `force` it replaces a file, except the
-/// images of `disks`.
+/// Starts recording requests of `disk` to the trace `path`. With `force`, the trace replaces an existing
+/// file, except the images of `disks`.
 pub(crate) fn record(disk: &Disk, disks: &[Disk], path: &Path, force: bool) -> Result<(), RecordError> {
     if disks.iter().any(|disk| disk.image().is_at(path)) {
         return Err(RecordError::Image(path.into()));

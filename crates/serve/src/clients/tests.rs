@@ -9,13 +9,13 @@ fn now() -> Instant {
     Instant::now()
 }
 
-/// The client's and the server's end of a connection.
+/// Creates the client's and the server's end of a connection.
 fn connection() -> (UnixStream, Socket) {
     let (client, server) = UnixStream::pair().unwrap();
     (client, Socket::Unix(server))
 }
 
-/// Whether the server has ended the connection.
+/// Whether the server has closed the connection.
 fn is_ended(client: &mut UnixStream) -> bool {
     client.set_nonblocking(true).unwrap();
     client.read(&mut [0]).is_ok_and(|read| read == 0)
@@ -36,7 +36,7 @@ fn who_does_not_choose_in_time_is_cut_off_whatever_it_does_meanwhile() {
     clients.cut_undecided(came + PATIENCE + Duration::from_millis(1));
     assert!(is_ended(&mut slow));
     assert!(!is_ended(&mut chosen) && !is_ended(&mut caller));
-    // Its thread may see the disconnection in the middle of a message.
+    // The thread of the client may detect the disconnection in the middle of a message.
     clients.leave(number, Some("the client disconnected in the middle of a message".into()));
     let counted = clients.counted();
     assert_eq!((counted.now, counted.dropped), (2, 1));

@@ -5,7 +5,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 use std::sync::Barrier;
 
-/// Temporary folder of one test, removed on drop.
+/// Temporary folder of a test, removed on drop.
 struct Folder(PathBuf);
 
 impl Folder {

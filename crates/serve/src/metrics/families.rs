@@ -1,4 +1,4 @@
-//! The families of metrics, and their output.
+//! Families of metrics and their output.
 
 use crate::asked::TIMED;
 use crate::model::Timed;
@@ -8,7 +8,7 @@ use nacre_kernel::histogram::LatencyHistogram;
 use nacre_machine::record::{Component, Health};
 use std::fmt::{Display, Write};
 
-/// Upper bounds of latencies, in nanoseconds: 1, 2.5 and 5 of every decade from 1 us to 10 s.
+/// Upper bounds of the latency bins in nanoseconds: 1, 2.5, and 5 of every decade from 1 us to 10 s.
 const BOUNDS_NS: [u64; 22] = [
     1_000,
     2_500,
@@ -34,7 +34,7 @@ const BOUNDS_NS: [u64; 22] = [
     10_000_000_000,
 ];
 
-/// The whole page.
+/// Returns the whole page.
 pub fn text(statistics: &Statistics) -> String {
     let mut page = Page::default();
     server(&mut page, statistics);
@@ -169,7 +169,8 @@ fn devices(page: &mut Page, exports: &[ExportStatistics]) {
     }
 }
 
-/// Faults of the scenario's stack, by path, and faults added while serving, by number.
+/// Writes the faults of the scenario's stack, identified by path, and the faults added while serving,
+/// identified by number.
 fn faults(page: &mut Page, exports: &[ExportStatistics]) {
     type Count = fn(&Counts) -> f64;
     let counts: [(&str, &str, Count); 4] = [
@@ -268,7 +269,7 @@ fn media(page: &mut Page, exports: &[ExportStatistics]) {
     }
 }
 
-/// Health data of devices.
+/// Writes the health data of devices.
 fn health(page: &mut Page, exports: &[ExportStatistics]) {
     type Number = fn(&Health) -> Option<f64>;
     let families: [(&str, &str, &str, Number); 6] = [
@@ -355,7 +356,7 @@ impl Page {
     }
 }
 
-/// Escaped for the value of a label.
+/// Escapes `text` for the value of a label.
 fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }

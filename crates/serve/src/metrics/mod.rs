@@ -1,8 +1,9 @@
 //! Statistics in the text format of Prometheus, version 0.0.4.
 //!
-//! Base units (seconds, bytes, joules), counters that end in `_total`, histograms with their bounds in seconds
-//! (Prometheus, "Exposition formats" and "Metric and label naming"). The counts of a histogram are those of
-//! bars 0.1 % wide: a latency closer than that to a bound may be counted on its other side.
+//! Values have base units (seconds, bytes, joules). The names of counters end in `_total`. Histograms have
+//! bounds in seconds (Prometheus, "Exposition formats" and "Metric and label naming"). The counts of a
+//! histogram are computed from bins that are 0.1 % wide, so a latency within 0.1 % of a bound may be counted
+//! on its other side.
 
 mod families;
 mod page;

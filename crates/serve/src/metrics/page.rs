@@ -1,11 +1,12 @@
-//! Minimal HTTP/1.1 for scrapers: one GET, one response, then the connection ends (RFC 9112).
+//! Minimal HTTP/1.1 for metrics: one GET and one response, after which the connection is closed (RFC 9112).
 
-/// Maximum bytes of a request head.
+/// Maximum size of a request head in bytes.
 pub const HEAD_MAX: usize = 8 << 10;
 
-/// The response to the data so far; `None` while the head is incomplete, `Some(None)` if it is not HTTP and
-/// gets no response. `is_ours` returns whether the named host is this server, to prevent web pages from
-/// reading the metrics by DNS rebinding. `metrics` generates the text.
+/// Returns the response to the data received so far. The result is `None` while the head is incomplete, and
+/// `Some(None)` if the data is not HTTP and gets no response. `is_ours` returns whether the named host is
+/// this server, which prevents web pages from reading the metrics by DNS rebinding. `metrics` generates the
+/// text.
 pub fn respond(
     head: &[u8],
     is_ours: impl Fn(Option<&str>) -> bool,
@@ -34,7 +35,8 @@ pub fn respond(
 const PLAIN: &str = "text/plain; charset=utf-8";
 const METRICS: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// The first line; data that cannot start a request is not waited for.
+/// Returns the first line. Data that cannot start a request counts as a line, so that the server does not
+/// wait for more.
 fn first_line(head: &[u8]) -> Option<&[u8]> {
     let end = head.windows(2).position(|window| window == b"\r\n");
     match end {
@@ -53,7 +55,7 @@ fn request_line(line: &[u8]) -> Option<(&str, &str)> {
     (is_whole && parts.next().is_none()).then_some((method, target))
 }
 
-/// The host named by the lines of a head, if exactly one.
+/// The host named by the lines of a head, if there is exactly one.
 fn host(head: &[u8]) -> Option<&str> {
     let lines = std::str::from_utf8(head).ok()?.split("\r\n").skip(1);
     let named =

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// One export called `name`, with these read latencies.
+/// Creates statistics of an export called `name` with these read latencies.
 fn statistics(name: &str, reads: &[Time]) -> Statistics {
     let mut latencies = Latencies { answered: 7, late: 2, ..Latencies::default() };
     for &time in reads {
@@ -69,8 +69,8 @@ fn fault() -> ServedFault {
     }
 }
 
-/// The values of a page by sample name and labels. Checks every rule of the format (Prometheus, "Exposition
-/// formats", text format 0.0.4).
+/// Returns the values of a page, indexed by sample name and labels. Checks every rule of the format
+/// (Prometheus, "Exposition formats", text format 0.0.4).
 fn samples(page: &str) -> BTreeMap<String, f64> {
     let mut found = BTreeMap::new();
     let mut families = BTreeSet::new();

@@ -8,14 +8,14 @@ use nacre_machine::{Problems, faults};
 use std::time::Instant;
 
 impl Model {
-    /// Adds the fault in `settings`, with times relative to now; returns its number. Errors: those in
-    /// `settings`.
+    /// Adds the fault in `settings`, with times relative to the current time. Returns its number, or the
+    /// errors in `settings`.
     #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
     pub(crate) fn add_fault(&self, settings: &str) -> Result<usize, Problems> {
         self.add_fault_at(self.simulated(Instant::now()), settings)
     }
 
-    /// As before, at `at`.
+    /// Adds the fault in `settings` at `at`.
     pub(crate) fn add_fault_at(&self, at: Time, settings: &str) -> Result<usize, Problems> {
         let mut state = self.state();
         state.run_to(at);
@@ -26,13 +26,13 @@ impl Model {
         Ok(number)
     }
 
-    /// Ends fault `number`, or all. Returns the faults that were not over.
+    /// Clears fault `number`, or all faults. Returns the faults that had not ended.
     #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
     pub(crate) fn clear_faults(&self, number: Option<usize>) -> Vec<usize> {
         self.clear_faults_at(self.simulated(Instant::now()), number)
     }
 
-    /// As before, at `at`.
+    /// Clears fault `number`, or all faults, at `at`.
     pub(crate) fn clear_faults_at(&self, at: Time, number: Option<usize>) -> Vec<usize> {
         let mut state = self.state();
         state.run_to(at);
@@ -55,7 +55,7 @@ impl Model {
         struck
     }
 
-    /// The faults that were added.
+    /// Returns the faults that were added.
     pub(crate) fn faults(&self) -> Vec<ServedFault> {
         let state = self.state();
         let told = state.layer.faults().iter().zip(&state.settings).enumerate();

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Temporary folder of one test, removed on drop.
+/// Temporary folder of a test, removed on drop.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -44,12 +44,12 @@ fn asked(op: Op, offset: u64, bytes: u32) -> HostRequest {
     HostRequest { op, offset, bytes, forced: false }
 }
 
-/// The instant `time` after `from`.
+/// Returns the instant `time` after `from`.
 fn after(from: Instant, time: Duration) -> Option<Instant> {
     Some(from + time)
 }
 
-/// When the recording began.
+/// Start of the recording.
 fn start(recorder: &Recorder) -> Instant {
     recorder.state().under_way.as_ref().expect("it has begun").from
 }
@@ -79,7 +79,7 @@ fn what_clients_ask_for_is_in_the_trace_in_time_of_the_device() {
         request(Time::from_ms(1), Op::Flush, 0, 0),
         request(Time::from_ms(2), Op::Trim, 0, 1 << 30),
     ];
-    // A reader counts time from the first request on.
+    // A reader counts time from the first request.
     assert_eq!(requests(&path), expected);
 }
 
@@ -91,7 +91,7 @@ fn requests_that_come_out_of_order_are_put_into_it() {
     recorder.begin(&path, Existing::Kept, 1.0, "").unwrap();
     let from = start(&recorder);
     let count = 5 * BATCH as u64 + 17;
-    // Every group of 64 arrives in reverse order: the worst order that threads can cause.
+    // Every group of 64 requests arrives in reverse order, which is the worst order that threads can cause.
     for number in 0..count {
         let place = (number / 64 * 64 + 63 - number % 64).min(count - 1);
         recorder.note(asked(Op::Write, place * 512, 512), after(from, Duration::from_micros(place)));
@@ -112,7 +112,7 @@ fn a_trace_appears_when_it_is_whole_and_never_before() {
     assert!(!path.exists());
     let other = recorder.begin(&folder.0.join("other.nacre"), Existing::Kept, 1.0, "");
     assert!(matches!(other, Err(RecordError::UnderWay(into)) if into == path));
-    // The writer ends before the recording does.
+    // The writer ends before the recording.
     let writer = recorder.state().under_way.take().map(|Recording { writer, .. }| writer);
     let left = writer.unwrap().join().unwrap();
     assert_eq!(left, Err("it was given up".into()));
@@ -167,7 +167,7 @@ fn a_full_disk_ends_the_recording_and_nothing_else() {
     let recorder = Recorder::default();
     let file = SharedFile::begin(&path, Existing::Kept).unwrap();
     recorder.begin_with(Recording::begin(&path, 1.0, file, Box::new(Full)).unwrap()).unwrap();
-    // No caller waits and nothing is kept, however long this continues.
+    // No caller waits, and no requests are stored, however long this continues.
     while recorder.status().is_some_and(|status| status.is_under_way) {
         recorder.note(asked(Op::Read, 0, 512), None);
     }

@@ -1,4 +1,4 @@
-//! Reply times: no reply is sent before the device completes, counted from the arrival of the request.
+//! Reply times: no reply is sent before the device completes, relative to the arrival of the request.
 
 use super::{Folder, PLAIN, checked, offer};
 use crate::model::{Answer, Early, HostRequest, Model, Payload, Since, TimedReply, Timing};
@@ -23,7 +23,7 @@ fn served(folder: &Folder, dilation: f64, since: Since) -> Disk {
     open(offer(checked(PLAIN), &folder.image()), Timing::Emulated { dilation, since }, way).unwrap().0
 }
 
-/// Reads a sector; the device may run `ahead` of the clock.
+/// Reads a sector. The device may run `ahead` of the clock.
 fn ask(model: &Model, after: Time, early: Early, ahead: Duration) -> TimedReply {
     let asked = HostRequest { op: Op::Read, offset: 0, bytes: 512, forced: false };
     let ticket = model.ask(asked, Payload::None, after, 0).unwrap();
@@ -45,7 +45,7 @@ fn no_answer_is_due_before_the_device_has_taken_its_time() {
             let before = now();
             let reply = ask(model, Time::ZERO, Early::Not, Duration::ZERO);
             assert!(reply.deadline >= before + waits && now() >= reply.deadline - waits);
-            // A request ordered after another one waits for it.
+            // A request that is ordered after another one waits for it.
             let later = reply.said.done + Time::from_us(100);
             let before = now();
             let reply = ask(model, later, Early::Not, Duration::ZERO);
@@ -64,7 +64,7 @@ fn an_answer_whose_way_is_subtracted_is_due_by_that_earlier_and_no_more() {
         let early = Early::By(Beyond::Sooner(Duration::ZERO));
         let reply = ask(model, Time::ZERO, early, WAY);
         assert!(reply.deadline + WAY >= before + LATENCY);
-        // The device has completed by the reply's deadline.
+        // The device has completed when the reply is due.
         let (not, spent) = (ask(model, Time::ZERO, Early::Not, WAY), reply.deadline - reply.sent);
         assert!(spent >= LATENCY && not.deadline - not.sent >= LATENCY + WAY);
     }

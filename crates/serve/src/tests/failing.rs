@@ -1,4 +1,4 @@
-//! Media errors, snapshots, and zeros, as clients see them.
+//! Media errors, snapshots, and zeros from the perspective of clients.
 
 use super::{EMULATED, Folder, PLAIN, checked, offer, opened, us};
 use crate::model::{Answer, Early, Timing};
@@ -15,7 +15,7 @@ const WRITE_ZEROES: u16 = 6;
 const FUA: u16 = 1;
 /// Error number of the protocol.
 const EIO: u32 = 5;
-/// Bytes of a simple reply without data.
+/// Size in bytes of a simple reply without data.
 const HEAD: usize = 16;
 
 fn open(path: &Path, timing: Timing) -> Disk {
@@ -27,7 +27,7 @@ fn answer(disk: &Disk, flags: u16, command: u16, offset: u64, bytes: u32) -> Vec
     answer_with(disk, flags, command, offset, bytes, 1)
 }
 
-/// As before, with `fill` as the written data.
+/// Like [`answer`], with `fill` as the written data.
 pub(super) fn answer_with(
     disk: &Disk,
     flags: u16,
@@ -58,12 +58,12 @@ pub(super) fn answer_with(
     out
 }
 
-/// The error number of the reply; zero for success.
+/// Returns the error number of the reply; zero for success.
 fn asked(disk: &Disk, command: u16, offset: u64, bytes: u32) -> u32 {
     u32::from_be_bytes(answer(disk, 0, command, offset, bytes)[4..8].try_into().unwrap())
 }
 
-/// Continues to the end.
+/// A progress callback that never stops the operation.
 fn on() -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
@@ -145,7 +145,7 @@ fn a_snapshot_is_an_image_of_that_moment_and_replaces_nothing() {
 
 #[test]
 fn a_forced_write_is_flushed_when_it_is_done() {
-    // The disk acknowledges writes in its cache; a forced write is acknowledged when it is on the platter.
+    // The disk acknowledges writes in its cache. A forced write is acknowledged when it is on the platter.
     let folder = Folder::new();
     let disk = super::served(super::CACHED_DISK, &folder.image());
     assert_eq!(answer(&disk, FUA, WRITE, 0, 4096).len(), HEAD);

@@ -5,7 +5,7 @@ use crate::model::Timing;
 use crate::serving::Disk;
 use nacre_kernel::{ErrorCode, Op, Status, Time};
 
-/// The maximum modeled latency of this kind of request.
+/// Maximum modeled latency of this type of request.
 fn slowest(disk: &Disk, kind: usize) -> Time {
     disk.model().latencies().modeled[kind].max().expect("there are some")
 }
@@ -46,7 +46,7 @@ fn a_limit_that_is_cleared_lets_everything_go() {
     for number in 0..4 {
         disk.begin_write_at(us(10), number * 512, &[number as u8 + 1; 512]);
     }
-    // One completes at 20 us; the others would start at 1010, 2010, and 3010 us.
+    // One request completes at 20 us. The others would start at 1010, 2010, and 3010 us.
     assert_eq!(disk.model().clear_faults_at(us(100), None), [0]);
     let mut all = [0; 2048];
     assert_eq!(disk.read_at(us(200), 0, &mut all).done, us(210));
@@ -127,7 +127,7 @@ fn operations_of_the_medium_go_wrong_and_what_they_did_stays() {
     let old = before.iter().filter(|&&byte| byte == 1).count() as u64;
     assert!(lost > 0 && old > 0 && old.is_multiple_of(512) && old < 64 << 10, "{lost} programs, {old} bytes");
     assert_eq!(disk.medium_fault(None, 0), Ok(0), "it is over");
-    // The replay of a journal writes the correct data.
+    // The replay of the journal writes the correct data.
     disk.close().expect("there is room");
     drop(disk);
     let again = served(PLAIN, &folder.image());

@@ -40,7 +40,7 @@ fn a_served_device_is_simulated_onwards_and_a_state_is_served() {
         now = disk.write_at(now, number * 7919 % 200 * 4096, &[number as u8; 4096]).done;
     }
     let report = disk.model().with(|kept| {
-        // Saving a state waits until the device is idle, and so does this.
+        // Saving a state waits until the device is idle, like this call.
         kept.saved_run(&checked(CACHED_DISK)).expect("a state");
         kept.device().report(kept.until())
     });
@@ -57,7 +57,7 @@ fn a_served_device_is_simulated_onwards_and_a_state_is_served() {
     let quiet = saved.restore_device(&checked, &NoFiles, &mut *device).expect("its own state");
     assert_eq!(device.report(quiet).counters, report.counters);
     assert!(quiet >= now);
-    // A server restores it into a new image.
+    // A server restores the state into a new image.
     let new = folder.0.join("new.image");
     let from = Offer { from: Some(state.clone()), ..offer(super::checked(CACHED_DISK), &new) };
     let disk = opened(from, EMULATED).unwrap_or_else(|error| panic!("{error}"));

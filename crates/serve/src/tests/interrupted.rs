@@ -1,4 +1,4 @@
-//! A power loss interrupts outstanding requests, and no client waits for lost ones.
+//! A power loss interrupts outstanding requests, and no client waits for lost requests.
 
 use super::{CACHED_DISK, EMULATED, Folder, PLAIN, checked_with, offer, opened, served, us};
 use crate::model::{HostRequest, Payload};
@@ -15,7 +15,7 @@ fn a_write_under_way_is_old_or_new_or_torn_by_the_seed() {
         let uncached = CACHED_DISK.replace("write_cache = \"256 KiB\"", "");
         let disk = opened(offer(checked_with(&uncached, seed), &folder.image()), EMULATED);
         let disk = disk.unwrap_or_else(|error| panic!("{error}"));
-        // 16 KiB pass under the head in 82 us; then the reply crosses the interface.
+        // 16 KiB pass under the head in 82 us. Then the reply crosses the interface.
         let whole = served(&uncached, &Folder::new().image()).write_at(us(1), 0, &[1; 16384]).done;
         disk.begin_write_at(us(1), 0, &[1; 16384]);
         let outage = disk.model().power_fail_at(whole - us(40));
@@ -38,7 +38,7 @@ fn writes_that_are_lost_are_not_waited_for() {
     }
     let outage = disk.model().power_fail_at(now);
     assert!(outage.bytes_lost > 40 * 4096 / 2 && outage.acknowledged_lost > 0, "{outage:?}");
-    // Destaging each of these would take a seek.
+    // The destage of each of these writes would take a seek.
     assert!(outage.ready_after < Time::from_ms(50), "{outage:?}");
 }
 
@@ -59,7 +59,7 @@ fn who_came_before_a_loss_of_power_is_served_and_answered_no_more() {
 
 #[test]
 fn what_was_answered_is_done_when_the_power_fails_though_answers_leave_early() {
-    // A reply leaves before its completion by the transport delay; its write then counts as done.
+    // A reply is sent before its completion by the transport delay. Its write then counts as complete.
     let folder = Folder::new();
     let slow = PLAIN.replace("10 us", "1000 s");
     let disk = served(&slow, &folder.image());

@@ -1,4 +1,4 @@
-//! Devices of every kind, killed and served again, compared with one that was never interrupted.
+//! Devices of every type that are killed and served again, compared with a device that was never interrupted.
 
 use super::{BARE_SSD, CACHED_DISK, ENVY, Folder, NoFiles, SHORT_ONYX, checked, served, tiers, us};
 use crate::serving::Disk;
@@ -9,13 +9,13 @@ use nacre_memory::{Kept, NotTaken};
 const CACHE: &str = "kind = \"server_cache\"\nlevel = [{ device = { preset = \"pcm_ssd\", capacity = \"1 MiB\" }, \
     policy = \"arc\" }]\nbacking = { preset = \"network_store\", capacity = \"2 MiB\" }";
 
-/// Runs the same requests on both, one after the other, with some pauses.
+/// Runs the same requests sequentially on both devices, with some pauses.
 fn drive(disk: &Disk, twin: &mut Kept, now: &mut Time, random: &mut Random) {
     let reach = disk.export.bytes.min(1 << 20) / 512 - 32;
     for number in 0..120_u64 {
         let (address, bytes) = (random.below(reach) * 512, 512 * (1 + random.below(31)) as u32);
         let data = vec![number as u8 + 1; bytes as usize];
-        // The last request is a write: reads after it would be forgotten.
+        // The last request is a write, because reads after it would be lost.
         let kind = if number == 119 { 9 } else { random.below(10) };
         let (said, expected) = match kind {
             0..3 => {
@@ -81,7 +81,7 @@ fn every_device_goes_on_as_it_was_after_a_kill() {
 
 #[test]
 fn an_image_is_opened_from_its_last_checkpoint_and_little_more() {
-    // Four times the maximum number of replayed reads, with some writes.
+    // This is four times the maximum number of replayed reads, with some writes.
     let folder = Folder::new();
     let disk = served(&super::PLAIN.replace("10 us", "1 ns"), &folder.image());
     let mut now = us(1);

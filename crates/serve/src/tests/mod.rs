@@ -1,4 +1,4 @@
-//! Served devices on real files, with a clock controlled by the test: returned data, and effects of power
+//! Served devices on real files with a clock that the test controls: returned data, and effects of power
 //! loss.
 
 mod early;
@@ -24,13 +24,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 const EMULATED: Timing = Timing::Emulated { dilation: 1.0, since: Since::Arrival };
 
-/// Every request takes 10 us, one after the other.
+/// A device whose requests take 10 us each and are served sequentially.
 const PLAIN: &str = "kind = \"measured\"\ncapacity = \"64 KiB\"\nread = \"10 us\"\nwrite = \"10 us\"";
 /// A disk that acknowledges writes in its cache.
 const CACHED_DISK: &str = "kind = \"hdd\"\ncapacity = \"1 MiB\"\nrotation = \"15000 /min\"\nheads = 1\n\
     track_to_track_seek = \"0.2 ms\"\naverage_seek = \"3.4 ms\"\nfull_stroke_seek = \"6.6 ms\"\n\
     outer_rate = \"200 MB/s\"\ninner_rate = \"120 MB/s\"\nwrite_cache = \"256 KiB\"";
-/// Stored energy for six programs on five chips.
+/// A device with stored energy for six programs on five chips.
 const SHORT_ONYX: &str = "kind = \"onyx\"\ncontrollers = 2\nranks = 2\nrow_ranks = 2\nchip = \"4 KiB\"\n\
     row = \"1 KiB\"\nbuffered_writes = 16\n\
     wear_leveling = { kind = \"start_gap\", interval = 2, domains = 2, randomize = true }\n\
@@ -57,7 +57,7 @@ impl Files for NoFiles {
     }
 }
 
-/// Temporary folder of one test, removed on drop.
+/// Temporary folder of a test, removed on drop.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -128,12 +128,12 @@ fn opened(offer: Offer, timing: Timing) -> Result<Disk, ServeError> {
     open(offer, timing, Transport::default()).map(|(disk, _)| disk)
 }
 
-/// The device of `stack` in the image at `path`.
+/// Serves the device of `stack` in the image at `path`.
 fn served(stack: &str, path: &Path) -> Disk {
     opened(offer(checked(stack), path), EMULATED).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The error of opening it.
+/// Returns the error of opening `offer`.
 fn refusal(offer: Offer, timing: Timing) -> String {
     match opened(offer, timing) {
         Ok(_) => panic!("it was opened"),
@@ -154,7 +154,7 @@ impl Disk {
         self.model().ask_at(came, asked, Payload::Write(bytes)).said
     }
 
-    /// As before, without waiting for completion.
+    /// Submits a write at `came` without waiting for its completion.
     fn begin_write_at(&self, came: Time, offset: u64, bytes: &[u8]) {
         let asked = HostRequest { op: Op::Write, offset, bytes: bytes.len() as u32, forced: false };
         self.model().begin_at(came, asked, Payload::Write(bytes));
@@ -174,17 +174,17 @@ impl Disk {
         self.model().ask_at(came, asked, Payload::None).said
     }
 
-    /// All data, read in small parts after all earlier requests.
+    /// Returns all data, read in small parts after all earlier requests.
     fn bytes(&self) -> Vec<u8> {
         self.bytes_at(self.model().with(|kept| kept.until()))
     }
 
-    /// All data, read in small parts from `now`.
+    /// Returns all data, read in small parts from `now`.
     fn bytes_at(&self, now: Time) -> Vec<u8> {
         self.first_bytes_at(now, self.export.bytes as usize)
     }
 
-    /// The first `count` bytes, read in small parts from `now`.
+    /// Returns the first `count` bytes, read in small parts from `now`.
     fn first_bytes_at(&self, mut now: Time, count: usize) -> Vec<u8> {
         let mut bytes = vec![0; count];
         for (number, part) in bytes.chunks_mut(1 << 16).enumerate() {

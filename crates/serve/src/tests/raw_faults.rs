@@ -1,7 +1,7 @@
-//! Raw bytes on a failing host disk: every file operation fails once, in every way.
+//! Raw bytes on a failing host disk. Every file operation fails once, with every type of failure.
 //!
-//! The client gets the disk's error. A failed write is present, absent, or partly present. A flush is
-//! acknowledged only if it succeeded. After reopening, all acknowledged data is there.
+//! The client receives the error of the disk. A failed write is present, absent, or partly present. A flush
+//! is acknowledged only if it succeeded. After reopening, all acknowledged data is present.
 
 use super::failing::answer_with;
 use super::{Folder, NoFiles, PLAIN, checked};
@@ -30,22 +30,22 @@ const NO_HOLE: u16 = 2;
 
 const EIO: u32 = 5;
 const ENOSPC: u32 = 28;
-/// Bytes of a simple reply without data.
+/// Size in bytes of a simple reply without data.
 const HEAD: usize = 16;
 const BYTES: usize = 64 << 10;
-/// A small journal, so that failures soon cause a checkpoint.
+/// Size of the journal, which is small so that failures soon cause a checkpoint.
 const JOURNAL_BYTES: u64 = 2048;
 
 /// Failure of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
-    /// EIO, without effect.
+    /// EIO without effect.
     Broken,
-    /// ENOSPC, without effect.
+    /// ENOSPC without effect.
     Full,
-    /// EIO, half done.
+    /// EIO after half of the operation.
     Short,
-    /// ENOSPC, half done.
+    /// ENOSPC after half of the operation.
     ShortAndFull,
 }
 
@@ -73,11 +73,13 @@ struct Faulty {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
-    /// Number of operations so far, and the number of the failing one.
+    /// Number of operations so far.
     operations: usize,
+    /// Number of the operation that fails.
     failing: usize,
-    /// Number of changes to the file, and how many of them are synced.
+    /// Number of changes to the file.
     changes: usize,
+    /// Number of these changes that are synced.
     synced: usize,
 }
 
@@ -86,7 +88,7 @@ impl Faulty {
         self.counts.lock().unwrap()
     }
 
-    /// Counts an operation; returns whether it fails.
+    /// Counts an operation. Returns whether it fails.
     fn fails(&self) -> bool {
         let mut counts = self.counts();
         counts.operations += 1;
@@ -179,7 +181,7 @@ fn open(path: &Path) -> File {
     OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).unwrap()
 }
 
-/// Serves the file at `path`; operation `failing`, counted after opening, fails.
+/// Serves the file at `path`. Operation number `failing`, counted after opening, fails.
 fn served(path: &Path, fault: Fault, failing: usize) -> (Arc<Faulty>, Disk) {
     let file = Arc::new(Faulty { file: open(path), fault, counts: Mutex::default() });
     file.counts().failing = usize::MAX;
@@ -218,7 +220,7 @@ fn served(path: &Path, fault: Fault, failing: usize) -> (Arc<Faulty>, Disk) {
 /// A request of the client.
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// Flags, offset, bytes, and the value written.
+    /// Write: flags, offset, number of bytes, and value.
     Write(u16, u64, u32, u8),
     Zero(u16, u64, u32),
     Trim(u64, u32),
@@ -231,7 +233,7 @@ enum Step {
 const STEPS: [Step; 24] = [
     Step::Write(0, 0, 5000, 1),
     Step::Flush,
-    // Served in three parts.
+    // This write is served in three parts.
     Step::Write(0, 1000, 60_000, 2),
     Step::Read(0, 64 << 10),
     Step::Zero(NO_HOLE, 2000, 9000),
@@ -256,7 +258,7 @@ const STEPS: [Step; 24] = [
     Step::Read(0, 64 << 10),
 ];
 
-/// The valid values of every byte.
+/// Valid values of every byte.
 struct Legal(Vec<Vec<u8>>);
 
 impl Legal {
@@ -278,7 +280,7 @@ impl Legal {
     }
 }
 
-/// Performs a step; returns the error number, zero for success.
+/// Performs a step. Returns the error number; zero for success.
 fn step(disk: &Disk, file: &Faulty, legal: &mut Legal, step: Step) -> u32 {
     let ask = |flags, command, offset, bytes, fill| {
         let answer = answer_with(disk, flags, command, offset, bytes, fill);
@@ -332,7 +334,7 @@ fn whatever_fails_once_is_told_and_takes_nothing_that_was_acknowledged() {
                 let had_failed = file.has_failed();
                 let error = step(&disk, &file, &mut legal, one);
                 if !had_failed && error != 0 && file.has_failed() {
-                    // A failed read or sync may report an error other than the disk's.
+                    // A failed read or sync may report an error other than that of the disk.
                     let is_plain = matches!(one, Step::Write(0, ..) | Step::Harm(_));
                     let said = if is_plain { fault.number() } else { error };
                     assert_eq!(error, said, "{fault:?} {failing}: {one:?}");
@@ -347,7 +349,7 @@ fn whatever_fails_once_is_told_and_takes_nothing_that_was_acknowledged() {
                 "an end is good only where everything is on the disk"
             );
             drop(disk);
-            // After reopening, all acknowledged data is there, except for injected media errors.
+            // After reopening, all acknowledged data is present, except for injected media errors.
             let (file, disk) = served(&folder.image(), fault, usize::MAX / 2);
             assert_eq!(disk.harm(0, BYTES as u64, Harm::Heal).map_err(|error| error.to_string()), Ok(()));
             let read = step(&disk, &file, &mut legal, Step::Read(0, BYTES as u32));

@@ -1,4 +1,4 @@
-//! Simulator, a program's memory, and server lose the same bytes of one device.
+//! The simulator, a program's memory, and the server lose the same bytes of a device.
 
 use super::{BARE_SSD, CACHED_DISK, ENVY, Folder, NoFiles, SHORT_ONYX, checked, served, tiers};
 use crate::serving::Disk;
@@ -17,7 +17,7 @@ enum Act {
     Write(u64, Vec<u8>),
     Read(u64, u32),
     Flush,
-    /// Kill the process of the driver.
+    /// Kill of the process.
     Kill,
     PowerFail,
 }
@@ -43,7 +43,7 @@ fn acts(random: &mut Random, capacity: u64) -> Vec<Act> {
     (0..160).map(&mut act).collect()
 }
 
-/// The device with data in memory, driven through the `Device` interface only, as in a run.
+/// The device with data in memory, used only through the `Device` interface, as in a run.
 struct Simulated {
     device: Box<dyn Device>,
     now: Time,
@@ -79,7 +79,7 @@ impl Simulated {
         self.device.submit(self.now, RequestId(self.ids), &request, data);
     }
 
-    /// Submits a request and waits for it; returns the data of a read.
+    /// Submits a request and waits for it. Returns the data of a read.
     fn submit(&mut self, op: Op, address: u64, bytes: usize, data: Payload) -> Vec<u8> {
         self.begin(op, address, bytes, data);
         let completions = self.run(Time::MAX);
@@ -89,7 +89,7 @@ impl Simulated {
         completed.data.bytes().unwrap_or_default().to_vec()
     }
 
-    /// Cuts power; returns the lost bytes of acknowledged writes.
+    /// Cuts power. Returns the number of lost bytes of acknowledged writes.
     fn power_fail(&mut self) -> u64 {
         let mut chance = Streams::new(self.seed).stream(&format!("power failure {}", self.failures));
         self.failures += 1;
@@ -100,7 +100,7 @@ impl Simulated {
         recovery.bytes_lost
     }
 
-    /// The first `reach` bytes, or all.
+    /// Returns the first `reach` bytes, or all.
     fn bytes(&mut self, reach: u64) -> Vec<u8> {
         let mut bytes = vec![0; reach.min(self.capacity()) as usize];
         for (number, part) in bytes.chunks_mut(1 << 16).enumerate() {
@@ -111,7 +111,8 @@ impl Simulated {
     }
 }
 
-/// The three drivers; each gets the next operation after it has completed the last.
+/// The simulator, the memory, and the server. Each receives the next operation after its last operation has
+/// completed.
 struct Drivers {
     checked: Checked,
     stack: String,
@@ -148,8 +149,8 @@ impl Drivers {
 
     fn act(&mut self, act: &Act) -> u64 {
         if let Act::Kill = act {
-            // A kill forgets reads after the last journal record, including their time; after a write there
-            // are none.
+            // A kill loses reads after the last journal record, including their time. After a write, there
+            // are no such reads.
             let settled = Act::Write(0, vec![7; 512]);
             self.act(&settled);
             self.open();
@@ -193,7 +194,7 @@ impl Drivers {
         lost
     }
 
-    /// Checks that all three hold the same first bytes at the same time.
+    /// Checks that all three have the same first bytes at the same time.
     fn check(&mut self, reach: u64) {
         let expected = self.simulated.bytes(reach);
         let memory = self.memory.as_mut().expect("open");
@@ -216,7 +217,7 @@ fn simulator_memory_and_server_lose_the_same_bytes_over_kills_and_losses_of_powe
     }
 }
 
-/// Runs the same operations within the first 256 KiB on all three; returns the lost bytes.
+/// Runs the same operations within the first `reach` bytes on all three. Returns the number of lost bytes.
 fn lost_by_all(stack: &str, reach: u64) -> u64 {
     let mut drivers = Drivers::new(stack);
     let capacity = drivers.simulated.capacity();
@@ -232,7 +233,7 @@ fn lost_by_all(stack: &str, reach: u64) -> u64 {
 }
 
 /// Settings that make a device small. Unlimited devices get a capacity. Flash drives get fewer and smaller
-/// blocks, SLC caches included, and eNVy fewer segments: their tables take gigabytes.
+/// blocks, including SLC caches, and eNVy gets fewer segments, because their tables would take gigabytes.
 fn smaller(entry: &Entry) -> &'static str {
     let Some(Value::Text(kind)) = entry.settings.get("kind").map(|kind| &kind.value) else { return "" };
     match kind.as_str() {
@@ -276,7 +277,7 @@ fn with_many_requests_under_way_simulator_and_server_lose_the_same_bytes() {
                     let bytes = vec![(round * depth + number + 1) as u8; 4096];
                     simulated.begin(Op::Write, address, bytes.len(), bytes.clone().into());
                     disk.begin_write_at(simulated.now, address, &bytes);
-                    // The next request arrives before this one completes.
+                    // The next request arrives before this request completes.
                     simulated.now += Time::from_us(random.below(20));
                 }
                 let at = simulated.now;

@@ -1,4 +1,4 @@
-//! Single manual requests: same device, data, and image; latency breakdown.
+//! Single manual requests use the same device, data, and image as clients, and have a latency breakdown.
 
 use super::{CACHED_DISK, EMULATED, Folder, PLAIN, checked, offer, opened};
 use crate::model::Timing;
@@ -34,7 +34,8 @@ fn what_a_step_spent_adds_up_and_what_it_wrote_is_kept() {
         let spent: f64 = answered.spent.iter().map(|spent| spent.ns).sum();
         assert!((spent - answered.latency_ns).abs() < 0.001, "{answered:?}");
         assert!(answered.is_done && answered.issued_ns >= issued, "{answered:?}");
-        // The write may be on the medium before the flush: wall time continues between two steps.
+        // The write may be on the medium before the flush, because wall-clock time continues between two
+        // steps.
         let takes_none = request.op == Op::Flush && answered.latency_ns == 0.0;
         assert!(takes_none || answered.latency_ns > 0.0 && reply.deadline > reply.sent, "{answered:?}");
         issued = answered.issued_ns;
@@ -42,7 +43,7 @@ fn what_a_step_spent_adds_up_and_what_it_wrote_is_kept() {
     let counted = disk.tally.counted();
     assert_eq!([counted[0].requests, counted[1].requests, counted[4].requests], [1, 1, 1]);
     drop(disk);
-    // The image of a killed server has it.
+    // The image of a killed server contains the step.
     let disk = opened(offer(checked(CACHED_DISK), &folder.image()), EMULATED).unwrap();
     let expected: Vec<u8> =
         (0..12 << 10).map(|at| if (4096..8192).contains(&at) { 0x5A } else { 0 }).collect();
