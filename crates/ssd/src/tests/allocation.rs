@@ -1,4 +1,4 @@
-//! Allocation by plane: by address, or to the die that is free first.
+//! Allocation by plane, according to the address or to the die that is free first.
 
 use super::*;
 use nacre_testkit::cleaning_laws as laws;
@@ -6,7 +6,7 @@ use nacre_testkit::cleaning_laws as laws;
 /// Two channels with two dies of two planes each, where the flash limits the bandwidth.
 const PLANES: &str = "planes = 2\nbus = \"4 GB/s\"\ncommand = \"0 s\"\nlink = \"40 GB/s\"";
 
-/// Steady write amplification under uniform writes to a die of two planes.
+/// Steady-state write amplification under uniform writes to a die of two planes.
 fn amplification(allocation: &str, over_provisioning: f64) -> f64 {
     let settings = format!(
         "channels = 1\nways = 1\nplanes = 2\npages = 512\nblocks = 1024\nallocation = \"{allocation}\"\n\
@@ -25,8 +25,8 @@ fn amplification(allocation: &str, over_provisioning: f64) -> f64 {
 
 #[test]
 fn each_plane_amplifies_writes_as_a_drive_of_its_spare_factor() {
-    // As in the drive of superblocks, 4.5 blocks of a plane hold no data and have 512 pages. With few pages
-    // per block, greedy garbage collection finds better victims than the closed form assumes.
+    // As in the drive with superblocks, 4.5 blocks of a plane hold no data. A block has 512 pages. With few
+    // pages per block, greedy garbage collection finds better victims than the closed form assumes.
     for over_provisioning in [12.0, 50.0] {
         let u = 1.0 / (1.0 + over_provisioning / 100.0) * 1024.0 / (1024.0 - 4.5);
         let law = 1.0 + laws::fifo(u);
@@ -37,7 +37,7 @@ fn each_plane_amplifies_writes_as_a_drive_of_its_spare_factor() {
     }
 }
 
-/// Bytes per second of `count` requests of one unit to `address`, with 64 outstanding.
+/// Bandwidth in bytes per second of `count` requests of one unit to `address`, with 64 outstanding.
 fn rate(device: &mut Driven, op: Op, address: impl Fn(u64) -> u64) -> f64 {
     const COUNT: u64 = 20_000;
     let places = device.unit_count();
@@ -59,8 +59,8 @@ fn reads_in_sequence_use_all_dies_of_a_drive_that_was_written_in_sequence() {
 
 #[test]
 fn a_stride_over_channels_has_the_bandwidth_of_one_channel_under_static_allocation() {
-    // Every other unit: with static allocation, all are on one of two channels, whose two dies program a page
-    // in 500 us.
+    // Every other unit is accessed. With static allocation, all of these units are on one of two channels,
+    // whose two dies program a page in 500 us.
     for (allocation, dies) in [("static", 2.0), ("dynamic", 4.0), ("superblock", 4.0)] {
         let settings = format!("{PLANES}\nmulti_plane = false\nallocation = \"{allocation}\"");
         let mut device = driven(&settings);
@@ -82,8 +82,8 @@ fn a_drive_by_plane_in_steady_cleaning_takes_its_dies_as_long_as_their_operation
     }
 }
 
-/// Time at which the last of four pages is programmed: two of each plane of a die, written together,
-/// alternating between the planes.
+/// Time at which the last of four pages is programmed. Two pages are in each plane of a die. They are written
+/// together, alternating between the planes.
 fn four_pages(settings: &str) -> Time {
     let die = "channels = 1\nways = 1\nplanes = 2\nallocation = { kind = \"static\", order = \"pcw\" }";
     let mut device = driven(&format!("{die}\n{settings}"));
@@ -99,20 +99,20 @@ fn four_pages(settings: &str) -> Time {
 
 #[test]
 fn pages_of_two_planes_that_wait_with_the_same_number_are_programmed_together() {
-    // The first page crosses the link and starts alone; the second, of the other plane, arrives too late to
-    // join it. The third and the fourth wait.
+    // The first page crosses the link and starts alone. The second page, in the other plane, arrives too late
+    // to join it. The third and the fourth page wait.
     let (link, crossing, program) = (Time::from_ns(1024), Time::from_ns(10_540), Time::from_us(500));
     assert_eq!(four_pages(""), link + crossing + program * 3);
     assert_eq!(four_pages("multi_plane = false"), link + crossing + program * 4);
-    // Without cached commands, the data of both crosses before they are programmed.
+    // Without cached commands, the data of both pages is transferred before they are programmed.
     assert_eq!(four_pages("registers = 1"), link + crossing * 4 + program * 3);
     assert_eq!(four_pages("registers = 1\nmulti_plane = false"), link + crossing * 4 + program * 4);
 }
 
 #[test]
 fn a_page_does_not_join_one_that_begins_before_its_data_is_there() {
-    // Four planes: of the second four pages, which arrive together, the first starts alone, and the others
-    // are programmed together.
+    // The die has four planes. The second group of four pages arrives together. Its first page starts alone,
+    // and the others are programmed together.
     let die = "channels = 1\nways = 1\nplanes = 4\nallocation = { kind = \"static\", order = \"pcw\" }";
     let mut device = driven(die);
     (0..4).for_each(|number| _ = device.submit(Time::from_ms(number), &unit(Op::Write, number)));
@@ -139,7 +139,7 @@ fn writes_in_sequence_to_planes_in_turn_use_all_of_them() {
 
 #[test]
 fn pages_that_cross_one_after_the_other_hold_their_die_that_long_and_no_longer() {
-    // Two pages cross in 10.54 us each; then both are programmed.
+    // Two pages are transferred in 10.54 us each. Then both are programmed.
     for buffer in ["64 KiB", "512 KiB"] {
         let die = "channels = 1\nways = 1\nplanes = 2\nallocation = { kind = \"static\", order = \"pcw\" }";
         let mut device =
@@ -154,7 +154,7 @@ fn pages_that_cross_one_after_the_other_hold_their_die_that_long_and_no_longer()
 
 #[test]
 fn dies_that_are_free_first_fill_their_planes_in_turn() {
-    // Both planes of a die then have the same page number, and are programmed together.
+    // Both planes of a die then have the same page number and are programmed together.
     let mut device = driven(&format!("{PLANES}\nallocation = \"dynamic\"\nbuffer_places = \"pool\""));
     let found = rate(&mut device, Op::Write, |number| number);
     assert_close("writes", found, 4.0 * 2.0 * 4096.0 / 500e-6, 0.03);
@@ -163,8 +163,8 @@ fn dies_that_are_free_first_fill_their_planes_in_turn() {
 #[test]
 fn a_copy_inside_a_plane_takes_its_read_and_program_and_no_channel() {
     for copyback in [false, true] {
-        // A page crosses the channel in 409.6 us, and its command in 10 us; the eight dies need less time
-        // than that.
+        // The transfer of a page takes 409.6 us, and that of its command takes 10 us. The eight dies need
+        // less time than that.
         let settings = format!(
             "channels = 1\nways = 8\nbus = \"10 MB/s\"\ncommand = \"10 us\"\nlink = \"40 GB/s\"\npages = 128\nblocks = 128\n\
              buffer = \"512 KiB\"\nbuffer_places = \"pool\"\nallocation = {{ kind = \"static\", copyback = {copyback} }}"
@@ -186,7 +186,8 @@ fn a_copy_inside_a_plane_takes_its_read_and_program_and_no_channel() {
         assert_close("the channel for a write", busy("channels"), of_channel, 0.005);
         let of_dies = (1.0 + copies) * 500e-6 + copies * 50e-6 + (1.0 + copies) / 128.0 * 3e-3;
         assert_close("the dies for a write", busy("dies"), of_dies, 0.02);
-        // The channel is the bottleneck. If copies do not cross it, it is idle at times while dies erase.
+        // The channel is the bottleneck. If copies do not cross it, the channel is sometimes idle while dies
+        // erase.
         let within = if copyback { 0.08 } else { 0.02 };
         assert_close("writes a second", seen.per_second(), 1.0 / of_channel, within);
     }
@@ -217,12 +218,12 @@ fn settings_that_exclude_allocation_by_plane_are_rejected() {
 
 #[test]
 fn a_page_goes_to_the_die_that_is_free_first() {
-    // The first four pages go to the four dies, and the fifth to the die whose program is fast.
+    // The first four pages are assigned to the four dies, and the fifth to the die whose program is fast.
     let mut device = driven(
         "allocation = \"dynamic\"\nprogram = [\"500 us\", \"100 us\"]\nbus = \"4 GB/s\"\ncommand = \"0 s\"",
     );
     (0..4).for_each(|number| _ = device.submit(Time::from_us(number), &unit(Op::Write, number)));
-    // All dies program their slow page until 500 us. The second round ends 100 us later, in the same order.
+    // All dies program their slow page until 500 us. The second round ends 100 us later in the same order.
     device.write_all(Time::from_us(10), 4..8);
     let busy = device.rest();
     assert!(busy > Time::from_us(600) && busy < Time::from_us(620), "{busy}");

@@ -34,7 +34,8 @@ impl FlashOps for Planes {
 
 #[test]
 fn pages_that_follow_each_other_go_to_channels_ways_and_planes_in_the_order_of_its_letters() {
-    // Two channels, three ways, and two planes: the plane of a page number in each order.
+    // The expected values are the planes of page numbers in each order, for two channels, three ways, and two
+    // planes.
     for (order, sizes) in [
         ("cwp", [("channel", 2), ("way", 3), ("plane", 2)]),
         ("cpw", [("channel", 2), ("plane", 2), ("way", 3)]),

@@ -3,25 +3,26 @@
 use super::*;
 use nacre_testkit::cleaning_laws as laws;
 
-/// Superblocks, without those that hold no data: the reserve minus the one that garbage collection has just
-/// gained on average, and half of each of the two open superblocks.
+/// Number of superblocks that hold data. The others are the reserve, minus the superblock that garbage
+/// collection has just reclaimed on average, and half of each of the two open superblocks.
 const SUPERBLOCKS: f64 = 1024.0;
 const IDLE: f64 = 4.5;
 
-/// Utilization of the superblocks that hold data, in a drive whose host data is this share of the flash.
+/// Utilization of the superblocks that hold data, in a drive whose host data is the fraction `live` of the
+/// flash.
 fn utilization(live: f64) -> f64 {
     live * SUPERBLOCKS / (SUPERBLOCKS - IDLE)
 }
 
-/// Steady write amplification under uniform writes to all but the `trimmed` share.
+/// Steady-state write amplification under uniform writes to all units except the fraction `trimmed`.
 fn amplification(cleaning: &str, over_provisioning: f64, trimmed: f64) -> f64 {
     amplification_with("", cleaning, over_provisioning, trimmed)
 }
 
-/// As before, with additional `settings`.
+/// Like [`amplification`], with additional `settings`.
 fn amplification_with(settings: &str, cleaning: &str, over_provisioning: f64, trimmed: f64) -> f64 {
-    // In small superblocks, greedy garbage collection finds better victims than the closed form, which is for
-    // large ones.
+    // In small superblocks, greedy garbage collection finds better victims than the closed form, which
+    // assumes large superblocks.
     let pages = if cleaning == "greedy" { 128 } else { 32 };
     let settings = format!(
         "pages = {pages}\nblocks = {SUPERBLOCKS}\ngarbage_collection.policy = \"{cleaning}\"\nover_provisioning = \"{over_provisioning} %\"\n{settings}"
@@ -82,12 +83,12 @@ fn parity_is_programmed_too_and_leaves_less_spare_space() {
     }
 }
 
-/// Write amplification when 90 % of the writes go to 10 % of the data.
+/// Write amplification if 90 % of the writes go to 10 % of the data.
 fn of_hot_and_cold(settings: &str) -> f64 {
     with_hot_share(settings, 0.9)
 }
 
-/// Write amplification when the share `hot` of the writes goes to 10 % of the data.
+/// Write amplification if the fraction `hot` of the writes goes to 10 % of the data.
 fn with_hot_share(settings: &str, hot: f64) -> f64 {
     let mut device = driven(&format!("pages = 32\nblocks = 256\nover_provisioning = \"28 %\"\n{settings}"));
     let count = device.unit_count();

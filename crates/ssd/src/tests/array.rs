@@ -1,4 +1,4 @@
-//! The array against a list of units: every unit reads as its last write.
+//! The array against a list of units. Every unit must read as its last write.
 
 use super::*;
 use crate::ftl::array::{Array, Rules};
@@ -15,7 +15,7 @@ use nacre_controller::cleaning;
 use nacre_kernel::state;
 use nacre_media::store::{Memory, Store};
 
-/// A small array in `store`, with the garbage collection policy called `cleaning`.
+/// Creates a small array in `store` with the garbage collection policy `cleaning`.
 fn over<S: Store>(settings: &str, cleaning: &str, store: S) -> Array<S> {
     let mut workbench = workbench(3);
     let config = config(&format!("{settings}\ngarbage_collection.policy = \"{cleaning}\""));
@@ -57,12 +57,12 @@ pub(crate) fn small(settings: &str, cleaning: &str) -> Array<nacre_media::store:
     over(settings, cleaning, nacre_media::store::Nothing)
 }
 
-/// An array of two dies with blocks of 32 pages and eight bytes of data per page.
+/// Creates an array of two dies with blocks of 32 pages and eight bytes of data per page.
 fn with_bytes(settings: &str, cleaning: &str) -> Array<Memory> {
     over(&format!("{settings}\nchannels = 1\npages = 32"), cleaning, Memory::new(8))
 }
 
-/// The bytes of `unit`, or `None` if it is unmapped.
+/// Reads the bytes of `unit`; `None` if the unit is unmapped.
 fn read(array: &Array<Memory>, unit: usize) -> Option<u64> {
     let page = array.entry(unit as u32).checked_sub(1)?;
     let mut bytes = [0; 8];
@@ -70,7 +70,7 @@ fn read(array: &Array<Memory>, unit: usize) -> Option<u64> {
     Some(u64::from_le_bytes(bytes))
 }
 
-/// Random writes and trims; `naive` has the expected data of every unit.
+/// Performs random writes and trims. `naive` has the expected data of every unit.
 fn work(array: &mut Array<Memory>, naive: &mut [Option<u64>], steps: u64, random: &mut Random) {
     for step in 1..=steps {
         // Half of the writes go to 10 % of the units.
@@ -90,7 +90,7 @@ fn work(array: &mut Array<Memory>, naive: &mut [Option<u64>], steps: u64, random
     }
 }
 
-/// Lookups of the device before a write, with a mapping table in flash.
+/// Performs the lookups of the device before a write, with a mapping table in flash.
 fn look_up(array: &mut Array<Memory>, unit: u32) {
     if let Some(Lookup::Miss { programmed: Some(leaving), .. }) =
         array.mapping.as_mut().map(|mapping| mapping.look_up(unit, true))
@@ -256,7 +256,8 @@ fn division_by_a_fixed_number_is_exact() {
 
 #[test]
 fn short_sequences_of_every_operation_keep_the_newest_version() {
-    // All sequences of eight steps out of write a, write b, trim a, and flush, from an almost full array.
+    // The test covers all sequences of eight steps out of write a, write b, trim a, and flush, starting from
+    // an almost full array.
     let filled = || {
         let mut array = with_bytes("blocks = 8\nover_provisioning = \"110 %\"", "greedy");
         let count = array.geometry.logical_units;

@@ -1,8 +1,9 @@
-//! Peak bandwidths as products of the components.
+//! Peak bandwidths computed from the component rates.
 
 use super::*;
 
-/// Bytes per second of `count` requests of `size` units, with `depth` outstanding, at cyclic addresses.
+/// Bandwidth in bytes per second of `count` requests of `size` units at cyclic addresses, with `depth`
+/// outstanding.
 fn rate(device: &mut Driven, op: Op, depth: u32, size: u32, count: u64) -> f64 {
     let places = device.unit_count() / u64::from(size);
     let seen = device.closed_loop(depth, count, |number| units(op, number % places * u64::from(size), size));
@@ -14,7 +15,7 @@ fn rate(device: &mut Driven, op: Op, depth: u32, size: u32, count: u64) -> f64 {
 
 #[test]
 fn reads_are_limited_by_dies() {
-    // Four dies; a page is programmed or read in 50 us.
+    // Each of four dies programs or reads a page in 50 us.
     let mut device = driven("bus = \"4 GB/s\"\ncommand = \"0 s\"");
     let found = rate(&mut device, Op::Read, 64, 1, 20_000);
     assert_close("dies", found, 4.0 * 4096.0 / 50e-6, 0.01);
@@ -24,13 +25,14 @@ fn reads_are_limited_by_dies() {
 fn reads_without_cached_commands_hold_their_die_until_the_page_is_across() {
     let mut device = driven("bus = \"400 MB/s\"\ncommand = \"0 s\"\nregisters = 1");
     let found = rate(&mut device, Op::Read, 64, 1, 20_000);
-    // Two dies per channel: 60.24 us for a page of each, with the channel busy for 20.48 us.
+    // Each channel has two dies. A page of each takes 60.24 us, and the channel is busy for 20.48 us.
     assert_close("dies and channels", found, 4.0 * 4096.0 / 60.24e-6, 0.01);
 }
 
 #[test]
 fn reads_are_limited_by_channels() {
-    // Two channels: 4096 B in 40.96 us, and 2 us for commands; four dies would allow more.
+    // Each of two channels takes 40.96 us per 4096 B and 2 us per command. Four dies would allow a higher
+    // rate.
     let mut device = driven("ways = 4\nbus = \"100 MB/s\"\ncommand = \"2 us\"");
     let found = rate(&mut device, Op::Read, 64, 1, 20_000);
     assert_close("channels", found, 2.0 * 4096.0 / 42.96e-6, 0.01);
@@ -61,7 +63,7 @@ fn reads_are_limited_by_processors_of_host_or_drive() {
 
 #[test]
 fn the_depth_of_the_queue_is_kept() {
-    // One request at a time: 50 us, 10.54 us on the channel, and 1.024 us on the link.
+    // One request at a time takes 50 us, 10.54 us on the channel, and 1.024 us on the link.
     let mut device = driven("queue = { kind = \"shared\", depth = 1 }");
     let found = rate(&mut device, Op::Read, 64, 1, 2_000) / 4096.0;
     assert_close("one at a time", found, 1.0 / 61.564e-6, 0.01);
@@ -98,7 +100,7 @@ fn writes_are_limited_by_channels() {
 
 #[test]
 fn without_cached_commands_a_program_begins_when_its_data_is_in() {
-    // One die per channel: transfers and programs alternate.
+    // With one die per channel, transfers and programs alternate.
     let mut device = driven("ways = 1\npages = 128\nbus = \"40 MB/s\"\ncommand = \"0 s\"\nregisters = 1");
     let found = rate(&mut device, Op::Write, 64, 4, 5_000);
     assert_close("taking turns", found, 2.0 * 4096.0 / (500e-6 + 102.4e-6), 0.02);
@@ -134,7 +136,7 @@ fn a_read_takes_driver_processor_page_channel_and_link_and_says_so() {
 
 #[test]
 fn a_write_is_done_in_the_buffer_until_that_is_full() {
-    // 64 operations of one unit: 63 in progress and one open.
+    // 64 operations of one unit are outstanding: 63 in progress and one open.
     let mut device = driven("program = [\"1 s\"]");
     device.write_all(Time::ZERO, 0..65);
     device.rest();

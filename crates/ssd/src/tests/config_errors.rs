@@ -1,4 +1,4 @@
-//! Configuration errors are reported together, each with its remedy.
+//! Configuration errors are reported together, each with a remedy.
 
 use super::*;
 
@@ -26,7 +26,7 @@ fn invalid_drives_are_rejected_with_the_valid_range() {
         ("buffer = \"4 GiB\"", "it is larger than the flash"),
         ("pages = 8", "a superblock has 32 units, and 64 are the fewest"),
         ("blocks = 1000000\npages = 8192", "use a larger unit, or less flash"),
-        // 2^53 units, and 2^66 bytes, which exceed a 64-bit integer.
+        // There are 2^53 units and 2^66 bytes, which exceed a 64-bit integer.
         (
             "channels = 1024\nways = 1024\nblocks = 1048576\npages = 65536",
             "units, and 4294967295 are the most",
@@ -42,7 +42,7 @@ fn invalid_drives_are_rejected_with_the_valid_range() {
             "also set program_energy, transfer_energy, or no energy and no idle_power",
         ),
         ("idle_power = \"1 W\"", "energy also needs read_energy, program_energy, erase_energy"),
-        // A third of 64 pages of 4 KiB, rounded down, of 512 blocks of four dies.
+        // This is a third of 64 pages of 4 KiB, rounded down, in 512 blocks of four dies.
         (
             "slc_cache = { size = \"1 TiB\", read = \"20 us\", program = \"200 us\" }",
             "all cells in SLC mode hold 168 MiB, given 1 TiB; give at most 168 MiB",

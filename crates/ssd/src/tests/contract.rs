@@ -3,7 +3,7 @@
 use super::*;
 use nacre_testkit::{conformance, durability};
 
-/// Drives of every kind, small enough for constant garbage collection.
+/// Drives of every type that are small enough for constant garbage collection.
 const DRIVES: &[&str] = &[
     "blocks = 32",
     "blocks = 32\nplanes = 2\nscheduling = { kind = \"suspension\", suspend = \"10 us\", resume = \"5 us\", suspensions = 2 }",

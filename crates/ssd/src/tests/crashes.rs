@@ -1,4 +1,4 @@
-//! Data after power losses of drives that are small enough for constant garbage collection.
+//! Data after power losses, in drives that are small enough for constant garbage collection.
 
 use super::driven::Driven;
 use super::*;
@@ -6,7 +6,7 @@ use nacre_kernel::event::Payload;
 use nacre_kernel::{Status, ZoneCommand};
 use nacre_testkit::durability;
 
-/// Settings of a drive; `settings` are added or replace others.
+/// Returns the settings of a drive with `settings` added or replaced.
 fn with(drive: &str, settings: &str) -> String {
     let kept = drive.lines().filter(|line| {
         let name = line.split('=').next();
@@ -27,9 +27,9 @@ fn keeps_its_bytes(drive: &str, settings: &str) {
     }
 }
 
-/// A drive of two dies with superblocks of 64 units.
+/// Returns a drive of two dies with superblocks of 64 units.
 fn tiny(blocks: u32, spare_blocks: u32) -> String {
-    // Little more space than the data and the reserve of four superblocks.
+    // The space is slightly larger than the data and the reserve of four superblocks.
     let spare = blocks * 100 / (blocks - spare_blocks - 4) - 100 + 5;
     format!(
         "kind = \"ssd\"\nblocks = {blocks}\nspare_blocks = {spare_blocks}\nchannels = 2\nways = 1\npages = 32\npage = \"512 B\"\nunit = \"512 B\"\n\
@@ -80,8 +80,8 @@ fn a_flash_drive_with_a_mapping_in_flash_keeps_its_bytes() {
     flash(12, 0, &format!("{mapping}\nbuffer_kept = \"25 %\""));
 }
 
-/// Expected state of a zone: the tags of its units, and the request in progress: a number of further units,
-/// or a reset.
+/// Expected state of a zone: the tags of its units and the request in progress, which is a number of further
+/// units or a reset.
 #[derive(Clone, Default)]
 struct Known {
     tags: Vec<u8>,
@@ -97,7 +97,7 @@ impl Known {
         }
     }
 
-    /// Applies completed requests unless they were rejected.
+    /// Applies completed requests that were not rejected.
     fn take_completed(&mut self, device: &Driven) {
         let Some((number, wanted)) = self.asked.take() else { return };
         let answer = device.seen(number);
@@ -111,8 +111,8 @@ impl Known {
 
 const UNIT: u64 = 512;
 
-/// Writes and resets zones, with power losses at or between events. Completed requests must persist,
-/// and incomplete ones may persist up to any unit.
+/// Writes and resets zones, with power losses at or between events. Completed requests must persist.
+/// Incomplete requests may persist up to any unit.
 fn zones_keep_their_bytes(settings: &str, seed: u64, pause: Time) {
     let device = workbench(1).with_bytes().build(&with(&tiny(11, 0), settings));
     let mut device = Driven::of(device.unwrap_or_else(|problems| panic!("{problems}")));
@@ -150,7 +150,7 @@ fn zones_keep_their_bytes(settings: &str, seed: u64, pause: Time) {
             };
             of.asked = Some((id, wanted));
             if random.chance(0.1) {
-                // Neither changes data; either may be refused.
+                // Neither command changes data, and either may be rejected.
                 let asked = if random.chance(0.5) { ZoneCommand::Open } else { ZoneCommand::Close };
                 let request = Request { address: zone, bytes: 0, ..unit(Op::Trim, 0) };
                 device.submit_command(device.now, asked, &request, Payload::NONE);

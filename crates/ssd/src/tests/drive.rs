@@ -80,7 +80,7 @@ fn energy_is_that_of_pages_blocks_and_transfers() {
 
 #[test]
 fn every_page_that_is_copied_takes_its_energy() {
-    // Two planes are read together; garbage collection copies both pages of an operation, or one.
+    // Two planes are read together. Garbage collection copies one or both pages of an operation.
     let mut device = driven(
         "planes = 2\nblocks = 64\nread_energy = \"10 uJ\"\nprogram_energy = \"100 uJ\"\nerase_energy = \"0 J\"\ntransfer_energy = \"0 J\"",
     );
@@ -91,7 +91,7 @@ fn every_page_that_is_copied_takes_its_energy() {
     let report = device.report();
     let copied = counter(&report, "units_cleaned") as f64;
     assert!(copied > 1.2 * counter(&report, "copy_reads") as f64, "some reads copy both pages");
-    // The last copies in progress have been counted as programmed, but not read yet.
+    // The last copies in progress have been counted as programmed but not read yet.
     let expected = copied * (10e-6 + 100e-6);
     assert_close("copies", report.energy(Activity::Clean).0, expected, 0.001);
 }

@@ -1,4 +1,4 @@
-//! A drive and its host, which submits requests in time order and keeps their results.
+//! A drive and its host, which submits requests in time order and stores their results.
 
 use super::*;
 use nacre_kernel::event::{Completions, Payload, RequestId};
@@ -61,36 +61,36 @@ impl Seen {
         self.latency.mean_ps().expect("something was driven") / 1e12
     }
 
-    /// Requests per second.
+    /// Number of requests per second.
     pub(crate) fn per_second(&self) -> f64 {
         self.count() as f64 / (self.end - self.start).as_secs_f64()
     }
 }
 
-/// A drive with `settings`.
+/// Creates a drive with `settings`.
 pub(crate) fn driven(settings: &str) -> Driven {
     Driven::of(drive(settings))
 }
 
-/// As before, with data.
+/// Creates a drive with `settings` that stores data.
 pub(crate) fn driven_with_bytes(settings: &str) -> Driven {
     let device = workbench(1).with_bytes().build(&text(settings));
     Driven::of(device.unwrap_or_else(|problems| panic!("{problems}")))
 }
 
 impl Driven {
-    /// The new drive `device`.
+    /// Creates a host for the new drive `device`.
     pub(crate) fn of(device: Box<dyn Device>) -> Driven {
         let completions = Completions::new();
         Driven { device, now: Time::ZERO, completions, answers: Vec::new(), outstanding: 0 }
     }
 
-    /// Submits `request` at `at`, or later if another one was submitted later; returns its number.
+    /// Submits `request` at `at`, or later if another request was submitted later. Returns its number.
     pub(crate) fn submit(&mut self, at: Time, request: &Request) -> usize {
         self.submit_data(at, request, Payload::NONE)
     }
 
-    /// As before, with data.
+    /// Like [`Driven::submit`], with data.
     pub(crate) fn submit_data(&mut self, at: Time, request: &Request, data: Payload) -> usize {
         let number = self.arrive(at);
         self.device.submit(at, RequestId(number as u32), request, data);
@@ -111,7 +111,7 @@ impl Driven {
         number
     }
 
-    /// A request arrives at `at`; returns its number.
+    /// Records a request that arrives at `at`. Returns its number.
     fn arrive(&mut self, at: Time) -> usize {
         self.run_to(at);
         let (done, status, spans, zone) = (Time::MAX, Status::Done, Vec::new(), ZoneAnswer::default());
@@ -120,13 +120,13 @@ impl Driven {
         self.answers.len() - 1
     }
 
-    /// Submits `request` at `at`, and runs until it completes.
+    /// Submits `request` at `at`, and runs the drive until it completes.
     pub(crate) fn ask(&mut self, at: Time, request: &Request) -> Answer {
         let number = self.submit(at, request);
         self.answer(number)
     }
 
-    /// Submits writes of these units, all at `at`.
+    /// Submits writes of these units at `at`.
     pub(crate) fn write_all(&mut self, at: Time, numbers: impl IntoIterator<Item = u64>) {
         for number in numbers {
             self.submit(at, &unit(Op::Write, number));
@@ -144,7 +144,7 @@ impl Driven {
         self.answer(number)
     }
 
-    /// Reads a unit whose bytes are all equal; returns that byte.
+    /// Reads a unit whose bytes are all equal, and returns that byte.
     pub(crate) fn read_byte(&mut self, at: Time, number: u64) -> u8 {
         let answer = self.ask(at, &unit(Op::Read, number));
         let bytes = answer.data.bytes().expect("a read returns bytes");
@@ -165,7 +165,7 @@ impl Driven {
         &self.answers[number]
     }
 
-    /// Runs until the next completions before `until`; returns their number.
+    /// Runs the drive until the next completions before `until`. Returns the number of completions.
     pub(crate) fn run_once(&mut self, until: Time) -> usize {
         self.completions.clear();
         self.device.run(until, &mut self.completions);
@@ -191,7 +191,7 @@ impl Driven {
         self.now = until;
     }
 
-    /// Runs until no events are left; returns the time of the last one.
+    /// Runs the drive until no events are left. Returns the time of the last event.
     pub(crate) fn rest(&mut self) -> Time {
         loop {
             let next = self.device.next_event();

@@ -1,8 +1,8 @@
-//! Erases in turn, and the waiting times of writes.
+//! Erases in rotation, and the waiting times of writes.
 
 use super::*;
 
-/// Four dies that program 4 KiB in 500 us and erase in 20 ms; cyclic writes, so that no unit is copied.
+/// Four dies that program 4 KiB in 500 us and erase in 20 ms. Writes are cyclic, so no unit is copied.
 fn saturated(settings: &str) -> (f64, f64) {
     let mut device = driven(&format!(
         "channels = 4\nways = 1\npages = 256\nblocks = 64\nerase = \"20 ms\"\nbus = \"4 GB/s\"\ncommand = \"0 s\"\n\
@@ -18,13 +18,13 @@ fn saturated(settings: &str) -> (f64, f64) {
     (seen.latency.max().expect("it wrote").as_secs_f64(), seen.per_second())
 }
 
-/// If all dies erase at once, or buffer slots form a ring, one write waits for a whole erase. With a pool, a
-/// write waits as if one die were missing: for three programs of 500 us, since three of the eight requests
-/// proceed with each, plus the rest of the program in progress. The pool must hold the operations that the
-/// erasing die does not program meanwhile: 3 x 20 ms / 500 us = 120 of 255 slots.
+/// If all dies erase simultaneously, or buffer slots form a ring, a write waits for a whole erase. With a
+/// pool, a write waits as if one die were missing: for three programs of 500 us, because three of the eight
+/// requests proceed with each, plus the rest of the program in progress. The pool must hold the operations
+/// that the erasing die does not program in the meantime: 3 x 20 ms / 500 us = 120 of 255 slots.
 #[test]
 fn no_write_waits_for_an_erase_if_dies_erase_in_turn_and_slots_are_a_pool() {
-    // One erase per 256 programs of a die.
+    // A die erases once per 256 programs.
     let rate = 4.0 / (500e-6 + 20e-3 / 256.0);
     for (settings, longest) in [
         ("", None),
@@ -46,7 +46,7 @@ fn no_write_waits_for_an_erase_if_dies_erase_in_turn_and_slots_are_a_pool() {
 fn dies_that_wait_for_their_turn_to_erase_are_busy_no_longer_than_the_drive() {
     for settings in ["erases_at_once = 1", "erases_at_once = 2\nallocation = \"static\"\nbuffer = \"4 MiB\""]
     {
-        // The run ends while a varying number of erases wait.
+        // A varying number of erases wait at the end of the run.
         for writes in (1_000..4_000).step_by(150) {
             let mut device = driven(&format!(
                 "channels = 4\nways = 1\nblocks = 64\nerase = \"20 ms\"\nbus = \"4 GB/s\"\ncommand = \"0 s\"\n\

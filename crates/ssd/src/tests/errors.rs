@@ -1,4 +1,4 @@
-//! Bit errors: shares of reads with read retries, their latencies, the aging law, and lost data.
+//! Bit errors: fraction of reads with read retries, latencies, aging, and lost data.
 
 use super::driven::driven_with_bytes;
 use super::*;
@@ -7,25 +7,26 @@ use nacre_kernel::Status;
 
 /// A day in microseconds.
 const DAY: u64 = 86_400_000_000;
-/// Bits of a codeword of the default LDPC code: 2 KiB of data, and parity of 1/8 of it.
+/// Number of bits of a codeword of the default LDPC code: 2 KiB of data, and parity of 1/8 of that.
 const CODEWORD: u64 = 8 * (2048 + 256);
 
-/// A constant bit error rate, unless `law` sets another one.
+/// Settings with a constant bit error rate, unless `law` sets another one.
 fn errors(rate: f64, law: &str) -> String {
     format!("errors = {{ ecc = {{ kind = \"ldpc\" }}, bit_error_rate = {rate}, cycles = 1000, {law} }}")
 }
 
-/// Allocations: the laws depend on pages, blocks, and reads alone.
+/// Allocations. The results depend only on pages, blocks, and reads.
 const ALLOCATIONS: [&str; 3] = ["", "allocation = \"static\"\n", "allocation = \"dynamic\"\n"];
 
-/// A drive whose first `count` units were written without simulated time.
+/// Creates a drive whose first `count` units were written without simulated time.
 fn filled(settings: &str, count: u64) -> Driven {
     let mut device = driven(settings);
     device.precondition(count, |number| number);
     device
 }
 
-/// Reads units one by one, a millisecond apart, from `at`; returns their mean latency in seconds.
+/// Reads units one at a time from `at`, with a distance of a millisecond. Returns the mean latency in
+/// seconds.
 fn mean_latency(device: &mut Driven, at: u64, units: std::ops::Range<u64>) -> f64 {
     let count = units.end - units.start;
     let mut sum = 0.0;
@@ -50,7 +51,7 @@ fn reads_are_sensed_again_as_often_as_the_tail_of_the_binomial_says() {
         let settings = format!("{allocation}{}", errors(rate, "error_exponent = 0"));
         let mut device = filled(&settings, READS);
         let mean = mean_latency(&mut device, 10_000, 0..READS);
-        // The limits rise from 0.4 to 1.1 % in six steps.
+        // The limits increase from 0.4 to 1.1 % in six steps.
         let limit = |senses: u32| (CODEWORD as f64 * (0.004 + 0.007 * f64::from(senses) / 6.0)) as u64;
         let beyond: Vec<f64> = (0..6).map(|senses| binomial_tail(CODEWORD, rate, limit(senses))).collect();
         let of_two = |p: f64| 1.0 - (1.0 - p) * (1.0 - p);
@@ -68,7 +69,7 @@ fn reads_are_sensed_again_as_often_as_the_tail_of_the_binomial_says() {
         );
         let retries = counter(&found, "read_retries");
         assert_close("senses", retries as f64 / READS as f64, senses, 0.02);
-        // Every retry is a read of the flash, and consumes its energy.
+        // Every retry is a read of the flash and consumes its energy.
         assert_eq!(counter(&found, "flash_reads"), READS + retries);
         assert_eq!(counter(&found, "uncorrectable_units"), 0);
         device.check_invariants();
@@ -92,8 +93,8 @@ fn wrong_bits_grow_with_erases_and_days() {
 
 #[test]
 fn wrong_bits_of_a_published_law_add_up() {
-    // kim-2019, TLC with 72 layers at 1,000 cycles: 1.48e-3, 3.90e-10 cycles^2.05, 6.28e-5 cycles^0.14
-    // days^0.54.
+    // The rates are those of kim-2019 for TLC with 72 layers at 1,000 cycles: 1.48e-3, 3.90e-10 cycles^2.05,
+    // and 6.28e-5 cycles^0.14 days^0.54.
     let law = "ecc = { kind = \"ldpc\" }, fresh_bit_error_rate = 1.48e-3, bit_error_rate = 5.509e-4, cycles = 1000, \
                error_exponent = 2.05, retention = \"29.98 %\", retention_exponent = 0.54, \
                retention_cycles_exponent = 0.14";
@@ -171,8 +172,8 @@ fn a_superblock_is_refreshed_after_refresh_reads_of_a_block() {
         assert_eq!(counter(&found, "refreshes"), 10, "{others}");
         assert_eq!(counter(&found, "flash_reads"), 1_000);
         assert_eq!(counter(&found, "flash_erases"), 10 * lanes);
-        // Reads find the errors of 0 to 99 earlier reads; copies of the 64 pages of the block find those of
-        // 100.
+        // Reads encounter the errors of 0 to 99 earlier reads. Copies of the 64 pages of the block encounter
+        // those of 100.
         let expected = (2_000.0 * 49.5 + 10.0 * 128.0 * 100.0) * 1e-6 * CODEWORD as f64;
         assert_close("bit errors", counter(&found, "corrected_bits") as f64, expected, 0.2);
     }
@@ -237,16 +238,16 @@ fn the_share_of_units_that_are_lost_is_that_of_the_code() {
     }
 }
 
-/// Units of a die of two planes whose copies stay inside. Two of every four units of a plane are written
-/// repeatedly.
+/// Units of a die of two planes whose copies stay inside the die. Two of every four units of a plane are
+/// written repeatedly.
 const UNITS: u64 = 1 << 16;
 
-/// Cold units: garbage collection has moved the valid ones once or twice.
+/// Cold units that garbage collection moves `times` times. The other cold units are trimmed after the first move.
 fn cold(times: u64) -> impl Iterator<Item = u64> {
     (0..UNITS).filter(move |number| (number / 2) % 4 < 3 - times)
 }
 
-/// That die, and a time from which it is idle.
+/// Returns that die, and a time from which it is idle.
 fn moved(settings: &str, times: u64) -> (Driven, u64) {
     let mut device = driven(&format!(
         "channels = 1\nways = 1\nplanes = 2\npages = 256\nblocks = 160\nover_provisioning = \"20 %\"\n\
@@ -257,8 +258,8 @@ fn moved(settings: &str, times: u64) -> (Driven, u64) {
     };
     (0..UNITS).for_each(|number| ask(&mut device, Op::Write, number));
     let mut hot = (0..UNITS).filter(|number| (number / 2) % 4 >= 2).cycle();
-    // Blocks of hot units have no valid pages when their turn comes, and blocks without invalid pages are
-    // skipped. So garbage collection copies every cold unit once.
+    // Blocks of hot units have no valid pages when they become victims, and blocks without invalid pages are
+    // skipped. Garbage collection therefore copies every cold unit once.
     let mut wanted = 0;
     for round in 1..=times {
         let dead = cold(1).filter(|number| (number / 2) % 4 == 1 && round == 2);
@@ -276,7 +277,7 @@ fn moved(settings: &str, times: u64) -> (Driven, u64) {
     (device, end.as_ps() / 1_000_000 + 1)
 }
 
-/// Reads the units that were moved this many times; returns their number.
+/// Reads the units that were moved `times` times. Returns their number.
 fn read_cold(device: &mut Driven, at: u64, times: u64) -> f64 {
     for (step, number) in (0..).zip(cold(times)) {
         let now = Time::from_us(at + 1000 * step);
@@ -340,7 +341,7 @@ fn a_flush_reports_a_loss_once_and_partial_writes_of_it_fail() {
         assert_eq!(ask(60_000, &unit(Op::Read, 0)), Status::MediaError);
         assert_eq!(ask(70_000, &unit(Op::Write, 0)), Status::Done);
         assert_eq!(ask(70_100, &part(0)), Status::Done, "all of it was written");
-        // The rest of the unit is read after the write completes, and is found to be lost.
+        // The rest of the unit is read after the write completes, and its data is lost.
         assert_eq!(ask(80_000, &part(1)), Status::Done);
         assert_eq!(ask(90_000, &flush), Status::MediaError);
         assert_eq!(ask(100_000, &unit(Op::Read, 1)), Status::MediaError);

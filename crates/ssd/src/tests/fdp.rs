@@ -3,10 +3,11 @@
 use super::*;
 use nacre_testkit::cleaning_laws as laws;
 
-/// Erased superblocks on average: the reserve, less half of the one that garbage collection is gaining.
+/// Number of erased superblocks on average: the reserve minus half of the superblock that garbage collection
+/// is reclaiming.
 const ERASED: f64 = 3.5;
 
-/// A drive with two handles, and the settings of its flash.
+/// Creates a drive with two handles and these settings of its flash.
 fn drive_with(handles: &str, blocks: u32, settings: &str) -> Driven {
     let spare = if settings.contains("parity") { 80 } else { 28 };
     driven(&format!(
@@ -24,12 +25,12 @@ fn of_handles(device: &Driven, name: &str) -> Vec<f64> {
     report.columns.iter().find(|column| column.name == name).expect("it has handles").values.clone()
 }
 
-/// Write amplification of each kind of data under FIFO cleaning, for kinds with a share of the data and of the writes, on a
-/// drive whose data takes the share `u` of its superblocks.
+/// Write amplification of each class of data under FIFO garbage collection. Each class has a fraction of the
+/// data and of the writes. The data of the drive is the fraction `u` of its superblocks.
 ///
-/// A page that is written stays for a time T, in writes of the host, until FIFO comes to its superblock. It is still valid
-/// then with the probability s = exp(-r T / (f n)), and is written again: so for each write of its kind there are 1 / (1 - s)
-/// programs, and T is that in which all kinds fill the drive once.
+/// A page stays for a time T, measured in host writes, until FIFO selects its superblock. It is then still
+/// valid with the probability s = exp(-r T / (f n)), and is written again. Each write of its class therefore
+/// causes 1 / (1 - s) programs, and T is the time in which all classes fill the drive once.
 fn fifo_by_kind(u: f64, kinds: [(f64, f64); 2]) -> [f64; 2] {
     let programs =
         |time: f64| kinds.map(|(data, writes)| 1.0 / (1.0 - libm::exp(-writes * time / (data * u))));
@@ -57,7 +58,7 @@ fn the_law_by_kind_is_that_of_mixed_data_as_a_whole() {
 
 #[test]
 fn two_lifetimes_amplify_as_the_law_of_one_stream_says_for_each_handle() {
-    // Half of the writes go to 20 % of the data, through one handle, and the others through the other one.
+    // Half of the writes go to 20 % of the data through one handle, and the others through the other handle.
     let superblocks = 1024;
     for (handles, parts) in [
         ("initially_isolated = 2", 1.0),
@@ -82,7 +83,7 @@ fn two_lifetimes_amplify_as_the_law_of_one_stream_says_for_each_handle() {
         device.restart_ledger();
         go(&mut device, 3 * count);
         device.check_invariants();
-        // Half of each open superblock holds nothing yet.
+        // Half of each open superblock holds no data yet.
         let idle = ERASED + (2.0 + parts) / 2.0;
         let u = 1.0 / 1.28 * f64::from(superblocks) / (f64::from(superblocks) - idle);
         let law = fifo_by_kind(u, [(0.2, 0.5), (0.8, 0.5)]);
@@ -113,15 +114,15 @@ fn data_of_an_initially_isolated_handle_never_enters_the_units_of_a_persistent_o
     go(&mut device, 6 * count);
     device.restart_ledger();
     go(&mut device, 3 * count);
-    // The invariants include that each valid unit is in a superblock of its part of the data.
+    // The invariants include that each valid unit is in a superblock of its data group.
     device.check_invariants();
     let [one, other, of_log] = of_handles(&device, "write_amplification")[..] else {
         panic!("three handles")
     };
-    // FIFO comes to a superblock of the log later than the log itself.
+    // FIFO selects a superblock of the log after the log has overwritten it.
     assert_eq!(of_log, 1.0, "the log is copied");
     assert!(one > 1.3 && other > 1.3, "{one} {other}");
-    // Both write all of the same data, so neither is better off.
+    // Both handles write all of the same data, so their write amplifications are equal.
     assert_close("alike", one, other, 0.03);
 }
 
@@ -130,7 +131,7 @@ fn a_log_fills_and_erases_reclaim_units_as_wholes() {
     for reclaim_unit in [1_u32, 3, 4] {
         let settings = format!("allocation = {{ kind = \"superblock\", reclaim_unit = {reclaim_unit} }}");
         let mut device = drive_with("persistently_isolated = 2", 240, &settings);
-        // 4 dies, each with this number of blocks of 64 pages of a unit.
+        // There are 4 dies, each with `reclaim_unit` blocks of 64 pages of one unit.
         let units = 4 * 64 * u64::from(reclaim_unit);
         let log = device.unit_count() / units * units / 2;
         for number in 0..8 * log {
@@ -145,10 +146,12 @@ fn a_log_fills_and_erases_reclaim_units_as_wholes() {
         assert_eq!(device.amplification(), 1.0, "{reclaim_unit}");
         assert_eq!(counter(&report, "host_bytes_with_metadata_written"), written * 4096);
         assert_eq!(counter(&report, "media_bytes_with_metadata_written"), written * 4096);
-        // The handle referenced another unit after each full one, and its unit was full when measurement started.
+        // The handle referenced another unit after each full unit, and its unit was full when measurement
+        // started.
         assert_eq!(of_handles(&device, "implicitly_modified"), [(written / units) as f64, 0.0]);
         assert_eq!(of_handles(&device, "not_fully_written"), [0.0, 0.0]);
-        // All that was filled before is erased by now, apart from what the drive keeps for its data.
+        // All superblocks that were filled before are erased by now, except those that the drive needs for
+        // its data.
         let erased = counter(&report, "media_bytes_erased");
         assert_eq!(erased % (units * 4096), 0, "whole reclaim units");
         assert!(erased.abs_diff(written * 4096) <= units * 4096, "{erased} of {}", written * 4096);
@@ -208,7 +211,7 @@ fn statistics_count_every_byte_that_the_flash_programs_and_erases() {
         let parity = report.counters.iter().find(|(name, _)| *name == "units_parity").map_or(0, |of| of.1);
         let media = writes - counts("units_coalesced") + moved as u64 + parity;
         assert_eq!(counts("media_bytes_with_metadata_written"), media * 4096, "{settings}");
-        // A page holds a unit: every one was programmed by a command to a die.
+        // A page holds one unit, and a command to a die programmed every page.
         assert_eq!(counts("flash_programs"), media, "{settings}");
         assert_eq!(counts("media_bytes_erased"), counts("flash_erases") * 64 * 4096, "{settings}");
     }

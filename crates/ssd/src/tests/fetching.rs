@@ -7,7 +7,7 @@ use nacre_testkit::oracle::queue::{Fetching, weighted};
 
 const NAMES: [&str; 4] = ["urgent", "high", "medium", "low"];
 
-/// A setting of the drive, and its parameters in the simulation.
+/// A setting of the drive, and the corresponding parameters of the simulation.
 struct Case {
     name: &'static str,
     classes: &'static [usize],
@@ -39,7 +39,7 @@ impl Case {
     }
 }
 
-/// Tenants of `count` requests: if `is_skewed`, 90 % are of the first half of the tenants.
+/// Tenants of `count` requests. If `is_skewed`, 90 % belong to the first half of the tenants.
 fn tenants(count: usize, tenants: usize, is_skewed: bool, random: &mut Random) -> Vec<usize> {
     let mut draw = || {
         let within = if is_skewed && random.chance(0.9) { tenants.div_ceil(2) } else { tenants };
@@ -48,7 +48,7 @@ fn tenants(count: usize, tenants: usize, is_skewed: bool, random: &mut Random) -
     (0..count).map(|_| draw()).collect()
 }
 
-/// Arrival times of `count` requests at `rate` per second.
+/// Arrival times of `count` requests at a rate of `rate` per second.
 fn open(count: usize, rate: f64, random: &mut Random) -> Vec<Time> {
     let mut now = 0.0;
     let mut next = || {
@@ -64,7 +64,7 @@ fn agree(what: &str, found: &[Visit], right: &[Visit]) {
     assert_eq!(differs, None, "{what}: {:?}, expected {:?}", Summary::of(found), Summary::of(right));
 }
 
-/// One processor per slot; a flush occupies it for 50 us.
+/// There is one processor per slot, and a flush occupies it for 50 us.
 #[test]
 fn every_request_is_done_when_a_simulation_of_the_queues_says() {
     const COUNT: usize = 3_000;
@@ -93,7 +93,8 @@ fn every_request_is_done_when_a_simulation_of_the_queues_says() {
     }
 }
 
-/// One slot: a read of several pages takes the same time as alone, with its waits for dies and channels.
+/// With one slot, a read of several pages takes the same time as alone, including its waits for dies and
+/// channels.
 #[test]
 fn every_read_of_a_whole_drive_with_one_slot_is_done_when_a_simulation_of_the_queues_says() {
     const COUNT: usize = 2_000;
@@ -117,7 +118,8 @@ fn every_read_of_a_whole_drive_with_one_slot_is_done_when_a_simulation_of_the_qu
     }
 }
 
-/// Tenants that always have waiting requests share the rate of a drive by their weights, whatever its flash.
+/// Tenants that always have waiting requests share the rate of a drive in proportion to their weights,
+/// regardless of its flash.
 #[test]
 fn classes_share_a_drive_by_weight() {
     let case = Case { name: "weighted_round_robin", classes: &[1, 2, 3], weights: [6, 3, 1] };
@@ -143,7 +145,7 @@ fn classes_share_a_drive_by_weight() {
     }
 }
 
-/// An urgent request waits for the service in progress, but not for waiting requests of other tenants.
+/// An urgent request waits for the request in service, but not for waiting requests of other tenants.
 #[test]
 fn an_urgent_request_goes_before_all_waiting_requests() {
     let case = Case { name: "weighted_round_robin", classes: &[3, 0], weights: [1, 1, 1] };

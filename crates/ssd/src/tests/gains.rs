@@ -1,4 +1,4 @@
-//! Drives with the minimum space, in which garbage collection sometimes has nothing to gain.
+//! Drives with the minimum space, in which garbage collection sometimes cannot reclaim anything.
 
 use super::array::small;
 use super::*;
@@ -6,14 +6,14 @@ use crate::ftl::array::Array;
 use crate::ops::Untimed;
 use nacre_media::store::Nothing;
 
-/// Superblocks of 64 units, or blocks of 64 units in each plane, with little more space than data.
+/// Superblocks of 64 units, or blocks of 64 units in each plane, with slightly more space than data.
 const TIGHT: [&str; 3] = [
     "channels = 1\npages = 32\nblocks = 10\nover_provisioning = \"71 %\"",
     "channels = 1\npages = 32\nblocks = 10\nover_provisioning = \"71 %\"\ngarbage_collection.wear_spread = 2",
     "channels = 1\nblocks = 10\nover_provisioning = \"73 %\"\nallocation = \"static\"",
 ];
 
-/// Whether garbage collection is due in a region of `array` without a full or closed superblock that has an
+/// Whether garbage collection is due in a region of `array` that has no full or closed superblock with an
 /// invalid unit.
 fn has_nothing_to_gain(array: &Array<Nothing>) -> bool {
     (0..array.regions.len()).any(|region| {
@@ -22,13 +22,13 @@ fn has_nothing_to_gain(array: &Array<Nothing>) -> bool {
     })
 }
 
-/// Fills `array`, writes a few units repeatedly, and refreshes superblocks with this probability. Returns the
-/// number of writes before which garbage collection was due and had nothing to gain.
+/// Fills `array`, writes a few units repeatedly, and refreshes superblocks with the probability `refreshed`.
+/// Returns the number of writes before which garbage collection was due and could not reclaim anything.
 fn nothing_gained(array: &mut Array<Nothing>, refreshed: f64) -> u64 {
     (0..array.geometry.logical_units).for_each(|unit| assert!(array.write(unit, &[], &mut Untimed)));
     let (mut random, mut found) = (random("gains"), 0);
     for number in 0..20_000 {
-        // The written units change over time: earlier ones stay valid in some superblock.
+        // The set of written units changes over time. Earlier units stay valid in some superblock.
         let unit = random.below(8) + number / 2_000 * 30;
         found += u64::from(has_nothing_to_gain(array));
         assert!(array.write(unit as u32, &[], &mut Untimed), "there is space for all data");

@@ -5,14 +5,15 @@ use nacre_testkit::cleaning_laws as laws;
 
 const SUPERBLOCKS: f64 = 1024.0;
 
-/// A writer with a share of the drive, and its next unit.
+/// A writer with a fraction of the drive, and its next unit.
 struct Writer {
     first: u64,
     units: u64,
     next: Box<dyn FnMut(u64) -> u64>,
 }
 
-/// Steady write amplification of this many writes by all `writers` in turn: per handle, and in total.
+/// Steady-state write amplification of this number of writes by all `writers` in rotation: for each handle,
+/// and in total.
 fn amplifications(settings: &str, writers: &mut [Writer]) -> (Vec<f64>, f64) {
     let pages = if settings.contains("pages") { "" } else { "pages = 128\n" };
     let settings = format!(
@@ -49,7 +50,7 @@ fn at_random(name: &str, first: u64, units: u64) -> Writer {
     Writer { first, units, next: Box::new(move |units| random.below(units)) }
 }
 
-/// As before, for two planes in turn: even and odd units.
+/// Creates a writer of random units that alternates between two planes, i.e. between even and odd units.
 fn at_random_in_turn(name: &str, first: u64, units: u64) -> Writer {
     let (mut random, mut turn) = (random(name), 0);
     let next = move |units| {
@@ -68,7 +69,7 @@ fn in_order(first: u64, units: u64) -> Writer {
     Writer { first, units, next: Box::new(next) }
 }
 
-/// Units of the usable capacity of the drive of these tests.
+/// Usable capacity in units of the drive of these tests.
 fn all_units() -> u64 {
     driven(&format!("pages = 128\nblocks = {SUPERBLOCKS}\nover_provisioning = \"28 %\"\n")).unit_count()
 }
@@ -77,9 +78,9 @@ fn all_units() -> u64 {
 fn a_log_with_a_separate_handle_is_never_copied_and_leaves_its_spare_space_to_the_others() {
     let all = all_units();
     let log = all / 2;
-    // Frontiers of a log and of data fill up at the same time, also in planes.
+    // Frontiers of a log and of data fill up at the same time, including in planes.
     let writers = || [in_order(0, log), at_random_in_turn("data", log, all - log)];
-    // A die of two planes, whose blocks have as many pages as superblocks of four dies.
+    // A die of two planes whose blocks have as many pages as superblocks of four dies.
     let planes = "channels = 1\nways = 1\nplanes = 2\npages = 256\n";
     for (isolation, others, units_of_superblock) in [
         ("initially", String::new(), 512.0),
@@ -93,8 +94,8 @@ fn a_log_with_a_separate_handle_is_never_copied_and_leaves_its_spare_space_to_th
         let [of_log, of_data] = by_handle[..] else { panic!("two handles: {by_handle:?}") };
         // All pages of a log superblock are invalid before greedy garbage collection selects it.
         assert!(of_log < 1.001, "{settings}: {of_log}");
-        // Superblocks per region for the data: all except those of the log, half of each open one, and the
-        // average number of erased ones.
+        // Number of superblocks per region for the data: all except those of the log, half of each open
+        // superblock, and the average number of erased superblocks.
         let idle = 1.5 + 3.5;
         let regions = all as f64 * 1.28 / SUPERBLOCKS / units_of_superblock;
         let superblocks = |units: u64| units as f64 / units_of_superblock / regions.round();
@@ -138,8 +139,8 @@ fn volumes_go_round_the_handles() {
     assert_eq!(host.values, [2.0, 1.0]);
 }
 
-/// A log per handle; then writes through one of them end, while garbage collection continues to move its
-/// data.
+/// Each handle has a log. Then the writes through one handle end, while garbage collection continues to move
+/// its data.
 #[test]
 fn a_handle_that_nothing_is_written_through_has_no_amplification() {
     let mut device = driven("fdp = { initially_isolated = 3 }\nblocks = 64\nover_provisioning = \"28 %\"");
@@ -246,14 +247,14 @@ fn levels_apart(allocation: &str) {
 
 #[test]
 fn a_tenant_gets_as_many_reads_done_as_it_has_slots() {
-    // Every read takes a die for 50 us, and the number of dies makes collisions rare.
+    // Every read occupies a die for 50 us. The number of dies is so large that collisions are rare.
     let settings = "channels = 64\nways = 8\nblocks = 16\npages = 8\nbus = \"10 GB/s\"\nlink = \"100 GB/s\"\n\
                     buffer = \"8 MiB\"\nunwritten = \"flash\"\nover_provisioning = \"100 %\"\n";
     for (depths, places) in [("[6, 2]", [6.0, 2.0]), ("[4, 4]", [4.0, 4.0]), ("[7, 1]", [7.0, 1.0])] {
         let mut device = driven(&format!("{settings}queue = {{ kind = \"by_tenant\", depths = {depths} }}"));
         let count = device.unit_count();
         let (mut random, end) = (random("shares"), Time::from_ms(40));
-        // Each tenant has 32 requests outstanding, far more than slots.
+        // Each tenant has 32 outstanding requests, which is far more than its slots.
         let mut read = |device: &mut Driven, volume| {
             let request = unit(Op::Read, random.below(count));
             device.submit(device.now, &Request { volume, ..request })

@@ -5,15 +5,17 @@ use super::*;
 /// Four dies that program 4 KiB in 500 us; superblocks of 256 units.
 const DRIVE: &str = "blocks = 512\nbus = \"4 GB/s\"\ncommand = \"0 s\"\nlink = \"40 GB/s\"\ngarbage_collection.policy = \"fifo\"\n";
 
-/// Writes `count` units selected by `draw`, with 32 outstanding; returns the completion time of the last one.
+/// Writes `count` units selected by `draw`, with 32 outstanding. Returns the completion time of the last
+/// write.
 fn burst(device: &mut Driven, count: u64, mut draw: impl FnMut() -> u64) -> Time {
     device.closed_loop(32, count, |_| unit(Op::Write, draw())).end
 }
 
-/// Writes this many units with some pattern.
+/// Writes this number of units with some pattern.
 type Writes<'a> = Box<dyn FnMut(&mut Driven, u64) + 'a>;
 
-/// Units copied, and seconds taken, by a burst of this many superblocks after one idle hour.
+/// Number of units copied, and duration in seconds, of a burst of `superblocks` superblocks after an idle
+/// hour.
 fn burst_after_quiet(settings: &str, superblocks: u64) -> (u64, f64) {
     let mut device = driven(&format!("{DRIVE}{settings}"));
     let (count, mut random) = (device.unit_count(), random("bursts"));
@@ -52,7 +54,7 @@ fn the_idle_reserve_is_not_spare_space() {
             device.check_invariants();
             device.amplification()
         };
-        // One superblock of writes, and the time to reclaim it.
+        // One superblock of writes, and the time to reclaim a superblock.
         let mut draws = random("idle");
         let idle = amplification(
             &format!("garbage_collection.idle_reserve = {}", kept - 4),

@@ -31,7 +31,7 @@ fn a_moved_mapping_is_programmed_once_unless_its_page_is_cached_meanwhile() {
     assert_eq!(cache.look_up(6, false), Lookup::Miss { page: 6, programmed: Some(0) });
 }
 
-/// A drive whose mapping table has 97 to 98 pages.
+/// Creates a drive whose mapping table has 97 to 98 pages.
 fn cached(pages: u32, allocation: &str) -> Driven {
     driven(&format!(
         "mapping = {{ kind = \"cached_pages\", size = \"{} KiB\" }}\nover_provisioning = \"31 %\"\nblocks = 512\nallocation = \"{allocation}\"",
@@ -85,7 +85,7 @@ fn costs_by_what_misses(allocation: &str) {
     let (some, more) = amplification(50);
     let (many, most) = amplification(5);
     assert!(none == 0.0, "{none}");
-    // Almost every write misses and evicts a changed page; garbage collection adds more.
+    // Almost every write misses and evicts a dirty page. Garbage collection adds more misses.
     assert!(many > 0.9 && some < many && some > 0.4, "{some} {many}");
     assert!(least < more && more < most, "{least} {more} {most}");
 }
@@ -103,7 +103,7 @@ fn reads_the_table_first(allocation: &str) {
         let answer = device.ask(at, &unit(Op::Read, number));
         (answer.latency_s(), answer.spent(Activity::Translate).as_secs_f64())
     };
-    // Evicts changed pages first, since their programs would delay the reads.
+    // These reads evict dirty pages first, whose programs would otherwise delay the reads below.
     for page in 40..60 {
         read(&mut device, page * 1024, Time::from_ms(10 * page));
     }
@@ -114,8 +114,8 @@ fn reads_the_table_first(allocation: &str) {
     assert_eq!(none, 0.0);
 }
 
-/// Writes and reads arrive far faster than dies serve them, and reads of the table and of data go before
-/// programs and erases.
+/// Writes and reads arrive far faster than dies serve them, and reads of the table and of data have priority
+/// over programs and erases.
 #[test]
 fn dies_with_a_table_in_flash_are_busy_no_longer_than_the_drive() {
     for allocation in ["superblock", "static", "dynamic"] {

@@ -41,7 +41,7 @@ use nacre_testkit::assert_close;
 use nacre_testkit::oracle::{Load, Visit};
 use nacre_testkit::visits;
 
-/// A drive of four dies without other bottlenecks; `settings` are added or replace others.
+/// Returns a drive of four dies without other bottlenecks, with `settings` added or replaced.
 pub(super) fn text(settings: &str) -> String {
     const DEFAULTS: &[(&str, &str)] = &[
         ("kind", "\"ssd\""),
@@ -74,12 +74,12 @@ pub(super) fn random(name: &str) -> Random {
     Streams::new(5).stream(name)
 }
 
-/// A request for one unit of 4 KiB.
+/// Returns a request for one unit of 4 KiB.
 pub(super) fn unit(op: Op, number: u64) -> Request {
     units(op, number, 1)
 }
 
-/// A request for `count` units.
+/// Returns a request for `count` units.
 pub(super) fn units(op: Op, number: u64, count: u32) -> Request {
     Request { arrival: Time::ZERO, address: number * 4096, bytes: count * 4096, volume: 0, op }
 }
@@ -108,14 +108,14 @@ pub(super) fn column(report: &ComponentReport, name: &str) -> f64 {
     found.unwrap_or_else(|| panic!("there is no column {name}")).values[0]
 }
 
-/// Resource `name` of the report.
+/// The resource `name` of the report.
 pub(super) fn resource<'a>(report: &'a ComponentReport, name: &str) -> &'a Resource {
     let found = report.resources.iter().find(|resource| resource.name == name);
     found.unwrap_or_else(|| panic!("there is no resource {name}"))
 }
 
-/// A drive with `settings` whose flash is the bottleneck, in steady garbage collection: its writes per
-/// second, and those expected from the work of its dies.
+/// Creates a drive with `settings` whose flash is the bottleneck, in steady garbage collection. Returns its
+/// writes per second, and the rate expected from the work of its dies.
 pub(super) fn steady_writes(settings: &str) -> (Driven, f64, f64) {
     let bound = "over_provisioning = \"28 %\"\nbus = \"4 GB/s\"\ncommand = \"0 s\"\nlink = \"40 GB/s\"\npages = 256\nblocks = 256";
     let mut device = driven(&format!("{bound}\n{settings}"));
@@ -126,7 +126,7 @@ pub(super) fn steady_writes(settings: &str) -> (Driven, f64, f64) {
     let seen = device.closed_loop(64, count, |_| unit(Op::Write, random.below(count)));
     let wear = device.report().wear.expect("it wears");
     let copies = wear.cleaned as f64 / wear.host as f64;
-    // Per unit written: programs of the unit and of copies, reads of copies, and erases of blocks of 256
+    // Work per unit written: programs of the unit and of copies, reads of copies, and erases of blocks of 256
     // pages.
     let each = (1.0 + copies) * 500e-6 + copies * 50e-6 + (1.0 + copies) / 256.0 * 3e-3;
     (device, seen.per_second(), 4.0 / each)

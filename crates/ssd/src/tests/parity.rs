@@ -14,10 +14,11 @@ const COMMAND: Time = Time::from_ns(300);
 const PAGE: Time = Time::from_ns(10_240);
 /// Link time of a page of 4 KiB at 4 GB/s.
 const LINK: Time = Time::from_ns(1_024);
-/// Two codewords of 2 KiB; 15 us for each of four correctable bits.
+/// Decoding time of two codewords of 2 KiB, with 15 us for each of four correctable bits.
 const DECODING: Time = Time::from_us(120);
 
-/// Parity over `stripe` of the four dies, and a bit error rate at which a share of units is uncorrectable.
+/// Settings for parity over `stripe` of the four dies, and a bit error rate at which some units are
+/// uncorrectable.
 fn parity(stripe: u32, rate: f64) -> String {
     format!(
         "allocation = {{ kind = \"superblock\", parity = {{ stripe = {stripe} }} }}\nover_provisioning = \"140 %\"\nerrors = {{ ecc = {{ kind = \"bch\", \
@@ -25,7 +26,7 @@ fn parity(stripe: u32, rate: f64) -> String {
     )
 }
 
-/// Share of uncorrectable units.
+/// Fraction of uncorrectable units.
 fn beyond(rate: f64) -> f64 {
     crate::workbench::ecc("kind = \"bch\"\nt = 4\ncodeword = \"2 KiB\"", 4096).page_failure(rate)
 }
@@ -40,7 +41,7 @@ fn read(device: &mut Driven, now: Time, number: u64) -> (Time, Status) {
 fn a_unit_is_lost_when_it_and_another_one_of_its_stripe_are_beyond_the_code() {
     for (stripe, rate) in [(2, 2e-4), (4, 1.2e-4), (4, 2e-4)] {
         let mut device = driven(&parity(stripe, rate));
-        // Whole superblocks of 128 or 192 units.
+        // The count is a multiple of superblocks of 128 and 192 units.
         let count = 38_400;
         device.precondition(count, |number| number);
         let mut failed = 0;
@@ -69,9 +70,10 @@ fn a_unit_is_lost_when_it_and_another_one_of_its_stripe_are_beyond_the_code() {
 
 #[test]
 fn a_rebuilt_read_of_an_idle_drive_takes_the_slowest_of_the_other_dies_more() {
-    // Dies 0 and 2 share one channel, 1 and 3 the other. Two of the three other dies share a channel, which
-    // is not that of the first die: their pages cross one after the other, and the second command crosses
-    // while the first die senses. With stripes of two, the other die is alone on its channel.
+    // Dies 0 and 2 share one channel, and dies 1 and 3 the other. Two of the three other dies share a
+    // channel, which is not that of the first die. Their pages are transferred sequentially, and the second
+    // command is transferred while the first die senses. With stripes of two, the other die does not share
+    // its channel.
     for (stripe, pages) in [(4, 2), (2, 1)] {
         let mut device = driven(&parity(stripe, 1e-4));
         let count = 3_840;
@@ -92,7 +94,7 @@ fn a_rebuilt_read_of_an_idle_drive_takes_the_slowest_of_the_other_dies_more() {
     }
 }
 
-/// Uncorrectable bit errors in every unit.
+/// Settings with uncorrectable bit errors in every unit.
 const HOPELESS: &str = "over_provisioning = \"140 %\"\nallocation = { kind = \"superblock\", parity = {} }\nerrors = { ecc = { kind = \"crc32\" }, \
                         bit_error_rate = 0.1, cycles = 1, error_exponent = 0 }";
 
@@ -116,7 +118,7 @@ fn members_in_the_buffer_are_not_read_for_a_rebuild() {
     device.submit(Time::ZERO, &unit(Op::Write, 0));
     let first = device.rest();
     device.write_all(first, 1..3);
-    // These units and the parity are programmed until about 511 us later.
+    // These units and the parity are programmed about 511 us later.
     assert_eq!(read(&mut device, first + Time::from_us(300), 0).1, Status::Done);
     assert_eq!(device.counter("rebuild_reads"), 0);
     let idle = device.rest();
@@ -145,13 +147,13 @@ fn garbage_collection_copies_rebuilt_units_and_loses_no_more_than_reads() {
     assert_eq!(counter(&found, "rebuild_reads"), 3 * (rebuilt + lost) as u64);
 }
 
-/// Programs reported to the flash, by superblock and die.
+/// Programs reported to the flash for each superblock and die.
 #[derive(Default)]
 struct Issued {
     data: u64,
     parity: u64,
     erases: u64,
-    /// Last operation programmed, by superblock and die.
+    /// Last operation programmed for each superblock and die.
     last: BTreeMap<(u32, u32), u32>,
     dies: u32,
 }
@@ -220,7 +222,7 @@ fn every_page_of_a_block_is_programmed_once_and_in_order_and_every_stripe_has_pa
         assert_eq!(issued.data * units + waiting, array.flash.programs(), "{settings}");
         let parity = array.parity.0.as_ref().expect("it has parity").measured();
         assert_eq!(issued.parity * units, parity, "{settings}");
-        // The current stripe of each open superblock is partial; stripes of refreshed and leveled superblocks
+        // The current stripe of each open superblock is partial. Stripes of refreshed and leveled superblocks
         // may be shorter.
         let open = array.frontiers.len() as u64;
         let full = issued.data / (stripe - 1);
@@ -254,7 +256,7 @@ fn programs_are_those_of_the_host_of_copies_and_of_parity() {
         assert_eq!(counter(&found, "flash_programs") * planes, data + parity);
         let wear = found.wear.as_ref().unwrap();
         assert_eq!(wear.write_amplification().unwrap(), (data + parity) as f64 / count as f64);
-        // Each read takes time and energy of its die.
+        // Each read uses time and energy of its die.
         let dies = resource(&found, "dies");
         let busy = (parity / planes) as f64 * 500e-6;
         assert_close("time of parity", dies.ledger.busy_s(Activity::Correct), busy, 1e-9);
@@ -298,7 +300,8 @@ fn parity_takes_its_share_of_the_flash() {
     }
 }
 
-/// A drive with data that was given this many units at once, and whose power fails at `at`.
+/// Creates a drive with data that receives this number of units simultaneously, and whose power fails at
+/// `at`.
 fn failed(settings: &str, units: u64, at: Time) -> (Recovery, ComponentReport) {
     let settings = format!(
         "over_provisioning = \"140 %\"\nallocation = {{ kind = \"superblock\", parity = {{}} }}\nread_energy = \"25 uJ\"\nprogram_energy = \"150 uJ\"\n\
@@ -316,17 +319,17 @@ fn a_loss_of_power_ends_or_cancels_parity_as_it_does_data() {
     let energy = |found: &ComponentReport, activity| {
         (resource(found, "dies").ledger.energy(activity).0 / 150e-6).round() as u64
     };
-    // 24 pages are eight stripes: each die has eight programs, and performs the second.
+    // 24 pages are eight stripes. Each die has eight programs, and performs the second.
     let at = Time::from_us(800);
     let (recovery, found) = failed("power_protected = false", 24, at);
     assert_eq!((recovery.programs_finished, recovery.programs_lost), (0, 24 - 3));
     assert_eq!((energy(&found, Activity::Drain), energy(&found, Activity::Correct)), (6, 2));
     assert_eq!(counter(&found, "flash_programs"), 8);
-    // Capacitors finish the seven programs of each die that have not ended.
+    // Capacitors complete the seven programs of each die that have not ended.
     let (recovery, found) = failed("", 24, at);
     assert_eq!(recovery.programs_finished, 28);
     assert_eq!((energy(&found, Activity::Drain), energy(&found, Activity::Correct)), (24, 8));
-    // The buffer of 64 pages holds half back; the rest is twelve stripes and two pages.
+    // The buffer of 64 pages holds half back. The rest is twelve stripes and two pages.
     let (recovery, found) = failed("buffer_kept = \"50 %\"", 38, Time::from_s(1));
     assert_eq!(recovery.programs_finished, 32 + 10);
     assert_eq!((energy(&found, Activity::Drain), energy(&found, Activity::Correct)), (38, 12));

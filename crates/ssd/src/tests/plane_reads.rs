@@ -4,7 +4,7 @@ use super::*;
 
 const INDEPENDENT: &str = "scheduling = { kind = \"read_priority\", independent_planes = true }";
 
-/// One die of two planes, programs of 500 us, and reads of 50 us; everything else takes almost no time.
+/// A die of two planes with programs of 500 us and reads of 50 us. Everything else takes almost no time.
 fn one_die(settings: &str) -> Driven {
     driven(&format!(
         "channels = 1\nways = 1\nplanes = 2\nbus = \"400 GB/s\"\ncommand = \"0 s\"\nlink = \"40000 GB/s\"\n{settings}"
@@ -27,12 +27,12 @@ fn assert_all<const COUNT: usize>(what: &str, found: [f64; COUNT], expected: [f6
 
 #[test]
 fn pages_of_two_planes_are_read_at_one_time() {
-    // Both planes at the same time, one of them again, and a page of each.
+    // Both planes are read at the same time, one of them again, and then a page of each.
     let reads = [(0, 0, 1), (0, 1, 1), (0, 2, 1), (0, 4, 2)];
     let found = latencies(&mut one_die(INDEPENDENT), reads);
     assert_all("independent", found, [50.0, 50.0, 100.0, 150.0]);
     assert_all("the whole die", latencies(&mut one_die(""), reads), [50.0, 100.0, 150.0, 200.0]);
-    // For each allocation, and for zones.
+    // The test covers each allocation, and zones.
     for settings in ["allocation = \"static\"", "kind = \"zns_ssd\""] {
         let mut device = one_die(&format!("{INDEPENDENT}\n{settings}"));
         device.precondition(64, |number| number);
@@ -53,7 +53,8 @@ fn reads_of_two_planes_wait_for_one_program_and_suspend_it_once() {
     // The first read suspends the program, the second finds it suspended, and the third waits for the second.
     let found = latencies(&mut device, [(100, 0, 1), (120, 1, 1), (120, 3, 1)]);
     assert_all("suspended", found, [60.0, 50.0, 100.0]);
-    // Suspended at 100 us, read from 110 to 220 us, then resumed.
+    // The program is suspended at 100 us. Reads take place from 110 to 220 us, and the program is then
+    // resumed.
     assert_close("the program ends", device.rest().as_secs_f64() * 1e6, 625.0, 0.001);
     assert_eq!(device.counter("suspensions"), 1);
 }

@@ -1,9 +1,9 @@
-//! Limits on the number of dies that program at one time.
+//! Limits on the number of dies that program simultaneously.
 
 use super::*;
 use nacre_testkit::conformance;
 
-/// Four dies, each on its own channel, that program 4 KiB in 500 us and erase a block of 256 pages in 3 ms.
+/// Four dies on separate channels that program 4 KiB in 500 us and erase a block of 256 pages in 3 ms.
 fn limited(settings: &str) -> Driven {
     driven(&format!(
         "channels = 4\nways = 1\npages = 256\nblocks = 128\nbus = \"4 GB/s\"\ncommand = \"0 s\"\n\
@@ -12,9 +12,8 @@ fn limited(settings: &str) -> Driven {
 }
 
 /// Twelve pages that arrive together, three per die, are programmed in rounds. A page crosses the link in
-/// 0.1024 us and its channel in 1.024 us. Without cached commands, the page crosses before each program of a
-/// die, unless the die waits for its turn anyway.
-/// for its turn anyway.
+/// 0.1024 us and its channel in 1.024 us. Without cached commands, the page is transferred before each
+/// program of a die, unless the die waits for its turn anyway.
 #[test]
 fn a_limited_number_of_programs_runs_in_rounds() {
     for (most, rounds, registers, crossings) in [
@@ -64,7 +63,7 @@ fn saturated_writes_are_programmed_by_as_many_dies_as_may() {
     }
 }
 
-/// Programs of garbage collection count, too: each host unit adds its copies.
+/// Programs of garbage collection also count, so each host unit adds its copies.
 #[test]
 fn copies_take_their_turns_among_writes_of_the_host() {
     let settings = "programs_at_once = 2\nover_provisioning = \"28 %\"\nbuffer = \"1 MiB\"";
@@ -83,7 +82,7 @@ fn copies_take_their_turns_among_writes_of_the_host() {
 fn reads_do_not_wait_for_a_turn_to_program() {
     let mut device = limited("programs_at_once = 1");
     device.precondition(64, |number| number);
-    // The second program waits for the first one, and its die reads meanwhile.
+    // The second program waits for the first, and its die reads in the meantime.
     device.write_all(Time::ZERO, 100..102);
     let reads = [0, 1, 2, 3].map(|number| device.submit(Time::from_us(10), &unit(Op::Read, number)));
     let waits = reads.map(|read| device.answer(read).latency_s() * 1e6);

@@ -1,8 +1,9 @@
-//! Reads go before waiting operations, but wait for the one in progress: non-preemptive priority.
+//! Reads precede waiting operations but wait for the operation in progress (non-preemptive priority).
 //!
-//! Host reads (1) and programs (2) arrive at random with rates l1 and l2, and take fixed times s1 and s2:
-//! loads r = l s. The mean remaining time of the operation in progress at an arrival is R = (l1 s1^2 + l2
-//! s2^2) / 2. Reads wait R / (1 - r1) (Cobham 1954; Kleinrock, *Queueing Systems*, vol. 2, equation 3.31).
+//! Host reads (1) and programs (2) arrive at random with rates l1 and l2, and take fixed times s1 and s2, so
+//! the loads are r = l s. The mean remaining time of the operation in progress at an arrival is R = (l1 s1^2
+//! + l2 s2^2) / 2. Reads wait for R / (1 - r1) (Cobham 1954; Kleinrock, *Queueing Systems*, vol. 2, equation
+//! 3.31).
 
 use crate::tests::driven::{Driven, driven};
 use crate::tests::{random, unit};
@@ -13,7 +14,7 @@ use nacre_testkit::queueing::priority_waits;
 
 const READ: Time = Time::from_us(50);
 
-/// One die, programs of 500 us, and reads of 50 us; everything else takes almost no time.
+/// A die with programs of 500 us and reads of 50 us. Everything else takes almost no time.
 fn one_die(settings: &str) -> Driven {
     driven(&format!(
         "channels = 1\nways = 1\npages = 128\nbus = \"400 GB/s\"\ncommand = \"0 s\"\nlink = \"40000 GB/s\"\n\

@@ -1,9 +1,9 @@
-//! Reclaim groups: shares of the dies whose data stays in them.
+//! Reclaim groups: subsets of the dies whose data stays in them.
 
 use super::*;
 use nacre_testkit::cleaning_laws as laws;
 
-/// A drive of four dies in two groups, and settings of its flash.
+/// Creates a drive of four dies in two groups, with these settings of its flash.
 fn two_groups(blocks: u32, settings: &str) -> Driven {
     let allocation = "allocation = { kind = \"superblock\", reclaim_groups = 2 }";
     let allocation = if settings.contains("allocation") { "" } else { allocation };
@@ -16,7 +16,7 @@ fn write(device: &mut Driven, volume: u32, number: u64) {
     device.precondition_with(&[Request { volume, ..unit(Op::Write, number) }]);
 }
 
-/// Writes half of the data through each group, at random, and measures once that is steady.
+/// Writes half of the data through each group at random, and starts measurement in steady state.
 fn write_half_each(device: &mut Driven) {
     let (count, mut random) = (device.unit_count(), random("halves"));
     for number in 0..count {
@@ -32,7 +32,7 @@ fn write_half_each(device: &mut Driven) {
     device.check_invariants();
 }
 
-/// Valid superblocks' worth of data by group.
+/// Valid data of each group, in superblocks.
 fn live_of_groups(device: &Driven) -> [f64; 2] {
     let report = device.report();
     let live = &report.columns.iter().find(|column| column.name == "superblocks.live_share").unwrap().values;
@@ -40,7 +40,7 @@ fn live_of_groups(device: &Driven) -> [f64; 2] {
     [live[..of_group].iter().sum(), live[of_group..].iter().sum()]
 }
 
-/// Erases of the blocks on the dies of each group.
+/// Number of erases of the blocks on the dies of each group.
 fn erases_of_groups(device: &Driven) -> [u64; 2] {
     let erases = device.report().wear.expect("it wears").block_erases;
     let of_group = erases.len() / 2;
@@ -75,7 +75,8 @@ fn a_group_amplifies_as_a_drive_of_its_dies() {
     let superblocks = 1024;
     let mut device = two_groups(superblocks, "garbage_collection.policy = \"fifo\"\npages = 64");
     write_half_each(&mut device);
-    // In each group: the reserve less half of what garbage collection gains, and half of each of two open superblocks.
+    // In each group, the idle superblocks are the reserve, minus half of the superblock that garbage
+    // collection reclaims, and half of each of two open superblocks.
     let idle = 4.5;
     let u = 1.0 / 1.28 * f64::from(superblocks) / (f64::from(superblocks) - idle);
     assert_close("both groups", device.amplification(), 1.0 + laws::fifo(u), 0.03);
@@ -113,7 +114,7 @@ fn what_a_full_group_does_not_hold_goes_to_another_one() {
     }
     device.check_invariants();
     let [first, second] = live_of_groups(&device);
-    // All data is somewhere: superblocks of 64 units.
+    // The groups hold all data, in superblocks of 64 units.
     assert_close("data", first + second, count as f64 / 64.0, 1e-9);
     let redirected = device.counter("units_redirected");
     assert!(redirected >= count * 3 / 8, "{redirected} of {count}");
@@ -125,7 +126,7 @@ fn stripes_with_parity_lie_in_their_group() {
                     allocation = { kind = \"superblock\", reclaim_groups = 2, parity = {} }";
     let mut device = driven(settings);
     write_half_each(&mut device);
-    // A stripe has one operation of data and one of parity.
+    // A stripe has one data operation and one parity operation.
     let u = 1.0 / 2.8 / 0.5 * 1024.0 / (1024.0 - 4.5);
     assert_close("parity", device.amplification(), (1.0 + laws::fifo(u)) / 0.5, 0.03);
 }

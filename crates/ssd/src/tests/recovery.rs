@@ -1,33 +1,34 @@
-//! Power loss and recovery: recovery time against the closed form, and the ledgers.
+//! Power loss and recovery: recovery time against the closed form, and charges.
 
 use super::driven::driven_with_bytes;
 use super::*;
 
-/// Units of the usable capacity of the drive of these tests: four dies with 512 blocks of 64 pages, 28 % more
-/// than the usable capacity.
+/// Usable capacity in units of the drive of these tests: four dies with 512 blocks of 64 pages, divided by
+/// 1.28.
 const LOGICAL: u64 = 4 * 512 * 64 * 100 / 128;
 const DIES: u64 = 4;
 const WAYS: u64 = 2;
 const READ: Time = Time::from_us(50);
-/// Channel time of a command, and of a page of 4 KiB at 400 MB/s.
+/// Channel time of a command.
 const COMMAND: Time = Time::from_ns(300);
+/// Channel time of a page of 4 KiB at 400 MB/s.
 const PAGE: Time = Time::from_ns(10_240);
 
-/// Writes this many units, one after the other.
+/// Writes this number of units sequentially.
 fn written(device: &mut Driven, units: u64) {
     for number in 0..units {
         device.ask(device.now, &unit(Op::Write, number));
     }
 }
 
-/// Writes this many units and waits for their programs; returns the end.
+/// Writes this number of units and waits for their programs. Returns the end time.
 fn filled(device: &mut Driven, units: u64) -> Time {
     written(device, units);
     device.rest()
 }
 
-/// Time to read the checkpoint, with four bytes per logical unit, and this many spare areas. Dies sense in
-/// parallel; those of a channel transfer in turn if transfers take longer than sensing.
+/// Time to read the checkpoint, with four bytes per logical unit, and this number of spare areas. Dies sense
+/// in parallel. The dies of a channel transfer sequentially if transfers take longer than sensing.
 fn closed_form(scanned: u64) -> Time {
     let table = (LOGICAL * 4).div_ceil(4096).div_ceil(DIES);
     let page = (READ + COMMAND + PAGE).max((COMMAND + PAGE) * WAYS);
@@ -82,8 +83,8 @@ fn a_request_that_comes_during_recovery_waits_for_its_end() {
 const ENERGIES: &str = "read_energy = \"25 uJ\"\nprogram_energy = \"150 uJ\"\nerase_energy = \"500 uJ\"\n\
     transfer_energy = \"2 uJ\"\n";
 
-/// The drive with 32 writes of one unit at once, eight per die, whose power fails at `at` and is restored at
-/// once.
+/// Creates a drive with 32 simultaneous writes of one unit, eight per die. Its power fails at `at` and is
+/// restored immediately.
 fn failed_at(at: Time, settings: &str) -> (Time, ComponentReport) {
     let mut device = driven_with_bytes(&format!("{ENERGIES}{settings}"));
     (0..32).for_each(|number| _ = device.submit_bytes(Time::ZERO, number, 1));
@@ -92,7 +93,7 @@ fn failed_at(at: Time, settings: &str) -> (Time, ComponentReport) {
     (recovery.done, device.report_over(recovery.done))
 }
 
-/// Time of `resource` charged to `activity`, and its energy.
+/// Time of the resource `name` charged to `activity`, and its energy.
 fn charged(report: &ComponentReport, name: &str, activity: Activity) -> (Time, f64) {
     let found = resource(report, name);
     (Time::from_secs_f64(found.ledger.busy_s(activity)), found.ledger.energy(activity).0)
@@ -102,11 +103,11 @@ fn charged(report: &ComponentReport, name: &str, activity: Activity) -> (Time, f
 fn programs_that_a_loss_of_power_cancels_are_charged_to_nothing() {
     let at = Time::from_us(800);
     let (done, report) = failed_at(at, "power_protected = false");
-    // Dies start when their data has crossed, those of a channel in turn, and are then always busy. They
+    // Dies start when their data is transferred, sequentially on each channel, and are then always busy. They
     // perform the second program when power fails. The data of these programs, and of those that wait in the
-    // registers, has crossed.
+    // registers, has been transferred.
     let (crossing, link) = (COMMAND + PAGE, Time::from_secs_f64(4096.0 / 4e9));
-    // The first unit crosses the link for one channel, the second for the other.
+    // The first unit crosses the link for one channel, and the second for the other.
     let [first, second] = [1, 2].map(|place| at - link * place);
     let busy = (first - crossing) + (first - crossing * 2) + (second - crossing) + (second - crossing * 2);
     let (time, energy) = charged(&report, "dies", Activity::Drain);
@@ -116,10 +117,10 @@ fn programs_that_a_loss_of_power_cancels_are_charged_to_nothing() {
     assert_eq!(time, crossing * 12);
     assert!((energy - 12.0 * 2e-6).abs() < 1e-9, "{energy} J");
     assert_eq!(counter(&report, "flash_programs"), 8);
-    // The units stay counted as written.
+    // The units still count as written.
     assert_eq!((counter(&report, "writes"), counter(&report, "units_host")), (32, 32));
     assert!(report.resources.iter().all(|resource| resource.utilization(done) <= 1.0));
-    // A protected drive programs all of them.
+    // A protected drive programs all of these units.
     let (done, report) = failed_at(at, "power_protected = true");
     let (time, energy) = charged(&report, "dies", Activity::Drain);
     assert_eq!(time, Time::from_us(500) * 32);
@@ -134,7 +135,7 @@ fn reads_that_a_loss_of_power_cancels_are_charged_to_nothing() {
         (0..4).for_each(|number| _ = device.write_bytes(device.now, number, 1));
         let begin = device.rest();
         device.restart_ledger();
-        // All spare areas of one unit: one die and its channel.
+        // All spare areas of one unit use one die and its channel.
         for _ in 0..100 {
             device.submit(begin, &unit(Op::Read, 0));
         }
@@ -150,7 +151,7 @@ fn reads_that_a_loss_of_power_cancels_are_charged_to_nothing() {
         assert!(pages <= reads && pages + 2 >= reads, "{settings}: {pages} pages of {reads}");
         assert!(time <= (COMMAND + PAGE) * reads, "{settings}: {pages} pages in {time}");
         if settings.is_empty() {
-            // A die senses while the previous page crosses: 19 reads have ended, and one is partial.
+            // A die senses while the previous page is transferred: 19 reads have ended, and one is partial.
             assert_eq!((reads, pages), (20, 19));
             assert_eq!(charged(&report, "dies", Activity::Read).0, Time::from_us(975) - COMMAND * 20);
         }
@@ -161,7 +162,7 @@ fn reads_that_a_loss_of_power_cancels_are_charged_to_nothing() {
 fn capacitors_finish_the_programs_and_without_them_units_are_lost() {
     for is_protected in [true, false] {
         let mut device = driven_with_bytes(&format!("power_protected = {is_protected}"));
-        // Two programs per die, one after the other; the first four have ended after a millisecond.
+        // Each die has two sequential programs. The first four programs have ended after a millisecond.
         (0..8).for_each(|number| _ = device.submit_bytes(Time::ZERO, number, 1));
         let recovery = device.fail(Time::from_us(800));
         assert!((0..8).all(|number| device.seen(number).done < Time::from_us(100)), "all were acknowledged");
@@ -179,8 +180,8 @@ fn capacitors_finish_the_programs_and_without_them_units_are_lost() {
     }
 }
 
-/// A superblock is full, and eight of its units are rewritten: their old pages are invalid until power fails
-/// before the programs of the new ones have ended.
+/// A superblock is full, and eight of its units are rewritten. Their old pages are invalid until power fails
+/// before the programs of the new pages have ended.
 #[test]
 fn recovery_finds_the_older_page_of_a_unit_whose_program_was_cut() {
     let mut device = driven_with_bytes("power_protected = false");
@@ -204,7 +205,7 @@ fn recovery_finds_the_older_page_of_a_unit_whose_program_was_cut() {
     for number in 0..256 {
         assert_eq!(device.read_byte(device.now.max(ready), number), 1, "unit {number}");
     }
-    // Rewritten and programmed again, they are read from the new pages.
+    // The units are rewritten and programmed again, and are then read from the new pages.
     (0..8).for_each(|number| _ = device.write_bytes(device.now, number, 3));
     let at = device.rest();
     let ready = device.fail(at).done;
@@ -227,13 +228,13 @@ fn a_unit_that_waits_for_others_of_its_program_is_lost_without_capacitors() {
 
 #[test]
 fn a_flush_waits_for_data_of_the_host_that_a_page_of_the_mapping_completes() {
-    // Two units per page, a cache of one page with 64 mappings, and no reads of the flash.
+    // There are two units per page, a cache of one page with 64 mappings, and no reads of the flash.
     let mut device = driven(
         "power_protected = false\npage = \"8 KiB\"\nmapping = { kind = \"cached_pages\", size = \"4 KiB\", entry = \"64 B\" }\n\
          unwritten = \"zeros\"",
     );
     device.submit(Time::ZERO, &unit(Op::Write, 0));
-    // Another mapping page is needed: the changed one is programmed in addition to the host unit.
+    // Another mapping page is needed, so the dirty page is programmed in addition to the host unit.
     let at = Time::from_us(10);
     device.submit(at, &unit(Op::Read, 64));
     let flush = Request { bytes: 0, ..unit(Op::Flush, 0) };
@@ -241,8 +242,8 @@ fn a_flush_waits_for_data_of_the_host_that_a_page_of_the_mapping_completes() {
     assert_eq!(done, at + COMMAND + PAGE * 2 + Time::from_us(500));
 }
 
-/// Four dies program their first page and then their second. With two program times, both share a word line:
-/// a power loss during the second program damages the first page, and nothing else does.
+/// Four dies program their first page and then their second page. With two program times, both pages share a
+/// word line. A power loss during the second program then damages the first page and no other page.
 #[test]
 fn an_interrupted_program_damages_the_page_before_it_on_its_word_line() {
     let two = "program = [\"500 us\", \"900 us\"]\nread = [\"50 us\"]";

@@ -9,11 +9,11 @@ const POLICIES: [(&str, Arbitration); 3] = [
     ("commands_first", Arbitration::CommandsFirst),
 ];
 
-/// Registers per die, and the corresponding settings.
+/// Number of registers per die, and the corresponding settings.
 const REGISTERS: [(usize, &str); 4] =
     [(1, "registers = 1"), (2, "registers = 2"), (4, "registers = 4"), (usize::MAX, "")];
 
-/// Random dies of `count` reads; if `is_skewed`, 90 % are in the first half.
+/// Random dies of `count` reads. If `is_skewed`, 90 % are in the first half.
 fn dies_of(count: usize, dies: u64, is_skewed: bool, random: &mut Random) -> Vec<usize> {
     let mut draw = || {
         let within = if is_skewed && random.chance(0.9) { dies / 2 } else { dies };
@@ -22,7 +22,7 @@ fn dies_of(count: usize, dies: u64, is_skewed: bool, random: &mut Random) -> Vec
     (0..count).map(|_| draw()).collect()
 }
 
-/// Completion times of reads of these dies, from the drive and from the event simulation.
+/// Completion times of reads on these dies, from the drive and from the event simulation.
 fn both(
     dies: u64,
     policy: (&str, Arbitration),
@@ -36,7 +36,7 @@ fn both(
         "channels = 1\nways = {dies}\nread = [\"75 us\"]\nbus = \"200 MB/s\"\ncommand = \"1 us\"\n\
          link = \"40.96 GB/s\"\narbitration = \"{name}\"\n{setting}"
     ));
-    // Unwritten units are located as in a drive that was filled in order: die after die.
+    // Unwritten units are located as in a drive that was filled sequentially, i.e. with the dies in rotation.
     let requests: Vec<Request> = of.iter().map(|&die| unit(Op::Read, die as u64)).collect();
     let seen = visits(&mut *device, &requests, load);
     device.check_invariants();
@@ -76,7 +76,7 @@ fn every_read_of_an_open_loop_is_done_when_an_event_simulation_says() {
             for load in [0.3, 0.6, 0.85] {
                 let of = dies_of(2_000, dies, load < 0.5, &mut random);
                 let (mut now, mut arrivals) = (0.0, Vec::new());
-                // A die with one register performs a read in 96.48 us, the channel in 21.48 us.
+                // A die with one register performs a read in 96.48 us, and the channel in 21.48 us.
                 let rate = load * (1.0 / 21.48e-6_f64).min(dies as f64 / 2.0 / 96.48e-6);
                 for _ in &of {
                     now += random.exponential() / rate;

@@ -1,4 +1,4 @@
-//! Shares of a drive: their price, power, capacity, and lifetime compared with the whole drive.
+//! Shares of a drive: price, power, capacity, and lifetime compared with the whole drive.
 
 use super::*;
 use nacre_kernel::Bytes;
@@ -6,8 +6,8 @@ use nacre_kernel::Bytes;
 const PRICED: &str = "price = \"2 /GiB\"\nidle_power = \"8 W\"\nread_energy = \"1 uJ\"\nprogram_energy = \"1 uJ\"\n\
                       erase_energy = \"1 uJ\"\ntransfer_energy = \"1 uJ\"\nendurance = 1000\nspare_blocks = 16\n";
 
-/// Capacity, price, and idle power of a drive or a share, and, after every unit was written `turnovers` times
-/// at random in 1,000 s, its write amplification and its lifetime in days.
+/// Capacity, price, and idle power of a drive or a share, and its write amplification and lifetime in days
+/// after every unit was written `turnovers` times at random in 1,000 s.
 fn bought(settings: &str, turnovers: u64) -> (u64, f64, f64, f64, f64) {
     let mut device = driven(&format!("{PRICED}{settings}"));
     let count = device.unit_count();
@@ -34,15 +34,15 @@ fn shares_of_a_drive_add_up_to_the_drive() {
         assert_eq!(share.0 * parts, units, "{capacity}");
         assert_close("costs add up", share.1 * parts as f64, cost, 1e-9);
         assert_close("powers add up", share.2 * parts as f64, idle, 1e-9);
-        // Six superblocks are erased or open in each share and in the whole drive, so a share has less spare
-        // space. With FIFO, write amplification is about (1 + spare) / (2 spare); with greedy garbage
-        // collection, it increases less.
+        // Six superblocks are erased or open both in each share and in the whole drive, so a share has less
+        // spare space. With FIFO, the write amplification is about (1 + spare) / (2 spare). With greedy
+        // garbage collection, it increases less.
         let blocks = (1.28 * 400.0 / parts as f64).ceil();
         let fifo = |blocks: f64, data: f64| (blocks - 6.0) / (blocks - 6.0 - data);
         let most = fifo(blocks, 400.0 / parts as f64) / fifo(512.0, 400.0);
         let more = share.3 / amplification;
         assert!((0.98..=1.02 * most).contains(&more), "{capacity} is cleaned as the whole: {more}, {most}");
-        // Its lifetime is shorter by the same factor; blocks are whole.
+        // The lifetime is shorter by the same factor. The number of blocks is whole.
         let shorter = share.4 / days;
         assert!((0.96 / most..1.04).contains(&shorter), "{capacity} lasts as the whole: {shorter}, {most}");
     }
@@ -62,7 +62,7 @@ fn a_share_has_its_part_of_the_mapping_cache_and_the_slc_cache() {
         device.closed_loop(1, 20_000, |_| unit(Op::Read, random.below(count)));
         device.counter("mapping_misses") as f64 / 20_000.0
     };
-    // 16 of 100 pages of the mapping table, and 4 of 25.
+    // The cache holds 16 of 100 pages of the mapping table, and 4 of 25.
     assert_close("misses of the whole", misses(""), 0.84, 0.02);
     assert_close("misses of a quarter", misses("capacity = \"100 MiB\""), 0.84, 0.02);
     assert_eq!(of("capacity = \"100 MiB\"").report().drive_share, Some(0.25));

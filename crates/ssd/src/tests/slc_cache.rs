@@ -1,9 +1,9 @@
-//! SLC cache: bandwidth, capacity, and the move of its data to full cells.
+//! SLC cache: bandwidth, capacity, and migration of its data to cells with all bits.
 
 use super::*;
 
-/// Four dies; 21 of 64 pages are available in SLC mode, so a superblock holds 84 units, and 8 MiB are 24
-/// superblocks.
+/// A drive of four dies. In SLC mode, 21 of 64 pages are available, so a superblock holds 84 units, and 8 MiB
+/// are 24 superblocks.
 const CACHED: &str = "program = [\"1500 us\"]\nread = [\"60 us\"]\nbuffer = \"64 KiB\"\nbus = \"4 GB/s\"\n\
     slc_cache = { size = \"8 MiB\", read = \"20 us\", program = \"300 us\" }";
 const UNITS: u64 = 24 * 84;
@@ -42,15 +42,15 @@ fn a_full_drive_has_folded_its_slc_cache() {
     let mut random = random("fold");
     device.precondition(3 * count, |_| random.below(count));
     device.check_invariants();
-    // No superblock is erased beyond the reserve, so SLC mode is not used anymore.
+    // No superblock is erased in addition to the reserve, so SLC mode is not used anymore.
     assert_eq!(device.column("blocks_by_state.superblocks_slc"), 0.0);
     assert_eq!(device.column("space.live_units"), count as f64);
     device.restart_ledger();
     let seen = device.closed_loop(32, 20_000, |_| unit(Op::Write, random.below(count)));
     let wear = device.report().wear.expect("it wears");
     let copies = wear.cleaned as f64 / wear.host as f64;
-    // Per unit written: programs of the unit and of copies, reads of copies, and erases of blocks of 64
-    // pages, by four dies.
+    // Work per unit written of four dies: programs of the unit and of copies, reads of copies, and erases of
+    // blocks of 64 pages.
     let each = (1.0 + copies) * 1500e-6 + copies * 60e-6 + (1.0 + copies) / 64.0 * 3e-3;
     assert_close("cleaning takes its share", seen.per_second(), 4.0 / each, 0.03);
     device.check_invariants();

@@ -5,14 +5,14 @@ use crate::tests::{random, resource, unit};
 use nacre_kernel::{Activity, Op, Time};
 use nacre_testkit::assert_close;
 
-/// A drive of one die that programs a page in 10 ms.
+/// Creates a drive of one die that programs a page in 10 ms.
 fn one_die(settings: &str) -> Driven {
     driven(&format!(
         "channels = 1\nways = 1\npages = 128\nprogram = [\"10 ms\"]\nbus = \"4 GB/s\"\ncommand = \"0 s\"\nlink = \"4000 GB/s\"\n{settings}"
     ))
 }
 
-/// A program of 10 ms, and the latency of a read at `at`.
+/// Latency of a read at `at` during a program of 10 ms.
 fn read_during_a_program(settings: &str, at: Time) -> (f64, Driven) {
     let mut device = one_die(settings);
     device.submit(Time::ZERO, &unit(Op::Write, 1));
@@ -65,8 +65,8 @@ fn a_program_is_suspended_up_to_the_limit_and_then_ends() {
 
 #[test]
 fn reads_of_a_busy_die_meet_the_law_of_residual_time() {
-    // A die that programs all the time: a read at a random time waits for half a program on average, or for
-    // the suspension.
+    // The die programs all the time. A read at a random time waits for half a program on average, or for the
+    // suspension.
     for (settings, wait) in [
         ("", 0.5 * 2e-3),
         ("scheduling = { kind = \"suspension\", suspend = \"50 us\", suspensions = 1000 }", 50e-6),
@@ -77,7 +77,7 @@ fn reads_of_a_busy_die_meet_the_law_of_residual_time() {
         let (mut random, mut sum, mut number) = (random("residual"), 0.0, 0_u64);
         let rounds = 2_000;
         for round in 0..rounds {
-            // Enough programs for the whole round, so that the die is never idle.
+            // There are enough programs for the whole round, so the die is never idle.
             let now = Time::from_ms(40 * round);
             device.write_all(now, (number..number + 19).map(|number| number % 1000));
             number += 19;
@@ -88,12 +88,13 @@ fn reads_of_a_busy_die_meet_the_law_of_residual_time() {
     }
 }
 
-/// Power fails while a program is being suspended, is suspended, or is being resumed: the elapsed part of
-/// each step is charged, and the rest is not.
+/// Power fails while a program is being suspended, is suspended, or is being resumed. The elapsed part of
+/// each phase is charged, and the rest is not.
 #[test]
 fn a_power_loss_ends_a_suspension() {
     let settings = "scheduling = { kind = \"suspension\", suspend = \"100 us\", resume = \"300 us\" }\npower_protected = false";
-    // Suspended from 4 ms, read until 4.15 ms, resumed until 4.45 ms.
+    // The program is suspended from 4 ms, the read takes until 4.15 ms, and the resumption takes until 4.45
+    // ms.
     for (lost_us, suspending_us) in [(4_040, 40), (4_120, 100), (4_250, 200), (5_000, 400)] {
         let mut device = one_die(settings);
         device.submit(Time::ZERO, &unit(Op::Write, 1));
@@ -103,7 +104,8 @@ fn a_power_loss_ends_a_suspension() {
         let ledger = &resource(&report, "dies").ledger;
         let found = ledger.busy_s(Activity::Suspend) * 1e6;
         assert!((found - f64::from(suspending_us)).abs() < 1e-6, "{found} us of suspending at {lost_us} us");
-        // The data crosses the channel in 1.024 us and the link in 0.001 us; then the die is never idle.
+        // The data crosses the channel in 1.024 us and the link in 0.001 us. After that, the die is never
+        // idle.
         let busy = ledger.total_busy_s() * 1e6;
         assert!((busy - (lost_us as f64 - 1.025)).abs() < 0.1, "busy for {busy} of {lost_us} us");
     }

@@ -3,7 +3,7 @@
 use super::*;
 use nacre_kernel::Status;
 
-/// Erases of superblocks after `turnovers` of writes to 10 % of a full drive.
+/// Erases of superblocks after `turnovers` overwrites of the capacity with writes to 10 % of a full drive.
 fn erases(settings: &str, turnovers: u64) -> Vec<f64> {
     let mut device = driven(&format!("blocks = 64\nover_provisioning = \"40 %\"\n{settings}"));
     let count = device.unit_count();
@@ -45,7 +45,7 @@ fn uniform_writes_wear_evenly() {
     assert!(mean > 50.0 && deviation < 0.03 * mean, "mean {mean}, deviation {deviation}");
 }
 
-/// Writes up to `most` units at random, one after the other, until a write is rejected. Returns the units
+/// Writes up to `most` random units sequentially until a write is rejected. Returns the number of units
 /// written, the time of the rejection, and the device.
 fn write_at_most(settings: &str, most: u64) -> (u64, Option<Time>, Driven) {
     let mut device = driven(&format!("blocks = 64\nover_provisioning = \"40 %\"\n{settings}"));
@@ -60,8 +60,8 @@ fn write_at_most(settings: &str, most: u64) -> (u64, Option<Time>, Driven) {
     (most, None, device)
 }
 
-/// Writes at random, one after the other, until a write is rejected. Returns the units written, the time of
-/// the rejection, and the device.
+/// Writes random units sequentially until a write is rejected. Returns the number of units written, the time
+/// of the rejection, and the device.
 fn wear_out(settings: &str) -> (u64, Time, Driven) {
     let (written, refused, device) = write_at_most(settings, u64::MAX);
     (written, refused.expect("the drive wears out"), device)
@@ -69,7 +69,7 @@ fn wear_out(settings: &str) -> (u64, Time, Driven) {
 
 #[test]
 fn life_ends_as_endurance_blocks_and_write_amplification_predict() {
-    // Spare blocks replace others when those are nearly worn out, and add little.
+    // Spare blocks replace others when these are nearly worn out, and add little lifetime.
     for (settings, blocks) in
         [("endurance = 50", 64), ("endurance = 50\nendurance_spread = \"5 %\"\nspare_blocks = 8", 56)]
     {
@@ -78,7 +78,7 @@ fn life_ends_as_endurance_blocks_and_write_amplification_predict() {
         let report = device.report();
         let wear = report.wear.as_ref().unwrap();
         let amplification = wear.write_amplification().unwrap();
-        // This many blocks of 64 pages on each of four dies, which all withstand 50 programs.
+        // Each of four dies has `blocks` blocks of 64 pages, all of which withstand 50 programs.
         let expected = 50.0 * f64::from(blocks * 64 * 4) / amplification;
         assert_close(settings, written as f64, expected, 0.1);
         let column = |name: &str| column(&report, name);
@@ -128,7 +128,7 @@ fn the_lifetime_that_is_reported_is_the_time_until_writes_are_refused() {
         let now = younger.rest();
         let expected = younger.report_over(now).lifetime_days.expect("it has an endurance");
         assert_close(settings, expected * 86_400.0, refused.as_secs_f64(), 0.1);
-        // Time in which it refuses writes is not part of its life.
+        // Time in which the drive rejects writes is not part of its lifetime.
         assert_close("later", days(end + end), days(end), 1e-6);
     }
 }
@@ -143,11 +143,11 @@ fn blocks_that_differ_last_shorter_than_equal_ones() {
         device.report_over(Time::from_us(1_000_000)).lifetime_days.expect("it has an endurance")
     };
     let even = days("");
-    // The data and the reserve need 50 of 64 superblocks. The 50th strongest of 64 blocks withstands
-    // 60 (1 - 0.77 x 25 %) = 48 erases; the weakest of four dies about 47, and the 14 weaker ones 37 on average:
-    // 2,870 erases of 3,840.
+    // The data and the reserve need 50 of 64 superblocks. The 50th strongest of 64 blocks withstands 60 (1 -
+    // 0.77 x 25 %) = 48 erases, and the weakest of four dies about 47. The 14 weaker blocks withstand 37 on
+    // average. This gives 2,870 erases of 3,840.
     let share = days("endurance_spread = \"25 %\"") / even;
     assert!((0.65..0.82).contains(&share), "{share}");
-    // Spare blocks replace others when those are worn out.
+    // Spare blocks replace others when these are worn out.
     assert_close("56 of 64", days("spare_blocks = 8") / even, 56.0 / 64.0, 1e-9);
 }
