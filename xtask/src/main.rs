@@ -1,10 +1,10 @@
 //! Development commands of the project: `cargo run -p xtask -- WORD`.
 //!
-//! | word | does |
+//! | command | action |
 //! |---|---|
-//! | `gen` | writes the files generated from rooms: schemas, Python classes, the model reference |
+//! | `gen` | writes the files that are generated from the components: schemas, Python classes, and the model reference |
 //! | `gen --check` | fails if a generated file is stale |
-//! | `crash SEED STACKS` | power-loss tests of random stacks, on all cores; `for SECONDS` instead of a number |
+//! | `crash SEED STACKS` | runs power-loss tests of random stacks on all cores; `for SECONDS` may replace the number of stacks |
 //! | `tidy` | checks rules of CONTRIBUTING.md that no compiler checks |
 
 #![expect(

@@ -1,26 +1,26 @@
 //! Benchmarks: speed compared with budgets, and with other programs on the same work in the same run.
 //!
-//! | word | action |
+//! | command | action |
+//! |---|---|
 //! | `streams FOLDER` | writes the request streams that other programs replay |
-//! | `streams FOLDER` | writes the request streams that rivals replay |
 //! | `run FOLDER` | measures Nacre, and prints its rates next to those of other programs in `FOLDER` |
 //! | `codes FOLDER` | measures error-correcting codes alone |
 //! | `crash` | measures the crash simulator alone |
 //! | `curves FOLDER` | measures miss-ratio curves alone |
 //! | `flash-memory` | measures eNVy alone |
-//! | `whole-runs FOLDER` | measures whole runs alone, also of a long trace, which is written to `FOLDER` |
+//! | `whole-runs FOLDER` | measures whole runs alone, including a run of a long trace that is written to `FOLDER` |
 //! | `disk-caches` | measures caches in DRAM and flash alone |
 //! | `key-value` | measures the key-value store alone |
 //! | `memory-card` | measures NVRAM cards alone |
 //! | `pcm-drive` | measures Onyx alone |
 //! | `flash-drive` | measures the SSD alone |
 //! | `flash-runs` | measures whole runs of SSDs alone |
-//! | `queue-depths` | measures event-driven devices by queue depth alone |
-//! | `row NAME COUNT REPEATS FOLDER` | measures one of the main rows alone; `FOLDER` is for its files |
+//! | `queue-depths` | measures event-driven devices at several queue depths alone |
+//! | `row NAME COUNT REPEATS FOLDER` | measures one of the main benchmarks alone, with its files in `FOLDER` |
 //! | `accuracy` | compares disks, a flash channel, a memory controller, and queues of a drive with event simulations |
-//! | `counts FILE` | counts the instructions of the main rows and compares them with `FILE`; `--write` updates it |
-//! | `train FILE FOLDER` | runs the training workload in `FILE` for profile-guided builds; shipped traces are in `FOLDER` |
-//! | `memory FILE COUNT` | streams COUNT requests from FILE through a cache and prints the peak memory |
+//! | `counts FILE` | counts the instructions of the main benchmarks and compares them with `FILE`; `--write` updates it |
+//! | `train FILE FOLDER` | runs the training workload in `FILE` for profile-guided builds, with shipped traces in `FOLDER` |
+//! | `memory FILE COUNT` | streams `COUNT` requests from `FILE` through a cache and prints the peak memory |
 //!
 //! Benchmarks run on one thread unless stated otherwise. A rate is per second of processor time and is the
 //! best of five runs. On a shared machine, the fastest run is the least disturbed, and the median shows the

@@ -4,16 +4,16 @@
 //! checking code, defaults, JSON Schema, Python classes, and model reference are generated from this struct.
 //! A document is a tree of [`Node`]s with their origins.
 //!
-//! | module | holds |
+//! | module | content |
 //! |---|---|
-//! | [`origin`] | origins of values |
-//! | [`problem`] | a user's error, with its location and remedy |
-//! | [`node`] | the document tree, reading it from TOML, overriding it by path |
-//! | [`shape`] | types of fields: shapes, literals, bounds |
-//! | [`reader`] | one pass over a document that collects every error at once, and the descriptors of rooms |
-//! | [`field`] | the types that can be fields |
-//! | [`priority`] | arbitration settings shared by several rooms |
-//! | [`room`] | rooms, the families they belong to, and slots that hold one |
+//! | [`origin`] | origins of the values of a document |
+//! | [`problem`] | user errors with their locations and remedies |
+//! | [`node`] | the document tree, its parsing from TOML, and overrides by path |
+//! | [`shape`] | shapes, literals, and bounds of fields |
+//! | [`reader`] | one pass over a document that collects every error, and the descriptors of components |
+//! | [`field`] | the types that a field can have |
+//! | [`priority`] | arbitration settings shared by several components |
+//! | [`room`] | components, their families, and the slots that hold a component |
 
 pub mod field;
 pub mod node;

@@ -151,7 +151,7 @@ impl Literal {
 pub struct Kind {
     /// Name in documents.
     pub name: &'static str,
-    /// Its description.
+    /// Description of the kind.
     pub doc: &'static str,
     /// Settings of the kind.
     pub fields: fn() -> Vec<Field>,

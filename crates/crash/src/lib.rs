@@ -12,17 +12,17 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | [`run`] | runs, and their power losses |
+//! | [`run`] | runs and their power losses |
 //! | [`branches`] | many power losses from one state |
 //! | [`exhaustive`] | every sequence up to a length, with a power loss after every step |
-//! | [`life`] | one device from new: steps, power losses, audits |
+//! | [`life`] | the life of one device: steps, power losses, and audits |
 //! | [`mod@sequence`] | steps as text |
-//! | [`mod@shrink`] | shortens the steps that reproduce a violation |
+//! | [`mod@shrink`] | shortening of the steps that reproduce a violation |
 //! | [`auditor`] | the possible contents of each byte |
-//! | [`fault`] | classes of faults, and the guarantees of devices |
-//! | [`media`] | stores that survive their device, can be rolled back, and inject faults |
+//! | [`fault`] | classes of faults, and the guarantees of a device for each class |
+//! | [`media`] | stores that outlive their device, can be rolled back, and inject faults |
 //! | [`medium_faults`] | faults of medium operations, here and in the image of a served device |
-//! | [`report`] | results |
+//! | [`report`] | results of power-loss tests |
 
 pub mod auditor;
 pub mod branches;

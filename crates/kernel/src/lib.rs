@@ -1,29 +1,29 @@
 //! The kernel: side-effect-free types shared by all components of a storage model.
 //!
-//! | module | holds |
+//! | module | content |
 //! |---|---|
-//! | [`time`] | simulated time, integer picoseconds |
-//! | [`units`] | bytes, ratios, rates, energy, prices, and parsing them from strings with units |
-//! | [`random`] | named random streams under one seed, with distributions that never change |
+//! | [`time`] | simulated time in integer picoseconds |
+//! | [`units`] | bytes, ratios, rates, energy, and prices, and their parsing from strings with units |
+//! | [`random`] | named random streams with one seed, whose distributions never change |
 //! | [`pcie`] | effective bandwidth of PCI Express links |
-//! | [`histogram`] | mergeable latency distributions |
-//! | [`ranges`] | sets of numbers, as ranges |
-//! | [`statistics`] | means with confidence intervals, time series of bounded size |
+//! | [`histogram`] | latency distributions that can be merged |
+//! | [`ranges`] | sets of numbers stored as ranges |
+//! | [`statistics`] | means with confidence intervals, and time series of bounded size |
 //! | [`activity`] | activities of components |
-//! | [`ledger`] | time and energy of a component's resources by activity |
+//! | [`ledger`] | time and energy of the resources of a component for each activity |
 //! | [`loss_report`] | reports of lost data by failed flushes |
 //! | [`host_counts`] | counts of host requests and bytes |
 //! | [`request`] | block requests of a host |
 //! | [`completion`] | completions of requests |
-//! | [`event`] | the contract of storage components, and building blocks of devices |
-//! | [`error_code`] | error codes, for programs |
+//! | [`event`] | the interface of storage components, and building blocks of devices |
+//! | [`error_code`] | error codes for programs |
 //! | [`breakdown`] | latency breakdown of a request |
 //! | [`stage`] | stages of a request within a device |
 //! | [`capabilities`] | features and durability guarantees of devices |
 //! | [`power`] | recovery of a device after a power loss |
 //! | [`transactions`] | atomic groups of writes |
 //! | [`zone`] | zones, which are written sequentially |
-//! | [`identity`] | comparing devices by their settings |
+//! | [`identity`] | comparison of devices by their settings |
 //! | [`state`] | saving and restoring the state of a device |
 //!
 //! This crate does not access clocks, files, environment variables, or globals. Equal calls give equal

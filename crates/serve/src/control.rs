@@ -5,15 +5,15 @@
 //! | `{"command": "stats"}`, `"columns": true` for the tables of components | [`Statistics`](crate::statistics::Statistics) |
 //! | `{"command": "record", "path": "/a/trace.nacre"}`, `"force": true` to replace a file | `{"path": ...}` |
 //! | `{"command": "record-end"}` | [`Recorded`](crate::recorder::Recorded) |
-//! | `{"command": "power-fail"}`, `"again_permille": 300` for a second power loss during recovery | [`Outage`](crate::outage::Outage), after every client is disconnected |
+//! | `{"command": "power-fail"}`, `"again_permille": 300` for a second power loss during recovery | [`Outage`](crate::outage::Outage), after all clients are disconnected |
 //! | `{"command": "media-error", "offset": 0, "length": 4096, "harm": "reads"}`, or `"writes"`, `"heal"` | `{}` |
 //! | `{"command": "step", "op": "write", "offset": 0, "length": 4096, "fill": 90}`, or `"read"`, `"trim"`, `"flush"` | [`ConsoleReply`](nacre_machine::console::ConsoleReply), at its completion time |
 //! | `{"command": "fault-add", "settings": "kind = \"stall\"\nduration = \"5 s\""}` | `{"number": ...}` |
 //! | `{"command": "fault-list"}` | `{"faults": [...]}`, each a [`ServedFault`](crate::served_fault::ServedFault) |
-//! | `{"command": "fault-clear", "number": 0}`; default: all | `{"cleared": ...}`, number of faults |
-//! | `{"command": "medium-fault", "fault": "lost_program", "seed": 7}`; default: none | `{"struck": ...}`, number of operations the previous fault affected |
-//! | `{"command": "snapshot", "path": "/a/copy.img"}` | `{"bytes": ...}` on the host disk |
-//! | `{"command": "stop"}` | `{}`; then the server ends |
+//! | `{"command": "fault-clear", "number": 0}`; the default is all faults | `{"cleared": ...}`, the number of faults |
+//! | `{"command": "medium-fault", "fault": "lost_program", "seed": 7}`; the default is no fault | `{"struck": ...}`, the number of operations that the previous fault affected |
+//! | `{"command": "snapshot", "path": "/a/copy.img"}` | `{"bytes": ...}`, the space on the host disk |
+//! | `{"command": "stop"}` | `{}`, after which the server ends |
 //!
 //! A reply is `{"ok": ...}` or `{"error": "...", "code": "...", "data": {...}}`, with the code and the data
 //! of the error. If several devices are served, `"export"` selects one. The default is the first.

@@ -7,19 +7,19 @@
 //! | module | content |
 //! |---|---|
 //! | [`offer`] | devices to serve |
-//! | [`opening`] | opens a served device from a scenario and an image |
-//! | [`model`] | the device, wall-clock time, and the deadline of each request |
-//! | [`failing`] | power losses, media errors, snapshots |
-//! | [`faulting`] | faults added while the device is served |
-//! | [`outage`] | the effects of a power loss |
-//! | [`listen`] | addresses: a unix socket, or TCP |
+//! | [`opening`] | opening of a served device from a scenario and an image |
+//! | [`model`] | the device in wall-clock time, and the deadline of each reply |
+//! | [`failing`] | power losses, media errors, and snapshots |
+//! | [`faulting`] | faults that are added while the device is served |
+//! | [`outage`] | effects of a power loss |
+//! | [`listen`] | addresses: a Unix socket or TCP |
 //! | [`tls`] | certificates, and the encryption of a connection |
 //! | [`transport`] | the transport delay between client and server, which may be subtracted |
-//! | [`server`] | accepts clients, one thread per connection |
+//! | [`server`] | the server, which runs one thread per connection |
 //! | [`control`] | commands to a running server, and their replies |
 //! | [`statistics`] | statistics of a server |
-//! | [`metrics`] | the statistics for Prometheus |
-//! | [`recorder`] | requests recorded into a trace |
+//! | [`metrics`] | statistics in the format of Prometheus |
+//! | [`recorder`] | recording of requests to a trace |
 //!
 //! # Guarantees
 //! - A reply is sent at the modeled completion time, relative to the arrival of the request, or as soon as

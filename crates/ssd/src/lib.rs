@@ -74,9 +74,9 @@
 //! | specification | model |
 //! |---|---|
 //! | reclaim unit (RU) | a superblock: `reclaim_unit` blocks of every plane of the dies of its reclaim group. It is filled, garbage-collected, and erased as a whole |
-//! | reclaim group (RG) | `reclaim_groups` of `allocation`: an equal share of the dies with consecutive numbers. Each has its own write frontiers, GC, and wear leveling, and data that moves stays in it |
-//! | reclaim unit handle (RUH) | references an open superblock in each reclaim group; writes through different handles go to different superblocks |
-//! | placement identifier (PID; the DSPEC field of a write) | the volume of a request, which is the number of its tenant. With H handles and G groups, volume V names handle V mod H and group (V / H) mod G |
+//! | reclaim group (RG) | `reclaim_groups` of `allocation`: dies with consecutive numbers, an equal number for each group. Each group has separate write frontiers, GC, and wear leveling. GC and wear leveling move data within its group |
+//! | reclaim unit handle (RUH) | a reference to an open superblock in each reclaim group. Writes through different handles fill different superblocks |
+//! | placement identifier (PID; the DSPEC field of a write) | the volume of a request, which is the number of its tenant. With H handles and G groups, volume V selects handle V mod H and group (V / H) mod G |
 //! | initially isolated | GC mixes the data of all handles of this type (`initially_isolated`, the first handles) |
 //! | persistently isolated | GC keeps the data of each handle of this type separate (`persistently_isolated`, the last handles) |
 //!

@@ -26,7 +26,7 @@ pub(crate) struct Copied {
     /// Old and new page number.
     pub(crate) from: u32,
     pub(crate) to: u32,
-    /// Its logical unit.
+    /// Logical unit that owns the page.
     pub(crate) owner: u32,
     /// Cell mode of the old page.
     pub(crate) cells: Cells,

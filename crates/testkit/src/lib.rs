@@ -1,18 +1,18 @@
 //! Test support shared by all crates: drivers, queueing theory, and the test suite of devices.
 //!
-//! | module | holds |
+//! | module | content |
 //! |---|---|
 //! | [`drive`] | open-loop and closed-loop drivers |
 //! | [`cleaning_laws`] | closed forms of cleaning cost |
 //! | [`queueing`] | closed forms of queueing theory |
-//! | [`mod@conformance`] | the contract that every device satisfies |
+//! | [`mod@conformance`] | tests of the contract that every device must satisfy |
 //! | [`crashing`] | power-loss tests with `nacre-crash` |
 //! | [`host`] | single requests and their completions |
 //! | [`oracle`] | independent discrete-event simulations, for comparison with schedulers |
-//! | [`planted`] | devices with a bug, to show that the test suites find it |
+//! | [`planted`] | devices with planted bugs, which show that the test suites find them |
 //! | [`mod@visits`] | arrivals and completions of given requests |
-//! | [`workbench`] | builds devices like a scenario |
-//! | [`restoring`] | checks of saving and restoring |
+//! | [`workbench`] | construction of devices, as in a scenario |
+//! | [`restoring`] | checks of saving and restoring state |
 
 pub mod cleaning_laws;
 pub mod conformance;

@@ -5,16 +5,16 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | [`synthetic`] | patterns, and workloads made of one pattern and one arrival process |
-//! | [`arrival`] | arrival processes: open loops, closed loops, recorded times |
+//! | [`synthetic`] | patterns, and workloads that combine a pattern with an arrival process |
+//! | [`arrival`] | arrival processes: open loops, closed loops, and recorded times |
 //! | [`tpca`] | TPC-A transactions in a linear memory |
 //! | [`kv`] | a transactional key-value store |
 //! | [`dbt2`] | the transactions of TPC-C as page requests |
 //! | [`specweb`] | the files of a web server |
-//! | [`server`] | clients that continue after each reply, and their shared processors |
+//! | [`server`] | clients that continue after each reply, and the processors that they share |
 //! | [`replay`] | workloads that replay a trace |
-//! | [`tenants`] | several workloads at once, each with its own addresses and times |
-//! | [`trace`] | recorded requests, in published formats |
+//! | [`tenants`] | several concurrent workloads with separate addresses and times |
+//! | [`trace`] | recorded requests in published formats |
 
 pub mod arrival;
 mod clock;

@@ -4,17 +4,17 @@
 //! Time only moves forward. The caller is a driver or a device above. It merges its events with those of the
 //! device, and never advances the device past a time at which it may submit a request.
 //!
-//! | part | holds |
+//! | type | purpose |
 //! |---|---|
-//! | [`Device`] | the contract |
-//! | [`Completions`] | requests that completed, each with its breakdown and, for a read, its bytes |
-//! | [`Agenda`] | pending events in time order; simultaneous events keep the order in which they were scheduled |
-//! | [`Arbiter`] | which of several queues gets a free slot, by priority class or weighted round robin |
+//! | [`Device`] | interface of every storage component |
+//! | [`Completions`] | completed requests with their breakdowns and the data of reads |
+//! | [`Agenda`] | pending events in time order, with simultaneous events in scheduling order |
+//! | [`Arbiter`] | selection of the queue that gets a free slot, by priority class or weighted round robin |
 //! | [`Barriers`] | flushes, which wait for earlier writes |
-//! | [`FirstCome`] | equal servers behind one first-come, first-served queue, for jobs of known duration |
-//! | [`Link`] | transfers over a link, one after the other |
-//! | [`Servers`] | equal servers behind one first-come, first-served queue |
-//! | [`Slab`] | requests in progress, by number |
+//! | [`FirstCome`] | identical servers with one first-come, first-served queue, for jobs of known duration |
+//! | [`Link`] | sequential transfers over a link |
+//! | [`Servers`] | identical servers with one first-come, first-served queue |
+//! | [`Slab`] | requests in progress, indexed by number |
 //! | [`Timers`] | one pending event for each of many resources |
 
 mod agenda;

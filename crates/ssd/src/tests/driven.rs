@@ -283,7 +283,7 @@ impl Driven {
         self.report().wear.and_then(|wear| wear.write_amplification()).expect("something was written")
     }
 
-    /// Cuts power at `at` and restores it at once.
+    /// Cuts power at `at` and restores it immediately.
     pub(crate) fn fail(&mut self, at: Time) -> Recovery {
         self.run_to(at);
         self.device.power_fail(at, &mut random("chance"));

@@ -4,12 +4,12 @@
 //! requests in a list, and searches that list for the next request. It shares the physics with the product
 //! (seek times, row timings) but none of its schedulers.
 //!
-//! | module | simulates |
+//! | module | simulated system |
 //! |---|---|
-//! | [`deadline`] | mq-deadline of Linux in front of a disk or of equal servers |
-//! | [`disk`] | one arm: first come first served, shortest seek, or shortest access |
-//! | [`dram_channel`] | a memory controller that serves row hits first, clock by clock |
-//! | [`flash_channel`] | reads of the dies of one channel: commands, senses, transfers, registers |
+//! | [`deadline`] | Linux mq-deadline in front of a disk or of identical servers |
+//! | [`disk`] | a disk arm: first come, first served; shortest seek; or shortest access |
+//! | [`dram_channel`] | a memory controller with priority of row hits, simulated clock by clock |
+//! | [`flash_channel`] | reads on the dies of one channel: commands, sensing, transfers, and registers |
 //! | [`queue`] | servers with one queue, one server with priority classes, and servers that fetch from weighted queues |
 //!
 //! Common rules:

@@ -45,7 +45,7 @@ pub enum TraceError {
     Option {
         /// Name and value of the option.
         option: String,
-        /// The problem.
+        /// Description of the problem.
         problem: String,
         /// Remedy.
         remedy: String,

@@ -29,7 +29,7 @@ use nacre_config::{Configuration, Descriptor, Problems, Reader, Room};
 use nacre_kernel::state::State;
 use nacre_kernel::{Op, Random, Ranges, Request};
 
-/// Accesses of which most go to a small fraction of the data.
+/// Accesses that mostly go to a small fraction of the data.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {

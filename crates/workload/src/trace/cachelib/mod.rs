@@ -15,8 +15,8 @@
 //! # Sources
 //! cachelib.org, "Evaluating SSD hardware for Facebook workloads" and its traces.
 //!
+//! # Checks
 //! Handwritten lines, another column order, and CacheLib's sample.
-//! Lines written by hand, another order of columns, and CacheLib's sample.
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, LineFormat, Lines, share_of_lines};

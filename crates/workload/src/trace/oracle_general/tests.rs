@@ -1,4 +1,4 @@
-//! Records written by hand.
+//! Tests with handwritten records.
 
 use crate::trace::testing::{of_kind, read_several, request};
 use crate::trace::{Location, Options};
