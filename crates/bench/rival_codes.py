@@ -21,7 +21,7 @@ REPEATS = 5
 
 
 def rate(work: Callable[[int], object]) -> float:
-    """Bytes per processor second of a work on one page."""
+    """Return the processed bytes per second of processor time for an operation on one page."""
     best = float("inf")
     for _ in range(REPEATS):
         start = time.process_time()
@@ -32,7 +32,7 @@ def rate(work: Callable[[int], object]) -> float:
 
 
 def rates(t: int) -> dict[str, float]:
-    """Rates of encoding, checking, and locating the maximum number of bit errors."""
+    """Return the rates of encoding, checking, and locating the maximum number of bit errors."""
     code = bchlib.BCH(t, m=15)
     pages = [os.urandom(PAGE) for _ in range(DIFFERENT)]
     parities = [code.encode(page) for page in pages]

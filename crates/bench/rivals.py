@@ -31,7 +31,7 @@ RECORD_BYTES = 24
 
 
 def rate(policy: str, trace: Path) -> float:
-    """Requests per processor second of one policy on one stream, with reading its mapped file."""
+    """Return the requests per second of processor time for a policy on a stream."""
     requests = trace.stat().st_size // RECORD_BYTES
     best = float("inf")
     for _ in range(REPEATS):
@@ -45,7 +45,7 @@ def rate(policy: str, trace: Path) -> float:
 
 
 def main(folder: Path) -> None:
-    """Measures every policy on every stream."""
+    """Measure every policy on every stream."""
     traces = sorted(folder.glob("*.oracleGeneral"))
     rates = {
         f"{policy}/{trace.stem}": rate(policy, trace) for trace in traces for policy in POLICIES

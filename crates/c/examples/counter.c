@@ -1,4 +1,5 @@
-/* Counts in a simulated eNVy memory, in transactions, over a power loss and in an image. */
+/* Increments a counter in a simulated eNVy memory with transactions. The counter survives a power loss, and an image
+ * stores it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -11,7 +11,7 @@
 //! | `{"command": "fault-add", "settings": "kind = \"stall\"\nduration = \"5 s\""}` | `{"number": ...}` |
 //! | `{"command": "fault-list"}` | `{"faults": [...]}`, each a [`ServedFault`](crate::served_fault::ServedFault) |
 //! | `{"command": "fault-clear", "number": 0}`; the default is all faults | `{"cleared": ...}`, the number of faults |
-//! | `{"command": "medium-fault", "fault": "lost_program", "seed": 7}`; the default is no fault | `{"struck": ...}`, the number of operations that the previous fault affected |
+//! | `{"command": "medium-fault", "fault": "lost_program", "seed": 7}`; by default, no fault | `{"struck": ...}`, the number of operations that the previous fault affected |
 //! | `{"command": "snapshot", "path": "/a/copy.img"}` | `{"bytes": ...}`, the space on the host disk |
 //! | `{"command": "stop"}` | `{}`, after which the server ends |
 //!
