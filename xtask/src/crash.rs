@@ -14,8 +14,9 @@ use std::time::Instant;
 
 /// Number of power losses per stack.
 const POINTS: u64 = 2_000;
-/// Interval at which a stack is also tested in an image.
+/// A stack is also tested in an image if its seed is a multiple of this number.
 const IMAGES: u64 = 8;
+/// Number of host crashes of such an image.
 const POINTS_OF_IMAGE: u64 = 100;
 
 /// Results so far.

@@ -10,7 +10,8 @@ use nacre_kernel::{Op, Status, Streams, Time};
 
 /// Number of blocks that are written after a recovery, when faults are disabled.
 const LIVES_ON: usize = 4;
-/// Interval of final power losses that are followed by reads of other blocks, which evict cached copies.
+/// On average, one of this number of final power losses is followed by reads of other blocks, which evict cached
+/// copies.
 const READS_ELSEWHERE: u64 = 8 * SHOWN_TO_WORK;
 /// Total number of bytes of these reads.
 const ELSEWHERE_BYTES: u64 = 128 << 10;

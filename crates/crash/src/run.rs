@@ -51,13 +51,13 @@ const APART_MAX: u64 = 8;
 /// State size in bytes above which a device is not saved at every step, because saving would take longer than
 /// the tests. For such a device, no power loss is undone.
 const STATE_MAX: usize = 1 << 20;
-/// Interval of restart steps that are performed on a device with a large state.
+/// On average, one of this number of restart steps is performed on a device with a large state.
 const LARGE_RESTARTS: u64 = 8;
 /// Maximum number of additional runs for a fault that did not occur.
 const LIVES_MORE: u64 = 64;
 /// Maximum number of power losses in each of these runs.
 const POINTS_MORE: u64 = 100;
-/// Interval of power losses that are not undone. The run continues after such a power loss.
+/// On average, one of this number of power losses is not undone, and the run continues after it.
 const STAYS: u64 = 16;
 
 /// Tests the device of `stack`. `watch` is called with the number of points tested so far, and may stop the

@@ -21,7 +21,7 @@ pub trait Stack {
 
 /// Maximum duration of a request or a recovery. Without faults, all of them end.
 pub const LIVES_WITHIN: Time = Time::from_s(3600);
-/// Interval of final power losses that are followed by a test that the device still works.
+/// On average, one of this number of final power losses is followed by a test that the device still works.
 pub(crate) const SHOWN_TO_WORK: u64 = 8;
 /// Number of events that are examined for starts and ends of operations.
 const EVENTS_AHEAD: usize = 32;

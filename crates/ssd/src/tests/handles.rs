@@ -78,7 +78,7 @@ fn all_units() -> u64 {
 fn a_log_with_a_separate_handle_is_never_copied_and_leaves_its_spare_space_to_the_others() {
     let all = all_units();
     let log = all / 2;
-    // Frontiers of a log and of data fill up at the same time, including in planes.
+    // Frontiers of a log and of data fill up at the same time. This also applies to allocation by plane.
     let writers = || [in_order(0, log), at_random_in_turn("data", log, all - log)];
     // A die of two planes whose blocks have as many pages as superblocks of four dies.
     let planes = "channels = 1\nways = 1\nplanes = 2\npages = 256\n";
