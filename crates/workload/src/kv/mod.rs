@@ -1,4 +1,4 @@
-//! A transactional key-value store that is simulated to generate its requests, like the use of BerkeleyDB in
+//! A transactional key-value store, which is executed to obtain its block requests, like BerkeleyDB in published
 //! comparisons of storage devices.
 //!
 //! # Model
