@@ -1,23 +1,23 @@
-//! Report of lost data to the host, by failed flushes.
+//! Reports of lost data to the host by failed flushes.
 
 use crate::Time;
 use crate::state::Value;
 
-/// Data loss that flushes report.
+/// Data loss that failed flushes report to the host.
 ///
-/// A loss is reported once: the first flush that ends after it fails, and so does every other flush that was
-/// outstanding at that time. Completions of different flushes can reach the host in another order, and the success
-/// of one must not come before the report.
+/// A loss is reported once: the first flush that ends after the loss fails, and so does every other flush that is
+/// outstanding at that time. Completions of different flushes can reach the host in another order, and the host
+/// must not receive the success of a flush before the report.
 #[derive(Clone, Copy, Debug, Default, Value)]
 pub struct LossReport {
     /// Whether data was lost that no flush has reported.
     is_due: bool,
-    /// When a flush reported the latest loss.
+    /// Time at which a flush reported the latest loss.
     reported: Option<Time>,
 }
 
 impl LossReport {
-    /// Notes a loss, which the next flush reports.
+    /// Records a loss, which the next flush reports.
     pub fn lose(&mut self) {
         self.is_due = true;
     }

@@ -136,8 +136,8 @@
 //!   bit errors of the page in addition to new ones. An uncorrectable page is detected when the host reads
 //!   it.
 //! - If a unit has more bit errors than the code corrects, its data is lost. Reads and partial writes of the
-//!   unit fail until the whole unit is written or trimmed, even after it was copied. The next flush after a
-//!   loss fails.
+//!   unit fail until the whole unit is written or trimmed, even after it was copied. The first flush that
+//!   ends after a loss fails, and so do all other flushes that are outstanding at that time.
 //! - After `refresh_reads` reads of a block, all data of its superblock is moved at once. The copies wait for
 //!   the reads in progress. They cross the channel because they must be corrected.
 //!

@@ -78,6 +78,7 @@ pub(crate) struct Errors {
     lost: BTreeSet<u32>,
     /// Number of units lost since measurement started.
     losses: u64,
+    /// Losses that flushes report.
     report: LossReport,
     /// Number of reads of a block after which its superblock is refreshed.
     #[state(skip = "from the configuration")]
