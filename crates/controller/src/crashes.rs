@@ -1,4 +1,4 @@
-//! Power-loss tests of every device with data in this crate.
+//! Power-loss tests of every device in this crate that stores data.
 
 use crate::workbench::workbench;
 use nacre_crash::exhaustive::exhaust;
@@ -53,7 +53,7 @@ fn an_envy_keeps_its_bytes() {
     );
 }
 
-/// Runs every sequence of these requests on a tiny device, with a power loss at every time of every step.
+/// Runs every sequence of these requests on a tiny device, with a power loss at every time at every position.
 #[track_caller]
 #[expect(clippy::print_stdout, reason = "with --nocapture it says how much was tried")]
 fn exhausted(toml: &str, block_bytes: usize, actions: &[Action], length: usize) {

@@ -13,7 +13,7 @@ use nacre_kernel::{Bytes, Request, Span, Status, Time};
 pub(crate) use nacre_testkit::Workbench;
 use nacre_testkit::workbench::Rooms;
 
-/// A document with a code.
+/// A document with an error-correcting code.
 #[derive(Debug, Configuration)]
 struct Coded {
     /// The code.
@@ -34,7 +34,7 @@ pub(crate) fn workbench(seed: u64) -> Workbench {
     Workbench::new(ROOMS, seed)
 }
 
-/// The code for a TOML table without header, for pages of this many bytes.
+/// The code described by a TOML table without its header, for pages of this many bytes.
 pub(crate) fn ecc(toml: &str, page: u64) -> Result<Box<dyn Ecc>, Problems> {
     let slot = workbench(1).read::<Coded>(&format!("[ecc]\n{toml}"))?.ecc;
     ecc::build(&slot, Page { families: &ROOMS, bytes: Bytes(page) })
@@ -62,7 +62,7 @@ pub(crate) struct Answer {
     pub(crate) spans: Vec<Span>,
 }
 
-/// One request at `now` on an idle device. Its spans sum to its latency.
+/// The completion of one request at `now` on an idle device. Its spans sum to its latency.
 pub(crate) fn ask(device: &mut dyn event::Device, now: Time, request: &Request, data: Payload) -> Answer {
     let mut completions = Completions::new();
     device.run(now, &mut completions);
@@ -76,7 +76,7 @@ pub(crate) fn ask(device: &mut dyn event::Device, now: Time, request: &Request, 
     Answer { done, status, spans, data: completions.take_data(0) }
 }
 
-/// Runs a device without requests until it is idle; returns that time.
+/// Runs a device without new requests until it is idle; returns the time at which it is.
 pub(crate) fn rest(device: &mut dyn event::Device) -> Time {
     let mut last = Time::ZERO;
     while device.next_event() < Time::MAX {

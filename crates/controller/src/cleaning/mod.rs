@@ -1,14 +1,14 @@
 //! Cleaning policies: which segment to clean, and where its valid pages go. One module per policy.
 //!
-//! Segments (erase blocks) with data have *positions*, numbered from zero; one or more erased segments are
+//! Segments (erase blocks) with data have *positions*, numbered from zero. One or more erased segments are
 //! spares. Adjacent positions form *partitions*. Each partition has one *active* segment, which receives the
 //! pages that the write buffer drains into the partition. When it is full, the policy selects a victim in the
-//! same partition. The mechanism, which is the device's, copies the valid pages of the victim in order to the
-//! head of an erased segment. That segment takes over the position of the victim and becomes the active one,
-//! and the victim is erased and becomes a spare.
+//! same partition. The device implements the mechanism: it copies the valid pages of the victim in order to
+//! the head of an erased segment. That segment takes over the position of the victim and becomes the active
+//! one. The victim is erased and becomes a spare.
 //!
-//! A policy sees a read-only [`View`] and returns a [`Decision`]; it cannot move a page itself. So all
-//! policies, including those of users, share one mechanism.
+//! A policy receives a read-only [`View`] and returns a [`Decision`]; it cannot move a page. All policies,
+//! including those of users, therefore share one mechanism.
 
 mod redistribution;
 
@@ -47,16 +47,16 @@ impl Family for CleaningFamily {
 
 /// Services for a policy during construction.
 pub trait CleaningContext {
-    /// All rooms, to read the slot's configuration with.
+    /// All component tables, used to read the slot's configuration.
     fn families(&self) -> &dyn Families;
 
-    /// Segments of the array, including spare ones.
+    /// Segments of the array, including spares.
     fn segments(&self) -> u32;
 
-    /// The random stream called `name`.
+    /// The random stream with this name.
     fn random(&self, name: &str) -> Random;
 
-    /// The user's policy with this name, written in another language. Errors: there is none.
+    /// The user's policy with this name, written in another language. Errors: no policy has this name.
     fn external(&mut self, path: &str, name: &str) -> Result<Box<dyn Cleaner>, Problems>;
 }
 
@@ -69,7 +69,7 @@ pub fn build(
     (room_of(ROOMS, slot).build)(slot, &mut Context { segments, builder })
 }
 
-/// Context of a policy, from the device's builder.
+/// Construction context of a policy, from the device's builder.
 struct Context<'a> {
     segments: u32,
     builder: &'a mut dyn Builder,
@@ -107,10 +107,10 @@ pub static ROOMS: &Table<CleaningFamily> = &[
     external::ROOM,
 ];
 
-/// Selects the victim and the destinations of its valid pages.
+/// A policy that selects the victim and the destinations of its valid pages.
 pub trait Cleaner: State + Send {
-    /// Positions in a partition; `None` if all positions form one. The last partition may have fewer, since
-    /// spare segments have no position.
+    /// Positions per partition, or `None` if all positions form one partition. The last partition may have
+    /// fewer, because spare segments have no position.
     fn partition_segments(&self) -> Option<u32> {
         None
     }
@@ -118,12 +118,12 @@ pub trait Cleaner: State + Send {
     /// Selects the segment to clean when the active segment of `partition` is full.
     ///
     /// The victim may be the active segment. It must be eligible, see [`View::fitness`]. The mechanism calls
-    /// this only if the partition has an eligible segment, and panics at an ineligible victim, which would
-    /// never end.
+    /// this only if the partition has an eligible segment. It panics if the victim is not eligible, because
+    /// cleaning would never end.
     fn decide(&mut self, view: &View<'_>, partition: usize) -> Decision;
 
-    /// Number of spare segments of `partition` below which cleaning starts. Called by a device with paced
-    /// cleaning whenever the host opens a segment; the result holds until the next call, and must be within
+    /// Number of spare segments of `partition` below which cleaning starts. A device with paced cleaning
+    /// calls this whenever the host opens a segment. The result holds until the next call and must be within
     /// the bounds.
     fn keeps_erased(&mut self, _view: &View<'_>, _partition: usize, erased: Erased) -> u32 {
         erased.least
@@ -133,11 +133,11 @@ pub trait Cleaner: State + Send {
 /// Bounds for the spare segments of a partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Erased {
-    /// Current number.
+    /// Current number of spare segments.
     pub now: u32,
-    /// The reserve; the minimum at all times.
+    /// Minimum number of spare segments at all times: the reserve.
     pub least: u32,
-    /// Maximum, given the number of segments with data.
+    /// Maximum number of spare segments, given the number of segments with data.
     pub most: u32,
 }
 
@@ -146,22 +146,22 @@ pub struct Erased {
 pub struct Decision {
     /// Position of the segment to clean.
     pub victim: usize,
-    /// Valid pages from the end of the victim that move to the active segment of the previous partition;
-    /// fewer if there is not enough space.
+    /// Valid pages from the end of the victim that move to the active segment of the previous partition.
+    /// Fewer pages move if it does not have enough space.
     pub to_lower: u32,
-    /// Valid pages from the head of the victim that move to the active segment of the next partition; fewer
-    /// if there is not enough space.
+    /// Valid pages from the head of the victim that move to the active segment of the next partition. Fewer
+    /// pages move if it does not have enough space.
     pub to_higher: u32,
-    /// Valid pages from the previous partition that are copied after those of the victim, from the head of
-    /// its least recently cleaned segment. Fewer if it has fewer; one page of the receiving segment stays
-    /// erased.
+    /// Valid pages of the previous partition that are copied after those of the victim, from the head of its
+    /// least recently cleaned segment. Fewer pages move if it has fewer; one page of the receiving segment
+    /// stays erased.
     pub from_lower: u32,
     /// Valid pages from the end of the active segment of the next partition, with the limits of `from_lower`.
     pub from_higher: u32,
 }
 
 impl Decision {
-    /// Cleans the segment at `victim`; its valid pages stay together.
+    /// A decision to clean the segment at `victim` and keep its valid pages together.
     pub fn clean(victim: usize) -> Decision {
         Decision { victim, to_lower: 0, to_higher: 0, from_lower: 0, from_higher: 0 }
     }
@@ -170,13 +170,13 @@ impl Decision {
 /// Reason why a segment cannot be a victim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unfit {
-    /// It is in another partition, or has no position.
+    /// The segment is in another partition or has no position.
     Elsewhere,
-    /// It has no invalid page: cleaning it gains no space.
+    /// The segment has no invalid page, so cleaning it gains no space.
     GainsNothing,
 }
 
-/// Asks `cleaner` for the victim in `partition`, which has a segment with an invalid page.
+/// Returns the victim that `cleaner` selects in `partition`, which must have a segment with an invalid page.
 ///
 /// # Panics
 ///
@@ -197,7 +197,7 @@ pub struct View<'a> {
     pub places: &'a [Place],
     /// Partitions, in the order of their positions.
     pub partitions: &'a [Partition],
-    /// Pages drained from the write buffer so far, the time unit of the fields below.
+    /// Pages drained from the write buffer so far. This is the unit of time of the segment fields.
     pub drained: u64,
 }
 
@@ -206,14 +206,14 @@ pub struct View<'a> {
 pub struct Place {
     /// Pages programmed since the erase, valid or not.
     pub programmed: u32,
-    /// Valid pages.
+    /// Number of valid pages.
     pub live: u32,
     /// Erases over its lifetime.
     pub erases: u32,
-    /// Time of the last cleaning, in drained pages; 0 means never.
+    /// Time of the last cleaning in drained pages. The value 0 means that the segment was never cleaned.
     pub cleaned_at: u64,
-    /// Time of its last page from the write buffer, in drained pages; after cleaning, that of the segment
-    /// whose pages it holds.
+    /// Time of the segment's last page from the write buffer, in drained pages. After cleaning, the time of
+    /// the segment whose pages it holds.
     pub written_at: u64,
 }
 
@@ -226,15 +226,15 @@ pub struct Partition {
     /// Number of positions.
     #[state(same)]
     pub count: usize,
-    /// Position of its active segment.
+    /// Position of the active segment.
     pub active: usize,
-    /// Valid pages at all of its positions.
+    /// Valid pages at all positions of the partition.
     pub live: u64,
-    /// Pages that the write buffer drained into it.
+    /// Pages that the write buffer drained into the partition.
     pub drained: u64,
-    /// Pages that cleaning moved into it from other partitions.
+    /// Pages that cleaning moved into the partition from other partitions.
     pub moved_in: u64,
-    /// Number of cleanings of its segments.
+    /// Number of cleanings of segments in the partition.
     pub cleanings: u64,
     /// Valid pages copied by those cleanings.
     pub copied: u64,
@@ -247,7 +247,7 @@ impl View<'_> {
         first..first + count
     }
 
-    /// Invalid pages of the segment at `place`, which cleaning reclaims.
+    /// Number of invalid pages of the segment at `place`, which cleaning reclaims.
     pub fn invalid(&self, place: usize) -> u32 {
         let Place { programmed, live, .. } = self.places[place];
         programmed.saturating_sub(live)
@@ -261,16 +261,16 @@ impl View<'_> {
         if self.invalid(place) == 0 { Err(Unfit::GainsNothing) } else { Ok(()) }
     }
 
-    /// Positions of `partition`, least recently cleaned first; in a tie, or if never cleaned, in circular
-    /// order after the active segment.
+    /// Positions of `partition`, least recently cleaned first. Ties and positions that were never cleaned are
+    /// in circular order after the active segment.
     pub fn by_age(&self, partition: usize) -> std::vec::IntoIter<usize> {
         let mut places: Vec<usize> = self.places_of(partition).collect();
         places.sort_unstable_by_key(|&place| self.age_rank(partition, place));
         places.into_iter()
     }
 
-    /// The least recently cleaned position of `partition` with an invalid page, ties as in [`View::by_age`].
-    /// If none has an invalid page, the least recently cleaned position.
+    /// The least recently cleaned position of `partition` with an invalid page, with ties as in
+    /// [`View::by_age`]. If no position has an invalid page, the least recently cleaned position.
     pub fn oldest(&self, partition: usize) -> usize {
         let rank =
             |&place: &usize| (self.fitness(partition, place).is_err(), self.age_rank(partition, place));
@@ -283,7 +283,7 @@ impl View<'_> {
     }
 }
 
-/// Checks that partitions have equal size: their size divides the number of segments.
+/// Checks that all partitions have equal size, i.e. that `size` divides `segments`.
 fn check_partitions(size: u32, segments: u32, path: &str) -> Result<(), Problems> {
     if segments.is_multiple_of(size) {
         return Ok(());

@@ -1,23 +1,24 @@
-//! Redistribution of locality gathering: numbers of valid pages of a victim that move to the neighboring
+//! Redistribution for locality gathering: numbers of valid pages of a victim that move to the neighboring
 //! partitions.
 //!
-//! The number for each of the two neighbors is the sum of two flows.
+//! The number of pages for each of the two neighbors is the sum of two flows.
 //!
-//! *Balance.* wu-1994 section 4.3 aims at an equal product of cleaning frequency and cleaning cost
-//! everywhere: partitions above the average give pages away, and those below receive pages. With `w` pages
-//! drained into a partition, `l` valid pages, and `f` free or invalid ones, a segment is cleaned at a
-//! frequency proportional to `w / f` with the cost `l / f`. The products `w l / f^2` are therefore equal if
-//! `f` is proportional to `sqrt(w l)`. For sorted data this is close to the optimum, equal `w / f^2`. The
-//! method is ours: pages can move only to a neighbor, so the pages that should cross the boundary after a
-//! partition are the excess of this partition and all before it. Each cleaning moves a share of them.
+//! *Balance.* wu-1994, section 4.3, aims at an equal product of cleaning frequency and cleaning cost in all
+//! partitions. Partitions above the average give pages away, and those below receive pages. Let `w` pages be
+//! drained into a partition that has `l` valid pages and `f` free or invalid ones. Its segments are cleaned
+//! at a frequency proportional to `w / f` with the cost `l / f`. The products `w l / f^2` are therefore equal
+//! if `f` is proportional to `sqrt(w l)`. For sorted data, this is close to the optimum, equal `w / f^2`. The
+//! method is ours. Pages can move only to a neighbor, so the pages that should cross the boundary after a
+//! partition are the excess of this partition and all partitions before it. Each cleaning moves a share of
+//! them.
 //!
 //! *Exchange.* The paper does not describe how pages are sorted once the products are equal. A page that
-//! moves to a neighbor is programmed once, as it would be in any case. So every cleaning sends a few pages
-//! both ways: the end of the victim, which was written last, toward position 0, and its head the other way.
-//! The numbers of pages per unit of time are equal in both directions: the colder side of a boundary
-//! determines them. This is not free, since a partition has the exchanged pages in addition to its pages when
-//! it is cleaned. The setting `exchange` is so small that the cost of locality gathering under uniform writes
-//! stays within 5 % of u / (1 - u).
+//! moves to a neighbor is programmed once, as it would be without the move. Every cleaning therefore moves a
+//! few pages in each direction: the end of the victim, which was written last, toward position 0, and its
+//! head away from it. The numbers of pages per unit of time are equal in both directions; the colder side of
+//! a boundary determines them. The exchange has a cost, because a partition holds the exchanged pages in
+//! addition to its pages when it is cleaned. The setting `exchange` is so small that the cost of locality
+//! gathering under uniform writes stays within 5 % of u / (1 - u).
 //!
 //! A neighbor keeps half of its target number of free pages. Without this limit, pages accumulate between hot
 //! and cold positions, and cold segments are cleaned at a cost of 50.
@@ -27,11 +28,12 @@ use nacre_config::Configuration;
 use nacre_kernel::Ratio;
 use nacre_kernel::state::State;
 
-/// Redistribution of valid pages to adjacent partitions: the paper states the aim, not these values.
+/// Redistribution of valid pages to adjacent partitions. The paper states the aim, not these values.
 #[derive(Clone, Debug, Configuration)]
 pub struct Settings {
-    /// Valid pages that one cleaning moves in each direction even without an imbalance, as a share of a segment,
-    /// for partitions of one segment; it grows with the square root of the number of segments.
+    /// Valid pages that one cleaning moves in each direction even without an imbalance, as a share of a
+    /// segment, for partitions of one segment. The share grows with the square root of the number of
+    /// segments.
     #[config(
         default = "0.6 %",
         max = "50 %",
@@ -59,7 +61,7 @@ pub struct Settings {
         source = "fitted: by trial, to no published number; without it, pages accumulate between hot and cold segments, and cold segments cost 50"
     )]
     pub reserve: Ratio,
-    /// Free pages that a neighbor keeps before the first sample, as a share of all its pages.
+    /// Free pages that a neighbor keeps before the first sample, as a share of all pages of the neighbor.
     #[config(
         default = "2 %",
         max = "100 %",
@@ -74,7 +76,7 @@ pub struct Settings {
         source = "fitted: by trial, to no published number; short enough to adapt, long enough to distinguish partitions"
     )]
     pub sample: Ratio,
-    /// Length of the exponential average over samples.
+    /// Time constant of the exponential average, in samples.
     #[config(
         default = 8.0,
         min = 1,
@@ -89,13 +91,13 @@ pub struct Settings {
 pub(super) struct Redistribution {
     #[state(skip = "from the configuration")]
     settings: Settings,
-    /// Pages drained into each partition per sample, averaged; empty before the first.
+    /// Pages drained into each partition per sample, averaged. The list is empty before the first sample.
     #[state(varies)]
     writes: Vec<f64>,
-    /// Pages drained into each partition before this sample.
+    /// Pages drained into each partition before the current sample.
     #[state(varies)]
     counted: Vec<u64>,
-    /// Start of this sample.
+    /// Start of the current sample, in drained pages.
     began: u64,
 }
 
@@ -125,7 +127,7 @@ impl Redistribution {
         }
         let scale = all.free / all.wanted;
         let here = self.space(view, partition);
-        // Free pages missing before the boundary are valid pages that should cross it.
+        // The free pages missing before the boundary are valid pages that should cross it.
         let missing =
             |space: Space| if self.writes.is_empty() { 0.0 } else { space.wanted * scale - space.free };
         let excess_before = missing(before);
@@ -137,7 +139,8 @@ impl Redistribution {
         (lower.unwrap_or(0), higher.unwrap_or(0))
     }
 
-    /// Pages to move from one partition to its neighbor, of an `excess` that should cross in the long run.
+    /// Pages that one cleaning moves from a partition to its neighbor, out of an `excess` that should cross
+    /// over time.
     fn push(&self, view: &View<'_>, from: usize, to: usize, excess: f64, scale: f64) -> u32 {
         let pages = f64::from(view.pages_per_segment);
         let pace = (self.frequency(view, to) / self.frequency(view, from)).min(1.0);
@@ -153,7 +156,7 @@ impl Redistribution {
         wanted.min((space.free - reserve).max(0.0)).round() as u32
     }
 
-    /// Pages drained into `partition` in one sample.
+    /// Pages drained into `partition` per sample.
     fn writes(&self, partition: usize) -> f64 {
         self.writes.get(partition).map_or(1.0, |writes| writes.max(1.0))
     }

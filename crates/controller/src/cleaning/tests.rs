@@ -6,7 +6,7 @@ use super::{Cleaner, Decision, Partition, Place, Unfit, View, laws};
 use nacre_kernel::state::State;
 use nacre_testkit::assert_close;
 
-/// Cleans the active segment of partitions of one position, and moves nothing.
+/// A policy that cleans the active segment of partitions of one position and moves no pages.
 #[derive(State)]
 struct InPlace;
 
@@ -20,8 +20,8 @@ impl Cleaner for InPlace {
     }
 }
 
-/// A victim is in the partition and has an invalid page. eNVy, the flash drive, and policies in Python check
-/// this with the same function.
+/// A victim is in the partition and has an invalid page. eNVy, the flash drive, and policies in Python use
+/// the same check.
 #[test]
 fn a_victim_is_in_its_partition_and_cleaning_it_gains_something() {
     let place = |programmed, live| Place { programmed, live, ..Place::default() };

@@ -1,32 +1,34 @@
-//! Measures the cost of a policy: built as by a scenario, and run on the workbench.
+//! Measures the cost of a policy that is built from a scenario and run on the workbench.
 
 use super::workbench::{Array, Writes};
 use super::{Cleaner, CleaningFamily};
 use crate::workbench::workbench;
 use nacre_config::{Configuration, Problems, Slot};
 
-/// A document with a policy.
+/// A document with a cleaning policy.
 #[derive(Debug, Configuration)]
 struct Document {
-    /// The policy.
+    /// The cleaning policy.
     cleaning: Slot<CleaningFamily>,
 }
 
-/// The policy described in TOML, for an array of `segments`.
+/// The policy that `described` gives in TOML, for an array of `segments`.
 pub(crate) fn policy(described: &str, segments: u32) -> Result<Box<dyn Cleaner>, Problems> {
     let mut builder = workbench(1);
     let document: Document = builder.read(&format!("cleaning = {described}"))?;
     super::build(&document.cleaning, segments, &mut builder)
 }
 
-/// Cleaning cost of a policy after `warm_up` turnovers of the valid pages, measured over a quarter of that.
+/// Measurement of a policy's cleaning cost after `warm_up` turnovers of the valid pages, over a quarter of
+/// that number.
 pub(crate) struct Trial {
     pub(crate) policy: &'static str,
     pub(crate) segments: u32,
     pub(crate) pages: u32,
     /// Valid share of the data segments.
     pub(crate) live: f64,
-    /// Hot share of the pages; it receives the rest of the writes: 0.1 is the paper's 10/90.
+    /// Hot share of the pages, which receives the complementary share of the writes: 0.1 is the paper's
+    /// 10/90.
     pub(crate) hot: f64,
     pub(crate) scattered: bool,
     pub(crate) warm_up: f64,

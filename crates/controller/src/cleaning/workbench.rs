@@ -1,5 +1,5 @@
-//! The cleaning mechanism without time: a simple page table for any policy, to test policies, and to compare
-//! the device's mechanism with.
+//! The cleaning mechanism without time: a simple page table to test policies with. The device's mechanism is
+//! compared with it.
 
 use super::{Cleaner, Decision, Partition, Place, View};
 use nacre_kernel::{Random, Streams};
@@ -7,13 +7,13 @@ use nacre_kernel::{Random, Streams};
 /// Marks an empty page.
 const NONE: u32 = u32::MAX;
 
-/// An array of segments with one spare segment, and the mapping of logical pages.
+/// An array of segments with one spare segment, and its mapping of logical pages.
 #[derive(Clone)]
 pub(crate) struct Array {
     pages: u32,
     /// Physical page of each logical page.
     table: Vec<u32>,
-    /// Logical page in each physical page; `NONE` for invalid and erased pages.
+    /// Logical page in each physical page, or `NONE` for invalid and erased pages.
     content: Vec<u32>,
     segment_at: Vec<u32>,
     place_of: Vec<usize>,
@@ -28,7 +28,8 @@ pub(crate) struct Array {
 }
 
 impl Array {
-    /// `segments` of `pages`, filled in logical order up to the utilization `live` of the data segments.
+    /// An array of `segments` of `pages` each, filled in logical order up to the utilization `live` of the
+    /// data segments.
     pub(crate) fn new(segments: u32, pages: u32, live: f64, cleaner: &dyn Cleaner) -> Array {
         let places = segments as usize - 1;
         let size = cleaner.partition_segments().map_or(places + 1, |size| size as usize);
@@ -60,7 +61,7 @@ impl Array {
         array
     }
 
-    /// Logical pages.
+    /// Number of logical pages.
     pub(crate) fn len(&self) -> u32 {
         self.table.len() as u32
     }
@@ -74,7 +75,7 @@ impl Array {
         }
     }
 
-    /// Writes and drains logical page `page`.
+    /// Writes logical page `page` and drains it.
     pub(crate) fn write(&mut self, page: u32, cleaner: &mut dyn Cleaner) {
         let old = self.table[page as usize];
         let place = self.place_of[(old / self.pages) as usize];
@@ -91,8 +92,8 @@ impl Array {
         self.partitions[partition].drained += 1;
     }
 
-    /// Pages programmed by cleaning per written page, over `turnovers` times the number of logical pages,
-    /// with pages sampled by `writes`.
+    /// Pages programmed by cleaning per written page. Writes `turnovers` times the number of logical pages,
+    /// sampled from `writes`.
     pub(crate) fn cost(&mut self, turnovers: f64, writes: &mut Writes, cleaner: &mut dyn Cleaner) -> f64 {
         let (copied, count) = (self.copied, (turnovers * f64::from(self.len())) as u64);
         for _ in 0..count {
@@ -114,7 +115,7 @@ impl Array {
         }
     }
 
-    /// Makes space in the active segment; fills segments that were never full before it cleans one.
+    /// Makes space in the active segment. Segments that were never full are filled before one is cleaned.
     fn find_room(&mut self, partition: usize) -> bool {
         if self.room(partition) == 0 {
             let mut places = self.view().places_of(partition);
@@ -226,13 +227,14 @@ impl Array {
         pages.len().min(room) as u64
     }
 
-    /// Destination of moved pages, and the number of `wanted` ones that exist and fit.
+    /// Destination of moved pages, and the number of them: up to `wanted`, limited by the existing pages and
+    /// the free space.
     fn push_out(&self, to: Option<usize>, wanted: u32, live: usize) -> (usize, usize) {
         to.map_or((0, 0), |to| (to, (wanted.min(self.room(to)) as usize).min(live)))
     }
 }
 
-/// Samples the pages to write: a share of the writes goes to a share of the pages.
+/// A generator of page numbers to write: a share of the writes goes to a share of the pages.
 #[derive(Clone)]
 pub(crate) struct Writes {
     random: Random,
@@ -242,8 +244,8 @@ pub(crate) struct Writes {
 }
 
 impl Writes {
-    /// `to_hot` of the writes go to the first `hot` of `pages` or, if `scattered`, to as many pages at random
-    /// positions.
+    /// A generator that sends the share `to_hot` of the writes to the first `hot` of `pages`, or, if
+    /// `scattered`, to as many pages at random positions.
     pub(crate) fn new(pages: u32, hot: f64, to_hot: f64, scattered: bool, seed: u64) -> Writes {
         let mut random = Streams::new(seed).stream("writes");
         let mut order: Vec<u32> = (0..pages).collect();

@@ -1,8 +1,9 @@
 //! Error-correcting codes: additional data in the spare bytes of a page to detect and correct bit errors. One
 //! module per code.
 //!
-//! A page is one codeword or several, each with its part of the spare bytes. A device without data queries
-//! the result of decoding a codeword with a number of bit errors; one with data encodes and decodes pages.
+//! A page holds one or more codewords, each with a portion of the spare bytes. A device without data queries
+//! the result of decoding a codeword with a number of bit errors. A device with data encodes and decodes
+//! pages.
 
 pub mod bch;
 pub mod crc32;
@@ -27,12 +28,12 @@ impl Family for EccFamily {
     type Context<'a> = Page<'a>;
 }
 
-/// The page of a code.
+/// The page that a code protects.
 #[derive(Clone, Copy)]
 pub struct Page<'a> {
-    /// All rooms, to read the slot's configuration with.
+    /// All component tables, used to read the slot's configuration.
     pub families: &'a dyn Families,
-    /// Bytes of data of a page.
+    /// Data bytes of a page.
     pub bytes: Bytes,
 }
 
@@ -45,7 +46,7 @@ impl std::fmt::Debug for Page<'_> {
 /// The codes, in documentation order.
 pub static ROOMS: &Table<EccFamily> = &[none::ROOM, crc32::ROOM, bch::ROOM, ldpc::ROOM];
 
-/// The code in `slot` for `page`. Errors: no codeword of it has that size.
+/// The code in `slot` for `page`. Errors: the code has no codeword of that size.
 pub fn build(slot: &Slot<EccFamily>, mut page: Page<'_>) -> Result<Box<dyn Ecc>, Problems> {
     (room_of(ROOMS, slot).build)(slot, &mut page)
 }
@@ -58,25 +59,25 @@ pub trait Ecc: Send + Sync {
     /// Time and energy to encode a page.
     fn encoding(&self) -> Work;
 
-    /// Result of decoding one codeword with this number of bit errors.
+    /// The result of decoding one codeword with this number of bit errors.
     fn decoding(&self, errors: u32) -> Decoding;
 
     /// Maximum number of bit errors that are corrected in a codeword.
     fn corrects(&self) -> u32;
 
-    /// The code for pages of the same size that corrects `bits` bit errors per codeword; `None` if there is
-    /// none.
+    /// The code for pages of the same size that corrects `bits` bit errors per codeword, or `None` if the
+    /// code cannot have that strength.
     fn of_strength(&self, bits: u32) -> Option<Box<dyn Ecc>>;
 
-    /// Encoder and decoder for bytes; `None` if only the strength of the code is known.
+    /// Encoder and decoder for bytes, or `None` if only the strength of the code is known.
     fn codec(&self) -> Option<&dyn Codec>;
 
-    /// Probability that a codeword of a page has more bit errors than can be corrected, if bits fail
+    /// Probability that a codeword of a page has more bit errors than the code can correct, if bits fail
     /// independently with this probability.
     fn page_failure(&self, bit_error_rate: f64) -> f64 {
         let layout = self.layout();
         let codeword = binomial_tail(layout.codeword_bits, bit_error_rate, u64::from(self.corrects()));
-        // 1 - (1 - p)^n, accurate for small p, too.
+        // 1 - (1 - p)^n, which is accurate even for small p.
         -libm::expm1(f64::from(layout.codewords) * libm::log1p(-codeword))
     }
 }
@@ -84,18 +85,18 @@ pub trait Ecc: Send + Sync {
 /// Layout of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// Codewords of a page.
+    /// Number of codewords of a page.
     pub codewords: u32,
-    /// Bits of a codeword: its data and its spare bytes.
+    /// Bits of a codeword: data and spare bytes.
     pub codeword_bits: u64,
     /// Spare bytes of a page.
     pub spare_bytes: u64,
 }
 
-/// Cost of an operation.
+/// Cost of an encoding or decoding.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Work {
-    /// Time.
+    /// Duration.
     pub time: Time,
     /// Energy, if known.
     pub energy: Option<Energy>,
@@ -108,39 +109,39 @@ pub struct Decoding {
     pub verdict: Verdict,
     /// Number of read retries of the page.
     pub senses: u32,
-    /// Cost of decoding.
+    /// Time and energy of the decoding.
     pub work: Work,
 }
 
 /// Verdict of a decoder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// No bit errors.
+    /// The codeword has no bit errors.
     Clean,
-    /// Number of bit errors, all corrected.
+    /// All bit errors were corrected. The value is their number.
     Corrected(u32),
-    /// Too many bit errors to correct; the data is returned as read.
+    /// The codeword has too many bit errors to correct, and its data is returned as read.
     Uncorrectable,
-    /// Undetected bit errors.
+    /// Bit errors exist but were not detected.
     Unnoticed,
 }
 
 /// Encodes and decodes the bytes of a page.
 pub trait Codec: Send + Sync {
-    /// Writes the spare bytes of `page`. Errors: wrong length of page or spare bytes.
+    /// Writes the spare bytes for `page`. Errors: wrong length of page or spare bytes.
     fn encode(&self, page: &[u8], spare: &mut [u8]) -> Result<(), Misfit>;
 
-    /// Corrects bit errors of `page` and `spare`. If one codeword is uncorrectable, the others are still
+    /// Corrects bit errors in `page` and `spare`. If one codeword is uncorrectable, the others are still
     /// corrected. Errors: wrong length of page or spare bytes.
     fn decode(&self, page: &mut [u8], spare: &mut [u8]) -> Result<Verdict, Misfit>;
 }
 
-/// Why a code or codeword cannot be built.
+/// Reason why a code or codeword cannot be built.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Misfit(pub String);
 
 impl Misfit {
-    /// Checks the lengths of data and spare bytes; `None` if they are correct.
+    /// Checks the lengths of data and spare bytes. Returns an error unless they are correct.
     fn of_lengths(what: impl std::fmt::Display, given: [usize; 2], wanted: [usize; 2]) -> Option<Misfit> {
         let text = || {
             let [data, spare] = given;

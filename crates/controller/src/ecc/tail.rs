@@ -9,7 +9,7 @@ pub fn binomial_tail(trials: u64, p: f64, most: u64) -> f64 {
         return 1.0;
     }
     let (n, odds) = (trials as f64, p / (1.0 - p));
-    // Terms decrease away from the mean: each side is summed starting at its largest term.
+    // Terms decrease away from the mean, so each side is summed starting at its largest term.
     if most as f64 + 1.0 > n * p {
         let mut term = probability(trials, p, most + 1);
         let mut sum = 0.0;

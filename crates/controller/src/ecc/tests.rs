@@ -1,4 +1,4 @@
-//! Failure probability of pages.
+//! Tests of the failure probability of pages.
 
 use super::*;
 use crate::workbench::ecc;
@@ -22,7 +22,7 @@ fn a_binomial_tail_is_the_sum_of_its_terms() {
         let (tail, slow) = (binomial_tail(trials, p, most), slow_tail(trials, p, most));
         assert!((tail / slow - 1.0).abs() < 1e-9, "{trials}, {p}, {most}: {tail} and {slow}");
     }
-    // C(4, 4) / 16.
+    // The probability is C(4, 4) / 16.
     assert!((binomial_tail(4, 0.5, 3) - 1.0 / 16.0).abs() < 1e-15);
 }
 

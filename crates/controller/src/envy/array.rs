@@ -1,7 +1,7 @@
 //! The flash array: positions of segments, their valid pages, and relocation.
 //!
-//! It has no notion of time. A *segment* is an erase block over all chips of a bank. Segments have positions,
-//! and positions form partitions: see [`crate::cleaning`]. Erased segments are spares.
+//! The array has no notion of time. A *segment* is an erase block across all chips of a bank. Segments have
+//! positions, and positions form partitions: see [`crate::cleaning`]. Erased segments are spares.
 
 use super::geometry::Geometry;
 use super::page_table::{Location, PageTable};
@@ -14,13 +14,13 @@ use std::collections::BTreeMap;
 
 /// Logical page in each page of a segment, and whether it is valid.
 pub(super) struct Owners {
-    /// Logical page numbers; undefined for pages not programmed.
+    /// Logical page numbers, which are undefined for pages that are not programmed.
     pub(super) lpns: Box<[u32]>,
-    /// One bit for each page.
+    /// Valid bits, one per page.
     pub(super) live: Box<[u64]>,
 }
 
-/// Pages programmed by cause, and segments erased, over the lifetime.
+/// Lifetime counts of pages programmed, by cause, and of segments erased.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(super) struct Programs {
     pub(super) drained: u64,
@@ -28,18 +28,18 @@ pub(super) struct Programs {
     pub(super) leveled: u64,
     pub(super) cleanings: u64,
     pub(super) swaps: u64,
-    /// Programs that a power failure interrupted.
+    /// Programs that a power loss interrupted.
     pub(super) lost: u64,
 }
 
-/// Role of a segment in the latest exchange, with its erases at that time.
+/// Role of a segment in its latest exchange, and its erases at that time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(super) enum Exchange {
-    /// It was never exchanged.
+    /// The segment was never exchanged.
     Never,
-    /// It was the worn one, and received the data of the young one.
+    /// It was the worn segment and received the data of the young one.
     Rests(u32),
-    /// It was the young one, and received the data of the worn one.
+    /// It was the young segment and received the data of the worn one.
     Rises(u32),
 }
 
@@ -52,13 +52,13 @@ pub(super) struct Array<S> {
     pub(super) geometry: Geometry,
     pub(super) flash: Flash<S>,
     pub(super) table: PageTable,
-    /// By segment; none for segments that were never programmed.
+    /// Owner tables by segment, or `None` for segments that were never programmed.
     #[state(skip = "they follow from the page table")]
     pub(super) owners: Vec<Option<Owners>>,
-    /// Tables of erased segments, to be used again.
+    /// Owner tables of erased segments, kept for reuse.
     #[state(skip = "memory to be used again")]
     pub(super) spare_owners: Vec<Owners>,
-    /// Valid pages by segment.
+    /// Number of valid pages by segment.
     #[state(skip = "it follows from the page table")]
     pub(super) live: Vec<u32>,
     /// The segment at each position.
@@ -69,25 +69,25 @@ pub(super) struct Array<S> {
     pub(super) partitions: Vec<Partition>,
     #[state(skip = "from the configuration")]
     partition_by_place: Vec<u32>,
-    /// Erased segments, the next to be used last.
+    /// Erased segments. The last element is used next.
     #[state(varies)]
     pub(super) standby: Vec<u32>,
-    /// Positions whose segment still receives the pages of its predecessor, for which all of its space is
-    /// reserved.
+    /// Positions whose segment still receives the pages of its predecessor. All of its space is reserved for
+    /// them.
     #[state(varies)]
     pub(super) filling: Vec<u32>,
-    /// Locations of page versions before an open transaction, by logical page.
+    /// Locations of page versions from before an open transaction, by logical page.
     pub(super) shadows: BTreeMap<u32, Location>,
     pub(super) cleaner: Box<dyn Cleaner>,
     pub(super) programs: Programs,
     /// Pages programmed by the initial layout, which do not count as wear.
     pub(super) laid_out: u64,
-    /// By segment; see `wear_swap`.
+    /// Latest exchange of each segment; see `wear_swap`.
     pub(super) exchanges: Vec<Exchange>,
 }
 
 impl<S: Store> Array<S> {
-    /// An erased array under `cleaner`, which divides it into partitions.
+    /// An erased array that `cleaner` divides into partitions.
     pub(super) fn new(geometry: Geometry, store: S, cleaner: Box<dyn Cleaner>) -> Array<S> {
         let segments = geometry.segments;
         let count = (segments - geometry.spare_segments) as usize;
@@ -147,13 +147,13 @@ impl<S: Store> Array<S> {
         self.partition_of(place as usize) as u32
     }
 
-    /// The partition of position `place`.
+    /// The partition that contains position `place`.
     #[inline]
     pub(super) fn partition_of(&self, place: usize) -> usize {
         self.partition_by_place[place] as usize
     }
 
-    /// Pages that the active segment of `partition` can still take.
+    /// Number of pages that the active segment of `partition` can still take.
     #[inline]
     pub(super) fn room(&self, partition: usize) -> u32 {
         let active = self.partitions[partition].active;
@@ -168,8 +168,8 @@ impl<S: Store> Array<S> {
         !self.filling.is_empty() && self.filling.contains(&(place as u32))
     }
 
-    /// Destination for a page that belongs to `partition`: that partition, unless all of its pages are valid,
-    /// so that cleaning would gain nothing; then the nearest one where it would.
+    /// Destination partition of a page that belongs to `partition`. If all pages of `partition` are valid, so
+    /// that cleaning would gain no space, this is the nearest partition where cleaning does.
     #[inline]
     pub(super) fn with_space(&self, partition: usize) -> usize {
         if self.has_space(partition) { partition } else { self.nearest_with_space(partition) }
@@ -188,7 +188,7 @@ impl<S: Store> Array<S> {
         nearest.expect("less is live than the data segments hold")
     }
 
-    /// Makes space in `partition` without cleaning, if one of its segments was never filled.
+    /// Makes space in `partition` without cleaning if one of its segments was never filled.
     pub(super) fn find_room(&mut self, partition: usize) -> bool {
         if self.room(partition) > 0 {
             return true;
@@ -220,7 +220,7 @@ impl<S: Store> Array<S> {
         self.table.set(lpn, Location::Flash(page));
     }
 
-    /// Registers page `page`, just programmed, as a version of `lpn` to keep.
+    /// Registers page `page`, which was just programmed, as a version of `lpn` to keep.
     #[inline]
     pub(super) fn keep(&mut self, lpn: u32, page: u32, place: usize) {
         let segment = self.flash.block_of(page);
@@ -243,7 +243,7 @@ impl<S: Store> Array<S> {
         owners.live[index / 64] |= 1 << (index % 64);
     }
 
-    /// Takes the owners of `segment` out; empty if it has none.
+    /// Removes and returns the owners of `segment`. The result is empty if the segment has none.
     #[inline]
     pub(super) fn take_owners(&mut self, segment: u32) -> Owners {
         let pages = self.geometry.pages_per_segment as usize;
@@ -254,7 +254,7 @@ impl<S: Store> Array<S> {
         })
     }
 
-    /// Marks the version in `page` as invalid.
+    /// Marks the version in physical page `page` as invalid.
     #[inline]
     pub(super) fn disown(&mut self, page: u32) {
         let segment = self.flash.block_of(page) as usize;
@@ -293,14 +293,14 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// The destination partition of a version that comes from `page`.
+    /// The destination partition of a page version that is copied from `page`.
     #[inline]
     pub(super) fn origin_of(&self, page: u32) -> u32 {
         let place = self.place_of[self.flash.block_of(page) as usize];
         self.partition_of(place as usize) as u32
     }
 
-    /// Memory of the page tables in the simulator, in bytes.
+    /// Host memory used by the page tables, in bytes.
     #[cfg(test)]
     pub(super) fn table_bytes(&self) -> usize {
         let owners = self.owners.iter().flatten().chain(&self.spare_owners);

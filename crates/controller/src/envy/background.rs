@@ -1,7 +1,8 @@
 //! Programs and erases: the controller's work while the host is idle.
 //!
-//! It has its own clock, which runs only while nothing is suspended. An operation that starts at one time of
-//! this clock and takes `d` ends `d` later, however often the host suspends it in between.
+//! Background work has its own clock, which runs only while no operation is suspended. An operation that
+//! starts at a time of this clock and takes `d` ends `d` later on it, regardless of how often the host
+//! suspends it in between.
 
 use super::array::Array;
 use super::history::Cleanings;
@@ -11,16 +12,16 @@ use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, Ledger, Time};
 use nacre_media::store::Store;
 
-/// Pages at the tail of the buffer that are searched for one that can be programmed concurrently.
+/// Number of pages at the tail of the buffer that are searched for one that can be programmed concurrently.
 const LOOK: usize = 64;
 
-/// Times of operations, and their maximum concurrency.
+/// Durations of operations, and their maximum concurrency.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
     pub(super) program: Time,
     pub(super) erase: Time,
     pub(super) concurrency: usize,
-    /// Pages in the buffer above which they are drained.
+    /// Number of pages in the buffer above which they are drained.
     pub(super) threshold: u32,
     pub(super) wear_swap_gap: u32,
 }
@@ -28,41 +29,42 @@ pub(super) struct Pace {
 /// A program or erase in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(super) enum Operation {
-    /// The slot's page is programmed into `page`.
+    /// The page of the slot is being programmed into `page`.
     Drain { slot: u32, page: u32 },
-    /// Page `from` is programmed into `to`, for the relocation of the segment `task`.
+    /// Page `from` is being programmed into `to`, to relocate the segment `task`.
     Copy { task: u32, from: u32, to: u32 },
-    /// The segment is erased.
+    /// The segment is being erased.
     Erase { segment: u32 },
 }
 
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) struct Running {
     pub(super) operation: Operation,
-    /// End time on the background's own clock.
+    /// End time on the background clock.
     pub(super) done: Time,
     pub(super) bank: u32,
 }
 
-/// A relocation, the erase that follows or restarts it, and the positions to relocate into what was erased.
+/// A relocation, the erase that follows or restarts it, and the remaining positions to relocate into erased
+/// segments.
 #[derive(Clone, Debug, Value)]
 pub(super) struct Task {
     pub(super) relocation: Relocation,
     pub(super) is_erasing: bool,
-    /// Positions still to relocate, each into the segment erased before; the last comes first.
+    /// Positions still to relocate, each into the segment erased previously; the last element comes first.
     pub(super) chain: Vec<u32>,
-    /// The positions that exchange their data, for wear leveling.
+    /// The positions whose data is exchanged for wear leveling.
     pub(super) swap: Option<[u32; 2]>,
 }
 
 /// Condition that ends background work early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Until {
-    /// No early end.
+    /// Background work does not end early.
     TimeIsUp,
-    /// When a slot of the buffer can be filled.
+    /// Work ends when a slot of the buffer can be filled.
     SlotIsFree,
-    /// When the buffer holds no more than its threshold.
+    /// Work ends when the buffer holds no more than its threshold.
     BelowThreshold,
 }
 
@@ -76,16 +78,16 @@ pub(super) struct Background {
     pub(super) running: Vec<Running>,
     #[state(varies)]
     pub(super) tasks: Vec<Task>,
-    /// Time of operations, counted at completion.
+    /// Energy and counts of operations, recorded at completion.
     pub(super) ledger: Ledger,
-    /// Division of the latest period of work: draining, cleaning, erasing, wear leveling.
+    /// Time of the latest period of work by activity: draining, cleaning, erasing, and wear leveling.
     pub(super) spent: [Time; 4],
-    /// Cleanings completed since the last query, with times on its clock.
+    /// Cleanings completed since the last query, with times on the background clock.
     #[state(varies)]
     pub(super) cleanings_done: Vec<(Time, Cleanings)>,
 }
 
-/// The activities of [`Background::spent`].
+/// The activities of [`Background::spent`], in order.
 pub(super) const SPENT: [Activity; 4] =
     [Activity::Drain, Activity::Clean, Activity::Erase, Activity::LevelWear];
 
@@ -119,7 +121,7 @@ impl Background {
         buffer.held() - buffer.draining() > self.pace.threshold && buffer.count(SlotState::Dirty) > 0
     }
 
-    /// Works for `budget`, or until `until`; returns the time used.
+    /// Works for `budget` or until `until` holds; returns the time used.
     pub(super) fn run<S: Store>(
         &mut self,
         array: &mut Array<S>,
@@ -153,7 +155,7 @@ impl Background {
         }
     }
 
-    /// The operation in progress that ends first; of several, the one that started first.
+    /// The operation in progress that ends first; in a tie, the one that started first.
     #[inline]
     fn next_done(&self) -> Option<usize> {
         if self.running.len() == 1 {
@@ -162,7 +164,7 @@ impl Background {
         (0..self.running.len()).min_by_key(|&index| (self.running[index].done, self.running[index].bank))
     }
 
-    /// Starts operations while there are any and fewer than the limit are in progress.
+    /// Starts operations while work remains and fewer than the limit are in progress.
     #[inline]
     fn begin_operations<S: Store>(
         &mut self,
@@ -183,7 +185,8 @@ impl Background {
         }
     }
 
-    /// Continues a relocation whose bank is free; copies certain to end in time are done at once.
+    /// Continues a relocation whose bank is free. Copies that are certain to end in time are completed
+    /// immediately.
     fn advance_task<S: Store>(&mut self, array: &mut Array<S>, end: Time) -> bool {
         for index in 0..self.tasks.len() {
             if self.tasks[index].is_erasing {
@@ -231,7 +234,7 @@ impl Background {
         false
     }
 
-    /// Copies pages while whole copies fit into the time.
+    /// Copies pages as long as whole copies fit into the remaining time.
     fn copy_in_bulk<S: Store>(&mut self, array: &mut Array<S>, index: usize, end: Time) {
         let relocation = &mut self.tasks[index].relocation;
         let fit = (end - self.clock).as_ps() / self.pace.program.as_ps();
@@ -253,8 +256,8 @@ impl Background {
         self.ledger.charge(SPENT[kind], time);
     }
 
-    /// Starts to drain a page of the buffer, or to clean its destination. A program without concurrent ones
-    /// that is certain to end in time is done at once.
+    /// Starts to drain a page of the buffer, or to clean its destination. A program that has no concurrent
+    /// ones and is certain to end in time is completed immediately.
     #[inline]
     fn drain_one<S: Store>(&mut self, array: &mut Array<S>, buffer: &mut WriteBuffer, end: Time) -> bool {
         if self.pace.concurrency == 1 && !self.tasks.is_empty() {
@@ -293,8 +296,8 @@ impl Background {
         }
     }
 
-    /// Whether a cleaning may start in `partition`: one at a time, into an erased segment, and while nothing
-    /// is being programmed there.
+    /// Whether a cleaning may start in `partition`. Only one cleaning runs at a time, into an erased segment,
+    /// and only if no program is in progress there.
     fn can_clean<S: Store>(&self, array: &Array<S>, partition: usize) -> bool {
         let is_in = |place: usize| array.partition_of(place) == partition;
         let mut tasks = self.tasks.iter();
@@ -309,9 +312,9 @@ impl Background {
         self.running.iter().any(|running| is_of(running.operation))
     }
 
-    /// Whether a copy out of `segment`, or for its relocation, would end no sooner than an erase that starts
-    /// now: the host overwrote its page meanwhile, so that the segment has no valid page, but the relocation
-    /// has not ended.
+    /// Whether a copy from `segment`, or for its relocation, would end no sooner than an erase that starts
+    /// now. This happens if the host overwrote the page meanwhile: the segment then has no valid page, but
+    /// its relocation has not ended.
     fn outlasts_erase<S: Store>(&self, array: &Array<S>, segment: u32) -> bool {
         let erased = self.clock + self.pace.erase;
         let is_of = |operation| match operation {
@@ -339,7 +342,7 @@ impl Background {
         }
     }
 
-    /// The index in [`SPENT`] of the purpose of `operation`.
+    /// The index in [`SPENT`] of the activity that `operation` belongs to.
     #[inline]
     pub(super) fn kind(&self, operation: Operation) -> usize {
         match operation {
@@ -357,25 +360,25 @@ impl Background {
         found.expect("an operation belongs to a relocation that is not over")
     }
 
-    /// The task that leaves `segment`.
+    /// The task that relocates `segment`.
     pub(super) fn task_mut(&mut self, segment: u32) -> &mut Task {
         let found = self.tasks.iter_mut().find(|task| task.relocation.from == segment);
         found.expect("an operation belongs to a relocation that is not over")
     }
 
-    /// Pages reserved for programs in progress.
+    /// Number of pages reserved for programs in progress.
     pub(super) fn programs_under_way(&self) -> u64 {
         let is_program = |running: &&Running| !matches!(running.operation, Operation::Erase { .. });
         self.running.iter().filter(is_program).count() as u64
     }
 
-    /// Cleanings completed since the last call, with times on its clock.
+    /// Cleanings completed since the last call, with times on the background clock.
     #[inline]
     pub(super) fn take_cleanings_done(&mut self) -> Vec<(Time, Cleanings)> {
         std::mem::take(&mut self.cleanings_done)
     }
 
-    /// Time until the next program or erase ends, if no other starts.
+    /// Time until the next program or erase ends, if no other operation starts.
     #[inline]
     pub(super) fn next_in(&self) -> Option<Time> {
         self.next_done().map(|next| self.running[next].done - self.clock)

@@ -1,4 +1,4 @@
-//! Data of the device.
+//! Reads and writes of the device's data.
 
 use super::model::Envy;
 use super::page_table::Location;
@@ -6,8 +6,7 @@ use nacre_kernel::event::Payload;
 use nacre_media::store::Store;
 
 impl<S: Store> Envy<S> {
-    /// Applies the next words that the first request writes from `address`, within one page of the write
-    /// buffer.
+    /// Writes the next words of the first request from `address`, within one page of the write buffer.
     #[inline]
     pub(super) fn write_words(&mut self, address: u64, bytes: u64) {
         if !S::CARRIES_BYTES {

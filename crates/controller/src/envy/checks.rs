@@ -1,4 +1,4 @@
-//! Checks of a configuration before it can be built.
+//! Checks of a configuration before the device is built.
 
 use super::config::Config;
 use super::geometry::Geometry;
@@ -7,12 +7,12 @@ use nacre_config::Reader;
 use nacre_kernel::Bytes;
 use nacre_media::charge::check_work;
 
-/// Reports every error that no single setting shows.
+/// Reports every error that involves more than one setting.
 pub(super) fn check(config: &Config, reader: &mut Reader<'_>) {
     let [access, program, erase] = config.energy.each();
     let energies = [("access_energy", access), ("program_energy", program), ("erase_energy", erase)];
     check_work(reader, &energies);
-    // A size that does not fit an invalid page size would be a second message about one error.
+    // If the page size is invalid, a size that does not fit it would cause a second message about one error.
     if !power_of_two(reader, "page", config.page, "bytes of a page") {
         return;
     }
@@ -51,7 +51,7 @@ fn power_of_two(reader: &mut Reader<'_>, field: &str, bytes: Bytes, what: &str) 
     fits
 }
 
-/// A segment and the buffer have a power-of-two number of pages, at least one.
+/// Checks that a segment and the buffer have a power-of-two number of pages, at least one.
 fn multiple(reader: &mut Reader<'_>, field: &str, bytes: Bytes, page: Bytes) -> bool {
     let fits = bytes.0 >= page.0
         && bytes.0.is_multiple_of(page.0)
@@ -68,7 +68,7 @@ fn multiple(reader: &mut Reader<'_>, field: &str, bytes: Bytes, page: Bytes) -> 
     fits
 }
 
-/// A page is a whole number of transfers.
+/// Checks that a page is a whole number of transfers.
 fn check_transfer(reader: &mut Reader<'_>, config: &Config) {
     let Some(transfer) = config.transfer.filter(|transfer| !config.page.0.is_multiple_of(transfer.0)) else {
         return;
@@ -89,7 +89,7 @@ fn spares_leave_data(reader: &mut Reader<'_>, config: &Config) -> bool {
     fits
 }
 
-/// Flash pages and slots of the buffer must fit in entries of four bytes.
+/// Checks that flash pages and buffer slots fit in entries of four bytes.
 fn check_places(reader: &mut Reader<'_>, config: &Config, geometry: &Geometry) {
     let places = geometry.flash_pages() + u64::from(config.buffer_pages());
     if places > PageTable::PLACES_MAX {
@@ -99,7 +99,7 @@ fn check_places(reader: &mut Reader<'_>, config: &Config, geometry: &Geometry) {
     }
 }
 
-/// Every segment needs an invalid page, or cleaning it gains nothing.
+/// Checks that every segment has an invalid page; otherwise, cleaning it gains no space.
 fn check_utilization(reader: &mut Reader<'_>, config: &Config, geometry: &Geometry) {
     let most = geometry.data_pages() - u64::from(geometry.segments - geometry.spare_segments);
     let given = percent(config.utilization.0);
@@ -119,7 +119,7 @@ fn check_utilization(reader: &mut Reader<'_>, config: &Config, geometry: &Geomet
     }
 }
 
-/// A share in percent, as in settings.
+/// A share in percent, formatted as in settings.
 fn percent(share: f64) -> String {
     format!("{} %", (share * 1e6).round() / 1e4)
 }

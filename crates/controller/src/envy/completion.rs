@@ -1,4 +1,4 @@
-//! Actions at the end of a program or an erase.
+//! Actions at the end of a program or erase.
 
 use super::array::Array;
 use super::background::{Background, Operation, SPENT, Task};
@@ -30,7 +30,7 @@ impl Background {
         }
     }
 
-    /// After an erase, restarts a relocation, continues a chain, or makes the segment a spare.
+    /// Handles the end of an erase: restarts a relocation, continues a chain, or makes the segment a spare.
     fn erased<S: Store>(&mut self, array: &mut Array<S>, segment: u32) {
         array.erased(segment);
         let is_of = |&Task { relocation: Relocation { from, place, .. }, .. }: &Task| {
@@ -62,8 +62,9 @@ impl Background {
         }
     }
 
-    /// Starts to exchange the data of two unevenly worn segments through an erased one: the young one's data
-    /// goes there, the worn one's into the young, then the young one's into the worn.
+    /// Starts to exchange the data of two unevenly worn segments through an erased one. The young segment's
+    /// data moves there, the worn segment's data moves into the young one, and the young segment's data moves
+    /// into the worn one.
     fn level_wear<S: Store>(&mut self, array: &mut Array<S>) {
         let Some((worn, young)) = array.uneven(self.pace.wear_swap_gap) else { return };
         if self.is_programming(array, |place| place == worn || place == young) {
@@ -80,7 +81,7 @@ impl Background {
         });
     }
 
-    /// Whether a program into a position for which `is_meant` holds is in progress.
+    /// Whether a program into a position for which `is_meant` is true is in progress.
     pub(super) fn is_programming<S: Store>(
         &self,
         array: &Array<S>,

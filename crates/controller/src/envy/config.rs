@@ -10,31 +10,31 @@ use nacre_media::flash::{OperationEnergy, ProgramErase};
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "super::checks::check")]
 pub struct Config {
-    /// Number of segments. A segment is the erase unit: one erase block of every chip of a bank.
+    /// Number of segments. A segment is the erase unit: one erase block on every chip of a bank.
     #[config(default = 128, min = 2, max = 1048576, source = "paper: wu-1994 section 5.1")]
     pub segments: u32,
-    /// Bytes of a segment.
+    /// Size of a segment, in bytes.
     #[config(default = "16 MiB", min = "8 B", max = "1 GiB", source = "paper: wu-1994 section 5.1")]
     pub segment: Bytes,
-    /// Bytes of a page, the program unit.
+    /// Size of a page, the program unit, in bytes.
     #[config(default = "256 B", min = "4 B", max = "64 KiB", source = "paper: wu-1994 section 3.3")]
     pub page: Bytes,
-    /// Bytes that the chips of a bank transfer in one memory cycle, e.g. one byte per chip; a larger page takes one cycle
-    /// and one program for each. Absent means a whole page.
+    /// Bytes that the chips of a bank transfer in one memory cycle, e.g. one byte per chip. A larger page
+    /// takes one cycle and one program per transfer. Absent means a whole page.
     #[config(min = "1 B", max = "64 KiB")]
     pub transfer: Option<Bytes>,
-    /// Number of banks; segments on the same chips form a bank.
+    /// Number of banks. Segments on the same chips form a bank.
     #[config(default = 8, min = 1, max = 65536, source = "paper: wu-1994 figure 12")]
     pub banks: u32,
     /// Number of spare (erased) segments.
     #[config(default = 1, min = 1, max = 1024, source = "paper: wu-1994 section 3.4")]
     pub spare_segments: u32,
-    /// Usable capacity as a share of the segments that hold data; spare segments do not count.
+    /// Usable capacity as a share of the segments that hold data, not counting spare segments.
     #[config(default = "80 %", min = "0.01 %", max = "100 %", source = "paper: wu-1994 section 4.1")]
     pub utilization: Ratio,
-    /// Bytes with initial data, placed in order over all segments; absent means the whole usable capacity.
+    /// Bytes with initial data, stored in order across all segments; absent means the whole usable capacity.
     pub preload: Option<Bytes>,
-    /// SRAM of the write buffer.
+    /// SRAM size of the write buffer.
     #[config(default = "16 MiB", min = "4 B", max = "16 GiB", source = "paper: wu-1994 section 5.1")]
     pub buffer: Bytes,
     /// Share of the write buffer above which pages are drained.
@@ -44,19 +44,19 @@ pub struct Config {
         source = "fitted: gives the 10,376 drained pages a second of wu-1994 section 5.5; the paper says \"a certain threshold\""
     )]
     pub threshold: Ratio,
-    /// Cleaning policy: selects segments, and where valid pages go.
+    /// Cleaning policy, which selects the victim and the destinations of its valid pages.
     #[config(default = "hybrid", source = "paper: wu-1994 section 4.4")]
     pub cleaning: Slot<CleaningFamily>,
-    /// Difference in erases at which the data of two segments is exchanged; 0 means never.
+    /// Difference in erase counts at which the data of two segments is exchanged; 0 disables exchanges.
     #[config(default = 100, source = "paper: wu-1994 section 4.3")]
     pub wear_swap_gap: u32,
     /// Bytes of one host access; a longer request takes several accesses.
     #[config(default = "4 B", min = "1 B", max = "64 KiB", source = "assumed: the word of a 32-bit host")]
     pub word: Bytes,
-    /// Time of an access to SRAM or a read of flash: 100 ns of the chip and 60 ns of control and propagation.
+    /// Time of an SRAM access or flash read: 100 ns of the chip and 60 ns of control and propagation.
     #[config(default = "160 ns", min = "1 ps", max = "1 s", source = "paper: wu-1994 section 5.1")]
     pub access: Time,
-    /// Time that copy-on-write into the buffer adds to a write, for each transfer of the page.
+    /// Time that copy-on-write into the buffer adds to a write, per transfer of the page.
     #[config(
         default = "100 ns",
         max = "1 s",
@@ -88,17 +88,17 @@ pub struct Config {
         source = "paper: wu-1994 figure 12"
     )))]
     pub program_erase: ProgramErase<Time>,
-    /// Maximum programs and erases in progress, each in a different bank.
+    /// Maximum number of programs and erases in progress, each in a different bank.
     #[config(default = 1, min = 1, max = 64, source = "paper: wu-1994 section 5; 4 to 8 in section 6")]
     pub concurrency: u32,
-    /// Idle time of the host before programs and erases resume.
+    /// Host idle time before programs and erases resume.
     #[config(
         default = "6 us",
         max = "1 s",
         source = "fitted: \"a few microseconds\" in wu-1994 section 3.4; gives the 30,000 transactions a second of figure 13"
     )]
     pub resume_after: Time,
-    /// Time that suspending a program or an erase adds to the access.
+    /// Time that suspending a program or an erase adds to the host access.
     #[config(default = "0 s", max = "1 s", source = "paper: wu-1994 counts no time for it")]
     pub suspend: Time,
     /// Rated erases of a segment.
@@ -106,39 +106,43 @@ pub struct Config {
     pub endurance: u64,
     /// Energy per operation.
     #[config(flatten)]
-    #[config(with(read_energy(name = "access_energy", doc = "Energy of one host access, above idling.")))]
-    #[config(with(erase_energy(doc = "Energy to erase a segment, above idling.")))]
+    #[config(with(read_energy(
+        name = "access_energy",
+        doc = "Energy of one host access, in addition to idle power."
+    )))]
+    #[config(with(erase_energy(doc = "Energy to erase a segment, in addition to idle power.")))]
     pub energy: OperationEnergy,
     /// Price of the flash.
     pub price: Option<Price>,
-    /// Price of the SRAM for the write buffer and the page table, six bytes per flash page (section 3.3).
+    /// Price of the SRAM for the write buffer and the page table, with six bytes per flash page (section
+    /// 3.3).
     pub sram_price: Option<Price>,
     /// Currency of both prices, e.g. "USD 2023"; prices in different currencies are not added.
     pub price_basis: Option<String>,
 }
 
 impl Config {
-    /// Energy of an access, a program and an erase.
+    /// Energies of an access, a program, and an erase.
     pub(super) fn energies(&self) -> Energies<3> {
         Energies::of(self.energy.each())
     }
 
-    /// Transfers of a page between the flash of a bank and SRAM.
+    /// Number of transfers of a page between the flash of a bank and SRAM.
     fn transfers(&self) -> u64 {
         self.transfer.map_or(1, |transfer| self.page.0.div_ceil(transfer.0))
     }
 
-    /// Time that copying a page into the buffer adds to a write.
+    /// Time that copy-on-write of a page into the buffer adds to a write.
     pub(super) fn copy_of_page(&self) -> Time {
         self.copy_on_write * self.transfers()
     }
 
-    /// Time to program a page: the chips of a bank program one transfer concurrently.
+    /// Page program time. The chips of a bank program one transfer concurrently.
     pub(super) fn program_of_page(&self) -> Time {
         self.program_erase.program * self.transfers()
     }
 
-    /// Pages in the write buffer.
+    /// Number of pages in the write buffer.
     pub(super) fn buffer_pages(&self) -> u32 {
         (self.buffer.0 / self.page.0) as u32
     }

@@ -1,6 +1,6 @@
-//! Implements the device contract.
+//! Implementation of the device contract.
 //!
-//! Background programs and erases are not events: whenever the device is called, they advance by the idle
+//! Background programs and erases are not events. Whenever the device is called, they advance by the idle
 //! time since the last call.
 
 use super::model::Envy;
@@ -11,8 +11,8 @@ use nacre_kernel::{
 };
 use nacre_media::store::Store;
 
-/// Requests whose memory is prefetched together when a device is preconditioned: as many cache misses as one
-/// core can have outstanding.
+/// Number of requests whose memory is prefetched together when a device is preconditioned: as many cache
+/// misses as one core can have outstanding.
 const PREFETCHED: usize = 32;
 
 impl<S: Store> Device for Envy<S> {
@@ -90,7 +90,7 @@ impl<S: Store> Device for Envy<S> {
     #[inline]
     fn prefetch(&self, requests: &[Request]) {
         let lpn = |request: &Request| (request.address >> self.page_shift) as u32;
-        // Two rounds: the addresses of the second are known only after the table was read.
+        // Two rounds are needed, because the addresses of the second are known only after the table is read.
         requests.iter().for_each(|request| self.array.table.prefetch(lpn(request)));
         for request in requests {
             if let Location::Flash(page) = self.array.table.get(lpn(request)) {
@@ -104,7 +104,7 @@ impl<S: Store> Preconditioning for Envy<S> {
     fn precondition(&mut self, requests: &[Request]) {
         for group in requests.chunks(PREFETCHED) {
             self.prefetch(group);
-            // As many pages leave the buffer as come in.
+            // As many pages leave the buffer as enter it.
             let leaving = self.buffer.next_to_leave().take(group.len());
             leaving.for_each(|slot| self.array.table.prefetch(slot.lpn));
             for request in group.iter().filter(|request| request.op == Op::Write && request.bytes > 0) {
@@ -114,7 +114,7 @@ impl<S: Store> Preconditioning for Envy<S> {
                 }
             }
         }
-        // Cleanings without duration are not in the history.
+        // Cleanings without duration are not recorded in the history.
         self.background.take_cleanings_done();
     }
 }

@@ -2,10 +2,10 @@
 
 use super::config::Config;
 
-/// Sizes that a checked configuration has.
+/// Sizes from a checked configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Geometry {
-    /// Erase blocks over all chips of a bank, including spare ones.
+    /// Erase blocks across all chips of a bank, including spares.
     pub(super) segments: u32,
     /// Number of spare (erased) segments.
     pub(super) spare_segments: u32,
@@ -13,12 +13,12 @@ pub(super) struct Geometry {
     pub(super) page_bytes: u32,
     /// Pages visible to the host.
     pub(super) logical_pages: u64,
-    /// Segments that share chips, so that only one operation at a time works on them.
+    /// Number of segments that share chips and therefore perform only one operation at a time.
     pub(super) segments_per_bank: u32,
 }
 
 impl Geometry {
-    /// The sizes of `config`, which was checked.
+    /// The sizes for `config`, which must have been checked.
     pub(super) fn of(config: &Config) -> Geometry {
         let pages_per_segment = config.segment.0 / config.page.0;
         let data_pages = u64::from(config.segments - config.spare_segments) * pages_per_segment;
@@ -32,12 +32,12 @@ impl Geometry {
         }
     }
 
-    /// Pages of all segments.
+    /// Number of pages in all segments.
     pub(super) fn flash_pages(&self) -> u64 {
         u64::from(self.segments) * u64::from(self.pages_per_segment)
     }
 
-    /// Pages of the segments with data.
+    /// Number of pages in the segments with data.
     pub(super) fn data_pages(&self) -> u64 {
         u64::from(self.segments - self.spare_segments) * u64::from(self.pages_per_segment)
     }

@@ -1,12 +1,12 @@
-//! Cleaning cost over time, in bounded memory.
+//! History of the cleaning cost, in bounded memory.
 
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Column, Time};
 
-/// Maximum number of points; beyond it, neighbors are merged.
+/// Maximum number of points. Beyond it, adjacent points are merged.
 const POINTS_MAX: usize = 2048;
 
-/// Cleanings, with the pages that they copied and reclaimed.
+/// Number of cleanings, and the pages that they copied and reclaimed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(super) struct Cleanings {
     pub(super) count: u64,
@@ -17,20 +17,20 @@ pub(super) struct Cleanings {
 }
 
 impl Cleanings {
-    /// One cleaning of a segment of `pages` pages, of which `copied` were valid.
+    /// One cleaning of a segment of `pages` pages, `copied` of which were valid.
     pub(super) fn of(copied: u32, pages: u32) -> Cleanings {
         Cleanings { count: 1, copied: u64::from(copied), gained: u64::from(pages.saturating_sub(copied)) }
     }
 }
 
-/// Cleanings between the previous end time and this one.
+/// Cleanings between the end time of the previous point and that of this one.
 #[derive(Clone, Copy, Debug, PartialEq, Value)]
 struct Point {
     end: Time,
     cleanings: Cleanings,
 }
 
-/// Cleanings over time, merged into points as necessary.
+/// Cleanings over time. Adjacent points are merged to bound the memory.
 #[derive(Clone, Debug, PartialEq, State)]
 pub(super) struct History {
     #[state(varies)]
@@ -61,7 +61,7 @@ impl History {
         }
     }
 
-    /// One row for each point: its end time relative to `start`, and its cleanings.
+    /// One row per point: its end time relative to `start`, and its cleanings.
     pub(super) fn columns(&self, start: Time) -> Vec<Column> {
         let column = |name, value: fn(&Cleanings) -> f64| Column {
             name,

@@ -1,62 +1,63 @@
 //! eNVy: flash as main memory.
 //!
 //! # Model
-//! A linear memory of words is stored in flash. The page table maps logical pages to flash pages or to the write
-//! buffer. Table and buffer are in battery-backed SRAM. One controller serves the host.
+//! Flash stores a linear memory of words. The page table maps logical pages to flash pages or to the write
+//! buffer. The table and the buffer are in battery-backed SRAM. One controller serves the host.
 //!
-//! - *Read*: one memory access. A memory management unit caches the mappings that were used last. A mapping that
-//!   is not cached costs one access to the page table.
-//! - *Write*: the first write to a page copies it into the buffer (copy-on-write) and invalidates the flash page.
-//!   Further writes change it there.
-//! - *Order*: requests are served in the order of arrival. Each takes effect page by page when its time has come.
+//! - *Read*: takes one memory access. A memory management unit caches the most recently used mappings. A
+//!   mapping that is not cached costs one access to the page table.
+//! - *Write*: the first write to a page copies it into the buffer (copy-on-write) and invalidates the flash
+//!   page. Later writes change it there.
+//! - *Order*: requests are served in the order of arrival. A request takes effect page by page, each page at
+//!   the time of its access.
 //!
 //! ## Drain and cleaning
 //! While the buffer holds more than `threshold`, its oldest pages are drained: they are programmed into the
-//! active segment of the partition that they came from. If no segment of the partition has space, the `cleaning`
-//! policy selects a segment to clean (garbage collection). Its valid pages move to an erased segment in their
-//! order, and it is erased.
+//! active segment of the partition that they came from. If no segment of the partition has space, the
+//! `cleaning` policy selects a segment to clean (garbage collection). Its valid pages are copied in order to
+//! an erased segment, and the victim is erased.
 //!
 //! Programs and erases run only while the host is idle. An access suspends them, and they resume after
-//! `resume_after` without an access. A write that finds the buffer full waits until a page is drained, including
-//! any cleaning that this needs. The controller waits for `resume_after` in that case, too. `concurrency`
-//! operations may be in progress, each in a different bank of chips.
+//! `resume_after` without an access. A write that finds the buffer full waits until a page is drained,
+//! including any necessary cleaning. The controller waits for `resume_after` in that case, too. Up to
+//! `concurrency` operations may be in progress, each in a different bank of chips.
 //!
-//! *Few chips* (`transfer`): if the chips of a bank cannot take a page in one memory cycle, a page takes several.
-//! Section 8 of the paper plans such a prototype. The copy into the buffer and the program then take a multiple
-//! of their time. The energy is that of one page.
+//! *Few chips* (`transfer`): if the chips of a bank cannot transfer a page in one memory cycle, a page takes
+//! several cycles. Section 8 of the paper plans such a prototype. The copy into the buffer and the program
+//! then take a multiple of their time. The energy is that of one page.
 //!
-//! If the erases of two segments differ by more than `wear_swap_gap`, their data is exchanged. The lifetime is
-//! `pages * endurance / (programs per day)`, over all segments (section 5.5 of the paper).
+//! If the erase counts of two segments differ by more than `wear_swap_gap`, their data is exchanged. The
+//! lifetime is `pages * endurance / (programs per day)` for all segments (section 5.5 of the paper).
 //!
 //! ## Power loss
-//! With data, eNVy is a memory that survives power losses. The battery keeps the page table, the buffer, and the
-//! state of cleaning.
+//! If it stores data, eNVy is a memory that survives power losses. The battery preserves the page table, the
+//! buffer, and the state of cleaning.
 //!
-//! - An interrupted write keeps the words that it had written.
+//! - An interrupted write keeps the words that were already written.
 //! - An interrupted program is repeated on another page, and an interrupted erase is repeated.
 //! - An open transaction is rolled back. A transaction keeps the old version of each page that it writes, in
-//!   flash or in the buffer, and cleaning moves old versions like valid pages.
-//! - Lost programs may use up the erased pages that a move of a segment's valid pages needs. If no other segment
-//!   has erased pages, the table points to the old pages again, the new segment is erased, and the move starts
-//!   again. The paper does not describe this case.
+//!   flash or in the buffer. Cleaning moves old versions like valid pages.
+//! - Interrupted programs may use up the erased pages that the relocation of a segment needs. If no other
+//!   segment has erased pages, the table maps to the old pages again, the new segment is erased, and the
+//!   relocation restarts. The paper does not describe this case.
 //!
 //! # Not modeled
-//! - The reads of a copy (one memory cycle out of 25 in a program).
-//! - Faults of chips. A segment stays in use after `endurance` erases.
+//! - The flash reads of copies (one memory cycle per copied page, out of 25 in a program).
+//! - Chip faults. A segment stays in use after `endurance` erases.
 //! - Slower programs of worn cells: wu-1994, section 2, measured 4 us and 40 ms on a chip after two million
-//!   cycles. The times here are those of worn cells, and a new array is at least as fast.
+//!   cycles. The program and erase times here are those of worn cells, and a new array is at least as fast.
 //!
 //! # Sources
 //! wu-1994: M. Wu, W. Zwaenepoel, eNVy: a non-volatile, main memory storage system, ASPLOS 1994.
 //!
 //! # Checks
-//! - Cleaning cost against closed forms at fixed utilization, for FIFO, greedy, hot and cold data, and locality
-//!   gathering.
-//! - Every operation on small arrays against a naive memory, with power losses at any point, and at every program
-//!   and erase of moves without a spare page.
-//! - Completion times against an independent simulation of buffer, translation, and draining, in open and closed
-//!   loops.
-//! - Programs and pages are conserved in every run.
+//! - Cleaning cost against closed forms at fixed utilization, for FIFO, greedy, hot and cold data, and
+//!   locality gathering.
+//! - Every operation on small arrays against a naive memory, with power losses at any point, and at every
+//!   program and erase of relocations without a spare page.
+//! - Completion times against an independent simulation of buffer, translation, and draining, in open and
+//!   closed loops.
+//! - Conservation of programs and pages in every run.
 //! - The figures of the paper, with `nacre reproduce envy`.
 
 mod array;
@@ -113,7 +114,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
     },
 };
 
-/// Store layout for the device in `slot`.
+/// Store layout of the device in `slot`.
 fn layout(slot: &Slot<DeviceFamily>, families: &dyn Families) -> Layout {
     let geometry = Geometry::of(&slot.config(families));
     Layout {
@@ -123,7 +124,7 @@ fn layout(slot: &Slot<DeviceFamily>, families: &dyn Families) -> Layout {
     }
 }
 
-/// The device in `slot`, over `store`.
+/// Builds the device in `slot` over `store`.
 fn build<S: Store>(
     slot: &Slot<DeviceFamily>,
     builder: &mut dyn Builder,
@@ -137,8 +138,8 @@ fn build<S: Store>(
     Ok(Envy::new(id, slot.path().to_string(), config, geometry, store, cleaner))
 }
 
-/// The policies check that their partitions divide the segments; this checks that each partition has a
-/// position.
+/// Checks that each partition has a position. The policies check that the partition size divides the number
+/// of segments.
 fn check_partitions(path: &str, geometry: &Geometry, cleaner: &dyn Cleaner) -> Result<(), Problems> {
     let Some(size) = cleaner.partition_segments() else { return Ok(()) };
     if !geometry.segments.is_multiple_of(size) {

@@ -1,4 +1,4 @@
-//! The device: one controller that serves the host, and does flash work when idle.
+//! The device: one controller that serves the host and performs flash work when idle.
 
 use super::array::{Array, Programs};
 use super::background::{Background, Pace, Until};
@@ -15,7 +15,7 @@ use nacre_kernel::{Activity, ComponentId, HostCounts, Ledger, Recovery, Request,
 use nacre_media::store::Store;
 use std::collections::VecDeque;
 
-/// Flash as main memory.
+/// The eNVy device: flash as main memory.
 #[derive(State)]
 #[state(after = "Self::check_restored")]
 #[state(bound = "S: Store")]
@@ -34,14 +34,14 @@ pub(super) struct Envy<S> {
     #[state(varies)]
     pub(super) visits: VecDeque<Visit>,
     pub(super) service: Service,
-    /// Time at which the controller finished the latest request, or is ready.
+    /// Time at which the controller finished the latest request or becomes ready.
     pub(super) free_at: Time,
-    /// Time up to which flash work has been simulated or was suspended for the host.
+    /// Time up to which flash work has been simulated, or was suspended for the host.
     pub(super) worked_until: Time,
     pub(super) book: Book,
     /// State of slots that the host may modify in place: dirty, or owned by a transaction.
     pub(super) writable: SlotState,
-    /// Whether power is off, and what that interrupted.
+    /// Whether power is off, and the operations that this interrupted.
     pub(super) has_failed: bool,
     pub(super) interrupted: Recovery,
     #[state(skip = "from the configuration")]
@@ -110,7 +110,7 @@ impl<S: Store> Envy<S> {
         envy
     }
 
-    /// Advances to `now` without requests: programs and erases resume after an idle period.
+    /// Advances to `now` without requests. Programs and erases resume after an idle period.
     #[inline]
     pub(super) fn work_until(&mut self, now: Time) {
         if now > self.worked_until && self.background.has_work(&self.buffer) {
@@ -123,7 +123,7 @@ impl<S: Store> Envy<S> {
         self.worked_until = self.worked_until.max(now);
     }
 
-    /// Runs programs and erases from `from` to `to`, or until `until`; returns the duration.
+    /// Runs programs and erases from `from` to `to`, or until `until` holds; returns the duration.
     pub(super) fn work(&mut self, from: Time, to: Time, until: Until) -> Time {
         let clock = self.background.clock;
         let time = self.background.run(&mut self.array, &mut self.buffer, to - from, until);
@@ -133,7 +133,7 @@ impl<S: Store> Envy<S> {
         time
     }
 
-    /// Copies the old version into `slot` as the start of the new one.
+    /// Copies the data of the old version into `slot` as the start of the new version.
     #[inline]
     fn copy_bytes(&mut self, old: Location, slot: u32) {
         if S::CARRIES_BYTES {
@@ -163,14 +163,14 @@ impl<S: Store> Envy<S> {
             match old {
                 Location::Nowhere => {}
                 Location::Flash(page) => self.array.invalidate(page),
-                // Pages being written to flash cannot be used.
+                // Slots whose pages are being programmed into flash cannot be used.
                 Location::Buffer(slot) => self.buffer.set_state(slot, SlotState::Superseded),
             }
         }
         self.array.table.set(lpn, Location::Buffer(slot));
     }
 
-    /// Discards pages that are fully covered by the request.
+    /// Discards the pages that the request covers completely.
     pub(super) fn trim(&mut self, request: &Request) {
         let page_bytes = 1_u64 << self.page_shift;
         let first = request.address.div_ceil(page_bytes);
@@ -218,7 +218,7 @@ impl Book {
 }
 
 impl<S: Store> Envy<S> {
-    /// Writes page `lpn` and drains what is above the threshold, without taking time.
+    /// Writes page `lpn` and drains the pages above the threshold without taking time.
     #[inline]
     pub(super) fn precondition_page(&mut self, lpn: u32) {
         if let Location::Buffer(slot) = self.array.table.get(lpn)

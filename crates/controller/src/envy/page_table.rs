@@ -6,15 +6,16 @@ use prefetch_index::prefetch_index;
 /// Location of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(super) enum Location {
-    /// It was never written: it reads as zero.
+    /// The page was never written and reads as zeros.
     Nowhere,
-    /// In this page of the flash.
+    /// The page is in this page of the flash.
     Flash(u32),
-    /// In this slot of the write buffer.
+    /// The page is in this slot of the write buffer.
     Buffer(u32),
 }
 
-/// Four bytes per page: 0 is nowhere, flash pages count from 1, buffer slots from the top down.
+/// A table with four bytes per page. The value 0 means nowhere, flash pages count up from 1, and buffer slots
+/// count down from the maximum.
 #[derive(State)]
 pub(super) struct PageTable {
     /// Memory is allocated on the first write (docs/decisions/0022).
@@ -31,8 +32,8 @@ impl PageTable {
         PageTable { entries: vec![0; pages], flash_pages }
     }
 
-    /// Maximum number of flash pages and buffer slots that four bytes can represent, with one value for
-    /// nowhere.
+    /// Maximum number of flash pages and buffer slots that four bytes can represent, with one value reserved
+    /// for nowhere.
     pub(super) const PLACES_MAX: u64 = u32::MAX as u64;
 
     /// Location of page `lpn`.
@@ -58,7 +59,7 @@ impl PageTable {
         prefetch_index(&self.entries, lpn as usize);
     }
 
-    /// Memory in the simulator, in bytes, on a system that allocates 4 KiB on the first write.
+    /// Host memory in bytes, on a system that allocates 4 KiB on the first write.
     #[cfg(test)]
     pub(super) fn bytes(&self) -> usize {
         let is_written = |page: &&[u32]| page.iter().any(|&entry| entry != 0);

@@ -1,8 +1,8 @@
-//! Power failures: interrupted operations and their recovery.
+//! Power losses: interrupted operations and their recovery.
 //!
-//! Flash keeps programmed pages; page table, buffer, and cleaning state are in battery-backed SRAM. An
-//! interrupted program leaves garbage on a page that cannot be programmed again before an erase; its data is
-//! still in the buffer, or in the segment being cleaned.
+//! Flash keeps programmed pages. The page table, the buffer, and the cleaning state are in battery-backed
+//! SRAM. An interrupted program leaves undefined data on a page that cannot be programmed again before an
+//! erase. Its data is still in the buffer, or in the segment being cleaned.
 
 use super::background::{Background, Operation};
 use super::model::Envy;
@@ -41,7 +41,7 @@ impl<S: Store> Envy<S> {
         }
     }
 
-    /// Marks the slot of an interrupted program as dirty again, if its page is still needed.
+    /// Marks the slot of an interrupted program as dirty again if its page is still needed.
     fn repeat_drain(&mut self, slot: u32) {
         let content = *self.buffer.slot(slot);
         if content.state == SlotState::Draining {
@@ -53,7 +53,7 @@ impl<S: Store> Envy<S> {
         }
     }
 
-    /// Restores power at `at`. Rolling a page back takes one SRAM access.
+    /// Restores power at `at`. Each page that is rolled back takes one SRAM access.
     pub(super) fn repair(&mut self, at: Time) -> Recovery {
         self.has_failed = false;
         let pages = self.roll_back().unwrap_or(0);
@@ -71,19 +71,20 @@ impl Background {
         self.running.drain(..).map(|running| running.operation).collect()
     }
 
-    /// Makes the relocation copy the page at `index` again, if it is still valid.
+    /// Makes the relocation copy the page at `index` again if it is still valid.
     fn repeat_copy(&mut self, segment: u32, index: u32) {
         let relocation = &mut self.task_mut(segment).relocation;
         relocation.cursor = relocation.cursor.min(index);
         relocation.copied -= 1;
     }
 
-    /// Returns a page from position `place` that was not copied; another one is copied instead.
+    /// Makes the relocation copy another page from position `place` instead of one whose copy was
+    /// interrupted.
     fn take_another(&mut self, segment: u32, place: u32) {
         let relocation = &mut self.task_mut(segment).relocation;
         relocation.copied -= 1;
         let taken = relocation.takes.iter_mut().find(|taken| {
-            // A source that has given no page has the first position.
+            // A source that has given no page is in its initial state.
             taken.place == place && (taken.from_end || taken.cursor > 0)
         });
         taken.expect("a page came from there").left += 1;

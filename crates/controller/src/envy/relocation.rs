@@ -1,4 +1,4 @@
-//! Relocation: the valid pages of a segment move to an erased one, which replaces it.
+//! Relocation: copies the valid pages of a segment to an erased one, which replaces it.
 
 use super::array::Array;
 use super::page_table::Location;
@@ -6,7 +6,7 @@ use crate::cleaning::{self, Decision, Partition, View};
 use nacre_kernel::state::Value;
 use nacre_media::store::Store;
 
-/// Reason for moving pages.
+/// Reason for relocating pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(super) enum Cause {
     /// To reclaim invalid pages.
@@ -19,37 +19,39 @@ pub(super) enum Cause {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(super) struct Relocation {
     pub(super) cause: Cause,
-    /// The segment that is left.
+    /// The segment whose pages are relocated.
     pub(super) from: u32,
-    /// Its position, already taken by the segment that receives its pages.
+    /// Its position, which the segment that receives its pages already occupies.
     pub(super) place: u32,
     /// The next page of `from` to examine.
     pub(super) cursor: u32,
-    /// Pages copied so far, and those being copied.
+    /// Number of pages copied or being copied.
     pub(super) copied: u32,
     /// Pages at the end of `from` that move to the previous partition.
     pub(super) to_lower: u32,
     /// Remaining pages that move to the next partition.
     pub(super) to_higher: u32,
-    /// Pages it receives from the previous and the next partition after its own are copied.
+    /// Pages that the segment receives from the previous and the next partition after its valid pages are
+    /// copied.
     pub(super) takes: [Taken; 2],
 }
 
 /// Pages that a position receives from the segment at another one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(super) struct Taken {
-    /// The position that they leave.
+    /// The position from which the pages are taken.
     pub(super) place: u32,
-    /// The next page of its segment to examine; from the end, the page after it.
+    /// The next page of its segment to examine. If the segment is examined from its end, this is the page
+    /// after it.
     pub(super) cursor: u32,
     /// Number of remaining pages.
     pub(super) left: u32,
-    /// Whether they are the last of the segment instead of the first.
+    /// Whether the pages come from the end of the segment instead of its head.
     pub(super) from_end: bool,
 }
 
 impl<S: Store> Array<S> {
-    /// Asks the policy for a victim in `partition`, whose segments are all full, and starts to clean it.
+    /// Lets the policy select a victim in `partition`, whose segments are all full, and starts to clean it.
     pub(super) fn begin_cleaning(&mut self, partition: usize) -> Relocation {
         let decision = self.decide(partition);
         let place = decision.victim;
@@ -89,7 +91,8 @@ impl<S: Store> Array<S> {
         takes
     }
 
-    /// Puts the erased segment `to` at `place`; its pages follow with [`Array::next_live`].
+    /// Assigns the erased segment `to` to position `place`. [`Array::next_live`] then returns the pages to
+    /// copy.
     pub(super) fn relocate(
         &mut self,
         place: usize,
@@ -111,7 +114,7 @@ impl<S: Store> Array<S> {
         Relocation { cause, from, place: place as u32, cursor: 0, copied: 0, to_lower, to_higher, takes }
     }
 
-    /// The next valid page to move, and its destination; `None` if all have moved, or no position has an
+    /// The next valid page to move and its destination. `None` if all pages have moved or no position has an
     /// erased page.
     #[inline]
     pub(super) fn next_live(&mut self, relocation: &mut Relocation) -> Option<(u32, usize)> {
@@ -137,11 +140,11 @@ impl<S: Store> Array<S> {
         Some(word as u32 * 64 + bits.trailing_zeros())
     }
 
-    /// The next page to receive from another partition. Own pages are copied first, so a relocation that is
-    /// restarted after a power loss has received none.
+    /// The next page to receive from another partition. The segment's valid pages are copied first, so a
+    /// relocation that is restarted after a power loss has received none.
     fn next_taken(&self, relocation: &mut Relocation) -> Option<(u32, usize)> {
         let place = relocation.place as usize;
-        // A full position would be cleaned again at once, without gain.
+        // A full position would be cleaned again immediately and without gain.
         let is_full = self.places[place].programmed + 1 >= self.geometry.pages_per_segment;
         if is_full || self.live[relocation.from as usize] > 0 {
             return None;
@@ -177,8 +180,8 @@ impl<S: Store> Array<S> {
         (0..end).rev().find(|&index| live[index as usize / 64] >> (index % 64) & 1 == 1)
     }
 
-    /// Destination of the page just found, if an erased page is left: most stay at the position, those at the
-    /// ends may move to the neighbors.
+    /// Destination of the page just found, if an erased page is left. Most pages stay at the position; pages
+    /// at the ends may move to the neighboring partitions.
     #[inline]
     fn destination(&mut self, relocation: &mut Relocation) -> Option<usize> {
         let place = relocation.place as usize;
@@ -203,8 +206,9 @@ impl<S: Store> Array<S> {
         Some(place)
     }
 
-    /// A position with an erased page in the nearest partition, instead of a full one: power losses left
-    /// interrupted programs in it, and the segment being moved has more valid pages than are left.
+    /// A position with an erased page in the nearest partition, used if the intended one is full. This
+    /// happens if power losses left interrupted programs in it and the segment being relocated has more valid
+    /// pages than erased pages are left.
     #[cold]
     fn elsewhere(&mut self, place: usize) -> Option<usize> {
         let own = self.partition_of(place);
@@ -214,8 +218,8 @@ impl<S: Store> Array<S> {
         found.map(|other| self.partitions[other].active)
     }
 
-    /// Copies up to `limit` pages that stay at their position, without taking time; returns the number. Pages
-    /// for neighbors, and shadows, are left to [`Array::next_live`].
+    /// Copies up to `limit` pages that stay at their position without taking time; returns the number copied.
+    /// Pages for neighbors and shadows are left to [`Array::next_live`].
     pub(super) fn copy_run(&mut self, relocation: &mut Relocation, limit: u64) -> u64 {
         let from = relocation.from as usize;
         let stay = self.live[from].saturating_sub(relocation.to_lower);
@@ -234,7 +238,7 @@ impl<S: Store> Array<S> {
         while copied < limit {
             let mut bits = source.live[word];
             let before = bits;
-            // Pages of the next word, which is copied next.
+            // These are the pages of the next word, which is copied next.
             if let Some(&next) = source.live.get(word + 1) {
                 self.prefetch_entries(&source.lpns[(word + 1) * 64..], next);
             }
@@ -267,7 +271,7 @@ impl<S: Store> Array<S> {
         u64::from(copied)
     }
 
-    /// Prefetches the table entries of all pages in `bits`, so that updates hit the processor's caches.
+    /// Prefetches the table entries of all pages in `bits` so that updates hit the processor's caches.
     #[inline]
     fn prefetch_entries(&self, lpns: &[u32], bits: u64) {
         let mut bits = bits;
@@ -298,7 +302,7 @@ impl<S: Store> Array<S> {
     pub(super) fn moved(&mut self, relocation: &Relocation, from: u32, to: u32, place: usize) {
         let cleaned = self.partition_of(relocation.place as usize);
         self.count_copies(relocation.cause, cleaned, 1);
-        // The host may have written a newer version meanwhile: then the copy is invalid.
+        // The host may have written a newer version meanwhile. In that case, the copy is invalid.
         let Some(lpn) = self.owner(from) else { return };
         self.flash.fill_from(to, from);
         self.disown(from);
@@ -317,7 +321,7 @@ impl<S: Store> Array<S> {
         self.point_to(lpn, from, to);
     }
 
-    /// Redirects the owner of page `from` for `lpn` to `to`: the page table, or the shadow of an open
+    /// Makes `to` the location of `lpn` instead of page `from`, in the page table or as the shadow of an open
     /// transaction, which cleaning must preserve.
     #[inline]
     pub(super) fn point_to(&mut self, lpn: u32, from: u32, to: u32) {
@@ -331,7 +335,7 @@ impl<S: Store> Array<S> {
         self.table.set(lpn, Location::Flash(to));
     }
 
-    /// Ends a relocation: the receiving segment accepts other pages, too.
+    /// Ends a relocation, after which the receiving segment accepts other pages, too.
     pub(super) fn filled(&mut self, place: u32) {
         self.filling.retain(|&filling| filling != place);
     }

@@ -4,10 +4,10 @@ use super::model::Envy;
 use nacre_kernel::{Activity, Bytes, Column, ComponentReport, Resource, Time, Wear};
 use nacre_media::store::Store;
 
-/// SRAM of the page table per flash page, in bytes (wu-1994 section 3.3).
+/// SRAM of the page table per flash page, in bytes (wu-1994, section 3.3).
 const TABLE_ENTRY_BYTES: u64 = 6;
 
-/// The report over `elapsed`.
+/// The report for `elapsed`.
 pub(super) fn of<S: Store>(envy: &Envy<S>, elapsed: Time) -> ComponentReport {
     let wear = wear(envy);
     let config = &envy.config;
@@ -56,15 +56,16 @@ fn wear<S: Store>(envy: &Envy<S>) -> Wear {
     }
 }
 
-/// Pages programmable over the lifetime, divided by pages programmed per day (wu-1994 section 5.5).
+/// Number of pages programmable over the lifetime, divided by the pages programmed per day (wu-1994, section
+/// 5.5).
 fn lifetime_days<S: Store>(envy: &Envy<S>, wear: &Wear, elapsed: Time) -> Option<f64> {
     let programs = wear.programs();
     let capacity = envy.array.geometry.flash_pages() as f64 * envy.config.endurance as f64;
     (programs > 0).then(|| capacity / programs as f64 * (elapsed.as_secs_f64() / 86_400.0))
 }
 
-/// Utilization: the controller serves the host; the flash is programmed and erased, with several operations
-/// at a time.
+/// Utilization of the controller, which serves the host, and of the flash, which performs several programs
+/// and erases at a time.
 fn resources<S: Store>(envy: &Envy<S>, wear: &Wear) -> Vec<Resource> {
     let mut controller = envy.book.ledger.clone();
     let mut flash = envy.background.ledger.clone();
@@ -116,7 +117,7 @@ fn columns<S: Store>(envy: &Envy<S>) -> Vec<Column> {
     let array = &envy.array;
     let pages = f64::from(array.geometry.pages_per_segment);
     let blocks = array.flash.blocks();
-    // A spare segment has no position: -1.
+    // A spare segment has no position, which is encoded as -1.
     let mut places = vec![-1.0; blocks.len()];
     array.order.iter().enumerate().for_each(|(place, &segment)| places[segment as usize] = place as f64);
     let mut columns = vec![

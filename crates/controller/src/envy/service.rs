@@ -1,4 +1,4 @@
-//! Service of requests: one after the other, word by word. Every wait is an event.
+//! Service of requests, one at a time and word by word. Every wait is an event.
 
 use super::background::{SPENT, Until};
 use super::model::Envy;
@@ -22,7 +22,7 @@ impl<S: Store> Envy<S> {
         }
     }
 
-    /// Starts to serve the first request at `now`, or when the controller is ready.
+    /// Starts to serve the first request at `now`, or as soon as the controller is ready.
     #[inline]
     fn begin(&mut self, now: Time) {
         let start = now.max(self.free_at);
@@ -39,7 +39,7 @@ impl<S: Store> Envy<S> {
         self.enter(Phase::Waits, Activity::Suspend, start, suspended);
     }
 
-    /// Charges `time` from `at` of the controller to `activity`.
+    /// Enters `phase` at `at` and charges `time` of the controller to `activity`.
     #[inline]
     fn enter(&mut self, phase: Phase, activity: Activity, at: Time, time: Time) {
         (self.service.phase, self.service.begin, self.service.end) = (phase, at, at + time);
@@ -53,7 +53,7 @@ impl<S: Store> Envy<S> {
         if self.service.is_idle() { Time::MAX } else { self.service.end }
     }
 
-    /// Handles the event at [`Envy::next`]. Pages are drained before `until` at once.
+    /// Handles the event at [`Envy::next`]. Pages that finish before `until` are drained immediately.
     #[inline]
     pub(super) fn step(&mut self, until: Time, completions: &mut Completions) {
         let at = self.service.end;
@@ -70,7 +70,7 @@ impl<S: Store> Envy<S> {
             }
             Phase::Drains => self.drain_until(until.saturating_sub(Time::from_ps(1))),
             Phase::Copies => {
-                // Cleaning may have moved the page.
+                // Cleaning may have moved the page meanwhile.
                 let lpn = self.page_of(self.part().0);
                 self.copy_on_write(lpn);
                 self.access(at);
@@ -84,7 +84,7 @@ impl<S: Store> Envy<S> {
         }
     }
 
-    /// Next part of the first request: address and bytes within one page.
+    /// The next part of the first request: address and number of bytes within one page.
     #[inline]
     pub(super) fn part(&self) -> (u64, u64) {
         let (request, page_bytes) = (&self.visits[0].request, 1 << self.page_shift);
@@ -113,7 +113,7 @@ impl<S: Store> Envy<S> {
         }
     }
 
-    /// Handles the end of a page table look-up. A page to write must be in the write buffer.
+    /// Handles the end of a page table look-up. A page can be written only in the write buffer.
     #[inline]
     fn translated(&mut self, at: Time) {
         let lpn = self.page_of(self.part().0);
@@ -141,7 +141,8 @@ impl<S: Store> Envy<S> {
             self.service.spend(activity, spent);
         }
         if self.buffer.count(SlotState::Free) == 0 && !self.background.is_running() {
-            // Nothing is left to drain: a transaction holds the rest, and released slots follow it.
+            // Nothing is left to drain: a transaction holds the other slots, and released slots follow them
+            // in the queue.
             self.buffer.collect_all_released();
             assert!(self.buffer.count(SlotState::Free) > 0, "draining a full buffer frees a slot");
         }
@@ -180,7 +181,7 @@ impl<S: Store> Envy<S> {
         }
     }
 
-    /// Handles a power failure at `at`: the rest of the current phase is not charged, and only the words
+    /// Handles a power loss at `at`. The remainder of the current phase is not charged, and only the words
     /// written so far are stored.
     pub(super) fn cut_service(&mut self, at: Time) {
         let Service { phase, begin, end, .. } = self.service;
@@ -199,7 +200,7 @@ impl<S: Store> Envy<S> {
         self.visits.clear();
     }
 
-    /// Reads or writes words for `time`, with `left` of the phase remaining.
+    /// Reads or writes words for `time` when `left` of the phase remains.
     fn cut_words(&mut self, time: Time, left: Time) -> Activity {
         let (address, bytes) = self.part();
         let access = self.config.access.as_ps().max(1);

@@ -1,5 +1,5 @@
-//! Rebuilds and checks a restored device: derived data is not saved, such as the valid pages of a segment,
-//! which follow from the page table and the shadows.
+//! Rebuilds and checks a restored device. Derived data is not saved, e.g. the valid pages of a segment, which
+//! follow from the page table and the shadows.
 
 use super::array::Array;
 use super::model::Envy;

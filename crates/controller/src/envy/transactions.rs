@@ -1,11 +1,12 @@
-//! Transactions: the old version of a page is kept until the commit.
+//! Transactions: the old version of a page is preserved until the commit.
 //!
 //! The versions written by an open transaction stay in the write buffer. The previous version, the *shadow*,
-//! stays where it is: in flash, where cleaning moves it like a valid page, or in a slot of the buffer
-//! (wu-1994 section 6). So a changed page takes one slot of the buffer if its shadow is in flash, and two if
-//! it is in the buffer.
+//! stays at its location. In flash, cleaning moves it like a valid page; otherwise it stays in a slot of the
+//! buffer (wu-1994, section 6). A changed page therefore takes one slot of the buffer if its shadow is in
+//! flash, and two if its shadow is in the buffer.
 //!
-//! A transaction begins and ends while no request is outstanding: the caller waits for all requests first.
+//! A transaction starts and ends only while no request is outstanding; the caller first waits for all
+//! requests.
 
 use super::model::Envy;
 use super::page_table::Location;
@@ -15,8 +16,8 @@ use nacre_media::store::Store;
 use std::collections::BTreeSet;
 
 impl<S: Store> Envy<S> {
-    /// Maximum slots for versions and shadows of a transaction; the other half remains available for
-    /// draining.
+    /// Maximum number of slots for versions and shadows of a transaction. The other half remains available
+    /// for draining.
     fn slots_for_transaction(&self) -> u32 {
         self.buffer.capacity() / 2
     }
@@ -35,8 +36,8 @@ impl<S: Store> Envy<S> {
         self.writable == SlotState::Uncommitted
     }
 
-    /// Rejects a write of pages `first..=last` if the open transaction has no space for it, in addition to
-    /// pending writes.
+    /// Rejects a write of pages `first..=last` if the open transaction does not have enough space for it in
+    /// addition to pending writes.
     pub(super) fn check_transaction(&self, first: u64, last: u64) -> Result<(), Refused> {
         if !self.is_transaction_open() {
             return Ok(());
@@ -88,7 +89,7 @@ impl<S: Store> Envy<S> {
             match old {
                 Location::Nowhere => {}
                 Location::Flash(page) => self.array.invalidate(page),
-                // A slot being written to flash is already superseded.
+                // A slot being programmed into flash is already superseded.
                 Location::Buffer(slot) if self.buffer.slot(slot).state == SlotState::Superseded => {}
                 Location::Buffer(slot) => self.buffer.release(slot),
             }
@@ -123,7 +124,7 @@ impl<S: Store> Envy<S> {
         Ok(std::mem::take(&mut self.array.shadows).into_iter().collect())
     }
 
-    /// The slot of the version of `lpn` that the transaction wrote.
+    /// The slot that holds the version of `lpn` written by the transaction.
     fn version(&self, lpn: u32) -> u32 {
         match self.array.table.get(lpn) {
             Location::Buffer(slot) => slot,
@@ -138,7 +139,7 @@ impl<S: Store> Envy<S> {
         assert!(self.visits.is_empty(), "requests are outstanding while a transaction begins or ends");
     }
 
-    /// Takes the time of one SRAM access for each of `pages`.
+    /// Charges the time of one SRAM access for each of `pages`.
     fn touch(&mut self, now: Time, pages: u64) -> Completion {
         let done = self.free_at.max(now) + Time::from_ps(self.config.access.as_ps() * pages);
         (self.free_at, self.worked_until) = (done, done);

@@ -1,8 +1,8 @@
-//! Restarts a relocation that has no erased pages left after power losses.
+//! Restarts a relocation that has run out of erased pages after power losses.
 //!
 //! Every power loss wastes the page that was being programmed. A segment that receives the pages of a full
-//! segment, e.g. in an exchange, may therefore run out of pages. Its data still exists, since the source is
-//! erased last. If no other segment has an erased page either, the table points to the source again, and the
+//! segment, e.g. in an exchange, may therefore run out of pages. The data still exists, because the source is
+//! erased last. If no other segment has an erased page either, the table maps to the source again, and the
 //! destination is erased before the pages are copied again.
 
 use super::array::Array;
@@ -10,15 +10,16 @@ use super::relocation::Relocation;
 use nacre_media::store::Store;
 
 impl<S: Store> Array<S> {
-    /// Whether `relocation` has pages left to copy, but [`Array::next_live`] finds no erased page.
+    /// Whether `relocation` has pages left to copy but [`Array::next_live`] finds no erased page for them.
     pub(super) fn lacks_pages(&self, relocation: &Relocation) -> bool {
         self.find_live(relocation.from, relocation.cursor).is_some()
     }
 
-    /// Reverts all copies of `relocation`; returns the segment at its position, which then has no valid page.
+    /// Reverts all copies of `relocation`; returns the segment at its position, which has no valid page
+    /// afterwards.
     pub(super) fn undo(&mut self, relocation: &mut Relocation) -> u32 {
         let to = self.order[relocation.place as usize];
-        // Pages that went to neighbors from the end of the segment stay there.
+        // Pages that moved from the end of the segment to neighbors stay there.
         relocation.to_lower = relocation.to_lower.min(self.live[relocation.from as usize]);
         let mut left = 0;
         for index in 0..self.geometry.pages_per_segment {
@@ -33,8 +34,8 @@ impl<S: Store> Array<S> {
         to
     }
 
-    /// The first invalid page of `segment` at or after `index`. Every copied page left one; which of them it
-    /// returns to makes no difference while the order is the same.
+    /// The first invalid page of `segment` at or after `index`. Every copied page left one invalid page. As
+    /// long as the order is preserved, it makes no difference which of them it returns to.
     fn left_page(&self, segment: u32, index: u32) -> u32 {
         let first = segment << self.geometry.page_shift();
         let programmed = self.flash.blocks()[segment as usize].programmed;
@@ -42,9 +43,9 @@ impl<S: Store> Array<S> {
         left.expect("every page that was copied left one")
     }
 
-    /// Makes page `before` the valid version of `lpn` again; its copy in `page` is invalid.
+    /// Makes page `before` the valid version of `lpn` again and invalidates its copy in `page`.
     fn return_to(&mut self, before: u32, page: u32, lpn: u32) {
-        // The cells already have it, except for the part of a write that was reverted since.
+        // The cells already have the data, except for the portion of a write that was reverted since.
         self.flash.fill_from(before, page);
         self.disown(page);
         let segment = self.flash.block_of(before);

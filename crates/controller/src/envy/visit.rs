@@ -1,36 +1,36 @@
-//! Outstanding requests of the controller, and the progress of the first one.
+//! Outstanding requests of the controller, and the progress of the first request.
 
 use nacre_kernel::event::{Payload, RequestId};
 use nacre_kernel::state::Value;
 use nacre_kernel::{Activity, Request, Time};
 
-/// A request that is served, or waits for that.
+/// A request in service or waiting for service.
 #[derive(Clone, Debug, Value)]
 pub(super) struct Visit {
     pub(super) id: RequestId,
     pub(super) arrived: Time,
     pub(super) request: Request,
-    /// Data that it writes.
+    /// Data to write.
     pub(super) data: Payload,
 }
 
 /// Phase of the first request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(super) enum Phase {
-    /// No request.
+    /// No request is in service.
     #[default]
     Idle,
-    /// The controller is not ready, or suspends a program or an erase.
+    /// The controller is not ready, or is suspending a program or an erase.
     Waits,
-    /// Reads the page table.
+    /// The page table is being read.
     Translates,
-    /// The write buffer is full: waits before programs and erases resume.
+    /// The write buffer is full, and programs and erases have not resumed yet.
     Full,
     /// Programs and erases run until a slot is free.
     Drains,
-    /// Copies a page into the write buffer.
+    /// A page is being copied into the write buffer.
     Copies,
-    /// Reads or writes words of one page.
+    /// Words of one page are being read or written.
     Accesses,
 }
 
@@ -39,11 +39,11 @@ pub(super) enum Phase {
 pub(super) struct Service {
     pub(super) phase: Phase,
     pub(super) begin: Time,
-    /// End of the phase; while draining, the end of the next program or erase.
+    /// End of the phase. While draining, the end of the next program or erase.
     pub(super) end: Time,
-    /// Bytes that were read or written.
+    /// Number of bytes read or written.
     pub(super) served: u64,
-    /// Its time so far, in the order of [`TOLD`].
+    /// Time spent so far per activity, in the order of [`TOLD`].
     pub(super) spent: [Time; TOLD.len()],
 }
 

@@ -4,11 +4,11 @@ use super::array::{Array, Exchange};
 use nacre_media::store::Store;
 
 impl<S: Store> Array<S> {
-    /// Positions of the most and the least erased segments, if their erases differ by more than `gap`.
+    /// Positions of the segments with the most and the fewest erases, if these differ by more than `gap`.
     ///
-    /// A segment is not exchanged again until its erases change, or the same two would be exchanged forever:
-    /// the worn one until it has been cleaned again, which shows that its new data is written; the young one
-    /// until it has caught up by `gap` erases. The paper does not say how eNVy avoids this.
+    /// To avoid endless exchanges of the same two segments, a segment is not exchanged again until its erase
+    /// count changes. The worn one must have been cleaned again, which shows that its new data is written.
+    /// The young one must have caught up by `gap` erases. The paper does not describe how eNVy avoids this.
     pub(super) fn uneven(&self, gap: u32) -> Option<(usize, usize)> {
         if gap == 0 {
             return None;

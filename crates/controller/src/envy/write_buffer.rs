@@ -7,19 +7,19 @@ use std::collections::VecDeque;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 #[repr(u8)]
 pub(super) enum SlotState {
-    /// Nothing.
+    /// The slot is empty.
     Free,
-    /// The current version of a page.
+    /// It holds the current version of a page.
     Dirty,
-    /// The current version of a page, being written to flash.
+    /// It holds the current version of a page, which is being programmed into flash.
     Draining,
-    /// An obsolete version being written to flash.
+    /// It holds an obsolete version that is being programmed into flash.
     Superseded,
-    /// A version that an open transaction wrote.
+    /// It holds a version that an open transaction wrote.
     Uncommitted,
-    /// The version before the writes of an open transaction.
+    /// It holds the version from before the writes of an open transaction.
     Shadow,
-    /// Empty, but still in the queue.
+    /// It is empty but still in the queue.
     Released,
 }
 
@@ -27,12 +27,12 @@ impl SlotState {
     const COUNT: usize = 7;
 }
 
-/// One slot.
+/// One slot of the write buffer.
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) struct Slot {
-    /// The logical page.
+    /// Logical page number.
     pub(super) lpn: u32,
-    /// Source partition in flash, to which it is drained.
+    /// Source partition of the page in flash, which is also its destination.
     pub(super) partition: u32,
     /// State of the slot.
     pub(super) state: SlotState,
@@ -49,7 +49,7 @@ pub(super) struct WriteBuffer {
     queue: VecDeque<u32>,
     #[state(skip = "they follow from the slots")]
     counts: [u32; SlotState::COUNT],
-    /// Bytes of the slots; empty if no bytes are carried.
+    /// Bytes of the slots. The vector is empty if the device stores no data.
     #[state(varies)]
     bytes: Vec<u8>,
     #[state(skip = "whether there are bytes is not part of the state")]
@@ -57,7 +57,7 @@ pub(super) struct WriteBuffer {
 }
 
 impl WriteBuffer {
-    /// `slots` free slots of `page_bytes` each; 0 if no bytes are carried.
+    /// A buffer with `slots` free slots of `page_bytes` each; `page_bytes` is 0 if no data is stored.
     pub(super) fn new(slots: u32, page_bytes: usize) -> WriteBuffer {
         let empty = Slot { lpn: 0, partition: 0, state: SlotState::Free };
         let mut counts = [0; SlotState::COUNT];
@@ -77,19 +77,19 @@ impl WriteBuffer {
         self.slots.len() as u32
     }
 
-    /// Slots in `state`.
+    /// Number of slots in `state`.
     #[inline]
     pub(super) fn count(&self, state: SlotState) -> u32 {
         self.counts[state as usize]
     }
 
-    /// Slots being written to flash.
+    /// Number of slots being programmed into flash.
     #[inline]
     pub(super) fn draining(&self) -> u32 {
         self.count(SlotState::Draining) + self.count(SlotState::Superseded)
     }
 
-    /// Pages in the buffer, including those being written to flash.
+    /// Number of pages in the buffer, including those being programmed into flash.
     #[inline]
     pub(super) fn held(&self) -> u32 {
         self.capacity() - self.count(SlotState::Free) - self.count(SlotState::Released)
@@ -106,9 +106,9 @@ impl WriteBuffer {
         index
     }
 
-    /// Takes the first dirty slot that `fits` among the first `look` from the tail.
+    /// Takes the first dirty slot for which `fits` is true among the first `look` slots from the tail.
     ///
-    /// Slots of an open transaction at the tail move to the head.
+    /// Slots of an open transaction at the tail are moved to the head.
     #[inline]
     pub(super) fn take(&mut self, look: usize, mut fits: impl FnMut(&Slot) -> bool) -> Option<u32> {
         if self.count(SlotState::Dirty) == 0 {
@@ -155,7 +155,7 @@ impl WriteBuffer {
         self.collect_released();
     }
 
-    /// Returns a slot to the tail, with `state`, after an interrupted program.
+    /// Returns a slot to the tail with `state` after an interrupted program.
     pub(super) fn put_back(&mut self, slot: u32, state: SlotState) {
         self.set_state(slot, state);
         self.queue.push_front(slot);
@@ -184,7 +184,7 @@ impl WriteBuffer {
         }
     }
 
-    /// State of `slot`.
+    /// The contents of slot number `slot`.
     #[inline]
     pub(super) fn slot(&self, slot: u32) -> &Slot {
         &self.slots[slot as usize]
@@ -199,21 +199,21 @@ impl WriteBuffer {
         content.state = state;
     }
 
-    /// The bytes of `slot`.
+    /// The data of `slot`.
     #[inline]
     pub(super) fn bytes(&self, slot: u32) -> &[u8] {
         let start = slot as usize * self.page_bytes;
         &self.bytes[start..start + self.page_bytes]
     }
 
-    /// The bytes of `slot`, to be changed.
+    /// The data of `slot`, mutable.
     #[inline]
     pub(super) fn bytes_mut(&mut self, slot: u32) -> &mut [u8] {
         let start = slot as usize * self.page_bytes;
         &mut self.bytes[start..start + self.page_bytes]
     }
 
-    /// Copies the bytes of slot `from` to slot `to`.
+    /// Copies the data of slot `from` to slot `to`.
     pub(super) fn copy_bytes(&mut self, from: u32, to: u32) {
         let start = from as usize * self.page_bytes;
         self.bytes.copy_within(start..start + self.page_bytes, to as usize * self.page_bytes);
@@ -230,7 +230,7 @@ impl WriteBuffer {
         if found != expected && found > 0 && expected > 0 {
             return Err(format!("{found} bytes in slots for {expected}"));
         }
-        // Data is zero if it was written without being stored.
+        // Pages that were written without stored data read as zeros.
         self.bytes.resize(expected, 0);
         self.counts = [0; SlotState::COUNT];
         self.slots.iter().for_each(|slot| self.counts[slot.state as usize] += 1);

@@ -1,4 +1,4 @@
-//! Accesses of the arm, read-ahead, and their times.
+//! Accesses of the arm and read-ahead, with their times.
 
 use super::arm::{Busy, Waiting};
 use super::buffer::ReadAhead;
@@ -10,7 +10,7 @@ use nacre_media::disk::Access;
 use nacre_media::store::Store;
 
 impl<S: Store> Hdd<S> {
-    /// Selects a request and starts its access; the arm is free at `now`.
+    /// Selects a request and starts its access. The arm must be free at `now`.
     pub(super) fn begin_access(&mut self, now: Time) {
         let chosen = self.arm.choose(now, &self.disk);
         let end = chosen.address + u64::from(chosen.bytes);
@@ -52,7 +52,7 @@ impl<S: Store> Hdd<S> {
         self.read_ahead = (depth > 0).then(|| ReadAhead::new(self.disk.layout(), end, at, depth));
     }
 
-    /// Serves a read whose data is in the buffer at `ready`; its last bytes cross the interface then. The arm
+    /// Serves a read whose data is in the buffer at `ready`, when its last bytes cross the interface. The arm
     /// stays busy until they have left the platter.
     fn read_buffered(&mut self, now: Time, chosen: &Waiting, ready: Time) {
         let (address, end) = (chosen.address, chosen.address + u64::from(chosen.bytes));
@@ -77,8 +77,8 @@ impl<S: Store> Hdd<S> {
         }
     }
 
-    /// Charges a read-ahead that ended by `until`: as much of it as fits between the arm's last access and
-    /// `until`. The rest was before the start of measurement.
+    /// Charges a read-ahead that ended by `until`. Only the portion between the arm's last access and `until`
+    /// is charged, because the rest was before the start of measurement.
     fn charge_read_ahead(&mut self, until: Time, transfer: Time, end: u64) {
         let from = self.charged_to.max(self.counts.since.unwrap_or_default());
         let transfer = transfer.min(until.saturating_sub(from));
@@ -86,7 +86,7 @@ impl<S: Store> Hdd<S> {
         self.disk.perform(Access { seek: Time::ZERO, rotate: Time::ZERO, transfer }, end);
     }
 
-    /// Time to spin up for an access at `start`; zero if the platters are spinning then.
+    /// Time to spin up for an access at `start`, or zero if the platters are already spinning.
     fn spin_up(&mut self, start: Time) -> Time {
         let Some(standby) = &self.config.standby else { return Time::ZERO };
         let stood_from = self.arm.free_since() + standby.after;
@@ -99,7 +99,7 @@ impl<S: Store> Hdd<S> {
         standby.spin_up
     }
 
-    /// Handles a power failure at `at`: the rest of the access in progress is not performed, and waiting
+    /// Handles a power loss at `at`: the rest of the access in progress is not performed, and waiting
     /// requests are dropped.
     pub(super) fn cut_access(&mut self, at: Time) {
         if let Some(Busy { number, begun, spin_up, access, .. }) = self.arm.busy() {

@@ -1,4 +1,4 @@
-//! The arm: one access at a time, and waiting requests.
+//! The arm performs one access at a time and has a queue of waiting requests.
 
 use super::Config;
 use super::scheduling::{Candidate, Scheduler};
@@ -17,9 +17,10 @@ pub(super) struct Arm {
     waiting: VecDeque<Waiting>,
     #[state(varies)]
     busy: Option<Busy>,
-    /// Time since it is free, or start of the last free period.
+    /// Time at which the arm became or becomes free. While it is busy, this is the start of its last free
+    /// period.
     free_since: Time,
-    /// Time of the next selection, if it is free and a request waits.
+    /// Time of the next selection, if the arm is free and a request waits.
     decides_at: Time,
 }
 
@@ -38,10 +39,10 @@ pub(super) struct Waiting {
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) struct Busy {
     pub(super) until: Time,
-    /// The served request; none during read-ahead.
+    /// The served request, or `None` during read-ahead.
     pub(super) number: Option<u32>,
     pub(super) is_write: bool,
-    /// Start, including a spin-up.
+    /// Start of the access, including a spin-up.
     pub(super) begun: Time,
     pub(super) spin_up: Time,
     pub(super) access: Access,
@@ -94,12 +95,12 @@ impl Arm {
         self.decides_at
     }
 
-    /// Time of its next event.
+    /// Time of the arm's next event.
     pub(super) fn next_event(&self) -> Time {
         self.ends_at().min(self.decides_at)
     }
 
-    /// The write whose data passes under the head at `at`.
+    /// The write whose data is under the head at `at`.
     pub(super) fn writing(&self, at: Time) -> Option<u32> {
         let busy = self.busy.filter(|busy| busy.is_write && busy.until - busy.access.transfer < at)?;
         busy.number
@@ -110,7 +111,7 @@ impl Arm {
         self.busy
     }
 
-    /// Time since it is free, or start of the last free period.
+    /// Time at which the arm became free, or the start of its last free period.
     pub(super) fn free_since(&self) -> Time {
         self.free_since
     }

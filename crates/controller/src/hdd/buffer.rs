@@ -6,27 +6,27 @@ use nacre_media::disk::Layout;
 
 /// A contiguous range that the drive reads ahead of the host.
 ///
-/// From `anchor`, which passed the head at `anchor_at`, data arrives at the platter's rate until the buffer
-/// is full at `limit`. The drive then pauses until the host reads some of it.
+/// Data from `anchor`, which passed the head at `anchor_at`, arrives at the platter's rate until the buffer
+/// is full at `limit`. The drive then pauses until the host reads some of the data.
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) struct ReadAhead {
     from: u64,
     anchor: u64,
     anchor_at: Time,
     limit: u64,
-    /// Maximum bytes ahead.
+    /// Maximum number of bytes read ahead.
     depth: u64,
 }
 
 impl ReadAhead {
-    /// Starts at `end`, where a read ended at `now`.
+    /// Starts read-ahead at `end`, where a read ended at `now`.
     pub(super) fn new(layout: &Layout, end: u64, now: Time, depth: u64) -> ReadAhead {
         let limit = (end + depth).min(layout.capacity().0);
         ReadAhead { from: end, anchor: end, anchor_at: now, limit, depth }
     }
 
-    /// Time at which the data up to `end` is in the buffer, if all data of a read from `address` to `end` is
-    /// there or arriving.
+    /// Time at which the data up to `end` is in the buffer. `None` unless all data of a read from `address`
+    /// to `end` is in the buffer or arriving.
     pub(super) fn ready(&self, layout: &Layout, address: u64, end: u64) -> Option<Time> {
         (address >= self.from && end <= self.limit).then(|| self.passed(layout, end))
     }

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 pub(super) struct Cached {
     #[state(same)]
     capacity: u64,
-    /// Bytes of writes with space; their data is in the cache or being transferred.
+    /// Bytes of writes that have space. Their data is in the cache or being transferred.
     used: u64,
     /// Acknowledged writes, oldest first.
     #[state(varies)]
@@ -27,7 +27,7 @@ impl Cached {
         Cached { capacity, used: 0, acknowledged: VecDeque::new(), waiting: VecDeque::new(), crossing: 0 }
     }
 
-    /// Whether a write of `bytes` can be cached at all.
+    /// Whether the cache is large enough for a write of `bytes`.
     pub(super) fn takes(&self, bytes: u64) -> bool {
         self.capacity > 0 && bytes <= self.capacity
     }
@@ -87,7 +87,7 @@ impl Cached {
         place.is_some_and(|place| self.waiting.remove(place).is_some())
     }
 
-    /// Data of a read with `read` on the platter: newer data is in the cache.
+    /// Data of a read that returned `read` from the platter, updated with newer data from the cache.
     pub(super) fn over<'a>(
         &self,
         read: Payload,

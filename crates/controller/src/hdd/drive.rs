@@ -1,4 +1,4 @@
-//! The `hdd` device: requests arrive, and every wait is an event.
+//! The `hdd` device: receives requests and processes its events.
 
 use super::Config;
 use super::arm::Arm;
@@ -33,9 +33,9 @@ pub(super) struct Hdd<S> {
     #[state(varies)]
     pub(super) read_ahead: Option<ReadAhead>,
     pub(super) cached: Cached,
-    /// Flushes wait for earlier writes.
+    /// Barriers: flushes wait for earlier writes.
     pub(super) writes: Barriers<u32>,
-    /// Time up to which the arm is charged.
+    /// Time up to which the arm has been charged.
     pub(super) charged_to: Time,
     #[state(skip = "the owner of the bytes keeps them next to the state")]
     pub(super) bytes: Landed<S>,
@@ -43,20 +43,22 @@ pub(super) struct Hdd<S> {
     pub(super) counts: Counts,
 }
 
-/// Bytes that a power loss leaves old or new.
+/// Atomic write unit in bytes: after a power loss, each is either old or new.
 const SECTOR: u32 = 512;
 
-/// Counters since measurement started, in addition to the mechanics.
+/// Counters since measurement started, in addition to those of the mechanics.
 #[derive(Default, Value)]
 pub(super) struct Counts {
-    /// Arrival of the first request.
+    /// Arrival time of the first request.
     pub(super) since: Option<Time>,
     host: HostCounts,
     pub(super) read_ahead_hits: u64,
     cached_writes: u64,
-    /// Spin-ups, their total standby time, and the part of spin-up times cut off by power losses.
+    /// Number of spin-ups.
     pub(super) spin_ups: u64,
+    /// Total standby time.
     pub(super) standing: Time,
+    /// Portion of the spin-up times that power losses cut off.
     pub(super) spin_ups_cut: Time,
 }
 
@@ -82,7 +84,7 @@ impl<S: Store> Hdd<S> {
         }
     }
 
-    /// Receives a write: it goes to the cache if it fits there at all, else to the arm.
+    /// Receives a write. It goes to the cache if the cache is large enough for it, and otherwise to the arm.
     fn accept_write(&mut self, now: Time, number: u32) {
         self.active[number].ticket = self.writes.begin();
         let request = self.active[number].request;
@@ -95,7 +97,7 @@ impl<S: Store> Hdd<S> {
         }
     }
 
-    /// Starts the transfer of a write into the cache, which has space for it.
+    /// Starts the transfer of a write into the cache, which must have space for it.
     fn fill_cache(&mut self, now: Time, number: u32) {
         let bytes = u64::from(self.active[number].request.bytes);
         self.cached.take(bytes);
@@ -207,7 +209,7 @@ impl<S: Store> Device for Hdd<S> {
     }
 
     fn cancel(&mut self, now: Time, id: RequestId) -> Canceled {
-        // An acknowledged write has completed, and its identifier may be reused.
+        // An acknowledged write has completed, so its identifier may have been reused.
         let is_it = |&(number, active): &(u32, &Active)| active.id == id && !self.cached.holds(number);
         let Some((number, active)) = self.active.iter().find(is_it) else { return Canceled::TooLate };
         let (op, ticket) = (active.request.op, active.ticket);
@@ -241,7 +243,7 @@ impl<S: Store> Device for Hdd<S> {
             } else if ends <= decides {
                 self.end_access(ends, completions);
             } else if completions.len() > before {
-                // Submitters that waited for a completion may submit before the arm selects.
+                // Clients that waited for a completion may submit requests before the arm selects.
                 return;
             } else {
                 self.begin_access(decides);
@@ -307,7 +309,7 @@ impl<S: Store> Device for Hdd<S> {
 
     fn power_fail(&mut self, at: Time, chance: &mut Random) {
         let mut lost = Recovery::default();
-        // An access in progress is torn; acknowledged writes that are not on the platter are lost.
+        // An access in progress is torn. Acknowledged writes that are not on the platter are lost.
         if let Some(number) = self.arm.writing(at) {
             let Active { request, data, .. } = &self.active[number];
             let landed = self.bytes.tear(request.address, data, chance);

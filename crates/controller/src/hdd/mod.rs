@@ -1,54 +1,56 @@
 //! A hard disk drive: seek, rotation, transfer, queueing, read-ahead, write cache, and standby.
 //!
 //! # Model
-//! The mechanics are those of `media::disk`: a seek curve fitted to a data sheet, rotation in absolute time, and
-//! a transfer rate that falls linearly across the disk. One arm serves one queue. After a seek, writes settle
-//! `write_settle` longer than reads.
+//! The mechanics are those of `media::disk`: a seek curve fitted to a data sheet, rotation in absolute time,
+//! and a transfer rate that falls linearly across the disk. One arm serves one queue. After a seek, writes
+//! settle `write_settle` longer than reads.
 //!
-//! *Scheduling*: When the arm is free, it takes one of the `queue` oldest waiting requests. `scheduling` selects
-//! the request:
+//! *Scheduling*: when the arm is free, it selects one of the `queue` oldest waiting requests. `scheduling` is
+//! the policy:
 //!
-//! - `"first_come"`: the oldest.
+//! - `"first_come"`: the oldest request.
 //! - `"shortest_seek"` (SSTF): the request on the nearest cylinder.
-//! - `"shortest_access"` (SATF): the request whose first sector is under the head first, by seek and rotation
-//!   together.
+//! - `"shortest_access"` (SATF): the request whose first sector reaches the head first, counting both seek
+//!   and rotation.
 //!
-//! A request that has waited longer than `age_limit` goes first. Cached writes wait in the same queue. A request
-//! never overtakes an older one if both touch the same bytes and one of them writes.
+//! A request that has waited longer than `age_limit` is served first. Cached writes wait in the same queue. A
+//! request never overtakes an older one if both touch the same bytes and one of them is a write.
 //!
-//! *Read-ahead* (`read_ahead`): after a read, the drive continues to read until the buffer is that far ahead, or
-//! another access takes the arm. A read of data in the buffer waits for the platter if necessary and then crosses
-//! the interface.
+//! *Read-ahead* (`read_ahead`): after a read, the drive continues to read until the buffer is ahead by this
+//! number of bytes or another access starts. A read of data in the buffer waits for the platter if necessary
+//! and then crosses the interface.
 //!
-//! *Write cache* (`write_cache`): a write is acknowledged when the cache has space and the data has crossed the
-//! interface. Transfers between the host and the buffer do not overlap. A cached write goes to the platter when
-//! the arm selects it. A flush waits for the last cached write.
+//! *Write cache* (`write_cache`): a write is acknowledged when the cache has space and the data has crossed
+//! the interface. Transfers between the host and the buffer do not overlap. A cached write is written to the
+//! platter when the scheduler selects it. A flush waits for the last cached write.
 //!
-//! *Standby* (`standby`): after this idle time, the drive spins down and uses less power. The next access waits
-//! for `spin_up`. The powers while spinning and in standby and the energy to spin up must be given together.
+//! *Standby* (`standby`): after this idle time, the drive spins down and uses less power. The next access
+//! waits for `spin_up`. The powers while spinning and in standby, and the energy to spin up, must be given
+//! together.
 //!
-//! *Share of a drive*: a `capacity` below that of the `drive` models a share of a pool of such drives. The share
-//! pays for its capacity and takes its part of the idle power. Seeks, rotation, and rates are those of a whole
-//! drive, whose arm serves only this share.
+//! *Share of a drive*: a `capacity` below that of the `drive` models a share of a pool of such drives. Cost
+//! and idle power are in proportion to the share. Seeks, rotation, and rates are those of a whole drive,
+//! whose arm serves only this share.
 //!
 //! # Not modeled
-//! - Reads of data that is still in the write cache go to the platter.
-//! - The buffer has one segment, so two interleaved streams evict each other.
+//! - Read hits in the write cache: reads of data that is still in it go to the platter.
+//! - Several buffer segments: the buffer has one, so two interleaved streams evict each other.
 //! - The energy of read-ahead that no request uses.
-//! - The time after the last access counts as idle, however long it is.
-//! - A share of a drive spins up like a whole drive.
+//! - The end of the run: the time after the last access counts as idle, regardless of its length.
+//! - Spin-up of a share of a drive, which spins up like a whole drive.
 //!
 //! # Sources
-//! Ruemmler and Wilkes, "An Introduction to Disk Drive Modeling", IEEE Computer 27(3), 1994; Jacobson and Wilkes,
-//! "Disk scheduling algorithms based on rotational position", HPL-CSP-91-7, 1991 (shortest access time first).
+//! Ruemmler and Wilkes, "An Introduction to Disk Drive Modeling", IEEE Computer 27(3), 1994; Jacobson and
+//! Wilkes, "Disk scheduling algorithms based on rotational position", HPL-CSP-91-7, 1991 (shortest access
+//! time first).
 //!
 //! # Checks
-//! - The mean service time of random 4 KiB requests equals mean seek + half a rotation + transfer, within 1 %.
-//!   Sequential bandwidth equals the rate of the zone, within 1 %.
-//! - Throughput and percentiles of all three policies at depths 1 to 64, open and closed loop, uniform and
-//!   skewed, equal an independent event simulation within 1 and 3 %.
+//! - The mean service time of random 4 KiB requests equals mean seek + half a rotation + transfer,
+//!   within 1 %. Sequential bandwidth equals the transfer rate of the zone, within 1 %.
+//! - Throughput within 1 % and percentiles within 3 % of an independent event simulation, for all three
+//!   policies at queue depths 1 to 64, in open and closed loops, with uniform and skewed requests.
 //! - Energy equals power times the time of each activity plus idle power times elapsed time.
-//! - Shares of a drive together cost and idle as much as the drive.
+//! - Shares of a drive together have the cost and the idle energy of the drive.
 
 mod access;
 mod arm;
@@ -76,8 +78,8 @@ pub enum Scheduling {
     FirstCome,
     /// The request on the nearest cylinder (shortest seek time first, SSTF).
     ShortestSeek,
-    /// The request whose first sector is under the head first, by seek and rotation together (shortest access
-    /// time first, SATF), like drives with command queueing (NCQ, TCQ).
+    /// The request whose first sector reaches the head first, counting both seek and rotation (shortest
+    /// access time first, SATF). Drives with command queueing (NCQ, TCQ) use it.
     ShortestAccess,
 }
 
@@ -98,11 +100,11 @@ pub struct Config {
     /// Order in which waiting requests are served.
     #[config(default = "first_come", source = "assumed: off, so that every request shows the mechanics")]
     pub scheduling: Scheduling,
-    /// Number of the oldest waiting requests that the scheduler chooses from, including cached writes.
+    /// Number of oldest waiting requests, including cached writes, from which the scheduler selects.
     #[config(default = 32, min = 1, max = 4096, source = "standard: SATA, native command queueing")]
     pub queue: u32,
-    /// Age at which a waiting request gets priority, oldest first; absent means that requests may wait without
-    /// limit.
+    /// Age at which a waiting request gets priority, oldest first; absent means that requests may wait
+    /// without limit.
     #[config(min = "1 ms", max = "1000 s")]
     pub age_limit: Option<Time>,
     /// Bytes that the drive reads ahead; 0 B disables read-ahead.
@@ -115,10 +117,10 @@ pub struct Config {
     /// Size of the write cache; 0 B disables it.
     #[config(default = "0 B", max = "1 GiB", source = "assumed: off, usual in servers with valuable data")]
     pub write_cache: Bytes,
-    /// Spin-down when idle, with its time and energy; absent means never.
+    /// Spin-down when idle, with its time and energy; absent disables it.
     pub standby: Option<Standby>,
-    /// Capacity of the whole drive, to which the idle powers apply. With a smaller `capacity`, the device is
-    /// a share of a pool of such drives. Absent means `capacity`.
+    /// Capacity of the whole drive, to which the idle powers apply. If `capacity` is smaller, the device is a
+    /// share of a pool of such drives. Absent means `capacity`.
     #[config(min = "1 B")]
     pub drive: Option<Bytes>,
     /// Price per capacity.
@@ -128,12 +130,12 @@ pub struct Config {
 }
 
 impl Config {
-    /// Its share of a whole drive, if known.
+    /// The device's share of a whole drive, if known.
     fn share(&self) -> Option<f64> {
         self.drive.map(|drive| self.mechanics.capacity.0 as f64 / drive.0 as f64)
     }
 
-    /// Idle energy over `elapsed`, with the platters stopped for `standing`.
+    /// Idle energy during `elapsed`, with the platters stopped for `standing`.
     fn idle_energy(&self, elapsed: Time, standing: Time) -> Option<Energy> {
         let idle = self.mechanics.idle_power?;
         let standby = self.standby.as_ref().and_then(|standby| standby.power).unwrap_or(idle);
@@ -148,16 +150,17 @@ pub struct Standby {
     /// Idle time before the platters stop.
     #[config(min = "1 ms", max = "30 d")]
     pub after: Time,
-    /// Power in standby; requires the powers of the spinning drive.
+    /// Power in standby. It requires the powers of the spinning drive.
     pub power: Option<Power>,
     /// Time to spin up.
     #[config(default = "10 s", max = "10 min", source = "assumed: typical in data sheets of 2008")]
     pub spin_up: Time,
-    /// Energy to spin down and up, in addition to idle power; requires the power in standby.
+    /// Energy to spin down and up, in addition to idle power. It requires the standby power.
     pub spin_up_energy: Option<Energy>,
 }
 
-/// Checks that the powers while spinning and in standby and the energy to spin up are all given, or none.
+/// Checks that the powers while spinning and in standby, and the energy to spin up, are either all given or
+/// all absent.
 fn check(config: &Config, reader: &mut Reader<'_>) {
     let Mechanics { idle_power, seek_power, active_power, .. } = config.mechanics;
     let turning = [("idle_power", idle_power), ("seek_power", seek_power), ("active_power", active_power)];

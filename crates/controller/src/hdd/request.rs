@@ -1,11 +1,11 @@
-//! Requests in progress, and their events other than accesses of the arm.
+//! Requests in progress, and their events other than arm accesses.
 
 use nacre_kernel::event::{Payload, RequestId, Ticket};
 use nacre_kernel::state::Value;
 use nacre_kernel::{Request, Time};
 use nacre_media::disk::Access;
 
-/// A request in progress. The data of an acknowledged write in the cache is kept until it is on the platter.
+/// A request in progress. An acknowledged write in the cache keeps its data until it is on the platter.
 #[derive(Clone, Debug, Default, Value)]
 pub(super) struct Active {
     pub(super) id: RequestId,
@@ -32,11 +32,11 @@ pub(super) struct Spans {
 pub(super) enum Event {
     /// The data of a read is in the buffer and may cross the interface.
     Buffered(u32),
-    /// The data has crossed the interface.
+    /// The data of the request has crossed the interface.
     Sent(u32),
     /// The data of a write is in the cache.
     Accepted(u32),
-    /// A trim or a flush is complete.
+    /// A trim or flush is complete.
     Ended(u32),
 }
 

@@ -16,7 +16,8 @@ pub(super) struct Candidate<'a> {
 }
 
 impl Candidate<'_> {
-    /// Whether this request must stay after `earlier`: both touch the same bytes, and one of them writes.
+    /// Whether this request must not overtake `earlier`: both touch the same bytes, and one of them is a
+    /// write.
     fn depends_on(&self, earlier: &Candidate<'_>) -> bool {
         (self.is_write || earlier.is_write)
             && self.address < earlier.address + earlier.bytes
@@ -24,8 +25,8 @@ impl Candidate<'_> {
     }
 }
 
-/// The scheduling policy, the number of oldest requests it considers, and the age at which a request gets
-/// priority.
+/// The scheduling policy, the number of oldest requests that it considers, and the age at which a request
+/// gets priority.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scheduler {
     pub(super) policy: Scheduling,
@@ -34,10 +35,11 @@ pub(super) struct Scheduler {
 }
 
 impl Scheduler {
-    /// Position of the request to serve at `now` in `wait`, oldest first, which is not empty.
+    /// Position in `wait`, which must not be empty, of the request to serve at `now`. Requests are ordered
+    /// oldest first.
     ///
-    /// Among equal candidates, the oldest is selected. A request never overtakes an older one if both touch
-    /// the same bytes and one of them writes.
+    /// In a tie, the oldest request is selected. A request never overtakes an older one if both touch the
+    /// same bytes and one of them is a write.
     pub(super) fn choose<'a>(
         &self,
         now: Time,
@@ -79,8 +81,8 @@ impl Scheduler {
     }
 }
 
-/// The oldest request that the one at `place` must stay after, directly or through others; itself if there is
-/// none.
+/// The oldest request that the one at `place` must not overtake, directly or through others. If it depends on
+/// none, the request itself.
 fn first_dependence<'a>(place: usize, all: &(impl ExactSizeIterator<Item = Candidate<'a>> + Clone)) -> usize {
     let mut place = place;
     loop {

@@ -4,7 +4,7 @@ use nacre_kernel::event::Servers;
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, Ledger, Resource, Time};
 
-/// CPUs that process jobs in order of arrival, and their busy time. `J` identifies a job.
+/// CPUs that process jobs in order of arrival, with their busy time. `J` identifies a job.
 #[derive(Clone, Debug, State)]
 #[state(bound = "J: Value")]
 pub struct Cpus<J> {
@@ -20,19 +20,19 @@ struct Job<J> {
 }
 
 impl<J> Cpus<J> {
-    /// `count` idle CPUs; at least one.
+    /// A set of `count` idle CPUs, at least one.
     pub fn new(count: u32) -> Cpus<J> {
         Cpus { servers: Servers::new(count), busy: Ledger::default() }
     }
 
-    /// Job `name` arrives at `now` and takes `time`.
+    /// Adds job `name`, which arrives at `now` and takes `time`.
     #[inline]
     pub fn arrive(&mut self, now: Time, name: J, time: Time) {
         let busy = &mut self.busy;
         self.servers.arrive(now, Job { name, time }, |job, _| begin(busy, job));
     }
 
-    /// Time at which the next job ends; [`Time::MAX`] if there is none.
+    /// Time at which the next job ends, or [`Time::MAX`] if there is none.
     #[inline]
     pub fn next(&self) -> Time {
         self.servers.next()
@@ -46,7 +46,7 @@ impl<J> Cpus<J> {
         Some((at, job.name, job.time))
     }
 
-    /// Handles a power failure at `at`: all jobs are dropped.
+    /// Handles a power loss at `at` by dropping all jobs.
     pub fn power_fail(&mut self, at: Time) {
         let left: u64 = self.servers.serving().map(|(end, _)| end.saturating_sub(at).as_ps()).sum();
         self.busy.give_back(Activity::Software, Time::from_ps(left));
@@ -58,7 +58,7 @@ impl<J> Cpus<J> {
         self.busy = Ledger::default();
     }
 
-    /// The CPUs as a resource called `name`.
+    /// The CPUs as a resource with this name.
     pub fn resource(&self, name: &'static str) -> Resource {
         Resource { name, servers: self.servers.count(), ledger: self.busy.clone() }
     }

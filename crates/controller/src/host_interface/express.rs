@@ -1,4 +1,4 @@
-//! A PCI Express link with both directions.
+//! A PCI Express link with two directions.
 
 use nacre_config::{Configuration, Reader};
 use nacre_kernel::event::Link;
@@ -6,17 +6,17 @@ use nacre_kernel::state::State;
 use nacre_kernel::{Bytes, Pcie, Resource, Time};
 use std::collections::VecDeque;
 
-/// A PCI Express link.
+/// Settings of a PCI Express link.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct ExpressConfig {
-    /// Generation of PCI Express.
+    /// PCI Express generation.
     #[config(default = 3, min = 1, max = 6, source = "paper: zuolo-2017 table 1")]
     pub generation: u32,
-    /// Lanes: 1, 2, 4, 8 or 16.
+    /// Number of lanes: 1, 2, 4, 8, or 16.
     #[config(default = 8, min = 1, max = 16, source = "paper: zuolo-2017 table 1")]
     pub lanes: u32,
-    /// Maximum data of a packet, in bytes.
+    /// Maximum payload of a packet, in bytes.
     #[config(
         default = 256,
         min = 128,
@@ -24,7 +24,7 @@ pub struct ExpressConfig {
         source = "assumed: usual between servers and their cards"
     )]
     pub payload: u32,
-    /// Maximum data of a read request, in bytes.
+    /// Maximum size of a read request, in bytes.
     #[config(
         default = 512,
         min = 128,
@@ -32,15 +32,15 @@ pub struct ExpressConfig {
         source = "assumed: usual between servers and their cards"
     )]
     pub read_request: u32,
-    /// Delay of an idle link in one direction, without transfer time.
+    /// One-way delay of an idle link, without transfer time.
     #[config(
         default = "150 ns",
         max = "1 ms",
         source = "assumed: with host_memory, the 550 ns that neugebauer-2018 measures for a device's read of 64 B"
     )]
     pub flight: Time,
-    /// Buffer for packets in flight at each end, including headers; freed when a packet arrives. Absent means
-    /// no limit.
+    /// Buffer at each end for packets in flight, including headers. Its space is freed when a packet arrives.
+    /// Absent means no limit.
     #[config(min = "152 B", max = "1 GiB")]
     pub credits: Option<Bytes>,
 }
@@ -62,7 +62,7 @@ fn check(config: &ExpressConfig, reader: &mut Reader<'_>) {
 }
 
 impl ExpressConfig {
-    /// The sizes of its packets.
+    /// The packet sizes of the link.
     pub(super) fn pcie(&self) -> Pcie {
         Pcie {
             generation: self.generation as u8,
@@ -77,9 +77,9 @@ impl ExpressConfig {
 /// A PCI Express link.
 ///
 /// Transfers cross in the order in which they are ready. A packet without data is sent between the packets of
-/// a transfer in progress; its time delays the next transfer. Packets of transfers wait for credits if these
-/// are limited. Since transfers keep their order, the time at which a packet crosses is known when its
-/// transfer is ready.
+/// a transfer in progress, and its time delays the next transfer. Packets of transfers wait for credits if
+/// these are limited. Because transfers keep their order, the time at which a packet crosses is known when
+/// its transfer is ready.
 #[derive(State)]
 pub(super) struct Express {
     #[state(skip = "from the configuration")]
@@ -87,7 +87,7 @@ pub(super) struct Express {
     #[state(skip = "from the configuration")]
     pub(super) flight: Time,
     links: [Link; 2],
-    /// Time of packets without data that was not yet charged to the link, by direction.
+    /// Time of packets without data that has not yet been charged to the link, by direction.
     owed: [Time; 2],
     /// Credits for transfers, by direction, if limited.
     credits: Option<[Credits; 2]>,
@@ -96,7 +96,7 @@ pub(super) struct Express {
 /// Buffer space at the receiving end of one direction.
 #[derive(Clone, Debug, State)]
 struct Credits {
-    /// Total bytes of packets.
+    /// Total size of the buffer, in bytes of packets.
     #[state(same)]
     all: u64,
     free: u64,
@@ -110,7 +110,7 @@ impl Credits {
         Credits { all, free: all, returning: VecDeque::new() }
     }
 
-    /// Allocates space for `bytes`; returns the time at which it is available, not before `at`.
+    /// Allocates `bytes`; returns the time at which the space is available, not before `at`.
     fn take(&mut self, at: Time, bytes: u64) -> Time {
         let mut since = at;
         while self.free < bytes {
@@ -138,8 +138,8 @@ impl Express {
     }
 
     /// Sends a transfer of `bytes` of packets that is ready at `at`, after all earlier ones. Returns the time
-    /// at which its last packet has left, and its transfer time on an idle link. It arrives one flight time
-    /// later.
+    /// at which its last packet has left, and its transfer time on an idle link. The packet arrives one link
+    /// delay later.
     #[inline]
     pub(super) fn send(&mut self, direction: Direction, at: Time, bytes: u64) -> (Time, Time) {
         if self.credits.is_some() {
@@ -151,7 +151,7 @@ impl Express {
         (link.cross(at, time + owed) - owed, time)
     }
 
-    /// As before, packet by packet.
+    /// Like [`Express::send`], but packet by packet with limited credits.
     fn send_with_credits(&mut self, direction: Direction, at: Time, bytes: u64) -> (Time, Time) {
         let packet = self.pcie.write_bytes(u64::from(self.pcie.payload));
         let link = &mut self.links[direction as usize];
@@ -163,14 +163,14 @@ impl Express {
             let owed = std::mem::take(&mut self.owed[direction as usize]);
             let time = link.time_for(size);
             gone = link.cross(begin, time + owed) - owed;
-            // Space is free when the packet arrives, and the sender knows one flight time later.
+            // Space is freed when the packet arrives, and the credit reaches the sender one link delay later.
             credits.returning.push_back((gone + self.flight * 2, size));
             (left, alone) = (left - size, alone + time);
         }
         (gone, alone)
     }
 
-    /// Sends a packet of `bytes`; returns its transfer time. It arrives one flight time later.
+    /// Sends a packet of `bytes`; returns its transfer time. The packet arrives one link delay later.
     #[inline]
     pub(super) fn post(&mut self, direction: Direction, bytes: u64) -> Time {
         let time = self.links[direction as usize].time_for(bytes);
@@ -178,7 +178,7 @@ impl Express {
         time
     }
 
-    /// Sends a packet that takes `time`.
+    /// Sends a packet with the transfer time `time`.
     #[inline]
     pub(super) fn post_for(&mut self, direction: Direction, time: Time) {
         self.owed[direction as usize] += time;
@@ -192,7 +192,7 @@ impl Express {
         }
     }
 
-    /// Clears busy times. Uncharged time of packets remains.
+    /// Clears busy times but keeps the uncharged time of packets.
     pub(super) fn restart_ledger(&mut self) {
         self.links.iter_mut().for_each(Link::restart_ledger);
     }

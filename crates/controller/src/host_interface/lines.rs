@@ -9,15 +9,15 @@ use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, Op, Request, Resource, Stage, Time};
 use std::collections::VecDeque;
 
-/// Loads and stores of the host's CPUs. Each line has three events: it is issued by a CPU, it reaches the
-/// device, and its reply reaches the CPU.
+/// Loads and stores of the host's CPUs. Each line has three events: a CPU issues it, it reaches the device,
+/// and its reply reaches the CPU.
 #[derive(State)]
 pub(super) struct Lines {
     #[state(skip = "from the configuration")]
     rules: Rules,
     express: Express,
     cpus: Cpus<Job>,
-    /// By request number.
+    /// Programs by request number.
     #[state(varies)]
     programs: Vec<Program>,
     agenda: Agenda<Event>,
@@ -28,9 +28,9 @@ pub(super) struct Lines {
 /// Work of a CPU.
 #[derive(Clone, Copy, Debug, Value)]
 enum Job {
-    /// Starts a request, before its first line.
+    /// Start of a request, before its first line.
     Begin(u32),
-    /// Issues a line.
+    /// Issue of a line.
     Issue(u32),
 }
 
@@ -41,7 +41,7 @@ enum Event {
     Arrived(Part),
     /// The reply to a line has reached the CPU, with the time spent before.
     Back(Part, Spent),
-    /// The load after the last store has reached the device, which had served all stores at this time.
+    /// The load after the last store has reached the device, which had served all stores by this time.
     Fenced(u32, Time),
     Ended(u32, Spent),
 }
@@ -50,16 +50,16 @@ enum Event {
 #[derive(Clone, Debug, Default, Value)]
 struct Program {
     op: Op,
-    /// Bytes of lines not issued yet.
+    /// Number of bytes in lines that are not issued yet.
     unissued: u64,
     /// Parts with lines to issue, in order.
     wanted: VecDeque<Wanted>,
     is_issuing: bool,
-    /// Outstanding lines.
+    /// Number of outstanding lines.
     under_way: u32,
-    /// Time spent up to the last issued line, or the line being issued.
+    /// Time spent up to the last issued line, or to the line being issued.
     issued: Spent,
-    /// Parts with issued lines without a reply.
+    /// Parts with issued lines that have no reply yet.
     open: Vec<Open>,
     /// Time at which the load after the last store reaches the device.
     fenced: Time,
@@ -80,13 +80,13 @@ struct Open {
     lines: u64,
     arrived: u64,
     back: u64,
-    /// Lines on their way to the device, oldest first.
+    /// Lines in flight to the device, oldest first.
     coming: VecDeque<Spent>,
     /// Lines at the device without a reply, with their arrival times, oldest first.
     there: VecDeque<(Time, Spent)>,
     /// Time spent until the part was brought.
     brought: Spent,
-    /// Time at which the device had served it.
+    /// Time at which the device had served the part.
     served: Option<Time>,
 }
 
@@ -102,7 +102,7 @@ impl Lines {
         }
     }
 
-    /// Sends `bytes` of packets at `at`; returns their arrival time, and their time on an idle link.
+    /// Sends `bytes` of packets at `at`; returns their arrival time and their transfer time on an idle link.
     fn cross(&mut self, direction: Direction, at: Time, bytes: u64) -> (Time, Time) {
         let (left, time) = self.express.send(direction, at, bytes);
         (left + self.express.flight, time + self.express.flight)
@@ -114,12 +114,12 @@ impl Lines {
         }
     }
 
-    /// Whether each line is outstanding until its reply.
+    /// Whether each line of this operation is outstanding until its reply.
     fn is_answered(&self, op: Op) -> bool {
         op == Op::Read || self.rules.is_answered
     }
 
-    /// Issues the next line of request `number`, if possible; the line waited for the time spent `before`.
+    /// Issues the next line of request `number`, if possible, after it waited for the time spent `before`.
     fn issue(&mut self, now: Time, number: u32, before: impl FnOnce(&Program) -> Spent) {
         let program = &mut self.programs[number as usize];
         let is_full = program.under_way == self.rules.outstanding;
@@ -138,7 +138,7 @@ impl Lines {
         }
     }
 
-    /// Handles the issue of a line of request `number`.
+    /// Handles the end of issuing a line of request `number`.
     fn issued(&mut self, now: Time, number: u32) {
         let program = &mut self.programs[number as usize];
         let mut spent = std::mem::take(&mut program.issued);
@@ -167,7 +167,7 @@ impl Lines {
         self.issue(now, number, |program| program.issued.clone());
     }
 
-    /// Issues a load after the last store of request `number`, if nothing else confirms the arrival of all
+    /// Issues a load after the last store of request `number` unless replies confirm the arrival of all
     /// stores.
     fn fence(&mut self, now: Time, number: u32) {
         let op = self.programs[number as usize].op;
@@ -180,7 +180,7 @@ impl Lines {
     /// Replies at `now` to the load after the last store; the device had served all stores at `served`.
     fn answer_fence(&mut self, now: Time, number: u32, served: Time) {
         let (there, answer) = self.cross(Direction::ToHost, now, self.rules.read.up);
-        // Time of the load beyond the end of what it follows.
+        // Link time of the load that exceeds the end of the stores before it.
         let link = now - served + answer;
         let mut spent = Spent { link, ..Spent::default() };
         self.lap(&mut spent.laps, Stage::Fence, Link, there, link);
@@ -234,7 +234,7 @@ impl Lines {
         let arrival = (open.back == open.lines).then(|| {
             let open = program.close(part.piece);
             let since = open.served.expect("the last line is answered when the part is served");
-            // The last line may have been issued after a reply that had spent less time on the link than the
+            // The last line may have been issued after a reply that spent less time on the link than the
             // lines that brought the part.
             let link = spent.link.saturating_sub(open.brought.link).min(at - since);
             let software = spent.software.saturating_sub(open.brought.software).min(at - since - link);

@@ -1,14 +1,14 @@
-//! Paths of requests between host and device, one module per interface. The device owns a [`HostPort`] and
-//! processes its events together with its own.
+//! Request paths between host and device, one module per interface. The device owns a [`HostPort`] and
+//! processes its events together with the device's events.
 //!
-//! A request has four legs. *Begun*: the host's software has worked on it, and the device receives it.
-//! *Brought*, for each part: the data of a write has arrived, or the read was requested. *Answered*, for each
-//! part: the data of a read was returned. *Ended*: the program that issued it continues. The device serves a
-//! part between its second and third leg.
+//! A request has four legs. *Begun*: the host's software has processed the request, and the device receives
+//! it. *Brought*, for each part: the data of a write has arrived, or the read was requested. *Answered*, for
+//! each part: the data of a read was returned. *Ended*: the program that issued the request continues. The
+//! device serves a part between its second and third leg.
 //!
-//! The device starts a leg at its time. If the leg takes no time, the call returns its result. Otherwise
+//! The device starts each leg. If the leg takes no time, the call returns its result. Otherwise
 //! [`HostPort::pop_before`] returns it later. Only contended steps are events; the durations of the others
-//! are added up.
+//! are summed.
 
 mod cpus;
 pub mod cxl_mem;
@@ -41,7 +41,7 @@ impl Family for HostInterfaceFamily {
 
 /// Services for a host interface during construction.
 pub struct Host<'a> {
-    /// All rooms, to read the slot's configuration with.
+    /// All component tables, used to read the slot's configuration.
     pub families: &'a dyn Families,
 }
 
@@ -51,7 +51,7 @@ impl std::fmt::Debug for Host<'_> {
     }
 }
 
-/// The interfaces, in the order users see them.
+/// The interfaces, in documentation order.
 pub static ROOMS: &Table<HostInterfaceFamily> =
     &[direct::ROOM, nvme::ROOM, memory_window::ROOM, cxl_mem::ROOM];
 
@@ -63,11 +63,11 @@ pub fn build(
     (room_of(ROOMS, slot).build)(slot, &mut Host { families })
 }
 
-/// Identifies a part of a request, like the device.
+/// Identifies a part of a request, with the same numbers as in the device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub struct Part {
-    /// Key of the request in the device's [`Slab`](nacre_kernel::event::Slab): the port stores its state of
-    /// the request by this number.
+    /// Key of the request in the device's [`Slab`](nacre_kernel::event::Slab). The port stores its state of
+    /// the request under this number.
     pub request: u32,
     /// Number of the part, unique among the parts of a request in progress.
     pub piece: u32,
@@ -85,21 +85,21 @@ impl Part {
 pub enum Leg {
     /// The device has received the request.
     Begun,
-    /// The device can serve the part, and has its data for a write.
+    /// The device can serve the part and, for a write, has its data.
     Brought,
-    /// The data of the part has left for the host, for a read; for loads and stores the last reply has
+    /// For a read, the data of the part has left for the host. For loads and stores, the last reply has
     /// reached the CPU.
     Answered,
     /// The program that issued the request continues.
     Ended,
 }
 
-/// A completed stage; time before its own duration is waiting.
+/// A completed stage. Time before its `alone` duration is waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub struct Lap {
     /// Stage of the request path.
     pub stage: Stage,
-    /// Activity.
+    /// Activity of the stage.
     pub activity: Activity,
     /// End of the stage.
     pub end: Time,
@@ -112,7 +112,7 @@ pub struct Lap {
 pub struct Arrival {
     /// Time of the event.
     pub at: Time,
-    /// The part; the whole request at its start and end.
+    /// The part. At the start and end of a request, the whole request.
     pub part: Part,
     /// The leg of the request path.
     pub leg: Leg,
@@ -120,26 +120,26 @@ pub struct Arrival {
     pub spent: Spent,
 }
 
-/// Time spent in a leg; the rest was waiting.
+/// Time spent in a leg. The remaining time of the leg was waiting.
 #[derive(Clone, Debug, Default, PartialEq, Value)]
 pub struct Spent {
-    /// The host's software worked.
+    /// Time of the host's software.
     pub software: Time,
     /// Time on the link.
     pub link: Time,
-    /// Time in which the device served earlier parts of the request, which this one waited for.
+    /// Time in which the device served earlier parts of the request while this part waited.
     pub device: Time,
-    /// The stages, if enabled ([`HostPort::detail`]).
+    /// The stages, if [`HostPort::detail`] has enabled them.
     pub laps: Vec<Lap>,
 }
 
 impl Spent {
-    /// No time spent.
+    /// A value with no time spent.
     pub fn nothing() -> Spent {
         Spent::default()
     }
 
-    /// Adds the time spent in `next`, which follows.
+    /// Adds the time spent in `next`, the following leg.
     pub fn add(&mut self, next: &Spent) {
         self.software += next.software;
         self.link += next.link;
@@ -148,7 +148,7 @@ impl Spent {
     }
 }
 
-/// Spans of a request with the stages `laps`, from `now` until `done`; they sum to that duration.
+/// Spans of a request with the stages `laps` from `now` until `done`. Their durations sum to that interval.
 pub fn stage_spans(id: ComponentId, laps: &[Lap], now: Time, done: Time) -> Vec<Span> {
     let mut spans = Vec::new();
     let mut push = |activity, stage, time: Time| {
@@ -169,53 +169,54 @@ pub fn stage_spans(id: ComponentId, laps: &[Lap], now: Time, done: Time) -> Vec<
     spans
 }
 
-/// Path of requests between host and device. Calls are in time order. Each leg is started once. The call
-/// returns its result if it takes no time; otherwise [`HostPort::pop_before`] returns it later.
+/// Request path between host and device. Calls are in time order. Each leg is started once. The call returns
+/// its result if it takes no time; otherwise, [`HostPort::pop_before`] returns it later.
 pub trait HostPort: State + Send {
-    /// Maximum bytes that the host sends or requests at a time. A larger part is divided by the port. A
+    /// Maximum number of bytes that the host sends or requests at a time. The port divides a larger part. A
     /// device that serves parts while later ones are still arriving uses parts of this size.
     fn piece(&self) -> u64;
 
-    /// Whether the device receives commands, which take time of its processors. Loads and stores have none.
+    /// Whether the device receives commands, which take time of its processors. Loads and stores have no
+    /// commands.
     fn has_commands(&self) -> bool;
 
-    /// Issues `request`, with the number `number`, at `now`. `work` is CPU time of the host in addition to
-    /// the driver's.
+    /// Issues `request` with the number `number` at `now`. `work` is host CPU time in addition to the
+    /// driver's.
     fn submit(&mut self, now: Time, number: u32, request: &Request, work: Time) -> Option<Spent>;
 
-    /// Starts to bring `part` of `bytes` at `now`. The returned time and laps count from the start of the
+    /// Starts to bring `part` of `bytes` at `now`. The returned times and laps start at the start of the
     /// request.
     fn bring(&mut self, now: Time, part: Part, op: Op, bytes: u64) -> Option<Spent>;
 
     /// Starts the reply to `part`, which the device has served.
     fn answer(&mut self, now: Time, part: Part, op: Op, bytes: u64) -> Option<Spent>;
 
-    /// Ends `request`, all of whose parts are answered.
+    /// Ends `request`, all of whose parts have been answered.
     fn end(&mut self, now: Time, request: u32, op: Op) -> Option<Spent>;
 
-    /// Reports the device's stages of `part`, before its reply; needed only if stages are enabled.
+    /// Reports the device's stages of `part` before its reply. Required only if stages are enabled.
     fn note(&mut self, _part: Part, _laps: &[Lap]) {}
 
-    /// Enables [`Spent::laps`]; disabled by default.
+    /// Enables or disables [`Spent::laps`], which are disabled by default.
     fn detail(&mut self, is_detailed: bool);
 
-    /// Time of its next event; [`Time::MAX`] if there is none.
+    /// Time of the port's next event, or [`Time::MAX`] if there is none.
     fn next(&self) -> Time;
 
-    /// Processes events before `until`, in time order, up to the first that completes a leg; `None` if none
-    /// does. The device never runs it past the device's own next event.
+    /// Processes events before `until` in time order, up to the first that completes a leg. `None` if no
+    /// event completes one. The device never passes an `until` after its own next event.
     fn pop_before(&mut self, until: Time) -> Option<Arrival>;
 
-    /// Handles a power failure at `at`: everything in progress is dropped, and only time until then is
+    /// Handles a power loss at `at`. All requests in progress are dropped, and only time until then is
     /// charged.
     fn power_fail(&mut self, at: Time);
 
     /// Clears busy times.
     fn restart_ledger(&mut self);
 
-    /// Its resources.
+    /// The resources of the port.
     fn resources(&self) -> Vec<Resource>;
 
-    /// Panics if its accounting is inconsistent.
+    /// Panics if the port's accounting is inconsistent.
     fn check_invariants(&self);
 }

@@ -7,7 +7,7 @@ use nacre_kernel::{Activity, Bandwidth, Op, Request, Resource, Stage, Time};
 use std::collections::VecDeque;
 
 /// A driver, its CPUs, and links that carry only data. The end of a request takes no time. A request has at
-/// most two events: the end of the driver's work, and that of its transfer.
+/// most two events: the end of the driver's work and the end of its transfer.
 #[derive(State)]
 pub struct Plain {
     #[state(skip = "from the configuration")]
@@ -17,17 +17,17 @@ pub struct Plain {
     to_host: Link,
     #[state(skip = "from the configuration")]
     piece: u64,
-    /// Names of the links, from the host and to the host.
+    /// Names of the links from and to the host.
     #[state(skip = "names")]
     links: [&'static str; 2],
-    /// Transfers from the host and to the host, in the order of their ends.
+    /// Transfers from and to the host, in the order of their ends.
     #[state(varies)]
     transfers: [VecDeque<Transfer>; 2],
     #[state(skip = "set by `detail`")]
     is_detailed: bool,
 }
 
-/// Data on a link.
+/// A transfer of data on a link.
 #[derive(Clone, Copy, Debug, Value)]
 struct Transfer {
     /// Arrival of the last byte.
@@ -38,8 +38,8 @@ struct Transfer {
 }
 
 impl Plain {
-    /// A driver that takes `driver` per request on one of `cpus`, and a link of `link` in each direction. A
-    /// part is transferred as a whole.
+    /// A driver that takes `driver` per request on one of `cpus`, and a link with the bandwidth `link` in
+    /// each direction. A part is transferred as a whole.
     pub fn new(driver: Time, cpus: u32, link: Bandwidth, links: [&'static str; 2]) -> Plain {
         Plain {
             driver,
@@ -53,12 +53,12 @@ impl Plain {
         }
     }
 
-    /// As before, with transfers of at most `piece` bytes.
+    /// Limits transfers to at most `piece` bytes.
     pub(super) fn in_pieces(self, piece: u64) -> Plain {
         Plain { piece, ..self }
     }
 
-    /// End of the first transfer in one direction.
+    /// End of the first transfer in this direction.
     #[inline]
     fn next_across(&self, direction: usize) -> Time {
         self.transfers[direction].front().map_or(Time::MAX, |transfer| transfer.at)
@@ -96,7 +96,7 @@ impl HostPort for Plain {
         let time = self.from_host.time_for(bytes);
         let at = self.from_host.cross(now, time);
         if at == now {
-            // A link without transfer time, as in tests of a device alone, needs no event.
+            // A link without transfer time, as in tests of a device without an interface, needs no event.
             return Some(Spent::nothing());
         }
         self.transfers[0].push_back(Transfer { at, part, time });
@@ -111,7 +111,7 @@ impl HostPort for Plain {
         let time = self.to_host.time_for(bytes);
         let at = self.to_host.cross(now, time);
         if at == now {
-            // A link without transfer time, as in tests of a device alone, needs no event.
+            // A link without transfer time, as in tests of a device without an interface, needs no event.
             return Some(Spent::nothing());
         }
         self.transfers[1].push_back(Transfer { at, part, time });

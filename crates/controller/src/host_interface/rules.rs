@@ -1,4 +1,4 @@
-//! Link traffic of cache lines and stores.
+//! Rules for the link traffic of cache lines and stores.
 
 use nacre_kernel::Time;
 
@@ -16,10 +16,10 @@ pub(super) struct Rules {
     pub(super) line: u64,
     /// CPU time per line.
     pub(super) issue: Time,
-    /// Maximum outstanding lines of a request; for writes only if each gets a reply.
+    /// Maximum outstanding lines of a request. For writes, it applies only if each line gets a reply.
     pub(super) outstanding: u32,
     pub(super) read: Crossing,
     pub(super) write: Crossing,
-    /// Whether each written line gets a reply; otherwise the CPU reads from the device after the last one.
+    /// Whether each written line gets a reply. Otherwise, the CPU reads from the device after the last line.
     pub(super) is_answered: bool,
 }

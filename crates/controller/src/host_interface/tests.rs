@@ -1,4 +1,4 @@
-//! Tests of all interfaces, and shared code: a device that serves requests in zero time.
+//! Tests of all interfaces, and shared test code: a device that serves requests in zero time.
 
 use super::{HostInterfaceFamily, HostPort, Leg, Part, Spent, build};
 use crate::workbench::{rooms, workbench};
@@ -12,7 +12,7 @@ struct Document {
     host: Slot<HostInterfaceFamily>,
 }
 
-/// The port of an interface, from the content of a TOML table.
+/// The port that is built from the content of a TOML table.
 pub(crate) fn built(toml: &str) -> Box<dyn HostPort> {
     let document: Result<Document, _> = workbench(1).read(&format!("[host]\n{toml}"));
     let document = document.unwrap_or_else(|problems| panic!("{toml}: {problems}"));
@@ -27,8 +27,8 @@ pub(crate) struct Issued {
     pub(crate) bytes: u64,
 }
 
-/// End and latency breakdown of each request on a device that serves parts in zero time. Parts have `piece`
-/// bytes, or the size that the interface requires.
+/// End time and latency breakdown of each request on a device that serves parts in zero time. Parts have
+/// `piece` bytes or the size that the interface requires.
 pub(crate) fn served_at_once(
     port: &mut dyn HostPort,
     requests: &[Issued],
@@ -138,7 +138,7 @@ pub(super) fn ns(bytes: u64) -> f64 {
     bytes as f64 / LINK.raw().0 * 1e9
 }
 
-/// Software and link are the whole latency of a single request.
+/// The latency of a single request consists only of software and link time.
 #[test]
 fn the_time_of_a_request_alone_is_all_accounted_for() {
     for toml in ["kind = \"nvme\"", "kind = \"memory_window\"", "kind = \"cxl_mem\"\nlines = 1"] {
@@ -155,8 +155,8 @@ fn the_time_of_a_request_alone_is_all_accounted_for() {
     }
 }
 
-/// A device that serves whole requests receives a read with its first line and a write with its last. If it
-/// serves in zero time, requests end at the same time as on a device that serves line by line.
+/// A device that serves whole requests receives a read with its first line and a write with its last line. If
+/// it serves in zero time, requests end at the same time as on a device that serves line by line.
 #[test]
 fn requests_served_as_a_whole_cross_line_by_line_too() {
     for toml in [
@@ -179,7 +179,7 @@ const ALL: [&str; 4] = [
     "kind = \"cxl_mem\"\ncpus = 1",
 ];
 
-/// After a power loss no request is outstanding, and the next one takes as long as the first.
+/// After a power loss, no request is outstanding, and the next one takes as long as the first.
 #[test]
 fn nothing_is_under_way_after_a_power_loss() {
     for toml in ALL {
@@ -203,7 +203,7 @@ fn nothing_is_under_way_after_a_power_loss() {
     }
 }
 
-/// Software and link time do not exceed the latency of a request, and its stages sum to it.
+/// Software and link time do not exceed the latency of a request, and the durations of its stages sum to it.
 #[test]
 fn looking_closely_changes_nothing() {
     for toml in ALL {

@@ -2,33 +2,33 @@
 
 use nacre_kernel::Time;
 
-/// Size of the index; a power of two keeps the product exact.
+/// Number of entries in the index. A power of two keeps the product exact.
 const INDEX_PLACES: usize = 1024;
 
-/// One piece: a `share` of all samples, uniform between two latencies.
+/// One piece of a distribution: a `share` of all samples, uniform between two latencies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Piece {
     /// Share of the samples, relative to the other pieces.
     pub(crate) share: f64,
-    /// The smallest latency of the piece.
+    /// Smallest latency of the piece.
     pub(crate) from: Time,
-    /// The largest latency of the piece.
+    /// Largest latency of the piece.
     pub(crate) to: Time,
 }
 
-/// Samples pieces in constant time on average: an index leads to a nearby piece (Chen and Asau, "On
-/// generating random variates from an empirical distribution", 1974).
+/// A distribution that samples pieces in constant time on average: an index returns a nearby piece (Chen and
+/// Asau, "On generating random variates from an empirical distribution", 1974).
 pub(crate) struct Inverse {
-    /// For each piece, the cumulative share at its end.
+    /// Cumulative share at the end of each piece.
     ends: Vec<f64>,
-    /// For each piece, its smallest latency and its slope, in picoseconds.
+    /// Smallest latency and slope of each piece, in picoseconds.
     lines: Vec<(f64, f64)>,
     index: Vec<u32>,
     mean_ps: f64,
 }
 
 impl Inverse {
-    /// A distribution of `pieces`, at least one with a positive share.
+    /// A distribution of `pieces`, at least one of which must have a positive share.
     pub(crate) fn new(pieces: &[Piece]) -> Inverse {
         let kept: Vec<&Piece> = pieces.iter().filter(|piece| piece.share > 0.0).collect();
         let total: f64 = kept.iter().map(|piece| piece.share).sum();

@@ -1,7 +1,7 @@
-//! Latency distributions of devices that are known only by their latencies.
+//! Latency distributions for devices of which only latencies are known.
 //!
-//! Each is a module of [`LatencyFamily`]. A duration alone is a constant latency: `read = "6.7 us"` is short
-//! for `read = { kind = "constant", latency = "6.7 us" }`.
+//! Each distribution is a module of [`LatencyFamily`]. A duration without a kind is a constant latency:
+//! `read = "6.7 us"` is short for `read = { kind = "constant", latency = "6.7 us" }`.
 //!
 //! | module | distribution |
 //! |---|---|
@@ -36,7 +36,7 @@ impl Family for LatencyFamily {
     type Built = Box<dyn Latency>;
     type Context<'a> = dyn Builder + 'a;
 
-    /// Text that starts like a number is a duration.
+    /// Interprets text that starts like a number as a duration.
     fn shorthand(text: &str) -> Option<(&'static str, &'static str)> {
         text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+'))
             .then_some(("constant", "latency"))
@@ -64,7 +64,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// The name in fio.
+    /// Name of the operation in fio.
     const fn name(self) -> &'static str {
         match self {
             Direction::Read => "read",
@@ -78,7 +78,7 @@ impl Direction {
 pub static LATENCIES: &Table<LatencyFamily> =
     &[constant::ROOM, exponential::ROOM, lognormal::ROOM, quantiles::ROOM, fio_json::ROOM, latency_log::ROOM];
 
-/// Builds the distribution in `slot`; its random stream is named by the slot's path.
+/// Builds the distribution in `slot`. The slot's path is the name of its random stream.
 pub fn build(slot: &Slot<LatencyFamily>, builder: &mut dyn Builder) -> Result<Box<dyn Latency>, Problems> {
     (room_of(LATENCIES, slot).build)(slot, builder)
 }

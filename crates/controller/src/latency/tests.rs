@@ -3,20 +3,20 @@ use crate::workbench::{Workbench, workbench};
 use nacre_config::{Configuration, Problems, Slot};
 use nacre_kernel::Time;
 
-/// A document with a distribution.
+/// A document with a latency distribution.
 #[derive(Debug, Configuration)]
 struct Document {
     /// The distribution.
     latency: Slot<LatencyFamily>,
 }
 
-/// The distribution described by the right-hand side of `latency = ...`.
+/// The distribution given by the right-hand side of `latency = ...`.
 pub(super) fn latency(bench: &mut Workbench, value: &str) -> Result<Box<dyn Latency>, Problems> {
     let document: Document = bench.read(&format!("latency = {value}"))?;
     build(&document.latency, bench)
 }
 
-/// A distribution, and samples of it in seconds.
+/// A distribution and samples from it, in seconds.
 pub(super) fn draws(value: &str, count: usize) -> (Box<dyn Latency>, Vec<f64>) {
     let mut latency = latency(&mut workbench(3), value).expect("the test's distribution is legal");
     let draws = (0..count).map(|_| latency.draw().as_secs_f64()).collect();
@@ -48,7 +48,7 @@ fn a_thousand_pieces_and_one_piece_draw_alike() {
     assert!(fine.at(1.0 - f64::EPSILON) <= Time::from_us(1));
 }
 
-/// The error for an invalid distribution.
+/// The error message for an invalid distribution.
 pub(super) fn refused(value: &str) -> String {
     latency(&mut workbench(1), value).err().expect("it is refused").to_string()
 }

@@ -1,35 +1,37 @@
-//! A device described only by its measured latencies.
+//! A device modeled only by its measured latencies.
 //!
 //! # Model
 //! A read or write of up to `unit` bytes takes a latency sampled from `read` or `write`. A larger request
-//! consists of several units. `parallelism` servers share one queue in order of arrival. Every unit occupies one
-//! server for its latency. A request completes with its last unit. A closed loop of Q one-unit requests therefore
-//! gets `min(Q, parallelism) / latency` requests per second, and Poisson arrivals see an M/G/c queue.
+//! consists of several units. `parallelism` servers share one queue in order of arrival. Every unit occupies
+//! one server for its latency. A request completes with its last unit. A closed loop of Q one-unit requests
+//! therefore reaches `min(Q, parallelism) / latency` requests per second, and Poisson arrivals see an M/G/c
+//! queue.
 //!
-//! *Bandwidth*: with a `bandwidth`, all units also share one link. A measured latency includes its own transfer,
-//! so an idle link adds nothing. Read data crosses at the end of the latency, and write data at its start. Only
-//! waiting for other transfers adds time, or a transfer that is longer than the latency.
+//! *Bandwidth*: with a `bandwidth`, all units also share one link. A measured latency includes the transfer
+//! of its unit, so an idle link adds nothing. Read data crosses at the end of the latency, and write data at
+//! its start. Only waiting for other transfers adds time, or a transfer that is longer than the latency.
 //!
-//! *Energy and lifetime*: energy is a constant amount per unit read or written, in addition to a constant idle
-//! power. Lifetime is `endurance / bytes written per simulated day`.
+//! *Energy and lifetime*: energy is a constant amount per unit read or written, plus a constant idle power.
+//! Lifetime is `endurance / bytes written per simulated day`.
 //!
-//! *Share of a drive*: a `capacity` below that of the `drive` models a share of a pool of such drives. The share
-//! pays for its capacity and takes its part of the idle power and of the endurance. Latencies, `parallelism`, and
-//! `bandwidth` are those of a whole drive, since any drive of the pool may serve the share. The record has a
-//! finding if the share uses more than its part of the performance.
+//! *Share of a drive*: a `capacity` below that of the `drive` models a share of a pool of such drives. Cost,
+//! idle power, and endurance are in proportion to the share. Latencies, `parallelism`, and `bandwidth` are
+//! those of a whole drive, because any drive of the pool may serve the share. The record contains a finding
+//! if the share uses more than its proportion of the performance.
 //!
 //! # Not modeled
-//! - Addresses: locality, alignment, and history have no effect. A request shorter than `unit` takes as long as a
-//!   whole unit.
+//! - Addresses: locality, alignment, and history have no effect. A request shorter than `unit` takes as long
+//!   as a whole unit.
 //! - Interference of reads and writes, except by queueing.
-//! - Latencies measured under load already contain queueing. Measure at queue depth 1.
+//! - Latencies measured under load, which already include queueing. Measure at queue depth 1.
 //!
 //! # Sources
-//! Any measurement; the four devices of Kim et al., FAST'14, are in the catalog.
+//! Any measurement. The catalog has the four devices of Kim et al., FAST'14.
 //!
 //! # Checks
-//! - Mean waits of M/D/1, M/M/1, M/G/1, and M/M/c, the closed-loop law, and Little's law, each within 2 %.
-//! - Shares of a drive together cost, idle, and last as the drive does.
+//! - Mean waits of M/D/1, M/M/1, M/G/1, and M/M/c, the closed-loop throughput formula, and Little's law, each
+//!   within 2 %.
+//! - Shares of a drive together have the cost, idle energy, and lifetime of the drive.
 //! - The read shares at which Kim's PCM and eMLC SSDs are equal (.4738 in speed, .8543 per cost).
 
 mod model;
@@ -45,25 +47,25 @@ use nacre_media::charge::{Energies, check_energies};
 use nacre_media::persistence::Landed;
 use nacre_media::store::Nothing;
 
-/// A device known only by its measured latencies.
+/// A device modeled only by its measured latencies.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// Capacity. If absent, every address is served, and the cost is unknown.
+    /// Capacity. If absent, the device serves every address, and its cost is unknown.
     #[config(min = "1 B")]
     pub capacity: Option<Bytes>,
-    /// Capacity of the whole drive, to which `idle_power` and `endurance` apply. With a smaller `capacity`,
+    /// Capacity of the whole drive, to which `idle_power` and `endurance` apply. If `capacity` is smaller,
     /// the device is a share of a pool of such drives. Absent means `capacity`.
     #[config(min = "1 B")]
     pub drive: Option<Bytes>,
-    /// Latency of a read of one unit: a duration or a distribution.
+    /// Latency to read one unit: a duration or a distribution.
     pub read: Slot<LatencyFamily>,
-    /// Latency of a write of one unit: a duration or a distribution.
+    /// Latency to write one unit: a duration or a distribution.
     pub write: Slot<LatencyFamily>,
-    /// Latency of a trim; it uses no server.
+    /// Trim latency. A trim uses no server.
     #[config(default = "0 s", source = "assumed: a trim changes tables in the background")]
     pub trim: Time,
-    /// Latency of a flush after the last write completes; it uses no server.
+    /// Flush latency after the last write completes. A flush uses no server.
     #[config(default = "0 s", source = "assumed: acknowledged writes are already safe")]
     pub flush: Time,
     /// Request size at which the latencies were measured.
@@ -74,7 +76,7 @@ pub struct Config {
         source = "standard: the usual size of a random-access benchmark"
     )]
     pub unit: Bytes,
-    /// Units served in parallel.
+    /// Number of units served in parallel.
     #[config(
         default = 1,
         min = 1,
@@ -85,28 +87,28 @@ pub struct Config {
     /// Bandwidth shared by all units; absent means no limit.
     #[config(min = "1 B/s")]
     pub bandwidth: Option<Bandwidth>,
-    /// Energy to read one unit, above idling.
+    /// Energy to read one unit, in addition to idle power.
     pub read_energy: Option<Energy>,
-    /// Energy to write one unit, above idling.
+    /// Energy to write one unit, in addition to idle power.
     pub write_energy: Option<Energy>,
     /// Idle power of a whole drive.
     pub idle_power: Option<Power>,
-    /// Price per capacity; without a capacity, the cost is unknown, and the record says so.
+    /// Price per capacity. Without a capacity, the cost is unknown, and the record reports this.
     pub price: Option<Price>,
     /// Currency of the price, e.g. "USD 2023"; prices in different currencies are not added.
     pub price_basis: Option<String>,
-    /// Rated bytes written of a whole drive.
+    /// Rated bytes written to a whole drive.
     pub endurance: Option<Bytes>,
 }
 
 impl Config {
-    /// Its share of a whole drive, if known.
+    /// The device's share of a whole drive, if known.
     fn share(&self) -> Option<f64> {
         let (capacity, drive) = self.capacity.zip(self.drive)?;
         Some(capacity.0 as f64 / drive.0 as f64)
     }
 
-    /// The configuration with power and endurance scaled to its share of a drive.
+    /// The configuration, with power and endurance scaled to the device's share of a drive.
     fn of_share(mut self) -> Config {
         if let Some(share) = self.share() {
             self.idle_power = self.idle_power.map(|power| Power(power.0 * share));
@@ -115,7 +117,7 @@ impl Config {
         self
     }
 
-    /// Energy of a unit read and of a unit written.
+    /// Energies of a unit read and a unit write.
     fn energies(&self) -> Energies<2> {
         Energies::of([self.read_energy, self.write_energy])
     }

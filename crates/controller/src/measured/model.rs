@@ -13,7 +13,7 @@ use nacre_kernel::{
 use nacre_media::persistence::Landed;
 use nacre_media::store::Store;
 
-/// A device known only by its measured latencies.
+/// A device modeled only by its measured latencies.
 #[derive(State)]
 #[state(bound = "S: Store")]
 pub(super) struct Measured<S> {
@@ -29,7 +29,7 @@ pub(super) struct Measured<S> {
     link: Option<Link>,
     agenda: Agenda<Event>,
     active: Slab<Active>,
-    /// Flushes wait for earlier writes.
+    /// Barriers: flushes wait for earlier writes.
     writes: Barriers<u32>,
     #[state(skip = "the owner of the bytes keeps them next to the state")]
     bytes: Landed<S>,
@@ -37,7 +37,7 @@ pub(super) struct Measured<S> {
     counts: Counts,
 }
 
-/// Bytes that a power loss leaves old or new.
+/// Atomic write unit in bytes: after a power loss, each is either old or new.
 const SECTOR: u32 = 512;
 
 /// A request in progress.
@@ -57,11 +57,11 @@ struct Active {
 struct Unit {
     active: u32,
     op: Op,
-    /// Offset in the request.
+    /// Offset in the request, in bytes.
     offset: u32,
     bytes: u32,
     latency: Time,
-    /// End of its transfer over the link, for a write.
+    /// End of the unit's transfer over the link, for a write.
     sent: Time,
     begun: Time,
 }
@@ -88,7 +88,7 @@ struct Counts {
 }
 
 impl Counts {
-    /// Starts the service of a unit.
+    /// Starts the service of a unit and returns its end.
     #[inline(always)]
     fn begin(&mut self, unit: &mut Unit, now: Time, latency: Time) -> Time {
         let activity = if unit.op == Op::Read { Activity::Read } else { Activity::Write };
@@ -126,7 +126,7 @@ impl<S: Store> Measured<S> {
         }
     }
 
-    /// Cuts a read or write into units; each waits for a server, a write for the link first.
+    /// Divides a read or write into units. Each waits for a server; a write first waits for the link.
     #[inline]
     fn start(&mut self, now: Time, active: u32, op: Op, bytes: u32) {
         let whole = u32::try_from(self.config.unit.0).unwrap_or(u32::MAX);
@@ -154,7 +154,7 @@ impl<S: Store> Measured<S> {
         self.servers.arrive(now, unit, |unit, at| begin(read, write, counts, agenda, unit, at));
     }
 
-    /// Frees the server of a unit; the next waiting unit takes it.
+    /// Ends the service of a unit and gives its server to the next waiting unit.
     #[inline(always)]
     fn end_service(&mut self, until: Time) -> Option<(Time, Unit)> {
         let (read, write, counts) = (&mut self.read, &mut self.write, &mut self.counts);
@@ -162,7 +162,7 @@ impl<S: Store> Measured<S> {
         self.servers.end_before(until, |unit, at| begin(read, write, counts, agenda, unit, at))
     }
 
-    /// Completes a unit at `at`, when its data has crossed the link, if any.
+    /// Completes a unit at `at`, after its data has crossed the link, if any.
     #[inline(always)]
     fn finish_unit(&mut self, at: Time, unit: &Unit, completions: &mut Completions) {
         let active = &mut self.active[unit.active];
@@ -193,7 +193,7 @@ impl<S: Store> Measured<S> {
         }
     }
 
-    /// Completes a write; starts flushes that waited for it.
+    /// Completes a write and starts the flushes that waited for it.
     #[inline]
     fn end_write(&mut self, at: Time, ticket: Ticket) {
         let (agenda, time) = (&mut self.agenda, self.config.flush);
@@ -335,7 +335,7 @@ impl<S: Store> Device for Measured<S> {
                 let (at, unit) = self.end_service(until).expect("it is due");
                 match &self.link {
                     None => self.finish_unit(at, &unit, completions),
-                    // The data of a read was already scheduled on the link; a write also needs its transfer.
+                    // The data of a read is already scheduled on the link. A write also needs its transfer.
                     Some(_) if unit.op == Op::Read => {}
                     Some(_) if unit.sent > at => self.agenda.schedule(unit.sent, Event::Done(unit)),
                     Some(_) => self.finish_unit(at, &unit, completions),
@@ -345,7 +345,7 @@ impl<S: Store> Device for Measured<S> {
                 self.happen(at, event, completions);
             }
             if completions.len() > before {
-                // Other events at this time are handled now, but none later.
+                // Other events at the same time are handled now, but no later ones.
                 let (completed, _) = completions.get(before);
                 until = until.min(completed.at + Time::from_ps(1));
             }
@@ -404,7 +404,7 @@ impl<S: Store> Device for Measured<S> {
     }
 
     fn power_fail(&mut self, at: Time, chance: &mut Random) {
-        // Units of a write in service are torn; waiting ones have not started.
+        // Units of a write in service are torn. Waiting units have not started.
         for (end, unit) in self.servers.serving() {
             let activity = if unit.op == Op::Read { Activity::Read } else { Activity::Write };
             self.counts.ledger.give_back(activity, end.saturating_sub(at));

@@ -1,4 +1,4 @@
-//! Memory scheduling: the order of accesses, and how far ahead rows are opened. One module per scheduler.
+//! Memory scheduling: the order of accesses, and how many rows are opened ahead. One module per scheduler.
 
 pub mod fcfs;
 pub mod fr_fcfs;
@@ -19,7 +19,7 @@ impl Family for MemorySchedulingFamily {
 
 /// Services for a scheduler during construction.
 pub struct Controller<'a> {
-    /// All rooms, to read the slot's configuration with.
+    /// All component tables, used to read the slot's configuration.
     pub families: &'a dyn Families,
 }
 
@@ -40,21 +40,21 @@ pub fn build(
     (room_of(ROOMS, slot).build)(slot, &mut Controller { families })
 }
 
-/// Neighboring bursts that are read or written together: in one row, or alternating between one row in each
-/// of several bank groups.
+/// Neighboring bursts that are read or written together, either in one row or alternating between one row in
+/// each of several bank groups.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub struct Access {
-    /// The row, or that of the first burst.
+    /// The row, or the row of the first burst.
     pub place: Place,
-    /// Bank groups that are used alternately.
+    /// Number of bank groups that are used alternately.
     pub groups: u32,
-    /// Bursts.
+    /// Number of bursts.
     pub bursts: u64,
 }
 
-/// Number of accesses that a memory controller chooses from: row hits first, then the oldest.
+/// A scheduler that selects among the accesses of a memory controller: row hits first, then the oldest.
 pub trait MemoryScheduler: Send {
-    /// Maximum number of accesses that may receive row commands at a time: the first of them transfers data
-    /// meanwhile. At least one.
+    /// Maximum number of accesses that may receive row commands at a time, at least one. The first of them
+    /// transfers data meanwhile.
     fn ahead(&self) -> u32;
 }

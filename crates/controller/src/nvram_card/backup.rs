@@ -6,18 +6,19 @@ use nacre_config::{ErrorCode, Families, Problem, Problems};
 use nacre_kernel::state::State;
 use nacre_kernel::{Energy, Power, Random, Time};
 
-/// The flash and the capacitor; none if the memory is non-volatile.
+/// The flash and the capacitor of a card with volatile memory.
 #[derive(State)]
 #[state(after = "Backup::check")]
 pub(super) struct Backup {
     #[state(skip = "from the configuration")]
     plan: DumpCost,
-    /// A bit for each page of flash: whether the memory differs from it.
+    /// One bit per page of flash: whether the memory differs from the page.
     changed: Vec<u64>,
-    /// A bit for each page that was ever saved: the others have no data to lose.
+    /// One bit per page of flash: whether the page was ever saved. The other pages have no data to lose.
     held: Vec<u64>,
-    /// Charge of the capacitor at `since`, and when it started charging.
+    /// Charge of the capacitor at `since`.
     charge: Energy,
+    /// Time at which the capacitor started charging.
     since: Time,
 }
 
@@ -25,20 +26,22 @@ pub(super) struct Backup {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct DumpCost {
     is_volatile: bool,
-    /// Pages of flash for the memory, and the shift of their size in bytes.
+    /// Number of flash pages for the memory.
     pub(super) pages: u64,
+    /// Size of a flash page in bytes, as a shift.
     pub(super) page_shift: u32,
     dump: Dump,
     setup: Time,
-    /// Time to program and to read a page.
+    /// Time to program a page.
     save: Time,
+    /// Time to read a page.
     load: Time,
-    /// Spare bytes of a page for the error correction.
+    /// Spare bytes of a page for error correction.
     pub(super) spare: u64,
     /// Probability that a page has uncorrectable errors.
     unreadable: f64,
     power: Power,
-    /// Usable energy of the charged capacitor; `None` if it is always enough.
+    /// Usable energy of the charged capacitor, or `None` if it is always sufficient.
     pub(super) stored: Option<Energy>,
     charge_power: Power,
     waits_for_charge: bool,
@@ -48,10 +51,11 @@ pub(super) struct DumpCost {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Dumped {
     pub(super) time: Time,
-    /// Pages saved, and pages that changed and are lost.
+    /// Number of pages saved.
     pub(super) saved: u64,
+    /// Number of changed pages that are lost.
     pub(super) lost: u64,
-    /// The first page, of all pages, that is not saved.
+    /// First page that is not saved, of all pages.
     pub(super) end: u64,
 }
 
@@ -98,9 +102,9 @@ impl DumpCost {
         self.unreadable * self.pages as f64
     }
 
-    /// Pages, at most `most`, that `energy` saves.
+    /// Number of pages, at most `most`, that can be saved with `energy`.
     pub(super) fn saved_by(&self, energy: Energy, most: u64) -> u64 {
-        // Floating-point rounding must not lose a page if the capacitor has exactly the energy for it.
+        // Floating-point rounding must not lose a page if the capacitor has exactly the required energy.
         let seconds = energy.0 / self.power.0 * (1.0 + 1e-12) - self.setup.as_secs_f64();
         let pages = seconds / self.save.as_secs_f64();
         if pages <= 0.0 { 0 } else { most.min(pages as u64) }
@@ -117,7 +121,7 @@ impl DumpCost {
     }
 }
 
-/// Mean time to decode a codeword, with independent bit errors at rate `rate`.
+/// Mean time to decode a codeword with independent bit errors at `rate`.
 fn decoding(ecc: &dyn Ecc, rate: f64) -> Time {
     let bits = ecc.layout().codeword_bits as f64;
     let clean = libm::exp(bits * libm::log1p(-rate));
@@ -135,8 +139,8 @@ impl Backup {
         Backup { plan, held: changed.clone(), changed, charge, since: Time::ZERO }
     }
 
-    /// Whether a power loss may lose data of the card in `config`. Errors: its capacitor is too small for a
-    /// dump, and the settings do not allow that; or its error correction does not fit the flash pages.
+    /// Whether a power loss may lose data of the card in `config`. Errors: the capacitor is too small for a
+    /// dump and the settings do not allow that, or the error correction does not fit the flash pages.
     pub(super) fn may_lose(config: &Config, families: &dyn Families) -> Result<bool, Problems> {
         let code = ecc::build(&config.flash_ecc, ecc::Page { families, bytes: config.flash_page })?;
         let plan = DumpCost::new(config, &*code);
@@ -172,7 +176,7 @@ impl Backup {
         self.plan.is_volatile && self.plan.unreadable > 0.0
     }
 
-    /// Random unreadable pages among all that were ever written, independently.
+    /// Unreadable pages, sampled independently among all pages that were ever written.
     pub(super) fn misread(&mut self, chance: &mut Random) -> Vec<u64> {
         if !self.misreads() {
             return Vec::new();
@@ -183,7 +187,7 @@ impl Backup {
         (0..self.plan.pages).filter(is_held).filter(|_| chance.chance(share)).collect()
     }
 
-    /// The host wrote `bytes` bytes from `address`.
+    /// Records that the host wrote `bytes` bytes from `address`.
     #[inline]
     pub(super) fn change(&mut self, address: u64, bytes: u64) {
         if self.plan.is_volatile && bytes > 0 {
@@ -198,18 +202,18 @@ impl Backup {
         self.changed[(page / 64) as usize] >> (page % 64) & 1 == 1
     }
 
-    /// Pages that differ.
+    /// Number of pages that differ from the flash.
     pub(super) fn changed(&self) -> u64 {
         self.changed.iter().map(|word| u64::from(word.count_ones())).sum()
     }
 
-    /// Charge of the capacitor at `at`; `None` if it is always enough.
+    /// Charge of the capacitor at `at`, or `None` if it is always sufficient.
     pub(super) fn charge(&self, at: Time) -> Option<Energy> {
         let since = self.plan.charge_power.over(at.saturating_sub(self.since));
         self.plan.stored.map(|stored| Energy((self.charge.0 + since.0).min(stored.0)))
     }
 
-    /// Result of the dump after a power failure at `at`. [`Backup::dumped`] follows.
+    /// Result of the dump after a power loss at `at`. The caller then calls [`Backup::dumped`].
     pub(super) fn dump(&self, at: Time) -> Dumped {
         let DumpCost { pages, dump, .. } = self.plan;
         let changed = self.changed();
@@ -229,24 +233,24 @@ impl Backup {
             }
         };
         let lost = (end..pages).filter(|&page| self.is_changed(page)).count() as u64;
-        // Only a card that may lose data stores the earlier content of the flash next to its memory.
+        // Only a card that may lose data stores the previous content of the flash next to its memory.
         assert!(lost == 0 || self.loses(), "a dump that was to save everything loses {lost} pages");
         let time = if wanted == 0 { Time::ZERO } else { self.plan.time(saved) };
         Dumped { time, saved, lost, end }
     }
 
-    /// Ends the dump that started at `at`: memory and flash are equal.
+    /// Ends the dump that started at `at`, after which memory and flash are equal.
     pub(super) fn dumped(&mut self, at: Time, dumped: &Dumped) {
         self.changed.fill(0);
         if let Some(charge) = self.charge(at) {
             let used = self.plan.power.over(dumped.time);
             self.charge = Energy((charge.0 - used.0).max(0.0));
         }
-        // It has no charge until power returns.
+        // The capacitor has no charge until power returns.
         self.since = Time::MAX;
     }
 
-    /// Time at which the capacitor is charged enough to accept requests, with power back at `at`.
+    /// Time at which the capacitor is charged enough to accept requests, if power returns at `at`.
     pub(super) fn recharge(&mut self, at: Time) -> Time {
         self.since = at;
         match self.plan.stored {

@@ -1,4 +1,4 @@
-//! The card: the path of a request from the host to the rows and back. Every wait is an event.
+//! The card: moves requests from the host to the memory and back. Every wait is an event.
 
 use super::backup::Backup;
 use super::config::{Config, Written};
@@ -12,7 +12,7 @@ use nacre_kernel::{Activity, ComponentId, HostCounts, Op, Ranges, Recovery, Requ
 use nacre_media::persistence::Landed;
 use nacre_media::store::Store;
 
-/// An NVRAM card over its bytes.
+/// An NVRAM card and its data.
 #[derive(State)]
 #[state(bound = "S: Store")]
 pub(super) struct Card<S> {
@@ -32,24 +32,24 @@ pub(super) struct Card<S> {
     pub(super) agenda: Agenda<Event>,
     pub(super) active: Slab<Active>,
     pub(super) pieces: Slab<Piece>,
-    /// Writes that are not durable yet, for flushes to wait for.
+    /// Writes that are not durable yet and that flushes wait for.
     pub(super) writes: Barriers<u32>,
-    /// Pieces in the memory that are not durable, in arrival order.
+    /// Pieces in the memory that are not durable yet, in arrival order.
     #[state(varies)]
     pub(super) unlanded: Vec<u32>,
     pub(super) backup: Backup,
-    /// Host data, followed by the content of the flash if a dump may be incomplete.
+    /// Host data, followed by the previous content of the flash if a dump may be incomplete.
     #[state(skip = "the owner of the bytes keeps them next to the state")]
     pub(super) bytes: Landed<S>,
-    /// Bytes that were unreadable in the flash, until they are rewritten.
+    /// Addresses whose data was unreadable in the flash and has not been rewritten.
     pub(super) unreadable: Ranges,
     /// Total number of unreadable pages.
     pub(super) lost_pages: u64,
-    /// Time from which it is ready.
+    /// Time at which the card is ready.
     pub(super) ready: Time,
     /// End of the last dump.
     pub(super) dumped: Time,
-    /// Result of the last power loss.
+    /// Result of the latest power loss.
     pub(super) interrupted: Recovery,
     pub(super) host: HostCounts,
     #[state(skip = "set by `detail`")]
@@ -63,20 +63,20 @@ pub(super) struct Active {
     arrived: Time,
     request: Request,
     data: Payload,
-    /// Pieces without a reply.
+    /// Number of pieces without a reply.
     left: u32,
-    /// Pieces of a write that are not durable.
+    /// Number of pieces of a write that are not durable.
     unlanded: u32,
     ticket: Ticket,
     /// Latency breakdown, up to the latest completed piece.
     spent: Spent,
     /// Time in the memory.
     medium: Time,
-    /// Whether the host knows of its completion; it may not be durable yet.
+    /// Whether the host was notified of the completion. The data may not be durable yet.
     is_complete: bool,
 }
 
-/// Events other than transfers of the host port, processor work, and commands.
+/// Events other than transfers of the host port, processor work, and memory commands.
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) enum Event {
     /// The card is ready for a request that arrived earlier.
@@ -85,7 +85,7 @@ pub(super) enum Event {
     Served(u32),
     /// The data of a piece is durable.
     Landed(u32),
-    /// A flush has no more writes to wait for.
+    /// All writes that a flush waits for are durable.
     Flushed(u32),
     /// The request completes immediately for the host.
     Over(u32),
@@ -148,7 +148,7 @@ impl<S: Store> Card<S> {
         }
     }
 
-    /// Receives a request; a processor of the card works on it if it is a command.
+    /// Receives a request. If it is a command, a processor of the card handles it first.
     fn begun(&mut self, now: Time, number: u32, spent: &Spent) {
         self.active[number].spent.add(spent);
         let processing = self.config.processing;
@@ -158,7 +158,7 @@ impl<S: Store> Card<S> {
         self.processors.arrive(now, number, processing);
     }
 
-    /// A processor has worked on the request.
+    /// Continues a request that a processor has handled.
     pub(super) fn processed(&mut self, now: Time, number: u32, time: Time) {
         let spent = &mut self.active[number].spent;
         spent.software += time;
@@ -174,8 +174,8 @@ impl<S: Store> Card<S> {
         match request.op {
             Op::Read => self.bring_pieces(now, number, &request),
             Op::Write => {
-                // A flush waits for writes that the card has received: others may wait for the flush's queue
-                // slot.
+                // A flush waits only for writes that the card has received, because others may wait for the
+                // flush's queue slot.
                 self.active[number].ticket = self.writes.begin();
                 self.bring_pieces(now, number, &request);
             }
@@ -186,8 +186,8 @@ impl<S: Store> Card<S> {
                 self.unreadable.remove(range);
                 self.end(now, number);
             }
-            // Volatile memory is saved in any state; only rows that become durable when they are closed are
-            // waited for.
+            // A dump saves volatile memory in any state. Only rows that become durable when they are closed
+            // need to be waited for.
             Op::Flush if !self.config.volatile => {
                 if self.writes.wait(number).is_some() {
                     self.end(now, number);
@@ -216,7 +216,7 @@ impl<S: Store> Card<S> {
         }
     }
 
-    /// Starts a piece: its accesses join the queues of their channels.
+    /// Starts a piece by adding its accesses to the queues of their channels.
     fn brought(&mut self, now: Time, piece: u32, spent: Spent) {
         let entry = &mut self.pieces[piece];
         (entry.brought, entry.spent) = (now, spent);
@@ -234,7 +234,7 @@ impl<S: Store> Card<S> {
         }
     }
 
-    /// Completes an access. With the last access of a piece, its end time is known.
+    /// Completes an access. The last access of a piece determines its end time.
     pub(super) fn moved(&mut self, moved: &Moved) {
         let piece = &mut self.pieces[moved.piece];
         if !piece.add(moved) {
@@ -250,7 +250,7 @@ impl<S: Store> Card<S> {
         self.agenda.schedule(served, Event::Served(moved.piece));
     }
 
-    /// Completes a piece in the memory, and replies.
+    /// Completes a piece in the memory and replies to the host.
     fn served(&mut self, now: Time, number: u32) {
         let piece = &mut self.pieces[number];
         let (op, bytes) = (if piece.is_write { Op::Write } else { Op::Read }, piece.bytes);
@@ -291,7 +291,7 @@ impl<S: Store> Card<S> {
         }
     }
 
-    /// Applies the data of a piece to the memory.
+    /// Writes the data of a piece to the memory.
     fn change(&mut self, number: u32) {
         let Piece { address, bytes, .. } = self.pieces[number];
         self.backup.change(address, bytes);
@@ -312,7 +312,7 @@ impl<S: Store> Card<S> {
         data.slice(first, first + bytes as usize)
     }
 
-    /// Replies to a piece. The last one of a request completes its latency breakdown.
+    /// Completes the reply to a piece. The last piece of a request completes its latency breakdown.
     fn answered(&mut self, now: Time, part: Part, spent: &Spent) {
         let piece = &mut self.pieces[part.piece];
         piece.is_answered = true;
@@ -340,7 +340,7 @@ impl<S: Store> Card<S> {
     fn end_served(&mut self, now: Time, number: u32) {
         let op = self.active[number].request.op;
         if let Some(spent) = self.port.end(now, number, op) {
-            // `run` returns completions, and this may be called from `submit`.
+            // Completions are returned from `run`, but this may be called from `submit`.
             self.active[number].spent.add(&spent);
             self.agenda.schedule(now, Event::Over(number));
         }
@@ -384,7 +384,7 @@ impl<S: Store> Card<S> {
         }
     }
 
-    /// The bytes of a read: the content of the memory, durable or not.
+    /// The data of a read: the content of the memory, durable or not.
     fn read(&self, request: &Request) -> Payload {
         let read = self.bytes.read(request);
         let (start, end) = (request.address, request.address + u64::from(request.bytes));
@@ -428,7 +428,7 @@ impl<S: Store> Card<S> {
         }
     }
 
-    /// Whether a request with pieces that are not durable has completed.
+    /// Whether `request`, which has pieces that are not durable, has completed.
     pub(super) fn has_completed(&self, request: u32) -> bool {
         self.active[request].is_complete
     }

@@ -4,16 +4,16 @@ use nacre_kernel::state::Value;
 use nacre_kernel::{Ledger, Time};
 use nacre_media::dram::{Kind, Part};
 
-/// Timings of the part, precomputed in clocks because every access needs them.
+/// Timings of the memory part in clocks, precomputed because every access needs them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clocks {
-    /// Clock period.
+    /// Clock period, in picoseconds.
     ps: u64,
     pub(super) activate_to_access: u64,
     pub(super) precharge: u64,
     pub(super) read_latency: u64,
     pub(super) write_latency: u64,
-    /// Data transfer of a burst.
+    /// Data transfer time of a burst, in clocks.
     pub(super) data: u64,
 }
 
@@ -40,13 +40,13 @@ impl Clocks {
 pub(super) struct Book {
     /// Activity of the data lines.
     pub(super) lines: Ledger,
-    /// Accesses to an open row.
+    /// Accesses to an open row (row hits).
     pub(super) row_hits: u64,
-    /// Accesses that had to close another row.
+    /// Accesses that had to close another row (row conflicts).
     pub(super) row_conflicts: u64,
     /// Bursts read and written that a power loss canceled.
     pub(super) canceled: [u64; 2],
-    /// Commands before measurement, in the order of [`COUNTED`].
+    /// Number of commands before measurement, in the order of [`COUNTED`].
     before: [u64; 5],
 }
 
@@ -56,7 +56,8 @@ impl Book {
         Book { before, ..Book::default() }
     }
 
-    /// Commands of each kind of [`COUNTED`] since measurement started; `given` is the total number.
+    /// Number of commands of each kind in [`COUNTED`] since measurement started. `given` returns the total
+    /// number.
     pub(super) fn commands(&self, given: impl Fn(Kind) -> u64) -> [u64; 5] {
         let mut counts = self.before;
         for (count, (kind, _)) in counts.iter_mut().zip(COUNTED) {

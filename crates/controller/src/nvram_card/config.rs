@@ -8,23 +8,23 @@ use nacre_kernel::{Bandwidth, Bytes, Energy, Power, Price, Ratio, Time};
 use nacre_media::charge::check_energies;
 use nacre_media::dram::Part;
 
-/// When rows are closed.
+/// When a row is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum RowPolicy {
-    /// When another row of their bank is needed, or for a refresh.
+    /// When another row of the bank is needed, or for a refresh.
     Open,
     /// After each access.
     Closed,
-    /// After each write; after a read, when another row is needed.
+    /// After each write. After a read, when another row is needed.
     OpenForReads,
 }
 
 /// When a write completes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Written {
-    /// When the memory has its data.
+    /// When the memory has received the data.
     InRow,
-    /// When its rows are also closed.
+    /// When the written rows are also closed.
     Closed,
 }
 
@@ -33,7 +33,7 @@ pub enum Written {
 pub enum Dump {
     /// The whole memory.
     All,
-    /// Flash pages that differ from the memory.
+    /// Only flash pages that differ from the memory.
     Changed,
 }
 
@@ -47,13 +47,13 @@ pub struct Config {
     /// The memory part.
     #[config(flatten)]
     pub part: Part,
-    /// Channels, each with its own data lines.
+    /// Number of channels, each with separate data lines.
     #[config(default = 1, min = 1, max = 64, source = "paper: zuolo-2017 table 1, single channel")]
     pub channels: u32,
-    /// Ranks of a channel.
+    /// Number of ranks per channel.
     #[config(default = 1, min = 1, max = 64, source = "assumed: the fewest")]
     pub ranks: u32,
-    /// Chips of a rank that hold data.
+    /// Number of chips per rank that hold data.
     #[config(
         default = 8,
         min = 1,
@@ -61,35 +61,36 @@ pub struct Config {
         source = "standard: jesd79-3, 64 data lines of chips with eight"
     )]
     pub chips: u32,
-    /// Consecutive bytes in one bank, or in one bank of each group; absent means a row of a rank.
+    /// Consecutive bytes in one bank, or in one bank of each group. Absent means a row of a rank.
     #[config(min = "8 B", max = "1 MiB")]
     pub interleave: Option<Bytes>,
-    /// Whether consecutive bursts are in different bank groups, so that none waits for the previous one in
-    /// its group.
+    /// Place consecutive bursts in different bank groups, so that no burst waits for the previous one in its
+    /// group.
     #[config(default = true, source = "assumed: how controllers of DDR4 come to its full bandwidth")]
     pub interleave_groups: bool,
     /// Memory scheduling policy.
     #[config(default = "fr_fcfs", source = "assumed: usual in memory controllers")]
     pub scheduler: Slot<MemorySchedulingFamily>,
-    /// When rows are closed.
+    /// Row policy: when a row is closed.
     #[config(default = "closed", source = "assumed: random requests rarely hit an open row")]
     pub rows: RowPolicy,
-    /// Processors of the card.
+    /// Number of processors of the card.
     #[config(default = 1, min = 1, max = 1024, source = "assumed: one pipeline")]
     pub processors: u32,
     /// Processor time per command.
     #[config(default = "150 ns", max = "1 s", source = "assumed: some 40 clocks of a pipeline at 250 MHz")]
     pub processing: Time,
-    /// Whether the memory loses its content without power.
+    /// The memory loses its content without power.
     #[config(default = true, source = "standard: jesd79-3, DRAM")]
     pub volatile: bool,
     /// When a write completes.
     #[config(default = "in_row", source = "assumed: the first event that a controller observes")]
     pub written: Written,
-    /// Usable energy of a new capacitor. Absent means that it is sufficient and charges instantly.
+    /// Usable energy of a new capacitor. If absent, the energy is sufficient and the capacitor charges
+    /// instantly.
     #[config(min = "1 nJ")]
     pub capacitor: Option<Energy>,
-    /// Hours the capacitor has been in service.
+    /// Hours that the capacitor has been in service.
     #[config(default = 0, max = 1000000, source = "assumed: a new card")]
     pub capacitor_hours: u64,
     /// Share of its energy that the capacitor loses per 1,000 hours of service.
@@ -102,10 +103,10 @@ pub struct Config {
     /// Charging power of the capacitor.
     #[config(default = "5 W", min = "1 uW", source = "assumed: 20 % of the power of a slot")]
     pub charge_power: Power,
-    /// Whether requests wait until the capacitor is charged, so that their data is safe.
+    /// Delay requests until the capacitor is charged, so that their data is safe.
     #[config(default = true, source = "assumed: necessary for the durability guarantee")]
     pub wait_for_charge: bool,
-    /// Whether the capacitor may hold less energy than a dump needs. Data that it cannot save is lost.
+    /// Allow a capacitor with less energy than a dump needs. Data that cannot be saved is lost.
     #[config(default = false, source = "assumed: the capacitor must save all data")]
     pub may_lose_writes: bool,
     /// Data that a dump writes to flash.
@@ -121,23 +122,23 @@ pub struct Config {
         source = "assumed: time to detect the power loss and disconnect the host"
     )]
     pub dump_setup: Time,
-    /// Bytes of a flash page.
+    /// Size of a flash page, in bytes.
     #[config(default = "16 KiB", min = "512 B", max = "1 MiB", source = "assumed: usual for flash of 2017")]
     pub flash_page: Bytes,
-    /// Program bandwidth of all flash together.
+    /// Program bandwidth of all flash chips together.
     #[config(
         default = "400 MB/s",
         min = "1 kB/s",
         source = "assumed: eight dies of two planes with pages of 16 KiB programmed in 650 us"
     )]
     pub flash_write: Bandwidth,
-    /// Read bandwidth of all flash together.
+    /// Read bandwidth of all flash chips together.
     #[config(default = "1.6 GB/s", min = "1 kB/s", source = "assumed: four channels of 400 MB/s")]
     pub flash_read: Bandwidth,
     /// Error correction of the flash.
     #[config(default = "none", source = "assumed: overlapped with the flash operations")]
     pub flash_ecc: Slot<EccFamily>,
-    /// Bit error rate of a dump when it is read back.
+    /// Bit error rate of the flash when a dump is read back.
     #[config(
         default = "0 %",
         max = "10 %",
@@ -147,7 +148,7 @@ pub struct Config {
     /// Time from the return of power until the card operates.
     #[config(default = "100 ms", max = "1000 s", source = "assumed: the time that a slot allows a card")]
     pub boot: Time,
-    /// Idle power; it applies at all times.
+    /// Idle power, drawn at all times.
     pub idle_power: Option<Power>,
     /// Price per usable capacity.
     pub price: Option<Price>,
@@ -156,7 +157,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// Bytes of a row of a rank.
+    /// Bytes of a row across a rank.
     pub(super) fn row_bytes(&self) -> u64 {
         self.part.row.0 * u64::from(self.chips)
     }
@@ -166,7 +167,7 @@ impl Config {
         u64::from(self.chips) * u64::from(self.part.width) * self.part.burst / 8
     }
 
-    /// Adjacent bytes in one bank.
+    /// Number of adjacent bytes in one bank.
     pub(super) fn span(&self) -> u64 {
         self.interleave.map_or(self.row_bytes(), |interleave| interleave.0)
     }

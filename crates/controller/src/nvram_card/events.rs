@@ -1,4 +1,4 @@
-//! Implements the device contract, and power losses.
+//! Implementation of the device contract, including power losses.
 
 use super::card::Card;
 use super::config::Written;
@@ -12,7 +12,7 @@ use nacre_kernel::{
 use nacre_media::store::Store;
 
 impl<S: Store> Card<S> {
-    /// The channel with the next command, and its time.
+    /// Time of the next command, and its channel.
     #[inline]
     fn next_command(&self) -> (Time, usize) {
         let nexts = self.channels.iter().map(Scheduler::next_event).zip(0..);
@@ -34,8 +34,8 @@ impl<S: Store> Card<S> {
         }
     }
 
-    /// Handles a power failure at `at`: pieces that have not fully reached the memory are torn or dropped.
-    /// Returns the acknowledged bytes that are lost with them.
+    /// Handles a power loss at `at`. Pieces that have not fully reached the memory are torn or dropped.
+    /// Returns the number of acknowledged bytes lost with them.
     fn tear(&mut self, at: Time, chance: &mut Random) -> u64 {
         let mut writes: Vec<(Time, u32)> = Vec::new();
         for (number, piece) in self.pieces.iter() {
@@ -60,8 +60,8 @@ impl<S: Store> Card<S> {
         lost
     }
 
-    /// Unreadable pages after a dump of the pages before `end`; returns the lost bytes, in addition to those
-    /// not saved.
+    /// Selects the unreadable pages after a dump of the pages before `end`. Returns the number of lost bytes,
+    /// in addition to those not saved.
     fn misread(&mut self, end: u64, chance: &mut Random) -> u64 {
         let shift = self.backup.plan().page_shift;
         let mut lost = 0;
@@ -77,8 +77,8 @@ impl<S: Store> Card<S> {
         lost
     }
 
-    /// Copies the differences between memory and flash: to the flash before page `end`, from the flash after
-    /// it.
+    /// Copies the differences between memory and flash: to the flash before page `end`, and from the flash
+    /// after it.
     fn copy_pages(&mut self, end: u64) {
         let plan = *self.backup.plan();
         let page_bytes = 1_u64 << plan.page_shift;
@@ -116,7 +116,8 @@ impl<S: Store> Device for Card<S> {
             }
             if command < next {
                 if completions.len() > before {
-                    // Submitters waiting for a completion may submit before the next command is issued.
+                    // Clients that wait for a completion may submit requests before the next command is
+                    // issued.
                     return;
                 }
                 if let Some(moved) = self.channels[channel].step() {
@@ -150,7 +151,7 @@ impl<S: Store> Device for Card<S> {
             (true, _) | (false, Written::Closed) => Persistence::OnAcknowledgement,
             (false, Written::InRow) => Persistence::OnFlush,
         };
-        // Units of a power of two, each of which lies within one burst and within one piece of a request.
+        // The sizes are powers of two, and each unit lies within one burst and within one piece of a request.
         let burst = 1 << self.config.burst_bytes().trailing_zeros();
         Capabilities {
             carries_bytes: S::CARRIES_BYTES,

@@ -7,16 +7,21 @@ use nacre_media::dram::Place;
 /// Maps addresses to locations. All sizes and counts are powers of two.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Map {
-    /// Bytes of a burst, of a span within a bank, and of a row, as shifts.
+    /// Size of a burst in bytes, as a shift.
     burst: u32,
+    /// Size of a span within a bank in bytes, as a shift.
     span: u32,
+    /// Size of a row in bytes, as a shift.
     row: u32,
     /// Number of bank groups that adjacent bursts alternate between, as a shift.
     in_turn: u32,
-    /// Channels, groups that spans alternate between, banks of a group, and ranks, as shifts.
+    /// Number of channels, as a shift.
     channels: u32,
+    /// Number of bank groups that spans alternate between, as a shift.
     groups: u32,
+    /// Number of banks per group, as a shift.
     banks: u32,
+    /// Number of ranks, as a shift.
     ranks: u32,
 }
 
@@ -36,7 +41,8 @@ impl Map {
         }
     }
 
-    /// The channel and location of a span, in the first of the groups that its bursts alternate between.
+    /// The channel and location of a span. The location is in the first of the groups that its bursts
+    /// alternate between.
     #[inline]
     fn place(&self, span: u64) -> (usize, Place) {
         let mut rest = span;
@@ -51,7 +57,7 @@ impl Map {
         (channel as usize, Place { rank, bank: (group << self.banks) | bank, row })
     }
 
-    /// The channel of `bursts` from number `burst`, which are in one span, and their access.
+    /// The channel and the access for `bursts` bursts from number `burst`, which must be in one span.
     #[inline]
     fn access(&self, burst: u64, bursts: u64) -> (usize, Access) {
         let (channel, mut place) = self.place(burst >> self.in_span());
@@ -62,7 +68,7 @@ impl Map {
         (channel, Access { place, groups: groups.min(bursts as u32), bursts })
     }
 
-    /// Calls `add` for each channel and access of `bytes` from `address` on.
+    /// Calls `add` with the channel and access of each portion of `bytes` bytes from `address`.
     #[inline]
     pub(super) fn split(&self, address: u64, bytes: u64, mut add: impl FnMut(usize, Access)) {
         let (first, last) = (address >> self.burst, (address + bytes - 1) >> self.burst);
@@ -76,7 +82,7 @@ impl Map {
         }
     }
 
-    /// Bursts of a span, as a shift.
+    /// Number of bursts per span, as a shift.
     #[inline]
     fn in_span(&self) -> u32 {
         self.span - self.burst + self.in_turn

@@ -1,47 +1,49 @@
-//! An NVRAM card: memory behind a host interface that survives a power loss.
+//! An NVRAM card: memory that survives a power loss, behind a host interface.
 //!
 //! # Model
 //! ## Request path
-//! A request arrives over the `host` interface in pieces: pages of 4 KiB with NVMe, lines with loads and stores.
-//! One of `processors` works on it for `processing`, except on loads and stores. The card holds each piece as a
-//! whole between link and memory.
+//! A request arrives over the `host` interface in pieces: pages of 4 KiB with NVMe, and lines with loads and
+//! stores. One of `processors` handles it for `processing`, except for loads and stores. The card stores and
+//! forwards each piece as a whole between link and memory.
 //!
 //! *Interleaving*: each piece is stored in rows of the banks of the channels. Adjacent spans of `interleave`
 //! bytes are in adjacent channels, then banks and ranks. With `interleave_groups`, adjacent bursts are in
-//! adjacent bank groups. Otherwise, adjacent spans are, after the channels.
+//! adjacent bank groups. Without it, adjacent spans are in adjacent bank groups, after the channels.
 //!
-//! *Scheduling*: the `scheduler` determines how many accesses a channel chooses from. In each clock, its rules
-//! select the next command (activate, read, write, precharge, or refresh) among those that the timing constraints
-//! of the memory part allow. No command is decided before its clock. `rows` stay open, are closed after each
-//! access, or are closed only after a write. The bursts of an access are consecutive. When a refresh of a rank is
-//! due, no row of it is opened, read, or written until its rows are closed and the rank is refreshed.
+//! *Scheduling*: the `scheduler` sets the number of accesses from which a channel selects. In each clock, it
+//! selects the next command (activate, read, write, precharge, or refresh) among those that the timing
+//! constraints of the memory part allow. No command is decided before its clock. According to `rows`, rows
+//! stay open, are closed after each access, or are closed only after a write. The bursts of an access are
+//! consecutive. When a refresh of a rank is due, none of its rows is opened, read, or written until its rows
+//! are closed and the rank is refreshed.
 //!
 //! ## Volatile memory
 //! When power fails, a capacitor supplies the energy to save the memory to flash (the dump). The dump uses
 //! `dump_power` for `dump_setup` and for every flash page, including the transfer of its data and its error
-//! correction (`flash_ecc`). Data that differs from the flash is saved in address order. With `dump = "all"`, all
-//! data is saved. If the energy runs out, the rest keeps the previous content of the flash.
+//! correction (`flash_ecc`). Data that differs from the flash is saved in address order. With `dump = "all"`,
+//! all data is saved. If the energy runs out, the remaining flash pages keep their previous content.
 //!
-//! After power returns, the dump completes. Then the card boots, reads the flash back, and charges its capacitor.
-//! `flash_error_rate` is the bit error rate of the flash; decoding takes time. If a page that the host has
-//! written has more bit errors than the code corrects, it is lost. This is decided at random for each page.
-//! Recovery reports its bytes as lost, and reads of it fail until it is written again. Requests wait until the
-//! card is ready and, with `wait_for_charge`, until the capacitor is charged. The capacitor loses
-//! `capacitor_fade` of its capacity per 1,000 hours of service.
+//! After power returns, the dump completes. Then the card boots, reads the flash, and charges its capacitor.
+//! `flash_error_rate` is the bit error rate of the flash; decoding takes time. A page that the host has
+//! written is lost if it has more bit errors than the code corrects. This is decided at random for each page.
+//! The recovery report counts its bytes as lost, and reads of the page fail until it is rewritten. Requests
+//! wait until the card is ready and, with `wait_for_charge`, until the capacitor is charged. The capacitor
+//! loses `capacitor_fade` of its capacity per 1,000 hours of service.
 //!
 //! ## Non-volatile memory
-//! Non-volatile memory needs neither dump nor capacitor. A write is durable when its row is closed and tRP has
-//! passed. `written` determines whether it completes then, or when its data is written. In the second case, a
-//! flush waits for the rest.
+//! Non-volatile memory needs neither a dump nor a capacitor. A write is durable when its row is closed and
+//! tRP has passed. `written` determines whether it completes then or when its data is in the memory. In the
+//! second case, a flush waits until the row is closed.
 //!
 //! # Not modeled
-//! - Postponed refreshes. Refreshes of an idle rank take no clock of the command bus.
+//! - Postponed refreshes, and the command bus clocks of refreshes of an idle rank.
 //! - Batching of writes.
-//! - Error correction of the memory itself, and reads of bursts that are partly written.
-//! - Transfers over the link before the whole piece is read.
+//! - Error correction of the memory, and reads of bursts that are partly written.
+//! - Transfers over the link before a piece is completely read.
 //! - Power-down.
 //! - Failing capacitors.
-//! - If the capacitor cannot save a flash page completely, all changes within that page are lost.
+//! - Partly saved flash pages: if the capacitor cannot save a flash page completely, all changes in that page
+//!   are lost.
 //!
 //! # Sources
 //! zuolo-2017 for the two cards; jesd79-3 and the data sheets of the memory parts; everspin-emd3d256m for the
@@ -50,11 +52,11 @@
 //! # Checks
 //! - Completion times of random 64 B accesses equal those of a clock-by-clock simulation of the memory
 //!   controller, for queues of 1 to 64, open and closed loops, and open and closed rows.
-//! - With memory that takes no time, the closed form of the link; bandwidths equal those of the binding
-//!   constraint; the limit of the link within 1 %.
-//! - The closed-loop law and Little's law; the share of time for refreshes.
-//! - Energy, time, and bytes of a dump; mean and spread of the unreadable pages; every byte after power losses at
-//!   random times.
+//! - With memory that takes no time, latencies equal the closed form of the link. Bandwidths equal those of
+//!   the binding constraint, and the limit of the link within 1 %.
+//! - The closed-loop throughput formula, Little's law, and the share of time for refreshes.
+//! - Energy, time, and bytes of a dump, mean and variance of the number of unreadable pages, and every byte
+//!   after power losses at random times.
 
 mod backup;
 mod card;
@@ -101,7 +103,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
     },
 };
 
-/// The card in `slot`, over `store`.
+/// Builds the card in `slot` over `store`.
 fn build<S: Store + 'static>(
     slot: &Slot<DeviceFamily>,
     builder: &mut dyn Builder,

@@ -12,29 +12,35 @@ pub(super) struct Piece {
     pub(super) address: u64,
     pub(super) bytes: u64,
     pub(super) is_write: bool,
-    /// Start time on the card, and the latency breakdown before it.
+    /// Start time on the card.
     pub(super) brought: Time,
+    /// Latency breakdown before the start.
     pub(super) spent: Spent,
-    /// Channels that it uses, as bits, and its remaining accesses.
+    /// Channels that the piece uses, as bits.
     pub(super) channels: u64,
+    /// Number of remaining accesses.
     pub(super) accesses: u32,
-    /// Times of its first and last data transfer, and when its rows are closed, if they are.
+    /// Start of the first data transfer.
     pub(super) begun: Option<Time>,
+    /// End of the last data transfer.
     pub(super) done: Time,
+    /// Time at which the rows are closed, if the accesses close them.
     pub(super) closed: Time,
-    /// End time, if known.
+    /// End time of the piece, if known.
     pub(super) served: Time,
-    /// Time of its last access without contention.
+    /// Duration of the piece's last access without contention.
     alone: Time,
-    /// Stages of that access.
+    /// Stages of the last access.
     last: Stages,
-    /// Whether the memory has its data, whether it is durable, and whether the host has the reply.
+    /// Whether the memory has the data.
     pub(super) has_data: bool,
+    /// Whether the data is durable.
     pub(super) has_landed: bool,
+    /// Whether the host has the reply.
     pub(super) is_answered: bool,
 }
 
-/// End of each stage of an access, and the stages' times without contention.
+/// End of each stage of an access, and the duration of each stage without contention.
 #[derive(Clone, Copy, Debug, Default, Value)]
 struct Stages {
     seen: Time,
@@ -53,7 +59,7 @@ impl Piece {
         Piece { request, address, bytes, is_write, ..Piece::default() }
     }
 
-    /// Completes one of its accesses; returns whether it was the last.
+    /// Completes one access of the piece; returns whether it was the last.
     pub(super) fn add(&mut self, moved: &Moved) -> bool {
         self.begun = Some(self.begun.map_or(moved.begun, |begun| begun.min(moved.begun)));
         self.closed = self.closed.max(moved.closed).max(moved.done);
@@ -69,12 +75,12 @@ impl Piece {
         self.accesses == 0
     }
 
-    /// Its time in the memory without waiting.
+    /// Time of the piece in the memory, without waiting.
     pub(super) fn medium(&self) -> Time {
         (self.alone + (self.served - self.done)).min(self.served - self.brought)
     }
 
-    /// Its stages in the memory.
+    /// Stages of the piece in the memory.
     pub(super) fn laps(&self) -> [Lap; 7] {
         let last = self.last;
         let activity = if self.is_write { Activity::Write } else { Activity::Read };

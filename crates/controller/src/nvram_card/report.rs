@@ -17,7 +17,7 @@ pub(super) struct Figures<'a> {
     pub(super) capacity: u64,
     pub(super) interface: Vec<Resource>,
     pub(super) processors: Resource,
-    /// Activity of each channel, and its commands of each kind of [`COUNTED`].
+    /// Activity of each channel, and its number of commands of each kind in [`COUNTED`].
     pub(super) channels: Vec<(&'a Book, [u64; 5])>,
     pub(super) host: &'a HostCounts,
     pub(super) backup: &'a Backup,
@@ -25,7 +25,7 @@ pub(super) struct Figures<'a> {
 }
 
 impl Figures<'_> {
-    /// The report over `elapsed`.
+    /// The report for `elapsed`.
     pub(super) fn report(self, elapsed: Time) -> ComponentReport {
         let (config, part) = (self.config, &self.config.part);
         let energies = [part.activate_energy, part.read_energy, part.write_energy, part.refresh_energy];
@@ -48,7 +48,7 @@ impl Figures<'_> {
         }
     }
 
-    /// Commands of all channels, in the order of [`COUNTED`].
+    /// Number of commands of all channels, in the order of [`COUNTED`].
     fn commands(&self) -> [u64; 5] {
         let mut all = [0; 5];
         for (_, commands) in &self.channels {
@@ -66,7 +66,7 @@ impl Figures<'_> {
         }
         let part = &self.config.part;
         for ((kind, _), count) in COUNTED.into_iter().zip(self.commands()) {
-            // A row opened by a read or a write is charged to reading: its originator is unknown.
+            // Opening a row is charged to reading, because the access that caused it is unknown.
             let (each, activity) = match kind {
                 Kind::Activate => (part.activate_energy, Activity::Read),
                 Kind::Read => (part.read_energy, Activity::Read),
@@ -102,7 +102,7 @@ impl Figures<'_> {
         counters
     }
 
-    /// Amount of a fully changed memory that a charged capacitor can save.
+    /// Columns with the sizes, times, and energies of a dump of the whole memory.
     fn columns(&self) -> Vec<Column> {
         if !self.config.volatile {
             return Vec::new();

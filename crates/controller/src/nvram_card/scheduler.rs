@@ -1,4 +1,4 @@
-//! The memory controller of one channel: selects the next command and its time among the waiting accesses.
+//! The memory controller of one channel: selects the next command among the waiting accesses, and its time.
 
 use super::clocks::{Book, COUNTED, Clocks};
 use super::config::{Config, RowPolicy};
@@ -10,12 +10,12 @@ use std::collections::VecDeque;
 
 /// A channel and its queue. Every decision is made at its clock.
 ///
-/// It sees the oldest accesses, up to the size of its queue. The command with the earliest possible clock is
-/// issued. Among several at the same clock, the order is: a due refresh, the read or write of the oldest
-/// access whose rows are open, then the command that opens or closes a row for the oldest access. A row is
-/// not closed while a visible access with all its rows open needs it, nor while an older access does:
-/// otherwise two accesses, each with one row of the other open, would wait for each other. The bursts of an
-/// access are consecutive, and the last one frees its queue slot.
+/// The scheduler considers the oldest accesses, up to the size of its queue, and issues the command with the
+/// earliest possible clock. At the same clock, the order is: a due refresh, the read or write of the oldest
+/// access whose rows are open, and the command that opens or closes a row for the oldest access. A row is not
+/// closed while a visible access with all its rows open needs it, or while an older access needs it.
+/// Otherwise, two accesses could each have one row of the other open and wait for each other. The bursts of
+/// an access are consecutive, and the last one frees its queue slot.
 #[derive(Debug, State)]
 pub(super) struct Scheduler {
     channel: InOrder,
@@ -28,14 +28,14 @@ pub(super) struct Scheduler {
     /// Clocks between refreshes of a rank.
     #[state(skip = "from the configuration")]
     interval: u64,
-    /// Time of the next refresh of each rank.
+    /// Clock of the next refresh of each rank.
     due: Vec<u64>,
     /// Waiting accesses, oldest first.
     #[state(varies)]
     waiting: VecDeque<Waiting>,
     /// Earliest clock for the next command.
     from: u64,
-    /// Clock until which the access served last holds its queue slot.
+    /// Clock until which the access served last occupies its queue slot.
     held: u64,
     /// The next command, unless an earlier access arrives.
     #[state(varies)]
@@ -43,29 +43,30 @@ pub(super) struct Scheduler {
     /// Data transfers that may be in progress, oldest first.
     #[state(varies)]
     moving: VecDeque<Moving>,
-    /// Banks with an open row that is needed, as bits.
+    /// Banks with an open row that an access needs, as bits.
     #[state(skip = "scratch")]
     wanted: Vec<u64>,
     pub(super) counts: Book,
-    /// Bursts read and written that were requested and not yet issued.
+    /// Bursts read and written that were requested but not yet issued.
     outstanding: [u64; 2],
-    /// Requested bursts that were dropped by the power loss.
+    /// Requested bursts that a power loss dropped.
     dropped: [u64; 2],
-    /// All requested bursts.
+    /// All bursts requested since the start.
     asked: [u64; 2],
 }
 
-/// A waiting access. Clocks are zero for steps that were not needed.
+/// A waiting access. Clocks are zero for commands that were not needed.
 #[derive(Clone, Copy, Debug, Default, Value)]
 struct Waiting {
     access: Access,
     is_write: bool,
-    /// The piece of a request that it belongs to.
+    /// The piece of a request that the access belongs to.
     piece: u32,
-    /// When it entered the scheduler's window.
+    /// Clock at which the access entered the scheduler's window.
     seen: Option<u64>,
-    /// When another row was closed for it, and its own was opened.
+    /// Clock at which another row was closed for this access.
     precharged: u64,
+    /// Clock at which the row of this access was opened.
     activated: u64,
 }
 
@@ -78,7 +79,7 @@ struct Next {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 enum Choice {
-    /// Closes an open row of a rank that is due, or refreshes it.
+    /// Closes an open row of a rank whose refresh is due, or refreshes the rank.
     Close(Place),
     Refresh(u32),
     /// Reads or writes the access at this position.
@@ -97,24 +98,31 @@ struct Moving {
     bursts: u64,
 }
 
-/// An access that is read or written.
+/// A completed access.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moved {
     pub(super) piece: u32,
-    /// Start and end of its data transfer.
+    /// Start of the access's data transfer.
     pub(super) begun: Time,
+    /// End of the access's data transfer.
     pub(super) done: Time,
-    /// When its rows are closed, if it closes them.
+    /// Time at which the rows are closed, if the access closes them.
     pub(super) closed: Time,
-    /// When it entered the window, its rank was refreshed, and its row was free and open; zero for no wait.
+    /// Time at which the access entered the window, or zero if it did not wait.
     pub(super) seen: Time,
+    /// Time at which its rank was refreshed, or zero if it did not wait.
     pub(super) refreshed: Time,
+    /// Time at which its row was free, or zero if it did not wait.
     pub(super) precharged: Time,
+    /// Time at which its row was open, or zero if it did not wait.
     pub(super) opened: Time,
-    /// Time to close a row, open a row, issue the command, and transfer its data, without contention.
+    /// Time to close a row, without contention.
     pub(super) precharge: Time,
+    /// Time to open a row, without contention.
     pub(super) activation: Time,
+    /// Time to issue the command, without contention.
     pub(super) latency: Time,
+    /// Time to transfer the data, without contention.
     pub(super) moving: Time,
 }
 
@@ -142,7 +150,7 @@ impl Scheduler {
         }
     }
 
-    /// An access of `piece` arrives at `now`; [`Scheduler::choose`] follows.
+    /// Adds an access of `piece` that arrives at `now`. The caller then calls [`Scheduler::choose`].
     pub(super) fn arrive(&mut self, now: Time, access: Access, is_write: bool, piece: u32) {
         let rank = access.place.rank;
         if self.waiting.iter().all(|waiting| waiting.access.place.rank != rank) {
@@ -153,19 +161,19 @@ impl Scheduler {
         self.waiting.push_back(Waiting { access, is_write, piece, ..Waiting::default() });
     }
 
-    /// Selects the next command in the state at `now`.
+    /// Selects the next command according to the state at `now`.
     pub(super) fn choose(&mut self, now: Time) {
         self.from = self.from.max(self.channel.part().clocks(now));
         self.next = self.find();
     }
 
-    /// Time of its next command; [`Time::MAX`] if nothing waits.
+    /// Time of the next command, or [`Time::MAX`] if no access waits.
     #[inline]
     pub(super) fn next_event(&self) -> Time {
         self.next.map_or(Time::MAX, |next| self.clocks.time(next.clock))
     }
 
-    /// Issues the next command, and selects the one after it.
+    /// Issues the next command and selects the one after it.
     pub(super) fn step(&mut self) -> Option<Moved> {
         let Next { clock, choice } = self.next.take().expect("a command is due");
         let moved = self.perform(clock, choice);
@@ -200,7 +208,7 @@ impl Scheduler {
         }
         for number in 0..seen {
             self.offer_access(number as u32, from, &mut offer);
-            // Its open rows are not closed for a later access.
+            // The access's open rows are not closed for a later access.
             self.mark_wanted_by(number);
         }
         best.map(|(clock, _, choice)| Next { clock, choice })
@@ -234,7 +242,7 @@ impl Scheduler {
         self.wanted[bank / 64] >> (bank % 64) & 1 == 1
     }
 
-    /// Next command for a rank with a due refresh, if accesses would wait for it.
+    /// Offers the next command for a rank with a due refresh if accesses would wait for it.
     fn offer_refresh(&self, rank: u32, seen: usize, from: u64, offer: &mut impl FnMut(u64, u8, Choice)) {
         if self.interval == u64::MAX {
             return;
@@ -253,7 +261,7 @@ impl Scheduler {
         }
     }
 
-    /// The command that the access at `number` needs next.
+    /// Offers the command that the access at `number` needs next.
     fn offer_access(&self, number: u32, from: u64, offer: &mut impl FnMut(u64, u8, Choice)) {
         let Waiting { access, is_write, .. } = self.waiting[number as usize];
         let due = self.due[access.place.rank as usize];
@@ -274,7 +282,7 @@ impl Scheduler {
                     (self.channel.allowed(Kind::Precharge, place, from), Choice::Precharge(number, place))
                 }
             };
-            // A command at the time of a refresh comes after it.
+            // A command at the time of a refresh is issued after it.
             if clock < due {
                 offer(clock, 2, choice);
             }
@@ -370,7 +378,7 @@ impl Scheduler {
         self.moving.push_back(moving);
     }
 
-    /// Refreshes an idle rank as often as was due before clock `to`.
+    /// Refreshes an idle rank as often as it was due before clock `to`.
     fn refresh_idle(&mut self, rank: u32, to: u64) {
         let mut due = self.due[rank as usize];
         while due < to {
@@ -381,7 +389,7 @@ impl Scheduler {
             let place = Place { rank, bank: 0, row: 0 };
             self.channel.give(Kind::Refresh, place, self.channel.allowed(Kind::Refresh, place, due));
             due += self.interval;
-            // Only the last refresh of an idle rank matters.
+            // Only the last refresh of an idle rank affects later commands.
             let unseen = to.saturating_sub(due) / self.interval;
             if unseen > 1 {
                 self.channel.count_refreshes(unseen - 1);
@@ -391,7 +399,7 @@ impl Scheduler {
         self.due[rank as usize] = due;
     }
 
-    /// Handles a power failure at `at`: drops bursts not yet transferred, and the queue.
+    /// Handles a power loss at `at` by dropping the queue and all bursts that are not yet transferred.
     pub(super) fn power_fail(&mut self, at: Time) {
         for Moving { begin, end, is_write, bursts } in std::mem::take(&mut self.moving) {
             let activity = if is_write { Activity::Write } else { Activity::Read };
@@ -408,7 +416,7 @@ impl Scheduler {
         self.next = None;
     }
 
-    /// Restores power; the memory is ready at `at`.
+    /// Restores power. The memory is ready at `at`.
     pub(super) fn clear(&mut self, at: Time) {
         self.channel.clear();
         (self.from, self.held) = (0, 0);
@@ -418,7 +426,7 @@ impl Scheduler {
         }
     }
 
-    /// Commands of each kind of [`COUNTED`] since measurement started.
+    /// Number of commands of each kind in [`COUNTED`] since measurement started.
     pub(super) fn commands(&self) -> [u64; 5] {
         self.counts.commands(|kind| self.channel.given(kind))
     }
@@ -429,7 +437,7 @@ impl Scheduler {
         self.counts = Book::from(before);
     }
 
-    /// Panics unless every requested burst was issued, waits, or was dropped by a power loss.
+    /// Panics unless every requested burst was issued, is waiting, or was dropped by a power loss.
     pub(super) fn check_invariants(&self) {
         for (number, kind) in [Kind::Read, Kind::Write].into_iter().enumerate() {
             let accounted = self.channel.given(kind) + self.outstanding[number] + self.dropped[number];

@@ -1,8 +1,8 @@
-//! Wear leveling for media with in-place writes: one module per scheme.
+//! Wear leveling for media that are written in place, one module per scheme.
 //!
-//! A controller has logical rows, numbered from zero, and slightly more physical ones. A scheme maps logical
-//! to physical rows and changes the mapping as rows are written. It moves no data itself: it returns the rows
-//! to copy, and the device copies them, with the time and wear that this costs.
+//! A controller has logical rows, numbered from zero, and slightly more physical rows. A scheme maps logical
+//! to physical rows and changes the mapping as rows are written. A scheme does not move data. It returns the
+//! rows to copy, and the device copies them, which costs time and wear.
 
 pub mod none;
 pub mod start_gap;
@@ -24,25 +24,25 @@ impl Family for WearLevelingFamily {
 
 /// Services for a scheme during construction.
 pub trait WearLevelingContext {
-    /// All rooms, to read the slot's configuration with.
+    /// All component tables, used to read the slot's configuration.
     fn families(&self) -> &dyn Families;
 
-    /// Logical rows.
+    /// Number of logical rows.
     fn rows(&self) -> u64;
 
     /// Endurance of a row in programs.
     fn endurance(&self) -> u64;
 
-    /// The random stream called `name`.
+    /// The random stream with this name.
     fn random(&self, name: &str) -> Random;
 }
 
-/// The rows covered by a scheme.
+/// The rows that a scheme maps.
 #[derive(Clone, Copy, Debug)]
 pub struct Region {
-    /// Index of the part within the device.
+    /// Index of the region within the device.
     pub number: u32,
-    /// Logical rows.
+    /// Number of logical rows.
     pub rows: u64,
     /// Rated programs of a row.
     pub endurance: u64,
@@ -57,7 +57,8 @@ pub fn build(
     (room_of(ROOMS, slot).build)(slot, &mut Context { region, builder })
 }
 
-/// Physical rows that the scheme in `slot` needs for the rows of `region`. Errors: those of [`build`].
+/// Number of physical rows that the scheme in `slot` needs for the rows of `region`. Errors: those of
+/// [`build`].
 pub fn physical_rows(
     slot: &Slot<WearLevelingFamily>,
     region: Region,
@@ -67,7 +68,7 @@ pub fn physical_rows(
     Ok(built.physical_rows())
 }
 
-/// Context for capacity checks only: random numbers are arbitrary.
+/// Context that is used only for capacity checks, so its random numbers are arbitrary.
 struct Question<'a> {
     region: Region,
     families: &'a dyn Families,
@@ -91,7 +92,7 @@ impl WearLevelingContext for Question<'_> {
     }
 }
 
-/// Context of a scheme, from the device's builder.
+/// Construction context of a scheme, from the device's builder.
 struct Context<'a> {
     region: Region,
     builder: &'a mut dyn Builder,
@@ -118,35 +119,36 @@ impl WearLevelingContext for Context<'_> {
 /// The schemes, in documentation order.
 pub static ROOMS: &Table<WearLevelingFamily> = &[none::ROOM, start_gap::ROOM];
 
-/// Wear leveling of rows.
+/// A wear-leveling scheme for rows.
 pub trait WearLeveller: State + Send {
-    /// Physical rows it needs.
+    /// Number of physical rows that the scheme needs.
     fn physical_rows(&self) -> u64;
 
     /// The current physical row of logical row `row`.
     fn physical(&self, row: u64) -> u64;
 
-    /// The logical row in `physical`; `None` if it is unused.
+    /// The logical row in `physical`, or `None` if it is unused.
     fn logical(&self, physical: u64) -> Option<u64>;
 
-    /// Notes a write to logical row `row`. Returns the row to copy, if any; the mapping already includes the
-    /// move.
+    /// Records a write to logical row `row`. Returns the row to copy, if any. The mapping already includes
+    /// the move.
     fn written(&mut self, row: u64) -> Option<Move>;
 
-    /// Equivalent to at least one and at most `most` calls of [`WearLeveller::written`]: stops when `row`
-    /// moves or copies do not go to consecutive neighbors. The last of the copies may be of `row` itself.
+    /// Records at least one and at most `most` writes to `row`, like repeated calls of
+    /// [`WearLeveller::written`]. Stops when `row` moves, or when copies are not to consecutive neighbors.
+    /// The last copy may be of `row`.
     fn written_often(&mut self, row: u64, most: u64) -> Written;
 
-    /// Current number of writes between two moves; `None` if nothing is moved.
+    /// Current number of writes between two moves, or `None` if the scheme moves no rows.
     fn interval(&self) -> Option<Intervals>;
 }
 
 /// One row to copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub struct Move {
-    /// The physical row it is read from.
+    /// The physical row to read from.
     pub from: u64,
-    /// The physical row it is written to.
+    /// The physical row to write to.
     pub to: u64,
 }
 
@@ -165,11 +167,11 @@ pub struct Written {
     pub every: u64,
 }
 
-/// Intervals between moves, over all independent domains.
+/// Intervals between moves across all independent domains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Intervals {
-    /// Minimum writes between two moves.
+    /// Minimum number of writes between two moves.
     pub shortest: u64,
-    /// Maximum writes between two moves.
+    /// Maximum number of writes between two moves.
     pub longest: u64,
 }

@@ -1,20 +1,21 @@
-//! Cost-benefit: select the segment with the largest gain, weighted by age, relative to the cost.
+//! Cost-benefit: clean the segment with the highest ratio of reclaimed space times age to cost.
 //!
 //! # Model
-//! All segment positions are one partition. The victim has the largest (1 - u) age / (1 + u). u is its share of
-//! valid pages, and age is the number of pages drained since it was last written. Space in a cold segment is
-//! worth more, because it lasts.
+//! All segment positions form one partition. The victim is the segment with the largest (1 - u) age / (1 +
+//! u). Here, u is the segment's share of valid pages, and age is the number of pages drained since its last
+//! write. Free space in a cold segment is worth more because it lasts longer.
 //!
 //! # Not modeled
 //! The log-structured file system cleans several segments at once and sorts their valid data by age, which
-//! separates hot from cold data. Here, one segment is cleaned at a time, and new pages fill up behind its valid
-//! pages. Hot and cold data mix again, and the gain over greedy is a few tenths of a percent.
+//! separates hot from cold data. This model cleans one segment at a time, and new pages fill the rest of the
+//! segment that received its valid pages. Hot and cold data therefore mix again, and the gain over greedy is
+//! only a few tenths of a percent.
 //!
 //! # Sources
-//! rosenblum-1992, section 3.4; wu-1994, section 4.1, on why it suits large segments badly.
+//! rosenblum-1992, section 3.4. wu-1994, section 4.1, explains why the policy suits large segments badly.
 //!
 //! # Checks
-//! The victim equals that of a calculation by hand. On hot and cold data, it costs less than greedy.
+//! The victim equals the one calculated by hand. On hot and cold data, cost-benefit costs less than greedy.
 
 use super::{Cleaner, CleaningFamily, Decision, View};
 use nacre_config::{Configuration, Descriptor, Room};
@@ -54,8 +55,8 @@ impl Cleaner for CostBenefit {
     }
 }
 
-/// Benefit-cost ratio (1 - u) age / (1 + u): free space times its age, over the cost to read a segment and
-/// write its valid share u.
+/// Benefit-cost ratio (1 - u) age / (1 + u). The benefit is the free space times its age. The cost is that of
+/// reading a segment and writing its valid share u.
 fn benefit_to_cost(view: &View<'_>, place: usize) -> f64 {
     let live = f64::from(view.places[place].live) / f64::from(view.pages_per_segment);
     let age = view.drained.saturating_sub(view.places[place].written_at);

@@ -3,8 +3,8 @@ use crate::cleaning::{Partition, Place, View};
 
 #[test]
 fn the_victim_has_the_largest_gain_for_its_cost() {
-    // (1 - u) age / (1 + u): .2 * 900 / 1.8 = 100, .6 * 100 / 1.4 = 43, .5 * 200 / 1.5 = 67; a full segment
-    // has 0.
+    // (1 - u) age / (1 + u) is .2 * 900 / 1.8 = 100, .6 * 100 / 1.4 = 43, and .5 * 200 / 1.5 = 67. A full
+    // segment has 0.
     let place = |live, written_at| Place { programmed: 100, live, written_at, ..Place::default() };
     let places = [place(80, 100), place(40, 900), place(50, 800), place(100, 0)];
     let partitions = [Partition { count: 4, active: 1, live: 270, ..Partition::default() }];
@@ -15,7 +15,7 @@ fn the_victim_has_the_largest_gain_for_its_cost() {
 
 #[test]
 fn it_beats_greedy_on_hot_and_cold_data_by_a_little() {
-    // Both are measured with the same writes, so even a difference of 0.1 % is significant.
+    // Both policies receive the same writes, so even a difference of 0.1 % is significant.
     for hot in [0.1, 0.05] {
         let cost = |policy| Trial { hot, warm_up: 40.0, ..Trial::of(policy) }.cost();
         let (weighed, greedy) = (cost("\"cost_benefit\""), cost("\"greedy\""));

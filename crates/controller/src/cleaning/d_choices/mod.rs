@@ -1,19 +1,20 @@
-//! d choices: sample d segments, and clean the one with the most invalid pages.
+//! d choices: sample d segments and clean the one with the most invalid pages.
 //!
 //! # Model
-//! All segment positions are one partition. The policy samples d positions at random, with replacement, and
-//! cleans the one with the most invalid pages. d = 1 is random cleaning. Large d approaches greedy, which has
-//! to examine every segment. If no sampled position has an invalid page, the next position with one is
-//! cleaned.
+//! All segment positions form one partition. The policy samples d positions at random, with replacement, and
+//! cleans the one with the most invalid pages. With d = 1, this is random cleaning. A large d approaches
+//! greedy, which has to examine every segment. If no sampled position has an invalid page, the next position
+//! with an invalid page is cleaned.
 //!
 //! # Not modeled
 //! Nothing is left out.
 //!
 //! # Sources
-//! van-houdt-2013 (mean field model of d choices); li-2013 (the trade-off between cost and wear).
+//! van-houdt-2013 (mean field model of d choices); li-2013 (trade-off between cost and wear).
 //!
 //! # Checks
-//! d = 1 costs u / (1 - u) under uniform writes, within 2 %. More choices cost less, and greedy costs least.
+//! With d = 1, the cost is u / (1 - u) under uniform writes, within 2 %. More choices cost less, and greedy
+//! costs least.
 
 use super::{Cleaner, CleaningFamily, Decision, View};
 use nacre_config::{Configuration, Descriptor, Room};
@@ -23,7 +24,7 @@ use nacre_kernel::state::State;
 #[cfg(test)]
 mod tests;
 
-/// Cleaning by d choices.
+/// The d-choices policy.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
     /// Number of segments sampled per decision.
@@ -64,7 +65,7 @@ impl Cleaner for DChoices {
         let mut draw = || places.start + self.random.below(places.len() as u64) as usize;
         let drawn = (0..self.choices).map(|_| draw());
         let best = drawn.max_by_key(|&place| view.invalid(place)).expect("at least one is drawn");
-        // If none has an invalid page, take the next position that has one.
+        // If no sampled position has an invalid page, take the next position that has one.
         let behind = (best..places.end).chain(places.start..best);
         Decision::clean(behind.into_iter().find(|&place| view.invalid(place) > 0).unwrap_or(best))
     }

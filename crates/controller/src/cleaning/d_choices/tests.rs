@@ -5,8 +5,9 @@ use nacre_testkit::assert_close;
 
 #[test]
 fn one_choice_is_random_cleaning() {
-    // Large segments, so that nearly every sampled one has an invalid page. With 50,000 cleanings the
-    // standard error is 0.5 % of the cost, as the victims' utilizations have a deviation of .16.
+    // The segments are large, so nearly every sampled segment has an invalid page. With 50,000 cleanings, the
+    // standard error is 0.5 % of the cost, because the standard deviation of the victims' utilizations is
+    // .16.
     let mut cleaner = policy(r#"{ kind = "d_choices", d = 1 }"#, 128).unwrap();
     let mut array = Array::new(128, 1024, 0.8, &*cleaner);
     let mut writes = Writes::new(array.len(), 0.5, 0.5, false, 7);

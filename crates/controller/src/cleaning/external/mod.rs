@@ -1,18 +1,20 @@
 //! External: a cleaning policy provided by the caller, e.g. a Python function.
 //!
 //! # Model
-//! The function decides the victim, the segments of a partition, and the numbers of valid pages of the victim
-//! that move to the partitions before and after. The mechanism is that of all other policies.
+//! The function selects the victim, the segments of a partition, and the numbers of valid pages that move
+//! from the victim to the previous and the next partition. The mechanism is the same as for all other
+//! policies.
 //!
 //! # Not modeled
-//! The start of cleaning, which is a rule of the device, e.g. `reserve` of an SSD. The mechanism rejects invalid
-//! decisions.
+//! The policy does not decide when cleaning starts. That is a rule of the device, e.g. `reserve` of an SSD.
+//! The mechanism rejects invalid decisions.
 //!
 //! # Sources
-//! None: the model is the caller's.
+//! None: the caller provides the model.
 //!
 //! # Checks
-//! The function with that name decides. An unknown name is an error of the user, reported with its location.
+//! The function with the configured name makes the decisions. An unknown name is a user error, reported with
+//! its location.
 
 use super::{CleaningFamily, check_partitions};
 use nacre_config::{Configuration, Descriptor, Room};

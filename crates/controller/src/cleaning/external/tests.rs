@@ -5,10 +5,10 @@ use nacre_device::Builder;
 use nacre_kernel::Random;
 use nacre_kernel::state::State;
 
-/// A document with a policy.
+/// A document with a cleaning policy.
 #[derive(Debug, Configuration)]
 struct Document {
-    /// The policy.
+    /// The cleaning policy.
     cleaning: Slot<CleaningFamily>,
 }
 

@@ -1,20 +1,20 @@
-//! First in, first out: clean segments in the order in which they were written.
+//! First in, first out (FIFO): clean segments in the order in which they were written.
 //!
 //! # Model
-//! All segment positions are one partition. The victim is the position that was cleaned longest ago, which is
-//! also the one written longest ago. Positions that were never cleaned come first, in their order. A segment
+//! All segment positions form one partition. The victim is the least recently cleaned position, which is also
+//! the least recently written one. Positions that were never cleaned come first, in position order. A segment
 //! without an invalid page is skipped.
 //!
 //! # Not modeled
 //! Nothing is left out.
 //!
 //! # Sources
-//! wu-1994, section 4.4, which uses this order inside its partitions. The cost under uniform writes is that of
+//! wu-1994, section 4.4, which uses this order inside its partitions. The cost under uniform writes is from
 //! desnoyers-2012.
 //!
 //! # Checks
 //! Cost under uniform writes against v = exp(-(1 - v) / u) at six utilizations, and under mixed hot and cold
-//! writes against the law of each kind, within 2 %.
+//! writes against the closed form for each kind of data, within 2 %.
 
 use super::{Cleaner, CleaningFamily, Decision, View};
 use nacre_config::{Configuration, Descriptor, Room};
@@ -23,7 +23,7 @@ use nacre_kernel::state::State;
 #[cfg(test)]
 mod tests;
 
-/// Cleaning in order has no parameters.
+/// FIFO cleaning has no parameters.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {}
 

@@ -5,7 +5,7 @@ use nacre_testkit::assert_close;
 
 #[test]
 fn under_uniform_writes_fifo_costs_what_desnoyers_derived() {
-    // With n segments, the life of a page is longer by 1 / 2n than in the law: see greedy.
+    // With n segments, a page stays valid longer than in the closed form by a share of 1 / 2n: see greedy.
     for live in [0.5, 0.6, 0.7, 0.8, 0.9, 0.95] {
         let run = Trial { segments: 512, pages: 256, live, ..Trial::of("\"fifo\"") };
         assert_close(&format!("FIFO at {live}"), run.cost(), laws::fifo(live), 0.02);

@@ -1,8 +1,8 @@
 //! Greedy: clean the segment with the most invalid pages.
 //!
 //! # Model
-//! All segment positions are one partition. The victim is the segment with the most invalid pages. Among several,
-//! it is the one that was cleaned longest ago.
+//! All segment positions form one partition. The victim is the segment with the most invalid pages. In a tie,
+//! it is the least recently cleaned one.
 //!
 //! # Not modeled
 //! Nothing is left out.

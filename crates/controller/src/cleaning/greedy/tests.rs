@@ -4,8 +4,9 @@ use nacre_testkit::assert_close;
 
 #[test]
 fn under_uniform_writes_greedy_costs_what_fifo_does_in_the_limit() {
-    // The law holds for many segments of many pages. With n segments, the open one lengthens the life of a
-    // page by 1 / 2n. With few pages per segment, random differences decide the victim, and greedy gains.
+    // The closed form holds for many segments with many pages each. With n segments, the open segment
+    // lengthens the lifetime of a page by a share of 1 / 2n. With few pages per segment, random differences
+    // decide the victim, and greedy costs less.
     for live in [0.5, 0.6, 0.7, 0.8, 0.9, 0.95] {
         let run = Trial { segments: 256, pages: 512, live, ..Trial::of("\"greedy\"") };
         assert_close(&format!("greedy at {live}"), run.cost(), laws::fifo(live), 0.02);

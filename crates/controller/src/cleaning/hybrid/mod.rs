@@ -1,31 +1,34 @@
-//! Hybrid: locality gathering between partitions, first in, first out inside them.
+//! Hybrid: locality gathering between partitions and FIFO inside them.
 //!
 //! # Model
-//! Adjacent segment positions form partitions of equal size. Pages are drained into the partition that they came
-//! from. Inside a partition, the segment that was written longest ago is cleaned. Pages from the end of a victim
-//! go to the partition before. Pages from its head go to the partition after. Locality gathering does this
-//! between segments (`redistribution.rs`; the aim is the paper's, the method and its constants are ours).
+//! Adjacent segment positions form partitions of equal size. Pages are drained into the partition that they
+//! came from. Inside a partition, the least recently written segment is cleaned. Pages from the end of a
+//! victim move to the previous partition. Pages from its head move to the next partition. Locality gathering
+//! does this between segments (see `redistribution.rs`; the aim is the paper's, the method and its constants
+//! are ours).
 //!
 //! One addition is ours and can be disabled. If hot pages are written many times during one pass through the
-//! partition, the victim of a FIFO has no hot page left. Scattered hot data at 5/95 would then take a thousand
-//! turnovers to gather. Mixed hot and cold pages can be detected: a young segment has lost most of what an old
-//! one has. Once in a while, the youngest segment with nearly as many invalid pages as the oldest is cleaned
-//! instead. Its end is nearly all hot and goes to the partition before. Under uniform writes, this increases the
-//! cleaning cost by 1.5 %.
+//! partition, the victim of FIFO contains no hot page. Scattered hot data at 5/95 would then take a thousand
+//! turnovers to gather. Mixed hot and cold pages can be detected because a young segment then has nearly as
+//! many invalid pages as an old one. At intervals, the youngest segment with nearly as many invalid pages as
+//! the oldest is cleaned instead. The valid pages at its end are nearly all hot and move to the previous
+//! partition. Under uniform writes, this increases the cleaning cost by 1.5 %.
 //!
-//! With hot data in the first positions, the cost is steady after 20 turnovers of the valid data. With scattered
-//! hot data, the cost after 80 turnovers is within 10 % of the cost after 100, and still decreases slowly.
+//! With hot data in the first positions, the cost is steady after 20 turnovers of the valid data. With
+//! scattered hot data, the cost after 80 turnovers is within 10 % of the cost after 100, and still decreases
+//! slowly.
 //!
 //! # Not modeled
-//! The statistics of the writes are not part of a device's stored state.
+//! The write statistics are not part of a device's stored state.
 //!
 //! # Sources
 //! wu-1994, section 4.4.
 //!
 //! # Checks
-//! Trends of figures 8, 9, and 10 of the paper: within 20 % of greedy under uniform writes; cheaper than locality
-//! gathering at every locality, and cheaper than both from 20/80 on; partitions of 16 are best overall; more
-//! segments are cheaper until one is less than 1 % of the array.
+//! Trends of figures 8, 9, and 10 of the paper. The cost is within 20 % of greedy under uniform writes. It is
+//! below that of locality gathering at every locality, and below that of both locality gathering and greedy
+//! from 20/80 on. Partitions of 16 segments are best overall. More segments cost less until one segment is
+//! less than 1 % of the array.
 
 use super::redistribution::{Redistribution, Settings};
 use super::{Cleaner, CleaningFamily, Decision, View, check_partitions};
@@ -39,16 +42,17 @@ mod tests;
 /// The hybrid policy.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
-    /// Segments in a partition; divides the segments of the array.
+    /// Segments per partition. This must divide the number of segments of the array.
     #[config(default = 16, min = 1, source = "paper: wu-1994 section 4.4, the best of its figure 9")]
     pub segments_per_partition: u32,
     /// Redistribution of valid pages to adjacent partitions.
     #[config(flatten)]
     pub redistribution: Settings,
-    /// Whether a young segment is cleaned from time to time if hot and cold pages are mixed.
+    /// Clean a young segment at intervals if hot and cold pages are mixed.
     #[config(default = true, source = "fitted: without it scattered data at 5/95 stays mixed for long")]
     pub gather_young: bool,
-    /// Cleanings between two cleanings of a young segment; at most the number of segments in the partition.
+    /// Number of cleanings between two cleanings of a young segment, at most the number of segments in the
+    /// partition.
     #[config(
         default = 16,
         min = 1,
@@ -63,7 +67,7 @@ pub struct Config {
         source = "fitted: between a third, which a segment of a quarter of the age has under uniform writes at 80 %, and all"
     )]
     pub young_invalid: Ratio,
-    /// Valid pages from the end of the young segment that go to the partition before, as a share of a
+    /// Valid pages from the end of the young segment that move to the previous partition, as a share of a
     /// segment.
     #[config(
         default = "10 %",
@@ -120,7 +124,7 @@ impl Cleaner for Hybrid {
 }
 
 impl Hybrid {
-    /// The young segment to clean instead of the oldest, if it is time for one.
+    /// The young segment to clean instead of the oldest one, if one is due.
     fn young(&mut self, view: &View<'_>, partition: usize, oldest: usize) -> Option<usize> {
         let count = view.partitions[partition].count as u32;
         // The first partition has no predecessor, and two positions have no young segment.
@@ -133,7 +137,7 @@ impl Hybrid {
         if *cleanings < count.min(self.config.young_after) {
             return None;
         }
-        // A segment without an invalid page is not a victim, however small the share.
+        // A segment without an invalid page is never a victim, even if the required share rounds to zero.
         let enough = (self.config.young_invalid.0 * f64::from(view.invalid(oldest))).max(1.0);
         let mixed = view.by_age(partition).rev().find(|&place| f64::from(view.invalid(place)) >= enough)?;
         *cleanings = 0;

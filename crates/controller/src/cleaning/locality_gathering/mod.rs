@@ -2,27 +2,29 @@
 //!
 //! # Model
 //! Every segment position is a partition. Pages are drained into the segment that they came from, and a full
-//! segment is cleaned. Its valid pages keep their order, so its end has the pages that were written last. Pages
-//! from the end go to the position before, and pages from the head to the position after. The numbers are chosen
-//! so that the products of cleaning frequency and cleaning cost become equal, and hot data gathers at position 0.
-//! `redistribution.rs` computes the numbers: the aim is the paper's, the method is ours, and its settings are
-//! fitted.
+//! segment is cleaned. Its valid pages keep their order, so the most recently written pages are at its end.
+//! Pages from the end move to the previous position, and pages from the head to the next one. The numbers of
+//! moved pages are chosen so that the products of cleaning frequency and cleaning cost become equal, and hot
+//! data gathers at position 0. `redistribution.rs` computes them: the aim is the paper's, the method is ours,
+//! and its settings are fitted.
 //!
-//! Sorting takes long. With hot data in the first positions of 128 segments, the cost is steady after 40
+//! Gathering takes long. With hot data in the first positions of 128 segments, the cost is steady after 40
 //! turnovers of the valid data at 20/80, 60 at 10/90, and 100 at 5/95. Hot data that is scattered over all
-//! positions has to move, and forms clusters in the meantime: after 200 turnovers, 10/90 still costs twice its
-//! final value.
+//! positions has to move, and forms clusters in the meantime. After 200 turnovers, 10/90 still costs twice
+//! its final value.
 //!
 //! # Not modeled
-//! The paper computes the products from counted cleanings per segment; here they are computed from drained pages,
-//! which is less noisy. The statistics of the writes are not part of a device's stored state.
+//! The paper computes the products from the number of cleanings of each segment. This model computes them
+//! from the number of drained pages, which is less noisy. The write statistics are not part of a device's
+//! stored state.
 //!
 //! # Sources
 //! wu-1994, section 4.3.
 //!
 //! # Checks
-//! Cost under uniform writes within 5 % of u / (1 - u); it falls with locality. It is never below the cost of
-//! perfect sorting, [u / (1 - u)] (sum of sqrt(f r))^2, and within 10 % of it for sorted data.
+//! Cost under uniform writes within 5 % of u / (1 - u). The cost decreases as locality increases. It is never
+//! below the cost of perfect sorting, [u / (1 - u)] (sum of sqrt(f r))^2, and within 10 % of it for sorted
+//! data.
 
 use super::redistribution::{Redistribution, Settings};
 use super::{Cleaner, CleaningFamily, Decision, View};

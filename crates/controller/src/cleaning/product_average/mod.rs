@@ -1,48 +1,48 @@
-//! Locality gathering exactly as published: the product of a cleaned segment is compared with the average.
+//! Locality gathering exactly as published: compares the product of a cleaned segment with the average.
 //!
 //! # Model
-//! Adjacent segment positions form partitions of equal size, by default one segment each. Pages are drained into
-//! the partition that they came from, and its segment that was written longest ago is cleaned.
+//! Adjacent segment positions form partitions of equal size, by default one segment each. Pages are drained
+//! into the partition that they came from, and its least recently written segment is cleaned.
 //!
-//! *Product*: the pages copied per page gained, `u / (1 - u)`, times the cleaning frequency of the partition. The
-//! frequency is one cleaning per number of pages drained into the array since the last one. The product is
-//! compared with the average of the latest products of all partitions.
+//! *Product*: the pages copied per page reclaimed, `u / (1 - u)`, times the cleaning frequency of the
+//! partition. The frequency is the reciprocal of the number of pages drained into the array since its last
+//! cleaning. The product is compared with the average of the latest products of all partitions.
 //!
-//! *Above the average*: the segment gives valid pages away, which moves its product closer to the average. At the
-//! same frequency, the product equals the average at the utilization `c / (1 + c)`, with `c` = average /
-//! frequency. One cleaning goes the share `step` of this distance. Pages from its end go to the partition before
-//! and pages from its head to the one after, half of them each. At the ends of the array, all go in one
-//! direction.
+//! *Above the average*: the segment gives valid pages away, which moves its product closer to the average. At
+//! the same frequency, the product equals the average at the utilization `c / (1 + c)`, with `c` = average /
+//! frequency. One cleaning covers the share `step` of this distance. Half of the pages come from its end and
+//! move to the previous partition. The other half come from its head and move to the next partition. At the
+//! ends of the array, all pages move in one direction.
 //!
-//! *Below the average* (`raises`): the segment also takes pages in, half of them from the head of the segment
-//! before that was cleaned longest ago, and half from the end of the active segment after. The frequency then
-//! follows. Let `w` be the pages drained into a segment per page drained into the array, and `f` the free pages,
-//! out of `p`, when it is cleaned. It is cleaned `w / f` times at the cost `(p - f) / f`. Its product is
-//! therefore the average `a` at the free pages that solve `a f^2 + w f = w p`. Segments give and take by this
-//! equation. At the previous frequency, half of the distance would overshoot: cold segments fill up, and 5/95
-//! costs a hundred times as much.
+//! *Below the average* (`raises`): the segment also takes pages in. Half of them come from the head of the
+//! least recently cleaned segment of the previous partition, and half from the end of the active segment of
+//! the next one. The frequency changes as a result. Let `w` be the pages drained into a segment per page
+//! drained into the array, and `f` the free pages, out of `p`, when it is cleaned. It is cleaned `w / f`
+//! times at the cost `(p - f) / f`. Its product is therefore the average `a` at the free pages that solve
+//! `a f^2 + w f = w p`. Segments give and take pages according to this equation. At the previous frequency,
+//! half of the distance would overshoot: cold segments fill up, and 5/95 costs a hundred times as much.
 //!
-//! With one segment per partition, this is the locality gathering of the paper; with sixteen, its hybrid. No
-//! value is fitted: every quantity is counted. The paper says only *closer* about `step`, which is assumed to
-//! be half of the distance. `locality_gathering` and `hybrid` have the same aim and their own method with
-//! fitted settings. If they cost less, the difference is due to these settings.
+//! With one segment per partition, this is the locality gathering of the paper. With sixteen, it is the
+//! paper's hybrid. No value is fitted: every quantity is counted. The paper says only *closer* about `step`,
+//! which is assumed to be half of the distance. `locality_gathering` and `hybrid` have the same aim, but use
+//! our method with fitted settings. If they cost less, the difference is due to these settings.
 //!
 //! # Not modeled
-//! - The paper also raises the utilization of a segment below the average. Without `raises`, only neighbors above
-//!   the average fill such a segment.
-//! - The division of pages between the two neighbors is not published. It is assumed to be even, whether a
-//!   neighbor is above or below the average.
-//! - The distance per cleaning is not published either. A full step overshoots, since the cleaning frequency
-//!   follows the utilization only later.
+//! - The paper also raises the utilization of a segment below the average. Without `raises`, only neighbors
+//!   above the average fill such a segment.
+//! - The division of pages between the two neighbors is not published. It is assumed to be even, both for
+//!   giving and for taking pages.
+//! - The distance per cleaning is not published either. A full step overshoots, because the cleaning
+//!   frequency follows the utilization with a delay.
 //!
 //! # Sources
 //! wu-1994, sections 4.3 and 4.4.
 //!
 //! # Checks
-//! Cost under uniform writes within 5 % of u / (1 - u); with partitions of 16 within 20 % of greedy; less at high
-//! locality. It is never below perfect sorting, `[u / (1 - u)] (sum of sqrt(f r))^2`. A segment at the average
-//! gives nothing. One above it gives, and with `raises` one below it takes, the pages of the equation, times the
-//! step.
+//! Cost under uniform writes within 5 % of u / (1 - u); with partitions of 16, within 20 % of greedy; lower
+//! at high locality. The cost is never below that of perfect sorting, `[u / (1 - u)] (sum of sqrt(f r))^2`. A
+//! segment at the average gives no pages. A segment above it gives the number of pages from the equation,
+//! times the step. With `raises`, a segment below it takes that number.
 
 use super::{Cleaner, CleaningFamily, Decision, View, check_partitions};
 use nacre_config::{Configuration, Descriptor, Room};
@@ -52,10 +52,10 @@ use nacre_kernel::state::{State, Value};
 #[cfg(test)]
 mod tests;
 
-/// Locality gathering by product and average.
+/// Locality gathering with product and average.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
-    /// Segments in a partition; divides the segments of the array.
+    /// Segments per partition. This must divide the number of segments of the array.
     #[config(default = 1, min = 1, source = "paper: wu-1994 section 4.3; 16 is the best of its figure 9")]
     pub segments_per_partition: u32,
     /// Step of one cleaning from the product of a segment toward the average, as a share of the difference.
@@ -66,7 +66,8 @@ pub struct Config {
         source = "assumed: wu-1994 section 4.3 moves products closer to the average, without a distance"
     )]
     pub step: Ratio,
-    /// Take pages into a cleaned segment below the average, as the paper does; otherwise only its neighbors fill it.
+    /// Move pages into a cleaned segment below the average, as the paper does. If off, only its neighbors
+    /// fill it.
     #[config(
         default = false,
         source = "assumed: wu-1994 section 4.3 increases its utilization, without source or amount"
@@ -95,7 +96,7 @@ pub const ROOM: Room<CleaningFamily> = Room {
 struct ProductAverage {
     #[state(skip = "from the configuration")]
     config: Config,
-    /// By partition; empty before the first cleaning.
+    /// Latest cleaning of each partition. The list is empty before the first cleaning.
     #[state(varies)]
     partitions: Vec<Cleaned>,
 }
@@ -103,9 +104,9 @@ struct ProductAverage {
 /// The latest cleaning of a partition.
 #[derive(Clone, Copy, Debug, Default, Value)]
 struct Cleaned {
-    /// Pages drained into the array by then.
+    /// Pages drained into the array before this cleaning.
     at: Option<u64>,
-    /// Cleaning cost times cleaning frequency; none before the second cleaning.
+    /// Cleaning cost times cleaning frequency, or `None` before the second cleaning.
     product: Option<f64>,
 }
 
@@ -133,8 +134,8 @@ impl Cleaner for ProductAverage {
 }
 
 impl ProductAverage {
-    /// Excess of the victim's valid pages over the number for the average product, times the step: it gives
-    /// away this number of pages or, if negative, takes them in.
+    /// Excess of the victim's valid pages over the number for the average product, times the step. The victim
+    /// gives away this number of pages. If the number is negative, it takes pages in.
     fn excess(&mut self, view: &View<'_>, partition: usize, victim: usize) -> f64 {
         self.partitions.resize(view.partitions.len(), Cleaned::default());
         let before = self.partitions[partition].at.replace(view.drained);

@@ -8,7 +8,7 @@ fn cost(policy: &'static str, hot: f64, scattered: bool) -> f64 {
     Trial { hot, scattered, warm_up: 80.0, ..Trial::of(policy) }.cost()
 }
 
-/// Without and with `raises`.
+/// The policy without and with `raises`.
 const POLICIES: [&str; 2] = ["\"product_average\"", "{ kind = \"product_average\", raises = true }"];
 
 #[test]
@@ -44,14 +44,14 @@ fn partitions_of_sixteen_are_near_greedy_for_uniform_writes_and_better_at_high_l
     }
 }
 
-/// The policy with partitions of one segment.
+/// The policy with one segment per partition.
 fn by_step(step: f64, raises: bool) -> ProductAverage {
     let config = Config { segments_per_partition: 1, step: Ratio(step), raises };
     ProductAverage { config, partitions: Vec::new() }
 }
 
-/// Three segments of 100 pages. `partition` was cleaned after 400 drained pages, and is cleaned again after
-/// `elapsed` more, with `live` valid pages.
+/// Decision for an array of three segments of 100 pages. `partition` was cleaned after 400 drained pages, and
+/// is cleaned again after `elapsed` more, with `live` valid pages.
 fn decide(policy: &mut ProductAverage, partition: usize, elapsed: u64, live: u32) -> Decision {
     let partitions =
         [0, 1, 2].map(|first| Partition { first, count: 1, active: first, ..Partition::default() });
@@ -67,12 +67,13 @@ fn decide(policy: &mut ProductAverage, partition: usize, elapsed: u64, live: u32
 #[test]
 fn a_segment_above_the_average_gives_what_brings_its_product_down_to_it() {
     let mut policy = by_step(1.0, false);
-    // 1/2 valid, once in 100 pages: the product 1 / 100, which is also the average.
+    // 1/2 valid, cleaned once per 100 pages: the product is 1 / 100, which is also the average.
     assert_eq!(decide(&mut policy, 0, 100, 50), Decision::clean(0));
-    // 4/5 valid, once in 100 pages: 4 / 100. The average is 5 / 200, so a cost of 5/2 is allowed, that is 100
+    // 4/5 valid, cleaned once per 100 pages: 4 / 100. The average is 5 / 200, so a cost of 5/2 is allowed,
+    // i.e. 100
     // * 5/7 = 71.4 valid pages of 80.
     assert_eq!(decide(&mut policy, 1, 100, 80), Decision { to_lower: 4, to_higher: 4, ..Decision::clean(1) });
-    // 4/5 valid, once in 400 pages: 4 / 400, below the average of 6 / 300.
+    // 4/5 valid, cleaned once per 400 pages: 4 / 400, below the average of 6 / 300.
     assert_eq!(decide(&mut policy, 2, 400, 80), Decision::clean(2));
 }
 
@@ -80,11 +81,11 @@ fn a_segment_above_the_average_gives_what_brings_its_product_down_to_it() {
 fn one_that_raises_gives_or_takes_what_brings_its_product_to_the_average() {
     let mut policy = by_step(1.0, true);
     assert_eq!(decide(&mut policy, 0, 100, 50), Decision::clean(0));
-    // 4/5 valid, once in 100 pages: 4 / 100, with 1/5 of a page written to it for each. The average is 1/40,
-    // which (100 - f) / f^2 / 5 has at f = 24.6: an excess of 4.6 valid pages.
+    // 4/5 valid, cleaned once per 100 pages: 4 / 100, with 1/5 of a page written to it per page. The average
+    // is 1/40, which (100 - f) / f^2 / 5 has at f = 24.6: an excess of 4.6 valid pages.
     assert_eq!(decide(&mut policy, 1, 100, 80), Decision { to_lower: 2, to_higher: 2, ..Decision::clean(1) });
-    // 4/5 valid, once in 400 pages: 1 / 100, with 1/20 of a page written to it for each. The average is 1/50,
-    // which (100 - f) / f^2 / 20 has at f = 14.6: it takes 5 pages in, all from its only neighbor.
+    // 4/5 valid, cleaned once per 400 pages: 1 / 100, with 1/20 of a page written to it per page. The average
+    // is 1/50, which (100 - f) / f^2 / 20 has at f = 14.6: it takes 5 pages in, all from its only neighbor.
     assert_eq!(decide(&mut policy, 2, 400, 80), Decision { from_lower: 5, ..Decision::clean(2) });
 }
 
@@ -92,7 +93,7 @@ fn one_that_raises_gives_or_takes_what_brings_its_product_to_the_average() {
 fn one_cleaning_goes_its_step_of_the_way_to_the_average() {
     let mut policy = by_step(0.5, false);
     decide(&mut policy, 0, 100, 50);
-    // Half of the excess of 8.6 pages.
+    // This is half of the excess of 8.6 pages.
     assert_eq!(decide(&mut policy, 1, 100, 80), Decision { to_lower: 2, to_higher: 2, ..Decision::clean(1) });
 }
 
@@ -100,6 +101,6 @@ fn one_cleaning_goes_its_step_of_the_way_to_the_average() {
 fn the_last_segment_gives_all_to_the_one_before() {
     let mut policy = by_step(1.0, false);
     decide(&mut policy, 0, 100, 50);
-    // 4 / 100; the average is 5 / 200, an excess of 8.6 valid pages out of 80.
+    // The product is 4 / 100 and the average 5 / 200: an excess of 8.6 valid pages out of 80.
     assert_eq!(decide(&mut policy, 2, 100, 80), Decision { to_lower: 8, ..Decision::clean(2) });
 }

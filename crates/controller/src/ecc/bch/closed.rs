@@ -1,19 +1,19 @@
-//! Roots of polynomials of degree four and less, by tables and a few operations.
+//! Roots of polynomials of degree four or less, computed with tables and a few operations.
 //!
-//! `y^2 + y` is linear over GF(2), so a solution of `y^2 + y = c` is a sum of terms for the bits of `c`.
-//! Every cubic reduces to `y^3 + y = d`, which has a table indexed by `d`, and every quartic to a cubic and
-//! quadratics. Only polynomials with as many roots as their degree are solved.
+//! `y^2 + y` is linear over GF(2), so a solution of `y^2 + y = c` is a sum of terms, one for each bit of `c`.
+//! Every cubic reduces to `y^3 + y = d`, which has a table indexed by `d`. Every quartic reduces to a cubic
+//! and quadratics. Only polynomials with as many roots as their degree are solved.
 
 use super::field::Field;
 
 /// Maximum number of roots found in closed form.
 pub(super) const CLOSED: usize = 4;
 
-/// Solves polynomials of degree up to [`CLOSED`].
+/// A solver for polynomials of degree up to [`CLOSED`].
 pub(super) struct Closed {
     /// Terms of a solution of `y^2 + y = c` for the lower and the upper byte of `c`, if there is a solution.
     halves: [[u16; 256]; 2],
-    /// A solution of `y^3 + y = d`, indexed by `d`, if there are three; else zero.
+    /// A solution of `y^3 + y = d`, indexed by `d`, if it has three solutions, or zero otherwise.
     cubes: Box<[u16]>,
 }
 
@@ -23,7 +23,8 @@ impl Closed {
         let elements = field.order() as usize + 1;
         let mut solutions = vec![[0u16; 3]; elements];
         let mut found = vec![0u8; elements];
-        // One solution of `y^2 + y = c`, indexed by `c`; only even `y`, since the other solution is `y + 1`.
+        // One solution of `y^2 + y = c`, indexed by `c`. Only even `y` are stored, since the other solution
+        // is `y + 1`.
         let mut squares = vec![None; elements];
         for y in 0..=field.order() as u16 {
             let square = field.square(y);
@@ -41,8 +42,8 @@ impl Closed {
         Closed { halves: halves(field, &squares), cubes: cubes.collect() }
     }
 
-    /// The roots of the monic polynomial with the other coefficients in `low`, lowest first. False if there
-    /// are fewer than its degree.
+    /// Appends the roots of the monic polynomial whose other coefficients are `low`, lowest first. Returns
+    /// false if it has fewer roots than its degree.
     #[inline]
     pub(super) fn roots(&self, field: &Field, low: &[u16], into: &mut Vec<u16>) -> bool {
         let before = into.len();
@@ -56,7 +57,7 @@ impl Closed {
         into.len() == before + low.len()
     }
 
-    /// `x^2 + b x + c`: with `x = b y` it is `y^2 + y = c / b^2`.
+    /// Roots of `x^2 + b x + c`: with `x = b y`, it is `y^2 + y = c / b^2`.
     #[inline]
     fn of_square(&self, field: &Field, b: u16, c: u16) -> Option<[u16; 2]> {
         if b == 0 {
@@ -68,7 +69,7 @@ impl Closed {
         (field.square(y) ^ y == c).then_some([x, x ^ b])
     }
 
-    /// `x^3 + a x^2 + b x + c`: with `x = z + a` it is `z^3 + p z + q`.
+    /// Roots of `x^3 + a x^2 + b x + c`: with `x = z + a`, it is `z^3 + p z + q`.
     #[inline]
     fn of_cube(&self, field: &Field, a: u16, b: u16, c: u16) -> Option<[u16; 3]> {
         let (p, q) = (field.square(a) ^ b, field.multiply(a, b) ^ c);
@@ -77,11 +78,11 @@ impl Closed {
         Some([z ^ a, one ^ a, other ^ a])
     }
 
-    /// A root of `z^3 + p z + q` if there are three nonzero ones: with `z = y sqrt(p)` it is `y^3 + y = d`.
+    /// A root of `z^3 + p z + q` if it has three nonzero roots: with `z = y sqrt(p)`, it is `y^3 + y = d`.
     #[inline]
     fn of_depressed(&self, field: &Field, p: u16, q: u16) -> Option<u16> {
         if q == 0 {
-            // Zero is a root, and the other two are equal.
+            // Zero is a root, and the other two roots are equal.
             return None;
         }
         if p == 0 {
@@ -94,8 +95,8 @@ impl Closed {
         (y != 0).then(|| field.multiply(y, scale))
     }
 
-    /// `x^4 + a x^3 + b x^2 + c x + d`: moved by `e`, where its derivative `a e^2 + c` is zero, it has no linear
-    /// term, and its reverse no cube.
+    /// Roots of `x^4 + a x^3 + b x^2 + c x + d`. Shifted by `e`, where its derivative `a e^2 + c` is zero, it
+    /// has no linear term, and its reverse has no cubic term.
     fn of_fourth(&self, field: &Field, [a, b, c, d]: [u16; 4]) -> Option<[u16; 4]> {
         if a == 0 {
             return self.of_affine(field, b, c, d);
@@ -104,7 +105,7 @@ impl Closed {
         let square = field.multiply(a, e) ^ b;
         let constant = [a, b, c, d].into_iter().fold(1, |value, next| field.multiply(value, e) ^ next);
         if constant == 0 {
-            // A double root.
+            // The polynomial has a double root.
             return None;
         }
         let (square, linear) = (field.divide(square, constant), field.divide(a, constant));
@@ -112,7 +113,8 @@ impl Closed {
         Some(roots.map(|root| field.divide(1, root) ^ e))
     }
 
-    /// `x^4 + a x^2 + b x + c`: with a root `k` of `z^3 + a z + b` and `u = x^2 + k x` it is `u^2 + (a + k^2) u + c`.
+    /// Roots of `x^4 + a x^2 + b x + c`: with a root `k` of `z^3 + a z + b` and `u = x^2 + k x`, it is
+    /// `u^2 + (a + k^2) u + c`.
     #[inline]
     fn of_affine(&self, field: &Field, a: u16, b: u16, c: u16) -> Option<[u16; 4]> {
         let k = self.of_depressed(field, a, b)?;
@@ -122,8 +124,8 @@ impl Closed {
     }
 }
 
-/// Sums of an even number of unsolvable elements are solvable: each such element gets the solution of its sum
-/// with the first of them.
+/// Tables of solutions for each byte of `c`. Sums of an even number of unsolvable elements are solvable, so
+/// each such element is assigned the solution of its sum with the first of them.
 fn halves(field: &Field, solutions: &[Option<u16>]) -> [[u16; 256]; 2] {
     let without = (0..field.m()).map(|bit| 1usize << bit).find(|&c| solutions[c].is_none());
     let part = |bit: u32| {

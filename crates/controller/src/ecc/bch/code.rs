@@ -1,8 +1,8 @@
 //! A BCH code over the bytes of one codeword: encoder and decoder.
 //!
-//! A codeword is the data, then the head of its spare bytes, if any, then the parity; the first bit of a byte
-//! is its highest. Encoding and checking are the same operation: the parity is the remainder of the message
-//! divided by the generator. If the parity that is read differs, the difference gives the syndromes.
+//! A codeword consists of the data, the head of its spare bytes, if any, and the parity. The first bit of a
+//! byte is its highest. Encoding and checking are the same operation: the parity is the remainder of the
+//! message divided by the generator. If the stored parity differs, the difference yields the syndromes.
 
 use super::super::{Misfit, Verdict};
 use super::STRENGTH_MAX;
@@ -26,7 +26,7 @@ pub(super) struct Code {
     data_bytes: usize,
     head_bytes: usize,
     division: Division,
-    /// Maps a remainder to its values at `a`, `a^3`, `a^5` and so on, [`PACKED`] per word.
+    /// Map from a remainder to its values at `a`, `a^3`, `a^5`, and so on, [`PACKED`] per word.
     syndromes: LinearMap,
 }
 
@@ -62,22 +62,23 @@ impl Code {
         Code { field, closed, t, data_bytes, head_bytes, division, syndromes }
     }
 
-    /// Bits it corrects.
+    /// Number of bit errors that the code corrects.
     pub(super) fn strength(&self) -> u32 {
         self.t
     }
 
-    /// Bits of a codeword: data, head of the spare bytes, parity.
+    /// Number of bits of a codeword: data, head of the spare bytes, and parity.
     pub(super) fn bits(&self) -> u32 {
         8 * (self.data_bytes + self.head_bytes) as u32 + self.parity_bits()
     }
 
-    /// Bytes of parity. Unused bits of its last byte are written as zero, and assumed zero on reads.
+    /// Number of parity bytes. Unused bits of the last byte are written as zero and assumed to be zero on
+    /// reads.
     pub(super) fn parity_bytes(&self) -> usize {
         self.parity_bits().div_ceil(8) as usize
     }
 
-    /// Bytes of the spare bytes: head and parity.
+    /// Number of spare bytes: head and parity.
     pub(super) fn spare_bytes(&self) -> usize {
         self.head_bytes + self.parity_bytes()
     }
@@ -86,8 +87,8 @@ impl Code {
         self.field.m() * self.t
     }
 
-    /// Writes the parity of `data` and of the head of `spare` after that head. Errors: wrong length of data
-    /// or spare bytes.
+    /// Writes the parity of `data` and the head of `spare` into `spare` after that head. Errors: wrong length
+    /// of data or spare bytes.
     pub(super) fn encode(&self, data: &[u8], spare: &mut [u8]) -> Result<(), Misfit> {
         self.check_lengths(data, spare)?;
         let (head, parity) = spare.split_at_mut(self.head_bytes);
@@ -129,8 +130,8 @@ impl Code {
         Ok(Verdict::Corrected(places.len() as u32))
     }
 
-    /// Positions of the errors, counted from the last bit of the codeword. False if no set of at most `t`
-    /// positions explains the difference of the parity.
+    /// Finds the positions of the errors, counted from the last bit of the codeword. Returns false if no set
+    /// of at most `t` positions explains the difference of the parity.
     fn places(&self, difference: &Wide, places: &mut Vec<usize>) -> bool {
         let mut syndromes = [0; 2 * STRENGTH_MAX];
         let odd = self.syndromes.of(difference);

@@ -1,29 +1,29 @@
-//! The field GF(2^m), by tables of logarithms.
+//! The field GF(2^m), implemented with tables of logarithms.
 
-/// Primitive polynomials for the degrees of page codes, the smallest of each degree. Parity bytes equal those
-/// of another program only if it uses the same polynomials.
+/// Primitive polynomials for the degrees of page codes, the smallest for each degree. Another program
+/// computes the same parity bytes only if it uses the same polynomials.
 const PRIMITIVE: [(u32, u32); 4] = [(13, 0x201b), (14, 0x402b), (15, 0x8003), (16, 0x1_002d)];
 
-/// The field with 2^m elements. The bits of an element are the coefficients of a polynomial; `a` is the class
-/// of `x`.
+/// The field with 2^m elements. The bits of an element are the coefficients of a polynomial, and `a` is the
+/// class of `x`.
 pub(super) struct Field {
     m: u32,
     polynomial: u32,
-    /// `exp[i]` is `a^i`, stored twice so that the sum of two logarithms is an index, and followed by zeros
-    /// for the logarithm of zero.
+    /// `exp[i]` is `a^i`. The powers are stored twice so that the sum of two logarithms is an index, and are
+    /// followed by zeros for the logarithm of zero.
     exp: Box<[u16]>,
-    /// Logarithms; that of zero is twice the order.
+    /// Logarithm of each element; the logarithm of zero is twice the order.
     log: Box<[u32]>,
 }
 
 impl Field {
-    /// The field with 2^m elements, by the primitive polynomial of this module.
+    /// The field with 2^m elements, with the primitive polynomial from [`PRIMITIVE`].
     pub(super) fn new(m: u32) -> Option<Field> {
         let &(_, polynomial) = PRIMITIVE.iter().find(|&&(degree, _)| degree == m)?;
         Some(Field::of(m, polynomial))
     }
 
-    /// The field of a primitive `polynomial` of degree `m`.
+    /// The field with a primitive `polynomial` of degree `m`.
     pub(super) fn of(m: u32, polynomial: u32) -> Field {
         assert!(m <= 16 && polynomial >> m == 1, "the polynomial is of degree m");
         let order = (1usize << m) - 1;
@@ -43,7 +43,7 @@ impl Field {
         Field { m, polynomial, exp, log }
     }
 
-    /// The degree over GF(2).
+    /// Degree of the field over GF(2).
     #[inline]
     pub(super) fn m(&self) -> u32 {
         self.m
@@ -67,7 +67,7 @@ impl Field {
         self.log[usize::from(element)]
     }
 
-    /// The logarithm of the square of a nonzero element, by its own logarithm.
+    /// The logarithm of the square of a nonzero element with the logarithm `log`.
     #[inline]
     pub(super) fn doubled(&self, log: u32) -> u32 {
         let twice = 2 * log;
@@ -99,7 +99,7 @@ impl Field {
             return 0;
         }
         let log = self.log(element);
-        // The order is odd, so one of the two is even.
+        // The order is odd, so either `log` or `log` plus the order is even.
         self.exp(if log.is_multiple_of(2) { log / 2 } else { (log + self.order()) / 2 })
     }
 

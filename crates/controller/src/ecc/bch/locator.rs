@@ -7,9 +7,9 @@ use super::field::Field;
 /// Coefficients of a polynomial, lowest first.
 pub(super) type Coefficients = [u16; STRENGTH_MAX + 1];
 
-/// The polynomial with the roots `X` for errors with locators `X`: the coefficients of a monic polynomial
-/// below the highest, and their number. `None` if there are more than `t` errors. `syndromes[i]` is that of
-/// `a^(i + 1)`, for `2 t` of them.
+/// The polynomial with the roots `X` for errors with locators `X`: its coefficients below the highest, and
+/// their number. `None` if there are more than `t` errors. `syndromes[i]` is the syndrome of `a^(i + 1)`, for
+/// `2 t` of them.
 pub(super) fn locator(field: &Field, syndromes: &[u16]) -> Option<(Coefficients, usize)> {
     let t = syndromes.len() / 2;
     let (mut now, mut before) = ([0; 2 * STRENGTH_MAX + 2], [0; 2 * STRENGTH_MAX + 2]);

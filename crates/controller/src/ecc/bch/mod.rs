@@ -1,32 +1,33 @@
 //! A BCH code that corrects up to `t` bit errors per codeword.
 //!
 //! # Model
-//! The binary BCH code over GF(2^m) is shortened to the codeword: data, an optional CRC-32 of it, and `m t` bits
-//! of parity, rounded up to bytes. It is encoded and decoded over real data: division by the generator, the
-//! Berlekamp-Massey algorithm, and Berlekamp's trace algorithm for the roots.
+//! The binary BCH code over GF(2^m) is shortened to the codeword: data, an optional CRC-32 of the data, and
+//! `m t` bits of parity, rounded up to bytes. It is encoded and decoded over real data: division by the
+//! generator, the Berlekamp-Massey algorithm, and Berlekamp's trace algorithm for the roots.
 //!
-//! The time and energy of the decoder are those of an ASIC that always works for `t` bits. They are proportional
-//! to `t` and to the data of the codeword. One decoder processes the codewords of a page one after the other. A
-//! model without data treats every codeword with more than `t` bit errors as uncorrectable.
+//! The decoder's time and energy are those of an ASIC that always decodes for `t` bits. Both are proportional
+//! to `t` and to the data of the codeword. One decoder processes the codewords of a page one after the other.
+//! A model without data treats every codeword with more than `t` bit errors as uncorrectable.
 //!
 //! # Not modeled
 //! Miscorrection without data: a codeword with more than `t` bit errors may decode to another codeword. For a
-//! codeword of `n` bits with `t + 1` bit errors, the probability is about `C(n - t - 1, t) / 2^(m t)`, and 1/t!
-//! at full length. With the CRC-32, it is 2^-32 of that. With data, the decoder behaves like the code.
+//! codeword of `n` bits with `t + 1` bit errors, the probability is about `C(n - t - 1, t) / 2^(m t)`, and
+//! 1/t! at full length. With the CRC-32, the probability is lower by a factor of 2^32. With data, the decoder
+//! behaves like the code.
 //!
 //! # Sources
-//! roberts-2009, section III (BCH and CRC in the controller, time proportional to the number of corrected bits;
-//! about 30 us for t = 2 and 2 KiB); lin-costello, chapter 6, for code and decoder; berlekamp-1970 for the roots.
-//! Energy has no default, since the paper gives none. For comparison, a 65 nm decoder of a concatenated BCH code
-//! of 8 KiB takes 2.74 pJ per bit of data (lee-2013).
+//! roberts-2009, section III (BCH and CRC in the controller, time proportional to the number of corrected
+//! bits; about 30 us for t = 2 and 2 KiB); lin-costello, chapter 6, for code and decoder; berlekamp-1970 for
+//! the roots. The paper gives no energy, so there is no default. For comparison, a 65 nm decoder of a
+//! concatenated BCH code of 8 KiB takes 2.74 pJ per bit of data (lee-2013).
 //!
 //! # Checks
 //! - Every number of bit errors up to `t` is corrected, for many (m, t) and shortened lengths.
 //! - Parity equals that of a bit-by-bit encoder. For tiny codes, results equal those of a decoder that tries
 //!   every codeword.
 //! - `t + 1` bit errors decode to another codeword as often as the formula above predicts.
-//! - The share of failing pages is a binomial tail: 2.6e-2 for t = 4 and 5.7e-5 for t = 8 at a bit error rate of
-//!   1e-4.
+//! - The share of failing pages is a binomial tail: 2.6e-2 for t = 4 and 5.7e-5 for t = 8 at a bit error rate
+//!   of 1e-4.
 
 mod closed;
 mod code;
@@ -46,7 +47,7 @@ use nacre_media::charge::check_work;
 
 /// Maximum number of bit errors that a code corrects.
 const STRENGTH_MAX: usize = 40;
-/// Codeword size to which decoding times and energies refer.
+/// Codeword size to which decoding times and energies refer, in bytes.
 const REFERENCE: u64 = 2048;
 /// Bytes of a CRC-32.
 const CRC: usize = 4;
@@ -64,7 +65,7 @@ pub struct Config {
     /// Data bytes of a codeword; absent means a whole page.
     #[config(min = "1 B", max = "8 KiB")]
     pub codeword: Option<Bytes>,
-    /// Whether each codeword holds a CRC-32 of its data, which detects miscorrections.
+    /// Store a CRC-32 of its data in each codeword, which detects miscorrections.
     #[config(
         default = false,
         source = "assumed: only the code; the controller of roberts-2009 also has the checksum"
@@ -77,8 +78,8 @@ pub struct Config {
         source = "roberts-2009 section III: about 30 us at t = 2 for 2 KiB, twice that for twice the bits"
     )]
     pub decode: Time,
-    /// Time to check that a codeword of 2 KiB has no bit error; absent means that it is decoded like any
-    /// other.
+    /// Time to check that a codeword of 2 KiB has no bit error; absent means that such a codeword is decoded
+    /// like any other.
     #[config(max = "1 s")]
     pub check: Option<Time>,
     /// Time to encode a page, in addition to its transfer.
@@ -110,7 +111,7 @@ pub const ROOM: Room<EccFamily> = Room {
 struct Bch {
     config: Config,
     code: Code,
-    /// Data of a codeword.
+    /// Bytes of data in a codeword.
     data_bytes: usize,
     codewords: usize,
 }
@@ -134,7 +135,7 @@ impl Bch {
         Ok(Bch { config, code, data_bytes, codewords })
     }
 
-    /// The code with these settings, over the smallest possible field by default.
+    /// The code with these settings, by default over the smallest field that holds a codeword.
     fn code(config: &Config, data_bytes: usize) -> Result<Code, Misfit> {
         let head = if config.crc32 { CRC } else { 0 };
         let of_field = |m| Code::new(m, config.t, data_bytes, head);

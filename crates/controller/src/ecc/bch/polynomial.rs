@@ -1,14 +1,15 @@
-//! Polynomials over GF(2) of up to 640 bits, and linear maps of them.
+//! Polynomials over GF(2) of up to 640 bits, and linear maps between them.
 
 /// Words of a [`Wide`], enough for the parity of the strongest code.
 pub(super) const WIDE_WORDS: usize = 10;
 
-/// A polynomial modulo another of degree `r`, with `x^(r - 1)` at the upper end of the first word.
+/// A polynomial modulo another one of degree `r`, with the coefficient of `x^(r - 1)` in the most significant
+/// bit of the first word.
 pub(super) type Wide = [u64; WIDE_WORDS];
 
 /// A modulus for the reduction of other polynomials.
 pub(super) struct Modulus {
-    /// Coefficients of a monic polynomial below the highest.
+    /// Coefficients of a monic polynomial below the highest coefficient.
     low: Wide,
     degree: u32,
 }
@@ -32,7 +33,7 @@ impl Modulus {
         Modulus { low, degree }
     }
 
-    /// The coefficients below the highest.
+    /// The coefficients below the highest coefficient.
     pub(super) fn low(&self) -> &Wide {
         &self.low
     }
@@ -72,7 +73,7 @@ impl Modulus {
         self.sum_of_shifted(polynomial, (0..u32::BITS).rev().map(|power| factor >> power & 1 == 1))
     }
 
-    /// The product with a polynomial of these coefficients, the highest first.
+    /// The product of `polynomial` with the polynomial that has these coefficients, highest first.
     fn sum_of_shifted(&self, polynomial: &Wide, coefficients: impl Iterator<Item = bool>) -> Wide {
         coefficients.fold([0; WIDE_WORDS], |sum, coefficient| {
             let mut sum = self.times_x(&sum);
@@ -83,8 +84,8 @@ impl Modulus {
         })
     }
 
-    /// Inverse of `polynomial`, if this is a product of different irreducible polynomials of degree `m` that
-    /// do not divide it: its power of `2^m - 1` is one.
+    /// Inverse of `polynomial`. The modulus must be a product of different irreducible polynomials of degree
+    /// `m` that do not divide `polynomial`, so the inverse is its power of `2^m - 2`.
     pub(super) fn inverse(&self, polynomial: &Wide, m: u32) -> Wide {
         let (mut square, mut inverse) = (*polynomial, self.one());
         for _ in 1..m {
@@ -99,29 +100,29 @@ fn add(sum: &mut Wide, term: &Wide) {
     sum.iter_mut().zip(term).for_each(|(sum, term)| *sum ^= term);
 }
 
-/// The bit at position `place` from the upper end.
+/// A polynomial with a single bit, at position `place` from the most significant end.
 pub(super) fn place(place: u32) -> Wide {
     let mut bit = [0; WIDE_WORDS];
     bit[(place / 64) as usize] = 1 << (63 - place % 64);
     bit
 }
 
-/// Values of half a byte.
+/// Number of values of half a byte.
 const VALUES: usize = 16;
 /// Half bytes per word.
 const HALVES: usize = 16;
 
-/// A map between polynomials that is linear over GF(2), by a table for every half byte.
+/// A map between polynomials that is linear over GF(2), stored as one table per half byte.
 #[derive(Debug)]
 pub(super) struct LinearMap {
     words: usize,
-    /// Images of each half byte from the upper end, by value.
+    /// Images of each half byte, from the most significant one, indexed by value.
     table: Vec<u64>,
 }
 
 impl LinearMap {
-    /// The linear map with these `images` of the bits, from the upper end of the first word; only the first
-    /// `words` of an image are used.
+    /// The linear map with these `images` of the bits, from the most significant bit of the first word. Only
+    /// the first `words` of an image are used.
     pub(super) fn new(images: &[Wide], words: usize) -> LinearMap {
         let mut table = Vec::with_capacity(images.len() / 4 * VALUES * words);
         for four in images.chunks(4) {
@@ -152,7 +153,7 @@ impl LinearMap {
         }
     }
 
-    /// Variant with the number of words as a compile-time constant.
+    /// Variant of [`LinearMap::of`] with the number of words as a compile-time constant.
     #[inline]
     fn image<const W: usize>(&self, polynomial: &[u64]) -> Wide {
         let mut sum = [0; W];

@@ -1,11 +1,11 @@
 //! Remainder of a message divided by the generator: the only work that depends on every byte of a page.
 //!
 //! The generator is a product of minimal polynomials. The message is divided by products `M` of several of
-//! them instead, up to one word. The remainder of a message times `x^64` by a polynomial of degree 64 is a
-//! CRC. `M` is multiplied by a power `x^k` to reach degree 64, and the upper bits of the CRC are the
-//! remainder of the message times `x^(64 - k)` by `M`. `crc-fast` computes it with the processor's carry-less
-//! multiplication, or with tables. By the Chinese remainder theorem, the remainders by the products determine
-//! the remainder by the generator, through a linear map.
+//! them instead, each up to one word. The remainder of a message times `x^64`, divided by a polynomial of
+//! degree 64, is a CRC. `M` is multiplied by a power `x^k` to reach degree 64. The upper bits of the CRC are
+//! then the remainder of the message times `x^(64 - k)`, divided by `M`. `crc-fast` computes the CRC with the
+//! processor's carry-less multiplication or with tables. By the Chinese remainder theorem, the remainders for
+//! all products determine the remainder for the generator through a linear map.
 
 use super::polynomial::{LinearMap, Modulus, WIDE_WORDS, Wide};
 use crc_fast::{CrcParams, Digest};
@@ -15,9 +15,9 @@ const WORD: u32 = 64;
 
 /// Division by a generator.
 pub(super) struct Division {
-    /// Parameters for each product.
+    /// CRC parameters of each product.
     checks: Vec<CrcParams>,
-    /// Combines the checksums into the remainder modulo the generator; `None` if there is only one.
+    /// Combines the checksums into the remainder modulo the generator. `None` if there is only one checksum.
     together: Option<LinearMap>,
 }
 
@@ -59,9 +59,9 @@ impl Division {
     }
 }
 
-/// Images of the bits of one checksum, that of division by `modulus`. Each image is zero modulo the `others`,
-/// and modulo `modulus` it is the bit times `x^(r - d)`, where `r` is the degree of the generator and `d`
-/// that of `modulus`.
+/// Images of the bits of the checksum for division by `modulus`. Each image is zero modulo the `others`.
+/// Modulo `modulus`, it is the bit times `x^(r - d)`, where `r` is the degree of the generator and `d` the
+/// degree of `modulus`.
 fn images(modulus: &Modulus, others: &[u32], m: u32, generator: &Modulus) -> [Wide; WORD as usize] {
     let product = |modulus: &Modulus| {
         others.iter().fold(modulus.one(), |product, &other| modulus.times_factor(&product, other))

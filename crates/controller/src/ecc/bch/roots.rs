@@ -1,9 +1,9 @@
-//! All roots of a polynomial with distinct roots in the field: Berlekamp's trace algorithm.
+//! All roots of a polynomial with distinct roots in the field, found with Berlekamp's trace algorithm.
 //!
 //! The trace of `b x`, which is `b x + (b x)^2 + (b x)^4 + ...`, is zero for half of the elements `x` and one
 //! for the others. The greatest common divisor of a polynomial and the trace has the roots with trace zero,
-//! half of them on average; another `b` divides them differently. Factors of degree [`CLOSED`] or less are
-//! solved in closed form.
+//! on average half of all roots. Another `b` splits the roots differently. Factors of degree [`CLOSED`] or
+//! less are solved in closed form.
 
 use super::STRENGTH_MAX;
 use super::closed::{CLOSED, Closed};
@@ -11,18 +11,18 @@ use super::field::Field;
 
 /// Coefficients of a polynomial, lowest first.
 type Row = [u16; STRENGTH_MAX];
-/// Logarithms of the coefficients, computed for the first ones on demand.
+/// Logarithms of coefficients.
 type Logs = [u32; STRENGTH_MAX];
 
-/// A monic polynomial; the other coefficients are in `low`.
+/// A monic polynomial; `low` has all coefficients but the highest.
 #[derive(Clone, Copy)]
 struct Monic {
     low: Row,
     degree: usize,
 }
 
-/// Finds the roots of the monic polynomial with the other coefficients in `low`, lowest first. False if there
-/// are fewer than its degree.
+/// Appends the roots of the monic polynomial whose other coefficients are `low`, lowest first. Returns false
+/// if it has fewer roots than its degree.
 pub(super) fn roots(field: &Field, closed: &Closed, low: &[u16], into: &mut Vec<u16>) -> bool {
     if low.len() <= CLOSED {
         return closed.roots(field, low, into);
@@ -48,7 +48,7 @@ pub(super) fn roots(field: &Field, closed: &Closed, low: &[u16], into: &mut Vec<
     parts.is_empty()
 }
 
-/// `x^(2^i)` modulo a polynomial.
+/// The polynomials `x^(2^i)` modulo a polynomial.
 struct Powers {
     degree: usize,
     /// Logarithms of the coefficients of each row, concatenated.
@@ -56,7 +56,8 @@ struct Powers {
 }
 
 impl Powers {
-    /// `None` if the polynomial has fewer roots than its degree: with all roots, it divides `x^(2^m) - x`.
+    /// Computes the powers. `None` if the polynomial has fewer roots than its degree: with all roots, it
+    /// divides `x^(2^m) - x`.
     fn modulo(field: &Field, polynomial: &Monic) -> Option<Powers> {
         let degree = polynomial.degree;
         let even = even_powers(field, polynomial);
@@ -93,8 +94,8 @@ impl Powers {
     }
 }
 
-/// Logarithms of `x^i` modulo a polynomial, one row after the other, for even `i` from its degree upward, as
-/// squares need them.
+/// Logarithms of `x^i` modulo a polynomial, one row after the other. Only even `i` from its degree upward are
+/// stored, because only squares use them.
 fn even_powers(field: &Field, polynomial: &Monic) -> Vec<u32> {
     let degree = polynomial.degree;
     let low = logs(field, &polynomial.low[..degree]);
@@ -121,7 +122,8 @@ impl Monic {
         polynomial
     }
 
-    /// Greatest common divisor with `other`, and the quotient by it; the polynomial itself if there is none.
+    /// The greatest common divisor with `other`, and the quotient. If the division is trivial, the polynomial
+    /// itself.
     fn divided(&self, field: &Field, other: &[u16]) -> [Option<Monic>; 2] {
         let shared = self.shared(field, other);
         if shared.degree == 0 || shared.degree == self.degree {
@@ -135,7 +137,7 @@ impl Monic {
         [Some(shared), Some(quotient)]
     }
 
-    /// The greatest common divisor with `other`: Euclid's algorithm.
+    /// The greatest common divisor with `other`, computed with Euclid's algorithm.
     fn shared(&self, field: &Field, other: &[u16]) -> Monic {
         let mut divisor = *self;
         let mut rest = [0; STRENGTH_MAX + 1];
@@ -159,8 +161,8 @@ impl Monic {
     }
 }
 
-/// Divides `polynomial` by `divisor`: the remainder is left below the divisor's degree, the quotient above
-/// it.
+/// Divides `polynomial` by `divisor` in place. The remainder is stored below the divisor's degree, and the
+/// quotient above it.
 fn reduce(field: &Field, polynomial: &mut [u16], divisor: &Monic) {
     let degree = divisor.degree;
     let low = logs(field, &divisor.low[..degree]);
@@ -181,7 +183,7 @@ fn logs(field: &Field, row: &[u16]) -> Logs {
     logs
 }
 
-/// Adds `row` times the element with logarithm `factor`.
+/// Adds `row`, multiplied by the element with the logarithm `factor`, to `sum`.
 #[inline]
 fn add_times(field: &Field, sum: &mut [u16], factor: u32, row: &[u32]) {
     for (sum, &log) in sum.iter_mut().zip(row) {
@@ -189,7 +191,8 @@ fn add_times(field: &Field, sum: &mut [u16], factor: u32, row: &[u32]) {
     }
 }
 
-/// Adds to `sum` each of the concatenated `rows` times the element with the logarithm in `factors`.
+/// Adds each of the concatenated `rows` to `sum`, multiplied by the element with the corresponding logarithm
+/// in `factors`.
 #[inline]
 fn add_rows(field: &Field, sum: &mut [u16], factors: &[u32], rows: &[u32]) {
     let length = sum.len();

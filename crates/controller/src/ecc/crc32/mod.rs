@@ -1,19 +1,19 @@
 //! CRC-32: bit errors are detected but not corrected.
 //!
 //! # Model
-//! Four spare bytes hold the CRC-32 of the page (IEEE 802.3: polynomial 0x04c11db7, reflected, all ones before
-//! and after), most significant byte first. Codewords with bit errors are uncorrectable.
+//! Four spare bytes hold the CRC-32 of the page (IEEE 802.3: polynomial 0x04c11db7, reflected, initial value
+//! and final XOR all ones), most significant byte first. Codewords with bit errors are uncorrectable.
 //!
 //! # Not modeled
 //! Undetected errors: a share of 2^-32 of pages with many bit errors passes the check. A model without data
-//! treats all as detected. No run is long enough to see one.
+//! treats all errors as detected. No simulation is long enough to observe an undetected one.
 //!
 //! # Sources
 //! IEEE 802.3, clause 3.2.9.
 //!
 //! # Checks
-//! The check value of the CRC catalogs, 0xcbf43926 for "123456789". Every pair of bit errors within a page, tried
-//! at random, is detected, as the Hamming distance of four up to 91,607 bits implies.
+//! The check value of the CRC catalogs, 0xcbf43926 for "123456789". Randomly selected pairs of bit errors
+//! within a page are all detected, as the Hamming distance of four up to 91,607 bits implies.
 
 use super::{Codec, Decoding, Ecc, EccFamily, Layout, Misfit, Verdict, Work};
 use nacre_config::{Configuration, Descriptor, Room};

@@ -1,27 +1,27 @@
-//! A low-density parity-check (LDPC) code, described by its strength and latency: hard decision first, then soft
-//! decisions.
+//! A low-density parity-check (LDPC) code, modeled by its strength and latency: a hard decision first, then
+//! soft decisions.
 //!
 //! # Model
-//! A codeword is first decoded from the bits of the first read (hard decision). If that fails, the page is read
-//! again at other reference voltages (read retry) and decoded with the combined information (soft decision), up
-//! to a number of retries. Each retry raises the correctable bit error rate by an equal step, from `hard` to
-//! `soft`. A codeword with more bit errors than the last step allows is uncorrectable. Every attempt takes
-//! decoding time. The medium performs the reads; the code returns their number.
+//! A codeword is first decoded from the bits of the first read (hard decision). If that fails, the page is
+//! read again at other reference voltages (read retry) and decoded with the combined information (soft
+//! decision), up to a number of retries. Each retry raises the correctable bit error rate by an equal step,
+//! from `hard` to `soft`. A codeword with more bit errors than the last step allows is uncorrectable. Every
+//! attempt takes decoding time. The medium performs the reads; the code returns their number.
 //!
 //! # Not modeled
 //! - The data: there is no encoder.
-//! - Strength is a limit on the number of bit errors. A real decoder fails with a probability that rises steeply
-//!   around it, and has an error floor.
-//! - Every read starts with the hard decision. Drives remember the level that a page needed last (Du et al., MSST
-//!   2017).
+//! - Strength is a limit on the number of bit errors. A real decoder fails with a probability that rises
+//!   steeply around it, and has an error floor.
+//! - The level that a page last needed. Every read starts with the hard decision, whereas drives remember
+//!   that level (Du et al., MSST 2017).
 //!
 //! # Sources
-//! zhao-2013: hard decision first, and retries if it fails, each at the cost of a read. Strength and decoding
-//! time differ between codes; all defaults are assumed.
+//! zhao-2013: a hard decision first, and retries if it fails, each at the cost of a read. Strength and
+//! decoding time differ between codes; all defaults are assumed.
 //!
 //! # Checks
-//! Bit errors at each limit and one above it. Retries and time grow by one step each. The share of pages that
-//! need more than the last step is a binomial tail.
+//! Bit errors at each limit and one above it. Read retries and time increase by one step each. The share of
+//! pages that need more than the last step is a binomial tail.
 
 use super::{Codec, Decoding, Ecc, EccFamily, Layout, Verdict, Work};
 use nacre_config::{Configuration, Descriptor, ErrorCode, Problem, Reader, Room};
@@ -49,8 +49,8 @@ pub struct Config {
     /// Bit error rate up to which hard decisions correct a codeword.
     #[config(default = "0.4 %", max = "20 %", source = "assumed: about that of a BCH code of this rate")]
     pub hard: Ratio,
-    /// Bit error rate up to which soft decisions correct a codeword after the last read retry; unused without
-    /// retries.
+    /// Bit error rate up to which soft decisions correct a codeword after the last read retry. It is unused
+    /// without retries.
     #[config(default = "1.1 %", max = "20 %", source = "assumed: two to three times that of hard decisions")]
     pub soft: Ratio,
     /// Number of read retries for soft decisions.
@@ -135,7 +135,7 @@ impl Ldpc {
         8 * (self.config.codeword.0 + self.parity_bytes())
     }
 
-    /// Bit errors that are corrected after this number of read retries.
+    /// Number of bit errors that are corrected after this number of read retries.
     fn limit(&self, senses: u32) -> u32 {
         let Config { hard, soft, .. } = self.config;
         let step = if senses == 0 { 0.0 } else { f64::from(senses) / f64::from(self.config.senses) };

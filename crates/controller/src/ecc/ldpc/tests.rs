@@ -19,7 +19,8 @@ fn ldpc() -> Ldpc {
     }
 }
 
-/// 2,500 B are 20,000 bits: hard decisions correct 80 bit errors, and each of three read retries 40 more.
+/// 2,500 B are 20,000 bits. Hard decisions correct 80 bit errors, and each of three read retries corrects 40
+/// more.
 #[test]
 fn each_sense_puts_an_equal_number_of_bits_more_right() {
     let code = ldpc();
@@ -52,8 +53,8 @@ fn soft_decisions_without_further_senses_are_refused() {
         let refused = code(settings).err().expect(settings).to_string();
         assert!(refused.contains(setting) && refused.contains("only hard decisions"), "{refused}");
     }
-    // Settings for soft decisions do not conflict if they are at their defaults or equal `hard`; hard
-    // decisions may be stronger.
+    // Settings for soft decisions do not conflict if they equal their defaults or `hard`. Hard decisions may
+    // be stronger than the default of `soft`.
     for settings in ["", "soft = \"1.1 %\"", "hard = \"1 %\"\nsoft = \"1 %\"", "hard = \"2 %\""] {
         let code = code(settings).unwrap_or_else(|problems| panic!("{settings}: {problems}"));
         assert_eq!(code.decoding(1).senses, 0);

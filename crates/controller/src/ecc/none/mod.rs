@@ -1,7 +1,8 @@
 //! No error correction: pages are returned as they are read.
 //!
 //! # Model
-//! There are no spare bytes, no time, and no energy. Bit errors are not detected.
+//! There are no spare bytes, and encoding and decoding take no time and no energy. Bit errors are not
+//! detected.
 //!
 //! # Not modeled
 //! Nothing is left out.
@@ -10,7 +11,7 @@
 //! None are needed.
 //!
 //! # Checks
-//! A page with bit errors is returned as it is. The share of pages with at least one is `1 - (1 - p)^bits`.
+//! A page with bit errors is returned unchanged. The share of pages with at least one is `1 - (1 - p)^bits`.
 
 use super::{Codec, Decoding, Ecc, EccFamily, Layout, Misfit, Verdict, Work};
 use nacre_config::{Configuration, Descriptor, Room};

@@ -1,4 +1,4 @@
-//! Settings that are impossible for an array.
+//! Tests of settings that are impossible for an array.
 
 use crate::workbench::workbench;
 

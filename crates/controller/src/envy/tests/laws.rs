@@ -1,4 +1,4 @@
-//! Closed forms and exact times.
+//! Tests of closed forms and exact times.
 
 use super::{FewestLive, TINY, asked, device};
 use crate::workbench::{ask, workbench};
@@ -7,7 +7,7 @@ use nacre_kernel::{Activity, Op, Request, Span, Streams, Time, Wear};
 use nacre_media::store::Nothing;
 use nacre_testkit::{conformance, durability};
 
-/// 128 segments of 1024 pages: a segment has the same share of the array as in the paper.
+/// 128 segments of 1024 pages. A segment is the same share of the array as in the paper.
 const ARRAY: &str = "kind = \"envy\"\nsegment = \"256 KiB\"\nbuffer = \"4 KiB\"\nwear_swap_gap = 0\n";
 const PAGE: u64 = 256;
 
@@ -15,7 +15,7 @@ fn write(page: u64) -> Request {
     Request { arrival: Time::ZERO, address: page * PAGE, bytes: 4, volume: 0, op: Op::Write }
 }
 
-/// Every word, program, and erase since measurement started is charged its energy once, by its cause.
+/// Every word, program, and erase since measurement started is charged its energy once, under its cause.
 #[test]
 fn energy_follows_from_counts() {
     let settings = "kind = \"envy\"\nsegment = \"16 KiB\"\nsegments = 16\nbuffer = \"4 KiB\"\nwear_swap_gap = 3\ncleaning = \"greedy\"\n\
@@ -29,7 +29,7 @@ fn energy_follows_from_counts() {
             device.restart_ledger(now);
         }
         for number in 0..6000 {
-            // A read of three words for each write of one word; most writes hit a few pages.
+            // Three words are read for each word written, and most writes hit a few pages.
             let page = if number % 50 == 0 { random.below(pages) } else { random.below(40) };
             now = ask(&mut *device, now, &write(page), Payload::NONE).done;
             let read = Request { op: Op::Read, bytes: 10, ..write(page) };
@@ -51,8 +51,8 @@ fn energy_follows_from_counts() {
     }
 }
 
-/// Wear by `turnovers` times the number of pages in writes, with pages chosen by `page`, after as many writes
-/// before.
+/// Wear caused by `turnovers` times the number of pages in writes, after as many writes before. `page`
+/// selects the pages.
 fn worn(settings: &str, turnovers: u64, mut page: impl FnMut(u64) -> u64) -> Wear {
     let mut device = workbench(1).build(&format!("{ARRAY}{settings}")).unwrap();
     let pages = device.capacity().unwrap().0 / PAGE;
@@ -79,8 +79,8 @@ fn assert_close(value: f64, law: f64, tolerance: f64, what: &str) {
     assert!(error <= tolerance, "{what}: {value:e}, the law gives {law:e}");
 }
 
-/// If every segment is a partition, segments are always cleaned at the utilization of the array, u, and u /
-/// (1 - u) pages are copied for each page gained (wu-1994 figure 6).
+/// If every segment is a partition, segments are always cleaned at the utilization of the array, u. Cleaning
+/// then copies u / (1 - u) pages per reclaimed page (wu-1994, figure 6).
 #[test]
 fn a_segment_cleaned_at_utilization_u_costs_u_over_1_minus_u() {
     for u in [0.3, 0.5, 0.7, 0.8, 0.9] {
@@ -101,8 +101,8 @@ fn a_segment_cleaned_at_utilization_u_costs_u_over_1_minus_u() {
     }
 }
 
-/// Desnoyers 2012: under uniform writes, FIFO cleans at utilization v = exp(-(1-v)/u), and so does greedy in
-/// the limit of large segments; the cost is v / (1 - v).
+/// Cost v / (1 - v) of FIFO under uniform writes, which cleans at utilization v = exp(-(1 - v) / u)
+/// (Desnoyers 2012). Greedy has the same cost in the limit of large segments.
 fn fifo_law(u: f64) -> f64 {
     let v = (0..500).fold(0.5, |v, _| libm::exp(-(1.0 - v) / u));
     v / (1.0 - v)
@@ -119,8 +119,8 @@ fn fifo_and_greedy_cost_what_the_closed_form_says() {
     }
 }
 
-/// Law for hot and cold data in one FIFO: c = sum r_i / (exp(a_i) - 1) with a_i = (1 - v) r_i / (f_i u) and v
-/// = c / (1 + c).
+/// Closed form for hot and cold data in one FIFO: c = sum r_i / (exp(a_i) - 1) with a_i = (1 - v) r_i / (f_i
+/// u) and v = c / (1 + c).
 fn mixed_law(u: f64, hot_data: f64, hot_writes: f64) -> f64 {
     let classes = [(hot_data, hot_writes), (1.0 - hot_data, 1.0 - hot_writes)];
     (0..2000).fold(1.0, |c, _| {
@@ -180,7 +180,8 @@ fn accesses_take_the_times_of_the_parts_they_use() {
     let mut envy = device("", Nothing, FewestLive(None));
     let ns = Time::from_ns;
     let mut now = Time::ZERO;
-    // Reads of one page: a miss in the memory management unit, then hits; a long read is many words.
+    // Reads of one page cause one miss in the memory management unit, then hits. A long read consists of many
+    // words.
     for (op, bytes, takes) in [
         (Op::Read, 4, ns(320)),
         (Op::Read, 4, ns(160)),
@@ -192,11 +193,11 @@ fn accesses_take_the_times_of_the_parts_they_use() {
         assert_eq!(done - now, takes, "{op:?} of {bytes} bytes");
         now = done;
     }
-    // Two pages, both misses.
+    // The request touches two pages, and both miss.
     assert_eq!(asked(&mut envy, now, Op::Read, PAGE * 40 - 4, 8).done - now, ns(640));
 }
 
-/// Two pages of buffer: the third page waits until the controller resumes programs and the first page is
+/// With two pages of buffer, the third page waits until the controller resumes programs and the first page is
 /// drained.
 #[test]
 fn a_write_that_finds_the_buffer_full_waits_for_one_program() {
@@ -212,7 +213,7 @@ fn a_write_that_finds_the_buffer_full_waits_for_one_program() {
     assert_eq!(on(&spans, Activity::Erase), Time::ZERO, "segments have room at the start");
 }
 
-/// A page of four transfers: its copy takes 4 x 100 ns, and its program 4 x 4 us.
+/// A page of four transfers takes 4 x 100 ns to copy and 4 x 4 us to program.
 #[test]
 fn a_page_of_several_transfers_takes_as_many_cycles_and_programs() {
     let settings = TINY.replace("buffer = \"32 B\"", "buffer = \"16 B\"").replace("50 %", "100 %");
@@ -224,13 +225,13 @@ fn a_page_of_several_transfers_takes_as_many_cycles_and_programs() {
     assert_eq!(on(&spans, Activity::Drain), Time::from_us(16));
 }
 
-/// A program continues only in the idle time after `resume_after`.
+/// A program continues only during idle time after `resume_after`.
 #[test]
 fn a_program_that_is_suspended_takes_its_time_of_quiet() {
     let settings = format!("{}resume_after = \"2 us\"\n", TINY.replace("50 %", "0 %"));
     let mut envy = device(&settings, Nothing, FewestLive(None));
     let mut now = asked(&mut envy, Time::ZERO, Op::Write, 0, 4).done;
-    // 3 us of idle time, of which 1 us is used: the page is drained after the fourth time.
+    // One of each 3 us of idle time is used, so the page is drained after the fourth period.
     for time in 1..=4 {
         assert_eq!(envy.report(now).wear.unwrap().host, 0, "before pause {time}");
         now += Time::from_us(3);
@@ -239,7 +240,7 @@ fn a_program_that_is_suspended_takes_its_time_of_quiet() {
     assert_eq!(envy.report(now).wear.unwrap().host, 1);
 }
 
-/// Without cleaning, k concurrent programs drain a page every 4 us / k (wu-1994 section 6).
+/// Without cleaning, k concurrent programs drain one page every 4 us / k (wu-1994, section 6).
 #[test]
 fn concurrent_programs_drain_in_proportion() {
     for (concurrency, most_us, least_us) in [(1, 4.04, 3.96), (4, 1.1, 0.96), (8, 0.7, 0.48)] {
@@ -260,7 +261,7 @@ fn concurrent_programs_drain_in_proportion() {
     }
 }
 
-/// The tables of a 1 TiB array with one percent written have the size for that one percent.
+/// The tables of a 1 TiB array with one percent written take only as much memory as that percent needs.
 #[test]
 fn memory_follows_what_was_touched_and_not_the_capacity() {
     let settings = "segments = 65536\npage = \"4 KiB\"\npreload = \"0 B\"\nbanks = 64\n";
@@ -275,12 +276,12 @@ fn memory_follows_what_was_touched_and_not_the_capacity() {
     }
     envy.check_invariants();
     let per_page = envy.array.table_bytes() as f64 / touched as f64;
-    // Four bytes in the page table, and slightly more than four for the owner; positions and segments take
-    // another 2 MiB.
+    // A page takes four bytes in the page table and slightly more than four for the owner. Positions and
+    // segments take another 2 MiB.
     assert!(per_page < 16.0, "{per_page:.2} bytes for each page that was touched");
 }
 
-/// Wear leveling: with swaps, the erases of segments differ little, although only part of the data is
+/// With wear-leveling swaps, the erase counts of segments differ little, even if only part of the data is
 /// written.
 #[test]
 fn wear_swaps_bound_the_spread_of_erases() {
@@ -289,7 +290,8 @@ fn wear_swaps_bound_the_spread_of_erases() {
         let mut envy = device(&settings, Nothing, FewestLive(Some(4)));
         let mut random = Streams::new(5).stream("hot");
         for _ in 0..40_000 {
-            // All writes go to the first eighth, so most segments would never be erased.
+            // All writes go to the first eighth of the pages, so most segments would never be erased without
+            // swaps.
             let page = random.below(envy.array.geometry.logical_pages / 8);
             envy.precondition(&[Request { address: page * 8, ..write(0) }]);
         }
@@ -301,7 +303,8 @@ fn wear_swaps_bound_the_spread_of_erases() {
     let (with, leveled) = spread(20);
     assert_eq!(none, 0);
     assert!(leveled > 0, "data was exchanged");
-    // Twice the gap: a segment that has caught up is not swapped until it is ahead by the gap again.
+    // The bound is twice the gap, because a segment that has caught up is not swapped until it is ahead by
+    // the gap again.
     assert!(with <= 60, "a spread of {with} erases");
     assert!(without > 10 * with, "a spread of {without} without swaps, {with} with them");
 }

@@ -1,12 +1,12 @@
-//! Power losses during relocation of segments without spare pages.
+//! Tests of power losses during relocation of segments without spare pages.
 
 use super::memory::{Pair, Step};
 use crate::envy::background::Operation;
 use nacre_kernel::event::Device;
 use nacre_kernel::{Streams, Time};
 
-/// Four segments of four pages, one of them a spare; nine of twelve pages may be valid, so that segments are
-/// full.
+/// Four segments of four pages, one of them a spare. Nine of the twelve data pages may be valid, so segments
+/// are full.
 const FULL: &str = "segments = 4\nsegment = \"32 B\"\npage = \"8 B\"\nbuffer = \"32 B\"\nbanks = 4\n\
     utilization = \"75 %\"\nthreshold = \"0 %\"\nwear_swap_gap = 1\nerase = \"20 us\"\n";
 
@@ -46,11 +46,11 @@ fn is_begun_anew(pair: &Pair) -> bool {
     })
 }
 
-/// The copies reported for cleanings were completed for them: an interrupted copy does not count, and its
-/// repetition does.
+/// Only completed copies are reported for cleanings: an interrupted copy does not count, but its repetition
+/// does.
 #[test]
 fn a_copy_that_a_loss_of_power_cuts_is_counted_once() {
-    // Segments have space for interrupted programs; there is one in a cleaning.
+    // Segments have space for interrupted programs, and one of them occurs during cleaning.
     let settings = FULL.replace("\"32 B\"\npage", "\"64 B\"\npage").replace("75 %", "50 %");
     let settings = settings.replace("wear_swap_gap = 1\n", "wear_swap_gap = 1000000\n");
     for concurrency in [1, 2] {
@@ -80,14 +80,14 @@ fn a_copy_that_a_loss_of_power_cuts_is_counted_once() {
     }
 }
 
-/// All sequences of completed programs, programs and erases interrupted by power losses, and completed
-/// erases.
+/// Tests all sequences of completed programs, completed erases, and programs and erases interrupted by power
+/// losses.
 #[test]
 fn losses_of_power_while_full_segments_move_lose_no_page() {
     let cut = [Step::Idle(Time::from_us(8)), Step::PowerFails];
     let parts: [&[Step]; 3] = [&cut, &[Step::Idle(Time::from_us(10))], &[Step::Idle(Time::from_us(30))]];
-    // The exchanged segments may be full. A partition of one segment cleans it as soon as one page of three
-    // is in the buffer.
+    // The exchanged segments may be full. A partition of one segment is cleaned as soon as one of its three
+    // pages is in the buffer.
     for (swaps, live, erased, concurrency, partition) in
         [(true, 4, 2, 1, None), (true, 4, 2, 2, None), (false, 2, 0, 1, Some(1)), (false, 2, 0, 2, Some(1))]
     {

@@ -1,4 +1,4 @@
-//! The device compared with a plain memory: the same operations, and the same data.
+//! Compares the data of the device with a plain memory after the same operations.
 
 use super::{TINY, device};
 use crate::cleaning::{Cleaner, Decision, View};
@@ -14,7 +14,7 @@ use nacre_testkit::Kept;
 /// An operation on the device and on the plain memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Step {
-    /// Writes `bytes` bytes from this page and offset.
+    /// Writes `bytes` bytes at this page and offset.
     Write {
         page: u64,
         offset: u64,
@@ -28,8 +28,8 @@ pub(super) enum Step {
     Restart,
 }
 
-/// Cleans the segment with the fewest valid pages, and moves `pages` pages to and from each neighboring
-/// partition.
+/// A policy that cleans the segment with the fewest valid pages and moves `pages` pages to and from each
+/// neighboring partition.
 #[derive(Clone, State)]
 struct Exchanging {
     #[state(same)]
@@ -61,7 +61,7 @@ pub(super) struct Pair {
     bytes: Vec<u8>,
     /// Content of the plain memory at the start of the open transaction.
     before: Option<Vec<u8>>,
-    /// Every write has different data.
+    /// A counter that gives every write different data.
     stamp: u8,
 }
 
@@ -146,7 +146,7 @@ impl Pair {
         (answer.done, answer.data)
     }
 
-    /// Ends the process; another one continues with the saved state.
+    /// Ends the process and continues with the saved state in another one.
     fn restart(&mut self) {
         let mut writer = StateWriter::new();
         self.envy.save(&mut writer);
@@ -165,14 +165,14 @@ impl Pair {
     }
 }
 
-/// All sequences of four or five steps, starting with full segments and pages in the buffer.
+/// Tests all sequences of four or five steps, starting with full segments and pages in the buffer.
 #[test]
 fn every_short_sequence_on_a_small_array_leaves_the_bytes_of_a_naive_memory() {
     let steps = [
         Step::Write { page: 0, offset: 2, bytes: 4 },
         Step::Write { page: 9, offset: 4, bytes: 12 },
         Step::Write { page: 17, offset: 0, bytes: 8 },
-        // Enough to program one or two pages, but not to erase.
+        // The time is enough to program one or two pages, but not to erase.
         Step::Idle(Time::from_us(9)),
         Step::Idle(Time::from_ms(60)),
         Step::PowerFails,
@@ -196,7 +196,7 @@ fn every_short_sequence_on_a_small_array_leaves_the_bytes_of_a_naive_memory() {
     }
 }
 
-/// Long sequences of all kinds of steps, on arrays of several shapes.
+/// Tests long sequences of all kinds of steps on arrays of several shapes.
 #[test]
 fn long_random_sequences_leave_the_bytes_of_a_naive_memory() {
     let shapes = [
@@ -232,7 +232,7 @@ fn long_random_sequences_leave_the_bytes_of_a_naive_memory() {
                 (seen.cleanings + cleanings, seen.swaps + swaps, seen.lost + lost);
         }
     }
-    // Coverage: every kind of event occurred many times.
+    // Coverage: every kind of event must have occurred many times.
     assert!(seen.cleanings > 1000 && seen.swaps > 100 && seen.lost > 100, "{seen:?}");
     assert!(moved_in > 1000, "{moved_in} pages went to other partitions");
 }
@@ -259,7 +259,7 @@ fn random_step(random: &mut Random, pages: u64) -> Step {
 fn a_transaction_that_does_not_fit_is_refused_and_nothing_has_changed() {
     let mut pair = Pair::new(TINY, None);
     pair.step(Step::Begin);
-    // Transactions may use two slots of four; pages never written need one each.
+    // A transaction may use two of the four slots. Pages that were never written need one slot each.
     pair.step(Step::Write { page: 0, offset: 0, bytes: 16 });
     let refused = Transactions::check(&pair.envy, 16, 8);
     assert_eq!(refused, Err(Refused::TransactionTooLarge { pages: 1 }));
@@ -269,7 +269,7 @@ fn a_transaction_that_does_not_fit_is_refused_and_nothing_has_changed() {
     assert!(pair.bytes.iter().all(|&byte| byte == 0), "nothing was written");
 }
 
-/// Released slots of a rolled-back transaction are between those of others in the queue.
+/// The released slots of a rolled-back transaction are between slots of others in the queue.
 #[test]
 fn slots_that_hold_nothing_any_more_are_room_for_a_transaction() {
     let write = |page| Step::Write { page, offset: 0, bytes: 8 };
@@ -279,7 +279,7 @@ fn slots_that_hold_nothing_any_more_are_room_for_a_transaction() {
     {
         pair.step(step);
     }
-    // The last dirty page is drained for the second of these versions; released slots precede it.
+    // The last dirty page is drained for the second of these versions, and released slots precede it.
     for step in [Step::Begin, write(1), Step::Abort, Step::Begin, write(1)] {
         pair.step(step);
     }

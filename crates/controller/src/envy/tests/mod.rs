@@ -17,14 +17,14 @@ mod losses;
 mod memory;
 mod oracle;
 
-/// A document with a configuration.
+/// A document with a device configuration.
 #[derive(Debug, Configuration)]
 struct Document {
     /// The device's settings.
     device: Config,
 }
 
-/// A device with these settings, `store`, and `cleaner`.
+/// A device with these settings over `store`, with `cleaner`.
 fn device<S: Store>(settings: &str, store: S, cleaner: impl Cleaner + 'static) -> Envy<S> {
     let text = format!("[device]\ncleaning = \"greedy\"\n{settings}");
     let document: Document = workbench(1).read(&text).unwrap_or_else(|problems| panic!("{problems}"));
@@ -33,12 +33,12 @@ fn device<S: Store>(settings: &str, store: S, cleaner: impl Cleaner + 'static) -
     Envy::new(ComponentId(0), "device".into(), config, geometry, store, Box::new(cleaner))
 }
 
-/// One request at `now`, while no other is outstanding.
+/// Completion of one request at `now`, with no other request outstanding.
 fn asked<S: Store>(envy: &mut Envy<S>, now: Time, op: Op, address: u64, bytes: u32) -> Answer {
     ask(envy, now, &Request { arrival: now, address, bytes, volume: 0, op }, Payload::NONE)
 }
 
-/// Cleans the segment with the fewest valid pages, in partitions of this number of segments.
+/// A policy that cleans the segment with the fewest valid pages, in partitions of this number of segments.
 #[derive(State)]
 struct FewestLive(#[state(same)] Option<u32>);
 
@@ -53,6 +53,6 @@ impl Cleaner for FewestLive {
     }
 }
 
-/// Four segments of eight pages of eight bytes, one of them a spare; a write buffer of four pages.
+/// Four segments of eight pages of eight bytes, one of them a spare, and a write buffer of four pages.
 const TINY: &str = "segments = 4\nsegment = \"64 B\"\npage = \"8 B\"\nbuffer = \"32 B\"\nbanks = 4\n\
     utilization = \"87.5 %\"\nthreshold = \"50 %\"\nmmu_entries = 2\n";

@@ -1,5 +1,5 @@
-//! Completion times compared with an independent simulation: one server, a buffer that is drained page by
-//! page, no cleaning.
+//! Compares completion times with an independent simulation of one server and a buffer that is drained page
+//! by page, without cleaning.
 
 use super::{FewestLive, device};
 use nacre_kernel::{Op, Random, Request, Streams, Time};
@@ -8,7 +8,8 @@ use nacre_testkit::oracle::Load;
 use nacre_testkit::visits;
 use std::collections::VecDeque;
 
-/// More flash than is ever written, and a buffer of eight pages of 64 B that is drained above four.
+/// More flash than is ever written, and a buffer of eight pages of 64 B that is drained when it holds more
+/// than four.
 const SETTINGS: &str = "segments = 64\nsegment = \"64 KiB\"\npage = \"64 B\"\npreload = \"0 B\"\nbuffer = \"512 B\"\n\
     threshold = \"50 %\"\nmmu_entries = 3\naccess = \"160 ns\"\npage_table_access = \"160 ns\"\n\
     copy_on_write = \"100 ns\"\nprogram = \"4 us\"\nresume_after = \"1 us\"\nsuspend = \"2 us\"\n";
@@ -19,13 +20,13 @@ const fn ns(count: u64) -> Time {
     Time::from_ps(count * 1000)
 }
 
-/// The rules of the device, applied request by request.
+/// An independent implementation of the device's rules, request by request.
 #[derive(Default)]
 struct Naive {
     free_at: Time,
     /// Pages with a cached mapping, most recently used last.
     known: Vec<u64>,
-    /// Pages in the buffer, oldest first, and the remaining time of a program in progress.
+    /// Pages in the buffer, oldest first, and the remaining time of the program in progress.
     dirty: VecDeque<u64>,
     program: Option<Time>,
 }
@@ -35,7 +36,7 @@ impl Naive {
         SLOTS - self.dirty.len() - usize::from(self.program.is_some())
     }
 
-    /// Programs continue for `time`.
+    /// Continues programs for `time`.
     fn drain(&mut self, mut time: Time) {
         loop {
             if self.program.is_none() && self.dirty.len() > THRESHOLD {

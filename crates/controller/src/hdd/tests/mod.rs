@@ -102,7 +102,7 @@ fn a_write_cache_acknowledges_until_it_is_full() {
     assert_eq!(disk.latency(flushed, request(Op::Flush, 0, 0)), Time::ZERO);
     assert_eq!(disk.latency(flushed, write()), link);
     assert_eq!(host("").latency(Time::ZERO, request(Op::Flush, 0, 0)), Time::ZERO);
-    // In the long run the arm is the bottleneck, as without a cache.
+    // Over a long time, the arm is the bottleneck, as without a cache.
     let rate = |options: &str| {
         let mut random = Streams::new(3).stream("addresses");
         let next = |_| request(Op::Write, random.below(BLOCKS) * 4096, BLOCK);
@@ -194,7 +194,7 @@ fn a_cached_write_survives_a_loss_of_power_from_when_it_is_on_the_platter() {
         let mut disk = Host::new(bench.expect("it is legal"));
         let bytes = vec![1; BLOCK as usize];
         disk.submit_with(Time::ZERO, request(Op::Write, AT, BLOCK), bytes.into());
-        // Events at that time are included.
+        // Events at exactly that time are included.
         let at = at + Time::from_ps(1);
         disk.run(at);
         disk.device.power_fail(at, &mut Streams::new(1).stream("chance"));
@@ -264,7 +264,7 @@ fn impossible_drives_are_refused_with_a_remedy() {
     assert!(low.contains("it includes idle power: at least 10 W"), "{low}");
 }
 
-/// A read every ten seconds: the platters stop one second after each, and take two seconds to spin up.
+/// One read every ten seconds: the platters stop one second after each read and take two seconds to spin up.
 #[test]
 fn shares_of_a_drive_idle_together_as_the_drive_does() {
     let powers = "idle_power = \"10 W\"\nseek_power = \"14 W\"\nactive_power = \"12 W\"\n";
@@ -293,13 +293,13 @@ fn platters_that_stand_take_time_and_energy_to_turn() {
     assert_eq!(disk.count("spin_ups"), 10);
     assert_eq!(report.energy(Activity::SpinUp), Energy(500.0));
     assert_close("spinning up", report.busy_s(Activity::SpinUp), 20.0, 1e-9);
-    // In standby for 9 s after the first read, and for 7 s after those that waited 2 s.
+    // The drive is in standby for 9 s after the first read, and for 7 s after each read that waited 2 s.
     let standing = 9.0 + 9.0 * 7.0;
     let idle = report.idle_energy.expect("the power is given").0;
     assert_close("idling and standing", idle, 9.0 * (110.0 - standing) + standing, 0.01);
 }
 
-/// The time is modeled without energies; energies are all given or none.
+/// Standby times can be modeled without energies. The energies are either all given or all absent.
 #[test]
 fn a_drive_that_stands_has_all_energies_or_none() {
     let standby = |energies: &str| format!("standby = {{ after = \"1 s\", spin_up = \"2 s\"{energies} }}\n");
@@ -327,7 +327,7 @@ fn a_drive_that_stands_has_all_energies_or_none() {
     assert_eq!(report.energy(Activity::SpinUp), Energy(0.0));
 }
 
-/// Requests that wait at a power loss are not charged: the arm and the interface are charged until then.
+/// Requests that wait at a power loss are not charged. The arm and the interface are charged up to it.
 #[test]
 fn what_a_loss_of_power_cancels_is_charged_to_nothing() {
     let powers = "idle_power = \"8 W\"\nseek_power = \"14 W\"\nactive_power = \"10 W\"\n";
@@ -352,7 +352,8 @@ fn what_a_loss_of_power_cancels_is_charged_to_nothing() {
         disk.run(elapsed, &mut Completions::new());
         let report = disk.report(elapsed);
         let arm = &report.resources[0];
-        // From the first request, or the first one that has crossed the interface, until the power loss.
+        // The charged time runs from the first request, or from the first one that has crossed the interface,
+        // until the power loss.
         let begun = if options.contains("write_cache") { 4096.0 / 600e6 } else { 0.0 };
         assert_close("the arm was busy", arm.ledger.total_busy_s(), 0.05 - begun, 1e-9);
         let [seek, rotate, transfer] =

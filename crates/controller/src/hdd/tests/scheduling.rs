@@ -1,4 +1,4 @@
-//! The drive compared with an event simulation of the same arm, request by request.
+//! Compares the drive with an event simulation of the same arm, request by request.
 
 use super::{BLOCK, BLOCKS, DRIVE};
 use crate::hdd::Config;
@@ -15,7 +15,7 @@ const POLICIES: [(&str, Policy); 3] = [
     ("shortest_access", Policy::ShortestAccess),
 ];
 
-/// Requests of up to 64 KiB without overlap: uniform over the disk, or 90 % of them to 10 % of it.
+/// Non-overlapping requests of up to 64 KiB, either uniform over the disk or with 90 % of them in 10 % of it.
 fn requests(count: u64, is_skewed: bool, random: &mut Random) -> Vec<Request> {
     const SLOT: u64 = 16;
     let slots = BLOCKS / SLOT;
@@ -96,7 +96,7 @@ fn a_request_that_is_too_old_goes_first() {
     assert!(end(&limited) > end(&free), "the arm moves further");
 }
 
-/// Requests to the same bytes stay in order, whatever the policy prefers.
+/// Requests to the same bytes stay in order, regardless of the policy.
 #[test]
 fn a_request_never_overtakes_one_that_it_depends_on() {
     let mut drive = workbench(1)

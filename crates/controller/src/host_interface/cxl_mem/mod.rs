@@ -1,23 +1,23 @@
-//! CXL.mem: the device is host memory, accessed by cache lines.
+//! CXL.mem: the host accesses the device as memory, in cache lines.
 //!
 //! # Model
-//! Reads and writes are lines of 64 B. One CPU has at most `lines` of them outstanding. A read is a request that
-//! is answered with data. A write carries its data and is answered when the device has it, so a program that
-//! waits for its last reply knows that its data has arrived. The link carries slots of 16 B; a flit has four
+//! Reads and writes are cache lines of 64 B. One CPU has at most `lines` of them outstanding. A read request
+//! is answered with data. A write carries its data and is acknowledged when the device has received it, so
+//! the last acknowledgement means that all data has arrived. The link carries slots of 16 B. A flit has four
 //! slots and another 4 B. A request or a reply without data takes one slot, and data takes five.
 //!
 //! # Not modeled
-//! - Lines in the CPU cache, and lines that the cache reads before it writes them.
+//! - The CPU cache, including reads of lines before they are written.
 //! - Back-invalidation, credits, and empty slots.
-//! - `ssd` and `onyx` serve a read as a whole when its first line is requested, and a write when all of it has
-//!   arrived. They answer its last line on completion, and the other lines immediately.
+//! - Service by line: `ssd` and `onyx` serve a read as a whole when its first line is requested, and a write
+//!   when all of it has arrived. They answer its last line on completion, and the other lines immediately.
 //!
 //! # Sources
 //! cxl-2.0 for flits and slots; li-2023 for latencies.
 //!
 //! # Checks
-//! A single line, slot by slot; outstanding lines over their round trip; both in front of drives, in addition to
-//! their time.
+//! The latency of a single line, slot by slot. The rate of outstanding lines over their round trip. Both also
+//! in front of drives, in addition to the drive's time.
 
 use super::HostInterfaceFamily;
 use super::express::ExpressConfig;
@@ -29,16 +29,16 @@ use nacre_kernel::Time;
 #[cfg(test)]
 mod tests;
 
-/// CXL.mem: the device is host memory, accessed by cache lines.
+/// CXL.mem: the host accesses the device as memory, in cache lines.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
-    /// Generation of PCI Express whose lanes it uses.
+    /// PCI Express generation of the link.
     #[config(default = 5, min = 5, max = 5, source = "standard: cxl-2.0")]
     pub generation: u32,
-    /// Lanes: 1, 2, 4, 8 or 16.
+    /// Number of lanes: 1, 2, 4, 8, or 16.
     #[config(default = 8, min = 1, max = 16, source = "assumed: those of the card")]
     pub lanes: u32,
-    /// Delay of an idle link in one direction, without transfer time.
+    /// One-way delay of an idle link, without transfer time.
     #[config(
         default = "35 ns",
         max = "1 ms",
@@ -48,10 +48,10 @@ pub struct Config {
     /// CPU time per line.
     #[config(default = "5 ns", max = "1 s", source = "assumed: a dozen instructions")]
     pub issue: Time,
-    /// Outstanding lines per CPU.
+    /// Maximum number of outstanding lines per CPU.
     #[config(default = 10, min = 1, max = 1024, source = "assumed: the line-fill buffers of a core")]
     pub lines: u32,
-    /// CPUs that load and store.
+    /// Number of CPUs that load and store.
     #[config(default = 20, min = 1, max = 1024, source = "paper: zuolo-2017 table 1, two Xeon E5-2680 v2")]
     pub cpus: u32,
 }

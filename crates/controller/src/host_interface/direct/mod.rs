@@ -1,17 +1,18 @@
 //! A driver, its CPUs, and a link that carries only data.
 //!
 //! # Model
-//! The driver takes CPU time for a request. Write data crosses the link to the device, and read data crosses
-//! back. Each direction has its own bandwidth. The host sees a completion immediately.
+//! The driver takes CPU time per request. Write data crosses the link to the device, and read data crosses to
+//! the host. Each direction has separate bandwidth. The host sees a completion immediately.
 //!
 //! # Not modeled
-//! Commands, doorbells, completions, and interrupts, whose costs are included in the driver time; packets.
+//! Commands, doorbells, completions, and interrupts, whose costs are included in the driver time. Packets.
 //!
 //! # Sources
-//! akel-2011, section 2.1, whose drive and driver communicate like this.
+//! akel-2011, section 2.1, which describes a drive and a driver with this protocol.
 //!
 //! # Checks
-//! A single request takes the sum of its parts. Many requests take the time of the slowest part.
+//! A single request takes the sum of the times of driver, link, and device. Many requests take the time of
+//! the slowest of these.
 
 use super::HostInterfaceFamily;
 use super::plain::Plain;
@@ -27,7 +28,7 @@ pub struct Config {
     /// CPU time of the driver per request.
     #[config(default = "0 s", max = "1 s", source = "assumed: no host cost by default")]
     pub driver: Time,
-    /// CPUs that run the driver.
+    /// Number of CPUs that run the driver.
     #[config(default = 16, min = 1, max = 1024, source = "assumed: enough that no request waits")]
     pub cpus: u32,
     /// Bandwidth of the link, in each direction.

@@ -2,27 +2,27 @@
 //!
 //! # Model
 //! *Writes* are stores. With `write_combining`, a CPU collects 64 B and sends them as one packet. Without it,
-//! each store of 8 B is a packet. Stores are posted: the CPU continues at once. To know that they have arrived,
-//! it reads from the device after the last store. This read stays behind the stores on the link. The write
-//! completes when it returns.
+//! each store of 8 B is a packet. Stores are posted, so the CPU continues immediately. To confirm their
+//! arrival, it reads from the device after the last store. This read stays behind the stores on the link. The
+//! write completes when the read returns.
 //!
-//! *Reads* are loads of 8 B each, or of 64 B if the window is write-combining and the CPU uses streaming loads. A
-//! CPU has at most `loads` of them outstanding. A read or a write occupies one CPU.
+//! *Reads* are loads of 8 B each, or of 64 B if the window is write-combining and the CPU uses streaming
+//! loads. A CPU has at most `loads` of them outstanding. A read or write occupies one CPU.
 //!
 //! # Not modeled
-//! - CPU buffers that fill up, and reordered stores.
+//! - Full CPU buffers and reordered stores.
 //! - Caches, which hold no data of a window.
-//! - A stalled CPU takes no time from the others.
-//! - Trims take no time.
-//! - `ssd` and `onyx` serve a read as a whole when its first load arrives, and a write when all of it has
-//!   arrived.
+//! - Effects of a stalled CPU on the others.
+//! - The time of trims.
+//! - Service by load or store: `ssd` and `onyx` serve a read as a whole when its first load arrives, and a
+//!   write when all of it has arrived.
 //!
 //! # Sources
-//! neugebauer-2018 for latencies of the link; `kernel::pcie` for packets. The behavior of CPUs is assumed.
+//! neugebauer-2018 for link latencies; `kernel::pcie` for packets. The behavior of CPUs is assumed.
 //!
 //! # Checks
-//! A single store and a single load, byte by byte. A read takes one round trip per group of outstanding lines.
-//! Both in front of drives, in addition to their time.
+//! The latency of a single store and a single load, byte by byte. A read takes one round trip per group of
+//! outstanding lines. Both also in front of drives, in addition to the drive's time.
 
 use super::HostInterfaceFamily;
 use super::express::ExpressConfig;
@@ -37,10 +37,10 @@ mod tests;
 /// A memory window: loads and stores of host CPUs through a base address register (BAR).
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
-    /// The link.
+    /// Settings of the link.
     #[config(flatten)]
     pub express: ExpressConfig,
-    /// Whether stores are combined into packets of 64 B; otherwise, packets have 8 B.
+    /// Combine stores into packets of 64 B; otherwise, packets have 8 B.
     #[config(default = true, source = "assumed: how such windows are mapped")]
     pub write_combining: bool,
     /// CPU time per packet of loads or stores.
@@ -50,10 +50,10 @@ pub struct Config {
         source = "assumed: eight stores of 8 B and a flush of their buffer"
     )]
     pub issue: Time,
-    /// Outstanding loads per CPU.
+    /// Maximum number of outstanding loads per CPU.
     #[config(default = 1, min = 1, max = 1024, source = "assumed: uncached loads are serialized")]
     pub loads: u32,
-    /// CPUs that load and store.
+    /// Number of CPUs that load and store.
     #[config(default = 20, min = 1, max = 1024, source = "paper: zuolo-2017 table 1, two Xeon E5-2680 v2")]
     pub cpus: u32,
 }

@@ -16,8 +16,8 @@ fn loads_wait_for_each_other_and_stores_do_not() {
         let lines = (256 / line) as f64;
         let read = lines / loads * (10.0 + round_trip_ns(line)) + (loads - 1.0) * 10.0;
         assert_close(settings, found(Op::Read), read, 0.03);
-        // The last store leaves when the CPU has issued all of them, or the link has transferred the earlier
-        // ones.
+        // The last store leaves when the CPU has issued all stores or the link has transferred the earlier
+        // ones, whichever is later.
         let store = ns(LINK.write_bytes(line));
         let stores = 10.0 + (lines - 1.0) * store.max(10.0) + store;
         assert_close(settings, found(Op::Write), stores + round_trip_ns(line), 0.03);

@@ -1,41 +1,43 @@
 //! NVMe: queue pairs in host memory, over PCI Express.
 //!
 //! # Model
-//! 1. The driver takes CPU time, puts a command into a submission queue, and rings the doorbell with a posted
+//! 1. The driver takes CPU time, writes a command to a submission queue, and rings the doorbell with a posted
 //!    write.
-//! 2. The device fetches the command, 64 B, from host memory.
-//! 3. *Write*: the device reads each page of data from host memory. Requests of at most `read_request` go up, and
-//!    completions in packets of at most `payload` come down. *Read*: the device writes each page to host memory.
-//! 4. The device writes a completion of 16 B and sends an interrupt. The interrupt waits for `coalescing` time
-//!    after the first completion that it covers. The host takes CPU time for it and rings the doorbell of the
-//!    completion queue.
-//! 5. With polling, the host sees the completion immediately and takes CPU time for it. Its CPU does nothing else
-//!    in the meantime.
+//! 2. The device fetches the command of 64 B from host memory.
+//! 3. *Write*: the device reads each page of data from host memory. It sends requests of at most
+//!    `read_request`, and the host replies with packets of at most `payload`. *Read*: the device writes each
+//!    page to host memory.
+//! 4. The device writes a completion of 16 B and sends an interrupt. The interrupt waits for `coalescing`
+//!    time after the first completion that it covers. The host takes CPU time for it and rings the doorbell
+//!    of the completion queue.
+//! 5. With polling, the host sees the completion immediately and takes CPU time to handle it. The polling CPU
+//!    performs no other work in the meantime.
 //!
-//! Each of these packets takes its time on the link. `credits` limit the data packets in flight in each
-//! direction, and `tags` the reads. Data crosses the link in the order in which it is ready. The host answers
-//! reads in the order of the requests.
+//! Each of these packets takes transfer time on the link. `credits` limits the data packets in flight in each
+//! direction, and `tags` limits the reads. Data crosses the link in the order in which it is ready. The host
+//! answers reads in request order.
 //!
-//! *Queue pairs*: with `queue_pairs`, commands are distributed to the pairs in turn. The device fetches one
-//! command of each pair at a time, round robin. A command waits only for earlier commands of its pair.
-//! `queue_depth` and the coalescing of interrupts apply to each pair. CPUs handle submissions and completions in
-//! the order of arrival. No CPU is idle while there is work.
+//! *Queue pairs*: with `queue_pairs`, commands are distributed over the pairs in round-robin order. The
+//! device fetches one command of each pair at a time. A command waits only for earlier commands of its pair.
+//! `queue_depth` and interrupt coalescing apply to each pair. CPUs handle submissions and completions in the
+//! order of arrival. No CPU is idle while work is waiting.
 //!
 //! # Not modeled
-//! - Page lists: a request of more than two pages needs one more read.
-//! - Several commands per fetch, weighted arbitration, and pairs with different load.
-//! - The number of completions after which an interrupt no longer waits.
-//! - Full queues; `queue_depth` represents them.
-//! - Host memory, except for its latency; acknowledgments.
+//! - Physical page lists: a request of more than two pages needs one more read.
+//! - Several commands per fetch, weighted arbitration, and unevenly loaded pairs.
+//! - A threshold on the number of completions at which an interrupt is sent immediately.
+//! - Full queues, which `queue_depth` represents.
+//! - Host memory, except for its latency, and acknowledgements.
 //!
 //! # Sources
-//! nvme-1.1 for commands and completions; neugebauer-2018 for latencies of the link; `kernel::pcie` for packets.
+//! nvme-1.1 for commands and completions; neugebauer-2018 for link latencies; `kernel::pcie` for packets.
 //!
 //! # Checks
-//! - The latency of a single request, byte by byte; rates against the closed form of the packets, within 1 %.
-//! - One interrupt for many completions; serial fetches of a pair, and pairs in parallel.
-//! - The closed-loop law; the limit by CPU time; the rates under limited credits and tags against their closed
-//!   forms.
+//! - The latency of a single request, byte by byte. Data rates against the closed form for packets,
+//!   within 1 %.
+//! - One interrupt for many completions. Fetches are serial within a pair and parallel across pairs.
+//! - The closed-loop throughput formula, the limit set by CPU time, and the rates under limited credits and
+//!   tags against their closed forms.
 
 mod queues;
 
@@ -48,19 +50,19 @@ use queues::Nvme;
 #[cfg(test)]
 mod tests;
 
-/// How a host is notified of a completion.
+/// How the host is notified of a completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Notice {
-    /// By an interrupt of the device.
+    /// An interrupt from the device.
     Interrupt,
-    /// By polling the completion queue.
+    /// Polling of the completion queue by the host.
     Polling,
 }
 
 /// NVMe: queue pairs in host memory, over PCI Express.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
-    /// The link.
+    /// Settings of the link.
     #[config(flatten)]
     pub express: ExpressConfig,
     /// CPU time to build a command and submit it.
@@ -72,32 +74,32 @@ pub struct Config {
     /// CPU time for an interrupt and for waking the waiting program, in addition to `reap`.
     #[config(default = "1.5 us", max = "1 s", source = "assumed: one context switch")]
     pub interrupt: Time,
-    /// CPUs that run the driver.
+    /// Number of CPUs that run the driver.
     #[config(default = 20, min = 1, max = 1024, source = "paper: zuolo-2017 table 1, two Xeon E5-2680 v2")]
     pub cpus: u32,
     /// How the host is notified of a completion.
     #[config(default = "interrupt", source = "assumed: drivers of 2017")]
     pub notice: Notice,
-    /// Time that an interrupt waits for more completions after the first.
+    /// Time that an interrupt waits for more completions after the first one.
     #[config(default = "0 s", max = "1 s", source = "standard: nvme-1.1, off unless the host sets it")]
     pub coalescing: Time,
-    /// Latency of host memory, from the arrival of a read to its reply.
+    /// Host memory latency, from the arrival of a read to its reply.
     #[config(
         default = "240 ns",
         max = "1 ms",
         source = "assumed: with flight, the 550 ns that neugebauer-2018 measures for a device's read of 64 B"
     )]
     pub host_memory: Time,
-    /// Maximum outstanding reads of host memory for data, of at most `read_request` each; absent means no
+    /// Maximum outstanding reads of host memory for data, each of at most `read_request`; absent means no
     /// limit.
     #[config(min = 1, max = 1048576)]
     pub tags: Option<u32>,
     /// Maximum outstanding commands per queue pair; absent means no limit.
     #[config(min = 1, max = 1048576)]
     pub queue_depth: Option<u32>,
-    /// Number of queue pairs. Commands are distributed to them in turn, and each pair fetches one command at
-    /// a time. Absent means that no command waits for the fetch of another, with one queue depth and
-    /// interrupt for all.
+    /// Number of queue pairs. Commands are distributed over them in turn, and each pair fetches one command
+    /// at a time. If absent, no command waits for the fetch of another, and all commands share one queue
+    /// depth and interrupt.
     #[config(min = 1, max = 65535)]
     pub queue_pairs: Option<u32>,
 }
@@ -114,7 +116,7 @@ pub const ROOM: Room<HostInterfaceFamily> = Room {
     build: |slot, host| Ok(Box::new(Nvme::new(slot.config(host.families)))),
 };
 
-/// Bytes of a doorbell, and of the message of an interrupt.
+/// Bytes of a doorbell write or an interrupt message.
 const REGISTER: u64 = 4;
 /// Bytes of a command.
 const COMMAND: u64 = 64;

@@ -1,4 +1,4 @@
-//! NVMe: commands in queue pairs; data read from and written to host memory.
+//! NVMe commands in queue pairs, and transfers of data from and to host memory.
 
 use super::super::express::{Direction, Express, ExpressConfig};
 use super::super::{Arrival, Cpus, HostPort, Lap, Leg, Part, Spent};
@@ -13,7 +13,7 @@ use std::collections::{BinaryHeap, VecDeque};
 /// NVMe: queue pairs in host memory, over PCI Express.
 ///
 /// A pair fetches one command at a time, and all fetches take the same time. The fetches of a pair therefore
-/// need no events: they follow each other in the order of their doorbells.
+/// need no events: they follow each other in doorbell order.
 #[derive(State)]
 pub(super) struct Nvme {
     #[state(skip = "from the configuration")]
@@ -23,9 +23,9 @@ pub(super) struct Nvme {
     packets: Packets,
     cpus: Cpus<Job>,
     pairs: Vec<Pair>,
-    /// The pair of the next command.
+    /// The pair that receives the next command.
     turn: usize,
-    /// By request number.
+    /// Commands by request number.
     #[state(varies)]
     commands: Vec<Command>,
     /// End times of the data reads in progress, if their number is limited.
@@ -38,9 +38,9 @@ pub(super) struct Nvme {
 /// A submission queue and its completion queue.
 #[derive(Debug, Default, State)]
 struct Pair {
-    /// End of its last fetch.
+    /// End of the pair's last fetch.
     fetched: Time,
-    /// Number of outstanding commands, and commands that wait because of `queue_depth`.
+    /// Number of outstanding commands. Further commands stay in `waiting` because of `queue_depth`.
     under_way: u32,
     #[state(varies)]
     waiting: VecDeque<u32>,
@@ -55,7 +55,7 @@ struct Command {
     /// CPU time for its submission.
     submission: Time,
     laps: Vec<Lap>,
-    /// Time on the link of its completion and its interrupt.
+    /// Link time of the completion and the interrupt.
     notice: Time,
 }
 
@@ -70,16 +70,16 @@ enum Job {
 #[derive(Clone, Debug, Value)]
 enum Event {
     Over(Part, Leg, Spent),
-    /// The host is notified of the completion, which takes this CPU time.
+    /// The host is notified of the completion, which takes this CPU time to handle.
     Noticed(u32, Time),
 }
 
-/// Times on the link of packets with fixed sizes.
+/// Link times of packets with fixed sizes.
 #[derive(Clone, Copy, Debug)]
 struct Packets {
-    /// A doorbell, or the message of an interrupt.
+    /// A doorbell write or an interrupt message.
     register: Time,
-    /// The read request for a command.
+    /// The read request to fetch a command.
     request: Time,
     command: Time,
     completion: Time,
@@ -98,7 +98,7 @@ impl Packets {
     }
 }
 
-/// Adds stages, if enabled.
+/// A recorder of stages, if enabled.
 struct Stages<'a>(Option<&'a mut Vec<Lap>>);
 
 impl Stages<'_> {
@@ -126,7 +126,7 @@ impl Nvme {
         }
     }
 
-    /// Starts command `number`, which has a slot in its pair.
+    /// Starts command `number`, which has been assigned a slot in its pair.
     fn start(&mut self, now: Time, number: u32) {
         let command = &mut self.commands[number as usize];
         Stages(self.is_detailed.then_some(&mut command.laps)).note(Stage::QueuePair, Queue, now, Time::ZERO);
@@ -134,7 +134,8 @@ impl Nvme {
         if work.is_zero() { self.ring(now, number) } else { self.cpus.arrive(now, Job::Submit(number), work) }
     }
 
-    /// Rings the doorbell for command `number`, which the driver has built; the device fetches it.
+    /// Rings the doorbell for command `number`, which the driver has built, and starts its fetch by the
+    /// device.
     fn ring(&mut self, now: Time, number: u32) {
         let (flight, memory) = (self.express.flight, self.config.host_memory);
         let Packets { register, request, command: size, .. } = self.packets;
@@ -164,12 +165,12 @@ impl Nvme {
         self.agenda.schedule(there, Event::Over(Part::whole(number), Leg::Begun, spent));
     }
 
-    /// Reads `bytes` of data from host memory; returns their arrival time, and the time on the link. The host
-    /// replies in order.
+    /// Reads `bytes` of data from host memory; returns their arrival time and the link time. The host replies
+    /// in order.
     fn fetch(&mut self, now: Time, bytes: u64, laps: &mut Vec<Lap>) -> (Time, Time) {
         let (flight, memory) = (self.express.flight, self.config.host_memory);
         let pcie = self.express.pcie;
-        // Each piece is requested before its data crosses; later pieces are requested meanwhile.
+        // Each piece is requested before its data crosses. Later pieces are requested meanwhile.
         let asking = self.express.post(Direction::ToHost, pcie.read_request_bytes(bytes.min(PIECE)));
         self.express.post(Direction::ToHost, pcie.read_request_bytes(bytes.saturating_sub(PIECE)));
         let found = now + asking + flight + memory;
@@ -181,7 +182,7 @@ impl Nvme {
         (left + flight, asking + flight + memory + answer + flight)
     }
 
-    /// As before, with a limit of `tags` outstanding read requests.
+    /// Like [`Nvme::fetch`], with at most `tags` outstanding read requests.
     fn fetch_with_tags(&mut self, now: Time, bytes: u64, tags: u32, laps: &mut Vec<Lap>) -> (Time, Time) {
         let (flight, memory) = (self.express.flight, self.config.host_memory);
         let pcie = self.express.pcie;
@@ -203,7 +204,7 @@ impl Nvme {
         (there, link)
     }
 
-    /// Time of the interrupt for a completion of `pair` at `at`, and whether it is sent for this one.
+    /// Time of the interrupt for a completion of `pair` at `at`, and whether this completion causes it.
     fn interrupted(&mut self, pair: u32, at: Time) -> (Time, bool) {
         let window = &mut self.pairs[pair as usize].window;
         let (begin, end) = *window;
@@ -214,7 +215,7 @@ impl Nvme {
         (window.1, true)
     }
 
-    /// Handles the end of command `number`: its pair has a free slot.
+    /// Handles the end of command `number`, which frees a slot of its pair.
     fn ended(&mut self, at: Time, number: u32, software: Time) -> Arrival {
         self.express.post_for(Direction::ToDevice, self.packets.register);
         let command = &mut self.commands[number as usize];
@@ -241,7 +242,7 @@ impl Nvme {
     }
 }
 
-/// Bytes requested before their data crosses: a page.
+/// Bytes requested before their data crosses: one page.
 const PIECE: u64 = 4096;
 
 impl HostPort for Nvme {
@@ -299,7 +300,7 @@ impl HostPort for Nvme {
     }
 
     fn end(&mut self, now: Time, request: u32, _op: Op) -> Option<Spent> {
-        // Everything sent to the host is posted: packets follow each other.
+        // All packets to the host are posted, so they follow each other without waiting.
         let (Packets { register, completion, .. }, flight) = (self.packets, self.express.flight);
         self.express.post_for(Direction::ToHost, completion);
         let told = now + completion;

@@ -3,7 +3,7 @@ use crate::host_interface::tests::{Issued, LINK, alone, built, ends, ns, served_
 use nacre_kernel::{Activity, Op, Time};
 use nacre_testkit::assert_close;
 
-/// Nanoseconds of a command: driver, doorbell, fetch, data, completion, interrupt.
+/// Duration of a command in nanoseconds: driver, doorbell, fetch, data, completion, and interrupt.
 fn command_ns(op: Op, software_ns: f64, message: u64) -> f64 {
     let (flight, memory) = (150.0, 240.0);
     let fetch =
@@ -46,7 +46,7 @@ fn one_interrupt_stands_for_all_completions_of_its_time() {
     assert_close("each has its own", each, 4.0 * 2e-6, 1e-9);
     assert_close("one for all", one, 2e-6 + 3.0 * 0.5e-6, 1e-9);
     assert!(apart.windows(2).all(|pair| pair[0] < pair[1]));
-    // The first one causes the interrupt, and the others share it.
+    // The first completion causes the interrupt, and the others share it.
     assert_eq!(together[1], together[3]);
     assert!(together[0] > together[1] && together[1] > Time::from_us(10));
 }
@@ -57,7 +57,7 @@ fn commands_wait_for_a_place_in_their_pair() {
     let last = |depth: &str| ends(&format!("kind = \"nvme\"\ncpus = 100\n{depth}"), &flushes)[8];
     let alone = last("");
     assert_eq!(last("queue_depth = 9"), alone);
-    // Three at a time, three times.
+    // Three commands run at a time, three times.
     assert_eq!(last("queue_depth = 3").as_ps(), 3 * alone.as_ps());
     let of_pairs =
         |pairs: u32| ends(&format!("kind = \"nvme\"\nqueue_pairs = {pairs}\nqueue_depth = 1"), &flushes[..4]);
@@ -66,7 +66,7 @@ fn commands_wait_for_a_place_in_their_pair() {
     assert!(one.windows(2).all(|two| two[1] == two[0] + (one[0] - Time::ZERO)), "{one:?}");
 }
 
-/// 32 simultaneous commands: serial fetches within a pair, in parallel with other pairs.
+/// Fetches of 32 simultaneous commands are serial within a pair and parallel across pairs.
 #[test]
 fn a_pair_has_one_fetch_under_way() {
     let fetch = ns(LINK.read_request_bytes(64)) + ns(LINK.completion_bytes(64)) + 2.0 * 150.0 + 240.0;
@@ -81,7 +81,8 @@ fn a_pair_has_one_fetch_under_way() {
     }
 }
 
-/// Rate, in bytes per second, of pages of 4 KiB that are all brought or answered at once, without commands.
+/// Rate, in bytes per second, at which 4 KiB pages are brought or answered if all start at the same time,
+/// without commands.
 fn rate(settings: &str, op: Op) -> f64 {
     const COUNT: u32 = 2000;
     let mut port = built(&format!("kind = \"nvme\"\n{settings}"));

@@ -1,16 +1,16 @@
 //! A constant latency.
 //!
 //! # Model
-//! Use it for a device with only a published mean. Every request takes exactly `latency`.
+//! Use this for a device of which only a mean latency is published. Every request takes exactly `latency`.
 //!
 //! # Not modeled
-//! Any spread: percentiles under load show only queueing.
+//! Variation of the latency. Percentiles under load show only queueing.
 //!
 //! # Sources
-//! None needed: it holds one measured number.
+//! None are needed, because the model is a single measured number.
 //!
 //! # Checks
-//! With Poisson arrivals, it makes an M/D/1 queue, whose mean wait is rho S / (2 (1 - rho)).
+//! With Poisson arrivals, the model is an M/D/1 queue with the mean wait rho S / (2 (1 - rho)).
 
 #[cfg(test)]
 mod tests;
@@ -20,7 +20,7 @@ use nacre_config::{Configuration, Descriptor, Room};
 use nacre_kernel::Time;
 use nacre_kernel::state::State;
 
-/// A latency that is always the same.
+/// A constant latency.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
     /// Latency of every request.

@@ -1,10 +1,10 @@
-//! A memoryless latency, given its mean and its minimum (default zero).
+//! A memoryless latency with a given mean and minimum (default zero).
 //!
 //! # Model
 //! `latency = least + (mean - least) E`, where E is exponential with mean 1.
 //!
 //! # Not modeled
-//! Real devices are rarely memoryless. Use it for queueing studies and for a rough tail.
+//! Real devices are rarely memoryless. Use this for queueing studies and for a rough tail.
 //!
 //! # Sources
 //! Kleinrock, *Queueing Systems*, vol. 1, ch. 3 (M/M/1, M/M/c).
@@ -26,7 +26,7 @@ use nacre_kernel::{Random, Time};
 pub struct Config {
     /// Mean latency.
     pub mean: Time,
-    /// Minimum latency; the excess is exponential.
+    /// Minimum latency. The excess over it is exponential.
     #[config(default = "0 s", source = "standard: the exponential distribution starts at zero")]
     pub least: Time,
 }

@@ -2,22 +2,23 @@
 //!
 //! # Model
 //! With `--output-format=json+`, fio writes every histogram bin of the completion latencies (`clat_ns.bins`).
-//! Samples follow these counts, at the middle of each bin, which is within 1 % of any latency in the bin. Plain
-//! `json` has only percentiles. Samples then follow straight lines between minimum, percentiles, and maximum.
-//! Their mean is that of the lines, not the mean that fio prints.
+//! Samples follow these counts, at the middle of each bin, which is within 1 % of any latency in the bin.
+//! Plain `json` has only percentiles. In this case, the distribution is linear between the minimum, the
+//! percentiles, and the maximum. The mean of the samples is that of this piecewise linear distribution, not
+//! the mean that fio prints.
 //!
 //! # Not modeled
 //! - The order of the latencies: samples are independent.
-//! - Latencies measured at a queue depth above 1 contain the queues inside the device, and would queue again. A
-//!   job with more than one outstanding request (`iodepth_level`, or else `iodepth`, times `numjobs`) is
-//!   therefore rejected, unless `depth` is set. Its latencies are then used as they are, for a device that works
-//!   on that many units at one time (`parallelism`).
+//! - Latencies measured at a queue depth above 1 include the queues inside the device, and requests would
+//!   queue again in the model. A job with more than one outstanding request (`iodepth_level`, or else
+//!   `iodepth`, times `numjobs`) is therefore rejected unless `depth` is set. Its latencies are then used
+//!   without correction, for a device that serves that many units at a time (`parallelism`).
 //!
 //! # Sources
 //! fio documentation, "JSON output" and "JSON+ output"; fio `stat.c`, `plat_idx_to_val`.
 //!
 //! # Checks
-//! The share of each bin and the mean of the samples against the counts of a file.
+//! The share of each bin and the mean of the samples against the counts in a file.
 
 mod parse;
 #[cfg(test)]
@@ -32,13 +33,13 @@ use nacre_kernel::{Random, Time};
 /// A latency distribution from fio's JSON output.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
-    /// The file, relative to the scenario.
+    /// Path of the file, relative to the scenario.
     pub file: String,
-    /// Name of the job. Not needed for a file with one job.
+    /// Name of the job. Optional for a file with one job.
     pub job: Option<String>,
     /// Operation whose latencies are used.
     pub direction: Direction,
-    /// Outstanding requests during the measurement. A file with more is rejected.
+    /// Outstanding requests during the measurement. A file with more outstanding requests is rejected.
     #[config(default = 1, min = 1, max = 65536, source = "standard: a service time is measured at depth 1")]
     pub depth: u32,
 }
@@ -71,7 +72,7 @@ pub const ROOM: Room<LatencyFamily> = Room {
 struct FioJson {
     #[state(skip = "from the configuration")]
     inverse: Inverse,
-    /// Checksum of the output: a state cannot be restored with another one.
+    /// Checksum of the output. A state cannot be restored with a different file.
     #[state(same)]
     content: u32,
     random: Random,

@@ -1,4 +1,4 @@
-//! Parses fio's JSON into the pieces of a distribution.
+//! Parser for fio's JSON output, which returns the pieces of a distribution.
 
 use crate::latency::Direction;
 use crate::latency::inverse::Piece;
@@ -63,7 +63,7 @@ fn document(text: &str) -> Result<Value, FormatError> {
     Ok(first)
 }
 
-/// The text from the first line that starts with a brace.
+/// The text starting at the first line that begins with a brace.
 fn from_brace(text: &str) -> &str {
     let mut start = 0;
     for line in text.split_inclusive('\n') {
@@ -75,10 +75,11 @@ fn from_brace(text: &str) -> &str {
     ""
 }
 
-/// Percentage of time below which a queue depth is ignored: it occurs at the start and end of a job.
+/// Percentage of time below which a queue depth is ignored, because it occurs only at the start and end of a
+/// job.
 const RARELY: f64 = 1.0;
 
-/// Checks the queue depth: with more than `depth` requests outstanding, the measured latencies include
+/// Checks the queue depth. With more than `depth` requests outstanding, the measured latencies include
 /// queueing.
 fn check_depth(document: &Value, job: &Value, depth: u32) -> Result<(), FormatError> {
     let jobs = option(document, job, "numjobs").unwrap_or(1);
@@ -88,7 +89,7 @@ fn check_depth(document: &Value, job: &Value, depth: u32) -> Result<(), FormatEr
         often.filter_map(|(level, _)| level.trim_start_matches(">=").parse::<u64>().ok()).max().unwrap_or(1)
     });
     let outstanding = match (option(document, job, "iodepth"), deepest) {
-        // A synchronous engine has one request outstanding, whatever its setting. Other levels end below
+        // A synchronous engine has one request outstanding, regardless of its setting. Other levels end below
         // twice their name, and the last one, ">=64", is unbounded.
         (Some(_), Some(1)) => 1,
         (Some(asked), Some(level)) if level < 64 => asked.min(2 * level - 1),
@@ -130,7 +131,7 @@ fn find_job<'d>(document: &'d Value, wanted: Option<&str>) -> Result<&'d Value, 
     }
 }
 
-/// `{ "<latency in ns>": <count>, ... }`
+/// Pieces of `{ "<latency in ns>": <count>, ... }`.
 fn from_bins(bins: &Map<String, Value>) -> Result<Vec<Piece>, FormatError> {
     let mut pieces = Vec::with_capacity(bins.len());
     for (latency, count) in bins {
@@ -145,7 +146,7 @@ fn from_bins(bins: &Map<String, Value>) -> Result<Vec<Piece>, FormatError> {
     require_some(pieces)
 }
 
-/// `{ "99.000000": <latency in ns>, ... }`, next to `min` and `max`.
+/// Pieces of `{ "99.000000": <latency in ns>, ... }`, next to `min` and `max`.
 fn from_percentiles(clat: &Value, percentiles: &Map<String, Value>) -> Result<Vec<Piece>, FormatError> {
     let mut points = vec![(0.0, clat["min"].as_f64()), (100.0, clat["max"].as_f64())];
     for (percent, latency) in percentiles {

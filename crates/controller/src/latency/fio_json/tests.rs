@@ -84,7 +84,7 @@ fn a_wrong_file_is_refused_with_a_remedy() {
     assert!(problems.to_string().starts_with("latency.file: it holds no completion latencies"), "{problems}");
 }
 
-/// The output of a job with these options, at these depths.
+/// The output of a job with these options and queue depths.
 fn measured(options: &str, global: &str, levels: &str) -> String {
     format!(
         r#"{{ "global options": {{ {global} }}, "jobs": [ {{ "jobname": "j", "job options": {{ {options} }},
@@ -110,14 +110,14 @@ fn latencies_of_requests_that_waited_for_each_other_are_refused() {
     assert!(pieces(&deep, None, Direction::Read, 31).is_err());
     assert!(pieces(&deep, None, Direction::Read, 32).is_ok(), "the user says so");
     for (options, global, levels, outstanding) in [
-        // Without levels, the options count, including the global ones.
+        // Without levels, the options determine the depth, including the global ones.
         (iodepth(32), String::new(), "", 32),
         (String::new(), iodepth(8), "", 8),
         // A synchronous engine has at most one outstanding request.
         (iodepth(32), String::new(), alone, 1),
-        // Parallel jobs of one kind, reported as one.
+        // Parallel jobs of one kind are reported as one job.
         (format!("{}, \"numjobs\": \"4\"", iodepth(1)), String::new(), alone, 4),
-        // A depth of 48 is in the level that starts at 32, and one of 100 in the last.
+        // A depth of 48 is in the level that starts at 32, and a depth of 100 in the last level.
         (iodepth(48), String::new(), r#""iodepth_level": { "1": 0.1, "32": 99.9, ">=64": 0.0 },"#, 48),
         (iodepth(100), String::new(), r#""iodepth_level": { "1": 0.1, "32": 0.0, ">=64": 99.9 },"#, 100),
         (String::new(), String::new(), at_32, 32),

@@ -1,22 +1,23 @@
 //! Latencies measured with fio, one per request, from its latency log.
 //!
 //! # Model
-//! The log has lines `time in ms, latency, direction, block size, ...` as `--write_lat_log` writes them (the
+//! The log has lines `time in ms, latency, direction, block size, ...`, as `--write_lat_log` writes them (the
 //! `*_clat.N.log` and `*_lat.N.log` files). Every sample is one of the logged latencies, all with equal
-//! probability. Mean and percentiles are therefore exactly those of the log.
+//! probability. The mean and the percentiles are therefore exactly those of the log.
 //!
 //! # Not modeled
 //! - The order of the latencies: samples are independent.
-//! - Latencies measured at a queue depth above 1 contain queueing and would queue again. Measure at `iodepth=1`.
-//! - A log averaged with `log_avg_msec` has one line per window, with block size 0. Its mean and spread are not
-//!   those of requests, so it is rejected. Logs of bandwidth, IOPS, and submission latency are rejected by their
-//!   names.
+//! - Latencies measured at a queue depth above 1 include queueing, and requests would queue again in the
+//!   model. Measure at `iodepth=1`.
+//! - A log averaged with `log_avg_msec` has one line per window, with block size 0. Its mean and spread are
+//!   not those of requests, so it is rejected. Logs of bandwidth, IOPS, and submission latency are rejected
+//!   by their file names.
 //!
 //! # Sources
 //! fio documentation, "Log File Formats".
 //!
 //! # Checks
-//! The mean, and every logged value, against a small log written by hand.
+//! The mean and every logged value, against a small hand-written log.
 
 mod parse;
 #[cfg(test)]
@@ -30,13 +31,13 @@ use nacre_kernel::{Bytes, Random, Time};
 /// Latencies from a fio latency log.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
-    /// The file, relative to the scenario.
+    /// Path of the file, relative to the scenario.
     pub file: String,
     /// Operation whose latencies are used.
     pub direction: Direction,
     /// Use only requests of this size.
     pub block: Option<Bytes>,
-    /// Unit of latencies.
+    /// Unit of the latencies in the log.
     #[config(
         default = "1 ns",
         min = "1 ps",
@@ -81,7 +82,7 @@ pub const ROOM: Room<LatencyFamily> = Room {
 struct Logged {
     #[state(skip = "from the configuration")]
     latencies: Vec<Time>,
-    /// Checksum of the log: a state cannot be restored with another one.
+    /// Checksum of the log. A state cannot be restored with a different file.
     #[state(same)]
     content: u32,
     random: Random,

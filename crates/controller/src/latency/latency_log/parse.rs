@@ -15,7 +15,7 @@ pub(super) struct FormatError {
     pub(super) remedy: String,
 }
 
-/// The latencies of the lines selected by `config`. Empty lines are skipped.
+/// The latencies of the lines that `config` selects. Empty lines are skipped.
 pub(super) fn latencies(text: &str, config: &Config) -> Result<Vec<Time>, FormatError> {
     let mut latencies = Vec::new();
     for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
@@ -59,7 +59,7 @@ pub(super) fn latencies(text: &str, config: &Config) -> Result<Vec<Time>, Format
     Ok(latencies)
 }
 
-/// Kinds of logs without latencies of requests, by the names of fio (`NAME_bw.1.log`).
+/// The kind of a log that has no request latencies, identified by fio's file name (`NAME_bw.1.log`).
 pub(super) fn other_log(file: &str) -> Option<&'static str> {
     let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
     let stem =
@@ -77,7 +77,7 @@ pub(super) fn other_log(file: &str) -> Option<&'static str> {
 /// One line of a log.
 struct Entry {
     latency: u64,
-    /// `None` for a direction that Nacre does not have.
+    /// `None` for a direction that Nacre does not support.
     direction: Option<Direction>,
     block: u64,
 }

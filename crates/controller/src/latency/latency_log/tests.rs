@@ -45,7 +45,7 @@ fn a_wrong_log_is_refused_with_its_line() {
 
 #[test]
 fn means_of_windows_are_not_latencies_of_requests() {
-    // Output of fio 3.33 with log_avg_msec=1000: block size 0, and offset 0.
+    // Output of fio 3.33 with log_avg_msec=1000 has block size 0 and offset 0.
     let averaged = "1000, 100000, 0, 0, 0, 0\n2000, 100000, 0, 0, 0, 0\n3000, 10000000, 0, 0, 0, 0\n";
     let refused = |direction: &str| {
         let mut bench = workbench(5).file("x_clat.1.log", averaged);

@@ -1,18 +1,19 @@
-//! A lognormal latency, given its mean and standard deviation.
+//! A lognormal latency with a given mean and standard deviation.
 //!
 //! # Model
 //! `latency = exp(mu + sigma Z)` with Z normal, where `sigma^2 = ln(1 + (deviation / mean)^2)` and
-//! `mu = ln(mean) - sigma^2 / 2`. Mean and standard deviation are those given, e.g. the `avg` and `stdev` that a
-//! benchmark prints.
+//! `mu = ln(mean) - sigma^2 / 2`. The mean and the standard deviation are the configured ones, e.g. the `avg`
+//! and `stdev` that a benchmark prints.
 //!
 //! # Not modeled
-//! Several modes, e.g. cache hit or miss, or interruption by an erase. Use `quantiles` or measured data instead.
+//! Several modes, e.g. of cache hits and misses, or of interruptions by an erase. Use `quantiles` or measured
+//! data instead.
 //!
 //! # Sources
 //! Johnson, Kotz and Balakrishnan, *Continuous Univariate Distributions*, vol. 1, ch. 14.
 //!
 //! # Checks
-//! Mean and variance of the samples; the M/G/1 wait of the `measured` device within 2 %.
+//! Mean and variance of the samples. The M/G/1 wait of the `measured` device, within 2 %.
 
 #[cfg(test)]
 mod tests;

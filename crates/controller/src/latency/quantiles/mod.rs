@@ -1,19 +1,19 @@
-//! A latency given by points of its cumulative distribution.
+//! A latency distribution given as points of its cumulative distribution.
 //!
 //! # Model
-//! `share` of all requests take `latency` or less. Between two points, the inverse of the cumulative distribution
-//! is a straight line, so samples are uniform between the two latencies. Two points with the same latency make a
-//! step of equal latencies.
+//! The share `share` of all requests takes `latency` or less. Between two points, the inverse of the
+//! cumulative distribution is linear, so samples are uniform between the two latencies. Two points with the
+//! same latency give this latency to the share between them.
 //!
 //! # Not modeled
-//! The distribution between the points. A tail from the 99 % point straight to the maximum is heavier than most
-//! real ones. The mean follows from the points and may differ from a mean published next to them.
+//! The distribution between the points. A straight line from the 99 % point to the maximum gives a heavier
+//! tail than most real ones. The mean follows from the points and may differ from a mean published with them.
 //!
 //! # Sources
 //! Devroye, *Non-Uniform Random Variate Generation* (1986), s. 2.2 (inversion) and 2.4 (tables).
 //!
 //! # Checks
-//! The share of samples at every point; the mean, `sum of (share step) (mean of the two latencies)`.
+//! The share of samples at every point, and the mean, `sum of (share step) (mean of the two latencies)`.
 
 #[cfg(test)]
 mod tests;
@@ -24,7 +24,7 @@ use nacre_config::{Configuration, Descriptor, Reader, Room};
 use nacre_kernel::state::State;
 use nacre_kernel::{Random, Ratio, Time};
 
-/// A latency given by points of its cumulative distribution.
+/// A latency distribution given as points of its cumulative distribution.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {

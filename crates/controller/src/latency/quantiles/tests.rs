@@ -13,7 +13,7 @@ fn quantile_draws_meet_every_point() {
     }
     let step = values.iter().filter(|&&value| value == 10e-6).count() as f64 / 1e6;
     assert_close("share of the step of equal latencies", step, 0.4, 0.005);
-    // .5 * 7 + .4 * 10 + .09 * 25 + .01 * 120 us
+    // The mean is .5 * 7 + .4 * 10 + .09 * 25 + .01 * 120 us.
     assert!((latency.mean_s() - 10.95e-6).abs() < 1e-15);
     assert_close("mean", mean_and_deviation(&values).0, 10.95e-6, 0.005);
 }

@@ -1,5 +1,4 @@
-//! The event-driven device compared with event simulations of a queue, request by request, and with closed
-//! forms.
+//! Compares the device with queue simulations, request by request, and with closed forms.
 
 use crate::workbench::workbench;
 use nacre_kernel::event::{Canceled, Completions, Device, Payload, RequestId};
@@ -17,7 +16,7 @@ fn request(op: Op, bytes: u32) -> Request {
     Request { arrival: Time::ZERO, address: 0, bytes, volume: 0, op }
 }
 
-/// The sampled latencies of a device with one server, one request at a time.
+/// The latencies sampled by a device with one server that serves one request at a time.
 fn drawn(toml: &str, requests: &[Request]) -> Vec<Time> {
     let seen = visits(&mut *device(toml), requests, Load::Closed { clients: 1 });
     seen.iter().map(|visit| visit.latency()).collect()
@@ -86,7 +85,8 @@ fn a_shared_link_delays_only_while_it_is_busy() {
     for op in [Op::Read, Op::Write] {
         let seen = visits(&mut *device(toml), &[request(op, 4096); 4], Load::Closed { clients: 4 });
         let latencies: Vec<Time> = seen.iter().map(|visit| visit.latency()).collect();
-        // The first transfer is part of the latency; each of the others takes one microsecond of link time.
+        // The first transfer is included in the latency. Each of the others takes one microsecond of link
+        // time.
         assert_eq!(latencies, [10, 11, 12, 13].map(Time::from_us), "{op:?}");
     }
     let toml = "read = \"10 us\"\nwrite = \"10 us\"\nparallelism = 32\nbandwidth = \"1 GB/s\"";

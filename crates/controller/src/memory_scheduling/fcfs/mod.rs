@@ -1,18 +1,18 @@
-//! First come, first served: one access after the other.
+//! First come, first served (FCFS): serves one access after the other.
 //!
 //! # Model
-//! The next access starts, by closing or opening a row, when the last burst of the previous access has been
-//! issued.
+//! The next access starts by closing or opening a row as soon as the last burst of the previous access has
+//! been issued.
 //!
 //! # Not modeled
 //! Nothing is left out.
 //!
 //! # Sources
-//! rixner-2000, which compares with it.
+//! rixner-2000, which uses it as a baseline.
 //!
 //! # Checks
-//! Completion times equal those of a clock-by-clock simulation. Accesses to closed rows take the time of opening,
-//! data, and closing, one after the other.
+//! Completion times equal those of a clock-by-clock simulation. Accesses to closed rows take the times to
+//! open the row, transfer the data, and close the row, one after the other.
 
 use super::{MemoryScheduler, MemorySchedulingFamily};
 use nacre_config::{Configuration, Descriptor, Room};
@@ -20,7 +20,7 @@ use nacre_config::{Configuration, Descriptor, Room};
 #[cfg(test)]
 mod tests;
 
-/// First come, first served has no parameters.
+/// FCFS scheduling has no parameters.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {}
 

@@ -1,29 +1,32 @@
-//! First ready, first come, first served (FR-FCFS): row hits and ready banks first, and rows opened ahead.
+//! First ready, first come, first served (FR-FCFS): row hits and ready banks come first, and rows are opened
+//! ahead.
 //!
 //! # Model
-//! The scheduler sees the `queue` oldest waiting accesses. The next one becomes visible when one of them has
-//! issued its last burst. Each clock, the first of these commands that the timing constraints allow is issued:
+//! The scheduler considers the `queue` oldest waiting accesses. The next access becomes visible when one of
+//! them has issued its last burst. In each clock cycle, the scheduler issues the first of these commands that
+//! the timing constraints allow:
 //!
 //! 1. The read or write of the oldest access whose row is open (a row hit).
-//! 2. From the oldest access to the newest, the command that opens its row, or the one that closes another row in
-//!    its bank.
+//! 2. From the oldest access to the newest, the command that opens its row, or the command that closes
+//!    another row in its bank.
 //!
-//! A row is not closed while a visible access with all its rows open needs it, or while an older access does.
-//! Reads and writes have equal priority.
+//! A row stays open while a visible access with all its rows open needs it, or while an older access needs
+//! it. Reads and writes have equal priority.
 //!
 //! # Not modeled
 //! - A starvation limit: an access waits as long as its bank has row hits.
 //! - Batching of writes.
-//! - An access that alternates between rows of several bank groups is a hit when all of them are open.
+//! - Partial row hits: an access that alternates between rows of several bank groups is a hit only when all
+//!   of them are open.
 //!
 //! # Sources
 //! rixner-2000.
 //!
 //! # Checks
-//! Completion times of random 64 B requests equal, to the picosecond, those of an independent clock-by-clock
-//! simulation. The cases are queues of 1 to 64, 1 to 64 clients and three arrival rates, closed and open rows, 25
-//! % row hits, and 70 % reads of open rows. With several ranks, rates equal those of a clock-by-clock scheduler
-//! within 1.5 %.
+//! Completion times of random 64 B requests equal those of an independent clock-by-clock simulation, to the
+//! picosecond. The cases are queues of 1 to 64, 1 to 64 clients and three arrival rates, closed and open
+//! rows, 25 % row hits, and 70 % reads of open rows. With several ranks, rates equal those of a
+//! clock-by-clock scheduler within 1.5 %.
 
 use super::{MemoryScheduler, MemorySchedulingFamily};
 use nacre_config::{Configuration, Descriptor, Room};
@@ -31,10 +34,10 @@ use nacre_config::{Configuration, Descriptor, Room};
 #[cfg(test)]
 mod tests;
 
-/// First ready, first come, first served.
+/// FR-FCFS scheduling.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
-    /// Number of accesses that the scheduler chooses from.
+    /// Number of oldest waiting accesses from which the scheduler selects.
     #[config(
         default = 32,
         min = 1,

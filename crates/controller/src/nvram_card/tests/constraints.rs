@@ -1,16 +1,17 @@
-//! Each timing constraint of the memory as the bottleneck: DDR3-1066 with one setting raised until it is the
-//! longest.
+//! Tests each timing constraint of the memory as the bottleneck, on DDR3-1066 with one setting raised until
+//! it is the longest.
 
 use super::laws::clocks_at;
 use super::*;
 use nacre_testkit::assert_close;
 
-/// Rows stay open, and requests keep their order: otherwise writes overtake reads that wait for tWTR.
+/// Rows stay open, and requests keep their order. Otherwise, writes would overtake reads that wait for tWTR.
 const IN_ORDER: &str = "open\"\nscheduler = \"fcfs";
 
 type Requests<'a> = &'a dyn Fn(u64) -> (Op, u32, u64);
 
-/// The next row of one bank, rows of consecutive banks, and bursts of one row.
+/// Address of request `number` in the next row of the same bank. The functions below use rows of consecutive
+/// banks and bursts of one row.
 fn row_of_bank(number: u64) -> u64 {
     number % 8192 * (64 << 10)
 }
@@ -21,7 +22,8 @@ fn same_row(number: u64) -> u64 {
     number % 128 * 64
 }
 
-/// Checks the clocks per request, of 1.875 ns, for each of `settings`, with `depth` outstanding requests.
+/// Checks the number of clocks of 1.875 ns per request for each of `settings`, with `depth` outstanding
+/// requests.
 fn binds(name: &str, depth: u32, rows: &str, requests: Requests<'_>, settings: &[(&str, f64)]) {
     for &(setting, expected) in settings {
         let field = setting.split(' ').next().expect("it begins with one");
@@ -42,7 +44,7 @@ fn constraints_of_rows_bind_where_they_are_the_longest() {
     let reads = |number| (Op::Read, 64, row_of_bank(number));
     let writes = |number| (Op::Write, 64, row_of_bank(number));
     let banks = |number| (Op::Read, 64, banks_in_turn(number));
-    // Longer than tRAS and tRP together, 27 clocks.
+    // The constraint is longer than tRAS and tRP together, which take 27 clocks.
     binds("tRC", 16, "closed", &reads, &[("row_cycle = \"60 ns\"", 32.0), ("row_cycle = \"75 ns\"", 40.0)]);
     binds(
         "tRAS",
@@ -51,7 +53,8 @@ fn constraints_of_rows_bind_where_they_are_the_longest() {
         &reads,
         &[("row_open = \"45 ns\"", f64::from(24 + 7)), ("row_open = \"60 ns\"", f64::from(32 + 7))],
     );
-    // After tRCD and before tRP, seven clocks each, and longer than tRAS and tRP.
+    // The constraint applies after tRCD and before tRP, of seven clocks each, and is longer than tRAS and
+    // tRP.
     let settings = [
         ("read_to_precharge = \"30 ns\"", f64::from(7 + 16 + 7)),
         ("read_to_precharge = \"45 ns\"", f64::from(7 + 24 + 7)),
@@ -62,13 +65,13 @@ fn constraints_of_rows_bind_where_they_are_the_longest() {
         ("write_recovery = \"30 ns\"", f64::from(7 + 6 + 4 + 16 + 7)),
     ];
     binds("tWR", 16, "closed", &writes, &settings);
-    // Longer than a quarter of tFAW, five clocks.
+    // The constraint is longer than a quarter of tFAW, which is five clocks.
     let settings =
         [("activate_to_activate = \"15 ns\"", 8.0), ("activate_to_activate = \"20.625 ns\"", 11.0)];
     binds("tRRD", 16, "closed", &banks, &settings);
 }
 
-/// One at a time: tRCD, the latency, and four clocks of data.
+/// One request at a time takes tRCD, the latency, and four clocks of data.
 #[test]
 fn latencies_bind_where_one_waits_for_the_other() {
     let reads = |number| (Op::Read, 64, banks_in_turn(number));
@@ -94,8 +97,8 @@ fn latencies_bind_where_one_waits_for_the_other() {
     binds("tRCD", 1, "closed", &reads, &settings);
 }
 
-/// Two writes and two reads of one open row alternate: two times tCCD; CWL, data, and tWTR one way; CL, tCCD,
-/// and two minus CWL the other.
+/// Two writes and two reads of one open row alternate and take two times tCCD. A write followed by a read
+/// takes CWL, data, and tWTR. A read followed by a write takes CL, tCCD, and two, minus CWL.
 #[test]
 fn turns_of_the_bus_bind_where_reads_follow_writes() {
     let in_turn = |number: u64| (if number % 4 < 2 { Op::Write } else { Op::Read }, 64, same_row(number));
@@ -115,8 +118,8 @@ fn turns_of_the_bus_bind_where_reads_follow_writes() {
     binds("tCCD", 16, "open", &reads, &[("access_to_access = 4", 4.0), ("access_to_access = 6", 6.0)]);
 }
 
-/// Bursts that alternate between four groups are tCCD_S apart, four clocks of data; those of one row are
-/// tCCD_L apart.
+/// Bursts that alternate between four groups are tCCD_S apart, which is four clocks of data. Bursts of one
+/// row are tCCD_L apart.
 #[test]
 fn data_of_ddr4_takes_its_lines_where_groups_are_taken_in_turn() {
     let ddr4 = unrefreshed()

@@ -1,10 +1,10 @@
-//! Bandwidths, latencies, and time shares compared with closed forms.
+//! Compares bandwidths, latencies, and shares of time with closed forms.
 
 use super::*;
 use nacre_kernel::Pcie;
 use nacre_testkit::assert_close;
 
-/// PCI Express 3 x8, the card's default.
+/// PCI Express 3 x8, the default link of the card.
 const LINK: Pcie = Pcie { generation: 3, lanes: 8, payload: 256, read_request: 512, long_addresses: true };
 const FLIGHT_NS: f64 = 150.0;
 const HOST_MEMORY_NS: f64 = 240.0;
@@ -42,7 +42,7 @@ fn with_memory_that_takes_no_time_the_card_is_its_link() {
     for op in [Op::Read, Op::Write] {
         let one = at_random(&toml, op, 4096, 1, 200);
         assert_close("latency alone", one.mean_s(), alone(op), 0.002);
-        // 1.72 million requests per second.
+        // The limit is 1.72 million requests per second.
         let cap = 1.0 / crossing(busiest(op));
         for depth in [2, 4, 8, 32, 256] {
             let seen = at_random(&toml, op, 4096, depth, 20_000);
@@ -54,7 +54,7 @@ fn with_memory_that_takes_no_time_the_card_is_its_link() {
     }
 }
 
-/// A closed loop limited by CPUs: their number over the time of driver and completion.
+/// A closed loop limited by CPUs has a rate of their number divided by the time of driver and completion.
 #[test]
 fn processors_of_the_host_are_never_idle_while_there_is_work() {
     for (notice, software_ns) in [("polling", 1500.0), ("interrupt", 3000.0)] {
@@ -72,7 +72,8 @@ fn processors_of_the_host_are_never_idle_while_there_is_work() {
     }
 }
 
-/// Little's law: requests in the card equal the rate times the latency, each counted independently.
+/// Little's law: the mean number of requests in the card equals the rate times the latency. All three are
+/// measured independently.
 #[test]
 fn as_many_requests_are_in_the_card_as_come_in_a_second_times_their_seconds() {
     for toml in [format!("{DDR3}{NVME}"), format!("{MRAM}{NVME}")] {
@@ -83,7 +84,7 @@ fn as_many_requests_are_in_the_card_as_come_in_a_second_times_their_seconds() {
     }
 }
 
-/// Clocks per request of `bytes`, with `depth` outstanding.
+/// Clocks per request of `bytes`, with `depth` outstanding requests.
 pub(super) fn clocks_at(
     toml: &str,
     clock_ns: f64,
@@ -99,7 +100,7 @@ pub(super) fn clocks_at(
     1e9 / seen.per_second() / clock_ns
 }
 
-/// Clocks per request of `bytes`, with 16 outstanding.
+/// Clocks per request of `bytes`, with 16 outstanding requests.
 fn clocks(toml: &str, clock_ns: f64, op: Op, bytes: u32, address: impl Fn(u64) -> u64) -> f64 {
     clocks_at(toml, clock_ns, 16, |number| (op, bytes, address(number)))
 }
@@ -111,8 +112,8 @@ fn accesses_one_after_the_other_take_what_the_constraint_that_binds_takes() {
     let open = format!("{}rows = \"open\"\n{host}", unrefreshed());
     let in_turn = format!("{}scheduler = \"fcfs\"\n{host}", unrefreshed());
     let mram = format!("{MRAM}{host}");
-    // Rows of 8 KiB in eight banks: the next row of a bank is 64 KiB further. For MRAM, rows of 512 B and 4
-    // KiB.
+    // Rows of 8 KiB in eight banks put the next row of a bank 64 KiB further. MRAM has rows of 512 B, and the
+    // distance is 4 KiB.
     let row_of_bank = |number: u64| number % 8192 * (64 << 10);
     let banks_in_turn = |number: u64| number % 65_536 * (8 << 10);
     let same_row = |number: u64| number % 128 * 64;
@@ -121,11 +122,11 @@ fn accesses_one_after_the_other_take_what_the_constraint_that_binds_takes() {
     for (name, toml, clock_ns, op, address, expected) in [
         ("tCCD", &open, 1.875, Op::Read, &same_row as &dyn Fn(u64) -> u64, 4.0),
         ("tCCD of writes", &open, 1.875, Op::Write, &same_row, 4.0),
-        // tRAS is the limit: 20 clocks, and tRP of 7. tRC is equal.
+        // tRAS of 20 clocks and tRP of 7 are the limit, and tRC is equal to their sum.
         ("tRC", &closed, 1.875, Op::Read, &row_of_bank, 27.0),
         ("tRCD, CWL, data, tWR, tRP", &closed, 1.875, Op::Write, &row_of_bank, (7 + 6 + 4 + 8 + 7) as f64),
         ("tFAW", &closed, 1.875, Op::Read, &banks_in_turn, 20.0 / 4.0),
-        // A row is opened after the previous one was read: tRCD alone, plus the clock of the read.
+        // A row is opened after the previous one was read, so the limit is tRCD plus the clock of the read.
         ("tRCD, without looking ahead", &in_turn, 1.875, Op::Read, &banks_in_turn, 8.0),
         ("tRC of MRAM", &mram, 1.876, Op::Read, &mram_row_of_bank, 88.0),
         ("eight rows of MRAM in tRC", &mram, 1.876, Op::Read, &mram_banks_in_turn, 88.0 / 8.0),
@@ -158,8 +159,8 @@ fn refreshing_takes_its_share() {
     let same_row = |number: u64| number % 128 * 64;
     let with = clocks(&format!("{DDR3}{host}"), 1.875, Op::Read, 64, same_row);
     let without = clocks(&format!("{}{host}", unrefreshed()), 1.875, Op::Read, 64, same_row);
-    // tRFC of 59 clocks, and closing the row before and opening it after: tRTP, tRP, tRCD, minus the last
-    // tCCD; per 4160 clocks.
+    // A refresh takes tRFC of 59 clocks, plus the time to close the previous row and open the next one (tRTP,
+    // tRP, and tRCD, minus the last tCCD), every 4160 clocks.
     let share = (59.0 + 4.0 + 7.0 + 7.0 - 4.0) / 4160.0;
     assert_close("share", 1.0 - without / with, share, 0.03);
 }
@@ -177,7 +178,7 @@ fn an_idle_card_is_refreshed_as_often_as_one_at_work() {
     assert_close("refreshes in 100 s", refreshes as f64, 100.0 / 7.8e-6, 1e-6);
 }
 
-/// A line of 64 B through a window: one packet, followed by a read that returns.
+/// A line of 64 B through a window is one packet, followed by a read that returns.
 #[test]
 fn a_window_pays_for_a_packet_and_the_way_back() {
     let toml = format!("{INSTANT}[device.host]\nkind = \"memory_window\"\n");
@@ -197,7 +198,7 @@ fn a_window_pays_for_a_packet_and_the_way_back() {
     assert_close("64 stores, as fast as they cross", write(4096), stores(64) + issue, 0.02);
 }
 
-/// Ten outstanding lines, each with the latency of the path.
+/// Ten lines are outstanding, each with the latency of the path.
 #[test]
 fn cxl_has_lines_under_way() {
     let toml = format!("{INSTANT}[device.host]\nkind = \"cxl_mem\"\n");
@@ -205,7 +206,7 @@ fn cxl_has_lines_under_way() {
     let line = 5e-9 + 70e-9 + (17.0 + 85.0) / raw;
     for op in [Op::Read, Op::Write] {
         assert_close("a line", at_random(&toml, op, 64, 1, 100).mean_s(), line, 0.01);
-        // 64 lines with ten outstanding: six round trips, then the last four lines.
+        // 64 lines with ten outstanding take six round trips, then the last four lines.
         let found = at_random(&toml, op, 4096, 1, 100).mean_s();
         assert_close("64 lines", found, 6.0 * line + 4.0 * 5e-9 + line - 5e-9, 0.05);
     }

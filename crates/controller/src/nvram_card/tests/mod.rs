@@ -1,4 +1,4 @@
-//! The card: interface contract, laws, and power losses.
+//! Tests of the card: device contract, closed forms, and power losses.
 
 mod constraints;
 mod laws;
@@ -15,7 +15,7 @@ use nacre_media::dram::Part;
 use nacre_testkit::Seen;
 use nacre_testkit::closed_loop;
 
-/// 1 GiB of DDR3-1066 with 1 Gbit chips: jesd79-3, speed bin F.
+/// 1 GiB of DDR3-1066 with 1 Gbit chips (jesd79-3, speed bin F).
 pub(super) const DDR3: &str = "kind = \"nvram_card\"\nchip = \"128 MiB\"\nrow = \"1 KiB\"\nclock = \"1.875 ns\"\n\
     read_latency = 7\nwrite_latency = 6\nactivate_to_access = \"13.125 ns\"\nprecharge = \"13.125 ns\"\n\
     row_open = \"37.5 ns\"\nrow_cycle = \"50.625 ns\"\nactivate_to_activate = \"7.5 ns\"\n\
@@ -27,7 +27,7 @@ pub(super) fn unrefreshed() -> String {
     DDR3.replace("refresh_every = \"7.8 us\"\nrefresh = \"110 ns\"\n", "")
 }
 
-/// 256 MiB of STT-MRAM, everspin-emd3d256m, with rows of 64 B per chip.
+/// 256 MiB of STT-MRAM (everspin-emd3d256m) with rows of 64 B per chip.
 pub(super) const MRAM: &str = "kind = \"nvram_card\"\nvolatile = false\nchip = \"32 MiB\"\nrow = \"64 B\"\n\
     clock = \"1.876 ns\"\nread_latency = 8\nwrite_latency = 6\nactivate_to_access = \"88.172 ns\"\n\
     precharge = \"67.536 ns\"\nrow_open = \"97.552 ns\"\nrow_cycle = \"165.088 ns\"\n\
@@ -40,7 +40,7 @@ pub(super) const INSTANT: &str = "kind = \"nvram_card\"\nprocessing = \"0 s\"\nc
     row_open = \"0 s\"\nrow_cycle = \"0 s\"\nactivate_to_activate = \"0 s\"\nfour_activates = \"0 s\"\n\
     write_recovery = \"0 s\"\nwrite_to_read = \"0 s\"\nread_to_precharge = \"0 s\"\n";
 
-/// A host interface with nearly zero time.
+/// A host interface that takes nearly no time.
 pub(super) const NO_HOST: &str = "[device.host]\nkind = \"direct\"\nlink = \"1000000 GB/s\"\n";
 
 /// NVMe with zero host software time.
@@ -62,7 +62,7 @@ pub(super) fn part(toml: &str) -> Part {
     document.device.config::<super::Config>(rooms()).part
 }
 
-/// Random requests of `bytes`, `depth` outstanding.
+/// Runs random requests of `bytes` with `depth` outstanding.
 pub(super) fn at_random(toml: &str, op: Op, bytes: u32, depth: u32, count: u64) -> Seen {
     let mut device = built(toml);
     let places = device.capacity().expect("it is limited").0 / u64::from(bytes);
@@ -91,12 +91,12 @@ fn it_keeps_the_contract() {
         (10, format!("{DDR3}[device.host]\nkind = \"nvme\"\ncoalescing = \"8 us\"\nqueue_depth = 4\n")),
         (20, format!("{DDR3}[device.host]\nkind = \"direct\"\ndriver = \"1 us\"\nlink = \"2 GB/s\"\n")),
     ] {
-        // Up to 32 KiB each, at a varying queue depth.
+        // Requests have up to 32 KiB each, and the queue depth varies.
         nacre_testkit::conformance(Time::from_us(2 * us), || built(&toml));
     }
 }
 
-/// Eight transfers over four lines are four bytes.
+/// Eight transfers over four data lines carry four bytes.
 #[test]
 fn a_channel_may_be_narrower_than_a_byte() {
     let narrow = format!("{}chips = 1\nwidth = 4\n", unrefreshed());
@@ -139,8 +139,8 @@ fn what_cannot_be_is_refused() {
     }
 }
 
-/// Acknowledged or flushed data survives power losses, word by word. The card has enough stored energy to
-/// save its memory.
+/// Acknowledged or flushed data survives power losses, word by word. The capacitor has enough energy to save
+/// the memory.
 #[test]
 fn it_keeps_what_it_guarantees() {
     let small = DDR3.replace("chip = \"128 MiB\"", "chip = \"1 MiB\"");

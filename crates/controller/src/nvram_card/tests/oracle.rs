@@ -1,4 +1,4 @@
-//! Completion times compared with an independent simulation of the memory controller, clock by clock.
+//! Compares completion times with an independent clock-by-clock simulation of the memory controller.
 
 use super::*;
 use nacre_testkit::oracle::dram_channel::{Access, Controller, Timing, serve};
@@ -21,7 +21,7 @@ fn controller(queue: usize, closes_rows: bool) -> Controller {
     Controller { clock, timing: TIMING, banks: BANKS as usize, closes_rows, queue, writes: None }
 }
 
-/// Random accesses to banks; with probability `hits`, to the row last requested in that bank.
+/// Random accesses to banks. With probability `hits`, an access is to the row last requested in its bank.
 fn accesses(count: u64, hits: f64, reads: f64) -> Vec<Access> {
     let mut random = Streams::new(3).stream("accesses");
     let mut rows = [0; BANKS as usize];
@@ -36,7 +36,7 @@ fn accesses(count: u64, hits: f64, reads: f64) -> Vec<Access> {
         .collect()
 }
 
-/// These bursts as requests: consecutive rows of 8 KiB are in consecutive banks.
+/// The given bursts as requests. Consecutive rows of 8 KiB are in consecutive banks.
 fn requests(accesses: &[Access]) -> Vec<Request> {
     let request = |access: &Access| {
         let address = (access.row * BANKS + access.bank as u64) << 13;

@@ -1,10 +1,11 @@
-//! Power losses: time, energy, and result of a dump.
+//! Tests of power losses: time, energy, and result of a dump.
 
 use super::*;
 use crate::crashes::crash;
 use nacre_kernel::{Energy, Persistence, Recovery};
 
-/// 64 MiB, whose dump to flash of 400 MB/s at 10 W takes 1 ms and 4,096 pages of 40.96 us: 1.6877 J.
+/// A card of 64 MiB. Its dump to flash of 400 MB/s at 10 W takes 1 ms and 4,096 pages of 40.96 us, which is
+/// 1.6877 J.
 const SMALL: &str = "chips = 8\nflash_page = \"16 KiB\"\nwrite_latency = 6\n";
 
 fn small(settings: &str) -> String {
@@ -30,7 +31,7 @@ fn with_bytes(toml: &str) -> Box<dyn Device> {
     built.unwrap_or_else(|problems| panic!("{toml}: {problems}"))
 }
 
-/// Power fails at `at` and returns one second later.
+/// Cuts power at `at` and restores it one second later.
 fn fail(device: &mut dyn Device, at: Time) -> Recovery {
     device.run(at, &mut Completions::new());
     device.power_fail(at, &mut Streams::new(1).stream("chance"));
@@ -59,7 +60,8 @@ fn a_dump_takes_its_pages_and_the_capacitor_what_it_needs() {
     let mut device = with_bytes(&small("capacitor = \"2 J\"\n"));
     let at = write(&mut *device, Time::ZERO, 12_288, 1) + Time::from_us(1);
     let recovery = fail(&mut *device, at);
-    // The dump ended while power was off. Then 100 ms and 64 MiB at 1.6 GB/s, or 1.6877 J at 5 W: 337.5 ms.
+    // The dump ended while power was off. Recovery then takes 100 ms, and the longer of reading 64 MiB at 1.6
+    // GB/s and charging 1.6877 J at 5 W, which takes 337.5 ms.
     let dump = 1e-3 + 4096.0 * 16_384.0 / 400e6;
     let back = (at + Time::from_s(1)).as_secs_f64();
     let ready = recovery.done.as_secs_f64() - back;
@@ -73,7 +75,7 @@ fn a_dump_takes_its_pages_and_the_capacitor_what_it_needs() {
 
 #[test]
 fn a_capacitor_that_is_too_small_saves_what_comes_first() {
-    // Energy for half of the pages of a full dump.
+    // The energy is enough for half of the pages of a full dump.
     let settings = "capacitor = \"848.862 mJ\"\nmay_lose_writes = true\n";
     let mut device = with_bytes(&small(settings));
     assert_eq!(device.capabilities().persistence, Persistence::WithStoredEnergy);
@@ -86,7 +88,7 @@ fn a_capacitor_that_is_too_small_saves_what_comes_first() {
     assert_eq!(recovery.bytes_lost, 2 * 16_384);
     let found = [0, 16, 33, 48].map(|mib| read(&mut *device, recovery.done, mib << 20));
     assert_eq!(found, [1, 2, 0, 0]);
-    // With only the changed pages, the energy is sufficient for all of them.
+    // If only the changed pages are saved, the energy is sufficient for all of them.
     let mut device = with_bytes(&small(&format!("{settings}dump = \"changed\"\n")));
     for (address, stamp) in [(0, 1), (48 << 20, 4)] {
         at = write(&mut *device, at, address, stamp);
@@ -102,7 +104,8 @@ fn a_capacitor_that_is_not_charged_again_saves_what_it_can() {
     let at = write(&mut *device, Time::ZERO, 48 << 20, 1) + Time::from_us(1);
     let recovery = fail(&mut *device, at);
     assert_eq!(recovery.bytes_lost, 0);
-    // 142 ms after power returned it has 0.71 J of the 1.69 J: enough for the first 1,700 pages of 4,096.
+    // 142 ms after power returned, the capacitor has 0.71 J of the 1.69 J, which is enough for the first
+    // 1,700 of 4,096 pages.
     let at = write(&mut *device, recovery.done, 48 << 20, 2);
     let recovery = fail(&mut *device, at);
     assert!((1690..1720).contains(&recovery.programs_finished), "{recovery:?}");
@@ -112,13 +115,13 @@ fn a_capacitor_that_is_not_charged_again_saves_what_it_can() {
 #[test]
 fn a_capacitor_grows_old() {
     let card = |hours| small(&format!("capacitor = \"2 J\"\ncapacitor_hours = {hours}\n"));
-    // 0.35 % of 2 J in 1,000 hours: 1.6877 J remain after 44,600 hours.
+    // At a loss of 0.35 % of 2 J per 1,000 hours, 1.6877 J remain after 44,600 hours.
     assert!(workbench(1).build(&card(44_000)).is_ok());
     let problems = workbench(1).build(&card(45_000)).err().expect("it is too old");
     assert!(problems.to_string().contains("capacitor"), "{problems}");
 }
 
-/// The row is closed after tRTP or tWR, and the data is safe after tRP.
+/// The row is closed after tRTP or tWR, and the data is durable after tRP.
 #[test]
 fn a_write_to_mram_is_safe_when_its_row_is_closed() {
     let closing_ns = 15.0 + 67.536;
@@ -126,7 +129,8 @@ fn a_write_to_mram_is_safe_when_its_row_is_closed() {
     let done = |written: &str| write(&mut *built(&toml(written)), Time::ZERO, 0, 1).as_ns_f64();
     let (in_row, closed) = (done("in_row"), done("closed"));
     assert!((closed - in_row - closing_ns).abs() < 2.0 * 1.876, "{in_row} ns and {closed} ns");
-    // Acknowledged, not closed, and not flushed: the last of its eight rows may be lost.
+    // The write is acknowledged but not flushed, and the last of its eight rows is not closed and may be
+    // lost.
     let loses = |written: &str, seed| {
         let mut device = with_bytes(&toml(written));
         let at = write(&mut *device, Time::ZERO, 0, 1) + Time::from_ns(1);
@@ -151,8 +155,8 @@ fn the_report_says_what_a_capacitor_saves() {
     assert!((value("dump.saves_share") - 0.5).abs() < 1e-6);
 }
 
-/// A page of eight codewords of 2 KiB, each with a BCH code over GF(2^15) that corrects two bits with 30 bits
-/// of parity.
+/// A page has eight codewords of 2 KiB, each with a BCH code over GF(2^15) that corrects two bits with 30
+/// bits of parity.
 #[test]
 fn error_correction_takes_its_share_of_the_dump_and_what_it_cannot_put_right_is_counted() {
     let column = |settings: &str, name: &str| {
@@ -167,11 +171,12 @@ fn error_correction_takes_its_share_of_the_dump_and_what_it_cannot_put_right_is_
     let seconds = 1e-3 + 4096.0 * (16_384.0 + spare) / 400e6;
     assert!((column(code, "dump.s") - seconds).abs() < 1e-6, "{} s", column(code, "dump.s"));
     assert!((column(code, "dump.needs_j") - 10.0 * seconds).abs() < 1e-5);
-    // Eight codewords of 30 us each are slower than the flash, which reads a page in 10 us.
+    // Decoding eight codewords of 30 us each is slower than the flash, which reads a page in 10 us.
     let restored = 4096.0 * 8.0 * 30e-6;
     assert!((column(code, "dump.restores_s") - restored).abs() < 1e-3 * restored);
     assert_eq!(column(code, "dump.unreadable_pages"), 0.0);
-    // Three or more of n bits with error probability p: n^3 p^3 / 6 for small np.
+    // The probability of three or more errors among n bits with error probability p is n^3 p^3 / 6 for small
+    // np.
     let rate = 1e-6;
     let n = 2048.0 * 8.0 + bits;
     let expected = 4096.0 * 8.0 * libm::pow(n * rate, 3.0) / 6.0;
@@ -183,7 +188,7 @@ fn error_correction_takes_its_share_of_the_dump_and_what_it_cannot_put_right_is_
     assert!((found / expected - 1.0).abs() < 1e-4, "{found} pages, expected {expected}");
 }
 
-/// With n pages, each lost with probability p, n p are lost on average, with variance n p (1 - p).
+/// If n pages are each lost with probability p, n p are lost on average, with variance n p (1 - p).
 #[test]
 fn pages_that_cannot_be_read_back_are_drawn_told_and_not_read() {
     const PAGES: u64 = 4096;
@@ -223,14 +228,14 @@ fn pages_that_cannot_be_read_back_are_drawn_told_and_not_read() {
     let variance = losses.iter().map(|lost| (lost - mean) * (lost - mean)).sum::<f64>() / (ROUNDS - 1) as f64;
     let expected = PAGES as f64 * p;
     let expected_variance = expected * (1.0 - p);
-    // Four standard errors of mean and variance over these rounds.
+    // The tolerances are four standard errors of mean and variance over these rounds.
     let of_mean = (expected_variance / ROUNDS as f64).sqrt();
     assert!((mean - expected).abs() < 4.0 * of_mean, "{mean} pages of {expected}");
     let of_variance = expected_variance * (2.0 / (ROUNDS - 1) as f64).sqrt();
     assert!((variance - expected_variance).abs() < 4.0 * of_variance, "{variance} of {expected_variance}");
 }
 
-/// Pages that the host never wrote have no data to lose, and rewritten pages are readable again.
+/// Pages that the host never wrote have no data to lose. Rewritten pages are readable again.
 #[test]
 fn only_pages_that_were_written_are_lost_and_only_until_they_are_written_again() {
     let mut device = with_bytes(&small("flash_error_rate = \"10 %\"\n"));
@@ -251,7 +256,7 @@ fn only_pages_that_were_written_are_lost_and_only_until_they_are_written_again()
 }
 
 /// If a power loss undoes a write that replaces lost data, that data stays lost, and reads do not return its
-/// earlier content. Each page is lost with a probability of 1/2, so that it is not always lost again.
+/// earlier content. Each page is lost with a probability of 1/2, so that it is not lost every time.
 #[test]
 fn what_is_lost_stays_lost_where_the_write_that_was_to_replace_it_is_undone() {
     let mut tried = 0;

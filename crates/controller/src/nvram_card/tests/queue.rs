@@ -1,12 +1,12 @@
-//! Throughput of a queue that prefers ready banks, compared with a scheduler that examines every clock.
+//! Compares the throughput of a queue that prefers ready banks with a scheduler that examines every clock.
 
 use super::*;
 use nacre_media::dram::{Channel, Command, Kind, Part, Place};
 use nacre_testkit::assert_close;
 
 /// Clocks per random request of 64 B, for a controller whose queue of `entries` is always full. In every
-/// clock it issues a command for the oldest request whose row is open, or else the oldest whose bank is free.
-/// Rows use auto-precharge.
+/// clock, it issues a command for the oldest request whose row is open, or else for the oldest request whose
+/// bank is free. Rows use auto-precharge.
 fn by_the_clock(part: &Part, ranks: u32, op: Op, entries: usize) -> f64 {
     const COUNT: u64 = 8000;
     let kind = if op == Op::Read { Kind::Read } else { Kind::Write };
@@ -40,7 +40,7 @@ fn by_the_clock(part: &Part, ranks: u32, op: Op, entries: usize) -> f64 {
     clock as f64 / COUNT as f64
 }
 
-/// Also for several ranks, which [`nacre_testkit::oracle::dram_channel`] does not support.
+/// This also covers several ranks, which [`nacre_testkit::oracle::dram_channel`] does not support.
 #[test]
 fn small_requests_at_random_reach_what_a_queue_reaches_that_serves_ready_banks_first() {
     let host = format!("processing = \"0 s\"\n{NO_HOST}");

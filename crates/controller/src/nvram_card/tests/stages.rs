@@ -1,4 +1,4 @@
-//! Detailed latency breakdowns of requests.
+//! Tests of detailed latency breakdowns of requests.
 
 use super::*;
 use nacre_kernel::{Activity, Stage};
@@ -56,7 +56,7 @@ fn many(toml: &str, requests: &[Request], is_detailed: bool) -> Vec<(Time, Time,
     seen.into_iter().map(|seen| seen.expect("every request completes")).collect()
 }
 
-/// Concurrent requests of all sizes: stages sum to the latency exactly, and enabling them changes no
+/// For concurrent requests of all sizes, the stages sum exactly to the latency, and enabling them changes no
 /// completion.
 #[test]
 fn stages_add_up_to_the_latency_and_change_nothing() {
@@ -94,7 +94,8 @@ fn stages_add_up_to_the_latency_and_change_nothing() {
     }
 }
 
-/// A single read and write: all stages of the path, with the same sum per activity as the plain breakdown.
+/// A single read and a single write report all stages of the path, with the same sum per activity as the
+/// plain breakdown.
 #[test]
 fn a_request_alone_goes_through_every_stage() {
     let host = "[device.host]\nkind = \"nvme\"\n";
@@ -127,7 +128,8 @@ fn a_request_alone_goes_through_every_stage() {
             };
             assert_eq!(of(&close), of(&plain), "{op:?}: {activity:?}");
         }
-        // tRCD of seven clocks, CL of seven or CWL of six, and 64 bursts of four clocks.
+        // The expected times are tRCD of seven clocks, CL of seven or CWL of six, and 64 bursts of four
+        // clocks.
         let ns = |stage| found.iter().find(|(other, _)| *other == stage).map_or(0.0, |(_, ns)| *ns);
         let latency = if op == Op::Read { 7.0 } else { 6.0 };
         assert_close("row activate", ns(Stage::Activate), 7.0 * 1.875, 1e-9);
@@ -136,8 +138,8 @@ fn a_request_alone_goes_through_every_stage() {
     }
 }
 
-/// A line by load or store: to the device, the memory, and back. 32 lines that wait for each other take 32
-/// times that, and each reports its time in the memory and on the link.
+/// A load or store of a line reports its times to the device, in the memory, and back. 32 lines that wait for
+/// each other take 32 times as long.
 #[test]
 fn loads_and_stores_tell_their_stages_too() {
     let memory = [Stage::Activate, Stage::Column, Stage::DataBus];
@@ -176,7 +178,8 @@ fn loads_and_stores_tell_their_stages_too() {
     }
 }
 
-/// The first refresh is due at 7.8 us and takes 110 ns: a read that arrives 40 ns later waits for the rest.
+/// The first refresh is due at 7.8 us and takes 110 ns. A read that arrives 40 ns later waits for the
+/// remaining time.
 #[test]
 fn a_wait_for_a_refresh_is_told() {
     let at = (Op::Read, 8192, 4096);

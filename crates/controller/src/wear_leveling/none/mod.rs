@@ -1,4 +1,4 @@
-//! No wear leveling: every row stays where it is.
+//! No wear leveling: every row stays at its location.
 //!
 //! # Model
 //! Logical and physical rows are the same.
@@ -7,7 +7,7 @@
 //! Nothing is left out.
 //!
 //! # Sources
-//! qureshi-2009, which compares with it.
+//! qureshi-2009, which uses it as a baseline.
 //!
 //! # Checks
 //! The mapping is always the identity.
@@ -19,7 +19,7 @@ use nacre_kernel::state::State;
 #[cfg(test)]
 mod tests;
 
-/// No wear leveling has no parameters.
+/// This scheme has no parameters.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {}
 

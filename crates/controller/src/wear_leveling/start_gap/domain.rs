@@ -1,4 +1,4 @@
-//! Registers of one domain.
+//! State of one domain.
 
 use super::super::Move;
 use nacre_kernel::state::Value;
@@ -17,7 +17,7 @@ pub(super) struct Domain {
 impl Domain {
     #[inline]
     pub(super) fn physical(&self, row: u64, rows: u64) -> u64 {
-        // Both are below `rows`, so one subtraction gives the remainder.
+        // Both summands are below `rows`, so one subtraction gives the remainder.
         let rotated = row + self.start;
         let rotated = if rotated >= rows { rotated - rows } else { rotated };
         rotated + u64::from(rotated >= self.gap)
@@ -31,7 +31,7 @@ impl Domain {
         Some(if rotated >= self.start { rotated - self.start } else { rotated + rows - self.start })
     }
 
-    /// Moves the row before the gap into it; at the start, the last row.
+    /// Moves the row before the gap into the gap. If the gap is at the start, the last row moves.
     #[inline]
     pub(super) fn move_gap(&mut self, rows: u64) -> Move {
         let to = self.gap;
@@ -44,7 +44,8 @@ impl Domain {
         Move { from: self.gap, to }
     }
 
-    /// Moves until the gap passes `physical` or reaches the start; only a single first move may wrap.
+    /// Number of moves until the gap passes `physical` or reaches the start. Only a single first move may
+    /// wrap.
     pub(super) fn moves_in_line(&self, physical: u64) -> u64 {
         match self.gap {
             0 => 1,
@@ -53,7 +54,7 @@ impl Domain {
         }
     }
 
-    /// Performs several [`Domain::move_gap`]; only a single one may wrap.
+    /// Performs several calls of [`Domain::move_gap`] at once. Only a single move may wrap.
     pub(super) fn move_gap_by(&mut self, moves: u64, rows: u64) {
         if moves > 0 && self.gap == 0 {
             self.move_gap(rows);

@@ -3,15 +3,15 @@
 use nacre_kernel::Random;
 use nacre_kernel::state::State;
 
-/// Rounds of the network (qureshi-2009 uses three).
+/// Number of rounds of the network (qureshi-2009 uses three).
 const ROUNDS: usize = 3;
 
-/// A Feistel network over the numbers below a bound.
+/// A Feistel network that permutes the numbers below a bound.
 #[derive(Clone, Debug, State)]
 pub(super) struct Feistel {
     #[state(same)]
     bound: u64,
-    /// Bits of one half.
+    /// Number of bits of one half.
     #[state(skip = "from the configuration")]
     half: u32,
     keys: [u64; ROUNDS],
@@ -42,7 +42,7 @@ impl Feistel {
         })
     }
 
-    /// The network permutes a power of four; results beyond the bound go through it again.
+    /// Applies `permute` until the result is below the bound, because the network permutes a power of four.
     fn walk(&self, mut number: u64, permute: impl Fn(&Feistel, u64) -> u64) -> u64 {
         loop {
             number = permute(self, number);
@@ -64,7 +64,7 @@ impl Feistel {
         (1 << self.half) - 1
     }
 
-    /// Multiply and fold: every bit of the half and of the key affects the low bits.
+    /// Multiplies and folds, so that every bit of the half and of the key affects the low bits.
     fn mix(&self, half: u64, key: u64) -> u64 {
         let product = (half ^ key).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         (product ^ (product >> 32)).wrapping_mul(0xD6E8_FEB8_6659_FD93) >> (64 - self.half)

@@ -2,38 +2,39 @@
 //!
 //! # Model
 //! Rows are divided into `domains` of N rows. Each domain has one additional physical row, the gap, and two
-//! registers. Row a of a domain is at physical row `p = (a + start) mod N`, plus one if `p >= gap`. After every
-//! `interval` writes to a domain, the row before the gap is copied into it and becomes the gap. When the gap has
-//! passed through all rows, it is at the end again, and `start` increases by one.
+//! registers. Row a of a domain is at physical row `p = (a + start) mod N`, plus one if `p >= gap`. After
+//! every `interval` writes to a domain, the row before the gap is copied into the gap and becomes the new
+//! gap. When the gap has passed through all rows, it is at the end again, and `start` increases by one.
 //!
-//! Each move of the gap moves one of N rows, each in turn. A row therefore stays in one location for `N *
-//! interval` writes to its domain, which is the line vulnerability factor. The gap returns to a location, and
-//! `start` increases, after `(N + 1) * interval` writes.
+//! Each move of the gap moves one of N rows, in rotation. A row therefore stays in one location for
+//! `N * interval` writes to its domain, which is the line vulnerability factor. The gap returns to a
+//! location, and `start` increases, after `(N + 1) * interval` writes.
 //!
-//! *Randomization* (`randomize`): addresses first pass a Feistel network with keys from the seed of the run, so
-//! adjacent addresses are not adjacent in the array. If the number of rows is not a power of four, numbers beyond
-//! it pass the network again until they are in range (cycle walking).
+//! *Randomization* (`randomize`): addresses first pass through a Feistel network with keys from the random
+//! seed, so adjacent addresses are not adjacent in the array. If the number of rows is not a power of four,
+//! numbers beyond it pass through the network again until they are in range (cycle walking).
 //!
-//! *Adaptation* (`adapt`): every domain counts its most-written rows. After each `window` of writes, let s be the
-//! share of the most-written row. The interval becomes `stay_share * endurance / (s * N)` if that is shorter. One
-//! stay then costs a row at most `stay_share` of its endurance. When the writes are spread again, the interval
-//! doubles with every window up to its original value.
+//! *Adaptation* (`adapt`): every domain counts the writes to its most-written rows. After each `window` of
+//! writes, let s be the share of the most-written row. The interval becomes
+//! `stay_share * endurance / (s * N)` if that is shorter. One stay then costs a row at most `stay_share` of
+//! its endurance. When writes are evenly distributed again, the interval doubles with every window up to its
+//! original value.
 //!
 //! # Not modeled
-//! A random invertible matrix instead of the Feistel network; changing keys; write buffers that hold back
+//! A random invertible matrix instead of the Feistel network, key changes, and write buffers that delay
 //! repeated writes (delayed write).
 //!
 //! # Sources
-//! qureshi-2009 for the scheme, domains, and Feistel network; akel-2011, section 2.3, for the interval of 128 and
-//! rows of 4 KiB; qureshi-2011 for an interval that follows attacks; misra-1982 for the counters.
+//! qureshi-2009 for the scheme, domains, and the Feistel network; akel-2011, section 2.3, for the interval of
+//! 128 and rows of 4 KiB; qureshi-2011 for an interval that adapts to attacks; misra-1982 for the counters.
 //!
 //! # Checks
-//! - The mapping is a bijection with an exact inverse at every step. On all small arrays, data that follows the
-//!   moves stays where the mapping points.
-//! - The stay of `N * interval` writes in one location and the return of the gap after `(N + 1) * interval` are
-//!   exact.
-//! - Many writes at once equal single writes.
-//! - The interval of a hammered row follows its law, and returns after the attack.
+//! - The mapping is a bijection with an exact inverse after every move. On all small arrays, data that is
+//!   copied with the moves stays at its mapped location.
+//! - The stay of `N * interval` writes in one location and the return of the gap after `(N + 1) * interval`
+//!   are exact.
+//! - Recording many writes at once gives the same result as single writes.
+//! - The interval of a hammered row follows its formula and recovers after the attack.
 //! - 97 % of the ideal lifetime under uneven writes.
 
 mod domain;
@@ -53,19 +54,19 @@ use watch::Watch;
 /// Start-gap wear leveling.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
-    /// Writes to a domain between two moves of its gap.
+    /// Number of writes to a domain between two moves of its gap.
     #[config(default = 128, min = 1, max = 4294967295, source = "paper: akel-2011 section 2.3")]
     pub interval: u32,
-    /// Domains of rows that rotate separately, all of one size.
+    /// Number of domains of equal size, whose rows rotate independently.
     #[config(default = 1, min = 1, max = 65536, source = "paper: akel-2011 section 3.3, one per bank")]
     pub domains: u32,
-    /// Whether addresses are scattered before they rotate.
+    /// Randomize addresses before they rotate.
     #[config(default = false, source = "assumed: akel-2011 does not mention address randomization")]
     pub randomize: bool,
-    /// Whether the interval gets shorter if few rows receive most writes.
+    /// Shorten the interval if few rows receive most writes.
     #[config(default = false, source = "paper: akel-2011 section 3.3, for a later version")]
     pub adapt: bool,
-    /// Writes to a domain between two adaptations of the interval.
+    /// Number of writes to a domain between two adaptations of the interval.
     #[config(
         default = 4096,
         min = 1,
@@ -73,10 +74,10 @@ pub struct Config {
         source = "assumed: far fewer than the endurance of a row"
     )]
     pub window: u32,
-    /// Counters of most-written rows per domain.
+    /// Number of counters for the most-written rows, per domain.
     #[config(default = 16, min = 1, max = 1024, source = "assumed: like the detector of qureshi-2011")]
     pub watched: u32,
-    /// Share of the endurance of a row that writes between two of its moves may use.
+    /// Share of a row's endurance that writes between two of its moves may use.
     #[config(
         default = "25 %",
         min = "0.001 %",
@@ -139,7 +140,7 @@ struct StartGap {
 struct Adaptation {
     #[state(same)]
     window: u64,
-    /// Writes that a row may receive at one location, divided by the rows of a domain.
+    /// Number of writes that a row may receive at one location, divided by the number of rows in a domain.
     #[state(skip = "from the configuration")]
     stay_per_row: f64,
     watches: Vec<Watch>,
@@ -159,7 +160,7 @@ impl StartGap {
         StartGap { rows_per_domain, interval, scatter, domains, adaptation }
     }
 
-    /// The domain of a row, and its number there.
+    /// The domain of a row, and the row's number in the domain.
     #[inline]
     fn place(&self, row: u64) -> (usize, u64) {
         let row = self.scatter.as_ref().map_or(row, |scatter| scatter.forth(row));
@@ -184,7 +185,7 @@ impl StartGap {
         }
     }
 
-    /// Notes `times` writes to a row of a domain; may adapt the interval.
+    /// Records `times` writes to a row of a domain, and adapts the interval if a window ends.
     #[inline]
     fn watch(&mut self, number: usize, row: u64, times: u64) {
         let Some(adaptation) = &mut self.adaptation else { return };
@@ -253,7 +254,7 @@ impl WearLeveller for StartGap {
         let base = self.first(number);
         let domain = &mut self.domains[number];
         let every = domain.interval;
-        // A shortened interval may already be over.
+        // A shortened interval may already have ended.
         let first = every.saturating_sub(domain.writes).max(1);
         let in_line = domain.moves_in_line(domain.physical(row, rows));
         let moves = if most < first { 0 } else { ((most - first) / every + 1).min(in_line) };

@@ -10,7 +10,7 @@ fn start_gap(rows: u64, interval: u32, domains: u32, randomize: bool) -> StartGa
     configured(rows, &adaptation)
 }
 
-/// Adaptive start-gap: a stay may cost 1/4 of the endurance.
+/// Adaptive start-gap in which a stay may use 1/4 of the endurance.
 fn adapting(rows: u64, interval: u32, domains: u32, window: u32) -> StartGap {
     let (adapt, watched, stay_share) = (true, 4, Ratio(0.25));
     configured(rows, &Config { adapt, window, watched, stay_share, interval, domains, randomize: false })
@@ -21,7 +21,7 @@ fn configured(rows: u64, config: &Config) -> StartGap {
     StartGap::new(rows, ENDURANCE, config, scatter)
 }
 
-/// Checks that rows have different physical rows, and that the inverse is exact.
+/// Checks that all rows have different physical rows and that the inverse is exact.
 fn assert_bijection(leveller: &StartGap, rows: u64) {
     let mut taken = vec![false; leveller.physical_rows() as usize];
     for row in 0..rows {
@@ -41,7 +41,7 @@ fn data_that_is_moved_as_told_is_where_the_mapping_says_at_every_step() {
             let mut leveller = start_gap(rows, 1, domains, randomize);
             let mut data = vec![None; leveller.physical_rows() as usize];
             (0..rows).for_each(|row| data[leveller.physical(row) as usize] = Some(row));
-            // Two full rotations, in every domain.
+            // The test covers two full rotations of every domain.
             for step in 0..2 * (rows + 1) * (rows + 1) * u64::from(domains) {
                 let Move { from, to } = leveller.written(step % rows).expect("each write moves the gap");
                 data[to as usize] = data[from as usize];
@@ -58,8 +58,8 @@ fn data_that_is_moved_as_told_is_where_the_mapping_says_at_every_step() {
     }
 }
 
-/// The gap moves one of N rows at a time, each in turn, so each row moves once in N moves; the first stay
-/// starts in the middle. This product is the line vulnerability factor of akel-2011 section 3.3.
+/// The gap moves one of N rows at a time, in rotation, so each row moves once in N moves. The first stay
+/// starts in the middle. N times the interval is the line vulnerability factor of akel-2011, section 3.3.
 #[test]
 fn a_row_stays_in_one_place_for_rows_times_the_interval_writes() {
     let (rows, interval) = (13, 7);
@@ -93,7 +93,7 @@ fn the_gap_is_back_at_a_place_after_one_row_more_times_the_interval_writes() {
     assert_eq!(leveller.domains[0].start, 6);
 }
 
-/// akel-2011 section 3.3: 262,144 rows and an interval of 128 make 32 million writes.
+/// akel-2011, section 3.3: 262,144 rows and an interval of 128 give 32 million writes.
 #[test]
 fn the_rows_of_an_onyx_bank_have_all_moved_after_32_million_writes() {
     let rows = 262_144;
@@ -107,7 +107,7 @@ fn the_rows_of_an_onyx_bank_have_all_moved_after_32_million_writes() {
     assert_eq!(rows * 128, 33_554_432);
 }
 
-/// Domains count writes separately: hammering one does not move the others.
+/// Domains count writes separately: hammering one of them does not move the rows of the others.
 #[test]
 fn domains_rotate_on_their_own() {
     let mut leveller = start_gap(12, 2, 3, false);
@@ -129,11 +129,12 @@ fn the_network_permutes_any_number_of_rows_and_scatters_neighbors() {
     }
     let network = Feistel::new(1 << 18, &mut Streams::new(2).stream("keys"));
     let together = (0..1 << 14).filter(|&row| network.forth(row).abs_diff(network.forth(row + 1)) < 1 << 13);
-    // Two random numbers are this close with probability 1/16; five standard deviations.
+    // Two random numbers are this close with a probability of 1/16. The tolerance is five standard
+    // deviations.
     assert!((together.count() as f64 - 1024.0).abs() < 5.0 * 31.0, "neighbors are far apart");
 }
 
-/// One write at a time, compared with as many as possible at a time.
+/// Compares one write at a time with as many as possible at a time.
 #[test]
 fn many_writes_at_once_are_the_same_as_one_after_the_other() {
     let mut random = Streams::new(4).stream("bursts");
@@ -175,8 +176,8 @@ fn many_writes_at_once_are_the_same_as_one_after_the_other() {
     }
 }
 
-/// With 4096 rows, a row may receive 250,000 writes in one location: an interval of 61 if it gets all writes,
-/// and of 122 for half of them.
+/// With 4096 rows, a row may receive 250,000 writes in one location. The interval is 61 if it gets all
+/// writes, and 122 if it gets half of them.
 #[test]
 fn the_interval_follows_the_share_of_the_row_written_most_and_goes_back() {
     let intervals =
@@ -235,7 +236,7 @@ fn registers_are_saved_and_restored_and_foreign_ones_are_refused() {
 
 /// qureshi-2009: start-gap with a Feistel network reaches 97 % of the ideal lifetime under uneven writes. 90
 /// % of the writes go to 10 % of the rows, which are adjacent. The gap passes through the array four times
-/// before the first row is worn out, so hot and cold rows take turns in every location.
+/// before the first row is worn out, so hot and cold rows alternate in every location.
 #[test]
 fn scattered_rows_reach_97_percent_of_the_ideal_life_under_uneven_writes() {
     let life = |randomize, rows: u64, interval: u32, endurance: u32| {
@@ -259,7 +260,7 @@ fn scattered_rows_reach_97_percent_of_the_ideal_life_under_uneven_writes() {
     };
     let ideal = life(true, 256, 100, 51_200 * 2);
     assert!(ideal > 0.97, "{ideal}");
-    // If the gap passes through only 1/8 of the array, these writes wear the neighbors of hot rows, too.
+    // If the gap passes through only 1/8 of the array, these writes also wear the neighbors of hot rows.
     let (scattered, side_by_side) = (life(true, 2048, 16, 4096), life(false, 2048, 16, 4096));
     assert!(side_by_side < 0.25 && scattered > 2.0 * side_by_side, "{scattered} and {side_by_side}");
 }

@@ -2,13 +2,13 @@
 
 use nacre_kernel::state::State;
 
-/// Counters of the most-written rows in one window (Misra and Gries 1982): every row with more than `1 /
-/// (counters + 1)` of the writes has a counter, whose value is too low by at most that share.
+/// Counters of the most-written rows in one window (Misra and Gries 1982). Every row with more than
+/// `1 / (counters + 1)` of the writes has a counter. Its value is too low by at most that share.
 #[derive(Clone, Debug, State)]
 pub(super) struct Watch {
     rows: Vec<u64>,
     counts: Vec<u64>,
-    /// Writes of this window.
+    /// Number of writes in this window.
     seen: u64,
 }
 
@@ -18,12 +18,12 @@ impl Watch {
         Watch { rows: vec![0; counters], counts: vec![0; counters], seen: 0 }
     }
 
-    /// Writes in this window so far.
+    /// Number of writes in this window so far.
     pub(super) fn seen(&self) -> u64 {
         self.seen
     }
 
-    /// Notes `times` writes to `row`.
+    /// Records `times` writes to `row`.
     #[inline]
     pub(super) fn note(&mut self, row: u64, times: u64) {
         self.seen += times;
@@ -37,13 +37,13 @@ impl Watch {
         let least = self.counts.iter().copied().min().unwrap_or(0).min(times);
         self.counts.iter_mut().for_each(|count| *count -= least);
         if times > least {
-            // At least one of them is free now.
+            // At least one counter is free now.
             let free = self.counts.iter().position(|&count| count == 0).expect("the least was taken away");
             (self.rows[free], self.counts[free]) = (row, times - least);
         }
     }
 
-    /// Lower bound of the largest share of the window's writes to one row; starts the next window.
+    /// Lower bound of the largest share of the window's writes to one row. Starts the next window.
     pub(super) fn close(&mut self) -> f64 {
         let most = self.counts.iter().copied().max().unwrap_or(0);
         let share = if self.seen == 0 { 0.0 } else { most as f64 / self.seen as f64 };

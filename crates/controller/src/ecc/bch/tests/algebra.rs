@@ -1,4 +1,4 @@
-//! Field arithmetic and roots of polynomials.
+//! Tests of field arithmetic and roots of polynomials.
 
 use super::super::STRENGTH_MAX;
 use super::super::closed::Closed;
@@ -36,8 +36,8 @@ fn distinct(field: &Field, count: usize, random: &mut Random) -> Vec<u16> {
     elements
 }
 
-/// All polynomials of degree four and less over small fields, of even and of odd degree, compared with a test
-/// of every element.
+/// Compares the roots of all polynomials of degree four or less, over small fields of even and odd degree,
+/// with a test of every element.
 #[test]
 fn small_polynomials_have_all_their_roots_found_or_too_few() {
     for (m, polynomial, highest) in [(4, 0x13, 4), (5, 0x25, 3)] {
@@ -47,8 +47,8 @@ fn small_polynomials_have_all_their_roots_found_or_too_few() {
             for number in 0u32..1 << (m * degree) {
                 let low: Vec<u16> =
                     (0..degree).map(|at| (number >> (m * at)) as u16 & field.order() as u16).collect();
-                // Zero is not a position in a codeword: the polynomial of positions has a nonzero last
-                // coefficient.
+                // Zero is not a position in a codeword: the polynomial of the error positions has a nonzero
+                // constant term.
                 if low[0] == 0 {
                     continue;
                 }

@@ -1,4 +1,4 @@
-//! Whole codewords: corrected, detected, and undetected bit errors.
+//! Tests of whole codewords with corrected, detected, and undetected bit errors.
 
 use super::super::super::Verdict;
 use super::super::code::Code;
@@ -53,10 +53,10 @@ fn wrong_bits_side_by_side_are_put_right() {
     }
 }
 
-/// Patterns of `t + 1` bit errors within distance `t` of another codeword are decoded to that codeword. There
+/// A pattern of `t + 1` bit errors within distance `t` of another codeword is decoded to that codeword. There
 /// are about `C(n, 2t + 1) / 2^(m t)` codewords of weight `2t + 1`, each within `t` of `C(2t + 1, t)` such
-/// patterns, and `C(n, t + 1)` patterns: a share of `C(n - t - 1, t) / 2^(m t)`. At full length that is
-/// nearly `1/t!`.
+/// patterns, out of `C(n, t + 1)` patterns. This is a share of `C(n - t - 1, t) / 2^(m t)`, which is nearly
+/// `1/t!` at full length.
 #[test]
 fn one_wrong_bit_too_many_comes_out_as_another_codeword_as_often_as_the_theory_says() {
     const PATTERNS: u32 = 4000;
@@ -91,7 +91,7 @@ fn one_wrong_bit_too_many_comes_out_as_another_codeword_as_often_as_the_theory_s
 
 #[test]
 fn many_wrong_bits_are_noticed_by_a_strong_code() {
-    // A share of C(n, t) / 2^(m t), below 1e-9 here, decodes to another codeword.
+    // A share of C(n, t) / 2^(m t), below 1e-9 for this code, decodes to another codeword.
     let code = Code::new(15, 12, 2048, 0).unwrap();
     let mut random = Streams::new(1).stream("many");
     let sent = codeword(&code, 2048, &mut random);
@@ -105,7 +105,7 @@ fn many_wrong_bits_are_noticed_by_a_strong_code() {
 
 #[test]
 fn bits_beyond_the_parity_do_not_count() {
-    // 180 bits of parity in 23 bytes.
+    // 180 bits of parity take 23 bytes.
     let code = Code::new(15, 12, 2048, 0).unwrap();
     let sent = codeword(&code, 2048, &mut Streams::new(1).stream("unused"));
     assert_eq!((code.bits(), sent[1].len(), sent[1][22] & 0x0f), (16_564, 23, 0));

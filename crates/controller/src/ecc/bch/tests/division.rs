@@ -1,4 +1,4 @@
-//! Remainders of messages compared with division bit by bit.
+//! Compares remainders of messages with bit-by-bit division.
 
 use super::super::STRENGTH_MAX;
 use super::super::field::Field;
@@ -12,7 +12,7 @@ fn minimal(m: u32, t: u32) -> Vec<u32> {
     (0..t).map(|number| field.minimal(2 * number + 1)).collect()
 }
 
-/// Remainder of `message * x^r`, by a shift register.
+/// Remainder of `message * x^r`, computed with a shift register.
 fn divided(message: &[u8], generator: &Modulus) -> Wide {
     let bits = message.iter().flat_map(|byte| (0..8).rev().map(move |bit| byte >> bit & 1));
     bits.fold([0; WIDE_WORDS], |mut left, bit| {
@@ -41,7 +41,7 @@ fn every_code_divides_as_a_register_does() {
     }
 }
 
-/// The checksum library processes long data in blocks: all lengths around the block sizes.
+/// The checksum library processes long data in blocks, so this tests all lengths around the block sizes.
 #[test]
 fn every_length_is_divided_as_by_a_register() {
     let mut random = Streams::new(1).stream("lengths");

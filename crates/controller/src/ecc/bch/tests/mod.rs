@@ -17,7 +17,7 @@ fn codeword(code: &Code, data_bytes: usize, random: &mut Random) -> [Vec<u8>; 2]
     [data, spare]
 }
 
-/// `count` different positions below `bits`.
+/// Generates `count` different positions below `bits`.
 fn places(count: u32, bits: u32, random: &mut Random) -> Vec<usize> {
     let mut places = Vec::new();
     while places.len() < count as usize {

@@ -1,4 +1,4 @@
-//! The code as a component: settings and layout of pages.
+//! Tests of the code as a component: settings and page layout.
 
 use super::super::super::{Decoding, Ecc, Layout, Verdict};
 use super::places;
@@ -13,7 +13,7 @@ fn time(code: &dyn Ecc, errors: u32) -> Time {
     code.decoding(errors).work.time
 }
 
-/// roberts-2009: 30 us at t = 2 for 2 KiB, and twice that for twice the number of bits.
+/// roberts-2009 gives 30 us at t = 2 for 2 KiB. Twice the number of bits takes twice as long.
 #[test]
 fn decoding_takes_time_in_proportion_to_strength_and_data() {
     assert_eq!(time(&*ecc("t = 2", 2048), 2), Time::from_us(30));
@@ -53,7 +53,7 @@ fn the_spare_bytes_of_a_page_of_64_hold_34_bits_of_strength_or_32_beside_a_crc()
     assert_eq!(layout("t = 12"), Layout { codewords: 1, codeword_bits: 16_564, spare_bytes: 23 });
     assert_eq!(layout("t = 34").spare_bytes, 64);
     assert_eq!(layout("t = 32\ncrc32 = true").spare_bytes, 64);
-    // 1 KiB and 8 bits of parity fields fit GF(2^14): 14 B each.
+    // 1 KiB and 8 bits of parity fit GF(2^14) and take 14 B per codeword.
     let cut = ecc("t = 8\ncodeword = \"1 KiB\"", 16_384).layout();
     assert_eq!(cut, Layout { codewords: 16, codeword_bits: 8304, spare_bytes: 16 * 14 });
 }
@@ -64,7 +64,8 @@ fn the_share_of_pages_that_fail_is_a_binomial_tail() {
         let failure = ecc(&format!("t = {t}"), 2048).page_failure(1e-4);
         assert!((failure / expected - 1.0).abs() < 0.01, "t = {t}: {failure}");
     }
-    // Two codewords with half of the data each fail less often than one for all bit errors.
+    // Two codewords with half of the data each fail less often than one codeword that has to correct all bit
+    // errors.
     let [whole, halves] =
         ["t = 8", "t = 8\ncodeword = \"1 KiB\""].map(|toml| ecc(toml, 2048).page_failure(1e-4));
     assert!(halves < whole / 100.0, "{halves} and {whole}");
@@ -97,14 +98,15 @@ fn pages_of_several_codewords_are_put_right_each_by_itself() {
     let mut read_spare = spare.clone();
     assert_eq!(codec.decode(&mut read, &mut read_spare), Ok(Verdict::Corrected(12)));
     assert!(read == page && read_spare == spare);
-    // One codeword is lost, the other three are intact.
+    // One codeword is lost, and the other three are intact.
     (0..4).for_each(|codeword| read[512 * codeword + 7] ^= 0x15);
     read[9] ^= 1;
     assert_eq!(codec.decode(&mut read, &mut read_spare), Ok(Verdict::Uncorrectable));
     assert_eq!((read[7] ^ page[7], read[9] ^ page[9], read[512..] == page[512..]), (0x15, 1, true));
 }
 
-/// About a third of the patterns of three bit errors would decode to another codeword of t = 2.
+/// Without the checksum, about a third of the patterns of three bit errors would decode to another codeword
+/// of t = 2.
 #[test]
 fn with_a_checksum_no_other_codeword_comes_out() {
     let code = ecc("t = 2\nm = 13\ncrc32 = true", 1000);

@@ -6,7 +6,7 @@ use super::super::field::Field;
 use super::{codeword, flipped};
 use nacre_kernel::Streams;
 
-/// `left * right` in the field of `polynomial`: shift and add.
+/// Computes `left * right` in the field of `polynomial` with shifts and additions.
 fn times(left: u32, right: u32, polynomial: u32, m: u32) -> u32 {
     (0..m).rev().fold(0, |sum, bit| {
         let doubled = sum << 1;
@@ -15,7 +15,8 @@ fn times(left: u32, right: u32, polynomial: u32, m: u32) -> u32 {
     })
 }
 
-/// The generator: the polynomial over GF(2) of least degree with the roots `a` to `a^(2 t)`, lowest coefficient first.
+/// The generator: the polynomial of least degree over GF(2) with the roots `a` to `a^(2 t)`, lowest
+/// coefficient first.
 fn generator(polynomial: u32, m: u32, t: u32) -> Vec<u32> {
     let order = (1u32 << m) - 1;
     let powers: Vec<u32> = std::iter::successors(Some(1), |&value| Some(times(value, 2, polynomial, m)))
@@ -65,7 +66,7 @@ fn parity(message: &[u8], generator: &[u32]) -> Vec<u8> {
 #[test]
 fn parity_is_that_of_a_division_bit_by_bit() {
     let mut random = Streams::new(1).stream("parity");
-    // Codes with one and with ten words, with full and partial words, and odd lengths.
+    // The codes have one to ten words, full and partial words, and odd lengths.
     let codes = [
         (13, 0x201b, 1, 1, 0),
         (13, 0x201b, 4, 17, 0),
@@ -96,7 +97,7 @@ fn number([data, spare]: &[Vec<u8>; 2], bits: u32) -> u32 {
     (bytes >> (8 * (data.len() + spare.len()) as u32 - bits)) as u32
 }
 
-/// All patterns of at most `t + 2` bit errors, compared with a decoder that tries every codeword.
+/// Compares all patterns of at most `t + 2` bit errors with a decoder that tries every codeword.
 #[test]
 fn tiny_codes_decode_to_the_one_codeword_in_reach() {
     let mut random = Streams::new(1).stream("tiny");
