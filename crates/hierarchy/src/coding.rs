@@ -1,5 +1,5 @@
-//! Pages with codes: time and energy of the decoders, what a power loss cancels of them, and the finding
-//! about a page with more errors than its code corrects.
+//! Error correction of pages: time and energy of encoders and decoders, the work that a power loss cancels,
+//! and the finding about a page with more bit errors than its code corrects.
 
 use nacre_controller::ecc::{Verdict, Work};
 use nacre_kernel::event::FirstCome;
@@ -7,13 +7,13 @@ use nacre_kernel::state::State;
 use nacre_kernel::{Activity, Energy, Ledger, Resource, Time};
 use std::collections::VecDeque;
 
-/// An encoder, and decoders that each correct one page at a time, in read order.
+/// An encoder and a number of decoders. Each decoder corrects one page at a time, in read order.
 #[derive(Debug, State)]
 pub(crate) struct Coder {
     decoders: FirstCome<Energy>,
-    /// Time and energy charged.
+    /// Time and energy charged so far.
     pub(crate) ledger: Ledger,
-    /// Pages whose encoding may not have ended: start, end, and energy.
+    /// Start, end, and energy of page encodings that may still be in progress.
     #[state(varies)]
     encoding: VecDeque<(Time, Time, Energy)>,
 }
@@ -24,7 +24,7 @@ impl Coder {
         Coder { decoders: FirstCome::new(decoders), ledger: Ledger::default(), encoding: VecDeque::new() }
     }
 
-    /// Decodes a page requested at `now` and available at `sensed`; returns the end time.
+    /// Decodes a page that was requested at `now` and is available at `sensed`; returns the end time.
     #[inline]
     pub(crate) fn decode(&mut self, now: Time, sensed: Time, work: Work) -> Time {
         let energy = self.charge_energy(work);
@@ -32,7 +32,8 @@ impl Coder {
         self.decoders.take(now, sensed, work.time, energy) + work.time
     }
 
-    /// Encodes a page from `now` on: a page waits for no other, and its time is in no ledger.
+    /// Encodes a page, starting at `now`; returns the end time. Pages do not wait for each other, and their
+    /// time is not in the ledger.
     #[inline]
     pub(crate) fn encode(&mut self, now: Time, work: Work) -> Time {
         let energy = self.charge_energy(work);
@@ -53,7 +54,7 @@ impl Coder {
         energy
     }
 
-    /// Handles a power failure at `at`: only the completed part of operations in progress stays charged.
+    /// Handles a power loss at `at`. Only the completed portion of operations in progress stays charged.
     pub(crate) fn power_fail(&mut self, at: Time) {
         for cut in self.decoders.power_fail(at) {
             self.ledger.give_back(Activity::Correct, cut.left);
@@ -70,20 +71,20 @@ impl Coder {
         self.encoding.clear();
     }
 
-    /// The decoders, for reports.
+    /// The decoders as a resource, for reports.
     pub(crate) fn resource(&self) -> Resource {
         Resource { name: "decoder", servers: self.decoders.count(), ledger: self.ledger.clone() }
     }
 }
 
-/// Refunds the energy of the part of an operation that was not done.
+/// Refunds the energy of the portion of an operation that was not performed.
 fn give_back(ledger: &mut Ledger, energy: Energy, (left, whole): (Time, Time)) {
     let share = if left < whole { left.as_secs_f64() / whole.as_secs_f64() } else { 1.0 };
     ledger.give_back_energy(Activity::Correct, Energy(energy.0 * share));
 }
 
-/// Whether a page is good after its decoder returned `found`, with `expected` from its number of bit errors:
-/// miscorrected pages, and errors that the code does not detect, are bad unless the data still
+/// Whether a page is good after its decoder returned `found`. `expected` follows from its number of bit
+/// errors. Miscorrected pages, and errors that the code does not detect, are bad unless the data still
 /// `is_as_stored`.
 #[inline]
 pub(crate) fn verdict(expected: Verdict, found: Verdict, is_as_stored: impl FnOnce() -> bool) -> Verdict {

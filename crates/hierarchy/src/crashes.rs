@@ -1,13 +1,13 @@
-//! Power-loss tests of every device of this crate with data.
+//! Power-loss tests of every device of this crate that stores data.
 
 use crate::workbench::ROOMS;
 use nacre_testkit::crashing::{Described, keeps};
 use nacre_testkit::{Workbench, keeps_its_bytes};
 
-/// Power losses of each stack.
+/// Number of power losses per stack.
 const POINTS: u64 = 2_000;
 
-/// Fewer tests, for one of many variants of a device.
+/// Runs fewer tests, for one of many variants of a device.
 #[track_caller]
 fn crash_briefly(toml: &str) {
     let report = keeps_its_bytes(Workbench::new(ROOMS, 1), toml, 200);
@@ -34,7 +34,7 @@ fn a_network_store_keeps_its_bytes() {
     );
 }
 
-/// Extents of 64 KiB that are exchanged all the time.
+/// Extents of 64 KiB are exchanged continuously.
 #[test]
 fn tiers_keep_their_bytes_while_extents_move() {
     let tiers = |fast: &str, slow: &str| {
@@ -53,7 +53,8 @@ fn tiers_keep_their_bytes_while_extents_move() {
     crash(&tiers(fast, disk));
 }
 
-/// Mirrors whose members differ after most power losses: in speed, in durability guarantees, and in trims.
+/// The members of the mirror differ after most power losses. They also differ in speed, durability
+/// guarantees, and trims.
 #[test]
 fn a_mirror_keeps_its_bytes_while_it_resyncs() {
     let fast = "{ kind = \"measured\", read = \"5 us\", write = \"10 us\", capacity = \"1 MiB\" }";
@@ -82,7 +83,8 @@ fn a_mirror_keeps_its_bytes_while_it_resyncs() {
     }
 }
 
-/// Two tiers with exchanges all the time; the second rejects writes after some erases, during an exchange.
+/// Two tiers exchange extents continuously. The second tier rejects writes after some erases, during an
+/// exchange.
 #[test]
 fn tiers_over_a_drive_that_wears_out_lose_nothing_silently() {
     let ssd = "{ kind = \"ssd\", channels = 1, ways = 1, planes = 1, blocks = 12, pages = 64, page = \"4 KiB\", \
@@ -126,8 +128,8 @@ fn cache(settings: &str, levels: &[String], backing: &str) -> String {
     format!("kind = \"server_cache\"\n{settings}\n{levels}[device.backing]\n{backing}")
 }
 
-/// Caches so small that blocks are replaced all the time, with a write-through backing and one that loses
-/// unflushed data; partial and whole blocks, in flight and cached.
+/// The caches are so small that blocks are replaced continuously. They have a write-through backing or one
+/// that loses unflushed data, partial and whole blocks, in flight and cached.
 #[test]
 fn a_server_cache_keeps_its_bytes_while_blocks_move() {
     for backing in [NETWORK, DISK] {
@@ -146,7 +148,7 @@ fn a_server_cache_keeps_its_bytes_while_blocks_move() {
     }
 }
 
-/// Dirty blocks are lost, or kept by the table, with writes and write-backs in progress.
+/// Dirty blocks are either lost or preserved by the table, with writes and write-backs in progress.
 #[test]
 fn a_write_back_server_cache_keeps_its_guarantees() {
     let write_back = |settings: &str| format!("block = \"1 KiB\"\nwrite_back = {{ {settings} }}");

@@ -1,4 +1,5 @@
-//! Energies and powers of a device must be given together: a missing one would count as zero.
+//! Checks that the energies and powers of a device are given together, because a missing one would count as
+//! zero.
 
 use crate::workbench::ROOMS;
 use nacre_kernel::event::{Completions, Payload, RequestId};
@@ -38,8 +39,9 @@ fn a_part_of_the_energies_is_an_error() {
     }
 }
 
-/// Energy of the encoder and decoder of `cache`, whose code takes 40 us for either: after a write of a page,
-/// and after a request 10 ms later that a power loss interrupts at this time after its start, if any.
+/// Energies of the encoder and decoder of `cache`, whose code takes 40 us for each. The first is after a page
+/// write. The second is after a request 10 ms later, which a power loss interrupts at the given time after
+/// its start, if any. The time is that of the completion or power loss.
 fn coded(cache: &str, op: Op, failure: Option<Time>) -> (f64, f64, Time) {
     let code = "kind = \"bch\"\nt = 1\ndecode = \"40 us\"\nencode = \"40 us\"\ndecode_energy = \"8 nJ\"\nencode_energy = \"2 nJ\"\n";
     let built = Workbench::new(ROOMS, 1)
@@ -67,7 +69,7 @@ fn coded(cache: &str, op: Op, failure: Option<Time>) -> (f64, f64, Time) {
     (before, energy(&host) - before, failure)
 }
 
-/// A decoding or encoding interrupted by a power loss has used the energy of its completed part.
+/// A decoding or encoding that a power loss interrupts has used the energy of its completed portion.
 #[test]
 fn a_code_takes_energy_until_the_power_fails() {
     let flash = "kind = \"flash_disk_cache\"\nblocks = 64\ndensity = \"slc\"\nbit_error_rate = 0\n";

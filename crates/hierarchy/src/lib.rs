@@ -1,4 +1,4 @@
-//! Composite devices and their policies: caches, tiers, mirrors, replacement policies.
+//! Composite devices and their policies: caches, tiers, mirrors, and replacement policies.
 
 mod coding;
 #[cfg(test)]

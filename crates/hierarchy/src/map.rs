@@ -1,12 +1,12 @@
-//! Hash map from numbers to numbers: the table of block locations in a level.
+//! Hash map from numbers to numbers, used for the block locations of a level.
 
 use nacre_kernel::state::{State, Value};
 use prefetch_index::prefetch_index;
 
-/// Entries of the smallest table.
+/// Number of entries of the smallest table.
 const ENTRIES_MIN: usize = 16;
 
-/// A key that is never used.
+/// A key that no entry has.
 const NO_KEY: u64 = u64::MAX;
 
 /// The odd number next to 2^64 divided by the golden ratio.
@@ -20,8 +20,8 @@ struct Entry {
     value: u64,
 }
 
-/// Open addressing with linear probing at a load of at most 0.7: a look-up nearly always reads one cache
-/// line. Deletion shifts back (Knuth, TAOCP 3, 6.4, algorithm R).
+/// A hash map with open addressing and linear probing at a load of at most 0.7, so that a look-up nearly
+/// always reads one cache line. Deletion shifts entries back (Knuth, TAOCP 3, 6.4, algorithm R).
 #[derive(Debug, State)]
 #[state(after = "Map::check_restored")]
 pub(crate) struct Map {
@@ -44,7 +44,7 @@ impl Map {
         }
     }
 
-    /// Keys in it.
+    /// Number of keys.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.used
@@ -71,7 +71,7 @@ impl Map {
         self.entries[at] = Entry { key, value };
     }
 
-    /// Removes `key`; returns its value.
+    /// Removes `key` and returns its value.
     #[inline]
     pub(crate) fn remove(&mut self, key: u64) -> Option<u64> {
         let mut hole = self.find(key);
@@ -123,7 +123,7 @@ impl Map {
         ((first ^ (first >> 32)).wrapping_mul(MULTIPLIER) >> 32) as usize & (self.entries.len() - 1)
     }
 
-    /// The entry of `key`, or the free one for it.
+    /// The position of `key`, or the free position where it can be inserted.
     #[inline]
     fn find(&self, key: u64) -> usize {
         let mut at = self.home(key);

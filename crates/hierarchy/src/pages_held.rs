@@ -1,4 +1,4 @@
-//! Conservation of pages in every disk cache: the report counts every page that enters or leaves.
+//! Tests the conservation of pages in every disk cache: the report counts every page that enters or leaves.
 
 use crate::workbench::ROOMS;
 use nacre_kernel::event::Payload;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 const PAGE: u64 = 2048;
 
-/// Counters of pages coming in and leaving.
+/// Counters of pages that enter the cache.
 const CAME: [&str; 2] = ["fills", "write_allocations"];
 const LEFT: [&str; 5] =
     ["pages_evicted", "pages_given_up", "pages_trimmed", "pages_superseded", "pages_power_failed"];
@@ -26,7 +26,7 @@ fn column(report: &ComponentReport, names: [&str; 2]) -> u64 {
     column.expect("the pages are there").values[0] as u64
 }
 
-/// Adds the counters of all caches of a stack to `seen`, after checking that each cache balances.
+/// Checks that the counters of each cache of a stack balance, and adds them to `seen`.
 fn check(report: &ComponentReport, asked: &mut Option<u64>, seen: &mut BTreeMap<&'static str, u64>) {
     let kind = report.kind;
     if !kind.ends_with("disk_cache") {
@@ -44,7 +44,7 @@ fn check(report: &ComponentReport, asked: &mut Option<u64>, seen: &mut BTreeMap<
         report.counters
     );
     let read = sum(&READ);
-    // Requests to a lower cache are the fetches of the one above.
+    // Requests to a lower cache are the fetches of the cache above.
     if let Some(asked) = asked.take() {
         assert_eq!(read, asked, "pages read of {kind}: {:?}", report.counters);
     }
@@ -52,7 +52,7 @@ fn check(report: &ComponentReport, asked: &mut Option<u64>, seen: &mut BTreeMap<
         *seen.entry(name).or_default() += count;
     }
     if kind == "flash_disk_cache" {
-        // Written pages that hit on arrival, but were evicted before there was space for them.
+        // Some written pages were hits on arrival, but were evicted before there was space for them.
         let written = sum(&["write_misses"]);
         *seen.entry("overtaken").or_default() += count(report, "write_allocations").saturating_sub(written);
     }
@@ -63,7 +63,7 @@ fn draw<T: Copy, const N: usize>(random: &mut Random, of: [T; N]) -> T {
     of[random.below(N as u64) as usize]
 }
 
-/// Settings of a flash cache with a few blocks, with long or short lifetime.
+/// Settings of a flash cache with a few blocks and a long or short lifetime.
 fn flash(random: &mut Random) -> String {
     let endurance = draw(random, [1, 3, 20, 10_000]);
     let (raises, lowers, promotes) = (random.chance(0.5), random.chance(0.5), random.chance(0.5));
@@ -98,7 +98,7 @@ fn dram(random: &mut Random) -> String {
     format!("kind = \"dram_disk_cache\"\ncapacity = \"64 KiB\"\ndirty_limit = \"{dirty} %\"\n")
 }
 
-/// One or two caches over a store.
+/// A stack of one or two caches over a store.
 fn stack(random: &mut Random) -> String {
     let (flash, pcm, dram) = (flash(random), pcm(random), dram(random));
     let caches = match random.below(8) {
@@ -118,7 +118,7 @@ fn stack(random: &mut Random) -> String {
     toml + "kind = \"measured\"\nread = \"100 us\"\nwrite = \"200 us\"\nparallelism = 64\ncapacity = \"3 MiB\"\n"
 }
 
-/// A request for some pages, or for a part of one; mostly out of a few hundred pages.
+/// A request for a few pages or a portion of one, mostly among a few hundred pages.
 fn request(random: &mut Random, now: Time) -> Request {
     let op = match random.below(40) {
         0 => Op::Trim,
@@ -132,7 +132,7 @@ fn request(random: &mut Random, now: Time) -> Request {
     Request { arrival: now, address, bytes: bytes as u32, volume: 0, op }
 }
 
-/// All pages that enter and leave in a stack that serves requests, has a power loss, and restarts
+/// Checks all pages that enter and leave a stack that serves requests, has a power loss, and restarts
 /// measurement.
 fn live(toml: &str, carries_bytes: bool, random: &mut Random, seen: &mut BTreeMap<&'static str, u64>) {
     let bench = Workbench::new(ROOMS, 1);

@@ -1,15 +1,15 @@
-//! LRU lists: circular lists over numbers.
+//! LRU lists: circular lists of numbers.
 
 use nacre_kernel::state::{State, Value};
 
-/// Marks an absent link: the item is in no list.
+/// Marks an absent link, which means that the item is in no list.
 const NOWHERE: u32 = u32::MAX;
 
-/// Lists of the items `0..count`, each in at most one list, most recently used first.
+/// Lists of the items `0..count`, most recently used first. Each item is in at most one list.
 #[derive(Debug, State)]
 #[state(after = "Self::check_restored")]
 pub(crate) struct Recency {
-    /// Links of the items, then those of the heads.
+    /// Links of the items, followed by those of the list heads.
     links: Vec<Links>,
     #[state(same)]
     things: usize,
@@ -22,7 +22,7 @@ struct Links {
 }
 
 impl Recency {
-    /// `lists` empty lists.
+    /// Creates `lists` empty lists.
     pub(crate) fn new(things: usize, lists: usize) -> Recency {
         let nowhere = Links { newer: NOWHERE, older: NOWHERE };
         let mut links = vec![nowhere; things];
@@ -40,7 +40,7 @@ impl Recency {
         self.links[thing as usize].newer != NOWHERE
     }
 
-    /// Inserts `thing`, which is in no list, at the front of `list`.
+    /// Inserts `thing`, which must be in no list, at the front of `list`.
     #[inline]
     pub(crate) fn insert(&mut self, list: usize, thing: u32) {
         debug_assert!(!self.holds(thing), "{thing} is in a list");

@@ -9,15 +9,15 @@ use nacre_kernel::{Activity, Op, Request, Span, Status, Time};
 pub(crate) struct Visit {
     pub(crate) id: RequestId,
     pub(crate) request: Request,
-    /// Parts that have not ended, plus one while parts are being added.
+    /// Number of parts that have not ended, plus one while parts are being added.
     pub(crate) parts: u32,
     /// End of the part whose spans are kept.
     pub(crate) latest: Time,
     pub(crate) status: Status,
-    /// Spans of the request itself, followed by those of the part that ended last.
+    /// Number of spans that belong to the request. The spans of the part that ended last follow.
     pub(crate) own: u32,
     pub(crate) spans: Vec<Span>,
-    /// Data of a read, part by part.
+    /// Data of a read, assembled from its parts.
     pub(crate) bytes: Vec<u8>,
     /// Data of a read, if one part returns all of it.
     pub(crate) data: Payload,
@@ -52,7 +52,7 @@ impl Visit {
         std::mem::take(&mut self.bytes).into()
     }
 
-    /// Receives the data of a part of a read, from `address`.
+    /// Receives the data of a part of a read, starting at `address`.
     pub(crate) fn receive(&mut self, address: u64, data: &Payload) {
         let Some(bytes) = data.bytes() else { return };
         if self.request.op != Op::Read {
@@ -71,14 +71,14 @@ impl Visit {
     }
 }
 
-/// End of a part of a request.
+/// The end of a part of a request.
 pub(crate) struct Part<'a> {
     pub(crate) status: Status,
-    /// Time spent in the composite itself, before that in `spans`.
+    /// Time spent in the composite device, before the time in `spans`.
     pub(crate) own: Option<(Activity, Time)>,
     pub(crate) before: &'a [Span],
     pub(crate) spans: &'a [Span],
-    /// The bytes that a read returns, from this address on.
+    /// The bytes that a read returns, with their first address.
     pub(crate) data: (u64, Payload),
 }
 

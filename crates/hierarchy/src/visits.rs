@@ -1,4 +1,4 @@
-//! Host requests in progress: each is served in parts and completes when its last part has ended.
+//! Host requests in progress. Each is served in parts and completes when its last part has ended.
 
 use crate::visit::{Part, Visit};
 use nacre_kernel::event::{Agenda, Completions, Payload, RequestId, Slab};
@@ -11,18 +11,18 @@ pub(crate) struct Visits {
     #[state(skip = "from the configuration")]
     component: ComponentId,
     all: Slab<Visit>,
-    /// Requests whose parts have all ended, or will have ended at that time.
+    /// Requests whose parts have all ended, or will have ended at the given time.
     due: Agenda<u32>,
 }
 
 impl Visits {
-    /// No requests, for the composite `component`.
+    /// An empty set of requests for the composite device `component`.
     pub(crate) fn new(component: ComponentId) -> Visits {
         Visits { component, all: Slab::new(), due: Agenda::new() }
     }
 
-    /// Starts service of request `id` at `now`. Its time so far is charged to `before`. Parts are added next,
-    /// until [`Visits::leave`].
+    /// Starts service of request `id` at `now`. Its time so far is charged to `before`. The caller then adds
+    /// parts and calls [`Visits::leave`].
     pub(crate) fn enter(
         &mut self,
         now: Time,
@@ -57,7 +57,7 @@ impl Visits {
         self.count_down(visit);
     }
 
-    /// Ends a part at `at`, now or at a known later time. The spans of the last one are kept.
+    /// Ends a part at `at`, which is now or a known later time. The spans of the last part are kept.
     #[inline]
     pub(crate) fn part_ends(&mut self, at: Time, number: u32, part: &Part<'_>) {
         let component = self.component;
@@ -87,7 +87,7 @@ impl Visits {
         }
     }
 
-    /// Time of the next known completion, or [`Time::MAX`].
+    /// Time of the next known completion, or [`Time::MAX`] if there is none.
     #[inline]
     pub(crate) fn next(&self) -> Time {
         self.due.next()
@@ -110,7 +110,7 @@ impl Visits {
         &self.all[visit].request
     }
 
-    /// Withdraws a part that is served in another way: it is added again.
+    /// Withdraws a part that is served in another way. The caller adds it again.
     pub(crate) fn drop_part(&mut self, visit: u32) {
         self.all[visit].parts -= 1;
     }

@@ -1,4 +1,4 @@
-//! Workbench of this crate's tests.
+//! Workbench for the tests of this crate.
 
 use crate::faulty::{self, kinds::FaultFamily};
 use crate::placement::{self, PlacementFamily};
@@ -13,7 +13,7 @@ use nacre_kernel::event::Device;
 use nacre_testkit::workbench::Rooms;
 use nacre_testkit::{Host, Workbench};
 
-/// The components of this crate and of those below it.
+/// The components of this crate and of the crates below it.
 pub(crate) static ROOMS: Rooms = Rooms { devices: &TABLES, others };
 
 static TABLES: [&nacre_config::Table<nacre_device::DeviceFamily>; 3] =
@@ -32,10 +32,10 @@ fn others(family: &str) -> Vec<&'static Descriptor> {
     }
 }
 
-/// Document around the device under test.
+/// A document with the device under test.
 #[derive(Debug, Configuration)]
 struct Document {
-    /// Device.
+    /// The device.
     stack: Slot<nacre_device::DeviceFamily>,
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn build(toml: &str, mut workbench: Workbench) -> Result<Box<dyn Devi
     workbench.device(&document.stack)
 }
 
-/// A host of the device that `toml` describes.
+/// A test host for the device that `toml` describes.
 pub(crate) fn host(toml: &str) -> Host {
     let built = build(toml, Workbench::new(ROOMS, 1));
     Host::new(built.unwrap_or_else(|problems| panic!("{toml}: {problems}")))
@@ -60,9 +60,9 @@ pub(crate) fn policy(kind: &str, capacity: usize) -> Box<dyn Replacement> {
     (room.build)(&slot, &mut replacement::Context { families: &ROOMS, capacity }).expect("it can be built")
 }
 
-/// Document around a policy under test.
+/// A document with a policy under test.
 #[derive(Debug, Configuration)]
 struct PolicyDocument {
-    /// Policy.
+    /// The policy.
     policy: Slot<ReplacementFamily>,
 }

@@ -1,4 +1,4 @@
-//! Frames of DRAM: time and energy.
+//! DRAM frames, with their time and energy.
 
 use super::Config;
 use crate::frames::{Access, Memory, MemoryReport};
@@ -15,14 +15,14 @@ pub(super) struct Dram<S> {
     store: S,
     #[state(skip = "from the configuration")]
     config: Config,
-    /// Channel time of a page.
+    /// Channel time per page.
     #[state(skip = "from the configuration")]
     transfer: Time,
     channel: FirstCome<Activity>,
     ledger: Ledger,
-    /// End of its last work.
+    /// End of the last transfer.
     worked_until: Time,
-    /// Time in power-down since measurement started.
+    /// Time in power-down since measurement started, in picoseconds.
     powered_down: u128,
 }
 
@@ -43,7 +43,7 @@ impl<S: Store> Dram<S> {
         self.config.capacity.0 as f64 / self.config.chip.0 as f64
     }
 
-    /// Power of the active chips above idle.
+    /// Power of the active chips in addition to idle power.
     fn draw(&self) -> Power {
         let chips = self.chips().min(f64::from(self.config.rank));
         let idle = self.config.idle_power.map_or(0.0, |power| power.0);

@@ -1,43 +1,44 @@
-//! A disk cache in DRAM: the page cache of an operating system for a slower device.
+//! A disk cache in DRAM: the page cache of an operating system, in front of a slower device.
 //!
 //! # Model
-//! Pages of a slower device are cached in frames of DRAM. The least recently used page is evicted.
+//! Frames of DRAM cache pages of a slower device. The least recently used page is evicted.
 //!
-//! - *Read miss*: the page is fetched from the backing; adjacent pages with one request.
+//! - *Read miss*: the page is fetched from the backing. Adjacent missing pages are fetched with one request.
 //! - *Write*: a write is acknowledged when it is in DRAM. A partial write first fetches the page.
-//! - *Write-back*: dirty pages are written back when they are evicted, when more than `dirty_limit` are dirty,
-//!   and on a flush. Above `dirty_limit`, the pages that have been dirty for longest are written and stay as
-//!   clean pages. A flush waits for earlier writes, and then for all write-backs.
-//! - *Concurrency*: at most 32 write-backs are in progress; an operation that needs another one waits. A page
-//!   that is being fetched or written is not evicted, and requests for it wait. If an evicted page is requested
-//!   during its write-back, it is fetched from the backing after that.
+//! - *Write-back*: dirty pages are written back when they are evicted, when more than `dirty_limit` are
+//!   dirty, and on a flush. Above `dirty_limit`, the pages that have been dirty longest are written back and
+//!   stay cached as clean pages. A flush waits for earlier writes, and then for all write-backs.
+//! - *Concurrency*: at most 32 write-backs are in progress, and an operation that needs another one waits. A
+//!   page that is being fetched or written is not evicted, and requests for it wait. If an evicted page is
+//!   requested during its write-back, it is fetched from the backing after the write-back.
 //!
-//! *Time and power*: DRAM takes `latency` and the transfer time of a page at `bandwidth`, one page after the
-//! other. During that time, the chips of a rank draw `active_power`. Otherwise, all chips draw `idle_power`, or
-//! `power_down_power` after an idle time of `power_down_after`. The number of chips is `capacity` / `chip`; it
-//! need not be an integer in a scaled-down system.
+//! *Time and power*: a DRAM access takes `latency` and the transfer time of a page at `bandwidth`, one page
+//! after the other. During that time, the chips of a rank draw `active_power`. Otherwise, all chips draw
+//! `idle_power`, or `power_down_power` after an idle time of `power_down_after`. The number of chips is
+//! `capacity` / `chip`, which need not be an integer in a scaled-down system.
 //!
-//! *Power loss*: all pages are lost. Flushed data is in the backing.
+//! *Power loss*: all cached pages are lost. Flushed data is in the backing.
 //!
-//! *Counters*: pages are conserved. `pages.held` equals `pages.held_before` (when measuring began) plus `fills`
-//! and `write_allocations` (whole pages written without a frame), minus `evictions`, `pages_trimmed`, and
-//! `pages_power_failed`. Each page that is read counts once, in `read_hits`, `read_merged`, `read_misses`, or
-//! `read_lost`.
+//! *Counters*: pages are conserved. `pages.held` equals `pages.held_before` (at the start of measurement)
+//! plus `fills` and `write_allocations` (whole pages written without a frame), minus `evictions`,
+//! `pages_trimmed`, and `pages_power_failed`. Each page that is read counts once, in `read_hits`,
+//! `read_merged`, `read_misses`, or `read_lost`.
 //!
 //! # Not modeled
-//! - DRAM accesses of processors, and the rest of a machine's memory.
-//! - Refresh, which is included in `idle_power`, and the nanoseconds of a wake-up from power-down.
+//! - DRAM accesses by processors, and the rest of the system's memory.
+//! - Refresh, which `idle_power` includes, and the wake-up time from power-down (nanoseconds).
 //! - Read-ahead and software time.
 //! - Idle time after the last access.
 //!
 //! # Sources
-//! roberts-2009, section III and figure 2: a DRAM page cache in front of a flash cache. kgil-2008 for the power
-//! of chips, from memory. The numbers are in the catalog.
+//! roberts-2009, section III and figure 2: a DRAM page cache in front of a flash cache. The chip powers are
+//! from kgil-2008, cited from memory. The catalog has the values.
 //!
 //! # Checks
-//! - Completion times and counts equal those of a naive event simulation; hits and misses against a plain LRU.
-//! - In every run, the pages held equal the pages that came in minus those that left.
-//! - Reads return the last write, also after power losses.
+//! - Completion times and counts equal those of a naive event simulation. Hits and misses equal those of a
+//!   plain LRU.
+//! - In every run, the number of held pages equals the pages that entered the cache minus those that left it.
+//! - Reads return the last write, even after power losses.
 //! - Energy equals the power of each state times its time.
 
 mod dram;
@@ -52,14 +53,14 @@ use nacre_kernel::{Bandwidth, BitArea, Bytes, Power, Price, Ratio, Time};
 use nacre_media::charge::check_powers;
 use nacre_media::store::{Layout, Nothing};
 
-/// A disk cache in DRAM.
+/// A DRAM disk cache.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
     /// Capacity of the cache.
     #[config(min = "64 KiB", max = "16 TiB")]
     pub capacity: Bytes,
-    /// Bytes of a page; a power of two.
+    /// Size of a page in bytes, which must be a power of two.
     #[config(
         default = "2 KiB",
         min = "512 B",
@@ -74,16 +75,16 @@ pub struct Config {
         source = "assumed: the threshold of background write-back in Linux"
     )]
     pub dirty_limit: Ratio,
-    /// Time until the first byte.
+    /// Access latency until the first byte.
     #[config(default = "55 ns", max = "1 ms", source = "paper: kim-2014 quotes 55 ns for DRAM")]
     pub latency: Time,
     /// Bandwidth after the first byte.
     #[config(default = "4 GB/s", min = "1 MB/s", source = "assumed: one channel of DDR2-533, 64 bits wide")]
     pub bandwidth: Bandwidth,
-    /// Bytes of a chip.
+    /// Size of a chip, in bytes.
     #[config(default = "128 MiB", min = "1 MiB", source = "assumed: 1 Gb chips of 2008")]
     pub chip: Bytes,
-    /// Chips of a rank, which operate together.
+    /// Number of chips in a rank, which operate together.
     #[config(default = 8, min = 1, max = 72, source = "assumed: a rank of eight chips of 8 bits")]
     pub rank: u32,
     /// Power of a chip during reads and writes, including idle power.
@@ -95,13 +96,13 @@ pub struct Config {
     /// Idle time before chips enter power-down.
     #[config(default = "1 us", max = "1 s", source = "assumed: controllers wait for a few hundred cycles")]
     pub power_down_after: Time,
-    /// Area per bit of its cells.
+    /// Cell area per bit.
     pub area: Option<BitArea>,
     /// Price per capacity.
     pub price: Option<Price>,
     /// Currency of the price, e.g. "USD 2023"; prices in different currencies are not added.
     pub price_basis: Option<String>,
-    /// Device that holds all pages.
+    /// Device that stores all pages.
     pub backing: Slot<DeviceFamily>,
 }
 
@@ -156,10 +157,10 @@ pub const ROOM: Room<DeviceFamily> = Room {
 };
 
 impl Config {
-    /// The frames, and the layout of their data.
+    /// The frames, with the layout of their data.
     fn frames(&self, path: &str, builder: &mut dyn Builder) -> Result<(Settings, Layout), Problems> {
         let frames = (self.capacity.0 / self.page.0) as u32;
-        // Per frame: its page, its time of arrival, its positions in two lists, and the index.
+        // Each frame takes memory for its page, its arrival time, its positions in two lists, and the index.
         builder.take_memory(path, u64::from(frames) * 48)?;
         let dirty_frames = (f64::from(frames) * self.dirty_limit.0) as u32;
         let settings = Settings { page: self.page, frames, dirty_frames };

@@ -1,4 +1,4 @@
-//! Power losses; tests for all caches of frames are in [frames](crate::frames).
+//! Tests of power losses. The tests for all frame caches are in [frames](crate::frames).
 
 use crate::workbench::ROOMS;
 use nacre_testkit::{Workbench, keeps_its_bytes};

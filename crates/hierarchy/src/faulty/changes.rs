@@ -7,8 +7,8 @@ use nacre_kernel::event::Payload;
 use nacre_kernel::{Status, Time, ZoneAnswer};
 
 impl Layer {
-    /// Applies the faults to a request that arrives `now`: it goes to the device now or later, or ends
-    /// without it.
+    /// Applies the faults to a request that arrives at `now`. The request is sent to the device immediately
+    /// or later, or ends without reaching it.
     pub(super) fn meet_faults(&mut self, below: &mut dyn Below, now: Time, number: u32) {
         let mut at = now;
         for index in 0..self.faults.len() {
@@ -53,7 +53,7 @@ impl Layer {
         if at == now { self.send(below, now, number) } else { self.wait_until(at, number, Stage::Held) }
     }
 
-    /// Ends a request at `at` with a fault's reply, at this delay, instead of the device's.
+    /// Ends a request at `at` with a fault's reply after the given delay, instead of the device's reply.
     fn end_without_device(&mut self, (fault, at, after): (u32, Time, Time), number: u32, status: Status) {
         let active = &mut self.active[number];
         active.added.push((fault, after));
@@ -70,7 +70,7 @@ impl Layer {
         }
     }
 
-    /// Handles the device's reply to a request at `now`; returns when the reply leaves.
+    /// Handles the device's reply to a request at `now`; returns the time at which the reply is sent.
     pub(super) fn answer_leaves(&mut self, now: Time, number: u32) -> Time {
         let mut at = now;
         let served = now - self.active[number].released;
@@ -109,7 +109,8 @@ impl Layer {
     }
 }
 
-/// Corrupts a write; returns the corrupted bytes, or `None` if it cannot be corrupted in this way.
+/// Corrupts a write. Returns the number of corrupted bytes, or `None` if the write cannot be corrupted in
+/// this way.
 fn spoil(active: &mut Active, wrong: Wrong, capacity: Option<u64>) -> Option<u64> {
     debug_assert_eq!(active.stage, Stage::Held, "it is not in the device yet");
     let sent = &mut active.sent;
@@ -132,7 +133,7 @@ fn spoil(active: &mut Active, wrong: Wrong, capacity: Option<u64>) -> Option<u64
         Wrong::Rotten { bit } => {
             if let Some(bytes) = active.data.bytes() {
                 let mut bytes = bytes.to_vec();
-                // An earlier fault may have shortened it.
+                // An earlier fault may have shortened the data.
                 let place = (bit / 8) as usize % bytes.len();
                 bytes[place] ^= 1 << (bit % 8);
                 active.data = bytes.into();

@@ -1,4 +1,4 @@
-//! The faulty device as a `Device`.
+//! Implements `Device` for a device with faults.
 
 use super::fault::Part;
 use super::layer::Layer;

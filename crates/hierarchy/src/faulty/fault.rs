@@ -1,4 +1,4 @@
-//! One fault of the list: the requests that it affects, and its counters.
+//! One fault from the list, with the requests that it affects and its counters.
 
 use super::kinds::{Asked, Built, Decision, Fault};
 use super::when::Gate;
@@ -33,7 +33,7 @@ impl Part {
         }
     }
 
-    /// Its decision about a request that arrives at `now`.
+    /// Decides about a request that arrives at `now`.
     #[inline]
     pub(super) fn arrives(&mut self, now: Time, request: &Request) -> Decision {
         if self.asked == Asked::OnAnswer {
@@ -42,7 +42,7 @@ impl Part {
         self.decide(now, request, |fault, until| fault.arrives(now, until, request))
     }
 
-    /// Its decision about a request that arrived at `arrived` and is answered by the device at `now`.
+    /// Decides about a request that arrived at `arrived` and that the device answers at `now`.
     #[inline]
     pub(super) fn answers(&mut self, now: Time, arrived: Time, request: &Request) -> Decision {
         if self.asked == Asked::OnArrival {
@@ -51,7 +51,7 @@ impl Part {
         if self.asked == Asked::OnBoth
             && self.gate.matches(arrived, request) == self.gate.matches(now, request)
         {
-            // It was applied on arrival.
+            // The fault was applied on arrival.
             return Decision::None;
         }
         self.decide(now, request, |fault, until| fault.answers(now, until))
@@ -72,13 +72,13 @@ impl Part {
         ask(&mut *self.fault, until)
     }
 
-    /// Notes a write or trim that goes to the device.
+    /// Records a write or trim that is sent to the device.
     #[inline]
     pub(super) fn writes(&mut self, request: &Request, data: &Payload) {
         self.fault.writes(request, data);
     }
 
-    /// Answers a read with old data, if known.
+    /// Replaces the data of a read with old data, if known.
     pub(super) fn answers_stale(&mut self, request: &Request, data: &mut Payload) {
         let wrong = self.fault.reads(request, data);
         self.counts.silent_bytes += wrong;
@@ -91,13 +91,13 @@ impl Part {
         self.counts.touched += 1;
     }
 
-    /// Ends `request` with an error.
+    /// Counts an error reply to `request`.
     pub(super) fn fails(&mut self, request: &Request) {
         self.counts.errors += 1;
         self.counts.reported_bytes += u64::from(request.bytes);
     }
 
-    /// Adds `time` to a request that completes.
+    /// Counts `time` that the fault added to a request that completes.
     #[inline]
     pub(super) fn added(&mut self, time: Time) {
         self.counts.added_ps += u128::from(time.as_ps());
@@ -112,12 +112,12 @@ impl Part {
         self.gate.end();
     }
 
-    /// Whether it has ended permanently.
+    /// Whether the fault has ended permanently.
     pub fn is_over(&self) -> bool {
         self.gate.is_over()
     }
 
-    /// Whether it is active at `now`.
+    /// Whether the fault is active at `now`.
     pub fn is_active(&self, now: Time) -> bool {
         self.gate.active_until(now).is_some()
     }

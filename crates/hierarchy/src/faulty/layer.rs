@@ -1,4 +1,4 @@
-//! Passes requests through a list of faults, on top of any device.
+//! A layer that passes requests through a list of faults, on top of any device.
 
 use super::fault::Part;
 use super::requests::{Active, Stage};
@@ -13,8 +13,8 @@ const INSTANT: Time = Time::from_ps(1);
 
 /// The device below the faults.
 pub trait Below {
-    /// Submits a request, number `number` in the layer, at `now`. Returns false if it was rejected: it ends
-    /// with a medium error.
+    /// Submits request number `number` of the layer at `now`. Returns false if the request was rejected, in
+    /// which case it ends with a medium error.
     fn submit(&mut self, now: Time, number: u32, request: &Request, data: Payload) -> bool;
 
     /// Submits a zone command, as [`Below::submit`] submits a request. A device without zones gets none.
@@ -84,14 +84,14 @@ impl Below for Box<dyn Device> {
 /// Faults, and the requests that are passing them.
 #[derive(State)]
 pub struct Layer {
-    /// Activity for the time that faults add.
+    /// Component that is charged the time added by faults.
     #[state(skip = "from the configuration")]
     id: ComponentId,
     pub(super) faults: Vec<Part>,
     pub(super) active: Slab<Active>,
-    /// When delayed requests continue, by number.
+    /// Times at which delayed requests continue, by request number.
     agenda: Agenda<u32>,
-    /// Component of the device below.
+    /// Capacity of the device below, in bytes, if known.
     #[state(skip = "from the configuration")]
     pub(super) capacity: Option<u64>,
     #[state(skip = "scratch")]
@@ -99,13 +99,13 @@ pub struct Layer {
 }
 
 impl Layer {
-    /// A layer without requests. Added time counts as queueing of component `id`.
+    /// A layer without requests. Added time counts as queueing time of component `id`.
     pub fn new(id: ComponentId, faults: Vec<Part>, capacity: Option<u64>) -> Layer {
         let (active, agenda) = (Slab::new(), Agenda::new());
         Layer { id, faults, active, agenda, capacity, completed: Completions::new() }
     }
 
-    /// The faults, in the order in which requests meet them.
+    /// The faults, in the order in which requests pass them.
     pub fn faults(&self) -> &[Part] {
         &self.faults
     }
@@ -125,7 +125,7 @@ impl Layer {
         self.faults.iter_mut().for_each(|fault| fault.counts = Default::default());
     }
 
-    /// Submits a request at `now`; the layer was run up to that time.
+    /// Submits a request at `now`. The layer must have been run up to that time.
     pub fn submit(
         &mut self,
         below: &mut dyn Below,
@@ -198,7 +198,7 @@ impl Layer {
         }
     }
 
-    /// A request continues at `at`.
+    /// Schedules a request to continue at `at`.
     pub(super) fn wait_until(&mut self, at: Time, number: u32, stage: Stage) {
         let active = &mut self.active[number];
         (active.stage, active.due) = (stage, at);
@@ -217,7 +217,7 @@ impl Layer {
         loop {
             let (own, next) = (self.agenda.next(), below.next_event());
             if own.min(next) >= limit {
-                // The device below continues until then, too.
+                // The device below must also advance to that time.
                 if completions.len() == before {
                     self.run_quietly(below, limit);
                 }
@@ -237,13 +237,13 @@ impl Layer {
         }
     }
 
-    /// Runs the device below up to a time without completions.
+    /// Runs the device below up to a time before which no request completes.
     fn run_quietly(&mut self, below: &mut dyn Below, until: Time) {
         below.run(until, &mut self.completed);
         assert!(self.completed.is_empty(), "nothing is due before {until}");
     }
 
-    /// Handles requests that the device below completed, all at one time.
+    /// Handles the requests that the device below completed, all at the same time.
     fn handle(&mut self, below: &dyn Below, completions: &mut Completions) {
         let mut completed = std::mem::take(&mut self.completed);
         for index in 0..completed.len() {
@@ -294,8 +294,8 @@ impl Layer {
         }
     }
 
-    /// Ends fault `index` permanently at `now`; requests that it delays continue as if it had held them only
-    /// until now.
+    /// Ends fault `index` permanently at `now`. Requests that it delays continue as if it had held them only
+    /// until `now`.
     pub fn end(&mut self, now: Time, index: usize) {
         self.faults[index].end();
         self.agenda.clear();
@@ -316,7 +316,7 @@ impl Layer {
         }
     }
 
-    /// Handles a power loss: nothing is outstanding.
+    /// Handles a power loss, after which no request is outstanding.
     pub fn power_fail(&mut self) {
         self.agenda.clear();
         self.active.clear();

@@ -1,23 +1,25 @@
 //! Fault injection: a device with planned, repeatable faults.
 //!
 //! # Model
-//! The model is a device with a list of faults. Each fault has a kind. It selects requests by `operations`, an
-//! address range (`range_start` to `range_end`), and a random `share` or `every` n-th of them. It is active from
-//! `start` for `duration`, and again every `period`. Times are simulated times since the device was new. A run, a
-//! study, a memory, a crash test, and a served device therefore see the same faults at the same times. Random
-//! choices come from the seed of the scenario.
+//! The model is a device with a list of faults. Each fault has a kind. It selects requests by `operations`,
+//! an address range (`range_start` to `range_end`), and a random `share` or `every` n-th request. It is
+//! active from `start` for `duration`, and again every `period`. Times are simulated times since the device
+//! was new. A run, a study, a memory, a crash test, and a served device therefore have the same faults at the
+//! same times. Random choices derive from the seed of the scenario.
 //!
-//! *Request path*: a request passes the faults in their order. Each fault may delay it, end it, or change it. The
-//! next fault sees the result, at the time when it leaves the previous one. A fault that ends the request is the
-//! last. Then the device serves it. The reply passes the faults again, and delays add up. The time that a fault
-//! adds counts as queueing time of this component.
+//! *Request path*: a request passes the faults in list order. Each fault may delay, end, or change the
+//! request. The next fault receives the result at the time when it leaves the previous one. If a fault ends
+//! the request, later faults do not receive it. Otherwise, the device serves the request. The reply passes
+//! the faults again, and their delays add up. The time that a fault adds counts as queueing time of this
+//! component.
 //!
-//! If no fault affects a request, it reaches the device immediately, and so does its reply the host. Without an
-//! active fault, the device behaves as it does alone, to the picosecond.
+//! A request that no fault affects reaches the device immediately, and its reply reaches the host
+//! immediately. Without an active fault, the device behaves exactly as without the fault list, to the
+//! picosecond.
 //!
-//! *Errors* are replies of the device ([`Status`](nacre_kernel::Status)); the layer above has to handle them.
-//! *Silent corruption* changes data on the medium, and the layer above gets a reply without an error. In a
-//! simulation without data, it is only counted.
+//! *Errors* are replies of the device ([`Status`](nacre_kernel::Status)), which the layer above has to
+//! handle. *Silent corruption* changes data on the medium, and the layer above gets a reply without an error.
+//! In a simulation without data, corruption is only counted.
 //!
 //! *Zones*: a fault of writes concerns appends, too, each as a write at the write pointer that its zone has when it
 //! arrives. Other zone commands count as trims without bytes at the beginning of their zone. If a write or an append
@@ -28,20 +30,20 @@
 //! with their bytes, and the bytes that it corrupted silently.
 //!
 //! *Power loss*: held requests are lost like all outstanding requests. Faults depend on simulated time, so a
-//! stall in progress continues afterwards.
+//! stall in progress continues after the power loss.
 //!
 //! # Not modeled
-//! - Transactions of the device: they are not passed through.
-//! - Power loss of the device alone: the crash simulator cuts power.
+//! - Transactions of the device, which are not passed through.
+//! - Power loss of the device only. The crash simulator cuts the power of the whole system.
 //!
 //! # Sources
 //! gunawi-2018 for slow and stalling devices; bairavasundaram-2008 for silent corruption; Linux dm-delay,
 //! dm-flakey, and cgroup v2 for delays, errors, and limits.
 //!
 //! # Checks
-//! Latencies, rates, and shares equal closed forms. Without an active fault, completions, data, and report equal
-//! those of the device alone. The contract and durability suites of devices pass. State is saved and restored
-//! between events.
+//! Latencies, rates, and shares equal closed forms. Without an active fault, completions, data, and report
+//! equal those of the device without faults. The test suites for the device contract and for durability pass.
+//! State is saved and restored between events.
 
 mod changes;
 mod device;
@@ -64,7 +66,7 @@ use nacre_kernel::{Bytes, Time, event};
 /// A device with faults.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
-    /// Device with faults.
+    /// The device that has the faults.
     pub device: Slot<DeviceFamily>,
     /// Faults, in the order in which requests pass them; absent means none.
     pub fault: Option<Vec<Slot<FaultFamily>>>,
@@ -107,10 +109,10 @@ fn build(
     }
 }
 
-/// The fault of `slot` with this `name` on a device of this `capacity`; its start is relative to `since`. The
-/// name selects its random stream.
+/// The fault in `slot` with this `name`, on a device of this `capacity`. Its start is relative to `since`,
+/// and its name selects its random stream.
 ///
-/// Errors: those in the settings.
+/// Errors: invalid settings.
 pub fn part(
     slot: &Slot<FaultFamily>,
     builder: &mut dyn Builder,

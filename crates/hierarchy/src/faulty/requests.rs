@@ -5,15 +5,15 @@ use nacre_kernel::event::{Payload, RequestId};
 use nacre_kernel::state::Value;
 use nacre_kernel::{Request, Span, Status, Time, ZoneAnswer, ZoneCommand};
 
-/// State of a request.
+/// Stage of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(super) enum Stage {
-    /// Delayed before the device.
+    /// Delayed before it reaches the device.
     #[default]
     Held,
     /// In the device.
     Below,
-    /// Delayed after the device, or ended without it.
+    /// Delayed after the device, or ended without reaching it.
     Answered,
     /// Canceled while delayed.
     Canceled,
@@ -24,7 +24,7 @@ pub(super) enum Stage {
 pub(super) struct Active {
     pub(super) id: RequestId,
     pub(super) arrived: Time,
-    /// As submitted.
+    /// The request as submitted by the host.
     pub(super) request: Request,
     /// The zone command that it is, if any.
     pub(super) command: Option<ZoneCommand>,
@@ -34,17 +34,17 @@ pub(super) struct Active {
     pub(super) sent: Request,
     pub(super) data: Payload,
     pub(super) stage: Stage,
-    /// When it is sent to the device.
+    /// Time at which the request is sent to the device.
     pub(super) released: Time,
-    /// Delays of its reply, each with the number of the fault.
+    /// Delays of the reply, each with the number of the fault.
     pub(super) later: Vec<(u32, Later)>,
-    /// Its reply is lost: number of the fault, and delay of the error.
+    /// Number of the fault that loses the reply, and the delay of the error.
     pub(super) lost: Option<(u32, Time)>,
-    /// The fault that answers it with old data.
+    /// Number of the fault that replaces the reply with old data.
     pub(super) stale: Option<u32>,
-    /// Time that each fault added, by its number.
+    /// Time added by each fault, with the number of the fault.
     pub(super) added: Vec<(u32, Time)>,
-    /// When it continues, if delayed.
+    /// Time at which the request continues, if it is delayed.
     pub(super) due: Time,
     /// Completion status.
     pub(super) status: Status,

@@ -31,12 +31,14 @@ impl Operation {
 /// Selects the requests and times that a fault affects.
 #[derive(Clone, Debug, Configuration)]
 pub struct When {
-    /// Operations that the fault affects, e.g. `["read", "write"]`; absent means all that it can affect.
+    /// Operations that the fault affects, e.g. `["read", "write"]`; absent means all operations that it can
+    /// affect.
     pub operations: Option<Vec<Operation>>,
-    /// First byte of the address range; absent means 0. A request is in the range if any of its bytes is.
+    /// First byte of the address range; absent means 0. A request is in the range if at least one of its
+    /// bytes is.
     pub range_start: Option<Bytes>,
-    /// First byte after the address range; absent means the end of the device. A flush has no address, so a fault
-    /// with a range does not affect flushes.
+    /// First byte after the address range; absent means the end of the device. A flush has no address, so a
+    /// fault with a range does not affect flushes.
     #[config(min = "1 B")]
     pub range_end: Option<Bytes>,
     /// Random share of the requests that the fault affects; absent means all.
@@ -48,7 +50,7 @@ pub struct When {
     /// Start of the fault, in simulated time since the device was new.
     #[config(default = "0 s", source = "assumed: the fault is active from the beginning")]
     pub start: Time,
-    /// Duration of the fault; absent means permanent.
+    /// Duration of the fault; absent means that it is permanent.
     #[config(min = "1 ps")]
     pub duration: Option<Time>,
     /// Time from one start to the next; absent means that the fault does not repeat.
@@ -104,12 +106,12 @@ impl When {
     }
 }
 
-/// Decides which requests a fault affects.
+/// A gate that decides which requests a fault affects.
 #[derive(State)]
 pub(crate) struct Gate {
     #[state(skip = "from the configuration")]
     when: When,
-    /// By kind of request, whether it can be affected.
+    /// Whether each kind of request can be affected.
     #[state(skip = "from the configuration")]
     touchable: [bool; 4],
     random: Random,
@@ -134,12 +136,12 @@ impl Gate {
         self.when.duration = Some(Time::ZERO);
     }
 
-    /// Whether it has ended permanently.
+    /// Whether the fault has ended permanently.
     pub(crate) fn is_over(&self) -> bool {
         self.when.duration == Some(Time::ZERO)
     }
 
-    /// End of the activation at `now`, [`Time::MAX`] if never; `None` if it is inactive.
+    /// End of the activation at `now`, or [`Time::MAX`] if it never ends. `None` if the fault is inactive.
     pub(crate) fn active_until(&self, now: Time) -> Option<Time> {
         let When { start, duration, period, .. } = self.when;
         if now < start {
@@ -154,7 +156,8 @@ impl Gate {
         (now < until).then_some(until)
     }
 
-    /// End of the activation if a request matches kinds and range while it is active.
+    /// End of the activation if the fault is active and the request matches its kinds and range; otherwise
+    /// `None`.
     #[inline]
     pub(crate) fn matches(&self, now: Time, request: &Request) -> Option<Time> {
         if !self.touchable[request.op as usize] {
@@ -178,7 +181,7 @@ impl Gate {
         }
     }
 
-    /// Whether it selects requests by address.
+    /// Whether the fault selects requests by address.
     pub(crate) fn uses_addresses(&self) -> bool {
         self.when.range_start.is_some() || self.when.range_end.is_some()
     }

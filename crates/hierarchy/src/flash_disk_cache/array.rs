@@ -1,4 +1,4 @@
-//! The flash below the cache, and the times of its operations.
+//! The flash of the cache, and the durations of its operations.
 
 use super::config::Cells;
 use super::{FLASH_PAGE, bytes, stored_bytes};
@@ -29,7 +29,7 @@ pub(super) struct Array<S> {
     pub(super) buffer: Vec<u8>,
 }
 
-/// A die, which performs one operation at a time, in submission order.
+/// A die, which performs one operation at a time in submission order.
 #[derive(Clone, Debug, Default, Value)]
 struct Die {
     serving: Option<Service>,
@@ -47,26 +47,28 @@ struct Job {
 struct Service {
     job: Job,
     end: Time,
-    /// Whether its time is charged to the ledger.
+    /// Whether the die's time is charged to the ledger.
     is_charged: bool,
 }
 
-/// Values that are precomputed because they are needed often.
+/// Durations and powers that are precomputed because they are needed often.
 #[derive(Clone, Debug)]
 struct Spans {
-    /// For each code: used bits of a page, decoding time of an error-free page, and encoding time.
+    /// Used bits of a page, by code.
     bits: Vec<u32>,
+    /// Decoding time and energy of an error-free page, by code.
     clean: Vec<Work>,
+    /// Encoding time and energy of a page, by code.
     encode: Vec<Work>,
-    /// Power of an active die above idle.
+    /// Power of an active die in addition to idle power.
     draw: Power,
 }
 
-/// A page that was read.
+/// The result of reading a page.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sensed {
     pub(super) verdict: Verdict,
-    /// Bit errors.
+    /// Number of bit errors.
     pub(super) wrong: u32,
 }
 
@@ -106,13 +108,13 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// The die of `block`.
+    /// The die that contains `block`.
     #[inline]
     pub(super) fn die_of(&self, block: u32) -> u32 {
         block % self.cells.dies
     }
 
-    /// Submits operation `number` for the die of `block` with this duration; returns its end if it starts
+    /// Submits operation `number` for the die of `block` with this duration. Returns its end if it starts
     /// immediately.
     #[inline]
     pub(super) fn wait(
@@ -140,7 +142,7 @@ impl<S: Store> Array<S> {
         end
     }
 
-    /// Ends the operation of `die` at `now`; returns it, and the end of the next one.
+    /// Ends the operation of `die` at `now`. Returns it and the end of the next operation.
     #[inline]
     pub(super) fn die_ends(&mut self, now: Time, die: u32) -> (u32, Option<Time>) {
         let of = &mut self.dies[die as usize];
@@ -149,7 +151,7 @@ impl<S: Store> Array<S> {
         (ended, next.map(|job| self.begin(now, die, job)))
     }
 
-    /// Time to read `page` of `code` with that many bit errors from its cells.
+    /// Time to read `page` of `code` with `wrong` bit errors from its cells.
     #[inline]
     pub(super) fn read_time(&self, page: u32, code: u8, wrong: u32) -> Time {
         let senses = if wrong > 0 { self.codes[code as usize].decoding(wrong).senses } else { 0 };
@@ -165,20 +167,21 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// Starts decoding a page that was read; returns the end time.
+    /// Starts to decode a page that was read; returns the end time.
     #[inline]
     pub(super) fn decode_at(&mut self, now: Time, code: u8, wrong: u32) -> Time {
         let work = self.decoding(code, wrong);
         self.coder.decode(now, now, work)
     }
 
-    /// Starts encoding a page; returns the end time.
+    /// Starts to encode a page; returns the end time.
     #[inline]
     pub(super) fn encode_at(&mut self, now: Time, code: u8) -> Time {
         self.coder.encode(now, self.spans.encode[code as usize])
     }
 
-    /// Result of reading `page` of `code`, without taking time. The decoded data is in the buffer.
+    /// Result of reading `page` of `code`, computed without simulated time. The decoded data is in the
+    /// buffer.
     #[inline]
     pub(super) fn look_at(&mut self, page: u32, code: u8, now: Time) -> Sensed {
         let wrong = self.flash.wrong_bits(page, now);
@@ -192,7 +195,7 @@ impl<S: Store> Array<S> {
         Sensed { verdict, wrong }
     }
 
-    /// Reads the decoded data of `page` into the buffer, or zeros if it was programmed without data; returns
+    /// Reads the decoded data of `page` into the buffer, or zeros if it was programmed without data. Returns
     /// the decoder's result.
     fn decode(&mut self, page: u32, code: usize, expected: Verdict) -> Verdict {
         let stored = &mut self.buffer[..(FLASH_PAGE + self.cells.spare.0) as usize];
@@ -200,7 +203,7 @@ impl<S: Store> Array<S> {
             stored.fill(0);
             return expected;
         }
-        // A code known only by its strength corrects that many errors.
+        // A code that is known only by its strength corrects up to that number of errors.
         if self.codes[code].codec().is_none() && matches!(expected, Verdict::Clean | Verdict::Corrected(_)) {
             self.flash.invert(page, stored);
         }
@@ -208,7 +211,7 @@ impl<S: Store> Array<S> {
         coding::verdict(expected, found, || self.is_as_stored(page))
     }
 
-    /// Whether the buffer holds the data of `page`, instead of another codeword after a miscorrection.
+    /// Whether the buffer holds the data of `page` and not another codeword after a miscorrection.
     #[cold]
     fn is_as_stored(&self, page: u32) -> bool {
         let data = FLASH_PAGE as usize;
@@ -239,7 +242,7 @@ impl<S: Store> Array<S> {
         self.cells.nand.read(Mode::Slc) * pages.div_ceil(u64::from(self.cells.dies))
     }
 
-    /// Handles a power failure at `at`: unfinished work does not happen, and is not charged.
+    /// Handles a power loss at `at`. Unfinished work is not performed and not charged.
     pub(super) fn power_fail(&mut self, at: Time) {
         for die in &mut self.dies {
             die.waiting.clear();
@@ -266,7 +269,7 @@ impl<S: Store> Array<S> {
         ]
     }
 
-    /// Idle energy of all dies over `elapsed`.
+    /// Idle energy of all dies during `elapsed`.
     pub(super) fn idle_energy(&self, elapsed: Time) -> Option<Energy> {
         let dies = f64::from(self.cells.dies);
         self.cells.nand.idle_power.map(|power| Energy(power.over(elapsed).0 * dies))

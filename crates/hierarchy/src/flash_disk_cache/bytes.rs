@@ -1,4 +1,4 @@
-//! Bytes of a flash page: its data, then its spare bytes.
+//! Bytes of a flash page: its data, followed by its spare bytes.
 
 use super::FLASH_PAGE;
 use nacre_controller::ecc::{Ecc, Verdict};
@@ -11,7 +11,7 @@ pub(super) fn encode(code: &dyn Ecc, page: &mut [u8]) {
     codec.encode(data, spare).expect("the page was laid out for its codes");
 }
 
-/// Decodes a page; returns the decoder's result or, for a code without decoder, the result by its strength.
+/// Decodes a page. Returns the decoder's result or, for a code without a decoder, `expected`.
 pub(super) fn decode(code: &dyn Ecc, page: &mut [u8], expected: Verdict) -> Verdict {
     let Some(codec) = code.codec() else { return expected };
     let (data, spare) = page.split_at_mut(FLASH_PAGE as usize);

@@ -1,4 +1,4 @@
-//! The cache: its tables, its flash, and operations in progress.
+//! The cache with its tables, its flash, and the operations in progress.
 
 use super::FLASH_PAGE;
 use super::array::Array;
@@ -18,10 +18,10 @@ use nacre_media::dual_mode_flash::DualModeFlash;
 use nacre_media::store::Store;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Bits of an address within a page.
+/// Number of address bits within a page.
 pub(super) const SHIFT: u32 = FLASH_PAGE.trailing_zeros();
 
-/// A page cache in flash in front of a backing device.
+/// A page cache in flash, in front of a backing device.
 #[derive(State)]
 #[state(bound = "S: Store")]
 #[state(after = "Self::complete_restored")]
@@ -40,12 +40,12 @@ pub(super) struct FlashCache<S> {
     /// Lower bound of the wear of all blocks.
     pub(super) least_wear: f64,
     pub(super) backing: Box<dyn Device>,
-    /// Time of the next event in the backing.
+    /// Time of the next event of the backing.
     #[state(skip = "asked of the backing")]
     pub(super) next: Time,
     #[state(skip = "from the configuration")]
     pub(super) carries_bytes: bool,
-    /// Whether write-backs are followed by a flush.
+    /// Whether every write-back is followed by a flush.
     #[state(skip = "from the configuration")]
     pub(super) flushes: bool,
     #[state(varies)]
@@ -58,26 +58,26 @@ pub(super) struct FlashCache<S> {
     /// Pages being fetched from the backing, or written around the flash.
     #[state(varies)]
     pub(super) busy: BTreeMap<u64, Busy>,
-    /// Last operation that changes each page of the backing.
+    /// Latest operation that changes each page of the backing.
     pub(super) changing: Map,
-    /// Writes of the host in progress: for each page its operations in their order.
+    /// Host writes in progress: the operations of each page, in order.
     #[state(varies)]
     pub(super) versions: BTreeMap<u64, Vec<u32>>,
-    /// Pages whose current version is not in the backing and is lost without the flash, with the number of
-    /// operations at that time.
+    /// Pages whose current version is not in the backing and is lost without the flash. Each has the number
+    /// of operations at the time of the loss.
     #[state(varies)]
     pub(super) lost: BTreeMap<u64, u64>,
     pub(super) report: LossReport,
-    /// Time from which the cache is ready.
+    /// Time at which the cache is ready.
     pub(super) ready: Time,
     pub(super) bytes_lost: u64,
     pub(super) counts: Counts,
     pub(super) host: HostCounts,
     pub(super) life: Life,
-    /// Wear at each loss of another 2 % of the initial pages.
+    /// Wear at the time of each loss of another 2 % of the initial pages.
     #[state(varies)]
     pub(super) wearing: Vec<Worn>,
-    /// Pages of a block being written back.
+    /// Pages of a block that are being written back.
     #[state(skip = "nothing is read from it")]
     pub(super) leaving: Vec<(u64, u32)>,
     /// Completions of the backing.
@@ -86,7 +86,7 @@ pub(super) struct FlashCache<S> {
 }
 
 impl<S: Store> FlashCache<S> {
-    /// An empty cache of new flash.
+    /// An empty cache with new flash.
     pub(super) fn new(
         id: ComponentId,
         path: String,
@@ -143,13 +143,13 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// The region for pages that are written.
+    /// The region for written pages.
     #[inline]
     pub(super) fn write_region(&self) -> usize {
         usize::from(self.config.write_blocks() > 0)
     }
 
-    /// Loses data of page `key` that only the cache had.
+    /// Marks data of page `key` as lost if only the cache had it.
     #[cold]
     pub(super) fn lose(&mut self, key: u64) {
         self.counts.lost_pages += 1;
@@ -158,7 +158,8 @@ impl<S: Store> FlashCache<S> {
         self.life.first_lost.get_or_insert(self.life.taken);
     }
 
-    /// Whether page `key`, which is not in flash, is lost: no newer version of it is being written back.
+    /// Whether page `key`, which is not in flash, is lost. It is not lost if a newer version is being written
+    /// back.
     #[cold]
     pub(super) fn is_lost(&self, key: u64) -> bool {
         let Some(&since) = self.lost.get(&key) else { return false };

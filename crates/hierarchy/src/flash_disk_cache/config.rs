@@ -7,15 +7,15 @@ use nacre_device::DeviceFamily;
 use nacre_kernel::{Area, BitArea, Bytes, Price, Ratio, Time};
 use nacre_media::dual_mode_flash::{Mode, Nand};
 
-/// Slots of the smallest region: blocks to open, to collect into, and to evict.
+/// Minimum number of slots of a region: blocks to open, to collect into, and to evict.
 pub(super) const REGION_BLOCKS_MIN: u32 = 4;
 
 /// Initial bits per cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Density {
-    /// One.
+    /// One bit per cell.
     Slc,
-    /// Two.
+    /// Two bits per cell.
     Mlc,
 }
 
@@ -31,10 +31,10 @@ impl Density {
 /// A flash chip whose pages are in SLC or MLC mode.
 #[derive(Clone, Debug, Configuration)]
 pub struct Cells {
-    /// Erase blocks.
+    /// Number of erase blocks.
     #[config(min = 8, max = 4194304)]
     pub blocks: u32,
-    /// Slots per block: one SLC page or two MLC pages each; a power of two.
+    /// Number of slots per block, a power of two. A slot is one SLC page or two MLC pages.
     #[config(
         default = 64,
         min = 1,
@@ -42,10 +42,10 @@ pub struct Cells {
         source = "paper: roberts-2009 section II.A: 64 SLC or 128 MLC pages"
     )]
     pub slots: u32,
-    /// Bytes stored next to a page of 2 KiB.
+    /// Spare bytes of each page of 2 KiB.
     #[config(default = "64 B", min = "1 B", max = "1 KiB", source = "paper: roberts-2009 section II.A")]
     pub spare: Bytes,
-    /// Number of dies. A die performs one operation at a time; blocks are distributed over the dies.
+    /// Number of dies. A die performs one operation at a time, and blocks are distributed over the dies.
     #[config(default = 4, min = 1, max = 1024, source = "assumed: a few chips; the paper does not state it")]
     pub dies: u32,
     /// Timing, wear, and power of the operations.
@@ -59,11 +59,11 @@ pub struct Cells {
     pub price_basis: Option<String>,
 }
 
-/// A cache of a disk's pages in flash.
+/// A flash cache for the pages of a disk.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// The flash.
+    /// The flash chip.
     #[config(flatten)]
     pub cells: Cells,
     /// Initial bits per cell.
@@ -74,7 +74,7 @@ pub struct Config {
     pub density: Density,
     /// Error-correcting code of new pages, for pages of 2 KiB.
     pub ecc: Slot<EccFamily>,
-    /// Number of decoders: pages decoded in parallel, from any die.
+    /// Number of decoders, i.e. of pages from any die that are decoded in parallel.
     #[config(
         default = 1,
         min = 1,
@@ -82,15 +82,15 @@ pub struct Config {
         source = "paper: roberts-2009 section III: a BCH encoder and decoder"
     )]
     pub decoders: u32,
-    /// Area of one decoder, in addition to the cells; absent means that it does not count.
+    /// Area of one decoder, in addition to the cells; absent means that decoder area is not counted.
     pub decoder_area: Option<Area>,
-    /// Whether pages at the limit of their code get a stronger code.
+    /// Assign a stronger code to pages at the limit of their code.
     #[config(
         default = true,
         source = "paper: roberts-2009 section III: ECC strength follows the faulty bits of a page"
     )]
     pub raises_strength: bool,
-    /// Bit errors that the strongest code corrects.
+    /// Number of bit errors that the strongest code corrects.
     #[config(
         default = 12,
         min = 1,
@@ -98,22 +98,23 @@ pub struct Config {
         source = "assumed: kgil-2009 supports up to 12 bits of a page"
     )]
     pub strongest: u32,
-    /// Whether slots at the limit of their code change to SLC mode.
+    /// Change slots at the limit of their code to SLC mode.
     #[config(default = true, source = "paper: roberts-2009 section III: MLC pages become SLC as needed")]
     pub lowers_density: bool,
-    /// Whether frequently read pages move to slots in SLC mode.
+    /// Move frequently read pages to slots in SLC mode.
     #[config(
         default = true,
         source = "paper: roberts-2009 section III: access latency of frequently accessed pages"
     )]
     pub promotes: bool,
-    /// Hits after which a page moves to SLC mode; its counter saturates there.
+    /// Number of hits after which a page moves to SLC mode. The page's hit counter saturates at this value.
     #[config(default = 63, min = 1, max = 65535, source = "assumed: a counter of six bits")]
     pub promotes_at: u32,
-    /// Share of the blocks for written pages; 0 % means that all blocks hold all pages.
+    /// Share of the blocks reserved for written pages; 0 % means that all blocks hold all pages.
     #[config(default = "10 %", max = "90 %", source = "assumed: from memory of kgil-2008, 10 % for writes")]
     pub write_region: Ratio,
-    /// Share of invalid pages above which garbage collection frees a block, instead of an eviction.
+    /// Share of invalid pages above which garbage collection frees a block. At or below it, a block is
+    /// evicted.
     #[config(
         default = "10 %",
         min = "0.1 %",
@@ -124,7 +125,7 @@ pub struct Config {
     /// Difference in wear above which an erased block is exchanged with the least worn one.
     #[config(default = 256, min = 1, max = 4294967294, source = "assumed: from memory of kgil-2008")]
     pub wear_gap: u64,
-    /// Weight of one more corrected bit in the degree of wear of a block, in erases.
+    /// Weight of one more corrected bit in the wear of a block, in erases.
     #[config(
         default = 1.0,
         min = 0,
@@ -132,7 +133,7 @@ pub struct Config {
         source = "assumed: kgil-2008 has such a weight and its value is not known"
     )]
     pub strength_weight: f64,
-    /// Weight of one more slot in SLC mode in the degree of wear of a block, in erases.
+    /// Weight of one more slot in SLC mode in the wear of a block, in erases.
     #[config(
         default = 1.0,
         min = 0,
@@ -143,7 +144,7 @@ pub struct Config {
     /// Time to look up the pages of a request.
     #[config(default = "0 s", max = "1 s", source = "assumed: tables in DRAM, far below a microsecond")]
     pub lookup: Time,
-    /// Device that holds all pages.
+    /// Device that stores all pages.
     pub backing: Slot<DeviceFamily>,
 }
 
@@ -169,7 +170,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     }
 }
 
-/// Consistency of areas: if the cell area is given, the area of additional decoders must be, too.
+/// Checks areas: if the cell area is given, the area of additional decoders must also be given.
 fn check_area(config: &Config, reader: &mut Reader<'_>) {
     match (config.cells.area, config.decoder_area) {
         (Some(area), None) if config.decoders > 1 => {
@@ -185,7 +186,7 @@ fn check_area(config: &Config, reader: &mut Reader<'_>) {
 }
 
 impl Config {
-    /// Blocks of the region for written pages; 0 with a single region.
+    /// Number of blocks in the region for written pages, or 0 with a single region.
     pub(super) fn write_blocks(&self) -> u32 {
         (f64::from(self.cells.blocks) * self.write_region.0).round() as u32
     }
@@ -196,7 +197,7 @@ impl Config {
         self.cells.area.map(|area| area.mm2_of(Bytes(self.flash_bytes())) + decoders)
     }
 
-    /// Data bytes of the flash in its initial mode.
+    /// Data capacity of the flash in its initial mode, in bytes.
     pub(super) fn flash_bytes(&self) -> u64 {
         let pages = u64::from(self.cells.blocks) * u64::from(self.cells.slots);
         pages * u64::from(self.density.mode().pages()) * FLASH_PAGE

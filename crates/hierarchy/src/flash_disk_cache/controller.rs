@@ -1,4 +1,4 @@
-//! Controller decisions on bit errors and on frequently read pages.
+//! Decisions of the controller about bit errors and frequently read pages.
 
 use super::array::Sensed;
 use super::cache::FlashCache;
@@ -8,11 +8,11 @@ use nacre_kernel::Time;
 use nacre_media::dual_mode_flash::Mode;
 use nacre_media::store::Store;
 
-/// Number of equal parts of the flash whose loss is recorded.
+/// Number of equal portions of the flash whose loss is recorded.
 const WEARING: usize = 50;
 
 impl<S: Store> FlashCache<S> {
-    /// Reacts to the bit errors of `page`, which was read.
+    /// Reacts to the bit errors of `page` after it was read.
     #[inline]
     pub(super) fn follow_errors(&mut self, page: u32, sensed: Sensed) {
         if sensed.wrong > 0 {
@@ -31,7 +31,7 @@ impl<S: Store> FlashCache<S> {
             return;
         }
         let slot = self.tables.slots[(page >> 1) as usize];
-        // A slot that was changed since this page was programmed is already adapted.
+        // If a slot changed after this page was programmed, it is already adapted.
         let is_answered =
             slot.code != status.code || slot.mode == Mode::Slc && self.array.flash.mode(page) == Mode::Mlc;
         if is_answered || slot.is_retired {
@@ -55,8 +55,8 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// Gives the slot of `page` a stronger code or SLC mode, whichever costs less; returns whether either was
-    /// possible.
+    /// Changes the slot of `page` to a stronger code or to SLC mode, whichever costs less. Returns whether
+    /// either was possible.
     fn adapt(&mut self, page: u32) -> bool {
         let slot = self.tables.slots[(page >> 1) as usize];
         let can_raise = self.config.raises_strength && usize::from(slot.code) + 1 < self.array.codes.len();
@@ -81,7 +81,7 @@ impl<S: Store> FlashCache<S> {
         true
     }
 
-    /// Share of all accesses that go to `page`.
+    /// Share of all accesses that `page` receives.
     fn frequency(&self, page: u32) -> f64 {
         let status = &self.tables.pages[page as usize];
         f64::from(status.hits) / (self.tables.global.accesses - status.since).max(1) as f64
@@ -96,7 +96,7 @@ impl<S: Store> FlashCache<S> {
         self.frequency(page) * longer
     }
 
-    /// Cost in seconds per access of SLC mode: one page less, minus the gain from faster reads.
+    /// Cost in seconds per access of SLC mode: that of one page less, minus the gain from faster reads.
     fn cost_of_density(&self, page: u32) -> f64 {
         let global = &self.tables.global;
         let cells = &self.config.cells;
@@ -114,8 +114,7 @@ impl<S: Store> FlashCache<S> {
         self.counts.retired_slots += 1;
     }
 
-    /// Moves page `key` of the disk, whose hit counter is saturated, to a slot in SLC mode, after operation
-    /// `after`.
+    /// Moves disk page `key`, whose hit counter is saturated, to a slot in SLC mode after operation `after`.
     pub(super) fn promote(&mut self, key: u64, now: Time, after: u32) {
         let Some(page) = self.tables.find(key) else { return };
         if self.array.flash.mode(page) == Mode::Slc {
@@ -123,7 +122,7 @@ impl<S: Store> FlashCache<S> {
         }
         let region = usize::from(self.tables.blocks[self.array.flash.block_of(page) as usize].region);
         let Some(target) = self.make_room(region, (key, true), now) else { return };
-        // Garbage collection may have moved or dropped it.
+        // Garbage collection may have moved or dropped the page.
         let Some(page) = self.tables.find(key) else { return };
         self.counts.pages_promoted += 1;
         self.move_page(page, target, now, (Cause::Promoted, after));

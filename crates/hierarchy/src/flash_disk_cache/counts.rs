@@ -15,9 +15,9 @@ pub(super) struct Counts {
     pub(super) write_allocations: u64,
     pub(super) fills: u64,
     pub(super) bypassed: u64,
-    /// Blocks.
+    /// Number of blocks that were collected.
     pub(super) collections: u64,
-    /// Blocks.
+    /// Number of blocks that were evicted.
     pub(super) evictions: u64,
     /// Valid pages at the start of measurement.
     pub(super) valid_before: u64,
@@ -25,9 +25,9 @@ pub(super) struct Counts {
     pub(super) left: Left,
     pub(super) pages_sent_back: u64,
     pub(super) pages_promoted: u64,
-    /// Slots.
+    /// Number of slots with a stronger code.
     pub(super) strength_raised: u64,
-    /// Slots.
+    /// Number of slots that changed to SLC mode.
     pub(super) density_lowered: u64,
     pub(super) corrected_pages: u64,
     pub(super) corrected_bits: u64,
@@ -38,7 +38,7 @@ pub(super) struct Counts {
     pub(super) retired_blocks: u64,
     /// Programs by cause.
     pub(super) programs: Programs,
-    /// Blocks.
+    /// Number of blocks that were erased.
     pub(super) erases: u64,
 }
 
@@ -47,17 +47,19 @@ pub(super) struct Counts {
 pub(super) struct Life {
     /// Pages written or filled so far.
     pub(super) taken: u64,
-    /// Pages programmed so far, and those erased since.
+    /// Pages programmed so far.
     pub(super) programmed: u64,
+    /// Programmed pages that were erased since.
     pub(super) erased: u64,
-    /// Maximum pages in flash with the current modes of its slots.
+    /// Maximum number of pages in flash with the current modes of its slots.
     pub(super) usable: u64,
-    /// When the first page of flash was retired, and when data was first lost, in pages taken.
+    /// Pages taken when the first page of flash was retired.
     pub(super) first_gone: Option<u64>,
+    /// Pages taken when data was first lost.
     pub(super) first_lost: Option<u64>,
-    /// When the flash held at most half of its initial pages.
+    /// Pages taken when the flash held at most half of its initial pages.
     pub(super) half: Option<u64>,
-    /// When the last block was retired.
+    /// Pages taken when the last block was retired.
     pub(super) end: Option<u64>,
 }
 
@@ -71,28 +73,28 @@ pub(super) struct Left {
     power_failed: u64,
 }
 
-/// Cause for a page to leave.
+/// Cause of a page's removal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Leaves {
-    /// Replaced by other pages.
+    /// The page was replaced by other pages.
     Evicted,
-    /// More bit errors on a read than its code corrects.
+    /// The page had more bit errors than its code corrects.
     GivenUp,
     Trimmed,
-    /// Overwritten around the cache.
+    /// The page was overwritten around the cache.
     Superseded,
-    /// A power failure before it was programmed.
+    /// A power loss occurred before the page was programmed.
     PowerFailed,
 }
 
-/// Wear of the flash at one time.
+/// State of wear of the flash at one time.
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) struct Worn {
     /// Pages written or filled so far.
     pub(super) taken: u64,
     /// Pages requested so far.
     pub(super) asked: u64,
-    /// Maximum pages in flash.
+    /// Maximum number of pages in flash.
     pub(super) usable: u64,
 }
 
@@ -107,7 +109,7 @@ pub(super) struct Programs {
     pub(super) journal: u64,
 }
 
-/// Why a page is programmed.
+/// Reason for programming a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cause {
     Host,
@@ -144,8 +146,8 @@ impl Left {
 }
 
 impl Counts {
-    /// Panics unless the `valid` pages equal those at the start of measurement plus those that came in minus
-    /// those that left.
+    /// Panics unless the number of `valid` pages equals that at the start of measurement plus the pages that
+    /// entered, minus those that left.
     pub(super) fn check_pages(&self, valid: u64) {
         let Left { evicted, given_up, trimmed, superseded, power_failed } = self.left;
         let came = self.fills + self.write_allocations;

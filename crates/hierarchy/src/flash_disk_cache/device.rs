@@ -1,4 +1,4 @@
-//! The cache as a `Device`.
+//! Implements `Device` for the cache.
 
 use super::FLASH_PAGE;
 use super::cache::{FlashCache, SHIFT};
@@ -15,7 +15,7 @@ use nacre_media::store::Store;
 const INSTANT: Time = Time::from_ps(1);
 
 impl<S: Store> FlashCache<S> {
-    /// Handles the end of a look-up.
+    /// Serves a request after its look-up has ended.
     #[inline]
     fn serve_request(&mut self, now: Time, came: Time, id: RequestId, request: &Request, data: &Payload) {
         let looked_up = now - came;
@@ -33,7 +33,7 @@ impl<S: Store> FlashCache<S> {
         self.visits.next().min(self.agenda.next()).min(arrival)
     }
 
-    /// Handles events of the cache itself at `now`.
+    /// Processes events of the cache at `now`.
     #[inline]
     fn step_own(&mut self, now: Time, completions: &mut Completions) {
         if self.visits.next() == now {
@@ -48,7 +48,7 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// Handles operations that the backing completed, all at one time.
+    /// Handles operations that the backing completed, all at the same time.
     fn handle(&mut self) {
         let mut completed = std::mem::take(&mut self.completed);
         for index in 0..completed.len() {
@@ -122,7 +122,7 @@ impl<S: Store> Device for FlashCache<S> {
             if own <= self.next {
                 self.step_own(own, completions);
             } else {
-                // Up to the next time at which the cache may submit something.
+                // The backing runs up to the next time at which the cache may submit a request.
                 let to = limit.min(own).max(self.next + INSTANT);
                 self.backing.run(to, &mut self.completed);
                 self.next = self.backing.next_event();

@@ -1,4 +1,4 @@
-//! Eviction of blocks: dirty pages are written back, and the block is erased.
+//! Eviction of blocks: writes dirty pages back and erases the block.
 
 use super::FLASH_PAGE;
 use super::cache::{FlashCache, SHIFT};
@@ -44,7 +44,7 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// Writes the dirty pages of a block back, in disk order.
+    /// Writes the dirty pages of a block back in disk order.
     fn send_back(&mut self, leaving: &[(u64, u32)], now: Time) {
         let mut at = 0;
         while at < leaving.len() {
@@ -57,7 +57,7 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// Writes adjacent pages back with one request, up to an unreadable page or one that a newer version
+    /// Writes adjacent pages back with one request, up to an unreadable page or a page that a newer version
     /// overtakes.
     fn send_run(&mut self, run: &[(u64, u32)], now: Time) {
         let (mut bytes, mut senses, mut first) = (Vec::new(), Vec::new(), 0);
@@ -94,7 +94,7 @@ impl<S: Store> FlashCache<S> {
         self.send(&run[first..], block, bytes, &senses, now);
     }
 
-    /// Writes pages of `block`, read by operations `senses`, back with one request.
+    /// Writes pages of `block`, which the operations `senses` read, back with one request.
     fn send(&mut self, run: &[(u64, u32)], block: u32, bytes: Vec<u8>, senses: &[u32], now: Time) {
         let Some(&(first, _)) = run.first() else { return };
         let pages = run.len() as u64;
@@ -112,7 +112,7 @@ impl<S: Store> FlashCache<S> {
         self.count_down(now, number);
     }
 
-    /// The operation that writes these pages back; it starts when its wait count reaches zero.
+    /// Creates the operation that writes these pages back. It starts when its wait count reaches zero.
     pub(super) fn back(&mut self, now: Time, (key, pages): (u64, u64), data: Payload) -> u32 {
         let (address, size) = (key << SHIFT, (pages * FLASH_PAGE) as u32);
         let request = Request { arrival: now, address, bytes: size, volume: 0, op: Op::Write };
@@ -122,7 +122,7 @@ impl<S: Store> FlashCache<S> {
         number
     }
 
-    /// Handles completion of a write-back, or of the flush after it.
+    /// Handles the completion of a write-back or of the flush after it.
     pub(super) fn sent(&mut self, now: Time, number: u32, status: Status) {
         let Operation { purpose, key, pages, serial, .. } = self.operations[number];
         if status == Status::Done && purpose == Purpose::Back && self.flushes {
@@ -140,7 +140,7 @@ impl<S: Store> FlashCache<S> {
         self.end_operation(now, number);
     }
 
-    /// Erases `block`, which has no valid pages and is in no list, and makes it free.
+    /// Erases `block` and makes it free. It must have no valid pages and be in no list.
     pub(super) fn release(&mut self, block: u32, now: Time) {
         let region = usize::from(self.tables.blocks[block as usize].region);
         let was_relieved = self.tables.blocks[block as usize].is_relieved;
@@ -165,7 +165,7 @@ impl<S: Store> FlashCache<S> {
         self.regions[region].free.push_back(block);
     }
 
-    /// Erases `block`, which has no valid pages, after a journal page, and both after all operations that
+    /// Erases `block`, which has no valid pages, after a journal page. Both wait for all operations that
     /// read, program, replace, or write back its pages.
     pub(super) fn erase(&mut self, block: u32, now: Time) {
         let is_before = |of: &Operation| of.block == block || of.supersedes == block;

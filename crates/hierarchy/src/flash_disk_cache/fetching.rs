@@ -1,4 +1,4 @@
-//! Fetches of pages from the backing, with their waiters.
+//! Fetches of pages from the backing, and the request parts that wait for them.
 
 use super::FLASH_PAGE;
 use super::cache::{FlashCache, SHIFT};
@@ -11,13 +11,13 @@ use nacre_media::store::Store;
 use std::collections::VecDeque;
 
 impl<S: Store> FlashCache<S> {
-    /// Fetches `pages` pages, starting with that of `part`, after the operations `after`.
+    /// Fetches `pages` pages after the operations `after`, starting with the page of `part`.
     pub(super) fn fetch(&mut self, now: Time, mut part: Waiter, pages: u64, after: &[u32]) {
         part.fill_up(self.id, now, Activity::Merge);
         let first = part.key;
         let (address, bytes) = (first << SHIFT, (pages * FLASH_PAGE) as u32);
         let request = Request { arrival: now, address, bytes, volume: 0, op: Op::Read };
-        // If a page was read before without success, its time is charged there.
+        // If an unsuccessful read of a page came first, its time is already charged.
         let activity = if after.is_empty() { Activity::Queue } else { Activity::Read };
         let (purpose, part) = (Purpose::Fetch, Some(part));
         let fetch = Operation { purpose, key: first, pages, request, activity, part, ..Operation::default() };
@@ -30,7 +30,7 @@ impl<S: Store> FlashCache<S> {
         self.count_down(now, number);
     }
 
-    /// Reads the pages of a fetch from the backing, unless one was lost on its way back.
+    /// Reads the pages of a fetch from the backing, unless one of them was lost during its write-back.
     pub(super) fn begin_fetch(&mut self, now: Time, number: u32) {
         let Operation { key, pages, ref part, .. } = self.operations[number];
         let is_read = part.as_ref().is_some_and(|part| !part.is_write);
@@ -57,7 +57,7 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// Completes a fetch: programs its pages, and resumes the waiters.
+    /// Completes a fetch by programming its pages and resuming the waiting parts.
     pub(super) fn fetched(&mut self, now: Time, number: u32, status: Status, spans: &[Span], data: &Payload) {
         let Operation { key: first, pages, created, began, activity, .. } = self.operations[number];
         let mut part = self.operations[number].part.take().expect("a part of a request asked for it");
@@ -94,7 +94,7 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// The part of `data`, from the fetch of `pages` pages, that the request of `part` needs.
+    /// The portion of `data`, from the fetch of `pages` pages, that the request of `part` needs.
     fn wanted(&self, part: &Waiter, pages: u64, data: &Payload) -> Payload {
         let request = self.visits.request(part.visit);
         let start = part.key << SHIFT;
@@ -117,7 +117,7 @@ impl<S: Store> FlashCache<S> {
         self.count_down(now, program);
     }
 
-    /// Resumes request parts that waited for a page. `came` is the fetched data: if the flash has no space
+    /// Resumes request parts that waited for a page. `came` is the fetched data. If the flash has no space
     /// for it, reads before the first write or trim of the page use it.
     pub(super) fn serve(&mut self, now: Time, waiters: VecDeque<Waiter>, mut came: Option<Payload>) {
         for part in waiters {

@@ -18,8 +18,8 @@ impl<S: Store> FlashCache<S> {
             + self.config.density_weight * f64::from(status.lowered)
     }
 
-    /// The full block of `region` with the most invalid pages, or the least worn one among blocks without
-    /// valid pages; and the numbers of all and of valid pages.
+    /// The full block of `region` with the most invalid pages or, among blocks without valid pages, the least
+    /// worn one. The numbers are those of the programmed and the valid pages in full blocks of the region.
     pub(super) fn survey(&self, region: usize) -> Option<(u32, u64, u64)> {
         let (mut best, mut most) = (NO_BLOCK, 0);
         let (mut programmed, mut valid) = (0, 0);
@@ -39,8 +39,8 @@ impl<S: Store> FlashCache<S> {
         (best != NO_BLOCK).then_some((best, programmed, valid))
     }
 
-    /// Selects the next block of `region` to fill: a free block whose wear exceeds that of no other free one
-    /// by more than the gap.
+    /// Selects the next block of `region` to fill: a free block whose wear exceeds that of every other free
+    /// block by at most the gap.
     pub(super) fn take_least_worn(&mut self, region: usize) -> Option<u32> {
         let of_region = &self.regions[region];
         let least = of_region.free.iter().map(|&block| self.wear_of(block)).fold(f64::INFINITY, f64::min);
@@ -50,7 +50,8 @@ impl<S: Store> FlashCache<S> {
     }
 
     /// Exchanges the erased block `worn`, which is in no list, with the least worn block if that has much
-    /// less wear. The free one of the two replaces `worn`. `was_relieved`: what moved into it last has left.
+    /// less wear. The free one of the two replaces `worn`. `was_relieved` means that the content that last
+    /// moved into `worn` has left it.
     pub(super) fn exchange_if_worn(&mut self, worn: u32, was_relieved: bool, now: Time) -> u32 {
         let Some(young) = self.worn_much_less(worn) else { return worn };
         let BlockStatus { used, region, valid, .. } = self.tables.blocks[young as usize];
@@ -63,7 +64,8 @@ impl<S: Store> FlashCache<S> {
                 self.set_free(worn, region);
                 return young;
             }
-            // Data moved into this block did not stay: it waits until others are equally worn.
+            // Content that was moved into this block did not stay, so the block waits until others are
+            // equally worn.
             _ if was_relieved && valid > 0 => return worn,
             Use::Open => self.regions[region].forget_open(young),
             _ => self.recency.remove(young),
@@ -80,7 +82,7 @@ impl<S: Store> FlashCache<S> {
         young
     }
 
-    /// The least worn block, if `worn` exceeds its wear by more than the gap.
+    /// The least worn block, if the wear of `worn` exceeds its wear by more than the gap.
     fn worn_much_less(&mut self, worn: u32) -> Option<u32> {
         let most = self.wear_of(worn) - self.config.wear_gap as f64;
         if self.least_wear >= most {

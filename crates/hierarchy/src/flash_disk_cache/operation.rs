@@ -1,4 +1,4 @@
-//! Operations of the flash and requests to the backing: each starts when it waits for nothing.
+//! Operations of the flash and requests to the backing. Each starts when its wait count reaches zero.
 
 use nacre_kernel::event::{Payload, RequestId};
 use nacre_kernel::state::Value;
@@ -11,14 +11,14 @@ pub(super) const NONE: u32 = u32::MAX;
 /// Purpose of an operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(super) enum Purpose {
-    /// Reads a page of flash, and decodes it.
+    /// Reads a flash page and decodes it.
     #[default]
     Sense,
     /// Takes a page from the controller's memory.
     Look,
-    /// Encodes and programs a page of flash.
+    /// Encodes and programs a flash page.
     Program,
-    /// Programs a page of the journal.
+    /// Programs a journal page.
     Journal,
     /// Erases a block.
     Erase,
@@ -30,23 +30,23 @@ pub(super) enum Purpose {
     Safe,
     /// Writes a page of the host around the flash.
     Through,
-    /// Flushes the backing after that write.
+    /// Flushes the backing after a write around the flash.
     ThroughSafe,
-    /// A trim of the host.
+    /// Performs a host trim.
     Trim,
-    /// A flush of the host.
+    /// Performs a host flush.
     Flush,
 }
 
-/// Previous version under a host write, for undoing it.
+/// The version before a host write, used to undo the write.
 #[derive(Clone, Debug, Default, Value)]
 pub(super) enum Before {
-    /// The version in the backing.
+    /// The version is in the backing.
     #[default]
     Elsewhere,
-    /// Bytes that the cache alone had.
+    /// The data was only in the cache.
     Dirty(Payload),
-    /// None: the data is lost or unreadable.
+    /// There is no version: the data is lost or unreadable.
     Lost,
 }
 
@@ -54,42 +54,47 @@ pub(super) enum Before {
 #[derive(Clone, Debug, Value)]
 pub(super) struct Operation {
     pub(super) purpose: Purpose,
-    /// Number of conditions it waits for.
+    /// Number of conditions that the operation waits for.
     pub(super) waits: u32,
-    /// Operations that wait for it.
+    /// Operations that wait for this one.
     pub(super) dependents: Vec<u32>,
-    /// When it was created, and when its last wait ended.
+    /// Creation time.
     pub(super) created: Time,
+    /// Time at which the last wait ended.
     pub(super) began: Time,
-    /// The page and block of flash.
+    /// The flash page.
     pub(super) page: u32,
+    /// The block of the flash page.
     pub(super) block: u32,
-    /// The block of the page that it replaces or writes back, which is erased after it.
+    /// The block of the page that this operation replaces or writes back, which is erased after it.
     pub(super) supersedes: u32,
     /// Number of earlier operations.
     pub(super) serial: u64,
-    /// Time on its die.
+    /// Duration on the die.
     pub(super) time: Time,
     pub(super) activity: Activity,
-    /// The code of the page, and its bit errors.
+    /// The code of the page.
     pub(super) code: u8,
+    /// Number of bit errors of the page.
     pub(super) wrong: u32,
-    /// Whether it is a hit of the host.
+    /// Whether it serves a host request that hits.
     pub(super) is_hit: bool,
-    /// The operation that supplies the data of a program, unless available.
+    /// The operation that supplies the data of a program, or [`NONE`] if the data is available.
     pub(super) source: u32,
-    /// When the block of a program was erased, if it waited for that.
+    /// Time at which the block of a program was erased, if the program waited for it.
     pub(super) erased: Time,
     pub(super) before: Before,
-    /// The first page of the backing, and the number of pages.
+    /// The first page of the backing.
     pub(super) key: u64,
+    /// Number of pages.
     pub(super) pages: u64,
     pub(super) request: Request,
     pub(super) data: Payload,
-    /// Data of an older page that left the flash while a newer version is written around it.
+    /// Data of an older page that left the flash while a newer version is written around the flash.
     pub(super) keeps: Option<Payload>,
-    /// The request part that ends with it, and how.
+    /// The request part that ends with this operation.
     pub(super) part: Option<Waiter>,
+    /// Status with which the part ends.
     pub(super) status: Status,
 }
 
@@ -124,21 +129,21 @@ impl Default for Operation {
     }
 }
 
-/// A part of a request: a read or write of a page, or a trim that waits for one.
+/// A part of a request: a read or write of one page, or a trim that waits for a page.
 #[derive(Clone, Debug, Value)]
 pub(super) struct Waiter {
     pub(super) visit: u32,
     pub(super) key: u64,
     pub(super) is_write: bool,
-    /// The trim, or [`NONE`].
+    /// The trim operation, or [`NONE`].
     pub(super) trim: u32,
-    /// When the look-up of the request ended.
+    /// Time at which the look-up of the request ended.
     pub(super) since: Time,
     /// Latency breakdown so far.
     pub(super) spans: Vec<Span>,
     /// Data that the host writes to the page.
     pub(super) data: Payload,
-    /// Whether it was counted as an access and, for a write, as a hit or miss.
+    /// Whether the part was counted as an access and, for a write, as a hit or miss.
     pub(super) is_counted: bool,
 }
 
@@ -165,22 +170,22 @@ impl Waiter {
         }
     }
 
-    /// Charges the unexplained time up to `now` to `rest`.
+    /// Charges the time up to `now` that is not in the breakdown to `rest`.
     pub(super) fn fill_up(&mut self, component: ComponentId, now: Time, rest: Activity) {
         let told = total(&self.spans);
         self.add(component, rest, (now - self.since) - told);
     }
 }
 
-/// A page being fetched to the controller, or written around the flash, with its waiters.
+/// A page that is being fetched to the controller or written around the flash, and its waiting parts.
 #[derive(Clone, Debug, Value)]
 pub(super) struct Busy {
-    /// The operation that writes it around the flash, or [`NONE`].
+    /// The operation that writes the page around the flash, or [`NONE`].
     pub(super) through: u32,
     pub(super) waiters: VecDeque<Waiter>,
 }
 
-/// A request in look-up.
+/// A request during look-up.
 #[derive(Clone, Debug, Value)]
 pub(super) struct Arrival {
     pub(super) begins: Time,
@@ -191,12 +196,12 @@ pub(super) struct Arrival {
     pub(super) data: Payload,
 }
 
-/// Event at a known time.
+/// An event at a known time.
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) enum Event {
-    /// A die has finished.
+    /// The operation of a die ends.
     Die(u32),
-    /// An operation has its page encoded.
+    /// The page of an operation is encoded.
     Encoded(u32),
     /// An operation ends.
     Done(u32),

@@ -9,8 +9,8 @@ use nacre_kernel::{Activity, Op, Request, Span, Status, Time};
 use nacre_media::store::Store;
 
 impl<S: Store> FlashCache<S> {
-    /// Handles a trim: clean pages leave, and it is passed to the backing after operations that change its
-    /// pages. Pages being fetched leave on arrival.
+    /// Handles a trim. Clean pages are removed, and the trim is passed to the backing after operations that
+    /// change its pages. Pages being fetched are removed on arrival.
     pub(super) fn trim(&mut self, now: Time, id: RequestId, request: &Request, looked_up: Time) {
         let number = self.pass(now, id, request, (Purpose::Trim, looked_up));
         let (first, count) = request.blocks(FLASH_PAGE);
@@ -28,8 +28,8 @@ impl<S: Store> FlashCache<S> {
         self.count_down(now, number);
     }
 
-    /// Drops page `key` if it is clean. A dirty page is only in the cache and keeps its data: the backing has
-    /// an older version.
+    /// Drops page `key` if it is clean. A dirty page exists only in the cache and keeps its data, because the
+    /// backing has an older version.
     pub(super) fn trim_page(&mut self, now: Time, trim: u32, key: u64) {
         if let Some(page) = self.tables.find(key)
             && !self.tables.pages[page as usize].is_dirty
@@ -39,13 +39,14 @@ impl<S: Store> FlashCache<S> {
         self.count_down(now, trim);
     }
 
-    /// Handles a flush: acknowledged writes are in flash, and the backing is flushed for the rest.
+    /// Handles a flush. Acknowledged writes are in flash, so only the backing is flushed.
     pub(super) fn flush(&mut self, now: Time, id: RequestId, request: &Request, looked_up: Time) {
         let number = self.pass(now, id, request, (Purpose::Flush, looked_up));
         self.count_down(now, number);
     }
 
-    /// The operation that passes a request to the backing; it starts when its wait count reaches zero.
+    /// Creates the operation that passes a request to the backing. It starts when its wait count reaches
+    /// zero.
     fn pass(
         &mut self,
         now: Time,
@@ -67,7 +68,7 @@ impl<S: Store> FlashCache<S> {
         self.next = self.backing.next_event();
     }
 
-    /// Handles completion of a host trim or flush by the backing.
+    /// Handles the backing's completion of a host trim or flush.
     pub(super) fn passed(&mut self, now: Time, number: u32, status: Status, spans: &[Span]) {
         let Operation { purpose, began, .. } = self.operations[number];
         let mut part = self.operations[number].part.take().expect("it is asked for by the host");

@@ -12,7 +12,8 @@ use nacre_media::store::Store;
 use std::collections::BTreeMap;
 
 impl<S: Store> FlashCache<S> {
-    /// Handles a power failure: pages not programmed are lost, and pages not yet written back are kept.
+    /// Handles a power loss. Pages that are not programmed are lost, and pages that are not yet written back
+    /// are kept.
     pub(super) fn lose_power(&mut self, at: Time, chance: &mut Random) {
         let mut rescued = self.on_their_way_back();
         self.undo_writes(&mut rescued);
@@ -21,7 +22,8 @@ impl<S: Store> FlashCache<S> {
             if status.key == NO_PAGE || status.program == NONE {
                 continue;
             }
-            // A moved page is still at its old location. A fetched one is still in the backing.
+            // A page that is being moved is still at its old location. A fetched page is still in the
+            // backing.
             status.program = NONE;
             if !status.is_dirty {
                 self.drop_page(page, Leaves::PowerFailed);
@@ -42,7 +44,7 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// Latest versions of pages being written back that the backing does not have yet.
+    /// Latest versions of pages whose write-back has not reached the backing yet.
     fn on_their_way_back(&self) -> BTreeMap<u64, Payload> {
         let back =
             self.operations.iter().filter(|(_, of)| matches!(of.purpose, Purpose::Back | Purpose::Safe));
@@ -62,12 +64,12 @@ impl<S: Store> FlashCache<S> {
         rescued
     }
 
-    /// Undoes writes that are not programmed: restores the version before the first of them.
+    /// Undoes writes that are not programmed by restoring the version before the first of them.
     fn undo_writes(&mut self, rescued: &mut BTreeMap<u64, Payload>) {
         for (key, versions) in std::mem::take(&mut self.versions) {
             let first = &self.operations[versions[0]];
             if first.purpose != Purpose::Program {
-                // A page that left the flash while it was written past it.
+                // The page left the flash while it was written around the flash.
                 if let Some(older) = first.keeps.clone() {
                     rescued.insert(key, older);
                 }
@@ -91,7 +93,7 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// Recovers: rebuilds the tables from the spare areas, and resumes write-backs.
+    /// Recovers by rebuilding the tables from the spare areas and resuming write-backs.
     pub(super) fn find_tables(&mut self, at: Time) -> Recovery {
         let pages_scanned = self.tables.blocks.iter().map(|block| u64::from(block.programmed)).sum();
         let time = self.array.scan_time(pages_scanned);
@@ -102,7 +104,7 @@ impl<S: Store> FlashCache<S> {
         let below = self.backing.recover(at);
         self.next = self.backing.next_event();
         if below.bytes_lost > 0 {
-            // Cached copies of lost pages may exist: they are written back on eviction.
+            // Cached copies of lost pages may exist, and are written back on eviction.
             let copies = self.tables.pages.iter_mut().filter(|status| status.key != NO_PAGE);
             copies.for_each(|status| status.is_dirty = true);
         }

@@ -20,26 +20,26 @@ struct Run {
     after: Vec<u32>,
 }
 
-/// A cached page requested by the host.
+/// The look-up result of a cached page that the host requests.
 pub(super) struct Looked {
     pub(super) sensed: Sensed,
-    /// The operation that supplies its data, or [`NONE`] if available.
+    /// The operation that supplies the page's data, or [`NONE`] if it is available.
     pub(super) after: u32,
-    /// Whether it is in the controller's memory, from which it is programmed.
+    /// Whether the page is in the controller's memory, from which it is programmed.
     pub(super) is_on_its_way: bool,
     hits: u16,
 }
 
 /// Result of reading a page.
 pub(super) enum Found {
-    /// The request part ends, or waits.
+    /// The request part ends or waits.
     Here,
     /// The page must be fetched for the request part, after an operation or [`NONE`].
     Missing(Waiter, u32),
 }
 
 impl<S: Store> FlashCache<S> {
-    /// The range of page `key` that `visit` requests: bytes within the page, and within the request.
+    /// The range of page `key` that `visit` requests, as bytes within the page and within the request.
     #[inline]
     pub(super) fn part(&self, key: u64, visit: u32) -> (Range<usize>, Range<usize>) {
         let request = self.visits.request(visit);
@@ -82,7 +82,7 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// Reads the page of `part`, unless it must be fetched.
+    /// Reads the page of `part` unless it must be fetched.
     #[inline]
     pub(super) fn read_page(&mut self, now: Time, mut part: Waiter) -> Found {
         let key = part.key;
@@ -121,7 +121,7 @@ impl<S: Store> FlashCache<S> {
         Found::Here
     }
 
-    /// Handles a host request for `page`, which is cached: reads it into the buffer.
+    /// Handles a host request for the cached page `page` by reading it into the buffer.
     #[inline]
     pub(super) fn look_for_host(&mut self, now: Time, page: u32) -> Looked {
         let status = &mut self.tables.pages[page as usize];
@@ -146,8 +146,8 @@ impl<S: Store> FlashCache<S> {
         Looked { sensed, after, is_on_its_way, hits }
     }
 
-    /// The operation that reads the examined `page` after its program; it starts when its wait count reaches
-    /// zero.
+    /// Creates the operation that reads the examined `page` after its program. It starts when its wait count
+    /// reaches zero.
     pub(super) fn sense(&mut self, now: Time, page: u32, sensed: Sensed, activity: Activity) -> u32 {
         let status = &self.tables.pages[page as usize];
         let (code, program, wrong) = (status.code, status.program, sensed.wrong);
@@ -159,7 +159,7 @@ impl<S: Store> FlashCache<S> {
         number
     }
 
-    /// Moves a page with a saturated hit counter to SLC mode, after its read.
+    /// Moves a page with a saturated hit counter to SLC mode after its read.
     pub(super) fn promote_often(&mut self, now: Time, key: u64, looked: &Looked) {
         if u32::from(looked.hits) >= self.config.promotes_at && self.config.promotes {
             self.promote(key, now, looked.after);

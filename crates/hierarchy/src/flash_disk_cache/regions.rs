@@ -1,4 +1,4 @@
-//! Regions: selects blocks to fill, and collects garbage.
+//! Regions: selection of blocks to fill, and garbage collection.
 
 use super::array::Sensed;
 use super::cache::FlashCache;
@@ -19,7 +19,7 @@ pub(super) struct Target {
 }
 
 impl<S: Store> FlashCache<S> {
-    /// Location for page `key` of the disk in `region`; collects garbage at `now` if there is none. `is_hot`
+    /// Location for disk page `key` in `region`. Collects garbage at `now` if there is none. `is_hot`
     /// requests a slot in SLC mode. `None` if no block is left. May change the buffer and the locations of
     /// other pages.
     pub(super) fn make_room(
@@ -39,7 +39,7 @@ impl<S: Store> FlashCache<S> {
                 self.close(open);
             }
             let block = self.take_free(region, stream, now)?;
-            // Garbage collection may have opened one.
+            // Garbage collection may have opened a block.
             if block != NO_BLOCK {
                 let status = &mut self.tables.blocks[block as usize];
                 (status.used, status.region) = (Use::Open, region as u8);
@@ -70,7 +70,7 @@ impl<S: Store> FlashCache<S> {
         self.recency.insert(usize::from(status.region), block);
     }
 
-    /// An erased block; [`NO_BLOCK`] if one was opened meanwhile.
+    /// An erased block, or [`NO_BLOCK`] if a block was opened meanwhile.
     fn take_free(&mut self, region: usize, stream: Stream, now: Time) -> Option<u32> {
         if !self.regions[region].is_collecting {
             while self.regions[region].free.len() <= self.regions[region].width() {
@@ -88,7 +88,7 @@ impl<S: Store> FlashCache<S> {
         self.take_least_worn(region)
     }
 
-    /// Collects a full block of `region`; returns whether there was one.
+    /// Frees a full block of `region`; returns whether there was one.
     fn reclaim(&mut self, region: usize, now: Time) -> bool {
         let Some((most_invalid, programmed, valid)) = self.survey(region) else { return false };
         let invalid = (programmed - valid) as f64;
@@ -103,7 +103,7 @@ impl<S: Store> FlashCache<S> {
         true
     }
 
-    /// Moves the valid pages of `block` to free locations, and erases it.
+    /// Moves the valid pages of `block` to free locations and erases it.
     fn collect(&mut self, block: u32, region: usize, now: Time) {
         self.recency.remove(block);
         for page in self.pages_of(block) {
@@ -125,7 +125,7 @@ impl<S: Store> FlashCache<S> {
         block * count..(block + 1) * count
     }
 
-    /// Moves `page` to `target`, if it is readable; it is read after operation `after`.
+    /// Moves `page` to `target` if it is readable. It is read after operation `after`.
     pub(super) fn move_page(&mut self, page: u32, target: Target, now: Time, (cause, after): (Cause, u32)) {
         let code = self.tables.pages[page as usize].code;
         let activity = if cause == Cause::Leveled { Activity::LevelWear } else { Activity::Clean };
@@ -146,8 +146,8 @@ impl<S: Store> FlashCache<S> {
         self.count_down(now, program);
     }
 
-    /// Programs the buffer at `target`; returns the page and the operation, which waits for `source` and until
-    /// its wait count reaches zero.
+    /// Programs the buffer at `target`. Returns the page and the operation, which waits for `source` and
+    /// until its wait count reaches zero.
     fn program(
         &mut self,
         target: Target,
@@ -177,7 +177,7 @@ impl<S: Store> FlashCache<S> {
         (page, number)
     }
 
-    /// Programs the buffer as the uncached page `key`; returns the operation, which waits for `source` and
+    /// Programs the buffer as the uncached page `key`. Returns the operation, which waits for `source` and
     /// until its wait count reaches zero.
     pub(super) fn bring_in(
         &mut self,
@@ -195,7 +195,7 @@ impl<S: Store> FlashCache<S> {
         program
     }
 
-    /// Drops an unreadable page; the data of a dirty one is lost.
+    /// Drops an unreadable page. If it is dirty, its data is lost.
     pub(super) fn give_up_page(&mut self, page: u32, leaves: Leaves) {
         let status = self.tables.pages[page as usize];
         self.counts.uncorrectable += 1;
@@ -207,19 +207,19 @@ impl<S: Store> FlashCache<S> {
         self.drop_page(page, leaves);
     }
 
-    /// Result of reading `page`, without taking time.
+    /// Result of reading `page`, computed without simulated time.
     pub(super) fn look_at(&mut self, page: u32, now: Time) -> Sensed {
         self.array.look_at(page, self.tables.pages[page as usize].code, now)
     }
 
-    /// Panics unless every programmed page is present or was erased.
+    /// Panics unless every programmed page is in the tables or was erased.
     pub(super) fn check_programs(&self) {
         let there: u64 = self.tables.blocks.iter().map(|block| u64::from(block.programmed)).sum();
         let Life { programmed, erased, .. } = self.life;
         assert_eq!(programmed, erased + there, "{erased} pages were erased and {there} are programmed");
     }
 
-    /// Panics unless every block is in the list of its use.
+    /// Panics unless every block is in the list for its use.
     pub(super) fn check_regions(&self) {
         let mut uses = vec![Use::Retired; self.tables.blocks.len()];
         for region in 0..REGIONS {

@@ -7,10 +7,10 @@ use nacre_kernel::{Bytes, Column, ComponentReport, Time, Wear};
 use nacre_media::dual_mode_flash::Mode;
 use nacre_media::store::Store;
 
-/// Failure probability of a program, by uncorrectable errors, that defines the rated erases of a page.
+/// Probability of an uncorrectable error per program that defines the rated erases of a page.
 const FAILURES: f64 = 1e-4;
 
-/// The report over `elapsed`.
+/// The report for `elapsed`.
 pub(super) fn of<S: Store>(cache: &FlashCache<S>, elapsed: Time) -> ComponentReport {
     let cells = &cache.config.cells;
     let made_for = made_for(cache);
@@ -38,8 +38,8 @@ pub(super) fn of<S: Store>(cache: &FlashCache<S>, elapsed: Time) -> ComponentRep
     }
 }
 
-/// Erases after which a page of median strength, with the strongest code and mode, is uncorrectable once in
-/// [`FAILURES`] programs.
+/// Number of erases after which a page of median strength, with the strongest code and mode, is uncorrectable
+/// with the probability [`FAILURES`] per program.
 pub(super) fn made_for<S: Store>(cache: &FlashCache<S>) -> f64 {
     let aging = cache.config.cells.nand.aging();
     let code = cache.array.codes.last().expect("there is a code");

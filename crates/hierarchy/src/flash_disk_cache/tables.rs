@@ -1,4 +1,4 @@
-//! Tables of the cache: location and state of pages.
+//! The tables of the cache, with the location and state of pages.
 
 use super::operation::NONE as NOTHING;
 use crate::replacement::index::Index;
@@ -9,18 +9,18 @@ use prefetch_index::prefetch_index;
 /// Marks an absent page of the disk.
 pub(super) const NONE: u64 = u64::MAX;
 
-/// Content of a flash page: an entry of the page status table (FPST).
+/// State of a flash page: an entry of the page status table (FPST).
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) struct PageStatus {
-    /// The page of the disk, or [`NONE`].
+    /// The disk page, or [`NONE`].
     pub(super) key: u64,
-    /// The operation that programs it, or `NOTHING`.
+    /// The operation that programs the page, or `NOTHING`.
     pub(super) program: u32,
-    /// Number of cache accesses when it came in.
+    /// Number of cache accesses when the page entered the cache.
     pub(super) since: u64,
-    /// Hits since then; saturates.
+    /// Number of hits since then, which saturates.
     pub(super) hits: u16,
-    /// Number of its code.
+    /// Number of the page's code.
     pub(super) code: u8,
     pub(super) is_dirty: bool,
 }
@@ -35,7 +35,7 @@ impl Default for PageStatus {
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) struct SlotStatus {
     pub(super) mode: Mode,
-    /// Number of its code.
+    /// Number of the slot's code.
     pub(super) code: u8,
     pub(super) is_retired: bool,
 }
@@ -54,7 +54,7 @@ pub(super) enum Use {
     Retired,
 }
 
-/// An entry of the block status table (FBST); erases are in the medium.
+/// An entry of the block status table (FBST). The medium stores the erase count.
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) struct BlockStatus {
     pub(super) used: Use,
@@ -63,15 +63,15 @@ pub(super) struct BlockStatus {
     pub(super) valid: u32,
     /// Pages programmed since the erase.
     pub(super) programmed: u32,
-    /// The operation that erases it, or `NOTHING`.
+    /// The operation that erases the block, or `NOTHING`.
     pub(super) erase: u32,
-    /// Sum of the code strengths of its slots above the first.
+    /// Sum of the code strengths of the block's slots, relative to the first code.
     pub(super) strengths: u32,
-    /// Slots changed from MLC to SLC mode.
+    /// Number of slots changed from MLC to SLC mode.
     pub(super) lowered: u32,
-    /// Slots that are not retired.
+    /// Number of slots that are not retired.
     pub(super) slots: u32,
-    /// Whether its data was moved into it from a much less worn block.
+    /// Whether the block's data was moved into it from a much less worn block.
     pub(super) is_relieved: bool,
 }
 
@@ -84,8 +84,9 @@ pub(super) struct GlobalStatus {
     pub(super) hit_s: f64,
     pub(super) misses: u64,
     pub(super) miss_s: f64,
-    /// Hits of evicted pages, and the accesses during their residence.
+    /// Hits of evicted pages.
     pub(super) left_hits: u64,
+    /// Accesses during the residence of evicted pages.
     pub(super) left_accesses: u64,
 }
 
@@ -100,7 +101,7 @@ impl GlobalStatus {
         self.miss_s / self.misses.max(1) as f64
     }
 
-    /// Additional misses per access for one page less: the access rate of evicted pages.
+    /// Additional misses per access with one page less, i.e. the access rate of evicted pages.
     pub(super) fn misses_for_a_page(&self) -> f64 {
         self.left_hits as f64 / self.left_accesses.max(1) as f64
     }
@@ -109,7 +110,7 @@ impl GlobalStatus {
 /// The tables.
 #[derive(Debug, State)]
 pub(super) struct Tables {
-    /// The hash table (FCHT): from pages of the disk to pages of flash.
+    /// The hash table (FCHT), which maps disk pages to flash pages.
     index: Index,
     pub(super) pages: Vec<PageStatus>,
     pub(super) slots: Vec<SlotStatus>,
@@ -117,7 +118,7 @@ pub(super) struct Tables {
     pub(super) global: GlobalStatus,
 }
 
-/// Size of the tables in a controller, in bytes.
+/// Sizes of the tables in a real controller, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sizes {
     pub(super) hash: u64,
@@ -127,7 +128,7 @@ pub(super) struct Sizes {
 }
 
 impl Tables {
-    /// Empty tables of `blocks` blocks.
+    /// Empty tables for `blocks` blocks.
     pub(super) fn new(blocks: u32, slots: u32, mode: Mode) -> Tables {
         let all = blocks as usize * slots as usize;
         let block = BlockStatus {
@@ -150,13 +151,13 @@ impl Tables {
         }
     }
 
-    /// The flash page that holds page `key` of the disk.
+    /// The flash page that holds disk page `key`.
     #[inline]
     pub(super) fn find(&self, key: u64) -> Option<u32> {
         self.index.find(key, |page| self.pages[page as usize].key == key).ok()
     }
 
-    /// Sets the status of `page`, just programmed; no other page holds the same disk page.
+    /// Sets the status of `page`, which was just programmed. No other flash page may hold the same disk page.
     #[inline]
     pub(super) fn insert(&mut self, page: u32, block: u32, status: PageStatus) {
         let key = status.key;
@@ -178,7 +179,7 @@ impl Tables {
         self.blocks[block as usize].valid -= 1;
     }
 
-    /// Moves the content of `from` to `to`, just programmed, with its status.
+    /// Moves the content of `from`, with its status, to `to`, which was just programmed.
     pub(super) fn relocate(&mut self, [from, to]: [u32; 2], blocks: [u32; 2]) {
         let status = self.pages[from as usize];
         self.index.relocate(status.key, from, to);
@@ -188,7 +189,7 @@ impl Tables {
         self.blocks[blocks[1] as usize].valid += 1;
     }
 
-    /// Pages of the disk in flash.
+    /// Number of disk pages in flash.
     pub(super) fn valid(&self) -> usize {
         self.index.len()
     }
@@ -203,15 +204,15 @@ impl Tables {
         prefetch_index(&self.pages, self.index.glance(key) as usize);
     }
 
-    /// Size of the tables: a hash table entry has a disk page and a flash page of 4 B each; a page has its
-    /// key of 4 B and 3 B of code, mode, hits, and flags; a block has 4 B of erases and 4 B of strengths and
+    /// Sizes of the tables. A hash table entry has a disk page and a flash page of 4 B each. A page has a key
+    /// of 4 B, and 3 B for code, mode, hits, and flags. A block has 4 B for erases, and 4 B for strengths and
     /// slots.
     pub(super) fn sizes(&self) -> Sizes {
         let (pages, blocks) = (self.pages.len() as u64, self.blocks.len() as u64);
         Sizes { hash: 8 * pages, page_status: 7 * pages, block_status: 8 * blocks, global_status: 24 }
     }
 
-    /// Panics unless the tables agree with each other.
+    /// Panics unless the tables are consistent with each other.
     pub(super) fn check_invariants(&self, pages_per_block: u32) {
         self.index.check_invariants();
         let mut valid = 0;

@@ -8,7 +8,7 @@ use nacre_kernel::{Activity, Status, Time};
 use nacre_media::store::Store;
 
 impl<S: Store> FlashCache<S> {
-    /// A new operation, which starts when its wait count reaches zero.
+    /// Adds an operation, which starts when its wait count reaches zero.
     pub(super) fn operation(&mut self, now: Time, operation: Operation) -> u32 {
         let (number, entry) = self.operations.take();
         let mut dependents = std::mem::take(&mut entry.dependents);
@@ -27,7 +27,7 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// Makes operation `number` wait for the operation that currently changes page `key` of the backing.
+    /// Makes operation `number` wait for the operation that currently changes backing page `key`.
     pub(super) fn behind_changes(&mut self, number: u32, key: u64) {
         if self.changing.len() > 0
             && let Some(on) = self.changing.get(key)
@@ -36,13 +36,13 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// Registers operation `number` as the latest change of page `key` of the backing.
+    /// Registers operation `number` as the latest change of backing page `key`.
     pub(super) fn change(&mut self, number: u32, key: u64) {
         self.behind_changes(number, key);
         self.changing.set(key, u64::from(number));
     }
 
-    /// Ends one wait of operation `number`; starts it after the last one.
+    /// Ends one wait of operation `number`, and starts it after its last wait.
     pub(super) fn count_down(&mut self, now: Time, number: u32) {
         let operation = &mut self.operations[number];
         operation.waits -= 1;
@@ -99,7 +99,7 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// Handles the end of operation `number` on its die: a page that was read is decoded.
+    /// Handles the end of operation `number` on its die. A page that was read is decoded next.
     fn die_is_done(&mut self, now: Time, number: u32) {
         let Operation { purpose, code, wrong, .. } = self.operations[number];
         if purpose == Purpose::Sense {
@@ -111,7 +111,7 @@ impl<S: Store> FlashCache<S> {
         self.ended(now, number);
     }
 
-    /// An operation of the controller or the flash ends.
+    /// Handles the end of an operation of the controller or the flash.
     fn ended(&mut self, now: Time, number: u32) {
         match self.operations[number].purpose {
             Purpose::Sense => self.sensed(now, number),
@@ -123,7 +123,7 @@ impl<S: Store> FlashCache<S> {
         self.end_operation(now, number);
     }
 
-    /// A page was read from flash and decoded.
+    /// Handles a page that was read from flash and decoded.
     fn sensed(&mut self, now: Time, number: u32) {
         let Operation { created, time, code, wrong, is_hit, .. } = self.operations[number];
         if is_hit {
@@ -137,7 +137,7 @@ impl<S: Store> FlashCache<S> {
         for at in 0..self.operations[number].dependents.len() {
             let dependent = self.operations[number].dependents[at];
             let of = &mut self.operations[dependent];
-            // Requests decided with this read were delayed by all of it.
+            // Requests that were decided with this read were delayed by its full duration.
             if of.source == number
                 && of.created == created
                 && let Some(part) = &mut of.part
@@ -150,7 +150,7 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// A page of flash is programmed.
+    /// Handles a flash page that was programmed.
     fn programmed(&mut self, now: Time, number: u32) {
         let Operation { page, key, time, erased, .. } = self.operations[number];
         let status = &mut self.tables.pages[page as usize];
@@ -168,7 +168,7 @@ impl<S: Store> FlashCache<S> {
         self.version_is_there(key, number);
     }
 
-    /// A block is erased.
+    /// Handles a block that was erased.
     fn erased(&mut self, now: Time, number: u32) {
         let block = self.operations[number].block;
         let status = &mut self.tables.blocks[block as usize];
@@ -181,7 +181,7 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// Ends an operation, and the wait of its dependents.
+    /// Ends an operation and the waits of its dependents.
     pub(super) fn end_operation(&mut self, now: Time, number: u32) {
         let Operation { purpose, key, pages, .. } = self.operations[number];
         if matches!(
@@ -207,7 +207,7 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// Records that operation `number` wrote page `key` to the flash or the backing: earlier versions are
+    /// Records that operation `number` wrote page `key` to the flash or the backing, so earlier versions are
     /// obsolete.
     pub(super) fn version_is_there(&mut self, key: u64, number: u32) {
         let Some(versions) = self.versions.get_mut(&key) else { return };
@@ -237,8 +237,8 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// Ends a request part; charges unexplained time to `rest`. `data` starts with the first requested byte
-    /// of its page.
+    /// Ends a request part and charges unexplained time to `rest`. `data` starts with the first requested
+    /// byte of its page.
     pub(super) fn end_part(
         &mut self,
         now: Time,

@@ -1,4 +1,4 @@
-//! Writes, page by page: full pages, or parts merged with the rest of the page.
+//! Writes, page by page: full pages, or parts that are merged with the rest of the page.
 
 use super::FLASH_PAGE;
 use super::cache::{FlashCache, SHIFT};
@@ -56,7 +56,7 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// Merges a part with a cached page.
+    /// Merges a part with its cached page.
     fn merge(&mut self, now: Time, part: Waiter, page: u32) {
         let looked = self.look_for_host(now, page);
         if !looked.sensed.is_good() {
@@ -77,13 +77,13 @@ impl<S: Store> FlashCache<S> {
         self.put(now, part, whole, looked.after);
     }
 
-    /// Merges a part with a fetched page.
+    /// Merges a part with its fetched page.
     pub(super) fn merge_fetched(&mut self, now: Time, part: Waiter, rest: &Payload) {
         let whole = self.whole(&part, rest);
         self.put(now, part, whole, NONE);
     }
 
-    /// The page as it will be.
+    /// The complete page after the write.
     fn whole(&self, part: &Waiter, rest: &Payload) -> Payload {
         let (Some(rest), Some(bytes)) = (rest.bytes(), part.data.bytes()) else { return Payload::NONE };
         let mut whole = rest.to_vec();
@@ -91,12 +91,12 @@ impl<S: Store> FlashCache<S> {
         whole.into()
     }
 
-    /// Sets the data of the page of `part` to `bytes`, of which operation `source` supplies the rest.
+    /// Sets the data of the page of `part` to `bytes`. Operation `source` supplies the rest of the page.
     fn put(&mut self, now: Time, mut part: Waiter, bytes: Payload, source: u32) {
         part.fill_up(self.id, now, Activity::Merge);
         let key = part.key;
         let target = self.make_room(self.write_region(), (key, false), now);
-        // The old page may have moved.
+        // The old page may have moved meanwhile.
         let old = self.tables.find(key);
         let Some(target) = target else { return self.write_through(now, part, bytes, source) };
         let before = self.before(now, key, old);
@@ -118,7 +118,7 @@ impl<S: Store> FlashCache<S> {
         self.count_down(now, number);
     }
 
-    /// Previous version of page `key`, in flash at `old`, for undoing a write of it.
+    /// Version of page `key` before a write, in flash at `old`, used to undo the write.
     fn before(&mut self, now: Time, key: u64, old: Option<u32>) -> Before {
         if let Some(page) = old.filter(|&page| self.tables.pages[page as usize].is_dirty) {
             if !S::CARRIES_BYTES {
@@ -129,7 +129,7 @@ impl<S: Store> FlashCache<S> {
                 false => Before::Lost,
             };
         }
-        // It is lost as before, though it may be written back meanwhile.
+        // The data stays lost, although it may be written back meanwhile.
         if !self.lost.is_empty() && self.is_lost(key) { Before::Lost } else { Before::Elsewhere }
     }
 
@@ -152,7 +152,7 @@ impl<S: Store> FlashCache<S> {
         self.count_down(now, number);
     }
 
-    /// Handles completion of a write around the flash, or of the flush after it.
+    /// Handles the completion of a write around the flash or of the flush after it.
     #[cold]
     pub(super) fn passed_by(&mut self, now: Time, number: u32, status: Status, spans: &[Span]) {
         let component = self.id;

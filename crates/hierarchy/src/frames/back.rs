@@ -40,20 +40,20 @@ impl<M: Memory> FrameCache<M> {
         number
     }
 
-    /// Registers operation `number` as the latest change of page `key` of the backing.
+    /// Registers operation `number` as the latest change of backing page `key`.
     fn change(&mut self, number: u32, key: u64) {
         self.behind_changes(number, key);
         self.changing.set(key, u64::from(number));
     }
 
-    /// Handles a page to write back that is unreadable in its frame.
+    /// Handles a page to write back that was unreadable in its frame.
     #[cold]
     pub(super) fn not_sent(&mut self, now: Time, number: u32) {
         self.counts.uncorrectable += 1;
         self.back_ends(now, number, true);
     }
 
-    /// Handles completion of a write-back, or of the flush after it.
+    /// Handles the completion of a write-back or of the flush after it.
     pub(super) fn sent(&mut self, now: Time, number: u32, status: Status) {
         let operation = &mut self.operations[number];
         if status != Status::Done || operation.purpose == Purpose::Safe || !self.flushes {
@@ -85,7 +85,7 @@ impl<M: Memory> FrameCache<M> {
         over.into_iter().for_each(|(visit, since)| self.pass_flush(now, visit, since));
     }
 
-    /// Gives a write-back a slot; the operations that waited for that continue.
+    /// Assigns a slot to a write-back and continues the operations that waited for this.
     fn set_under_way(&mut self, now: Time, number: u32) {
         let back = &mut self.operations[number].back;
         back.is_under_way = true;
@@ -108,7 +108,7 @@ impl<M: Memory> FrameCache<M> {
         }
     }
 
-    /// Ends an operation, and the wait of its dependents.
+    /// Ends an operation and the waits of its dependents.
     pub(super) fn end_operation(&mut self, now: Time, number: u32) {
         let Operation { purpose, key, pages, .. } = self.operations[number];
         if matches!(purpose, Purpose::Back | Purpose::Safe | Purpose::Trim) {
@@ -126,7 +126,7 @@ impl<M: Memory> FrameCache<M> {
         }
     }
 
-    /// Handles a trim: drops clean pages, and passes it to the backing.
+    /// Handles a trim: drops clean pages and passes the trim to the backing.
     pub(super) fn trim(&mut self, now: Time, id: RequestId, request: &Request, looked_up: Time) {
         let visit = self.visits.enter(now, id, request, (Activity::Translate, looked_up));
         let (first, count) = request.blocks(self.settings.page.0);
@@ -147,9 +147,9 @@ impl<M: Memory> FrameCache<M> {
         self.visits.leave(visit);
     }
 
-    /// Drops page `key` for a trim after earlier operations on it, if it is clean. A dirty page is only in
-    /// the cache and keeps its data: the backing has an older version. A page that is busy again is ordered
-    /// after the trim.
+    /// Drops page `key` for a trim, after earlier operations on the page, if the page is clean. A dirty page
+    /// exists only in the cache and keeps its data, because the backing has an older version. A page that is
+    /// busy again is ordered after the trim.
     pub(super) fn trim_page(&mut self, now: Time, trim: u32, key: u64) {
         if let Some(frame) = self.find(key)
             && self.busy_of(frame).is_none()
@@ -194,7 +194,7 @@ impl<M: Memory> FrameCache<M> {
         self.count_down(now, number);
     }
 
-    /// Handles completion of a host trim or flush by the backing.
+    /// Handles the backing's completion of a host trim or flush.
     pub(super) fn passed(&mut self, now: Time, number: u32, status: Status, spans: &[Span]) {
         let Operation { purpose, owner, since, .. } = self.operations[number];
         let mut status = status;

@@ -1,40 +1,40 @@
-//! Busy frames: pages being fetched or written, and their waiters.
+//! Busy frames: pages being fetched or written, and the request parts that wait for them.
 
 use nacre_kernel::event::{Payload, Ticket};
 use nacre_kernel::state::Value;
 use nacre_kernel::{Activity, Span, Time};
 use std::collections::VecDeque;
 
-/// Why a frame is busy.
+/// Reason why a frame is busy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(super) enum Why {
-    /// Its page is being fetched.
+    /// The page is being fetched.
     #[default]
     Fetching,
-    /// Its page has arrived and is being written; its data is available.
+    /// The page has arrived and is being written. Its data is available.
     Filling,
-    /// Its page is written as a whole as soon as the previous one has left.
+    /// A whole page is written as soon as the previous page has left the frame.
     Placing,
-    /// The rest of its page is read before a part is written.
+    /// The rest of the page is read before a portion is written.
     Merging,
-    /// Its page is being written by the host.
+    /// The host is writing the page.
     Writing,
 }
 
-/// A frame that is busy.
+/// A busy frame.
 #[derive(Clone, Debug, Default, Value)]
 pub(super) struct Busy {
     pub(super) why: Why,
     pub(super) frame: u32,
     pub(super) key: u64,
-    /// The operation that writes back the previous page, until it has left; or
-    /// [`NONE`](super::operation::NONE).
+    /// The operation that writes back the previous page, until it has left the frame, or
+    /// [`NONE`](super::operation::NONE) afterwards.
     pub(super) behind: u32,
-    /// The fetch that brings its page.
+    /// The fetch that supplies the page.
     pub(super) fetch: u32,
     /// Whether the fetched data has arrived and waits for the frame.
     pub(super) has_arrived: bool,
-    /// The fetched data, or the whole page as written.
+    /// The fetched data, or the whole page to write.
     pub(super) page: Payload,
     /// The write in progress.
     pub(super) write: Waiter,
@@ -51,18 +51,18 @@ pub(super) struct Waiter {
     pub(super) visit: u32,
     pub(super) key: u64,
     pub(super) is_write: bool,
-    /// The trim that waits until the page can leave.
+    /// The trim that waits until the page can be dropped.
     pub(super) trim: Option<u32>,
-    /// When the look-up of the part ended.
+    /// Time at which the look-up of the part ended.
     pub(super) since: Time,
     /// Condition that it waited for.
     pub(super) waited: Wait,
-    /// Whether it requested the fetch itself: it fails with that.
+    /// Whether this part requested the fetch. If so, it fails with the fetch.
     pub(super) asked: bool,
-    /// Whether its page was unreadable before. It is then written with the fetched data, since it may never
-    /// become readable.
+    /// Whether the part's page was unreadable before. It is then written with the fetched data, because it
+    /// may never become readable.
     pub(super) is_unreadable: bool,
-    /// Whether it was counted as a hit or miss.
+    /// Whether the part was counted as a hit or miss.
     pub(super) is_counted: bool,
     /// Order of a write relative to flushes.
     pub(super) ticket: Ticket,
@@ -75,10 +75,10 @@ pub(super) struct Waiter {
 /// Condition that a part of a request waited for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(super) enum Wait {
-    /// A frame, or a slot.
+    /// A free frame, or a slot.
     #[default]
     Room,
-    /// A page being fetched or written.
+    /// A page that is being fetched or written.
     Page,
 }
 
@@ -94,13 +94,13 @@ impl Wait {
 /// Adjacent pages being fetched from the backing.
 #[derive(Clone, Debug, Default, Value)]
 pub(super) struct Fetch {
-    /// The read that requested them, or [`NONE`](super::operation::NONE).
+    /// The read that requested the pages, or [`NONE`](super::operation::NONE).
     pub(super) visit: u32,
     pub(super) since: Time,
     pub(super) first: u64,
     /// The busy frame of each page.
     pub(super) frames: Vec<u32>,
-    /// Pages that are not in their frames yet.
+    /// Number of pages that are not in their frames yet.
     pub(super) left: u32,
     /// Latency breakdown in the backing.
     pub(super) spans: Vec<Span>,

@@ -1,4 +1,4 @@
-//! The cache: frames, their content, and operations in progress.
+//! The cache with its frames, their content, and the operations in progress.
 
 use super::busy::{Busy, Fetch, Waiter};
 use super::counts::Counts;
@@ -14,25 +14,25 @@ use nacre_kernel::{Activity, ComponentId, HostCounts, LossReport, Request, Span,
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
-/// A frame: its page, and its index among busy ones.
+/// A frame: its page, and its index among the busy frames.
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) struct Frame {
     pub(super) key: u64,
     pub(super) busy: u32,
 }
 
-/// Event at a known time.
+/// An event at a known time.
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) enum Event {
     /// The page of a busy frame is encoded.
     Encoded(u32),
-    /// The memory has written the page of a busy frame, or read the rest of it.
+    /// The memory has written the page of a busy frame or read the rest of it.
     Frame(u32),
     /// A wait of an operation has ended.
     Operation(u32),
 }
 
-/// A request in look-up.
+/// A request during look-up.
 #[derive(Clone, Debug, Value)]
 pub(super) struct Arrival {
     pub(super) begins: Time,
@@ -68,12 +68,12 @@ pub(crate) struct FrameCache<M> {
     pub(super) dirty: Recency,
     pub(super) dirty_count: u32,
     pub(super) backing: Box<dyn Device>,
-    /// Time of the next event in the backing.
+    /// Time of the next event of the backing.
     #[state(skip = "asked of the backing")]
     pub(super) next: Time,
     #[state(skip = "from the configuration")]
     pub(super) carries_bytes: bool,
-    /// Whether write-backs are followed by a flush.
+    /// Whether every write-back is followed by a flush.
     #[state(skip = "from the configuration")]
     pub(super) flushes: bool,
     #[state(varies)]
@@ -81,35 +81,35 @@ pub(crate) struct FrameCache<M> {
     pub(super) agenda: Agenda<Event>,
     pub(super) visits: Visits,
     pub(super) busy: Slab<Busy>,
-    /// Number of frames that wait for a fetch and hold no page yet.
+    /// Number of frames that are reserved for a fetch and hold no page yet.
     pub(super) fetching: u64,
     pub(super) fetches: Slab<Fetch>,
     pub(super) operations: Slab<Operation>,
-    /// Last write-back or trim in progress for each page.
+    /// Latest write-back or trim in progress for each page.
     pub(super) changing: Map,
     /// Write-backs that wait for a slot.
     #[state(varies)]
     pub(super) leaving: VecDeque<u32>,
-    /// Write-backs in progress.
+    /// Number of write-backs in progress.
     pub(super) on_their_way: u32,
-    /// Host writes to a volatile memory, which host flushes wait for: visit, and its start.
+    /// Host writes to a volatile memory, which host flushes wait for. Each has its visit and its start.
     pub(super) writing: Barriers<(u32, Time)>,
-    /// Flushes of the host that wait for write-backs.
+    /// Host flushes that wait for write-backs.
     pub(super) flushing: Barriers<(u32, Time)>,
-    /// Pages for which every frame is busy, in the order of arrival.
+    /// Request parts for which every frame is busy, in order of arrival.
     #[state(varies)]
     pub(super) without_frame: VecDeque<Waiter>,
-    /// Whether one of them is in service, which must not wait for another.
+    /// Whether one of these parts is in service, which must not wait for another.
     #[state(skip = "between events none is")]
     pub(super) is_their_turn: bool,
     /// Number of operations so far.
     pub(super) serial: u64,
-    /// Pages whose current version is not in the backing and is lost without a frame, with the number of
-    /// operations at that time.
+    /// Pages whose current version is not in the backing and is lost without a frame. Each has the number of
+    /// operations at the time of the loss.
     #[state(varies)]
     pub(super) lost: BTreeMap<u64, u64>,
     pub(super) report: LossReport,
-    /// Time from which the cache is ready.
+    /// Time at which the cache is ready.
     pub(super) ready: Time,
     pub(super) forgotten: u64,
     pub(super) bytes_lost: u64,
@@ -189,20 +189,20 @@ impl<M: Memory> FrameCache<M> {
         }
     }
 
-    /// The frame of page `key`.
+    /// The frame that holds page `key`.
     #[inline]
     pub(super) fn find(&self, key: u64) -> Option<u32> {
         self.index.find(key, |frame| self.frames[frame as usize].key == key).ok()
     }
 
-    /// Index of `frame` among busy ones.
+    /// Index of `frame` among the busy frames.
     #[inline]
     pub(super) fn busy_of(&self, frame: u32) -> Option<u32> {
         let busy = self.frames[frame as usize].busy;
         (busy != NONE).then_some(busy)
     }
 
-    /// Removes the page of `frame`, which is not busy.
+    /// Removes the page of `frame`, which must not be busy.
     pub(super) fn vacate(&mut self, frame: u32) {
         debug_assert!(self.busy_of(frame).is_none(), "frame {frame} is busy");
         self.index.vacate(self.frames[frame as usize].key, frame);
@@ -226,13 +226,13 @@ impl<M: Memory> FrameCache<M> {
         }
     }
 
-    /// Cached pages, without those being fetched.
+    /// Number of cached pages, excluding those being fetched.
     pub(super) fn held(&self) -> u64 {
         self.index.len() as u64 - self.fetching
     }
 
-    /// A frame for the uncached page `key`, and the write-back that must start before its use. `None` if all
-    /// are busy.
+    /// A frame for the uncached page `key`, and the write-back that must start before the frame is used.
+    /// `None` if all frames are busy.
     pub(super) fn take_frame(&mut self, key: u64, now: Time) -> Option<(u32, u32)> {
         let mut behind = NONE;
         let frame = if let Some(frame) = self.free.pop() {
@@ -262,7 +262,7 @@ impl<M: Memory> FrameCache<M> {
         Some((frame, behind))
     }
 
-    /// The range of page `key` that `visit` requests: bytes within the page, and within the request.
+    /// The range of page `key` that `visit` requests, as bytes within the page and within the request.
     #[inline]
     pub(super) fn part(&self, key: u64, visit: u32) -> (Range<usize>, Range<usize>) {
         let request = self.visits.request(visit);
@@ -291,7 +291,7 @@ impl<M: Memory> FrameCache<M> {
         told
     }
 
-    /// Loses data of page `key` that only the cache had.
+    /// Marks data of page `key` as lost if only the cache had it.
     #[cold]
     pub(super) fn lose(&mut self, key: u64) {
         self.counts.lost_pages += 1;
@@ -299,7 +299,8 @@ impl<M: Memory> FrameCache<M> {
         self.report.lose();
     }
 
-    /// Whether page `key`, which is in no frame, is lost: no newer version of it is being written back.
+    /// Whether page `key`, which is in no frame, is lost. It is not lost if a newer version is being written
+    /// back.
     #[cold]
     pub(super) fn is_lost(&self, key: u64) -> bool {
         let Some(&since) = self.lost.get(&key) else { return false };
@@ -308,7 +309,8 @@ impl<M: Memory> FrameCache<M> {
         !on.is_some_and(|of| is_back(of) && of.serial >= since)
     }
 
-    /// Handles uncorrectable data of page `key` in `frame`, which is not busy; returns whether it is lost.
+    /// Handles uncorrectable data of page `key` in `frame`, which must not be busy. Returns whether the page
+    /// is lost.
     #[cold]
     pub(super) fn misread(&mut self, frame: u32, key: u64) -> bool {
         self.counts.uncorrectable += 1;

@@ -2,7 +2,7 @@
 
 use nacre_kernel::state::Value;
 
-/// Counters in pages.
+/// Counters, in pages.
 #[derive(Clone, Copy, Debug, Default, Value)]
 pub(super) struct Counts {
     pub(super) read_hits: u64,
@@ -25,8 +25,8 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// Panics unless the cached pages equal those at the start of measurement plus those that came in minus
-    /// those that left.
+    /// Panics unless the number of cached pages equals that at the start of measurement plus the pages that
+    /// entered, minus those that left.
     pub(super) fn check_pages(&self, held: u64) {
         let came = self.fills + self.write_allocations;
         let left = self.evictions + self.pages_given_up + self.pages_trimmed + self.pages_power_failed;

@@ -1,4 +1,4 @@
-//! The cache as a `Device`.
+//! Implements `Device` for the cache.
 
 use super::Memory;
 use super::cache::{Arrival, Event, FrameCache};
@@ -15,7 +15,7 @@ use prefetch_index::prefetch_index;
 const INSTANT: Time = Time::from_ps(1);
 
 impl<M: Memory> FrameCache<M> {
-    /// Handles the end of a look-up.
+    /// Serves a request after its look-up has ended.
     #[inline]
     fn serve(&mut self, now: Time, came: Time, id: RequestId, request: &Request, data: &Payload) {
         let looked_up = now - came;
@@ -33,7 +33,7 @@ impl<M: Memory> FrameCache<M> {
         self.visits.next().min(self.agenda.next()).min(arrival)
     }
 
-    /// Handles events of the cache itself at `now`.
+    /// Processes events of the cache at `now`.
     #[inline]
     fn step_own(&mut self, now: Time, completions: &mut Completions) {
         if self.visits.next() == now {
@@ -60,7 +60,7 @@ impl<M: Memory> FrameCache<M> {
         }
     }
 
-    /// Handles operations that the backing completed, all at one time.
+    /// Handles operations that the backing completed, all at the same time.
     fn handle(&mut self) {
         let mut completed = std::mem::take(&mut self.completed);
         for index in 0..completed.len() {
@@ -110,7 +110,7 @@ impl<M: Memory> Device for FrameCache<M> {
             if own <= self.next {
                 self.step_own(own, completions);
             } else {
-                // Up to the next time at which the cache may submit something.
+                // The backing runs up to the next time at which the cache may submit a request.
                 let to = limit.min(own).max(self.next + INSTANT);
                 self.backing.run(to, &mut self.completed);
                 self.next = self.backing.next_event();
@@ -130,7 +130,7 @@ impl<M: Memory> Device for FrameCache<M> {
         let own = Capabilities {
             carries_bytes: self.memory.carries_bytes(),
             persistence: if M::IS_VOLATILE { Persistence::OnFlush } else { Persistence::OnAcknowledgement },
-            // Pages are written back one by one.
+            // Pages are written back one at a time.
             atomic_unit: M::ATOMIC_UNIT.min(self.settings.page.0 as u32),
             transactions: false,
             preconditions: false,

@@ -10,7 +10,7 @@ use nacre_kernel::event::{Payload, RequestId};
 use nacre_kernel::{Activity, Op, Request, Span, Status, Time};
 
 impl<M: Memory> FrameCache<M> {
-    /// Fetches the pages of `run`, requested by `visit` at `since`, as far as frames are available.
+    /// Fetches the pages of `run`, which `visit` requested at `since`, as far as frames are available.
     pub(super) fn fetch(&mut self, now: Time, visit: u32, since: Time, run: Run) {
         if run.pages == 0 {
             return;
@@ -36,13 +36,13 @@ impl<M: Memory> FrameCache<M> {
         }
     }
 
-    /// Reserves a frame for page `key`; `None` if all are busy.
+    /// Reserves a frame for page `key`. Returns `None` if all frames are busy.
     fn expect_page(&mut self, now: Time, key: u64) -> Option<u32> {
         let (frame, behind) = self.take_frame(key, now)?;
         Some(self.make_busy(Why::Fetching, frame, key, behind))
     }
 
-    /// Fetches the page of `waiter`, which writes a part of it.
+    /// Fetches the page of `waiter`, which writes a portion of it.
     pub(super) fn fetch_for_write(&mut self, now: Time, mut waiter: Waiter) {
         let key = waiter.key;
         if !self.may_take_frame() {
@@ -75,7 +75,7 @@ impl<M: Memory> FrameCache<M> {
         self.count_down(now, number);
     }
 
-    /// A new operation, which starts when its wait count reaches zero.
+    /// Adds an operation, which starts when its wait count reaches zero.
     pub(super) fn operation(
         &mut self,
         purpose: Purpose,
@@ -103,7 +103,7 @@ impl<M: Memory> FrameCache<M> {
         number
     }
 
-    /// Makes operation `number` wait for the write-back or trim of page `key` in progress.
+    /// Makes operation `number` wait for the write-back or trim of page `key` that is in progress.
     pub(super) fn behind_changes(&mut self, number: u32, key: u64) {
         if self.changing.len() > 0
             && let Some(on) = self.changing.get(key)
@@ -113,7 +113,7 @@ impl<M: Memory> FrameCache<M> {
         }
     }
 
-    /// Ends one wait of operation `number`; submits it after the last one.
+    /// Ends one wait of operation `number`, and submits it after its last wait.
     pub(super) fn count_down(&mut self, now: Time, number: u32) {
         let operation = &mut self.operations[number];
         operation.waits -= 1;
@@ -132,7 +132,7 @@ impl<M: Memory> FrameCache<M> {
         self.next = self.backing.next_event();
     }
 
-    /// Handles completion of a fetch.
+    /// Handles the completion of a fetch.
     pub(super) fn fetched(&mut self, now: Time, fetch: u32, status: Status, spans: &[Span], data: &Payload) {
         if status != Status::Done {
             return self.fetch_failed(now, fetch, status, spans);
@@ -156,8 +156,8 @@ impl<M: Memory> FrameCache<M> {
         }
     }
 
-    /// Whether a page of a fetch was lost while the fetch waited for its write-back: the backing has an older
-    /// version.
+    /// Whether a page of a fetch was lost while the fetch waited for its write-back. In this case, the
+    /// backing has an older version.
     fn is_behind_a_loss(&self, fetch: u32) -> bool {
         let Fetch { first, ref frames, .. } = self.fetches[fetch];
         !self.lost.is_empty() && (first..first + frames.len() as u64).any(|key| self.lost.contains_key(&key))
@@ -184,7 +184,7 @@ impl<M: Memory> FrameCache<M> {
         }
     }
 
-    /// Ends a fetch whose pages are all in their frames.
+    /// Ends a fetch after all of its pages have reached their frames.
     fn fetch_ends(&mut self, now: Time, fetch: u32) {
         let Fetch { visit, since, first, spans, data, .. } = std::mem::take(&mut self.fetches[fetch]);
         self.fetches.give_back(fetch);
@@ -204,7 +204,8 @@ impl<M: Memory> FrameCache<M> {
         self.visits.part_ends(now, visit, &part);
     }
 
-    /// Handles a failed fetch: the requester fails, and other waiters look their pages up again.
+    /// Handles a failed fetch. The part that requested it fails, and other waiting parts look up their pages
+    /// again.
     #[cold]
     fn fetch_failed(&mut self, now: Time, fetch: u32, status: Status, spans: &[Span]) {
         let Fetch { visit, since, frames, .. } = std::mem::take(&mut self.fetches[fetch]);

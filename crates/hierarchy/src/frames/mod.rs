@@ -1,25 +1,25 @@
 //! A write-back cache of pages in frames of a memory that is written in place, in front of a slower device.
-//! It is shared by the disk caches in DRAM and in phase-change memory.
+//! The disk caches in DRAM and in phase-change memory share it.
 //!
-//! A frame holds one page. The least recently used page is evicted; a dirty page is written back first. If
-//! more than `dirty_limit` pages are dirty, the pages that have been dirty for longest are written back and
-//! stay as clean pages. At most [`WRITE_BACKS`] write-backs are in progress; an operation that needs another
-//! one waits.
+//! A frame holds one page. The least recently used page is evicted, and a dirty page is written back first.
+//! If more than `dirty_limit` pages are dirty, the pages that have been dirty longest are written back and
+//! stay cached as clean pages. At most [`WRITE_BACKS`] write-backs are in progress. An operation that needs
+//! another one waits.
 //!
 //! Content and evictions are decided when the lookup of a request ends. A frame is *busy* while its page is
 //! being fetched or written. Requests for that page wait at the frame in order of arrival, and the page is
-//! not evicted. The data of a fetched page is available on arrival: reads do not wait until it is in the
+//! not evicted. The data of a fetched page is available on arrival, so reads do not wait until it is in the
 //! memory.
 //!
 //! | operation | waits for |
 //! |---|---|
-//! | read of a page | the page, if it is being fetched or written |
-//! | write of a page | the page, if it is being fetched or written, and until a fetched page is in the memory |
-//! | fetch from the backing | write-backs and trims of its pages |
+//! | read of a page | the fetch or write of the page, if one is in progress |
+//! | write of a page | the fetch or write of the page, if one is in progress, including the write of a fetched page to the memory |
+//! | fetch from the backing | write-backs and trims of the same pages |
 //! | page that enters a frame | the slot for the write-back of the dirty page that leaves the frame |
-//! | write-back | its page, read from the frame; a slot for write-backs in progress; earlier write-backs and trims of the page |
-//! | trim of the backing | earlier write-backs and trims of its pages; its busy pages, which are then dropped if they are clean |
-//! | flush, if the memory is volatile | earlier writes, then the write-backs of all dirty pages and earlier ones |
+//! | write-back | the read of the page from its frame, a slot for write-backs in progress, and earlier write-backs and trims of the page |
+//! | trim of the backing | earlier write-backs and trims of the same pages, and busy pages in its range, which are then dropped if they are clean |
+//! | flush, if the memory is volatile | earlier writes, then all earlier write-backs and those of all dirty pages |
 //! | page without a frame | a frame that is not busy |
 
 mod back;
@@ -41,31 +41,32 @@ pub(crate) use cache::FrameCache;
 use nacre_kernel::state::State;
 use nacre_kernel::{Activity, Bytes, Resource, Time, Wear};
 
-/// Maximum write-backs in progress.
+/// Maximum number of write-backs in progress.
 pub(crate) const WRITE_BACKS: usize = 32;
 
 /// Marks an absent page.
 const NONE: u64 = u64::MAX;
 
-/// A memory of frames.
+/// A memory that consists of frames.
 pub(crate) trait Memory: State + Send {
-    /// Whether a power loss loses its content.
+    /// Whether a power loss destroys the content.
     const IS_VOLATILE: bool;
-    /// Bytes that a power loss leaves old or new.
+    /// Atomic write unit in bytes: after a power loss, each is either old or new.
     const ATOMIC_UNIT: u32;
-    /// Name of its model.
+    /// Name of the memory's model.
     const KIND: &'static str;
 
-    /// Whether it holds data.
+    /// Whether the memory stores data.
     fn carries_bytes(&self) -> bool;
 
-    /// Whether a code covers a frame, so that writing a part of a page needs the rest of it.
+    /// Whether a code covers a frame, so that writing a portion of a page requires the rest of it.
     fn has_code(&self) -> bool;
 
-    /// Reads `frame` from `now`; its data goes to `into`, which is empty without data.
+    /// Reads `frame`, starting at `now`, into `into`, which is empty in a simulation without data.
     fn read(&mut self, frame: u32, now: Time, into: &mut [u8]) -> Access;
 
-    /// Encodes a page from `now`, without blocking anything else; returns when it can be written.
+    /// Encodes a page, starting at `now`, without blocking other work. Returns the time at which it can be
+    /// written.
     fn encode(&mut self, now: Time) -> Time;
 
     /// Starts to write an encoded page to `frame`; returns the duration.
@@ -74,28 +75,28 @@ pub(crate) trait Memory: State + Send {
     /// Sets the data of `frame` to `bytes`.
     fn land(&mut self, frame: u32, bytes: &[u8]);
 
-    /// Looks a page up from `now`; returns the end time.
+    /// Looks up a page, starting at `now`; returns the end time.
     fn look_up(&mut self, now: Time) -> Time;
 
-    /// A frame's bytes as they are, without taking time.
+    /// Reads the raw bytes of a frame without taking time.
     fn peek(&self, frame: u32, into: &mut [u8]);
 
-    /// Handles a power failure at `at`: unfinished work does not happen, and is not charged.
+    /// Handles a power loss at `at`. Unfinished work is not performed and not charged.
     fn power_fail(&mut self, at: Time);
 
     fn restart_ledger(&mut self);
 
-    /// The memory's part of the report.
+    /// The memory's portion of the report.
     fn report(&self, elapsed: Time) -> MemoryReport;
 }
 
-/// A frame was read or written.
+/// The result of reading or writing a frame.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Access {
-    /// Start of the work of the memory itself.
+    /// Start of the work of the memory.
     pub(crate) begin: Time,
     pub(crate) done: Time,
-    /// Division of the time: waiting, the memory, the code.
+    /// Durations of waiting, the memory, and the code.
     pub(crate) spans: [(Activity, Time); 3],
     /// Whether the data read is correct.
     pub(crate) is_good: bool,
@@ -115,12 +116,12 @@ pub(crate) struct MemoryReport {
     pub(crate) columns: Vec<nacre_kernel::Column>,
 }
 
-/// The settings of a cache of frames.
+/// Settings of a cache with frames.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
-    /// Bytes of a page; a power of two.
+    /// Size of a page in bytes, which must be a power of two.
     pub(crate) page: Bytes,
     pub(crate) frames: u32,
-    /// Maximum dirty frames.
+    /// Maximum number of dirty frames.
     pub(crate) dirty_frames: u32,
 }

@@ -15,25 +15,26 @@ pub(super) enum Purpose {
     Fetch,
     /// A write-back of a page.
     Back,
-    /// A flush after that.
+    /// A flush after a write-back.
     Safe,
-    /// A trim of the host.
+    /// A host trim.
     Trim,
-    /// A flush of the host.
+    /// A host flush.
     Flush,
 }
 
-/// One operation. It is submitted when it waits for nothing.
+/// One operation, which is submitted when its wait count reaches zero.
 #[derive(Clone, Debug, Default, Value)]
 pub(super) struct Operation {
     pub(super) purpose: Purpose,
-    /// The fetch, or the visit.
+    /// The fetch or the visit that the operation belongs to.
     pub(super) owner: u32,
-    /// The first page, and the number of pages.
+    /// The first page.
     pub(super) key: u64,
+    /// Number of pages.
     pub(super) pages: u64,
     pub(super) waits: u32,
-    /// Operations that wait for it.
+    /// Operations that wait for this one.
     pub(super) dependents: Vec<u32>,
     pub(super) since: Time,
     /// Number of earlier operations.
@@ -48,21 +49,22 @@ pub(super) struct Operation {
 pub(super) struct Back {
     /// Whether the page was readable in its frame.
     pub(super) is_good: bool,
-    /// Whether it has a slot for write-backs in progress.
+    /// Whether the operation has a slot for write-backs in progress.
     pub(super) is_under_way: bool,
     pub(super) ticket: Ticket,
-    /// The busy frame that its next page can use when this one has a slot, or [`NONE`].
+    /// The busy frame that its next page can use when this write-back has a slot, or [`NONE`].
     pub(super) frame_of: u32,
-    /// The write that ends when this one has a slot.
+    /// The write that ends when this write-back has a slot.
     pub(super) holds_up: Option<HeldUp>,
 }
 
-/// A completed part of a write that waits for write-backs to start.
+/// A completed part of a write that waits until write-backs start.
 #[derive(Clone, Debug, Value)]
 pub(super) struct HeldUp {
     pub(super) visit: u32,
-    /// End of its write, and the latency breakdown up to then.
+    /// End of the part's write.
     pub(super) written: Time,
+    /// Latency breakdown up to the end.
     pub(super) spans: Vec<Span>,
 }
 

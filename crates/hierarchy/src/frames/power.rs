@@ -9,7 +9,8 @@ use nacre_kernel::{Random, Recovery, Time};
 use nacre_media::persistence::drawn_units;
 
 impl<M: Memory> FrameCache<M> {
-    /// Handles a power failure: volatile data is lost, and otherwise data that had not landed.
+    /// Handles a power loss. Volatile data is lost. In non-volatile memory, only data that was not completely
+    /// written is lost.
     pub(super) fn lose_power(&mut self, at: Time, chance: &mut Random) {
         let in_progress: Vec<Busy> = self.busy.iter().map(|(_, busy)| busy.clone()).collect();
         for frame in &mut self.frames {
@@ -44,14 +45,14 @@ impl<M: Memory> FrameCache<M> {
         self.backing.power_fail(at, chance);
         self.next = self.backing.next_event();
         if !M::IS_VOLATILE {
-            // Pages being written back are still here, and are written when power is back.
+            // Pages being written back are still in the cache, and are written after power returns.
             for (key, data) in leaving {
                 self.send_back(at, key, data, true);
             }
         }
     }
 
-    /// Loses pages to write back that were unreadable.
+    /// Marks pages to write back that were unreadable as lost.
     fn lose_unreadable(&mut self) {
         let bad = self.operations.iter().filter(|(_, of)| of.purpose == Purpose::Back && !of.back.is_good);
         let bad: Vec<u64> = bad.map(|(_, of)| of.key).collect();
@@ -59,7 +60,7 @@ impl<M: Memory> FrameCache<M> {
         bad.into_iter().for_each(|key| self.lose(key));
     }
 
-    /// Pages being written back that the backing does not have yet, in eviction order.
+    /// Pages whose write-back has not reached the backing yet, in eviction order.
     fn pages_leaving(&self) -> Vec<(u64, Payload)> {
         let back =
             self.operations.iter().filter(|(_, of)| matches!(of.purpose, Purpose::Back | Purpose::Safe));
@@ -84,7 +85,7 @@ impl<M: Memory> FrameCache<M> {
     fn interrupt(&mut self, busy: Busy, at: Time, chance: &mut Random) {
         let Busy { why, frame, is_new, began, page, .. } = busy;
         match why {
-            // The frame of a fetched page holds garbage.
+            // The frame of a fetched page holds undefined data.
             Why::Fetching => self.vacate(frame),
             Why::Filling | Why::Placing => {
                 self.counts.pages_power_failed += 1;
@@ -110,14 +111,14 @@ impl<M: Memory> FrameCache<M> {
         }
     }
 
-    /// Marks cached copies as dirty if the backing lost data: they are written back on eviction.
+    /// Marks cached copies as dirty if the backing lost data, so that they are written back on eviction.
     #[cold]
     fn keep_copies(&mut self) {
         let clean: Vec<u32> = self.used.oldest_first(0).filter(|&frame| !self.dirty.holds(frame)).collect();
         clean.into_iter().for_each(|frame| self.make_dirty(frame));
     }
 
-    /// Recovers: resumes write-backs when the backing is ready.
+    /// Recovers by resuming write-backs when the backing is ready.
     pub(super) fn come_back(&mut self, at: Time) -> Recovery {
         let below = self.backing.recover(at);
         self.next = self.backing.next_event();

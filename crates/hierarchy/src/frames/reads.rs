@@ -12,7 +12,7 @@ use nacre_kernel::{Activity, Request, Status, Time};
 pub(super) struct Run {
     pub(super) first: u64,
     pub(super) pages: u64,
-    /// Time of the backing request.
+    /// Time at which the request to the backing can start.
     pub(super) from: Time,
 }
 
@@ -38,7 +38,7 @@ impl<M: Memory> FrameCache<M> {
         self.visits.leave(visit);
     }
 
-    /// Reads page `key`. If it must be fetched: returns when the fetch can start.
+    /// Reads page `key`. If it must be fetched, returns the time at which the fetch can start.
     #[inline]
     fn read_page(&mut self, now: Time, visit: u32, key: u64) -> Option<Time> {
         let Some(frame) = self.find(key) else {
@@ -62,8 +62,8 @@ impl<M: Memory> FrameCache<M> {
         self.read_frame(now, frame, visit, key, (now, None))
     }
 
-    /// Reads page `key`, requested at `since`, from `frame`. If it is unreadable and must be fetched, undoes
-    /// the part and returns when the fetch can start.
+    /// Reads page `key`, which was requested at `since`, from `frame`. If the page is unreadable and must be
+    /// fetched, undoes the part and returns the time at which the fetch can start.
     #[inline]
     pub(super) fn read_frame(
         &mut self,

@@ -24,7 +24,7 @@ impl<M: Memory> FrameCache<M> {
         number
     }
 
-    /// Ends the busy state of a frame, and returns its waiters.
+    /// Ends the busy state of a frame; returns its waiting parts.
     fn free_busy(&mut self, number: u32) -> VecDeque<Waiter> {
         let busy = &mut self.busy[number];
         self.frames[busy.frame as usize].busy = NONE;
@@ -38,7 +38,8 @@ impl<M: Memory> FrameCache<M> {
         waiters
     }
 
-    /// Handles a page that does not arrive in its busy frame, or is unreadable: its waiters look it up again.
+    /// Handles a page that does not arrive in its busy frame or is unreadable. Its waiting parts look it up
+    /// again.
     pub(super) fn give_up_busy(&mut self, number: u32) {
         let waiters = self.free_busy(number);
         for waiter in waiters.into_iter().rev() {
@@ -46,7 +47,7 @@ impl<M: Memory> FrameCache<M> {
         }
     }
 
-    /// Serves waiters at a busy frame as far as possible.
+    /// Serves the parts that wait at a busy frame as far as possible.
     pub(super) fn serve_waiters(&mut self, now: Time, number: u32) {
         loop {
             let Busy { why, frame, key, .. } = self.busy[number];
@@ -67,7 +68,7 @@ impl<M: Memory> FrameCache<M> {
                     let of = self.busy[number].waiters.pop_front().expect("one waits");
                     let waited = (of.since, Some(of.waited));
                     if let Some(from) = self.read_frame(now, frame, of.visit, key, waited) {
-                        // The frame is not busy any more.
+                        // The frame is no longer busy.
                         let run = Run { first: key, pages: 1, from };
                         self.fetch(now, of.visit, of.since, run);
                         return;
@@ -91,7 +92,7 @@ impl<M: Memory> FrameCache<M> {
         }
     }
 
-    /// Looks up pages again that waited for a frame, while frames are available.
+    /// Looks up pages that waited for a frame again, as long as frames are available.
     pub(super) fn serve_without_frame(&mut self, now: Time) {
         while let Some(waiter) = self.without_frame.front()
             && (self.has_frame()
@@ -147,7 +148,7 @@ impl<M: Memory> FrameCache<M> {
         self.busy.len() < self.settings.frames as usize
     }
 
-    /// Whether a page may take a frame: no earlier one waits.
+    /// Whether a page may take a frame, i.e. no earlier page waits for one.
     #[inline]
     pub(super) fn may_take_frame(&self) -> bool {
         self.has_frame() && (self.is_their_turn || self.without_frame.is_empty())

@@ -1,4 +1,4 @@
-//! Writes, page by page: full pages, or parts merged with the rest of the page.
+//! Writes, page by page: full pages, or parts that are merged with the rest of the page.
 
 use super::Memory;
 use super::busy::{Busy, Wait, Waiter, Why};
@@ -74,7 +74,7 @@ impl<M: Memory> FrameCache<M> {
         }
     }
 
-    /// Ends the write of a page, completed or canceled: flushes may have waited for it.
+    /// Handles the end of a page write, completed or canceled. Flushes may have waited for it.
     pub(super) fn write_ends(&mut self, now: Time, ticket: Ticket) {
         let mut over = Vec::new();
         self.writing.end(ticket, |flush| over.push(flush));
@@ -103,7 +103,7 @@ impl<M: Memory> FrameCache<M> {
         self.agenda.schedule(access.done, Event::Frame(number));
     }
 
-    /// Handles the read of the rest of a page: writes the page, or fetches it if the read failed.
+    /// Handles the read of the rest of a page. Writes the page, or fetches it if the read failed.
     fn merged(&mut self, now: Time, number: u32) {
         let Busy { frame, key, .. } = self.busy[number];
         if !self.busy[number].write.is_unreadable {
@@ -128,7 +128,7 @@ impl<M: Memory> FrameCache<M> {
         self.encode(now, number);
     }
 
-    /// Encodes the page of a busy frame; the memory then writes it.
+    /// Encodes the page of a busy frame, after which the memory writes it.
     pub(super) fn encode(&mut self, now: Time, number: u32) {
         let encoded = self.memory.encode(now);
         if encoded == now {
@@ -148,7 +148,7 @@ impl<M: Memory> FrameCache<M> {
         let spans = self.spans_of(access.spans);
         let busy = &mut self.busy[number];
         if why == Why::Filling {
-            // The page is clean: a power loss loses nothing, so its data is set at once.
+            // The page is clean, so a power loss loses no data, and its data is stored immediately.
             self.memory.land(frame, busy.page.bytes().unwrap_or_default());
         }
         busy.began = access.begin;
@@ -156,7 +156,7 @@ impl<M: Memory> FrameCache<M> {
         self.agenda.schedule(access.done, Event::Frame(number));
     }
 
-    /// The page as it will be.
+    /// The complete page after the write.
     fn whole_page(&mut self, frame: u32, key: u64, number: u32) -> Payload {
         let Waiter { visit, ref data, is_unreadable, .. } = self.busy[number].write;
         let of_page = self.part(key, visit).0;
@@ -201,8 +201,8 @@ impl<M: Memory> FrameCache<M> {
         }
     }
 
-    /// Writes the oldest dirty pages back if there are too many. The writer waits until these write-backs
-    /// start.
+    /// Writes the oldest dirty pages back if there are too many. The part that wrote waits until these
+    /// write-backs start.
     fn limit_dirty(&mut self, now: Time, of: Waiter) {
         let mut last = None;
         while self.dirty_count > self.settings.dirty_frames {

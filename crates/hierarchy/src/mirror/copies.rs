@@ -10,11 +10,11 @@ use nacre_kernel::{Op, Request, Span, Status, Time};
 const PIECE: u64 = 4096;
 
 impl Mirror {
-    /// Starts a copy that has its range: reads a member.
+    /// Starts a copy that has its range by reading a member.
     pub(super) fn start_copy(&mut self, now: Time, job: u32) {
         let source = if self.is_alone() { None } else { self.next_source(job) };
         let Some(source) = source else {
-            // All members that it could be copied from or to were removed meanwhile.
+            // All members that could be its source or target were removed meanwhile.
             self.in_use.give_back(job);
             return match self.jobs[job].owner {
                 Owner::Host => self.read(now, job),
@@ -33,8 +33,8 @@ impl Mirror {
         self.send(now, job, member, &request, Payload::NONE);
     }
 
-    /// The next member to read for a copy: the first one that was not read. If members differ, the data of
-    /// the first member counts.
+    /// The next member to read for a copy: the first that was not read. If members differ, the data of the
+    /// first member counts.
     fn next_source(&self, job: u32) -> Option<usize> {
         let of = &self.jobs[job];
         self.active().without(of.asked).without(of.targets).iter().next()
@@ -79,8 +79,8 @@ impl Mirror {
         }
     }
 
-    /// Ends a copy whose source was removed, if one member is left: earlier reads may have returned the data
-    /// of that member, so it stays.
+    /// Ends a copy whose source was removed when one member is left. That member's data stays, because
+    /// earlier reads may have returned it.
     fn copy_is_void(&mut self, now: Time, job: u32) {
         if self.jobs[job].owner != Owner::Host {
             return self.copy_is_over(now, job);
@@ -92,7 +92,8 @@ impl Mirror {
         self.start_waiting(now);
     }
 
-    /// Handles a source that could not read its range: another member, or smaller ranges, may be readable.
+    /// Handles a source that could not read its range. Another member may be able to read it, or the source
+    /// may be able to read smaller ranges.
     fn copy_unread(
         &mut self,
         now: Time,
@@ -111,7 +112,7 @@ impl Mirror {
         } else if let Some(next) = self.next_source(job) {
             return self.read_from(now, job, next);
         } else if owner == Owner::Resync {
-            // It may still differ, and is copied on the next read.
+            // The range may still differ, and is copied on the next read.
             self.resync.left.remove(range.clone());
         } else if owner == Owner::Host {
             self.jobs[job].spans.clear();
@@ -120,8 +121,8 @@ impl Mirror {
         self.copy_is_over(now, job);
     }
 
-    /// Handles the end of the writes of a copy on all members. Data that the host is about to see must become
-    /// durable.
+    /// Handles the end of the writes of a copy on all members. Data that a host read is about to return must
+    /// become durable first.
     pub(super) fn copy_written(&mut self, now: Time, job: u32, completions: &mut Completions) {
         let of = &mut self.jobs[job];
         let targets = of.targets.without(of.failed);
@@ -136,8 +137,8 @@ impl Mirror {
         }
     }
 
-    /// Ends a copy after all targets completed or failed. Targets that failed are removed, except those of a
-    /// rewrite: their data was unreadable before and still is, so it cannot become stale.
+    /// Ends a copy after all targets completed or failed. Targets that failed are removed. The exception is a
+    /// rewrite: the target's data was unreadable before and still is, so it cannot become stale.
     fn copy_ended(&mut self, now: Time, job: u32, completions: &mut Completions) {
         let of = &mut self.jobs[job];
         let (owner, range, data) = (of.owner, of.range(), std::mem::take(&mut of.data));

@@ -1,4 +1,4 @@
-//! The mirror as a `Device`.
+//! Implements `Device` for the mirror.
 
 use super::job::Stage;
 use super::member::Operation;
@@ -11,7 +11,7 @@ use nacre_kernel::{Bytes, Capabilities, ComponentReport, HostCounts, Op, Random,
 const INSTANT: Time = Time::from_ps(1);
 
 impl Mirror {
-    /// Time of the next event of the mirror itself.
+    /// Time of the mirror's next event, without those of its members.
     #[inline]
     fn own_event(&self) -> Time {
         self.hedges.front().map_or(Time::MAX, |&(at, _)| at).min(self.resync.next)
@@ -24,7 +24,7 @@ impl Mirror {
         }
     }
 
-    /// The member with the next event, its time, and the next event time of all others.
+    /// The member with the next event, the time of the event, and the next event time of all other members.
     #[inline]
     fn next_member(&self) -> (usize, Time, Time) {
         let (mut first, mut at, mut others) = (0, self.members[0].next, Time::MAX);
@@ -38,7 +38,7 @@ impl Mirror {
         (first, at, others)
     }
 
-    /// Handles requests that a member completed, all at one time.
+    /// Handles requests that a member completed, all at the same time.
     fn handle(&mut self, member: usize, completions: &mut Completions) {
         let mut completed = std::mem::take(&mut self.completed);
         for index in 0..completed.len() {
@@ -93,7 +93,7 @@ impl Device for Mirror {
             if own <= at {
                 self.step_own(own);
             } else {
-                // Up to the next time at which something may be submitted.
+                // The member runs up to the next time at which a request may be submitted.
                 let to = limit.min(own).min(others).max(at + INSTANT);
                 let of = &mut self.members[member];
                 of.device.run(to, &mut self.completed);

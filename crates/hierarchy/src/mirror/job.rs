@@ -1,4 +1,4 @@
-//! Jobs of the mirror: requests of the host, and copies between members.
+//! Jobs of the mirror: host requests, and copies between members.
 
 use super::member::Members;
 use nacre_kernel::event::{Payload, RequestId};
@@ -8,26 +8,26 @@ use nacre_kernel::{Request, Span, Status, Time};
 /// Originator of a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(super) enum Owner {
-    /// A request of the host.
+    /// A host request.
     #[default]
     Host,
     /// Rewrites a range on a member that could not read it.
     Rewrite,
-    /// Copies a range that may differ.
+    /// Copies a range that may differ between members.
     Resync,
 }
 
 /// State of a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(super) enum Stage {
-    /// Waits until no other job has its range.
+    /// The job waits until no other job has its range.
     #[default]
     Waiting,
-    /// A read of the host that needs no copy; `is_answered` if only a canceled request is left.
+    /// A host read without a copy is in progress. `is_answered` means that only a canceled request is left.
     Reading,
-    /// Reads the source of a copy.
+    /// The source of a copy is being read.
     CopyingFrom,
-    /// Writes, trims or flushes.
+    /// Writes, trims, or flushes are in progress.
     Writing,
 }
 
@@ -39,24 +39,26 @@ pub(super) struct Job {
     pub(super) id: RequestId,
     pub(super) request: Request,
     pub(super) arrived: Time,
-    /// When it got its range, or was submitted.
+    /// Time at which the job got its range or was submitted.
     pub(super) since: Time,
-    /// Bytes to be written.
+    /// Data to write.
     pub(super) data: Payload,
-    /// Operations outstanding.
+    /// Number of outstanding operations.
     pub(super) left: u32,
-    /// Members that were asked, that failed, and, for a copy, that are written.
+    /// Members that received a request.
     pub(super) asked: Members,
+    /// Members whose request failed.
     pub(super) failed: Members,
+    /// Members that a copy writes.
     pub(super) targets: Members,
     pub(super) is_answered: bool,
-    /// For a copy: whether its flush was sent.
+    /// For a copy, whether its flush was submitted.
     pub(super) is_flushed: bool,
     pub(super) status: Status,
-    /// Latency breakdown; the first `kept` spans are of completed parts.
+    /// Latency breakdown. The first `kept` spans are those of completed parts.
     pub(super) spans: Vec<Span>,
     pub(super) kept: u32,
-    /// For a flush: number of writes completed when it was submitted.
+    /// For a flush, number of writes that were complete when it was submitted.
     pub(super) writes_before: u64,
 }
 
@@ -83,7 +85,7 @@ impl Job {
         self.request.address..self.request.address + u64::from(self.request.bytes)
     }
 
-    /// Adds the spans of a completed part; for parallel parts, those of the last one are kept.
+    /// Adds the spans of a completed part. For parallel parts, the spans of the last one are kept.
     pub(super) fn part_ended(&mut self, spans: &[Span]) {
         self.spans.truncate(self.kept as usize);
         self.spans.extend_from_slice(spans);

@@ -1,4 +1,4 @@
-//! A member, and requests to it.
+//! A member of the mirror, and the requests to it.
 
 use nacre_kernel::Request;
 use nacre_kernel::Time;
@@ -9,12 +9,12 @@ use nacre_kernel::state::{State, Value};
 #[derive(State)]
 pub(super) struct Member {
     pub(super) device: Box<dyn Device>,
-    /// Time of its next event.
+    /// Time of the member's next event.
     #[state(skip = "asked of the device")]
     pub(super) next: Time,
-    /// Requests outstanding on it.
+    /// Number of outstanding requests on the member.
     pub(super) outstanding: u32,
-    /// Whether it was removed.
+    /// Whether the member was removed.
     pub(super) has_failed: bool,
 }
 
@@ -23,7 +23,7 @@ impl Member {
         Member { next: device.next_event(), device, outstanding: 0, has_failed: false }
     }
 
-    /// Submits operation `number`.
+    /// Submits operation `number` to the member.
     #[inline]
     pub(super) fn submit(&mut self, now: Time, number: u32, request: &Request, data: Payload) {
         self.device.submit(now, RequestId(number), request, data);
@@ -35,10 +35,10 @@ impl Member {
 /// A request to a member.
 #[derive(Clone, Copy, Debug, Default, Value)]
 pub(super) struct Operation {
-    /// The job that it belongs to.
+    /// The job that the operation belongs to.
     pub(super) job: u32,
     pub(super) member: u32,
-    /// When it was submitted.
+    /// Submission time.
     pub(super) since: Time,
     pub(super) is_hedge: bool,
 }
@@ -64,7 +64,7 @@ impl Members {
         self.bits == 0
     }
 
-    /// Intersection of both sets.
+    /// Members that are in both sets.
     pub(super) fn and(self, other: Members) -> Members {
         Members { bits: self.bits & other.bits }
     }

@@ -3,34 +3,34 @@
 //! # Model
 //! Two to eight members hold the same data. A write, trim, or flush goes to all members and completes when
 //! all have replied. Overlapping writes are performed one after the other in order of arrival, so that all
-//! members end with the same data. A read goes to one member, selected by `read_policy`:
+//! members end with the same data. A read goes to one member, which `read_policy` selects.
 //!
-//! | `read_policy` | the read goes to |
+//! | `read_policy` | member that receives the read |
 //! |---|---|
 //! | `first` | the first member |
-//! | `round_robin` | the members in turn |
-//! | `shortest_queue` | the member with the fewest outstanding requests; ties go in turn |
+//! | `round_robin` | the members in rotation |
+//! | `shortest_queue` | the member with the fewest outstanding requests, or, in a tie, the next one in rotation |
 //!
 //! With `hedge_after`, a read without a reply after that time is also sent to the next member. The first
 //! reply without an error is returned, and the other request is canceled. If its member has already started
-//! it, it is finished and ignored.
+//! it, it is completed and its reply is ignored.
 //!
-//! **Errors.** A read that fails on one member is sent to the next. Afterwards the range, in whole mapping
+//! **Errors.** A read that fails on one member is sent to the next. Afterwards, the range, in whole mapping
 //! units of the members, is read from a good member and written to the failed one, while overlapping writes
-//! wait. If that write fails, too, the member keeps its bad range, as with md's log of bad blocks. A member
-//! that fails a host write, a trim, or a flush that another member completes is removed permanently, and the
-//! mirror is degraded. The last member is never removed: its errors are errors of the mirror.
+//! wait. If that write also fails, the member keeps its bad range, as with md's bad block log. A member that
+//! fails a host write, trim, or flush that another member completes is removed permanently, and the mirror is
+//! degraded. The last member is never removed, so its errors are errors of the mirror.
 //!
 //! **Power loss.** A write-intent bitmap has one bit per `bitmap_region`. The bit is set from the first write
 //! to the region until all writes are complete and, if a member has volatile buffers, flushed. After a power
 //! loss, the members may differ in these regions. A resync copies them in the background from the first
 //! member to the others, one `resync_chunk` at a time, with at most `resync_bandwidth`. A read of a range
-//! that has not been copied yet copies it first, flushes the copy if members have volatile buffers, and then
-//! returns it. So no two reads return the versions of different members. If the stored energy was
-//! insufficient for all buffered writes, everything is copied.
+//! that has not been copied yet first copies the range, flushes the copy if members have volatile buffers,
+//! and then returns the data. Two reads therefore never return the versions of different members. If the
+//! stored energy was insufficient for all buffered writes, the whole mirror is copied.
 //!
-//! Trimmed ranges may read as zeros on one member and as old data on another, so their first read copies
-//! them, too.
+//! Trimmed ranges may read as zeros on one member and as old data on another. Their first read therefore
+//! copies them, too.
 //!
 //! The capacity is that of the smallest member. Cost, energy, and wear are those of the members.
 //!
@@ -39,32 +39,33 @@
 //! | counter | counts |
 //! |---|---|
 //! | `reads`, `writes`, `trims`, `flushes` | requests to the mirror |
-//! | `bytes_read`, `bytes_written` | their bytes |
+//! | `bytes_read`, `bytes_written` | bytes of these requests |
 //! | `hedges_sent` | reads sent to a second member after `hedge_after` |
-//! | `hedges_won` | those of them that the second member answered first |
+//! | `hedges_won` | hedged reads that the second member answered first |
 //! | `read_errors` | reads that failed on a member |
 //! | `rewrites` | ranges written to a member that could not read them |
 //! | `resynced_bytes` | bytes copied after a power loss or a trim |
-//! | `failed_members` | removed members since the mirror was new |
+//! | `failed_members` | members removed since the mirror was new |
 //!
 //! # Not modeled
-//! Replacing a failed member. Writing the bitmap: md writes it to the members before the first write to a
-//! region, and clears bits about five seconds after the last write; here, it is in battery-backed memory, and
-//! flushes clear it. md returns ranges that have not been copied yet from the first member without copying
-//! them, and uses another member if that fails. A resync does not flush the chunks that it copies: after a
-//! second power loss and the removal of the first member, a chunk may have the version of another member. A
-//! read that fails on all members fails, even if each could return a part of it. Zoned members.
+//! Replacement of a failed member. Writes of the bitmap: md writes it to the members before the first write
+//! to a region, and clears bits about five seconds after the last write. In this model, the bitmap is in
+//! battery-backed memory, and flushes clear it. md returns ranges that have not been copied yet from the
+//! first member without copying them, and uses another member if that fails. A resync does not flush the
+//! chunks that it copies: after a second power loss and the removal of the first member, a chunk may have the
+//! version of another member. A read that fails on all members fails, even if each could return a portion of
+//! it. Zoned members.
 //!
 //! # Sources
-//! Patterson, Gibson, Katz, "A case for redundant arrays of inexpensive disks (RAID)", SIGMOD 1988, for level 1. Linux,
-//! drivers/md/raid1.c and Documentation/admin-guide/md.rst, for errors, bitmap and resync. Dean, Barroso, "The tail at
-//! scale", CACM 2013, for hedged requests.
+//! Patterson, Gibson, Katz, "A case for redundant arrays of inexpensive disks (RAID)", SIGMOD 1988, for
+//! RAID-1. Linux, drivers/md/raid1.c and Documentation/admin-guide/md.rst, for errors, the bitmap, and
+//! resync. Dean, Barroso, "The tail at scale", CACM 2013, for hedged requests.
 //!
 //! # Checks
-//! The rate of reads of two members is twice that of one. Mean latencies of writes
-//! (the maximum of two latencies) and of hedged reads (the shifted minimum) equal their closed forms.
-//! Completion times equal those of a naive simulation. The contract and durability suites of devices pass,
-//! with power losses at any time, also during a resync, and with members of different kinds.
+//! The read rate of two members is twice that of one. Mean latencies of writes (the maximum of two latencies)
+//! and of hedged reads (the shifted minimum) equal their closed forms. Completion times equal those of a
+//! naive simulation. The test suites for the device contract and for durability pass, with power losses at
+//! any time, including during a resync, and with members of different kinds.
 
 mod copies;
 mod device;
@@ -86,7 +87,7 @@ use nacre_device::{Builder, DeviceFamily};
 use nacre_kernel::event::Device;
 use nacre_kernel::{Bandwidth, Bytes, Time};
 
-/// Maximum members of a mirror.
+/// Maximum number of members of a mirror.
 const MEMBERS_MAX: usize = 8;
 
 /// A mirror of devices.
@@ -95,16 +96,16 @@ const MEMBERS_MAX: usize = 8;
 pub struct Config {
     /// The members, two to eight.
     pub member: Vec<Slot<DeviceFamily>>,
-    /// Selects the member for a read.
+    /// Policy that selects the member for a read.
     #[config(
         default = "shortest_queue",
         source = "standard: Linux drivers/md/raid1.c, read_balance, for members that are not disks"
     )]
     pub read_policy: ReadPolicy,
-    /// Time after which a read without a reply is also sent to the next member; absent means never.
+    /// Time after which a read without a reply is also sent to the next member; absent disables hedging.
     #[config(max = "1 h")]
     pub hedge_after: Option<Time>,
-    /// Bytes for each bit of the write-intent bitmap.
+    /// Bytes per bit of the write-intent bitmap.
     #[config(
         default = "64 MiB",
         min = "512 B",
@@ -112,7 +113,7 @@ pub struct Config {
         source = "standard: mdadm, the smallest chunk of an internal bitmap that it chooses"
     )]
     pub bitmap_region: Bytes,
-    /// Bytes per copy of a resync.
+    /// Size of one copy of a resync, in bytes.
     #[config(
         default = "64 KiB",
         min = "512 B",
@@ -120,7 +121,7 @@ pub struct Config {
         source = "standard: Linux drivers/md/raid1-10.c, RESYNC_BLOCK_SIZE"
     )]
     pub resync_chunk: Bytes,
-    /// Maximum bytes per second that a resync copies.
+    /// Maximum bandwidth of a resync.
     #[config(
         default = "204.8 MB/s",
         min = "1 B/s",
@@ -129,14 +130,14 @@ pub struct Config {
     pub resync_bandwidth: Bandwidth,
 }
 
-/// Selection of the member for a read.
+/// Policy that selects the member for a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum ReadPolicy {
     /// The first member that has not failed.
     First,
     /// The members in rotation.
     RoundRobin,
-    /// The member with the fewest outstanding requests; ties go in rotation.
+    /// The member with the fewest outstanding requests. Ties are resolved in rotation.
     ShortestQueue,
 }
 

@@ -1,4 +1,4 @@
-//! The mirror: its members, and state shared by all requests.
+//! The mirror, with its members and the state shared by all requests.
 
 use super::job::{Job, Owner, Stage};
 use super::member::{Member, Members, Operation};
@@ -10,7 +10,7 @@ use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, Bandwidth, Bytes, ComponentId, HostCounts, Op, Ranges, Request, Status, Time};
 use std::collections::VecDeque;
 
-/// Maximum mapping unit of a member that is rewritten as a whole, in bytes.
+/// Maximum size of a member's mapping unit that is rewritten as a whole, in bytes.
 const UNIT_MAX: u64 = 1 << 20;
 
 /// A mirror.
@@ -23,7 +23,7 @@ pub(super) struct Mirror {
     pub(super) path: String,
     #[state(skip = "from the configuration")]
     pub(super) capacity: Bytes,
-    /// Bytes that are rewritten together: the largest mapping unit of a member.
+    /// Number of bytes that are rewritten together: the largest mapping unit of a member.
     #[state(skip = "from the configuration")]
     pub(super) unit: u64,
     #[state(skip = "from the configuration")]
@@ -35,12 +35,12 @@ pub(super) struct Mirror {
     pub(super) operations: Slab<Operation>,
     pub(super) in_use: RangesInUse,
     pub(super) intent: WriteIntent,
-    /// Bytes that may differ between members.
+    /// Byte ranges that may differ between members.
     pub(super) differing: Ranges,
     pub(super) resync: Resync,
     /// The next member in rotation.
     pub(super) turn: usize,
-    /// Reads to be hedged, by time.
+    /// Reads that may be hedged, ordered by time.
     #[state(varies)]
     pub(super) hedges: VecDeque<(Time, u32)>,
     pub(super) host: HostCounts,
@@ -59,9 +59,9 @@ pub(super) struct Resync {
     pub(super) bandwidth: Bandwidth,
     /// Ranges left to copy.
     pub(super) left: Ranges,
-    /// Time of the next chunk; [`Time::MAX`] if none is left, or while one is copied.
+    /// Time of the next chunk, or [`Time::MAX`] if no range is left, or while a chunk is being copied.
     pub(super) next: Time,
-    /// End of the range copied in smaller pieces, since a member could not read all of a chunk.
+    /// End of the range that is copied in smaller pieces because a member could not read all of a chunk.
     pub(super) fine_until: u64,
 }
 
@@ -124,7 +124,7 @@ impl Mirror {
         }
     }
 
-    /// Updates the time of the next event in all members.
+    /// Updates the next event times of all members.
     pub(super) fn look_at_members(&mut self) {
         self.members.iter_mut().for_each(|member| member.next = member.device.next_event());
     }
@@ -142,7 +142,7 @@ impl Mirror {
         self.active().count() == 1
     }
 
-    /// Adds a job; returns its number.
+    /// Adds a job and returns its number.
     #[inline]
     pub(super) fn job(
         &mut self,
@@ -175,7 +175,7 @@ impl Mirror {
         number
     }
 
-    /// Completes a request of the host; time that `spans` do not explain is charged to the mirror.
+    /// Completes a host request. Time that `spans` do not explain is charged to the mirror.
     pub(super) fn complete(
         &mut self,
         now: Time,
@@ -189,7 +189,7 @@ impl Mirror {
         completions.push_behind(of.id, now, status, self.id, own, &of.spans).data = data;
     }
 
-    /// Removes a member that failed, unless it is the last.
+    /// Removes a failed member unless it is the last one.
     pub(super) fn remove(&mut self, member: usize) {
         if self.is_alone() || self.members[member].has_failed {
             return;
@@ -224,7 +224,7 @@ impl Mirror {
         }
     }
 
-    /// Withdraws the request of the host called `id`.
+    /// Withdraws the host request `id`.
     pub(super) fn withdraw(&mut self, now: Time, id: RequestId) -> Canceled {
         let is_it = |(_, job): &(u32, &Job)| job.owner == Owner::Host && job.id == id && !job.is_answered;
         let Some((number, job)) = self.jobs.iter().find(is_it) else { return Canceled::TooLate };
@@ -234,7 +234,7 @@ impl Mirror {
             self.start_waiting(now);
             return Canceled::Yes;
         }
-        // One of two requests may be too far advanced.
+        // One of two requests may have progressed too far to be canceled.
         if job.stage != Stage::Reading || left != 1 {
             return Canceled::TooLate;
         }
@@ -247,7 +247,7 @@ impl Mirror {
         Canceled::Yes
     }
 
-    /// Cancels operations of a job that members have not started.
+    /// Cancels the operations of a job that members have not started.
     pub(super) fn cancel_operations(&mut self, now: Time, job: u32) {
         let of_job = self.operations.iter().filter(|(_, operation)| operation.job == job);
         let numbers: Vec<(u32, usize)> =

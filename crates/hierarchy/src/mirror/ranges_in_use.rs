@@ -1,10 +1,10 @@
-//! Locks of ranges that only one job at a time may change, and their waiters.
+//! Locks on ranges, which only one job at a time may change, and the jobs that wait for them.
 
 use nacre_kernel::state::{State, Value};
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// The range of a job.
+/// A range and the job that has it.
 #[derive(Clone, Copy, Debug, Default, Value)]
 struct InUse {
     start: u64,
@@ -28,7 +28,7 @@ pub(super) struct RangesInUse {
 }
 
 impl RangesInUse {
-    /// Requests `range` for `job`; returns whether it has it now. Otherwise it waits.
+    /// Requests `range` for `job`. Returns whether the job has it now; otherwise, the job waits.
     #[inline]
     pub(super) fn take(&mut self, job: u32, range: &Range<u64>) -> bool {
         let wanted = InUse { start: range.start, end: range.end, job };
@@ -48,7 +48,7 @@ impl RangesInUse {
         self.used.swap_remove(position);
     }
 
-    /// The first waiting job that can proceed; it gets its range.
+    /// The first waiting job that can proceed, which gets its range.
     pub(super) fn next(&mut self) -> Option<u32> {
         let is_free = |index: usize| {
             let wanted = &self.waiting[index];
@@ -72,7 +72,7 @@ impl RangesInUse {
         self.waiting.clear();
     }
 
-    /// Panics if two jobs have the same byte.
+    /// Panics if two jobs have the same byte in their ranges.
     pub(super) fn check_invariants(&self) {
         for (index, one) in self.used.iter().enumerate() {
             let others = &self.used[index + 1..];

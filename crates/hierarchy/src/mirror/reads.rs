@@ -1,4 +1,4 @@
-//! Reads of the host: selection of the member, hedging, and errors.
+//! Host reads: member selection, hedging, and errors.
 
 use super::ReadPolicy;
 use super::job::{Owner, Stage};
@@ -41,7 +41,7 @@ impl Mirror {
         let chosen = match self.read_policy {
             ReadPolicy::First => self.active().iter().next(),
             ReadPolicy::RoundRobin => present.next(),
-            // Ties go in rotation.
+            // Ties are resolved in rotation.
             ReadPolicy::ShortestQueue => present.min_by_key(|&member| self.members[member].outstanding),
         };
         let chosen = chosen.expect("one member is left");
@@ -49,14 +49,14 @@ impl Mirror {
         chosen
     }
 
-    /// The next member after `member` to which the read was not sent.
+    /// The next member after `member` that has not received the read.
     fn next_unasked(&self, job: u32, member: usize) -> Option<usize> {
         let (count, asked) = (self.members.len(), self.jobs[job].asked);
         let mut behind = (1..count).map(|step| (member + step) % count);
         behind.find(|&next| !self.members[next].has_failed && !asked.contains(next))
     }
 
-    /// Hedges the first read of `hedges`, which is due.
+    /// Hedges the first read in `hedges`, which is due.
     pub(super) fn hedge(&mut self, now: Time) {
         let (_, job) = self.hedges.pop_front().expect("it is due");
         let asked = self.operations.iter().find(|(_, operation)| operation.job == job);
@@ -115,7 +115,7 @@ impl Mirror {
         }
     }
 
-    /// Ends a read: failed members are rewritten if another one has the data.
+    /// Ends a read. If another member has the data, failed members are rewritten.
     fn read_is_over(&mut self, now: Time, job: u32) {
         let (failed, asked, request) = (self.jobs[job].failed, self.jobs[job].asked, self.jobs[job].request);
         self.give_back(job);
@@ -132,8 +132,8 @@ impl Mirror {
         }
     }
 
-    /// A request for all mapping units that `request` touches: a drive rejects a partial write of a unit
-    /// whose rest is lost.
+    /// A request that covers all mapping units that `request` touches, because a drive rejects a partial
+    /// write of a unit whose rest is lost.
     fn whole_units(&self, request: &Request) -> Request {
         let (start, end) = (request.address, request.address + u64::from(request.bytes));
         let end = end.next_multiple_of(self.unit).min(self.capacity.0).max(end);

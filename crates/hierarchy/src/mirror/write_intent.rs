@@ -4,10 +4,10 @@ use nacre_kernel::state::{State, Value};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// A region whose bit is set.
+/// A region with a set bit.
 #[derive(Clone, Copy, Debug, Default, Value)]
 struct Region {
-    /// Writes in progress.
+    /// Number of writes in progress.
     writing: u32,
     /// Number of completed mirror writes when the last write of this region completed.
     written: u64,
@@ -23,7 +23,7 @@ pub(super) struct WriteIntent {
     needs_flush: bool,
     #[state(varies)]
     regions: BTreeMap<u64, Region>,
-    /// Writes that completed.
+    /// Number of completed writes.
     completed: u64,
 }
 
@@ -41,14 +41,14 @@ impl WriteIntent {
         range.start / self.region..range.end.div_ceil(self.region)
     }
 
-    /// Notes the start of a write of `range`.
+    /// Records the start of a write of `range`.
     pub(super) fn begins(&mut self, range: &Range<u64>) {
         for number in self.numbers(range) {
             self.regions.entry(number).or_default().writing += 1;
         }
     }
 
-    /// Notes the end of a write of `range` on all members.
+    /// Records the end of a write of `range` on all members.
     pub(super) fn ends(&mut self, range: &Range<u64>) {
         self.completed += 1;
         for number in self.numbers(range) {
@@ -61,17 +61,17 @@ impl WriteIntent {
         }
     }
 
-    /// Writes completed so far, which a flush submitted now makes durable.
+    /// Number of writes completed so far. A flush submitted now makes them durable.
     pub(super) fn completed(&self) -> u64 {
         self.completed
     }
 
-    /// Notes a flush that is complete on all members and was submitted after this many writes.
+    /// Records a flush that is complete on all members and was submitted after this number of writes.
     pub(super) fn flushed(&mut self, completed: u64) {
         self.regions.retain(|_, region| region.writing > 0 || region.written > completed);
     }
 
-    /// Takes the regions with set bits, below `capacity`.
+    /// Removes and returns the regions with set bits, below `capacity`.
     pub(super) fn take(&mut self, capacity: u64) -> impl Iterator<Item = Range<u64>> {
         let size = self.region;
         let regions = std::mem::take(&mut self.regions);
@@ -80,7 +80,7 @@ impl WriteIntent {
             .map(move |number| number * size..((number + 1).saturating_mul(size)).min(capacity))
     }
 
-    /// Clears all bits: members cannot differ anymore.
+    /// Clears all bits, because members can no longer differ.
     pub(super) fn clear(&mut self) {
         self.regions.values_mut().for_each(|region| region.written = 0);
         self.regions.retain(|_, region| region.writing > 0);

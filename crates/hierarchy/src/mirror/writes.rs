@@ -7,7 +7,7 @@ use nacre_kernel::event::{Completions, Payload, RequestId};
 use nacre_kernel::{Op, Request, Span, Status, Time};
 
 impl Mirror {
-    /// Handles a write or trim of the host; it waits for overlapping writes.
+    /// Handles a host write or trim, which waits for overlapping writes.
     pub(super) fn arrive_write(&mut self, now: Time, id: RequestId, request: &Request, data: Payload) {
         let job = self.job(now, Owner::Host, (id, request), data);
         let range = self.jobs[job].range();
@@ -16,7 +16,7 @@ impl Mirror {
         }
     }
 
-    /// Handles a flush of the host.
+    /// Handles a host flush.
     pub(super) fn arrive_flush(&mut self, now: Time, id: RequestId, request: &Request) {
         let job = self.job(now, Owner::Host, (id, request), Payload::NONE);
         self.jobs[job].writes_before = self.intent.completed();
@@ -62,7 +62,7 @@ impl Mirror {
         }
     }
 
-    /// Ends a host request other than a read after all replies. Members that failed are removed, unless all
+    /// Ends a host request other than a read after all replies. Members that failed are removed unless all
     /// failed.
     fn host_write_ended(&mut self, now: Time, job: u32, completions: &mut Completions) {
         let of = &self.jobs[job];
@@ -92,7 +92,7 @@ impl Mirror {
         }
     }
 
-    /// Notes that all members are equal in `range`.
+    /// Records that all members are equal in `range`.
     pub(super) fn are_equal(&mut self, range: &std::ops::Range<u64>) {
         if !self.differing.is_empty() {
             self.differing.remove(range.clone());

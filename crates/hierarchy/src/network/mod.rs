@@ -1,35 +1,35 @@
-//! A store behind a network, known by its latencies.
+//! A store behind a network, modeled by its latencies.
 //!
 //! # Model
-//! A request takes one latency, sampled from `read` or `write`, whatever its size. The latency covers the round
-//! trip and the work of the remote side. The remote side serves `parallelism` requests at one time, first come,
-//! first served. Other requests wait.
+//! A request takes one latency, sampled from `read` or `write`, regardless of its size. The latency covers
+//! the round trip and the work of the remote side. The remote side serves `parallelism` requests at a time,
+//! first come, first served. Other requests wait.
 //!
-//! With a `bandwidth`, all requests share one link, one transfer after the other. The latency was measured with
-//! requests of `unit` bytes and includes their transfer. An unloaded request of n bytes therefore takes
-//! `latency + (n - min(n, unit)) / bandwidth`. Write data crosses the link before the remote side works, and read data
-//! after it.
+//! With a `bandwidth`, all requests share one link, one transfer after the other. The latency was measured
+//! with requests of `unit` bytes and includes their transfer. An unloaded request of n bytes therefore takes
+//! `latency + (n - min(n, unit)) / bandwidth`. Write data crosses the link before the remote side works, and
+//! read data after it.
 //!
-//! With `hedge_after`, a read that the remote side has not finished by then is sent again, with an independent latency
-//! (hedged request). The first answer counts. The other one is canceled if it waits. If it is in service, it is served
-//! to its end, and its answer is dropped. Counters: `hedges_sent`, `hedges_won` (the second one answered first),
-//! `reads_canceled`.
+//! With `hedge_after`, a read that the remote side has not finished after this time is sent again, with an
+//! independent latency (hedged request). The first reply counts. The other request is canceled if it is still
+//! queued. If it is in service, it is served to its end, and its reply is dropped. The counters are
+//! `hedges_sent`, `hedges_won` (the second reply was first), and `reads_canceled`.
 //!
 //! # Not modeled
-//! - Addresses, packets, loss, and retries.
+//! - Addresses, packets, packet loss, and retries.
 //! - Other hosts that share the store, unless they were present when the latencies were measured.
 //! - Full duplex: both directions share the link.
-//! - Trims and flushes take the latency of a write and carry no data.
+//! - Separate latencies of trims and flushes, which take the latency of a write and carry no data.
 //!
 //! # Sources
 //! Kim, Seshadri, Dickey, Chiu, "Evaluating phase change memory for enterprise storage systems", FAST'14:
-//! networked storage with 919.0 us per 4 KiB read and 133.0 us per 4 KiB write; Dean, Barroso, "The tail at scale",
-//! CACM 2013 (hedged requests).
+//! networked storage with 919.0 us per 4 KiB read and 133.0 us per 4 KiB write; Dean, Barroso, "The tail at
+//! scale", CACM 2013 (hedged requests).
 //!
 //! # Checks
 //! Unloaded latencies are exact to the picosecond. A closed loop has the rate min(Q / latency, parallelism /
-//! latency). A saturated link carries exactly its bandwidth. The breakdown sums to the latency. Hedged reads have the
-//! distribution of the minimum of two latencies, one of which starts later.
+//! latency). A saturated link carries exactly its bandwidth. The breakdown sums to the latency. Hedged reads
+//! have the distribution of the minimum of two latencies, one of which starts later.
 
 mod model;
 #[cfg(test)]
@@ -46,9 +46,9 @@ use nacre_media::store::Nothing;
 /// A network store.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
-    /// Latency of a read of one unit, including the network: a duration or a distribution.
+    /// Latency to read one unit, including the network: a duration or a distribution.
     pub read: Slot<LatencyFamily>,
-    /// Latency of a write of one unit, including the network: a duration or a distribution.
+    /// Latency to write one unit, including the network: a duration or a distribution.
     pub write: Slot<LatencyFamily>,
     /// Request size at which the latencies were measured.
     #[config(
@@ -58,7 +58,7 @@ pub struct Config {
         source = "standard: the usual size of a random-access benchmark"
     )]
     pub unit: Bytes,
-    /// Requests that the remote side serves in parallel.
+    /// Number of requests that the remote side serves in parallel.
     #[config(
         default = 256,
         min = 1,
@@ -66,17 +66,17 @@ pub struct Config {
         source = "assumed: an array of many disks behind a cache; enough that a single host rarely waits"
     )]
     pub parallelism: u32,
-    /// Bandwidth of the link, both directions together; absent means no limit.
+    /// Bandwidth of the link, shared by both directions; absent means no limit.
     #[config(min = "1 B/s")]
     pub bandwidth: Option<Bandwidth>,
-    /// A read that the remote side has not finished after this time is sent again, with a new latency. The first reply
-    /// counts; the other one is canceled if it still waits for the remote side. Absent means never.
+    /// A read that the remote side has not finished after this time is sent again, with a new latency. The
+    /// first reply counts, and the other request is canceled if it is still queued. Absent disables hedging.
     #[config(min = "1 ps", max = "1 h")]
     pub hedge_after: Option<Time>,
     /// Capacity; absent means unlimited.
     #[config(min = "1 B")]
     pub capacity: Option<Bytes>,
-    /// Price per capacity; without a capacity, the cost is unknown, and the record says so.
+    /// Price per capacity. Without a capacity, the cost is unknown, and the record reports this.
     pub price: Option<Price>,
     /// Currency of the price, e.g. "USD 2023"; prices in different currencies are not added.
     pub price_basis: Option<String>,

@@ -28,7 +28,7 @@ pub(super) struct Network<S> {
     active: Slab<Active>,
     #[state(skip = "from the configuration")]
     hedge_after: Option<Time>,
-    /// Reads to be hedged, by time.
+    /// Reads that may be hedged, ordered by time.
     hedges: BTreeSet<(Time, u32)>,
     counts: HedgeCounts,
     #[state(skip = "from the configuration")]
@@ -43,10 +43,10 @@ pub(super) struct Network<S> {
     bytes: Landed<S>,
 }
 
-/// Bytes that a power loss leaves old or new.
+/// Atomic write unit in bytes: after a power loss, each is either old or new.
 const SECTOR: u32 = 512;
 
-/// Hedged reads, in requests.
+/// Counters of hedged reads, in requests.
 #[derive(Clone, Copy, Debug, Default, Value)]
 struct HedgeCounts {
     sent: u64,
@@ -63,15 +63,15 @@ struct Active {
     data: Payload,
     /// Transfer time on the link.
     transfer: Time,
-    /// Service time at the remote side, for the attempt that replied first.
+    /// Service time at the remote side of the attempt that replied first.
     work: Time,
-    /// Attempts at the remote side.
+    /// Number of attempts at the remote side.
     tries: u32,
-    /// Whether an attempt has replied: the other one, if any, is useless.
+    /// Whether an attempt has replied. The reply of the other attempt, if any, is ignored.
     is_answered: bool,
-    /// Whether it has completed.
+    /// Whether the request has completed.
     is_done: bool,
-    /// Time of the hedge, while possible.
+    /// Time of the hedge, as long as a hedge is possible.
     hedged_at: Option<Time>,
 }
 
@@ -95,7 +95,7 @@ enum Event {
 }
 
 impl<S: Store> Network<S> {
-    /// An idle store.
+    /// An idle network store.
     pub(super) fn new(
         id: ComponentId,
         path: String,
@@ -145,7 +145,7 @@ impl<S: Store> Network<S> {
         self.far_side.arrive(now, job, |job, _| begin(ledger, job));
     }
 
-    /// Ends service at the remote side: a read's data returns, other requests complete.
+    /// Ends service at the remote side. The data of a read is then sent back, and other requests complete.
     #[inline]
     fn answer(&mut self, at: Time, job: Job, completions: &mut Completions) {
         let active = &mut self.active[job.active];
@@ -189,7 +189,7 @@ impl<S: Store> Network<S> {
         }
     }
 
-    /// Handles the first reply of a hedged read: the other attempt is canceled if it is still queued.
+    /// Handles the first reply of a hedged read, and cancels the other attempt if it is still queued.
     fn settle_hedge(&mut self, answered: &Job) {
         self.counts.won += u64::from(answered.is_hedge);
         let number = answered.active;
@@ -216,7 +216,7 @@ impl<S: Store> Network<S> {
     }
 }
 
-/// Starts service of a job; returns the service time.
+/// Starts the service of a job; returns the service time.
 #[inline]
 fn begin(ledger: &mut Ledger, job: &Job) -> Time {
     ledger.charge(job.activity, job.work);
@@ -265,7 +265,7 @@ impl<S: Store> Device for Network<S> {
         if is_served || self.far_side.withdraw(|job| job.active == number).is_none() {
             return Canceled::TooLate;
         }
-        // Its hedge is still in the queue.
+        // The hedge of this read is still in the queue.
         _ = self.far_side.withdraw(|job| job.active == number);
         let active = &mut self.active[number];
         active.data = Payload::NONE;

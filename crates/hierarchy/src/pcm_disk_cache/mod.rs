@@ -1,58 +1,60 @@
-//! A disk cache in phase-change memory, written in place, with its tables next to its pages.
+//! A disk cache in phase-change memory that is written in place, with its tables next to its pages.
 //!
 //! # Model
-//! Pages of a slower device are cached in frames of phase-change memory (PCM). The least recently used page is
-//! evicted; a dirty page is written back first. There are no erases and no garbage collection, and one region
-//! serves reads and writes. The tables are in the PCM, too: hardware looks a page up, which takes `lookup` on one
-//! port. A write is acknowledged when it is in the PCM. An error-correcting code covers a page, so a partial
-//! write first reads the page from its frame or the backing.
+//! Frames of phase-change memory (PCM) cache pages of a slower device. The least recently used page is
+//! evicted, and a dirty page is written back first. There are no erases and no garbage collection, and one
+//! region serves reads and writes. The tables are also in the PCM: hardware looks up a page, which takes
+//! `lookup` on one port. A write is acknowledged when it is in the PCM. An error-correcting code covers a
+//! page, so a partial write first reads the page from its frame or the backing.
 //!
-//! *Timing*: a frame is read in `read` and written in `write`. Each of `banks` performs one operation at a time,
-//! in order of arrival. A page is encoded before it needs its bank. One decoder decodes pages in the order of
-//! their reads.
+//! *Timing*: reading a frame takes `read`, and writing it takes `write`. Each of `banks` performs one
+//! operation at a time, in order of arrival. A page is encoded before it needs its bank. One decoder decodes
+//! pages in the order of their reads.
 //!
-//! *Bit errors*: the bit error rate of a frame is `bit_error_rate` at its endurance, which is log-normal over the
-//! frames. It follows a power law of the writes. Bit errors are sampled when a page is written, and inverted in
-//! the data that is read. A page with more bit errors than its code corrects is never returned, even if the code
-//! detects nothing. A clean page is fetched from the backing again. The data of a dirty page is lost, and reads
-//! fail until the whole page is written. A dirty page is also lost if it must be evicted while the backing
-//! rejects it or cannot save it.
+//! *Bit errors*: the bit error rate of a frame is `bit_error_rate` at its endurance, which is log-normal
+//! across the frames. It follows a power of the number of writes. Bit errors are sampled when a page is
+//! written, and inverted in the data that is read. A page with more bit errors than its code corrects is
+//! never returned, even if the code detects no error. A clean page is fetched from the backing again. The
+//! data of a dirty page is lost, and reads fail until the whole page is written. A dirty page is also lost if
+//! it must be evicted while the backing rejects it or cannot store it.
 //!
-//! *Wear leveling*: new pages take the frames of evicted pages, which spreads wear over all frames, except for
-//! pages that are written repeatedly. The `wear_leveling` moves these. Each move reads and writes one additional
-//! frame after the write that caused it, with its time, energy, and wear. The tables of the page move with it.
+//! *Wear leveling*: new pages take the frames of evicted pages, which spreads wear across all frames, except
+//! for pages that are written repeatedly. `wear_leveling` moves such pages. Each move reads and writes one
+//! additional frame after the write that caused it, with its time, energy, and wear. The tables of the page
+//! move with it.
 //!
-//! *Concurrency*: a page that is being fetched or written is not evicted, and requests for it wait. A frame is
-//! written by one write at a time.
+//! *Concurrency*: a page that is being fetched or written is not evicted, and requests for it wait. Only one
+//! write at a time writes a frame.
 //!
-//! *Power loss*: only operations in progress are affected. A page that is being written is a mixture of old and
-//! new data, in units of 64 B. A page that is being fetched is not in the cache. A page whose write-back was
-//! interrupted is still in the cache and is written back again when the backing is ready. If the backing reports
-//! that it lost data, clean pages count as dirty from then on.
+//! *Power loss*: only operations in progress are affected. A page that is being written is a mixture of old
+//! and new data, in units of 64 B. A page that is being fetched is not in the cache. A page whose write-back
+//! was interrupted is still in the cache and is written back again when the backing is ready. If the backing
+//! reports that it lost data, clean pages count as dirty from then on.
 //!
-//! *Counters*: pages are conserved. `pages.held` equals `pages.held_before` (when measuring began) plus `fills`
-//! and `write_allocations` (whole pages written without a frame), minus `evictions`, `pages_given_up` (too many
-//! bit errors in a read), `pages_trimmed`, and `pages_power_failed`. Each page that is read counts once, in
-//! `read_hits`, `read_merged`, `read_misses`, or `read_lost`.
+//! *Counters*: pages are conserved. `pages.held` equals `pages.held_before` (at the start of measurement)
+//! plus `fills` and `write_allocations` (whole pages written without a frame), minus `evictions`,
+//! `pages_given_up` (too many bit errors in a read), `pages_trimmed`, and `pages_power_failed`. Each page
+//! that is read counts once, in `read_hits`, `read_merged`, `read_misses`, or `read_lost`.
 //!
 //! # Not modeled
-//! - Repair of the code of a page that a power loss left half written: the mixture is read as it is.
+//! - Repair of a page whose write a power loss interrupted: the mixture of old and new data is read without
+//!   correction.
 //! - Multi-level cells and resistance drift.
-//! - The energy of tables, and their wear.
-//! - Retired frames: at 10^10 writes, a run does not come near the endurance.
+//! - Energy and wear of the tables.
+//! - Retired frames: at 10^10 writes, a run does not reach the endurance.
 //!
 //! # Sources
-//! roberts-2009, section IV and figure 4 (in place, no split, metadata and lookup in hardware, weak codes; reads
-//! over 200 times and writes over 5 times faster than SLC flash), table I (endurance). The paper requires wear
-//! leveling without naming a method; start-gap of qureshi-2009 is the usual one.
+//! roberts-2009, section IV and figure 4 (in place, no split, metadata and lookup in hardware, weak codes;
+//! reads over 200 times and writes over 5 times faster than SLC flash), and table I (endurance). The paper
+//! requires wear leveling without naming a method. Start-gap of qureshi-2009 is the usual one.
 //!
 //! # Checks
-//! - Hits against a plain LRU; times of hits.
-//! - Writes of frames are conserved. In every run, the pages held equal the pages that came in minus those that
-//!   left.
-//! - Reads return the last write, also after power losses at any time. Pages with more bit errors than their code
-//!   corrects are never returned.
-//! - One write in `interval` moves a frame, and wear is then even.
+//! - Hits equal those of a plain LRU. The times of hits are exact.
+//! - Writes of frames are conserved. In every run, the number of held pages equals the pages that entered the
+//!   cache minus those that left it.
+//! - Reads return the last write, even after power losses at any time. Pages with more bit errors than their
+//!   code corrects are never returned.
+//! - One in `interval` writes moves a frame, and wear is then even.
 
 mod pcm;
 #[cfg(test)]
@@ -77,7 +79,7 @@ pub struct Config {
     /// Capacity of the cache.
     #[config(min = "64 KiB", max = "16 TiB")]
     pub capacity: Bytes,
-    /// Bytes of a page; a power of two.
+    /// Size of a page in bytes, which must be a power of two.
     #[config(
         default = "2 KiB",
         min = "512 B",
@@ -85,13 +87,13 @@ pub struct Config {
         source = "paper: roberts-2009 section IV: a 2 KB page"
     )]
     pub page: Bytes,
-    /// Bytes stored next to a page.
+    /// Number of spare bytes per page.
     #[config(default = "64 B", min = "1 B", max = "1 KiB", source = "assumed: as for flash")]
     pub spare: Bytes,
-    /// Pages read or written in parallel.
+    /// Number of banks, i.e. of pages read or written in parallel.
     #[config(default = 4, min = 1, max = 1024, source = "assumed: as many banks as the flash has dies")]
     pub banks: u32,
-    /// Latency and endurance of its cells.
+    /// Latency and endurance of the cells.
     #[config(flatten)]
     #[config(with(read(
         doc = "Time to read a page.",
@@ -145,13 +147,13 @@ pub struct Config {
         source = "assumed: roberts-2009 section IV requires leveling without naming a method"
     )]
     pub wear_leveling: Slot<WearLevelingFamily>,
-    /// Area per bit of its cells, without spare bytes.
+    /// Cell area per bit, without spare bytes.
     pub area: Option<BitArea>,
     /// Price per capacity.
     pub price: Option<Price>,
     /// Currency of the price, e.g. "USD 2023"; prices in different currencies are not added.
     pub price_basis: Option<String>,
-    /// Device that holds all pages.
+    /// Device that stores all pages.
     pub backing: Slot<DeviceFamily>,
 }
 

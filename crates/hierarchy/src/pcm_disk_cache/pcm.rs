@@ -1,4 +1,4 @@
-//! Frames of phase-change memory: time, wear, and bit errors.
+//! Frames of phase-change memory, with their time, wear, and bit errors.
 
 use super::Config;
 use crate::coding::{self, Coder};
@@ -21,7 +21,7 @@ const WRITE: usize = Operation::Program as usize;
 #[derive(Clone, Copy, Debug, Value)]
 enum Work {
     Read,
-    /// A write, followed by the move of a row, which takes `moving`.
+    /// A write, followed by the move of a row that takes `moving`.
     Write {
         moving: Time,
     },
@@ -39,7 +39,7 @@ pub(super) struct Pcm<S> {
     code: Box<dyn Ecc>,
     #[state(skip = "from the configuration")]
     bits: u32,
-    /// Maps frames to rows of cells.
+    /// Mapping of frames to rows of cells.
     leveller: Box<dyn WearLeveller>,
     cells: WornCells,
     banks: FirstCome<Work>,
@@ -89,7 +89,7 @@ impl<S: Store> Pcm<S> {
         self.code.layout().spare_bytes as usize
     }
 
-    /// The row of cells that `frame` is in.
+    /// The row of cells that holds `frame`.
     #[inline]
     fn row(&self, frame: u32) -> u32 {
         self.leveller.physical(u64::from(frame)) as u32
@@ -99,12 +99,12 @@ impl<S: Store> Pcm<S> {
         let (size, spare) = (self.config.page.0 as usize, self.spare_bytes());
         let whole = size + self.config.spare.0 as usize;
         if !self.store.read(u64::from(row), 0, &mut self.buffer[..whole]) {
-            // It was written without data.
+            // The frame was written without data.
             into.fill(0);
             return expected;
         }
         let puts_right = matches!(expected, Verdict::Clean | Verdict::Corrected(_));
-        // A code known only by its strength corrects that many errors.
+        // A code that is known only by its strength corrects up to that number of errors.
         if self.code.codec().is_some() || !puts_right {
             self.cells.invert(row, &mut self.buffer[..whole]);
         }
@@ -119,7 +119,7 @@ impl<S: Store> Pcm<S> {
         coding::verdict(expected, verdict, || self.is_as_stored(row, into))
     }
 
-    /// Whether `found` is the data of `row`, instead of another codeword after a miscorrection.
+    /// Whether `found` is the data of `row` and not another codeword after a miscorrection.
     #[cold]
     fn is_as_stored(&self, row: u32, found: &[u8]) -> bool {
         let mut stored = vec![0; found.len()];
@@ -127,7 +127,7 @@ impl<S: Store> Pcm<S> {
         stored == found
     }
 
-    /// Copies a row to another one; returns the time.
+    /// Copies a row to another one; returns the duration.
     #[cold]
     fn move_row(&mut self, Move { from, to }: Move) -> Time {
         self.moves += 1;
@@ -159,7 +159,7 @@ impl<S: Store> Pcm<S> {
         time
     }
 
-    /// Refunds the interrupted part of an operation of a bank after a power loss.
+    /// Refunds the interrupted portion of a bank operation after a power loss.
     #[cold]
     fn give_back(&mut self, cut: Cut<Work>) {
         let charges = &mut self.bank_charges;
@@ -224,7 +224,7 @@ impl<S: Store> Memory for Pcm<S> {
         self.writes += 1;
         let row = self.row(frame);
         self.cells.program(row, self.bits);
-        // The bank moves a row after the write that caused it.
+        // The bank moves a row after the write that caused the move.
         let moving = self.leveller.written(u64::from(frame)).map_or(Time::ZERO, |moved| self.move_row(moved));
         let program = self.config.cells.program;
         let begin = self.banks.take(now, now, program + moving, Work::Write { moving });

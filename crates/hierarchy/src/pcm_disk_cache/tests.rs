@@ -1,4 +1,4 @@
-//! Power losses; tests for all caches of frames are in [frames](crate::frames).
+//! Tests of power losses. The tests for all frame caches are in [frames](crate::frames).
 
 use crate::workbench::ROOMS;
 use nacre_kernel::event::Payload;
@@ -28,8 +28,8 @@ fn power_losses_anywhere_break_no_guarantee() {
     }
 }
 
-/// A lost page is rewritten, and a power loss undoes the write: the page stays lost, and the backing's older
-/// version does not reappear.
+/// After a lost page is rewritten, a power loss undoes the write. The page stays lost, and the backing's
+/// older version does not reappear.
 #[test]
 fn a_lost_page_whose_new_write_is_undone_stays_lost() {
     const PAGE: u64 = 8192;
@@ -56,7 +56,7 @@ fn a_lost_page_whose_new_write_is_undone_stays_lost() {
         }
         host.rest();
         let Some(key) = lost else { continue };
-        // The ninth page evicts the least recently used one, which is this page.
+        // The ninth page evicts the least recently used page, which is this one.
         now = host.now;
         for key in [key].into_iter().chain(20..28) {
             host.submit_with(now, request(Op::Write, key), filled(number));

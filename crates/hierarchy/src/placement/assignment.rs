@@ -2,10 +2,10 @@
 //!
 //! Extents with equal accesses form a class. Placing `n_t` extents in tier t with the minimum sum of (reads x
 //! read latency + writes x write latency) is a transportation problem. All extents start in the last tier.
-//! Each additional extent of tier t arrives along the cheapest path from the last tier to t, on which each
-//! step moves the extent with the lowest cost. The placement stays optimal after every step (successive
-//! shortest paths; Ahuja, Magnanti, Orlin, *Network Flows*, 1993, section 9.7). So one pass gives the optimal
-//! placement for every size of a tier.
+//! Each additional extent of tier t is moved along the cheapest path from the last tier to t. On each edge of
+//! the path, the extent with the lowest cost moves. The placement stays optimal after every path (successive
+//! shortest paths; Ahuja, Magnanti, Orlin, *Network Flows*, 1993, section 9.7). One pass therefore gives the
+//! optimal placement for every size of a tier.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -13,7 +13,7 @@ use std::collections::BinaryHeap;
 /// Extents with equal accesses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Class {
-    /// Total access time of one of its extents in each tier, in seconds.
+    /// Total access time of one extent of the class in each tier, in seconds.
     pub seconds: Vec<f64>,
     /// Number of extents.
     pub extents: u64,
@@ -22,14 +22,14 @@ pub struct Class {
 /// Latency of one access to a tier.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Speed {
-    /// Seconds of a read.
+    /// Duration of a read, in seconds.
     pub read_s: f64,
-    /// Seconds of a write.
+    /// Duration of a write, in seconds.
     pub write_s: f64,
 }
 
 impl Speed {
-    /// Time of these reads and writes, in seconds.
+    /// Total time of these reads and writes, in seconds.
     pub fn of(self, reads: f64, writes: f64) -> f64 {
         reads * self.read_s + writes * self.write_s
     }
@@ -43,15 +43,15 @@ pub struct Assignment {
     seconds: Vec<f64>,
     /// Extents of a class in a tier, class by class.
     held: Vec<u64>,
-    /// For each pair of tiers, the classes of the first by the cost of moving one extent to the second. A
-    /// class without extents in the first tier is dropped when found.
+    /// Heap for each pair of tiers: the classes of the first tier, ordered by the cost of moving one extent
+    /// to the second. A class without extents in the first tier is dropped when it is found.
     steps: Vec<BinaryHeap<CheapestMove>>,
     /// Whether each class is in the heaps of a tier.
     listed: Vec<bool>,
 }
 
 impl Assignment {
-    /// All extents in the last of `count` tiers.
+    /// A placement of all extents in the last of `count` tiers.
     pub fn new(classes: &[Class], count: usize) -> Assignment {
         assert!(count > 0, "extents lie in some tier");
         assert!(classes.iter().all(|class| class.seconds.len() == count), "each class knows every tier");
@@ -69,11 +69,11 @@ impl Assignment {
         assignment
     }
 
-    /// Moves `extents` more into `tier`, each from the last tier, directly or through exchanges.
+    /// Adds `extents` extents to `tier`, each from the last tier, directly or through exchanges.
     ///
     /// # Panics
     ///
-    /// If the last tier has fewer.
+    /// If the last tier has fewer extents.
     pub fn grow(&mut self, tier: usize, extents: u64) {
         let mut left = extents;
         while left > 0 {
@@ -88,7 +88,7 @@ impl Assignment {
         }
     }
 
-    /// Total time of all accesses, one after the other, in seconds.
+    /// Total time of all accesses, performed one after the other, in seconds.
     pub fn seconds(&self) -> f64 {
         self.held.iter().zip(&self.seconds).map(|(&held, seconds)| held as f64 * seconds).sum()
     }
@@ -117,13 +117,13 @@ impl Assignment {
                 return Some(step);
             }
             heap.pop();
-            // It is removed from this heap only; when it returns, it is inserted into all of them again.
+            // The class is removed from this heap only. When it returns, it is inserted into all heaps again.
             self.listed[step.class * self.tiers + from] = false;
         }
         None
     }
 
-    /// The cheapest path from the last tier to `tier`; empty if the last tier has no extents.
+    /// The cheapest path from the last tier to `tier`. The path is empty if the last tier has no extents.
     fn cheapest(&mut self, tier: usize) -> Vec<Hop> {
         let mut table = vec![None; self.tiers * self.tiers];
         for (pair, entry) in table.iter_mut().enumerate() {
@@ -136,7 +136,7 @@ impl Assignment {
     }
 }
 
-/// Move of one extent of a class; the cheapest compares as the greatest.
+/// The move of one extent of a class. The cheapest move compares as the greatest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct CheapestMove {
     cost: f64,
@@ -157,7 +157,7 @@ impl Ord for CheapestMove {
     }
 }
 
-/// One step of a path.
+/// One edge of a path between tiers.
 #[derive(Clone, Copy, Debug)]
 struct Hop {
     from: usize,
@@ -165,7 +165,8 @@ struct Hop {
     class: usize,
 }
 
-/// All simple paths between tiers; at most five for the maximum of four tiers.
+/// A search over all simple paths between tiers, of which there are at most five for the maximum of four
+/// tiers.
 struct Search {
     tiers: usize,
     table: Vec<Option<CheapestMove>>,

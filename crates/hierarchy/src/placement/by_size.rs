@@ -1,4 +1,4 @@
-//! Access times by size in each tier, and the resulting classes of extents.
+//! Access times by size in each tier, and the classes of extents that result.
 
 use super::PlacementContext;
 use super::assignment::{Class, Speed};
@@ -15,7 +15,7 @@ pub fn alike(accesses: &[Vec<SizedAccesses>]) -> BTreeMap<&[SizedAccesses], Vec<
     members
 }
 
-/// Latency of accesses in each tier by size, cached.
+/// Access latencies of each tier by size, cached.
 pub struct Speeds<'a, 'b> {
     context: &'a mut (dyn PlacementContext + 'b),
     tiers: usize,

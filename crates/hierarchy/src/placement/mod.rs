@@ -1,7 +1,7 @@
 //! Placement of extents in tiers: one component per policy.
 //!
 //! A placement receives the reads and writes of each extent and the latencies of each tier, and returns
-//! moves. It cannot move an extent itself: the tiered device does, at its own pace and at the cost of its
+//! moves. It cannot move an extent. The tiered device moves extents at a limited rate and at the cost of its
 //! devices.
 
 pub mod assignment;
@@ -45,13 +45,13 @@ pub trait PlacementContext {
     /// Number of extents per tier, fastest first.
     fn extents(&self) -> &[u32];
 
-    /// Latency of an access of `bytes` on an idle device of each tier.
+    /// Latency of an access of `bytes` on an idle device, for each tier.
     fn speeds(&mut self, bytes: u32) -> Result<Vec<Speed>, Problems>;
 
-    /// Reads and writes of each extent by the whole workload, with sizes in ascending order.
+    /// Reads and writes of each extent over the whole workload, with sizes in ascending order.
     fn accesses(&mut self) -> Result<Vec<Vec<SizedAccesses>>, Problems>;
 
-    /// The user's policy with this name, called at the end of an epoch. Errors: there is none.
+    /// The user's policy with this name, called at the end of each epoch. Errors: no policy has this name.
     fn external(&mut self, path: &str, name: &str) -> Result<Box<dyn Decider>, Problems>;
 }
 
@@ -59,35 +59,36 @@ pub trait PlacementContext {
 pub static ROOMS: &Table<PlacementFamily> =
     &[fixed::ROOM, static_optimal::ROOM, dynamic::ROOM, external::ROOM];
 
-/// Assigns extents to tiers.
+/// A policy that assigns extents to tiers.
 pub trait Placement: State + Send {
-    /// The initial tier of every extent; each tier is filled.
+    /// The initial tier of every extent. Every tier is filled.
     fn start(&self) -> Vec<u8>;
 
-    /// Time over which accesses are counted before [`Placement::decide`]; `None` if extents stay.
+    /// Time over which accesses are counted before [`Placement::decide`] is called, or `None` if extents
+    /// never move.
     fn epoch(&self) -> Option<Time> {
         None
     }
 
-    /// Ends an epoch. Appends moves, most urgent first. Moves not done at the end of the next epoch are
-    /// dropped.
+    /// Ends an epoch and appends moves, most urgent first. Moves that are not performed by the end of the
+    /// next epoch are dropped.
     fn decide(&mut self, _view: &View<'_>, _moves: &mut Vec<Exchange>) {}
 }
 
 /// Decision function for the end of an epoch, provided by the caller.
 pub trait Decider: State + Send {
-    /// Appends moves, most urgent first; as [`Placement::decide`].
+    /// Appends moves, most urgent first, like [`Placement::decide`].
     fn decide(&mut self, view: &View<'_>, moves: &mut Vec<Exchange>);
 }
 
-/// View for a placement at the end of an epoch.
+/// Input of a placement at the end of an epoch.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
     /// The tier of each extent.
     pub homes: &'a [u8],
     /// Accesses to each extent in the epoch.
     pub accesses: &'a [Accesses],
-    /// Epochs without any access before this one, since the last decision.
+    /// Number of epochs without accesses before this one, since the last decision.
     pub skipped: u64,
 }
 
@@ -103,21 +104,21 @@ pub struct Exchange {
 /// Initial placement of extents on tiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Layout {
-    /// Every tier gets its share of each range of addresses.
+    /// Every tier holds a share of each address range.
     Spread,
-    /// The lowest addresses are in the fastest tier, and so on.
+    /// The lowest addresses are in the fastest tier, the next ones in the second, and so on.
     InOrder,
 }
 
 impl Layout {
-    /// The tier of every extent, for tiers with `extents`.
+    /// The tier of every extent, for tiers with these numbers of `extents`.
     pub fn homes(self, extents: &[u32]) -> Vec<u8> {
         let total: u64 = extents.iter().map(|&count| u64::from(count)).sum();
         let mut placed = vec![0u64; extents.len()];
         let mut next = |_| {
             let open = (0..extents.len()).filter(|&tier| placed[tier] < u64::from(extents[tier]));
-            // Spread: takes the tier whose next extent is due first, with its extents in the middle of equal
-            // parts.
+            // With `Spread`, selects the tier whose next extent is due first. A tier's extents are in the
+            // middle of equal intervals.
             let due = |&tier: &usize| match self {
                 Layout::Spread => (2 * placed[tier] + 1) * total / u64::from(extents[tier]),
                 Layout::InOrder => 0,

@@ -1,27 +1,27 @@
 //! All mixes of tiers from one pass over the extents.
 //!
-//! For each share of the first tiers, the rest is extended one step at a time, starting from the previous
+//! For each share of the first tiers, the next tier grows one step at a time, starting from the previous
 //! placement; see [`Assignment`].
 
 use super::assignment::{Assignment, Class};
 
-/// One mix.
+/// One mix of tiers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mix {
-    /// Steps of each tier; they add up to the number of steps.
+    /// Number of steps of each tier. They add up to the total number of steps.
     pub steps: Vec<u32>,
     /// Extents in each tier.
     pub extents: Vec<u64>,
-    /// Time of all accesses, one after the other, in seconds, with optimal placement.
+    /// Total time of all accesses with optimal placement, performed one after the other, in seconds.
     pub seconds: f64,
 }
 
-/// Extents up to the `step`-th of `steps` equal parts of `extents`.
+/// Number of extents in the first `step` of `steps` equal portions of `extents`.
 pub fn boundary(extents: u64, step: u32, steps: u32) -> u64 {
     (u128::from(extents) * u128::from(step) / u128::from(steps)) as u64
 }
 
-/// The optimal placement of `classes` over `tiers` tiers for every mix in `steps` equal parts.
+/// The optimal placement of `classes` over `tiers` tiers for every mix in `steps` equal portions.
 pub fn surface(classes: &[Class], tiers: usize, steps: u32) -> Vec<Mix> {
     assert!(steps > 0 && tiers > 0, "there is something to divide");
     let total = classes.iter().map(|class| class.extents).sum();
@@ -38,7 +38,7 @@ struct Walk {
 }
 
 impl Walk {
-    /// All mixes with the `given` steps of the first tiers, which `placed` has placed.
+    /// Adds all mixes with the `given` steps of the first tiers, which `placed` has placed.
     fn grow(&mut self, mut placed: Assignment, given: &mut Vec<u32>) {
         let used: u32 = given.iter().sum();
         let tier = given.len();

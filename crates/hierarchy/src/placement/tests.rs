@@ -1,4 +1,4 @@
-//! Assignments and surfaces against exhaustive search.
+//! Compares assignments and surfaces with exhaustive search.
 
 use super::assignment::{Assignment, Class, Speed};
 use super::surface::{boundary, surface};
@@ -15,7 +15,7 @@ fn classes_of(asked: &[Asked], tiers: &[Speed]) -> Vec<Class> {
     asked.iter().map(|of| Class { seconds: seconds(of), extents: of.2 }).collect()
 }
 
-/// The minimum time over all placements of the extents in tiers of these `sizes`.
+/// The minimum total time over all placements of the extents in tiers of these `sizes`.
 fn tried(extents: &[Class], sizes: &[u64]) -> f64 {
     let Some((first, rest)) = extents.split_first() else { return 0.0 };
     let mut best = f64::INFINITY;
@@ -63,7 +63,7 @@ proptest! {
         let classes = classes_of(&asked, &tiers);
         for mix in surface(&classes, tiers.len(), 7) {
             let mut alone = Assignment::new(&classes, tiers.len());
-            // In a different order from that of the surface.
+            // The tiers grow in a different order from that of the surface.
             alone.grow(1, mix.extents[1]);
             alone.grow(0, mix.extents[0]);
             prop_assert!((mix.seconds - alone.seconds()).abs() <= 1e-9 * alone.seconds(), "{mix:?}");
@@ -80,7 +80,7 @@ fn a_surface_has_every_mix_once_and_its_extents_add_up() {
     let speed = Speed { read_s: 1.0, write_s: 1.0 };
     let classes = classes_of(&[(3, 1, 10), (0, 0, 91)], &[speed; 3]);
     let mixes = surface(&classes, 3, 10);
-    // The number of ways to write 10 as an ordered sum of three numbers: 12 over 2.
+    // 10 can be written as an ordered sum of three numbers in 12 over 2 ways.
     assert_eq!(mixes.len(), 66);
     let mut steps: Vec<_> = mixes.iter().map(|mix| mix.steps.clone()).collect();
     steps.sort();

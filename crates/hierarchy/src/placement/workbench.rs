@@ -1,4 +1,4 @@
-//! Builds placements for tests, with given tiers and accesses.
+//! Test helper that builds placements with given tiers and accesses.
 
 use super::assignment::Speed;
 use super::{Decider, Placement, PlacementContext, PlacementFamily, ROOMS};
@@ -6,10 +6,10 @@ use crate::workbench;
 use nacre_config::{Configuration, ErrorCode, Families, Node, Problem, Problems, Reader, Slot, room_of};
 use nacre_device::{Accesses, SizedAccesses};
 
-/// Document around a placement under test.
+/// A document with a placement under test.
 #[derive(Debug, Configuration)]
 struct Document {
-    /// Placement.
+    /// The placement.
     placement: Slot<PlacementFamily>,
 }
 
@@ -41,7 +41,8 @@ impl PlacementContext for Given {
     }
 }
 
-/// The placement in `toml` over tiers with these extents and latencies of reads and writes in us.
+/// The placement in `toml` over tiers with these numbers of extents and these read and write latencies in
+/// microseconds.
 pub(super) fn placement(
     toml: &str,
     extents: &[u32],
@@ -60,7 +61,7 @@ pub(super) fn placement(
     (room_of(ROOMS, &slot).build)(&slot, &mut given).expect("it can be built")
 }
 
-/// Counts of reads and writes per extent.
+/// Access counts from the numbers of reads and writes of each extent.
 pub(super) fn counts(accesses: &[(u64, u64)]) -> Vec<Accesses> {
     accesses.iter().map(|&(reads, writes)| Accesses { reads, writes }).collect()
 }

@@ -1,6 +1,6 @@
-//! Blocks, resident or ghosts, in a few doubly linked queues over one index.
+//! Blocks, either resident or ghosts, in a few doubly linked queues over one index.
 //!
-//! A node is 16 bytes: the key, and two links of 30 bits with four bits of state, which hold its queue and
+//! A node takes 16 bytes: the key, and two links of 30 bits with four bits of state, which hold its queue and
 //! its use count. With the index, a tracked block takes 30 bytes. Slots `0..QUEUES` are the heads of circular
 //! queues, so that linking has no special cases.
 
@@ -12,17 +12,17 @@ use std::hint::select_unpredictable;
 /// Position of a node.
 pub(super) type Slot = u32;
 
-/// Bits of a link; the other two bits of its word hold state.
+/// Number of bits of a link. The other two bits of its word hold state.
 const LINK_BITS: u32 = 30;
 const LINK: u32 = (1 << LINK_BITS) - 1;
 
-/// Ends the list of unused slots.
+/// Marks the end of the list of unused slots.
 const NONE: Slot = LINK;
 
 #[derive(Clone, Copy, Debug, Value)]
 struct Node {
     block: u64,
-    /// Link towards the front, and the queue.
+    /// Link toward the front, and the queue.
     prev: u32,
     /// Link toward the back, and the use count.
     next: u32,
@@ -50,28 +50,28 @@ impl Node {
     }
 }
 
-/// Tracked blocks in at most four queues, of which the first ones hold resident blocks. Blocks usually enter
-/// at the front and leave at the back.
+/// Tracked blocks in at most four queues. The first `RESIDENT` queues hold resident blocks. Blocks usually
+/// enter at the front and leave at the back.
 #[derive(Debug, State)]
 #[state(after = "Self::check_restored")]
 pub(super) struct Arena<const QUEUES: usize, const RESIDENT: usize = QUEUES> {
     index: Index,
     #[state(varies)]
     nodes: Vec<Node>,
-    /// First unused slot; they are chained by `next`.
+    /// First unused slot. Unused slots are chained by `next`.
     unused: Slot,
     lengths: [usize; QUEUES],
-    /// Blocks resident at most.
+    /// Maximum number of resident blocks.
     #[state(same)]
     capacity: usize,
-    /// Blocks tracked at most.
+    /// Maximum number of tracked blocks.
     #[state(same)]
     bound: usize,
 }
 
 impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
-    /// An empty arena for at most `capacity` resident blocks and `remembered` ghosts, plus one between an
-    /// insertion and its eviction.
+    /// An empty arena for at most `capacity` resident blocks and `remembered` ghosts, plus one block between
+    /// an insertion and its eviction.
     ///
     /// # Panics
     ///
@@ -103,13 +103,13 @@ impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
         }
     }
 
-    /// The slot of `block`, or the index position for its insertion.
+    /// The slot of `block`, or the index position where it can be inserted.
     #[inline]
     pub(super) fn find(&self, block: u64) -> Result<Slot, Vacancy> {
         self.index.find(block, |slot| self.nodes[slot as usize].block == block)
     }
 
-    /// The queue `slot` is in.
+    /// The queue that contains `slot`.
     #[inline]
     pub(super) fn queue(&self, slot: Slot) -> usize {
         (self.nodes[slot as usize].prev >> LINK_BITS) as usize
@@ -121,13 +121,13 @@ impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
         RESIDENT == QUEUES || self.queue(slot) < RESIDENT
     }
 
-    /// Resident blocks.
+    /// Number of resident blocks.
     #[inline]
     pub(super) fn resident(&self) -> usize {
         self.lengths[..RESIDENT].iter().sum()
     }
 
-    /// Maximum resident blocks.
+    /// Maximum number of resident blocks.
     #[inline]
     pub(super) fn capacity(&self) -> usize {
         self.capacity
@@ -139,7 +139,7 @@ impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
         self.nodes[slot as usize].next >> LINK_BITS
     }
 
-    /// Sets the use count of `slot`, 0 to 3. Writes only if it changes.
+    /// Sets the use count of `slot`, 0 to 3. Writes only if the count changes.
     #[inline]
     pub(super) fn set_uses(&mut self, slot: Slot, uses: u32) {
         let node = &mut self.nodes[slot as usize];
@@ -154,7 +154,7 @@ impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
         self.nodes[slot as usize].block
     }
 
-    /// Blocks in `queue`.
+    /// Number of blocks in `queue`.
     #[inline]
     pub(super) fn len(&self, queue: usize) -> usize {
         self.lengths[queue]
@@ -167,13 +167,13 @@ impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
         (slot as usize != queue).then_some(slot)
     }
 
-    /// The neighbor of `slot` towards the front; a number below `QUEUES` is the end of the queue.
+    /// The neighbor of `slot` toward the front. A number below `QUEUES` is the end of the queue.
     #[inline]
     pub(super) fn before(&self, slot: Slot) -> Slot {
         self.nodes[slot as usize].prev()
     }
 
-    /// The neighbor of `slot` toward the back; a number below `QUEUES` is the end of the queue.
+    /// The neighbor of `slot` toward the back. A number below `QUEUES` is the end of the queue.
     #[inline]
     pub(super) fn after(&self, slot: Slot) -> Slot {
         self.nodes[slot as usize].next()
@@ -196,7 +196,7 @@ impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
         slot
     }
 
-    /// Grows by doubling, up to the bound.
+    /// Appends a node. The memory grows by doubling, up to the bound.
     #[inline]
     fn push(&mut self, node: Node) {
         let length = self.nodes.len();
@@ -208,7 +208,7 @@ impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
         self.nodes.push(node);
     }
 
-    /// Stops tracking the block at `slot`, which is in no queue; returns the block.
+    /// Stops tracking the block at `slot`, which must be in no queue, and returns the block.
     #[inline]
     pub(super) fn forget(&mut self, slot: Slot) -> u64 {
         let block = self.nodes[slot as usize].block;
@@ -218,8 +218,8 @@ impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
         block
     }
 
-    /// Replaces the block at `slot` by `block`, with a use count of zero; returns the old one. The queue
-    /// position stays.
+    /// Replaces the block at `slot` with `block`, with a use count of zero; returns the old block. The queue
+    /// position stays the same.
     #[inline]
     pub(super) fn rename(&mut self, slot: Slot, vacancy: Vacancy, block: u64) -> u64 {
         let old = self.nodes[slot as usize].block;
@@ -279,8 +279,9 @@ impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
         Some(slot)
     }
 
-    /// Inserts `slot`, which is in no queue, at the front of `queue`; if that exceeds `most`, stops tracking
-    /// its last block. If that is `spared`, it only leaves the queue; returns whether it did.
+    /// Inserts `slot`, which must be in no queue, at the front of `queue`. If the queue then exceeds `most`,
+    /// stops tracking its last block. If that block is `spared`, it only leaves the queue. Returns whether it
+    /// did.
     #[inline]
     pub(super) fn remember(&mut self, queue: usize, slot: Slot, most: usize, spared: Slot) -> bool {
         self.link_front(queue, slot);
@@ -295,7 +296,7 @@ impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
     }
 }
 
-/// Prefetching: memory for a group of requests is requested together, so that the latencies overlap.
+/// Prefetching: requests the memory for a group of requests together, so that the latencies overlap.
 impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
     /// Prefetches the index positions and the nodes of `blocks`.
     #[inline]
@@ -316,8 +317,8 @@ impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
         });
     }
 
-    /// Prefetches what evicting the last block of `queue` needs. The node before it can only be located after
-    /// the last one was read.
+    /// Prefetches the memory that the eviction of the last block of `queue` needs. The node before that block
+    /// can only be located after the block was read.
     #[inline]
     pub(super) fn prefetch_back(&self, queue: usize) -> u64 {
         let last = self.before(queue as Slot);
@@ -337,8 +338,8 @@ impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
         }
     }
 
-    /// Prefetches the index positions and nodes of `blocks`, and passes groups of nodes to `each`; zero
-    /// stands for a block not at its home position.
+    /// Prefetches the index positions and nodes of `blocks`, and passes groups of nodes to `each`. Zero
+    /// represents a block that is not at its home position.
     #[inline]
     fn each_home(&self, blocks: &[u64], each: impl Fn(&[Slot])) {
         if self.index.is_cached() {

@@ -1,12 +1,13 @@
 //! Open-addressing index from block keys to arena slots.
 //!
-//! Each position is one word: the upper half is a 32-bit tag of the key's hash, the lower half the slot. The
-//! full key is in the node of the slot, which a hit needs anyway. A miss is usually decided by the tags of
-//! one cache line. The tag also determines the home position, so growing and deleting access no nodes.
+//! Each position is one word. The upper half is a 32-bit tag of the key's hash, and the lower half is the
+//! slot. The full key is in the node of the slot, which a hit needs anyway. A miss is usually decided by the
+//! tags of one cache line. The tag also determines the home position, so growing and deleting do not access
+//! any nodes.
 //!
 //! The home position is `tag * positions / 2^32` (Lemire's range reduction), which allows any number of
-//! positions, so the index is exactly as large as needed. The home order is that of the tags, so growing is
-//! one sequential pass. Deletion shifts entries back (Knuth, TAOCP 3, 6.4, algorithm R), so there are no
+//! positions, so the index is exactly as large as needed. Entries are ordered by tag, so growing is one
+//! sequential pass. Deletion shifts entries back (Knuth, TAOCP 3, 6.4, algorithm R), so there are no
 //! tombstones.
 
 use nacre_kernel::state::State;
@@ -19,14 +20,14 @@ const FREE: u64 = u64::MAX;
 /// The odd number next to 2^64 divided by the golden ratio.
 const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Entries in the smallest index.
+/// Number of entries in the smallest index.
 const SMALLEST: usize = 16;
 
-/// Words of an index that fits into the second-level cache of any server: 256 KiB. For such an index,
+/// Number of words of an index that fits in the second-level cache of any server: 256 KiB. For such an index,
 /// prefetching costs 10 % of an access and gains nothing.
 const CACHED: usize = 1 << 15;
 
-/// Half of the words of a cache line.
+/// Number of words in half a cache line.
 const HALF_LINE: usize = 4;
 
 /// Tags and slots of the tracked blocks.
@@ -36,9 +37,9 @@ pub(crate) struct Index {
     #[state(varies)]
     words: Vec<u64>,
     entries: usize,
-    /// Entries allowed before the index grows.
+    /// Number of entries above which the index grows.
     limit: usize,
-    /// Maximum entries of the index.
+    /// Maximum number of entries.
     #[state(same)]
     bound: usize,
 }
@@ -50,15 +51,16 @@ pub(crate) struct Vacancy {
     pub(super) tag: u32,
 }
 
-/// 32 bits of the key's hash. Two multiplications: with one, keys at a stride near a Fibonacci number are
-/// adjacent and probing becomes a search.
+/// 32 bits of the key's hash. It uses two multiplications, because with one, keys at a stride near a
+/// Fibonacci number are adjacent and probing becomes a linear search.
 #[inline]
 pub(crate) fn tag(block: u64) -> u32 {
     let first = block.wrapping_mul(MULTIPLIER);
     ((first ^ (first >> 32)).wrapping_mul(MULTIPLIER) >> 32) as u32
 }
 
-/// Positions for `entries`: a load of 4/7, where a miss examines 3.2 positions (Knuth, 6.4, eq. 23).
+/// Number of positions for `entries`: a load of 4/7, where a miss examines 3.2 positions (Knuth, 6.4, eq.
+/// 23).
 pub(super) fn places(entries: usize) -> usize {
     entries + entries / 2 + entries / 4 + 4
 }
@@ -83,7 +85,7 @@ impl Index {
         self.words.iter().filter(|&&word| word != FREE).map(|&word| word as u32)
     }
 
-    /// Whether the index is so small that prefetching is useless.
+    /// Whether the index is so small that prefetching has no benefit.
     #[inline]
     pub(crate) fn is_cached(&self) -> bool {
         self.words.len() <= CACHED
@@ -104,7 +106,7 @@ impl Index {
         if place + 1 == self.words.len() { 0 } else { place + 1 }
     }
 
-    /// The slot of `block`, or its insertion position. `holds` returns whether a slot holds it.
+    /// The slot of `block`, or its insertion position. `holds` returns whether a slot holds the block.
     #[inline]
     pub(crate) fn find(&self, block: u64, holds: impl Fn(u32) -> bool) -> Result<u32, Vacancy> {
         let tag = tag(block);
@@ -121,18 +123,18 @@ impl Index {
         }
     }
 
-    /// The slot at the home position of `block` if its tag matches, otherwise `u32::MAX`: one position only,
-    /// for prefetching the node. A wrong slot would prefetch useless memory.
+    /// The slot at the home position of `block` if its tag matches, or `u32::MAX` otherwise. It examines only
+    /// one position, to prefetch the node. A wrong slot only prefetches memory that is not needed.
     #[inline]
     pub(crate) fn glance(&self, block: u64) -> u32 {
         let tag = tag(block);
         let word = self.words[self.home(tag)];
-        // One key in three is not at its home position: branches would be mispredicted.
+        // One key in three is not at its home position, so branches would be mispredicted.
         select_unpredictable((word >> 32) as u32 == tag, word as u32, u32::MAX)
     }
 
-    /// Prefetches the positions at which the search for `block` starts. Half a line after the home, half of
-    /// the searches have not ended, and half of the lines have.
+    /// Prefetches the positions at which the search for `block` starts. Half a line after the home position,
+    /// half of the searches have not ended, and half of the lines have.
     #[inline]
     pub(crate) fn prefetch(&self, block: u64) {
         let home = self.home(tag(block));
@@ -140,7 +142,7 @@ impl Index {
         prefetch_index(&self.words, home + HALF_LINE);
     }
 
-    /// Enters `slot` at `vacancy`.
+    /// Inserts `slot` at `vacancy`.
     #[inline]
     pub(crate) fn occupy(&mut self, vacancy: Vacancy, slot: u32) {
         let mut place = vacancy.place;

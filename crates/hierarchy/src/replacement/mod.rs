@@ -1,8 +1,8 @@
-//! Replacement policies: which blocks a cache keeps. One component per policy.
+//! Replacement policies, which decide the blocks that a cache keeps. One component per policy.
 //!
-//! A policy gets opaque 64-bit block keys and decides residency; it has no sizes, data, or time. All policies
-//! use one arena of 16-byte nodes and one open-addressing index, so a request costs two or three cache lines
-//! and no allocation (docs/decisions/0002).
+//! A policy receives opaque 64-bit block keys and decides residency. It has no sizes, data, or time. All
+//! policies use one arena of 16-byte nodes and one open-addressing index, so a request costs two or three
+//! cache lines and no allocation (docs/decisions/0002).
 
 mod arena;
 pub(crate) mod index;
@@ -45,18 +45,18 @@ pub trait ReplacementContext {
     /// All component families, to read the slot's configuration.
     fn families(&self) -> &dyn Families;
 
-    /// Maximum resident blocks, at least one.
+    /// Maximum number of resident blocks, at least one.
     fn capacity(&self) -> usize;
 
-    /// The user's policy with this name, written in another language. Errors: there is none.
+    /// The user's policy with this name, written in another language. Errors: no policy has this name.
     fn external(&mut self, path: &str, name: &str) -> Result<Box<dyn Replacement>, Problems>;
 }
 
-/// Construction context without a policy of the caller.
+/// Construction context that has no policy of the caller.
 pub struct Context<'a> {
     /// All component families, to read the slot's configuration.
     pub families: &'a dyn Families,
-    /// Maximum resident blocks, at least one.
+    /// Maximum number of resident blocks, at least one.
     pub capacity: usize,
 }
 
@@ -77,7 +77,7 @@ impl ReplacementContext for Context<'_> {
     }
 }
 
-/// Constructor of a policy provided by the caller, for a number of blocks.
+/// Constructor of a policy that the caller provides, given the capacity in blocks.
 pub type Brought = Box<dyn FnOnce(usize) -> Box<dyn Replacement>>;
 
 /// The policies, in documentation order.
@@ -94,48 +94,49 @@ pub static ROOMS: &Table<ReplacementFamily> = &[
     external::ROOM,
 ];
 
-/// Number of requests that a replay looks ahead. Sixteen saturate the memory system of one core; more gain
-/// nothing (docs/decisions/0002).
+/// Number of requests by which a replay looks ahead. Sixteen saturate the memory system of one core, and more
+/// gain nothing (docs/decisions/0002).
 const GROUP: usize = 16;
 
-/// A replacement policy. Keys are opaque 64-bit block keys; the policy owns residency.
+/// A replacement policy. Keys are opaque 64-bit block keys, and the policy decides residency.
 ///
-/// Memory grows with the number of tracked blocks, never with the capacity. One policy tracks at most 2^30
-/// blocks, including ghosts; beyond that it panics.
+/// Memory grows with the number of tracked blocks, not with the capacity. A policy tracks at most 2^30
+/// blocks, including ghosts, and panics beyond that.
 pub trait Replacement: State + Send {
-    /// Notes a use of `block`; returns whether it is resident.
+    /// Records a use of `block`; returns whether it is resident.
     fn touch(&mut self, block: u64) -> bool;
 
-    /// Inserts `block`, which is not resident; returns the evicted block, if any. A policy with admission
-    /// control may refuse, and then returns `block` itself.
+    /// Inserts `block`, which must not be resident. Returns the evicted block, if any. A policy with
+    /// admission control may refuse the block, and then returns `block`.
     ///
     /// # Panics
     ///
-    /// If `block` is resident: a bug of the caller.
+    /// If `block` is resident, which is a bug of the caller.
     fn admit(&mut self, block: u64) -> Option<u64>;
 
     /// Removes `block` without a replacement decision (invalidation, promotion to another level); returns
     /// whether it was resident.
     fn remove(&mut self, block: u64) -> bool;
 
-    /// Whether `block` is resident, without noting a use.
+    /// Whether `block` is resident. Does not record a use.
     fn contains(&self, block: u64) -> bool;
 
     /// Number of resident blocks, at most the capacity.
     fn len(&self) -> usize;
 
-    /// Whether nothing is resident.
+    /// Whether no block is resident.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Maximum resident blocks, at least one.
+    /// Maximum number of resident blocks, at least one.
     fn capacity(&self) -> usize;
 
-    /// `touch`, then on a miss `admit`, with one look-up: the hot path.
+    /// Performs `touch` and, on a miss, `admit` with one look-up. This is the hot path.
     fn access(&mut self, block: u64) -> Access;
 
-    /// Prefetches memory for accesses to `blocks`, so that they hit the processor's caches. Changes nothing.
+    /// Prefetches the memory for accesses to `blocks`, so that they hit the processor's caches. Does not
+    /// change the state.
     fn prefetch(&self, blocks: &[u64]);
 
     /// Accesses every block in turn; returns the number of hits.
@@ -150,7 +151,8 @@ pub trait Replacement: State + Send {
         hits
     }
 
-    /// Accesses every block in turn and sets in `hits`, which is as long as `blocks`, whether it hit.
+    /// Accesses every block in turn and sets the elements of `hits`, which is as long as `blocks`, to whether
+    /// each access hit.
     fn replay_each(&mut self, blocks: &[u64], hits: &mut [bool]) {
         assert_eq!(blocks.len(), hits.len(), "one place per block");
         for (group, hits) in blocks.chunks(GROUP).zip(hits.chunks_mut(GROUP)) {
@@ -172,7 +174,7 @@ pub enum Access {
     Hit,
     /// The block was not resident and has been admitted.
     Miss {
-        /// The block that left for it; the block itself if the policy refused it.
+        /// The block that was evicted for it, or the block itself if the policy refused it.
         evicted: Option<u64>,
     },
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 /// A policy written directly from its paper, without optimization.
 pub(super) trait Oracle {
-    /// Notes a use of `block`; returns whether it is resident.
+    /// Records a use of `block`; returns whether it is resident.
     fn touch(&mut self, block: u64) -> bool;
     /// Inserts `block`; returns the evicted block.
     fn admit(&mut self, block: u64) -> Option<u64>;
@@ -19,7 +19,7 @@ pub(super) trait Oracle {
     fn resident(&self) -> Vec<u64>;
 }
 
-/// Blocks in insertion order, each once; fast enough for a whole trace.
+/// Blocks in insertion order, without duplicates. Fast enough for a whole trace.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Order {
     by_time: BTreeMap<u64, u64>,
@@ -53,7 +53,7 @@ impl Order {
         self.times.contains_key(&block)
     }
 
-    /// Blocks in it.
+    /// Number of blocks.
     pub(super) fn len(&self) -> usize {
         self.times.len()
     }
@@ -64,20 +64,20 @@ impl Order {
     }
 }
 
-/// A test step on a policy.
+/// A test operation on a policy.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum TestStep {
-    /// Touch, and admit on a miss.
+    /// Touches the block, and admits it on a miss.
     Access(u64),
-    /// Touch only.
+    /// Touches the block.
     Touch(u64),
-    /// Admit unless resident, without a touch.
+    /// Admits the block unless it is resident, without a touch.
     Admit(u64),
-    /// Remove.
+    /// Removes the block.
     Remove(u64),
 }
 
-/// Applies `steps` to both and panics at the first difference.
+/// Applies `steps` to the policy and the oracle, and panics at the first difference.
 pub(super) fn agree<P: Replacement, O: Oracle>(policy: &mut P, oracle: &mut O, steps: &[TestStep]) {
     let every = (steps.len() / 50).max(1);
     for (number, step) in steps.iter().enumerate() {
@@ -120,7 +120,8 @@ pub(super) fn agree<P: Replacement, O: Oracle>(policy: &mut P, oracle: &mut O, s
 }
 
 /// Compares a policy with its oracle for capacities 1 to 16 and some larger ones, on uniform, Zipf, scanning,
-/// and looping sequences, alone and with blocks removed, touched, and admitted between.
+/// and looping sequences. Each sequence runs both unchanged and with blocks removed, touched, and admitted in
+/// between.
 pub(super) fn agree_everywhere<P: Replacement, O: Oracle>(
     policy: impl Fn(usize) -> P,
     oracle: impl Fn(usize) -> O,
@@ -146,7 +147,7 @@ pub(super) fn agree_everywhere<P: Replacement, O: Oracle>(
     }
 }
 
-/// Every sequence of `length` steps over `blocks` blocks, accesses and removals, at `capacity`.
+/// Tests every sequence of `length` accesses and removals over `blocks` blocks, at `capacity`.
 pub(super) fn agree_exhaustively<P: Replacement, O: Oracle>(
     policy: impl Fn(usize) -> P,
     oracle: impl Fn(usize) -> O,
@@ -166,7 +167,7 @@ pub(super) fn agree_exhaustively<P: Replacement, O: Oracle>(
     }
 }
 
-/// Random sequences of steps, capacities up to 50; a difference is shrunk.
+/// Tests random sequences with capacities up to 50, and shrinks a sequence with a difference.
 pub(super) fn agree_on_any<P: Replacement, O: Oracle>(
     policy: impl Fn(usize) -> P,
     oracle: impl Fn(usize) -> O,
@@ -190,7 +191,7 @@ pub(super) fn agree_on_any<P: Replacement, O: Oracle>(
     assert!(run.is_ok(), "{}", run.expect_err("it is not Ok"));
 }
 
-/// Replays a real trace through both and compares the hits of every request.
+/// Replays a real trace on both and compares the hits of every request.
 pub(super) fn agree_on_a_real_trace<P: Replacement, O: Oracle>(
     policy: impl Fn(usize) -> P,
     oracle: impl Fn(usize) -> O,

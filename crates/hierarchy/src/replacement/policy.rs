@@ -1,4 +1,4 @@
-//! Decisions of a policy. All else of [`Replacement`] follows from them.
+//! Decisions of a policy, from which the other functions of [`Replacement`] follow.
 
 use super::arena::{Arena, Slot};
 use super::index::Vacancy;
@@ -6,26 +6,26 @@ use super::{Access, Replacement};
 use nacre_kernel::Ratio;
 use nacre_kernel::state::State;
 
-/// `share` of `capacity` to the nearest block, at least one and at most all.
+/// `share` of `capacity`, rounded to the nearest block, at least one and at most all blocks.
 pub(super) fn blocks(share: Ratio, capacity: usize) -> usize {
     ((share.0 * capacity as f64).round() as usize).clamp(1, capacity)
 }
 
 /// Container of a policy's blocks.
 pub(super) trait Tracked {
-    /// The slot of `block`, resident or ghost, or its insertion position.
+    /// The slot of `block`, either resident or a ghost, or the position where it can be inserted.
     fn find(&self, block: u64) -> Result<Slot, Vacancy>;
 
     /// Whether the block at `slot` is resident; false for a ghost.
     fn is_resident(&self, slot: Slot) -> bool;
 
-    /// Resident blocks.
+    /// Number of resident blocks.
     fn resident(&self) -> usize;
 
-    /// Maximum resident blocks.
+    /// Maximum number of resident blocks.
     fn capacity(&self) -> usize;
 
-    /// Prefetches what look-ups of `blocks` need.
+    /// Prefetches the memory for look-ups of `blocks`.
     fn prefetch(&self, blocks: &[u64]);
 
     /// Panics if the state is inconsistent.
@@ -63,34 +63,34 @@ impl<const QUEUES: usize, const RESIDENT: usize> Tracked for Arena<QUEUES, RESID
     }
 }
 
-/// The decisions of one policy, in terms of slots: one look-up serves the whole access.
+/// The decisions of one policy in terms of slots, so that one look-up serves the whole access.
 pub(super) trait Policy: State + Send {
-    /// Container of its blocks.
+    /// Container of the policy's blocks.
     type Tracked: Tracked;
 
-    /// Its blocks.
+    /// The container of the policy's blocks.
     fn tracked(&self) -> &Self::Tracked;
 
-    /// Notes a request for `block`, resident or not.
+    /// Records a request for `block`, resident or not.
     #[inline]
     fn ask(&mut self, _block: u64) {}
 
-    /// The resident block at `slot` is used.
+    /// Records a use of the resident block at `slot`.
     fn hit(&mut self, slot: Slot);
 
-    /// Inserts `block`, a ghost at the slot or unknown; returns the evicted block.
+    /// Inserts `block`, which is a ghost at the slot or unknown; returns the evicted block.
     fn miss(&mut self, found: Result<Slot, Vacancy>, block: u64) -> Option<u64>;
 
     /// Removes the resident block at `slot`.
     fn discard(&mut self, slot: Slot);
 
-    /// Prefetches what accesses to `blocks` need.
+    /// Prefetches the memory for accesses to `blocks`.
     #[inline]
     fn read_ahead(&self, blocks: &[u64]) {
         self.tracked().prefetch(blocks);
     }
 
-    /// Panics if its state is inconsistent with its blocks.
+    /// Panics if the policy's state is inconsistent with its blocks.
     fn audit(&self) {}
 }
 

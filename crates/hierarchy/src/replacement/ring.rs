@@ -11,24 +11,24 @@ const QUEUE: usize = 0;
 /// Number of blocks ahead of the hand whose index positions are prefetched for a group of requests.
 const VICTIMS: usize = 8;
 
-/// Movement of the hand and the use marks of blocks.
+/// Movement of the hand, and the use marks of blocks.
 pub trait Turn: Send {
-    /// Whether a use marks a block, which the hand then skips once, removing the mark.
+    /// Whether a use marks a block, which the hand then skips once while removing the mark.
     const MARKS: bool;
-    /// Whether the hand moves from the oldest toward the newest block of a queue; if not, it is at the oldest
-    /// block of a ring, and new blocks are inserted just before it.
+    /// Whether the hand moves from the oldest toward the newest block of a queue. Otherwise, it is at the
+    /// oldest block of a ring, and new blocks are inserted just before it.
     const FRONT_IS_NEWEST: bool;
 }
 
 /// The blocks on a ring with a hand. The use count of a node is its mark.
 ///
 /// If new blocks are inserted before the hand, a full cache reuses the victim's position and advances the
-/// hand, and no link changes.
+/// hand without changing a link.
 #[derive(Debug, State)]
 #[state(bound = "T: Turn")]
 pub struct Ring<T> {
     arena: Arena<1>,
-    /// Position at which the search continues; the end of the queue means the oldest block.
+    /// Position at which the search continues. The end of the queue means the oldest block.
     hand: Slot,
     #[state(skip = "it has none")]
     turn: PhantomData<fn() -> T>,
@@ -55,7 +55,7 @@ impl<T: Turn> Ring<T> {
         if slot as usize == QUEUE { self.after(slot) } else { slot }
     }
 
-    /// The first unmarked block from the hand.
+    /// The first unmarked block, starting at the hand.
     #[inline]
     fn victim(&mut self) -> Slot {
         let mut slot = self.round(self.hand);

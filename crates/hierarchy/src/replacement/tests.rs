@@ -1,4 +1,4 @@
-//! Comparisons between the policies, and properties of all of them.
+//! Compares the policies with each other, and tests properties of all of them.
 
 use super::index::Index;
 use super::{Context, ROOMS, Replacement, ReplacementFamily, streams};
@@ -62,7 +62,8 @@ fn a_cache_that_holds_everything_misses_each_block_once() {
     distinct.sort_unstable();
     distinct.dedup();
     for room in rooms() {
-        // 2Q and LIRS keep their shares separate, and W-TinyLFU its window: none evicts while it has space.
+        // 2Q and LIRS keep their shares separate, and W-TinyLFU its window, but none of them evicts while it
+        // has space.
         let expected = (blocks.len() - distinct.len()) as u64;
         assert_eq!(
             hits(room.descriptor.kind, 2000 * 101 / 99, &blocks),
@@ -131,8 +132,8 @@ fn admitting_a_resident_block_is_an_error() {
     policy.admit(7);
 }
 
-/// Keys at regular strides are what block addresses look like. Fibonacci numbers are the worst for
-/// multiplicative hashing with one multiplication.
+/// Block addresses are often at regular strides. Fibonacci numbers are the worst case for multiplicative
+/// hashing with one multiplication.
 #[test]
 fn the_index_spreads_keys_at_any_stride() {
     for stride in [1, 8, 4096, 1 << 32, 1 << 48, 987, 832_040, 12_586_269_025, 0x9e37_79b9_7f4a_7c15] {

@@ -78,7 +78,7 @@ fn build_level(
     Ok((level, device))
 }
 
-/// An inclusive level smaller than the one above would limit that one to its size.
+/// Checks that no inclusive level is smaller than the level above, which it would limit to its size.
 fn inclusion_problem(config: &Config, levels: &[Level]) -> Option<Problem> {
     let lower = (1..levels.len()).find(|&at| levels[at].blocks < levels[at - 1].blocks)?;
     let path = config.level[lower].device.path();
@@ -93,7 +93,7 @@ fn inclusion_problem(config: &Config, levels: &[Level]) -> Option<Problem> {
     Some(problem.given(given).remedy(format!("give at least {above}, or use inclusion = \"exclusive\"")))
 }
 
-/// The guarantees of a write-back cache depend on those of its devices.
+/// Checks the guarantees of a write-back cache, which depend on those of its devices.
 fn guarantee_problems(
     write_back: &WriteBackConfig,
     config: &Config,
@@ -124,7 +124,7 @@ fn guarantee_problems(
     problems
 }
 
-/// Context of policies.
+/// Construction context of the policies.
 struct PolicyContext<'a> {
     builder: &'a mut dyn Builder,
     capacity: usize,

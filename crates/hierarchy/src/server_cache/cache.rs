@@ -1,4 +1,4 @@
-//! The device of `server_cache`: requests are split into blocks, and their parts wait for operations.
+//! The device of `server_cache`. Requests are divided into blocks, whose parts wait for operations.
 
 use super::config::{Behavior, FillMode};
 use super::fetch::Fetch;
@@ -22,12 +22,12 @@ pub(super) struct ServerCache {
     #[state(skip = "from the configuration")]
     pub(super) path: String,
     pub(super) levels: Levels,
-    /// The devices of the levels, then the backing.
+    /// The devices of the levels, followed by the backing.
     pub(super) devices: Vec<Box<dyn Device>>,
-    /// Time of the next event in each device.
+    /// Time of the next event of each device.
     #[state(skip = "asked of the devices")]
     pub(super) next: Vec<Time>,
-    /// Bytes of a block are `1 << shift`.
+    /// Block size as a shift: a block has `1 << shift` bytes.
     #[state(skip = "from the configuration")]
     pub(super) shift: u32,
     #[state(skip = "from the configuration")]
@@ -36,27 +36,27 @@ pub(super) struct ServerCache {
     pub(super) write_allocate: bool,
     #[state(skip = "from the configuration")]
     pub(super) fill: FillMode,
-    /// Whether the backing and all levels hold data.
+    /// Whether the backing and all levels store data.
     #[state(skip = "from the configuration")]
     pub(super) carries_bytes: bool,
     /// Additional state for write-back.
     pub(super) write_back: Option<Box<WriteBack>>,
     /// Additional state for hedged reads.
     pub(super) hedging: Option<Box<Hedging>>,
-    /// Requests in look-up, with its end time.
+    /// Requests during look-up, with its end time.
     #[state(varies)]
     pub(super) arrivals: VecDeque<Arrival>,
-    /// Requests that completed, and when.
+    /// Completed requests, with their completion times.
     #[state(varies)]
     pub(super) due: VecDeque<(Time, u32)>,
     pub(super) visits: Slab<Visit>,
     pub(super) operations: Operations,
     pub(super) fetches: Slab<Fetch>,
-    /// Blocks being fetched, with the number of the fetch.
+    /// Blocks being fetched, with the numbers of the fetches.
     pub(super) in_flight: Map,
-    /// Blocks lost at the last power loss.
+    /// Number of blocks lost at the last power loss.
     pub(super) forgotten: u64,
-    /// Time from which the devices are ready.
+    /// Time at which the devices are ready.
     pub(super) ready: Time,
     /// End of reading the first level after a power loss.
     pub(super) table_read_until: Time,
@@ -69,7 +69,7 @@ pub(super) struct ServerCache {
     pub(super) counts: Counts,
 }
 
-/// A request in look-up.
+/// A request during look-up.
 #[derive(Clone, Debug, Value)]
 pub(super) struct Arrival {
     pub(super) begins: Time,
@@ -80,7 +80,7 @@ pub(super) struct Arrival {
     pub(super) data: Payload,
 }
 
-/// Counters in blocks, unless they are of requests.
+/// Counters, in blocks unless stated otherwise.
 #[derive(Clone, Copy, Debug, Default, Value)]
 pub(super) struct Counts {
     pub(super) read_misses: u64,
@@ -93,14 +93,14 @@ pub(super) struct Counts {
     pub(super) fills: u64,
     pub(super) bypassed: u64,
     pub(super) recovered: u64,
-    /// Requests.
+    /// Number of read requests to the backing.
     pub(super) backing_reads: u64,
-    /// Requests.
+    /// Number of write requests to the backing.
     pub(super) backing_writes: u64,
 }
 
 impl ServerCache {
-    /// An empty cache of `levels`; `devices` are those of the levels, and last the backing.
+    /// An empty cache of `levels`. `devices` has the device of each level, followed by the backing.
     pub(super) fn new(
         id: ComponentId,
         path: String,
@@ -143,14 +143,14 @@ impl ServerCache {
     }
 
     fn complete_restored(&mut self) -> Result<(), String> {
-        // A device with data has a capacity.
+        // A device that stores data has a capacity.
         let capacity = self.devices[self.backing()].capacity().map_or(0, |Bytes(bytes)| bytes);
         let addressed = capacity.div_ceil(1 << self.shift);
         self.next = self.devices.iter().map(|device| device.next_event()).collect();
         self.levels.all.iter_mut().try_for_each(|level| level.place_restored(addressed))
     }
 
-    /// The number of the backing among the devices.
+    /// The index of the backing among the devices.
     #[inline]
     pub(super) fn backing(&self) -> usize {
         self.devices.len() - 1
@@ -167,7 +167,7 @@ impl ServerCache {
         u64::from(part.bytes) == 1 << self.shift
     }
 
-    /// State of a write-back cache.
+    /// State of write-back. The cache must have write-back enabled.
     pub(super) fn work(&mut self) -> &mut WriteBack {
         self.write_back.as_mut().expect("the cache writes back")
     }

@@ -18,7 +18,7 @@ impl ServerCache {
         }
     }
 
-    /// Writes these waiting blocks to the backing, adjacent ones with one request.
+    /// Writes these waiting blocks to the backing. Adjacent blocks are written with one request.
     fn begin_batch(&mut self, now: Time, mut blocks: Vec<u64>, is_flush: bool) {
         blocks.sort_unstable();
         let needs_flush = self.work().needs_flush();
@@ -35,13 +35,13 @@ impl ServerCache {
         }
     }
 
-    /// A flush of the backing; not yet launched.
+    /// Creates a flush of the backing that is not yet launched.
     pub(super) fn flush_of_backing(&mut self, now: Time, purpose: Purpose) -> u32 {
         let flush = Request { arrival: now, address: 0, bytes: 0, volume: 0, op: Op::Flush };
         self.operations.add(purpose, self.backing(), now, flush)
     }
 
-    /// Reads neighbors from their levels, and writes them to the backing.
+    /// Reads adjacent blocks from their levels and writes them to the backing.
     fn begin_run(&mut self, now: Time, batch: u32, run: &[u64], last: u32) {
         let (first, count) = (run[0], run.len() as u64);
         let request = self.backing_request(first, count, Op::Write, now);
@@ -88,8 +88,8 @@ impl ServerCache {
         }
     }
 
-    /// Prepares the write of adjacent blocks. Returns whether it is canceled because some were unreadable:
-    /// the others are then written singly.
+    /// Prepares the write of adjacent blocks. Returns whether it is canceled because some blocks were
+    /// unreadable. In this case, the others are written separately.
     pub(super) fn split_if_unreadable(&mut self, now: Time, write: u32) -> bool {
         let buffer = self.work().buffers.remove(&write);
         let Operation { block: first, blocks, request, owner: batch, .. } = self.operations[write];
@@ -131,8 +131,8 @@ impl ServerCache {
         true
     }
 
-    /// Handles completion of a batch of write-backs. Rejected blocks stay dirty. If the levels do not survive
-    /// a power loss, the next host flush fails.
+    /// Handles the completion of a batch of write-backs. Rejected blocks stay dirty. If the levels do not
+    /// survive a power loss, the next host flush fails.
     pub(super) fn clean_write_ends(&mut self, now: Time, number: u32, status: Status) {
         let Operation { owner: batch, block: first, blocks, is_skipped, .. } = self.operations[number];
         self.operations.written_backing(number);
@@ -172,8 +172,8 @@ impl ServerCache {
         work.batches[batch].blocks = members;
     }
 
-    /// Handles the flush of the backing after a batch. If it fails, any of the batch and of write-through
-    /// data may be lost, which the next host flush reports.
+    /// Handles the flush of the backing after a batch. If the flush fails, any data of the batch and of
+    /// write-through may be lost, which the next host flush reports.
     pub(super) fn clean_flush_ends(&mut self, now: Time, number: u32, status: Status) {
         let batch = self.operations[number].owner;
         if status != Status::Done {
@@ -205,7 +205,7 @@ impl ServerCache {
         for (block, spot) in left.drain(..) {
             let Some(entry) = self.work().dirty.take(block) else { continue };
             if !entry.waits && !entry.is_new {
-                // It is already being written back.
+                // The block is already being written back.
                 if entry.last != NONE {
                     let number = self.operations.add(Purpose::Wait, spot.level, now, self.no_request(now));
                     self.operations.depend(number, entry.last);
@@ -243,7 +243,7 @@ impl ServerCache {
         Request { arrival: now, address: 0, bytes: 0, volume: 0, op: Op::Flush }
     }
 
-    /// Handles the write-back of an evicted dirty block, or the flush after it.
+    /// Handles the end of the write-back of an evicted block, or of the flush after it.
     pub(super) fn evict_step_ends(&mut self, number: u32, status: Status) {
         let Operation { purpose, block, location, owner: flush, stamp, is_skipped, .. } =
             self.operations[number];
@@ -264,8 +264,8 @@ impl ServerCache {
         self.work().eviction_ends(block, location, stamp, is_there);
     }
 
-    /// Writes all dirty blocks back and flushes the backing; or flushes all devices, if the levels and the
-    /// table survive a power loss.
+    /// Writes all dirty blocks back and flushes the backing. If the levels and the table survive a power
+    /// loss, flushes all devices instead.
     pub(super) fn flush(&mut self, now: Time, id: RequestId, request: &Request, queued: Time) {
         let visit = self.enter(now, id, request, queued);
         let backing = self.backing();

@@ -8,11 +8,11 @@ use nacre_kernel::{Bytes, Ratio, Time};
 /// Maximum number of levels.
 pub const LEVELS_MAX: usize = 4;
 
-/// A host-side cache of blocks before a slower device.
+/// A host-side block cache in front of a slower device.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// The unit of caching; a power of two.
+    /// Block size, which is the unit of caching and must be a power of two.
     #[config(
         default = "4 KiB",
         min = "512 B",
@@ -20,26 +20,27 @@ pub struct Config {
         source = "paper: kim-2014 gives its latencies per 4 KiB"
     )]
     pub block: Bytes,
-    /// Inclusion of blocks in several levels.
+    /// Inclusion policy for blocks in several levels.
     #[config(
         default = "exclusive",
         source = "assumed: kim-2014 does not state it; more blocks at the same cost"
     )]
     pub inclusion: Inclusion,
-    /// Whether blocks that are written as a whole are placed in the first level.
+    /// Place blocks that are written as a whole in the first level.
     #[config(
         default = true,
         source = "assumed: kim-2014 says write-through and LRU, and measures reads only"
     )]
     pub write_allocate: bool,
-    /// Whether a read that missed waits until the cache holds its blocks.
+    /// Whether a read miss waits until the cache has stored its blocks.
     #[config(default = "background", source = "assumed: the data is in memory and can be returned")]
     pub fill: FillMode,
     /// Write-back: writes complete in the cache, and the backing is written later. Absent means
     /// write-through.
     pub write_back: Option<WriteBackConfig>,
-    /// A read that its level has not answered after this time is also sent to the backing, if the backing has the
-    /// current data of the block. The first answer counts, and the other read is canceled. Absent means never.
+    /// A read that its level has not answered after this time is also sent to the backing, if the backing has
+    /// the current data of the block. The first reply counts, and the other read is canceled. Absent disables
+    /// hedging.
     #[config(min = "1 ps", max = "1 h")]
     pub hedge_after: Option<Time>,
     /// Time to look up the blocks of a request.
@@ -47,14 +48,14 @@ pub struct Config {
     pub lookup: Time,
     /// The levels, fastest first.
     pub level: Vec<LevelConfig>,
-    /// Device that holds all blocks.
+    /// Device that stores all blocks.
     pub backing: Slot<DeviceFamily>,
 }
 
 /// One level of a cache.
 #[derive(Clone, Debug, Configuration)]
 pub struct LevelConfig {
-    /// Device that holds its blocks; its capacity is that of the level.
+    /// Device that stores the blocks of the level. Its capacity is that of the level.
     pub device: Slot<DeviceFamily>,
     /// Replacement policy.
     #[config(default = "lru", source = "paper: kim-2014")]
@@ -64,7 +65,7 @@ pub struct LevelConfig {
 /// Settings of write-back.
 #[derive(Clone, Debug, Configuration)]
 pub struct WriteBackConfig {
-    /// Maximum dirty blocks, as a share of the capacity of the cache. A write that would exceed it is written
+    /// Maximum share of dirty blocks in the capacity of the cache. A write that would exceed it is written
     /// through.
     #[config(
         default = "40 %",
@@ -73,7 +74,7 @@ pub struct WriteBackConfig {
         source = "assumed: bcache writes through above 40 % (its CUTOFF_WRITEBACK)"
     )]
     pub dirty: Ratio,
-    /// Share of dirty blocks above which they are written back in the background, oldest first.
+    /// Share of dirty blocks above which the oldest ones are written back in the background.
     #[config(
         default = "10 %",
         min = "0 %",
@@ -81,7 +82,7 @@ pub struct WriteBackConfig {
         source = "assumed: bcache aims at 10 % (its writeback_percent)"
     )]
     pub clean_above: Ratio,
-    /// Blocks written back in parallel in the background.
+    /// Number of blocks written back in parallel in the background.
     #[config(default = 16, min = 1, max = 65536, source = "assumed: a few per arm or chip of the backing")]
     pub batch: u32,
     /// Location of the block table.
@@ -92,25 +93,25 @@ pub struct WriteBackConfig {
 /// Location of the block table of a write-back cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum TableKind {
-    /// In DRAM: a power loss empties the cache, and unflushed data is lost.
+    /// In DRAM. A power loss empties the cache, and unflushed data is lost.
     Volatile,
-    /// In the only level, which keeps acknowledged writes: dirty blocks survive a power loss.
+    /// In the only level, which must keep acknowledged writes. Dirty blocks survive a power loss.
     Persistent,
 }
 
 /// Whether a block may be in several levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Inclusion {
-    /// A block is in at most one level; victims move down one level.
+    /// A block is in at most one level. Victims move down one level.
     Exclusive,
     /// A lower level holds all blocks of the levels above it.
     Inclusive,
 }
 
-/// When a read that missed completes.
+/// When a read miss completes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum FillMode {
-    /// When the data has arrived; the cache is filled afterwards.
+    /// When the data has arrived. The cache is filled afterwards.
     Background,
     /// When the cache is filled.
     Foreground,
@@ -144,26 +145,26 @@ fn check_write_back(config: &WriteBackConfig, levels: usize, reader: &mut Reader
     }
 }
 
-/// Behavior of a cache: its configuration after the devices are built.
+/// Behavior of a cache: its configuration, without the devices.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Behavior {
     pub(super) block: Bytes,
     pub(super) lookup: Time,
     pub(super) write_allocate: bool,
     pub(super) fill: FillMode,
-    /// Write-back settings, and whether its table survives a power loss.
+    /// Write-back settings, and whether the block table survives a power loss.
     pub(super) write_back: Option<(Settings, bool)>,
     pub(super) hedge_after: Option<Time>,
 }
 
-/// The settings, in blocks.
+/// Write-back settings, in blocks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Settings {
-    /// Maximum dirty blocks.
+    /// Maximum number of dirty blocks.
     pub(super) most: u64,
-    /// Dirty blocks that cleaning in the background leaves.
+    /// Number of dirty blocks above which background write-back starts.
     pub(super) clean_above: u64,
-    /// Parallel write-backs.
+    /// Number of parallel write-backs.
     pub(super) batch: u64,
 }
 

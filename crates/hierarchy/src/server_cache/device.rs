@@ -1,4 +1,4 @@
-//! The cache as a `Device`.
+//! Implements `Device` for the cache.
 
 use super::cache::{Arrival, Counts, ServerCache};
 use super::ops::Purpose;
@@ -9,13 +9,13 @@ use nacre_kernel::{
 };
 use std::collections::BTreeSet;
 
-/// Maximum blocks that are prefetched together, and of one request.
+/// Maximum number of blocks that are prefetched together, and of one request.
 const PREFETCHED: usize = 32;
 /// The smallest time step.
 const INSTANT: Time = Time::from_ps(1);
 
 impl ServerCache {
-    /// Handles the end of a look-up: decides the actions of levels and devices.
+    /// Serves a request after its look-up has ended: decides the actions of levels and devices.
     #[inline]
     fn serve(&mut self, now: Time, id: RequestId, request: &Request, data: &Payload, queued: Time) {
         if let Some(work) = &mut self.write_back {
@@ -31,7 +31,7 @@ impl ServerCache {
         self.go(now);
     }
 
-    /// Time of the next event of the cache itself.
+    /// Time of the cache's next event, without those of its devices.
     #[inline]
     fn next_own(&self) -> Time {
         let due = self.due.front().map_or(Time::MAX, |&(at, _)| at);
@@ -39,7 +39,7 @@ impl ServerCache {
         self.arrivals.front().map_or(due, |arrival| due.min(arrival.begins))
     }
 
-    /// The device with the next event, its time, and the next event time of all others.
+    /// The device with the next event, the time of the event, and the next event time of all other devices.
     #[inline]
     fn next_device(&self) -> (usize, Time, Time) {
         let (mut first, mut at, mut others) = (0, self.next[0], Time::MAX);
@@ -53,7 +53,7 @@ impl ServerCache {
         (first, at, others)
     }
 
-    /// Handles events of the cache itself at `now`.
+    /// Processes events of the cache at `now`.
     fn step_own(&mut self, now: Time, completions: &mut Completions) {
         while let Some(&(at, number)) = self.due.front()
             && at == now
@@ -75,7 +75,7 @@ impl ServerCache {
         }
     }
 
-    /// Handles requests that a device completed, all at one time.
+    /// Handles requests that a device completed, all at the same time.
     #[inline]
     fn handle(&mut self, completions: &mut Completions) {
         let mut completed = std::mem::take(&mut self.completed);
@@ -136,7 +136,7 @@ impl Device for ServerCache {
             if own <= at {
                 self.step_own(own, completions);
             } else {
-                // Up to the next time at which the cache may submit something.
+                // The device runs up to the next time at which the cache may submit a request.
                 let to = limit.min(own).min(others).max(at + INSTANT);
                 self.devices[device].run(to, &mut self.completed);
                 self.next[device] = self.devices[device].next_event();
@@ -156,7 +156,7 @@ impl Device for ServerCache {
         let carries_bytes = self.carries_bytes;
         let backing = self.devices[self.backing()].capabilities();
         let backing = Capabilities { carries_bytes, transactions: false, uses_addresses: true, ..backing };
-        // Writes go through: the guarantees are those of the backing.
+        // Writes go through the cache, so the guarantees are those of the backing.
         let Some(work) = &self.write_back else { return backing };
         // Delayed data never reaches the backing, whose wear would otherwise differ.
         let backing = Capabilities { wears_out_ahead: false, ..backing };

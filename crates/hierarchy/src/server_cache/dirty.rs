@@ -1,4 +1,5 @@
-//! Dirty blocks: those that are not in the backing yet. Independent of data, devices, and time.
+//! Dirty blocks, i.e. blocks that are not in the backing yet. This module is independent of data, devices,
+//! and time.
 
 use super::ops::NONE;
 use nacre_kernel::state::{State, Value};
@@ -7,17 +8,17 @@ use std::collections::BTreeMap;
 /// A dirty block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(super) struct Entry {
-    /// Distinguishes it from an earlier dirty state of the same block.
+    /// A number that distinguishes this dirty state of the block from earlier ones.
     pub(super) stamp: u64,
     /// Position in the order of dirty blocks, for a block that waits for its write-back.
     age: u64,
-    /// Whether it waits for its write-back.
+    /// Whether the block waits for its write-back.
     pub(super) waits: bool,
-    /// Whether it will wait after the first write to its copies has ended.
+    /// Whether the block will wait for its write-back after the first write to its copies has ended.
     pub(super) is_new: bool,
-    /// Writes to its copies in progress.
+    /// Number of writes to its copies in progress.
     coming: u32,
-    /// The operation that ends its write-back in progress, or [`NONE`].
+    /// The operation that ends the write-back in progress, or [`NONE`].
     pub(super) last: u32,
 }
 
@@ -27,10 +28,10 @@ pub(super) struct Entry {
 pub(super) struct Dirty {
     #[state(varies)]
     blocks: BTreeMap<u64, Entry>,
-    /// Blocks that wait, by age.
+    /// Blocks that wait for their write-back, by age.
     #[state(varies)]
     waiting: BTreeMap<u64, u64>,
-    /// Blocks that will wait when they are written.
+    /// Number of blocks that will wait after they have been written.
     new: u64,
     stamps: u64,
 }
@@ -44,7 +45,7 @@ pub(super) struct Marked {
 }
 
 impl Dirty {
-    /// No dirty blocks. Stamps continue from `stamps`.
+    /// An empty set of dirty blocks. Stamps continue from `stamps`.
     pub(super) fn new(stamps: u64) -> Dirty {
         Dirty { blocks: BTreeMap::new(), waiting: BTreeMap::new(), new: 0, stamps }
     }
@@ -72,17 +73,17 @@ impl Dirty {
         self.stamps
     }
 
-    /// Dirty blocks, including those being written back.
+    /// Number of dirty blocks, including those being written back.
     pub(super) fn len(&self) -> u64 {
         self.blocks.len() as u64
     }
 
-    /// Blocks that wait for their write-back.
+    /// Number of blocks that wait for their write-back.
     pub(super) fn waiting(&self) -> u64 {
         self.waiting.len() as u64
     }
 
-    /// Blocks that wait, or will when they are written.
+    /// Number of blocks that wait for their write-back, or will after they have been written.
     pub(super) fn outstanding(&self) -> u64 {
         self.waiting() + self.new
     }
@@ -115,7 +116,8 @@ impl Dirty {
         Marked { stamp: entry.stamp, is_new }
     }
 
-    /// Notes a write to a copy of `block`, which now waits: a flush covers this write, but not later ones.
+    /// Records a write to a copy of `block`, which now waits for its write-back. A flush covers this write,
+    /// but not later ones.
     pub(super) fn settle(&mut self, block: u64, stamp: u64) {
         let Some(entry) = self.blocks.get_mut(&block).filter(|entry| entry.stamp == stamp) else { return };
         entry.coming -= 1;
@@ -124,12 +126,12 @@ impl Dirty {
             self.new -= 1;
             self.wait(block);
         } else if entry.coming == 0 && !entry.waits && entry.last == NONE {
-            // It was written back while its last copy was written.
+            // The block was written back while its last copy was written.
             self.blocks.remove(&block);
         }
     }
 
-    /// Appends `block` to the waiting ones.
+    /// Appends `block` to the waiting blocks.
     fn wait(&mut self, block: u64) {
         let age = self.next_stamp();
         if let Some(entry) = self.blocks.get_mut(&block) {
@@ -165,7 +167,7 @@ impl Dirty {
         }
     }
 
-    /// Ends the write-back of `block`, successful or not. Returns its previous state; `None` if its stamp
+    /// Ends the write-back of `block`, successful or not. Returns its previous state, or `None` if its stamp
     /// differs from `stamp`.
     pub(super) fn end(&mut self, block: u64, stamp: u64, is_there: bool) -> Option<Entry> {
         let entry = self.blocks.get_mut(&block).filter(|entry| entry.stamp == stamp)?;
@@ -181,7 +183,7 @@ impl Dirty {
         Some(before)
     }
 
-    /// Removes `block`; returns its state if it was dirty.
+    /// Removes `block`, and returns its state if it was dirty.
     pub(super) fn take(&mut self, block: u64) -> Option<Entry> {
         let entry = self.blocks.remove(&block)?;
         if entry.waits {

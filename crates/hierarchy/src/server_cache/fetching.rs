@@ -1,4 +1,4 @@
-//! Fetches of blocks from the backing, and their waiters.
+//! Fetches of blocks from the backing, and the requests that wait for them.
 
 use super::cache::ServerCache;
 use super::config::FillMode;
@@ -9,7 +9,7 @@ use nacre_kernel::event::Payload;
 use nacre_kernel::{Activity, Op, Request, Span, Stage, Status, Time};
 
 impl ServerCache {
-    /// Starts a fetch of `block`, to which adjacent ones can be added.
+    /// Starts a fetch of `block`, to which adjacent blocks can be added.
     pub(super) fn begin_fetch(&mut self, now: Time, request: &Request, block: u64, is_admitted: bool) -> u32 {
         let backing = self.backing();
         let operation =
@@ -26,7 +26,7 @@ impl ServerCache {
         number
     }
 
-    /// Adds `block`, the next one, to the fetch.
+    /// Adds `block`, which must be the next one, to the fetch.
     pub(super) fn add_to_fetch(&mut self, number: u32, block: u64) {
         let fetch = &mut self.fetches[number];
         fetch.blocks += 1;
@@ -53,14 +53,14 @@ impl ServerCache {
         self.operations.launch(operation);
     }
 
-    /// Request for whole blocks of the backing, up to its end.
+    /// A request for whole blocks of the backing, up to its end.
     pub(super) fn backing_request(&self, first: u64, blocks: u64, op: Op, now: Time) -> Request {
         let address = first << self.shift;
         let bytes = (blocks << self.shift).min(self.backing_end() - address);
         Request { arrival: now, address, bytes: u32::try_from(bytes).unwrap_or(u32::MAX), volume: 0, op }
     }
 
-    /// Makes `visit` wait for `block`, too, which is being fetched.
+    /// Makes `visit` also wait for `block`, which is being fetched.
     pub(super) fn merge(&mut self, now: Time, number: u32, block: u64, visit: u32) {
         self.counts.read_merged += 1;
         self.add_part(visit);
@@ -68,20 +68,20 @@ impl ServerCache {
         self.fetches[number].waiting.push(waiting);
     }
 
-    /// Merges a write to a part of a block into its fetch.
+    /// Merges a write to a portion of a block into its fetch.
     pub(super) fn patch(&mut self, number: u32, address: u64, data: Payload) {
         if !data.is_none() {
             self.fetches[number].patches.push((address, data));
         }
     }
 
-    /// The fetch of `block`, if it is in progress without data yet.
+    /// The fetch of `block`, if it is in progress and its data has not arrived.
     pub(super) fn fetch_of(&self, block: u64) -> Option<u32> {
         let number = self.in_flight.get(block)? as u32;
         (self.fetches[number].operation != NONE).then_some(number)
     }
 
-    /// Handles the end of a fetch's read. Returns its blocks for the levels.
+    /// Handles the end of a fetch's read; returns its blocks for the levels.
     pub(super) fn fetched(
         &mut self,
         now: Time,
@@ -122,7 +122,7 @@ impl ServerCache {
         }
     }
 
-    /// Whole blocks, including writes to them since the read started.
+    /// The data of whole blocks, including writes to them since the read started.
     fn patched(&mut self, number: u32, data: Payload) -> Payload {
         let fetch = &self.fetches[number];
         let (start, all) = (fetch.first << self.shift, (fetch.blocks << self.shift) as usize);
@@ -141,7 +141,7 @@ impl ServerCache {
         whole.into()
     }
 
-    /// Ends a fetch: its waiters continue.
+    /// Ends a fetch and continues its waiting requests.
     fn fetch_ends(&mut self, now: Time, number: u32) {
         self.not_in_flight(number);
         let component = self.id;
@@ -188,7 +188,7 @@ impl ServerCache {
         }
     }
 
-    /// The part of `data`, which starts at block `start`, that `visit` needs.
+    /// The portion of `data`, which starts at block `start`, that `visit` needs.
     pub(super) fn slice_for(
         &self,
         visit: u32,
@@ -207,7 +207,7 @@ impl ServerCache {
         (from, data.slice((from - start) as usize, (to - start) as usize))
     }
 
-    /// Handles a failed fetch: its blocks are removed, and waiters try to read only their part.
+    /// Handles a failed fetch. Its blocks are removed, and waiting requests try to read only their portions.
     #[cold]
     fn fetch_failed(&mut self, now: Time, number: u32, is_lost: bool, spans: &[Span]) {
         let Fetch { first, blocks, .. } = self.fetches[number];
@@ -235,7 +235,7 @@ impl ServerCache {
             }
         }
         let fetch = &mut self.fetches[number];
-        // Canceled fills still count down.
+        // Canceled fills still decrement the count.
         fetch.arrived = now;
         (fetch.spans, fetch.data) = (Vec::new(), Payload::NONE);
         if fetch.fills == 0 {

@@ -1,4 +1,4 @@
-//! Reads to be hedged, and counters of hedges.
+//! Reads that may be hedged, and counters of hedges.
 
 use nacre_kernel::Time;
 use nacre_kernel::state::{State, Value};
@@ -9,19 +9,19 @@ use std::collections::BTreeSet;
 pub(super) struct Hedging {
     #[state(skip = "from the configuration")]
     pub(super) after: Time,
-    /// Reads of levels, with the time at which they are hedged.
+    /// Reads of levels, with the times at which they are hedged.
     pub(super) due: BTreeSet<(Time, u32)>,
     pub(super) counts: HedgeCounts,
 }
 
-/// Requests to devices.
+/// Counters of requests to devices.
 #[derive(Clone, Copy, Debug, Default, Value)]
 pub(super) struct HedgeCounts {
     /// Reads of the backing that were hedges.
     pub(super) sent: u64,
     /// Hedges that replied first.
     pub(super) won: u64,
-    /// Reads canceled by a device because the other one had replied.
+    /// Reads that a device canceled because the other read had been answered.
     pub(super) canceled: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Hedged reads: a read without reply from its level in time is sent to the backing, too. The first reply
+//! Hedged reads: a read that its level does not answer in time is also sent to the backing. The first reply
 //! counts.
 
 use super::cache::ServerCache;
@@ -10,7 +10,7 @@ use nacre_kernel::event::{Canceled, Completions, Payload, RequestId};
 use nacre_kernel::{Activity, Request, Span, Status, Time};
 
 impl ServerCache {
-    /// Schedules the hedge of a read of a level, submitted at `now`.
+    /// Schedules the hedge of a level read that was submitted at `now`.
     pub(super) fn hedge_later(&mut self, now: Time, number: u32) {
         let of = &mut self.operations[number];
         if let Some(hedging) = &mut self.hedging
@@ -72,7 +72,7 @@ impl ServerCache {
         self.hedging.as_mut().expect("only a cache that hedges has hedges")
     }
 
-    /// Ends a read of a level: it is not hedged anymore, and its hedge is canceled.
+    /// Ends a level read. It is no longer hedged, and its hedge is canceled.
     pub(super) fn settle_hedge(&mut self, now: Time, number: u32) {
         let Some(hedging) = &mut self.hedging else { return };
         let of = &mut self.operations[number];
@@ -84,7 +84,7 @@ impl ServerCache {
         }
     }
 
-    /// Handles a hedge that ended before the read of the level.
+    /// Handles a hedge that ended before the level read.
     pub(super) fn hedge_ends(
         &mut self,
         now: Time,

@@ -1,4 +1,4 @@
-//! Content of the levels, and the moves between them. Independent of time.
+//! Content of the levels, and moves between them. This module is independent of time.
 
 use super::config::{Inclusion, LEVELS_MAX};
 use super::locations::Locations;
@@ -10,16 +10,16 @@ use nacre_kernel::state::{self, State, Value};
 #[derive(State)]
 pub(super) struct Level {
     pub(super) policy: Box<dyn Replacement>,
-    /// Capacity of the device in blocks.
+    /// Capacity of the device, in blocks.
     #[state(same)]
     pub(super) blocks: u64,
     pub(super) counts: LevelCounts,
-    /// Whether locations are tracked. Otherwise every block is at location 0.
+    /// Whether locations are tracked. If not, every block is at location 0.
     #[state(skip = "from the configuration")]
     keeps_locations: bool,
-    /// Locations of the resident blocks, which must match the policy. Empty if not tracked.
+    /// Locations of the resident blocks, which must match the policy. Empty if locations are not tracked.
     locations: Locations,
-    /// An empty copy of the policy; none for a policy that cannot be saved.
+    /// A saved empty policy, or `None` for a policy that cannot be saved.
     #[state(skip = "from the configuration")]
     empty: Option<Vec<u8>>,
 }
@@ -31,7 +31,7 @@ pub(super) struct LevelCounts {
     pub(super) write_hits: u64,
     /// Blocks inserted, from any source.
     pub(super) entries: u64,
-    /// Blocks that left by decision of a policy, wherever to.
+    /// Blocks that left by a decision of a policy, to any destination.
     pub(super) evictions: u64,
 }
 
@@ -42,7 +42,7 @@ pub(super) struct MoveCounts {
     pub(super) promotions: u64,
     /// Victims of one level that moved into the next.
     pub(super) demotions: u64,
-    /// Blocks that left the cache by decision of a policy.
+    /// Blocks that left the cache by a decision of a policy.
     pub(super) evictions: u64,
     /// Blocks that no policy admitted.
     pub(super) refusals: u64,
@@ -56,7 +56,7 @@ struct Entered {
     location: u64,
     /// Location of the evicted block.
     left: Option<u64>,
-    /// The evicted block, if the new one takes its location.
+    /// The evicted block, if the new block takes its location.
     instead_of: Option<u64>,
 }
 
@@ -68,23 +68,23 @@ pub(super) struct Spot {
     pub(super) location: u64,
 }
 
-/// A block to be written into a level.
+/// A block to write into a level.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Move {
     pub(super) block: u64,
-    /// Source; `None` if the data is available.
+    /// Source of the data, or `None` if it is available.
     pub(super) from: Option<Spot>,
     pub(super) to: Spot,
-    /// The block whose location in a full level it takes.
+    /// The block in a full level whose location it takes.
     pub(super) instead_of: Option<u64>,
 }
 
-/// Moves caused by a request. The caller executes them: it is empty between requests.
+/// Moves caused by a request. The caller executes them, so this is empty between requests.
 #[derive(Debug, Default)]
 pub(super) struct Moves {
     /// Writes to perform, in this order.
     pub(super) list: Vec<Move>,
-    /// Evicted blocks with their locations, if requested.
+    /// Evicted blocks with their locations, if they are recorded.
     pub(super) left: Vec<(u64, Spot)>,
     /// Blocks that left a level, with the level, if any block may take their location.
     pub(super) vacated: Vec<(usize, u64)>,
@@ -102,7 +102,7 @@ pub(super) struct Levels {
 }
 
 impl Moves {
-    /// No moves.
+    /// An empty set of moves.
     pub(super) fn new(tells_who_left: bool) -> Moves {
         Moves { list: Vec::with_capacity(64), left: Vec::new(), vacated: Vec::new(), tells_who_left }
     }
@@ -112,8 +112,8 @@ impl Moves {
         self.list.is_empty() && self.left.is_empty() && self.vacated.is_empty()
     }
 
-    /// Records that `block` left `level`. Its location is taken by the block that came `instead_of` it, or by
-    /// any other one.
+    /// Records that `block` left `level`. If no block came in `instead_of` it, any block may take its
+    /// location.
     fn vacates(&mut self, level: usize, block: u64, instead_of: Option<u64>) {
         if instead_of.is_none() {
             self.vacated.push((level, block));
@@ -138,8 +138,8 @@ impl Level {
         Level { policy, blocks, counts, keeps_locations, locations, empty }
     }
 
-    /// Adds or removes locations after a restore: states can be exchanged between levels with and without
-    /// data. The host addresses `addressed` blocks.
+    /// Adds or removes locations after a restore, because states can be exchanged between levels with and
+    /// without data. The host addresses `addressed` blocks.
     pub(super) fn place_restored(&mut self, addressed: u64) -> Result<(), String> {
         let held = self.policy.len() as u64;
         if !self.keeps_locations {
@@ -156,7 +156,7 @@ impl Level {
         }
     }
 
-    /// Inserts `block`, and removes the policy's `victim`.
+    /// Inserts `block` and removes the policy's `victim`.
     #[inline]
     fn come_in(&mut self, block: u64, victim: Option<u64>) -> Entered {
         self.counts.entries += 1;
@@ -195,7 +195,7 @@ impl Level {
         was_there.then(|| if self.keeps_locations { self.locations.leave(block) } else { 0 })
     }
 
-    /// Notes a use of `block`, which does not move; returns whether it is resident.
+    /// Records a use of `block`, which does not move; returns its location if it is resident.
     fn touch(&mut self, block: u64) -> Option<u64> {
         if self.policy.touch(block) { self.held_location(block) } else { None }
     }
@@ -208,11 +208,11 @@ impl Level {
         self.locations.enter_at(block, location);
     }
 
-    /// Removes all blocks, and resets the policy.
+    /// Removes all blocks and resets the policy.
     fn forget(&mut self) {
         match &self.empty {
             Some(empty) => state::restored(&mut *self.policy, empty).expect("it was built like this"),
-            // A policy that another language brought is notified of each block.
+            // A policy written in another language is notified of each block.
             None => {
                 for block in self.locations.blocks() {
                     self.policy.remove(block);
@@ -228,8 +228,8 @@ impl Levels {
         Levels { all, inclusion, counts: MoveCounts::default() }
     }
 
-    /// Notes a use of `block`, and inserts it into the first level if necessary. Returns where it was found.
-    /// Adds writes to `moves`, victims first.
+    /// Records a use of `block`, and inserts it into the first level if necessary. Returns where it was
+    /// found. Appends the writes to `moves`, victims first.
     #[inline(always)]
     pub(super) fn access(&mut self, block: u64, moves: &mut Moves) -> Option<Spot> {
         let first = &mut self.all[0];
@@ -242,7 +242,7 @@ impl Levels {
         }
     }
 
-    /// Notes a use of `block`, which does not move. Returns where it was found.
+    /// Records a use of `block`, which does not move. Returns where it was found.
     pub(super) fn touch(&mut self, block: u64) -> Option<Spot> {
         let mut levels = self.all.iter_mut().enumerate();
         levels.find_map(|(level, of)| of.touch(block).map(|location| Spot { level, location }))
@@ -259,7 +259,7 @@ impl Levels {
         levels.find_map(|(level, of)| of.location(block).map(|location| Spot { level, location }))
     }
 
-    /// Maximum number of blocks over all levels.
+    /// Maximum number of blocks across all levels.
     pub(super) fn room(&self) -> u64 {
         match self.inclusion {
             Inclusion::Exclusive => self.all.iter().map(|level| level.blocks).sum(),
@@ -340,7 +340,7 @@ impl Levels {
         found
     }
 
-    /// Level of `block` below the first, or its previous one if it moves up.
+    /// Finds `block` below the first level. If it moves up, removes it from the level where it was found.
     fn find_below(&mut self, block: u64, stays: bool, moves: &mut Moves) -> Option<Spot> {
         let mut below = self.all.iter_mut().enumerate().skip(1);
         let found = below.find_map(|(level, of)| {
@@ -363,8 +363,8 @@ impl Levels {
         }
     }
 
-    /// As `hand_down`, over several levels. The last victim moves first, so that the one above can take its
-    /// location.
+    /// Like `hand_down`, over several levels. The last victim moves first, so that the block above can take
+    /// its location.
     fn hand_down_levels(&mut self, mut block: u64, mut from: Option<Spot>, moves: &mut Moves) {
         let moves_before = moves.list.len();
         for level in 1..self.all.len() {
@@ -402,7 +402,8 @@ impl Levels {
     }
 
     /// Handles an insertion of `block` into the first level, which evicted `evicted` or refused the block.
-    /// Every level down to its current one admits it too; blocks that a level evicts are invalidated above.
+    /// Every level above the one where it was found also admits it. Blocks that a level evicts are
+    /// invalidated above.
     fn place_inclusive(&mut self, block: u64, evicted: Option<u64>, moves: &mut Moves) -> Option<Spot> {
         let mut instead_of = [None; LEVELS_MAX];
         instead_of[0] = self.settle_entry(0, block, evicted, moves);
@@ -421,7 +422,7 @@ impl Levels {
         }
         let end = found.map_or(self.all.len(), |spot| spot.level);
         for (level, of) in self.all[..end].iter().enumerate() {
-            // A lower level refused the block: its location is free again.
+            // A lower level refused the block, so its location is free again.
             if let (Some(victim), None) = (instead_of[level], of.location(block)) {
                 moves.vacated.push((level, victim));
             }

@@ -3,14 +3,15 @@
 use crate::map::Map;
 use nacre_kernel::state::State;
 
-/// Every block has its own location: its number modulo the number of locations, if that is free on insertion,
-/// so that adjacent blocks stay adjacent; otherwise the lowest free one.
+/// Assigns a separate location to every block. This is the block number modulo the number of locations if
+/// that location is free on insertion, so that adjacent blocks stay adjacent. Otherwise, it is the lowest
+/// free location.
 ///
-/// Memory grows with the resident blocks, never with the locations.
+/// Memory grows with the number of resident blocks, not with the number of locations.
 #[derive(Debug, State)]
 #[state(after = "Locations::check_restored")]
 pub(super) struct Locations {
-    /// Locations of the device.
+    /// Number of locations on the device.
     #[state(same)]
     locations: u64,
     /// The location of each block.
@@ -18,15 +19,15 @@ pub(super) struct Locations {
     taken: Taken,
 }
 
-/// Occupied locations: a tree of 64-bit words. A bit of the lowest level is a location, a bit above it is a
-/// full word. Missing words are zero.
+/// Occupied locations, stored as a tree of 64-bit words. A bit of the lowest level is a location, and a bit
+/// above it is a full word. Missing words are zero.
 #[derive(Debug, State)]
 struct Taken {
     levels: Vec<Map>,
 }
 
 impl Locations {
-    /// All locations free.
+    /// An empty set, in which all locations are free.
     pub(super) fn new(locations: u64) -> Locations {
         Locations { locations, of: Map::new(), taken: Taken::new(locations) }
     }
@@ -58,7 +59,7 @@ impl Locations {
         self.of.get(block)
     }
 
-    /// Inserts `block`; returns its location.
+    /// Inserts `block` and returns its location.
     pub(super) fn enter(&mut self, block: u64) -> u64 {
         let home = block % self.locations;
         let location = if self.taken.contains(home) { self.taken.lowest_free() } else { home };
@@ -82,14 +83,14 @@ impl Locations {
         self.of.set(block, location);
     }
 
-    /// Removes the resident `block`; returns its location, now free.
+    /// Removes the resident `block`; returns its location, which is now free.
     pub(super) fn leave(&mut self, block: u64) -> u64 {
         let location = self.of.remove(block).expect("a block that leaves has a location");
         self.taken.release(location);
         location
     }
 
-    /// Replaces `victim` by `block`; returns both locations, which are equal if all are occupied.
+    /// Replaces `victim` with `block`; returns both locations, which are equal if all locations are occupied.
     pub(super) fn replace(&mut self, victim: u64, block: u64) -> (u64, u64) {
         if self.len() < self.locations {
             return (self.leave(victim), self.enter(block));
@@ -105,7 +106,7 @@ impl Locations {
         blocks.iter().for_each(|&block| self.of.prefetch(block));
     }
 
-    /// Panics unless every block has its own location, and all other locations are free.
+    /// Panics unless all blocks have different locations and all other locations are free.
     pub(super) fn check_invariants(&self) {
         self.of.check_invariants();
         let mut locations: Vec<u64> = self.of.iter().map(|(_, location)| location).collect();
@@ -161,7 +162,8 @@ impl Taken {
         }
     }
 
-    /// Returns a value past the last location if none is free: bits past it are never set.
+    /// The lowest free location. If none is free, returns a value past the last location, because bits past
+    /// it are never set.
     fn lowest_free(&self) -> u64 {
         let step = |at: u64, level: &Map| at << 6 | u64::from(level.get(at).unwrap_or(0).trailing_ones());
         self.levels.iter().rev().fold(0, step)

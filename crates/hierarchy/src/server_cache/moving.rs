@@ -11,22 +11,22 @@ use nacre_kernel::{Activity, Op, Request, Span, Status, Time};
 /// Source of the data of a block that is inserted into a level.
 #[derive(Clone)]
 pub(super) enum Origin {
-    /// A read in progress.
+    /// A read operation in progress.
     Operation(u32),
-    /// Available data.
+    /// Data that is already available.
     Data(Payload),
 }
 
 impl ServerCache {
-    /// Moves blocks as the policies decided: `block` is inserted `from` there, others move down or leave.
-    /// `fetch` waits for all of it, if reads wait for fills.
+    /// Moves blocks as the policies decided: `block` is inserted from `from`, and other blocks move down or
+    /// leave. `fetch` waits for all of these operations if reads wait for fills.
     #[inline]
     pub(super) fn carry_out(&mut self, now: Time, block: u64, from: &Origin, fetch: Option<u32>) {
         if self.moves.is_empty() {
             return;
         }
         let list = std::mem::take(&mut self.moves.list);
-        // Reads come first: an insertion at the location of a block waits for them.
+        // Reads come first, because an insertion at the location of a block waits for them.
         let mut sinks = [None; LEVELS_MAX];
         for (wanted, sink) in list.iter().zip(&mut sinks) {
             *sink = wanted.from.map(|spot| self.read_copy(now, Purpose::Sink, wanted.block, spot));
@@ -49,7 +49,8 @@ impl ServerCache {
         self.moves.list.clear();
     }
 
-    /// Handles blocks that left levels: insertions at their locations wait for operations in progress there.
+    /// Handles blocks that left levels. Insertions at their locations wait for operations in progress on
+    /// these locations.
     pub(super) fn vacate(&mut self) {
         let mut vacated = std::mem::take(&mut self.moves.vacated);
         for (level, block) in vacated.drain(..) {
@@ -58,7 +59,7 @@ impl ServerCache {
         self.moves.vacated = vacated;
     }
 
-    /// A read of `block` from its level, after writes of it there; not yet launched.
+    /// Creates a read of `block` from its level, after writes to this copy. The read is not yet launched.
     pub(super) fn read_copy(
         &mut self,
         now: Time,
@@ -100,7 +101,7 @@ impl ServerCache {
         self.operations.launch(number);
     }
 
-    /// Source of the data of a block being fetched.
+    /// Source of the data of a block that is being fetched.
     pub(super) fn origin_in(&self, fetch: u32, block: u64) -> Origin {
         let of = &self.fetches[fetch];
         if of.operation != NONE {
@@ -109,7 +110,7 @@ impl ServerCache {
         Origin::Data(self.block_of(&of.data, of.first, block))
     }
 
-    /// The data of `block` in whole blocks from `first`.
+    /// The data of `block`, from the data of whole blocks that starts at block `first`.
     pub(super) fn block_of(&self, data: &Payload, first: u64, block: u64) -> Payload {
         if data.is_none() {
             return Payload::NONE;
@@ -118,8 +119,8 @@ impl ServerCache {
         data.slice(from, from + (1 << self.shift))
     }
 
-    /// Supersedes pending operations on copies of `block` by a write of the whole block. Reads that wait for
-    /// them return `data`.
+    /// Supersedes pending operations on copies of `block` with a write of the whole block. Reads that wait
+    /// for these operations return `data`.
     pub(super) fn supersede(&mut self, block: u64, data: &Payload) {
         for level in 0..self.levels.all.len() {
             let writes: Vec<u32> = self.operations.writing_copy(level, block).collect();
@@ -133,7 +134,7 @@ impl ServerCache {
         }
     }
 
-    /// Makes reads of the copy that `write` was to make return `data`, the whole block.
+    /// Makes reads of the copy that `write` would have written return `data`, the whole block.
     fn lend(&mut self, write: u32, data: &Payload) {
         if data.is_none() {
             return;
@@ -148,7 +149,8 @@ impl ServerCache {
         }
     }
 
-    /// Drops a block whose data could not be read or written: it is in no level, and lost if it was dirty.
+    /// Drops a block whose data could not be read or written. It is removed from all levels, and is lost if
+    /// it was dirty.
     #[cold]
     pub(super) fn drop_block(&mut self, block: u64) {
         self.break_copies(block);
@@ -169,13 +171,14 @@ impl ServerCache {
         }
     }
 
-    /// Removes a block from all levels; operations in progress there continue. Returns whether it was in one.
+    /// Removes a block from all levels while operations in progress on it continue. Returns whether it was in
+    /// a level.
     pub(super) fn take_out(&mut self, block: u64) -> bool {
         (0..self.levels.all.len()).for_each(|level| self.operations.linger(level, block));
         self.levels.remove(block)
     }
 
-    /// Starts all operations that no longer wait.
+    /// Starts all operations whose waits have ended.
     #[inline]
     pub(super) fn go(&mut self, now: Time) {
         while let Some(number) = self.operations.next_ready() {
@@ -227,7 +230,7 @@ impl ServerCache {
         true
     }
 
-    /// Handles the end of an operation, reported by its device or without it.
+    /// Handles the end of an operation that its device reported or that ended without its device.
     #[inline]
     pub(super) fn ended(&mut self, now: Time, number: u32, status: Status, spans: &[Span], data: Payload) {
         let of = &mut self.operations[number];
@@ -278,7 +281,7 @@ impl ServerCache {
         }
     }
 
-    /// Handles a failed read of a block that was to move to a lower level.
+    /// Handles a failed read of a block that was moving to a lower level.
     fn sink_ends(&mut self, number: u32, status: Status) {
         if status != Status::Done && !self.operations[number].is_broken {
             let block = self.operations[number].block;
@@ -287,7 +290,7 @@ impl ServerCache {
         }
     }
 
-    /// Ends a request part with its waiting time, and the breakdown of its device.
+    /// Ends a request part, with its waiting time and the breakdown of its device.
     pub(super) fn end_part(
         &mut self,
         now: Time,

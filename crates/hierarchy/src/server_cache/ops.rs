@@ -1,4 +1,4 @@
-//! Requests of the cache to its devices: each is an operation that waits for earlier ones.
+//! Requests of the cache to its devices. Each is an operation that waits for earlier ones.
 
 use crate::map::Map;
 use nacre_kernel::event::{Payload, Slab};
@@ -11,27 +11,27 @@ pub(super) const NONE: u32 = u32::MAX;
 /// Level of an operation that accesses no copy in a level.
 pub(super) const NO_LEVEL: u8 = u8::MAX;
 
-/// Purpose of an operation, which determines what happens at its end.
+/// Purpose of an operation, which determines the action at its end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(super) enum Purpose {
-    /// A read of one block from the first level that is a whole request of the host.
+    /// A read of one block from the first level that is a whole host request.
     #[default]
     Alone,
-    /// A read of a part of a block from a level, for the host.
+    /// A read of a portion of a block from a level, for the host.
     Hit,
-    /// A read of a whole block from a level, for the host and for the level it moves up to.
+    /// A read of a whole block from a level, for the host and for the level that it moves up to.
     Rise,
     /// A read of whole blocks from the backing.
     Fetch,
-    /// A read of a whole block from the backing, since its level could not return it.
+    /// A read of a whole block from the backing, because its level could not return it.
     Again,
-    /// A read of the requested range from the backing, since the backing could not return the whole blocks.
+    /// A read of the requested range from the backing, because the backing could not return the whole blocks.
     Wanted,
     /// A host write, trim, or flush passed to the backing, or a flush of a level.
     Through,
     /// A flush of the backing after a write-through.
     Safe,
-    /// A write of the host to a copy in a level.
+    /// A host write to a copy in a level.
     Copy,
     /// A write of a whole block that is inserted into a level.
     ComeIn,
@@ -43,15 +43,15 @@ pub(super) enum Purpose {
     CleanWrite,
     /// A flush of the backing after a batch of write-backs.
     CleanFlush,
-    /// A read of a dirty block that leaves the cache.
+    /// A read of a dirty block that is being evicted.
     EvictRead,
-    /// A write of a dirty block that leaves the cache to the backing.
+    /// A write of an evicted dirty block to the backing.
     EvictWrite,
     /// A flush of the backing after the write-back of an evicted block.
     EvictFlush,
-    /// A read of the backing for the host, in addition to a slow one of a level.
+    /// A read of the backing for the host, in addition to a slow read of a level.
     Hedge,
-    /// Not a device operation: a join of other operations, or a read whose reply is ignored.
+    /// An operation without a device: a join of other operations, or a read whose reply is ignored.
     Wait,
 }
 
@@ -59,31 +59,32 @@ pub(super) enum Purpose {
 #[derive(Clone, Debug, Value)]
 pub(super) struct Operation {
     pub(super) purpose: Purpose,
-    /// The device: a level, or the backing after the last level.
+    /// The index of the device: a level, or the backing after the last level.
     pub(super) device: u8,
-    /// The level whose copy of `block` it accesses, or [`NO_LEVEL`].
+    /// The level whose copy of `block` the operation accesses, or [`NO_LEVEL`].
     pub(super) level: u8,
     pub(super) is_submitted: bool,
-    /// It ends without being submitted.
+    /// Whether the operation ends without being submitted.
     pub(super) is_skipped: bool,
-    /// The copy that it touches was dropped.
+    /// Whether the copy that the operation accesses was dropped.
     pub(super) is_broken: bool,
-    /// Whether a block inserted into its level may take its location, and so waits for it.
+    /// Whether a block inserted into the level may take the operation's location, and therefore waits for it.
     lingers: bool,
     pub(super) block: u64,
-    /// Blocks of an operation on the backing.
+    /// Number of blocks of an operation on the backing.
     pub(super) blocks: u32,
     /// The next operation in the same chain of the table.
     link: u32,
-    /// Number of operations it waits for.
+    /// Number of operations that this one waits for.
     waits: u32,
-    /// The operation that supplies its data, or [`NONE`] if available.
+    /// The operation that supplies the data, or [`NONE`] if the data is available.
     pub(super) source: u32,
-    /// The visit, the fetch, or the batch, depending on the purpose; for [`Purpose::Alone`], the host request.
+    /// The visit, the fetch, or the batch, depending on the purpose. For [`Purpose::Alone`], the host
+    /// request.
     pub(super) owner: u32,
-    /// The hedge of a read, or the read of a hedge; [`NONE`] if there is none.
+    /// The hedge of a read, the read of a hedge, or [`NONE`] for other operations.
     pub(super) twin: u32,
-    /// When it is hedged.
+    /// Time at which the read is hedged.
     pub(super) hedged_at: Time,
     /// Stamp of the write that made the block dirty.
     pub(super) stamp: u64,
@@ -91,14 +92,14 @@ pub(super) struct Operation {
     pub(super) location: u64,
     /// Number of earlier operations.
     pub(super) order: u64,
-    /// When it was created.
+    /// Creation time.
     pub(super) since: Time,
     pub(super) request: Request,
-    /// Data that it writes; or that a read returns instead of the device's content.
+    /// Data to write, or data that a read returns instead of the device's content.
     pub(super) data: Payload,
-    /// Operations that wait for it, in the order in which they were created.
+    /// Operations that wait for this one, in the order in which they were created.
     pub(super) dependents: Vec<u32>,
-    /// Latency breakdown before it, for a request part with several operations.
+    /// Latency breakdown before the operation, for a request part with several operations.
     pub(super) spans: Vec<Span>,
 }
 
@@ -134,17 +135,17 @@ impl Default for Operation {
 }
 
 impl Operation {
-    /// Whether it writes dirty blocks to the backing.
+    /// Whether the operation writes dirty blocks to the backing.
     pub(super) fn is_write_back(&self) -> bool {
         matches!(self.purpose, Purpose::CleanWrite | Purpose::EvictWrite)
     }
 
-    /// Whether it changes the copy in its level.
+    /// Whether the operation changes the copy in its level.
     pub(super) fn writes_copy(&self) -> bool {
         matches!(self.purpose, Purpose::Copy | Purpose::ComeIn)
     }
 
-    /// Whether it reads a whole copy in its level, for the backing or for another level.
+    /// Whether the operation reads a whole copy in its level, for the backing or for another level.
     fn carries_copy(&self) -> bool {
         matches!(self.purpose, Purpose::Rise | Purpose::Sink | Purpose::CleanRead | Purpose::EvictRead)
     }
@@ -154,22 +155,22 @@ impl Operation {
 #[derive(State)]
 pub(super) struct Operations {
     all: Slab<Operation>,
-    /// Number of operations created.
+    /// Number of operations created so far.
     created: u64,
-    /// By level and block: operations that access a copy.
+    /// Operations that access a copy, as chains by level and block.
     #[state(varies)]
     chains: Vec<u32>,
-    /// For each level: operations on evicted blocks whose location any block may take.
+    /// Operations on evicted blocks whose location any block may take, for each level.
     #[state(elements_vary)]
     lingering: Vec<Vec<u32>>,
-    /// Last write to the backing in progress for each block.
+    /// Latest write to the backing in progress for each block.
     writing: Map,
-    /// Operations that no longer wait.
+    /// Operations whose waits have ended.
     #[state(skip = "empty between events")]
     ready: VecDeque<u32>,
 }
 
-/// Chains of the smallest table.
+/// Number of chains of the smallest table.
 const CHAINS_MIN: usize = 64;
 
 fn hash(level: u8, block: u64) -> usize {
@@ -177,7 +178,7 @@ fn hash(level: u8, block: u64) -> usize {
 }
 
 impl Operations {
-    /// No operations, for `levels` levels.
+    /// An empty set of operations for `levels` levels.
     pub(super) fn new(levels: usize) -> Operations {
         Operations {
             all: Slab::new(),
@@ -194,7 +195,7 @@ impl Operations {
         *self = Operations { created: self.created, ..Operations::new(self.lingering.len()) };
     }
 
-    /// Adds an operation with default fields; it waits until it is launched.
+    /// Adds an operation with default fields. It waits until it is launched.
     pub(super) fn add(&mut self, purpose: Purpose, device: usize, since: Time, request: Request) -> u32 {
         let (number, operation) = self.all.take();
         operation.purpose = purpose;
@@ -241,7 +242,7 @@ impl Operations {
         self.chains = chains;
     }
 
-    /// The operations that touch the copy of `block` in `level`.
+    /// The operations that access the copy of `block` in `level`.
     #[inline]
     pub(super) fn touching(&self, level: usize, block: u64) -> impl Iterator<Item = u32> + '_ {
         let mut next = self.chains[hash(level as u8, block) & (self.chains.len() - 1)];
@@ -262,27 +263,27 @@ impl Operations {
         self.touching(level, block).filter(|&number| self.all[number].writes_copy())
     }
 
-    /// The operations that a host write to the copy of `block` in `level` waits for: writes to it, and reads
-    /// that copy it to another device, which would otherwise mix old and new data.
+    /// The operations that a host write to the copy of `block` in `level` waits for. These are writes to it,
+    /// and reads that copy it to another device, which would otherwise mix old and new data.
     pub(super) fn before_copy(&self, level: usize, block: u64) -> impl Iterator<Item = u32> + '_ {
         let comes_before = |of: &Operation| of.writes_copy() || of.carries_copy();
         self.touching(level, block).filter(move |&number| comes_before(&self.all[number]))
     }
 
-    /// Makes `number` wait for the end of `on`.
+    /// Makes operation `number` wait for the end of `on`.
     pub(super) fn depend(&mut self, number: u32, on: u32) {
         debug_assert!(number != on, "an operation waits for itself");
         self.all[on].dependents.push(number);
         self.all[number].waits += 1;
     }
 
-    /// Makes `number` wait for the end of all of these.
+    /// Makes operation `number` wait for the end of all operations in `on`.
     pub(super) fn depend_all(&mut self, number: u32, on: &[u32]) {
         on.iter().for_each(|&on| self.depend(number, on));
     }
 
-    /// Makes `number`, an insertion into `level`, wait until its location is free: that of `instead_of`, or
-    /// any location that was left.
+    /// Makes operation `number`, an insertion into `level`, wait until its location is free. This is the
+    /// location of `instead_of`, or any location that was left.
     pub(super) fn depend_on_location(&mut self, number: u32, level: usize, instead_of: Option<u64>) {
         let on: Vec<u32> = match instead_of {
             Some(victim) => self.touching(level, victim).filter(|&on| on != number).collect(),
@@ -291,7 +292,7 @@ impl Operations {
         self.depend_all(number, &on);
     }
 
-    /// Records that `block` left `level`, and any block may take its location.
+    /// Records that `block` left `level` and that any block may take its location.
     pub(super) fn linger(&mut self, level: usize, block: u64) {
         let on: Vec<u32> = self.touching(level, block).filter(|&number| !self.all[number].lingers).collect();
         for number in on {
@@ -300,7 +301,7 @@ impl Operations {
         }
     }
 
-    /// Makes `number`, which writes these blocks of the backing, wait for earlier writes of them.
+    /// Makes operation `number`, which writes these blocks of the backing, wait for earlier writes to them.
     pub(super) fn write_backing(&mut self, number: u32, first: u64, blocks: u64) {
         (self.all[number].block, self.all[number].blocks) = (first, blocks as u32);
         for block in first..first + blocks {
@@ -309,7 +310,7 @@ impl Operations {
         }
     }
 
-    /// Makes `number` wait for writes of `block` to the backing in progress.
+    /// Makes operation `number` wait for the writes of `block` to the backing that are in progress.
     pub(super) fn depend_on_write(&mut self, number: u32, block: u64) {
         if let Some(on) = self.writing.get(block)
             && on != u64::from(number)
@@ -324,7 +325,7 @@ impl Operations {
         self.writing.get(block).is_some()
     }
 
-    /// The write of `number` to these blocks of the backing has ended.
+    /// Records that operation `number` has ended its write to these blocks of the backing.
     pub(super) fn written_backing(&mut self, number: u32) {
         let of = &self.all[number];
         for block in of.block..of.block + u64::from(of.blocks) {
@@ -334,7 +335,7 @@ impl Operations {
         }
     }
 
-    /// Launches the complete operation `number`, which starts when it waits for nothing.
+    /// Launches operation `number`, which is complete. It starts when its wait count reaches zero.
     pub(super) fn launch(&mut self, number: u32) {
         let operation = &mut self.all[number];
         operation.waits -= 1;
@@ -349,7 +350,7 @@ impl Operations {
         self.ready.pop_front()
     }
 
-    /// Cancels the write of an operation that has not started: its data comes from elsewhere.
+    /// Cancels the write of an operation that has not started, because its data has another source.
     pub(super) fn supersede(&mut self, number: u32) {
         let source = std::mem::replace(&mut self.all[number].source, NONE);
         self.all[number].is_skipped = true;
@@ -362,7 +363,7 @@ impl Operations {
         }
     }
 
-    /// Ends an operation, and the waits for it. The data is for operations that use it as source.
+    /// Ends an operation and the waits for it. `data` is for operations that use it as source.
     pub(super) fn end(&mut self, number: u32, has_failed: bool, data: impl Fn(u64) -> Payload) {
         let operation = &mut self.all[number];
         if operation.level != NO_LEVEL {
@@ -401,7 +402,8 @@ impl Operations {
         }
     }
 
-    /// Makes all waiters of `from` also wait for `to`, except `to` itself, which may wait for `from`.
+    /// Makes all operations that wait for `from` also wait for `to`, except `to` itself, which may wait for
+    /// `from`.
     pub(super) fn hand_over(&mut self, from: u32, to: &[u32]) {
         let mut dependents = self.all[from].dependents.clone();
         dependents.retain(|dependent| !to.contains(dependent));
@@ -413,7 +415,7 @@ impl Operations {
         self.all.iter()
     }
 
-    /// Panics unless every operation can be found, and waits or was submitted.
+    /// Panics unless every operation can be found and either waits or was submitted.
     pub(super) fn check_invariants(&self) {
         assert!(self.ready.is_empty(), "an operation could begin");
         for (number, of) in self.all.iter() {

@@ -1,4 +1,4 @@
-//! Splits requests into block parts, with their data.
+//! Division of requests into block parts, with their data.
 
 use nacre_kernel::Request;
 use std::ops::Range;

@@ -17,7 +17,8 @@ impl ServerCache {
             return self.read_parts(now, id, request, queued, None);
         }
         let found = self.levels.access(first, &mut self.moves);
-        // The hot path: one block in the first level, neither being fetched nor being written there.
+        // This is the hot path: one block in the first level, which is neither being fetched nor being
+        // written.
         match found {
             Some(Spot { level: 0, location })
                 if (self.in_flight.len() == 0 || self.in_flight.get(first).is_none())
@@ -38,7 +39,7 @@ impl ServerCache {
         self.in_flight.len() >= super::fetch::IN_FLIGHT_MAX
     }
 
-    /// Reads all blocks in parallel. `found` is the location of the only block, if it was looked up.
+    /// Reads all blocks in parallel. `found` is the location of the only block, if it was already looked up.
     fn read_parts(
         &mut self,
         now: Time,
@@ -93,7 +94,7 @@ impl ServerCache {
         }
     }
 
-    /// Reads a block from a level: as a whole if it is also written to another level.
+    /// Reads a block from a level. The whole block is read if it is also written to another level.
     fn hit(&mut self, now: Time, found: Spot, block: u64, visit: u32) {
         let request = self.visits[visit].request;
         let moves_up = self.moves.list.iter().any(|wanted| wanted.block == block);
@@ -114,7 +115,8 @@ impl ServerCache {
         self.operations.launch(number);
     }
 
-    /// Makes the read of a block that moves up wait for writes to parts of it; returns whether there are any.
+    /// Makes the read of a block that moves up wait for writes to portions of it; returns whether there are
+    /// any.
     fn wait_for_parts(&mut self, number: u32, level: usize, block: u64) -> bool {
         let writes: Vec<u32> = self.operations.writing_copy(level, block).collect();
         let newest = writes.iter().max_by_key(|&&write| self.operations[write].order);
@@ -127,7 +129,8 @@ impl ServerCache {
         true
     }
 
-    /// Uses the data of a block still being written to its level as a whole: it is in memory, or arriving.
+    /// Uses the data of a block that is still being written to its level as a whole. The data is in memory or
+    /// arriving.
     fn wait_for_bytes(&mut self, number: u32, level: usize, block: u64, part: &Request) {
         let writes = self.operations.writing_copy(level, block);
         let mut newest: Option<(u32, u64)> = None;
@@ -149,7 +152,7 @@ impl ServerCache {
         self.operations[number].data = data;
     }
 
-    /// Ends a read of a level that was a part of a request.
+    /// Ends a level read that was a part of a request.
     pub(super) fn hit_ends(
         &mut self,
         now: Time,
@@ -173,7 +176,7 @@ impl ServerCache {
         self.part_ends(now, visit, &Part { own, spans, data, ..Part::at_once(Status::Done) });
     }
 
-    /// Handles a failed read of a level that was a whole request.
+    /// Handles a failed level read that was a whole request.
     #[cold]
     pub(super) fn alone_failed(&mut self, now: Time, number: u32, spans: &[Span]) {
         let of = &self.operations[number];
@@ -199,7 +202,7 @@ impl ServerCache {
         own.into_iter().chain(spans.iter().copied()).collect()
     }
 
-    /// Handles a failed read of a level; the backing has a copy of all clean blocks.
+    /// Handles a failed level read. The backing has a copy of all clean blocks.
     #[cold]
     fn recover(&mut self, now: Time, visit: u32, block: u64, before: Vec<Span>) {
         self.counts.recovered += 1;
@@ -247,7 +250,7 @@ impl ServerCache {
         self.part_ends(now, visit, &Part { before: &before, data, ..Part::at_once(status) });
     }
 
-    /// Pads data to a whole block: the backing may end within it.
+    /// Pads data to a whole block, because the backing may end within it.
     fn padded(&self, data: &Payload) -> Payload {
         let Some(bytes) = data.bytes() else { return Payload::NONE };
         if bytes.len() == 1 << self.shift {
@@ -258,7 +261,7 @@ impl ServerCache {
         whole.into()
     }
 
-    /// Handles a failed read of whole blocks: reads only the requested range, if that is smaller.
+    /// Handles a failed read of whole blocks by reading only the requested range, if that is smaller.
     #[cold]
     pub(super) fn read_wanted(
         &mut self,

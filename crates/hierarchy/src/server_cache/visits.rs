@@ -1,4 +1,4 @@
-//! Service of a host request part by part, and its completion.
+//! Service of a host request, part by part, and its completion.
 
 use super::cache::ServerCache;
 use crate::visit::Part;
@@ -6,7 +6,7 @@ use nacre_kernel::event::{Payload, RequestId};
 use nacre_kernel::{Activity, Request, Span, Stage, Status, Time};
 
 impl ServerCache {
-    /// Starts service of request `id`, after it waited for `queued` in addition to the look-up.
+    /// Starts service of request `id`, which waited for `queued` in addition to the look-up.
     pub(super) fn enter(&mut self, now: Time, id: RequestId, request: &Request, queued: Time) -> u32 {
         let (component, lookup) = (self.id, self.lookup);
         let (number, visit) = self.visits.take();
@@ -35,7 +35,7 @@ impl ServerCache {
         self.part_ends(now, visit, &Part::at_once(Status::Done));
     }
 
-    /// Ends a part. The spans of the last one are kept.
+    /// Ends a part. The spans of the last part are kept.
     pub(super) fn part_ends(&mut self, now: Time, number: u32, part: &Part<'_>) {
         let component = self.id;
         let visit = &mut self.visits[number];

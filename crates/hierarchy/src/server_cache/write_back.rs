@@ -1,4 +1,4 @@
-//! State of a write-back cache: dirty blocks, lost blocks, and the table. Moves no data.
+//! State of a write-back cache: dirty blocks, lost blocks, and the table. It moves no data.
 
 use super::config::Settings;
 use super::dirty::{Dirty, Entry, Marked};
@@ -14,71 +14,71 @@ pub(super) struct WriteBack {
     #[state(skip = "from the configuration")]
     pub(super) settings: Settings,
     pub(super) dirty: Dirty,
-    /// For a table that survives a power loss: the dirty block at each location, with the stamp of its write.
+    /// For a table that survives a power loss, the dirty block at each location with the stamp of its write.
     #[state(varies)]
     pub(super) table: Option<BTreeMap<u64, (u64, u64)>>,
     /// Whether the backing may lose acknowledged data, so that it is flushed before the table drops a block.
     #[state(skip = "from the configuration")]
     backing_needs_flush: bool,
     pub(super) batches: Slab<Batch>,
-    /// Data of adjacent blocks being read for their write-back, by operation.
+    /// Data of adjacent blocks that are being read for their write-back, by operation.
     #[state(varies)]
     pub(super) buffers: BTreeMap<u32, Vec<u8>>,
-    /// For write-backs that have not started: unreadable blocks.
+    /// Unreadable blocks of write-backs that have not started.
     #[state(varies)]
     pub(super) unreadable: BTreeMap<u32, Vec<u64>>,
-    /// Blocks being written back, including evicted ones.
+    /// Number of blocks being written back, including evicted ones.
     pub(super) under_way: u64,
     /// Whether background write-back is in progress.
     pub(super) is_cleaning: bool,
-    /// Whether the backing rejected the whole last batch: write-back resumes with the next request.
+    /// Whether the backing rejected the whole last batch. If so, write-back resumes with the next request.
     pub(super) is_stalled: bool,
     /// Losses of dirty blocks.
     pub(super) report: LossReport,
-    /// Blocks that are lost until the backing accepts them again, with the stamp: it rejected them on
-    /// eviction, or their level could not return them.
+    /// Blocks that are lost until the backing accepts them again, with their stamps. Either the backing
+    /// rejected them on eviction, or their level could not return them.
     #[state(varies)]
     pub(super) refused: BTreeMap<u64, u64>,
-    /// Written blocks that the last power loss lost.
+    /// Number of written blocks that the last power loss destroyed.
     pub(super) blocks_lost: u64,
     pub(super) counts: Counts,
 }
 
-/// Counters in blocks, unless they are of requests.
+/// Counters, in blocks unless stated otherwise.
 #[derive(Clone, Copy, Debug, Default, Value)]
 pub(super) struct Counts {
     /// Blocks that became dirty by a write.
     pub(super) dirtied: u64,
     /// Writes to blocks that were already dirty.
     pub(super) overwritten: u64,
-    /// Written back in the background.
+    /// Blocks written back in the background.
     pub(super) cleaned: u64,
-    /// Written back for a host flush.
+    /// Blocks written back for a host flush.
     pub(super) flushed: u64,
-    /// Written back on eviction.
+    /// Blocks written back on eviction.
     pub(super) dirty_evictions: u64,
     /// Blocks whose data was lost before their write-back.
     pub(super) lost: u64,
-    /// These, and evicted blocks each time that the backing rejected them.
+    /// Lost blocks, and evicted blocks each time that the backing rejected them.
     pub(super) refused: u64,
-    /// Write-back requests.
+    /// Number of write-back requests.
     pub(super) requests: u64,
-    /// Dirty blocks at the start of measurement.
+    /// Number of dirty blocks at the start of measurement.
     pub(super) at_first: u64,
 }
 
 /// Dirty blocks that are written back together.
 #[derive(Clone, Debug, Default, Value)]
 pub(super) struct Batch {
-    /// For a host flush, not in the background.
+    /// Whether the batch is for a host flush and not in the background.
     pub(super) is_flush: bool,
-    /// Writes in progress.
+    /// Number of writes in progress.
     pub(super) writes: u32,
-    /// The flush of the backing after them, or `NONE`.
+    /// The flush of the backing after the writes, or `NONE`.
     pub(super) last: u32,
     /// Blocks whose write-back has not ended.
     pub(super) blocks: Vec<Member>,
-    /// Whether the backing accepted any of them.
+    /// Whether the backing accepted any of the blocks.
     pub(super) has_written: bool,
 }
 
@@ -88,7 +88,7 @@ pub(super) struct Member {
     pub(super) block: u64,
     pub(super) stamp: u64,
     pub(super) location: u64,
-    /// Its start, as a stamp.
+    /// Start of the block's write-back, as a stamp.
     pub(super) begun: u64,
     pub(super) is_written: bool,
 }
@@ -123,7 +123,7 @@ impl WriteBack {
         self.dirty.next_stamp()
     }
 
-    /// Writes `block` into `copies` copies only, if one more block may be dirty; returns its stamp.
+    /// Marks `block` as written only into `copies` copies, if one more block may be dirty; returns its stamp.
     pub(super) fn mark(&mut self, block: u64, copies: u32) -> Option<u64> {
         if !self.dirty.contains(block) && self.dirty.len() >= self.settings.most {
             return None;
@@ -137,8 +137,8 @@ impl WriteBack {
         Some(stamp)
     }
 
-    /// Notes a write to the copy of `block` at `location`, which may have been evicted since and is then being
-    /// written back.
+    /// Records a write to the copy of `block` at `location`. The block may have been evicted since, and is
+    /// then being written back.
     pub(super) fn settle(&mut self, block: u64, stamp: u64, location: u64) {
         self.dirty.settle(block, stamp);
         if let Some(table) = &mut self.table {
@@ -146,7 +146,8 @@ impl WriteBack {
         }
     }
 
-    /// Number of blocks to write back in the background now, if it starts.
+    /// Number of blocks to write back in the background now, or `None` if background write-back must not
+    /// start.
     pub(super) fn next_batch(&self) -> Option<u64> {
         let above = self.dirty.waiting().saturating_sub(self.settings.clean_above);
         let begins = above > 0 && !self.is_cleaning && !self.is_stalled;
@@ -172,8 +173,8 @@ impl WriteBack {
         true
     }
 
-    /// Removes a block that its level cannot return; if dirty, it is lost until the backing accepts it again.
-    /// Returns whether it was dirty.
+    /// Removes a block that its level cannot return. If it is dirty, it is lost until the backing accepts it
+    /// again. Returns whether it was dirty.
     #[cold]
     pub(super) fn lose(&mut self, block: u64) -> bool {
         let was_dirty = self.forget(block);
@@ -183,7 +184,7 @@ impl WriteBack {
         was_dirty
     }
 
-    /// Records that the backing rejected `block`, which is cached nowhere.
+    /// Records that the backing rejected `block`, which no level holds.
     #[cold]
     pub(super) fn refuse(&mut self, block: u64) {
         let stamp = self.next_stamp();
@@ -198,7 +199,7 @@ impl WriteBack {
         !self.refused.is_empty() && blocks.any(|block| self.refused.contains_key(&block))
     }
 
-    /// Records that the backing durably has a part of `block`, or all of it, as of `stamp`.
+    /// Records that the backing durably stores a portion of `block`, or all of it, as of `stamp`.
     pub(super) fn took(&mut self, block: u64, is_whole: bool, stamp: u64) {
         match self.refused.get(&block) {
             Some(&refused) if is_whole && refused < stamp => {
@@ -225,7 +226,7 @@ impl WriteBack {
             return;
         }
         match entry {
-            // It was written again meanwhile: both stamps are equal.
+            // The block was written again meanwhile, and both stamps are equal.
             Some(entry) if entry.waits || entry.is_new => {
                 self.counts.overwritten += 1;
                 match self.counts.dirtied {
@@ -255,7 +256,7 @@ impl WriteBack {
         self.erase(block, location);
     }
 
-    /// Blocks with acknowledged writes that are not in the backing, at a power failure now.
+    /// Blocks with acknowledged writes that are not in the backing if power fails now.
     pub(super) fn missing(&self) -> impl Iterator<Item = u64> {
         let dirty = self.dirty.iter().filter(|(_, entry)| entry.waits || !entry.is_new);
         dirty.map(|(block, _)| block).chain(self.refused.keys().copied())
@@ -267,13 +268,13 @@ impl WriteBack {
         self.counts = Counts { at_first, ..Counts::default() };
     }
 
-    /// Panics unless every block that became dirty was written back, lost, or is outstanding.
+    /// Panics unless every block that became dirty was written back, was lost, or is still dirty.
     pub(super) fn check_invariants(&self) {
         let Counts { dirtied, cleaned, flushed, dirty_evictions, lost, at_first, .. } = self.counts;
         let gone = cleaned + flushed + dirty_evictions + lost;
         let outstanding = self.dirty.outstanding() + self.under_way;
         assert_eq!(at_first + dirtied, gone + outstanding, "a dirty block is unaccounted for");
-        // A power loss may leave a block dirty that had left.
+        // A power loss may leave a block dirty that had already been evicted.
         let is_bounded = self.dirty.len() <= self.settings.most || self.table.is_some();
         assert!(is_bounded, "{} dirty blocks", self.dirty.len());
     }

@@ -1,4 +1,4 @@
-//! Writes, which go through to the backing and to cached copies, or complete in the cache; trims, which
+//! Writes, which go through to the backing and to cached copies or complete in the cache, and trims, which
 //! remove copies.
 
 use super::cache::ServerCache;
@@ -11,7 +11,7 @@ use crate::visit::Part;
 use nacre_kernel::event::{Payload, RequestId};
 use nacre_kernel::{Activity, Op, Request, Span, Status, Time};
 
-/// A part of a write in one block.
+/// The portion of a write in one block.
 struct Piece {
     visit: u32,
     block: u64,
@@ -72,7 +72,8 @@ impl ServerCache {
         }
     }
 
-    /// Writes a part of a request to the backing, after earlier writes of its blocks. Returns the operation.
+    /// Writes a portion of a request to the backing, after earlier writes of its blocks; returns the
+    /// operation.
     fn write_through(&mut self, now: Time, visit: u32, request: Request, data: Payload) -> u32 {
         self.counts.backing_writes += 1;
         self.change_backing(now, visit, request, data)
@@ -90,7 +91,7 @@ impl ServerCache {
         number
     }
 
-    /// Updates the copies of one block for a write; a whole block may be inserted.
+    /// Updates the copies of one block for a write. A whole block may be inserted.
     fn write_block(&mut self, now: Time, piece: &Piece) {
         let (found, enters) = self.use_for_write(piece);
         let is_whole = self.is_whole(&piece.part);
@@ -110,13 +111,13 @@ impl ServerCache {
         }
     }
 
-    /// Writes one block to the levels that hold it; a whole one may be inserted. Returns whether the write
-    /// completes there.
+    /// Writes one block to the levels that hold it. A whole block may be inserted. Returns whether the write
+    /// completes in the cache.
     fn absorb_block(&mut self, now: Time, piece: &Piece) -> bool {
         let (block, is_whole) = (piece.block, self.is_whole(&piece.part));
         let is_lost = !is_whole && self.work().has_refused(block..block + 1);
         if is_lost && self.levels.spot(block).is_none() {
-            // The rest of it is lost.
+            // The rest of the block is lost.
             self.add_part(piece.visit);
             self.part_ends(now, piece.visit, &Part::at_once(Status::MediaError));
             return true;
@@ -142,8 +143,8 @@ impl ServerCache {
         stamp.is_some()
     }
 
-    /// Handles a write to a block being fetched or moved; a whole-block write supersedes pending writes of
-    /// it.
+    /// Handles a write to a block that is being fetched or moved. A whole-block write supersedes pending
+    /// writes of the block.
     fn replace_in_flight(&mut self, piece: &Piece) {
         self.in_flight.remove(piece.block);
         if self.is_whole(&piece.part) {
@@ -151,7 +152,7 @@ impl ServerCache {
         }
     }
 
-    /// Finds the block of a write; returns its location, and whether the write may insert it.
+    /// Finds the block of a write. Returns its location, and whether the write may insert it.
     #[inline]
     fn use_for_write(&mut self, piece: &Piece) -> (Option<Spot>, bool) {
         let enters = self.write_allocate && self.is_whole(&piece.part);
@@ -171,7 +172,7 @@ impl ServerCache {
         }
     }
 
-    /// Evicts victims for `block`; returns where it is inserted.
+    /// Evicts victims for `block`; returns the moves that insert it.
     fn make_way(&mut self, now: Time, block: u64) -> [Option<Move>; LEVELS_MAX] {
         let mut own = [None; LEVELS_MAX];
         if self.moves.is_empty() {
@@ -186,7 +187,8 @@ impl ServerCache {
     }
 
     /// Writes a block to every level that holds it, after earlier writes of it and reads that copy it
-    /// elsewhere; to a new level when its location is free. With a `stamp` the write completes there.
+    /// elsewhere, and to a new level when its location is free. With a `stamp`, the write completes in the
+    /// cache.
     fn write_copies(&mut self, now: Time, piece: &Piece, own: &[Option<Move>], stamp: Option<u64>) {
         for (level, entered) in own.iter().enumerate().take(self.levels.all.len()) {
             let Some(location) = self.levels.all[level].location(piece.block) else { continue };
@@ -226,8 +228,8 @@ impl ServerCache {
         self.consider_cleaning(now);
     }
 
-    /// Writes through a write that was to complete in the cache but has no copy there, after the failed
-    /// copy's time.
+    /// Writes through a write that was to complete in the cache but has no copy there. It follows the failed
+    /// write to the copy.
     #[cold]
     fn write_after_all(&mut self, now: Time, number: u32, spans: &[Span]) {
         let Operation { block, request, owner: visit, since, .. } = self.operations[number];
@@ -246,7 +248,7 @@ impl ServerCache {
         (of.since, of.spans) = (since, spans.to_vec());
     }
 
-    /// Ends a write, trim, or flush of the backing.
+    /// Handles the end of a write, trim, or flush of the backing.
     pub(super) fn through_ends(&mut self, now: Time, number: u32, status: Status, spans: &[Span]) {
         let Operation { request, block: first, blocks, stamp, .. } = self.operations[number];
         let waited = if request.op == Op::Flush { Activity::Drain } else { Activity::Queue };
@@ -286,7 +288,7 @@ impl ServerCache {
         self.end_part(now, number, status, waited, spans);
     }
 
-    /// Keeps lost data marked as lost until the backing has it durably.
+    /// Keeps lost data marked as lost until the backing has the new data durably.
     #[cold]
     fn make_safe(&mut self, now: Time, number: u32, spans: &[Span]) {
         let Operation { owner, stamp, request, since, .. } = self.operations[number];
@@ -294,7 +296,7 @@ impl ServerCache {
         let safe = self.operations.add(Purpose::Safe, self.backing(), since, flush);
         let of = &mut self.operations[safe];
         (of.owner, of.stamp) = (owner, stamp);
-        // The bytes that it changes: address and length; a flush has none.
+        // The bytes that the operation changes, as address and length. A flush has none.
         (of.block, of.blocks) = (request.address, request.bytes);
         of.spans = spans.to_vec();
         self.operations.launch(safe);
@@ -316,7 +318,7 @@ impl ServerCache {
         self.end_part(now, number, status, Activity::Drain, &spans);
     }
 
-    /// Records that the backing durably has these bytes, all or a part of a lost block.
+    /// Records that the backing durably stores these bytes, which are all or a portion of a lost block.
     fn take_anew(&mut self, request: &Request, stamp: u64) {
         let (first, count) = request.blocks(1 << self.shift);
         for block in first..first + count {
@@ -329,7 +331,7 @@ impl ServerCache {
         let visit = self.enter(now, id, request, queued);
         let (first, count) = request.blocks(1 << self.shift);
         for block in first..first + count {
-            // A trimmed byte may keep its content, but not an older one.
+            // A trimmed byte may keep its content, but must not return an older one.
             if self.write_back.as_ref().is_some_and(|work| work.dirty.contains(block)) {
                 continue;
             }

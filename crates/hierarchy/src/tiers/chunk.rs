@@ -1,4 +1,4 @@
-//! The exchanges to make, and the chunk in progress.
+//! The pending exchanges, and the chunk in progress.
 
 use super::Config;
 use super::kept::Kept;
@@ -8,22 +8,22 @@ use nacre_kernel::event::Payload;
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Bandwidth, LossReport, Time};
 
-/// State of a chunk.
+/// Stage of a chunk exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(super) enum Stage {
     /// No chunk is in progress.
     Idle,
-    /// Writes of the host to it are in progress.
+    /// Host writes to the chunk are in progress.
     Held,
     Reading,
-    /// In memory; host reads of its locations are in progress.
+    /// The chunk is in memory, and host reads of its locations are in progress.
     InMemory,
     Writing,
-    /// In memory after a power loss: to be written again.
+    /// The chunk is in memory after a power loss and must be written again.
     Again,
 }
 
-/// The exchanges to make, and the one in progress.
+/// The pending exchanges, and the exchange in progress.
 #[derive(State)]
 pub(super) struct Migration {
     #[state(skip = "from the configuration")]
@@ -32,35 +32,35 @@ pub(super) struct Migration {
     pub(super) extent: u64,
     #[state(skip = "from the configuration")]
     pub(super) bandwidth: Bandwidth,
-    /// Exchanges in reverse order: the next one is last.
+    /// Exchanges in reverse order, so that the next one is last.
     #[state(varies)]
     pub(super) queue: Vec<Exchange>,
     #[state(varies)]
     pub(super) active: Option<Active>,
-    /// Exchanges that a tier aborted, and that stay partial.
+    /// Exchanges that a tier aborted and that stay incomplete.
     #[state(varies)]
     pub(super) ended: Vec<Active>,
-    /// Whether a tier rejected a chunk: no further moves.
+    /// Whether a tier rejected a chunk, after which no extent moves.
     pub(super) is_over: bool,
     /// Losses that a tier has reported to the flush after a chunk.
     pub(super) report: LossReport,
-    /// When the next chunk may be read.
+    /// Time at which the next chunk may be read.
     pub(super) next: Time,
     pub(super) stage: Stage,
-    /// Operations that must end before the next stage.
+    /// Number of operations that must end before the next stage.
     pub(super) left: u32,
-    /// When the chunk was started.
+    /// Start time of the chunk.
     pub(super) began: Time,
     pub(super) is_unreadable: bool,
-    /// For the chunk of the extent and that of its partner: data, and whether the new location has it or
-    /// rejected it.
+    /// The chunk of the extent and that of its partner: data, and whether the new location has it or rejected
+    /// it.
     pub(super) moving: [Moving; 2],
     pub(super) kept: Kept,
     pub(super) exchanges: u64,
     pub(super) dropped: u64,
-    /// Exchanges that a tier ended.
+    /// Number of exchanges that a tier aborted.
     pub(super) failed: u64,
-    /// Bytes written.
+    /// Number of bytes written.
     pub(super) bytes: u64,
 }
 
@@ -72,13 +72,13 @@ pub(super) struct Moving {
     pub(super) is_refused: bool,
 }
 
-/// Two extents being exchanged.
+/// Two extents that are being exchanged.
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) struct Active {
     pub(super) exchange: Exchange,
     /// Original locations of the extent and its partner.
     pub(super) locations: [Location; 2],
-    /// Bytes from the start of both that have been exchanged.
+    /// Number of bytes, from the start of both extents, that have been exchanged.
     pub(super) upto: u64,
 }
 
@@ -86,14 +86,14 @@ pub(super) struct Active {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Where {
     Device(Location),
-    /// In the memory of the exchange, in the chunk of the extent or of its partner.
+    /// In the memory of the exchange, in the chunk of the extent or that of its partner.
     Memory(usize),
-    /// They can be changed only after the chunk has been exchanged.
+    /// Nowhere yet: the bytes can be changed only after the chunk has been exchanged.
     Later,
 }
 
 impl Active {
-    /// Which of the two `extent` is.
+    /// Index of `extent` in the exchange, if it is one of the two.
     pub(super) fn side(&self, extent: u32) -> Option<usize> {
         [self.exchange.extent, self.exchange.partner].iter().position(|&of| of == extent)
     }
@@ -128,7 +128,7 @@ impl Migration {
         (self.exchanges, self.dropped, self.failed, self.bytes) = (0, 0, 0, 0);
     }
 
-    /// Time of the next chunk; [`Time::MAX`] if there is none.
+    /// Time of the next chunk, or [`Time::MAX`] if there is none.
     #[inline]
     pub(super) fn due(&self) -> Time {
         let is_due = match self.stage {
@@ -139,12 +139,13 @@ impl Migration {
         if is_due { self.next } else { Time::MAX }
     }
 
-    /// Replaces the exchanges that have not started by `exchanges`, from `now`.
+    /// Replaces the exchanges that have not started with `exchanges`, starting at `now`.
     pub(super) fn plan(&mut self, exchanges: Vec<Exchange>, now: Time) {
         self.dropped += self.queue.len() as u64;
         self.queue = exchanges;
         self.queue.reverse();
-        // The exchange in progress ends first: its extents, and half-moved ones, cannot move again.
+        // The exchange in progress ends first. Its extents, and incompletely exchanged ones, cannot move
+        // again.
         let Migration { queue, active, ended, .. } = self;
         for Active { exchange, .. } in active.iter().chain(&*ended) {
             let busy = |e: u32| e == exchange.extent || e == exchange.partner;
@@ -161,20 +162,20 @@ impl Migration {
         self.queue.clear();
     }
 
-    /// Bytes of the chunk in progress, or of the next one.
+    /// Number of bytes of the chunk in progress, or of the next chunk.
     pub(super) fn length(&self, active: &Active) -> u64 {
         self.chunk.min(self.extent - active.upto)
     }
 
-    /// Whether all of `extent` is at its location, and on its device.
+    /// Whether all of `extent` is at its location and on its device.
     #[inline]
     pub(super) fn leaves_alone(&self, extent: u32) -> bool {
         let mut moved = self.active.iter().chain(&self.ended);
         self.kept.is_empty() && moved.all(|active| active.side(extent).is_none())
     }
 
-    /// For the bytes `from` to `to` of `extent` at `location`: where the first of them are served, and the end
-    /// of that range. `changes` is true for a write or trim.
+    /// For the bytes `from` to `to` of `extent` at `location`: the source that serves the first of them, and
+    /// the end of the range that it serves. `changes` is true for a write or trim.
     pub(super) fn locate(
         &self,
         (extent, location): (u32, Location),

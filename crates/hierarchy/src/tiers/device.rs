@@ -1,4 +1,4 @@
-//! The tiers as a `Device`.
+//! Implements `Device` for the tiers.
 
 use super::model::Tiers;
 use super::operation::{Operation, Purpose};
@@ -13,7 +13,7 @@ use nacre_kernel::{
 const INSTANT: Time = Time::from_ps(1);
 
 impl Tiers {
-    /// Time of the next chunk or end of epoch, which are internal events.
+    /// Time of the next internal event, which is a chunk or the end of an epoch.
     #[inline]
     fn quiet(&self) -> Time {
         self.migration.due().min(self.epoch_end())
@@ -29,7 +29,8 @@ impl Tiers {
         }
     }
 
-    /// Handles a due chunk, or else the end of an epoch, at `now`; nothing else happens before `before`.
+    /// Handles a due chunk or, if none is due, the end of an epoch at `now`. No other event occurs before
+    /// `before`.
     #[cold]
     fn step_quiet(&mut self, now: Time, before: Time) {
         if self.migration.due() == now {
@@ -38,7 +39,7 @@ impl Tiers {
         self.end_epoch(before.min(self.migration.due()));
     }
 
-    /// The tier with the next event, its time, and the next event time of all others.
+    /// The tier with the next event, the time of the event, and the next event time of all other tiers.
     #[inline]
     fn next_device(&self) -> (usize, Time, Time) {
         let (mut first, mut at, mut others) = (0, self.tiers[0].next, Time::MAX);
@@ -52,7 +53,7 @@ impl Tiers {
         (first, at, others)
     }
 
-    /// Handles operations that a device completed, all at one time.
+    /// Handles operations that a device completed, all at the same time.
     #[inline]
     fn handle(&mut self, completions: &mut Completions) {
         let mut completed = std::mem::take(&mut self.completed);
@@ -131,7 +132,7 @@ impl Device for Tiers {
             let own = self.visits.next();
             let next = own.min(at);
             let quiet = self.quiet();
-            // Consequences of completions precede events due at the same time.
+            // Actions that follow from completions precede events due at the same time.
             if quiet < next.min(limit) && completions.len() == before && next.min(limit) < Time::MAX {
                 self.step_quiet(quiet, next.min(limit));
                 continue;
@@ -142,7 +143,7 @@ impl Device for Tiers {
             if own <= at {
                 self.visits.complete(own, completions);
             } else {
-                // Up to the next time at which something may be submitted.
+                // The device runs up to the next time at which a request may be submitted.
                 let to = limit.min(own).min(others).min(quiet).max(at + INSTANT);
                 let tier = &mut self.tiers[tier];
                 tier.device.run(to, &mut self.completed);

@@ -1,4 +1,4 @@
-//! Epochs: accesses are counted, and at the end the placement decides on moves.
+//! Epochs: accesses are counted, and the placement decides on moves at the end of each epoch.
 
 use super::model::{EPOCHS_MAX, Epoch, Tiers};
 use crate::placement::View;
@@ -7,14 +7,14 @@ use nacre_device::Accesses;
 use nacre_kernel::{Op, Time};
 
 impl Tiers {
-    /// End of this epoch; [`Time::MAX`] if extents never move.
+    /// End of the current epoch, or [`Time::MAX`] if extents never move.
     #[inline]
     pub(super) fn epoch_end(&self) -> Time {
         self.epoch.map_or(Time::MAX, |(_, end)| end)
     }
 
-    /// Ends the epoch. Epochs without accesses only age the history: all that end before `before` are ended
-    /// together.
+    /// Ends the epoch. Epochs without accesses only age the history, so all epochs that end before `before`
+    /// are ended together.
     pub(super) fn end_epoch(&mut self, before: Time) {
         let Some((length, end)) = self.epoch else { return };
         if self.in_epoch.0 > 0 {

@@ -1,4 +1,4 @@
-//! Exchange of chunks of two extents, stage by stage.
+//! Exchange of chunks between two extents, stage by stage.
 
 use super::chunk::{Active, Moving, Stage};
 use super::model::Tiers;
@@ -28,7 +28,7 @@ impl Tiers {
         self.migration.active.expect("an exchange is in progress")
     }
 
-    /// Waits for host requests at the two locations: first for writes, later for reads.
+    /// Waits for host requests at the two locations: first for writes, and later for reads.
     fn hold(&mut self, now: Time, stage: Stage) {
         self.migration.stage = stage;
         let active = self.active();
@@ -109,7 +109,7 @@ impl Tiers {
                 self.migration.moving[side].bytes = data;
             }
             Purpose::ChunkWrite if is_done => {
-                // Data that the host had flushed must be equally durable at its new location.
+                // Data that the host has flushed must be equally durable at its new location.
                 let location = self.active().locations[1 - side];
                 let persistence = self.tiers[location.tier()].device.capabilities().persistence;
                 if persistence.needs_flush() || persistence.is_up_to_energy() {
@@ -127,7 +127,7 @@ impl Tiers {
         self.stage_counts_down(now);
     }
 
-    /// Handles a failed read of a chunk: both extents stay where they are.
+    /// Handles a failed read of a chunk, after which both extents stay at their locations.
     #[cold]
     fn end_unreadable(&mut self, now: Time) {
         let active = self.active();
@@ -142,7 +142,7 @@ impl Tiers {
         self.release(now);
     }
 
-    /// Ends a chunk: both halves are at their new locations, or stay in memory since a tier rejected them.
+    /// Ends a chunk. Each half is at its new location, or stays in memory because a tier rejected it.
     fn end_chunk(&mut self, now: Time) {
         let mut active = self.active();
         let migration = &mut self.migration;
@@ -173,7 +173,7 @@ impl Tiers {
         self.release(now);
     }
 
-    /// Resumes host writes that waited for the chunk, and flushes after them.
+    /// Resumes host writes that waited for the chunk, and the flushes after them.
     fn release(&mut self, now: Time) {
         let mut waiting = std::mem::take(&mut self.waiting);
         for of in waiting.drain(..) {

@@ -1,4 +1,4 @@
-//! Chunks that a tier rejected: they stay in battery-backed memory, and are served from there.
+//! Chunks that a tier rejected. They stay in battery-backed memory, which serves requests for them.
 
 use super::tier::Location;
 use nacre_kernel::Op;
@@ -12,36 +12,36 @@ pub(super) struct Kept {
     chunks: Vec<Chunk>,
 }
 
-/// A part of a location.
+/// A byte range of a location.
 #[derive(Clone, Debug, Value)]
 struct Chunk {
     location: Location,
     from: u64,
     length: u64,
-    /// Empty if no bytes are carried.
+    /// Data of the chunk. The vector is empty if the device stores no data.
     bytes: Vec<u8>,
 }
 
 impl Kept {
-    /// Keeps the bytes `from` to `from + length` of `location` in memory.
+    /// Stores the bytes `from` to `from + length` of `location` in memory.
     pub(super) fn keep(&mut self, location: Location, from: u64, length: u64, bytes: &Payload) {
         let bytes = bytes.bytes().map_or_else(Vec::new, <[u8]>::to_vec);
         self.chunks.push(Chunk { location, from, length, bytes });
     }
 
-    /// Whether there are none.
+    /// Whether no chunk is in memory.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.chunks.is_empty()
     }
 
-    /// Bytes in memory.
+    /// Number of bytes in memory.
     pub(super) fn bytes(&self) -> u64 {
         self.chunks.iter().map(|chunk| chunk.length).sum()
     }
 
-    /// For the bytes `from` to `to` of `location`: whether the first of them are in memory, and the end of that
-    /// range.
+    /// For the bytes `from` to `to` of `location`: whether the first of them are in memory, and the end of
+    /// the range for which this is true.
     pub(super) fn first_part(&self, location: Location, from: u64, to: u64) -> (u64, bool) {
         let mut end = to;
         for chunk in self.chunks.iter().filter(|chunk| chunk.location == location) {
@@ -55,8 +55,8 @@ impl Kept {
         (end, false)
     }
 
-    /// Serves a request for the bytes `from` to `to` of `location`, which are in memory; returns the data of a
-    /// read. A trim keeps the old data.
+    /// Serves a request for the bytes `from` to `to` of `location`, which must be in memory; returns the data
+    /// of a read. A trim keeps the old data.
     pub(super) fn serve(
         &mut self,
         op: Op,

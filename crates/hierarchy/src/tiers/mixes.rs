@@ -1,5 +1,5 @@
-//! Every mix of the tiers of a scenario, scored as in Kim et al. (FAST'14): accesses are serial. Each takes
-//! the idle latency for its size; a request that touches several extents is several accesses.
+//! Computes every mix of the tiers of a scenario, scored as in Kim et al. (FAST'14). Accesses are serial, and
+//! each takes the idle latency for its size. A request that touches several extents is several accesses.
 
 use super::{Config, Context, EXTENT_MEMORY, extents_by_share, sized};
 use crate::placement::PlacementContext;
@@ -13,17 +13,18 @@ use std::collections::BTreeMap;
 
 /// Maximum number of equal steps.
 pub const STEPS_MAX: u32 = 1000;
-/// Request size if the workload has none.
+/// Request size used if the workload has no requests.
 const DEFAULT_BYTES: u32 = 4096;
 
 /// Properties of the tiers, and every mix of them with optimal placement.
 #[derive(Clone, Debug)]
 pub struct Mixes {
-    /// Latency of a mean read and a mean write of the workload in each tier; of 4 KiB if there are none.
+    /// Latency of a mean read and a mean write of the workload in each tier. Without such requests, the
+    /// latency is that of 4 KiB.
     pub speeds: Vec<Speed>,
     /// Price per GiB of each tier, if known.
     pub prices: Vec<Option<f64>>,
-    /// Reads and writes of the whole workload, one per touched extent.
+    /// Reads and writes of the whole workload, counted once per touched extent.
     pub accesses: Accesses,
     /// Total bytes of reads and of writes.
     pub bytes: [u64; 2],
@@ -33,13 +34,13 @@ pub struct Mixes {
     pub mixes: Vec<Mix>,
 }
 
-/// Capacity of the devices used to measure latencies: no device needs more, and a disk with one small extent
-/// would be invalid.
+/// Capacity of the devices that are used to measure latencies. No device needs more, and a disk with only one
+/// small extent would be invalid.
 const LEAST: Bytes = Bytes(1 << 20);
 
-/// Every mix, in `steps` equal parts, of the tiers in `slot`.
+/// Computes every mix, in `steps` equal portions, of the tiers in `slot`.
 ///
-/// Errors: the slot has no `tiers`; the workload never ends or cannot be read; there are more steps than
+/// Errors: the slot has no `tiers`, the workload never ends or cannot be read, or there are more steps than
 /// extents or than [`STEPS_MAX`].
 pub fn mixes(slot: &Slot<DeviceFamily>, builder: &mut dyn Builder, steps: u32) -> Result<Mixes, Problems> {
     if slot.kind() != "tiers" {
@@ -61,7 +62,7 @@ pub fn mixes(slot: &Slot<DeviceFamily>, builder: &mut dyn Builder, steps: u32) -
         let few = shares.as_ref().map(|_| LEAST.0.div_ceil(config.extent.0));
         let mut device_slot = sized(&tier.device, few, config.extent, builder.families());
         let device = builder.device(&device_slot).or_else(|_| {
-            // Such a small device is invalid; its latencies equal those of the whole.
+            // Such a small device is invalid. Its latencies equal those of the whole device.
             device_slot = tier.device.clone();
             builder.device(&device_slot)
         })?;
@@ -107,7 +108,7 @@ pub fn mixes(slot: &Slot<DeviceFamily>, builder: &mut dyn Builder, steps: u32) -
     Ok(Mixes { speeds, prices, accesses, bytes, extents, mixes })
 }
 
-/// All accesses by size.
+/// Counts of all accesses by size.
 fn by_size(counts: &[Vec<SizedAccesses>]) -> BTreeMap<u32, Accesses> {
     let mut sizes: BTreeMap<u32, Accesses> = BTreeMap::new();
     for size in counts.iter().flatten() {
@@ -144,7 +145,7 @@ impl Mixes {
         mix.seconds / (self.accesses.reads + self.accesses.writes) as f64
     }
 
-    /// Mean price per GiB of `mix`; `None` if the price of a used tier is unknown.
+    /// Mean price per GiB of `mix`, or `None` if the price of a used tier is unknown.
     pub fn price(&self, mix: &Mix) -> Option<f64> {
         let part = |(&extents, price): (&u64, &Option<f64>)| match extents {
             0 => Some(0.0),

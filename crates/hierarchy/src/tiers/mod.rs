@@ -1,74 +1,76 @@
-//! Tiered storage: extents placed on two to four devices, and moved between them.
+//! Tiered storage: extents placed on two to four devices and moved between them.
 //!
 //! # Model
-//! The address space is cut into extents. Every extent is in a slot of one of two to four tiers, and all slots
-//! are occupied. A request goes to the tier of its extent. If it touches several extents, it completes with its
-//! last part. Queueing and saturation are those of the device of the tier.
+//! The address space is divided into extents. Every extent is in a slot of one of two to four tiers, and all
+//! slots are occupied. A request goes to the tier of its extent. If it touches several extents, it completes
+//! with its last part. Queueing and saturation are those of the tier's device.
 //!
 //! *Size*: a tier is as large as its device. With `share`, the device gets this share of `capacity` instead
-//! of its configured capacity. It is then a share of a pool of such devices: it pays, idles, and lasts in
-//! proportion. This also holds for a share of a device whose size cannot be set.
+//! of its configured capacity. It is then a share of a pool of such devices, and its cost, idle energy, and
+//! lifetime are in proportion. This also applies to a share of a device whose size cannot be set.
 //!
 //! ## Placement and exchange
-//! The `placement` determines where extents are at the start. If it moves extents, it also determines which two
-//! are exchanged. An exchange moves one `chunk` at a time through memory: a chunk of each extent is read and
-//! written to the slot of the other. It uses the devices that serve the host and waits for them if they are busy.
-//! The next chunks follow when these are written, but not so early that both directions together exceed
-//! `migration_bandwidth`.
+//! The `placement` determines where extents are at the start. If it moves extents, it also selects the pairs
+//! to exchange. An exchange moves one `chunk` at a time through memory: a chunk of each extent is read and
+//! written to the slot of the other. The exchange uses the devices that serve the host and waits for them if
+//! they are busy. The next chunks follow when these are written, but not so early that both directions
+//! together exceed `migration_bandwidth`.
 //!
 //! | stage of a chunk | until | the host |
 //! |---|---|---|
-//! | held | host writes in progress to the chunk have ended | reads the old location; its writes wait |
-//! | read | a chunk of each extent is in memory | reads the old location; its writes wait |
-//! | in memory | host reads of both locations have ended | reads from memory; its writes wait |
-//! | written | each chunk is durable in the slot of the other, flushed if its tier requires that | reads from memory; its writes wait |
+//! | held | host writes in progress to the chunk have ended | reads the old location, and its writes wait |
+//! | read | a chunk of each extent is in memory | reads the old location, and its writes wait |
+//! | in memory | host reads of both locations have ended | reads from memory, and its writes wait |
+//! | written | each chunk is durable in the slot of the other. It is flushed if its tier requires that | reads from memory, and its writes wait |
 //!
-//! Ends of epochs and due chunks are not events: they are processed as time passes, and do not keep the device
+//! Ends of epochs and due chunks are not events. They are processed as time passes and do not keep the device
 //! busy. Moves that are left at the end of an epoch are dropped, except the one in progress.
 //!
 //! ## Power loss and errors
-//! Extent locations survive a power loss. A chunk in flight also survives, in a buffer with its own power, and is
-//! written again when the tiers are ready. If a tier guarantees only flushed writes, a chunk is moved to it with
-//! a flush.
+//! Extent locations survive a power loss. A chunk in flight also survives, in a battery-backed buffer, and is
+//! written again when the tiers are ready. If a tier guarantees only flushed writes, a chunk that moves to it
+//! is also flushed.
 //!
-//! - If a tier cannot return a chunk, the exchange ends. Both extents stay where they are. If parts of them have
-//!   already been exchanged, they stay split permanently.
-//! - If a worn-out tier rejects a chunk, the chunk stays in the buffer and is read and written there. No extent
-//!   moves afterwards.
-//! - If the flush after a chunk fails because its tier lost data, the next flush of the host fails, too: a tier
-//!   reports a loss once.
+//! - If a tier cannot return a chunk, the exchange ends. Both extents stay at their locations. If portions of
+//!   them have already been exchanged, they stay split permanently.
+//! - If a worn-out tier rejects a chunk, the chunk stays in the buffer, which serves reads and writes of it.
+//!   No extent moves afterwards.
+//! - If the flush after a chunk fails because its tier lost data, the next host flush also fails, because a
+//!   tier reports a loss only once.
 //!
 //! # Counters
 //!
 //! | counter | counts |
 //! |---|---|
 //! | `reads`, `writes` | parts of requests, one per extent |
-//! | `tierN_reads`, `tierN_writes` | parts served by tier N; the first is 0 |
+//! | `tierN_reads`, `tierN_writes` | parts served by tier N. The first tier is tier 0 |
 //! | `epochs` | epochs ended, including those without accesses |
 //! | `exchanges` | pairs of extents exchanged |
 //! | `dropped` | exchanges that were decided but had not started when the epoch ended |
 //! | `migrated_bytes` | bytes written by exchanges, including those that a tier rejected |
-//! | `failed_exchanges` | exchanges that ended because a tier could not return or rejected a chunk |
+//! | `failed_exchanges` | exchanges that ended because a tier rejected a chunk or could not return it |
 //! | `kept_bytes` | bytes that stay in the buffer because their tier rejected them |
 //!
-//! Columns: `tiers.extents`, the extents of each tier; `epochs.*`, a row for each epoch with accesses.
+//! The columns are `tiers.extents`, the number of extents of each tier, and `epochs.*`, with one row per
+//! epoch with accesses.
 //!
 //! # Not modeled
-//! - Volumes: requests come from one address space, as volume 0.
+//! - Volumes: requests come from one address space, volume 0.
 //! - The memory and time of the tables and of the buffer.
-//! - Figures show at most 65,536 epochs; more are simulated but not plotted.
+//! - Figures of more than 65,536 epochs. Further epochs are simulated but not plotted.
 //!
 //! # Sources
-//! kim-2014: extents on PCM, flash, and disk, static-optimal and dynamic placement; cost as the sum over tiers.
+//! kim-2014: extents on PCM, flash, and disk, with static-optimal and dynamic placement, and cost as the sum
+//! over tiers.
 //!
 //! # Checks
-//! - Completion times equal those of a naive simulation, also while extents move.
+//! - Completion times equal those of a naive simulation, even while extents move.
 //! - The mean latency of a closed loop with one request is the mean of the tiers' latencies, weighted by
 //!   accesses.
-//! - Parts and bytes are conserved. After any number of exchanges, every extent has one slot, and every slot one
-//!   extent.
-//! - On drives that wear out, flushed data is present or reported as lost. A chunk that no tier accepts is read
-//!   from the buffer.
+//! - Request parts and bytes are conserved. After any number of exchanges, every extent has one slot, and
+//!   every slot has one extent.
+//! - On drives that wear out, flushed data is present or reported as lost. A chunk that no tier accepts is
+//!   read from the buffer.
 
 mod chunk;
 mod device;
@@ -97,11 +99,11 @@ use nacre_kernel::event::Device;
 use nacre_kernel::{Bandwidth, Bytes, Ratio};
 use tier::Tier;
 
-/// Extents over tiers of devices.
+/// Extents placed on tiers of devices.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// The unit of placement; a power of two.
+    /// Extent size, which is the unit of placement and must be a power of two.
     #[config(
         default = "1 GiB",
         min = "4 KiB",
@@ -114,17 +116,17 @@ pub struct Config {
     pub capacity: Option<Bytes>,
     /// The tiers, fastest first.
     pub tier: Vec<TierConfig>,
-    /// Placement of extents, and when they move.
+    /// Placement of extents, and the policy that moves them.
     #[config(default = "dynamic", source = "paper: kim-2014, the system without knowledge of the future")]
     pub placement: Slot<PlacementFamily>,
-    /// Maximum bandwidth of moving extents.
+    /// Maximum bandwidth of extent moves.
     #[config(
         default = "100 MB/s",
         min = "1 B/s",
         source = "assumed: far below the write bandwidth of flash and disks"
     )]
     pub migration_bandwidth: Bandwidth,
-    /// Unit of an exchange, or a whole extent if that is smaller.
+    /// Chunk size, the unit of an exchange. A smaller extent is exchanged as a whole.
     #[config(
         default = "256 KiB",
         min = "512 B",
@@ -137,7 +139,7 @@ pub struct Config {
 /// One tier.
 #[derive(Clone, Debug, Configuration)]
 pub struct TierConfig {
-    /// Device that holds its extents.
+    /// Device that holds the extents of the tier.
     pub device: Slot<DeviceFamily>,
     /// Share of the total capacity; set it for all tiers or for none.
     #[config(max = "100 %")]
@@ -215,7 +217,7 @@ fn build(slot: &Slot<DeviceFamily>, builder: &mut (dyn Builder + '_)) -> Result<
         let mut device = sized(&tier.device, extents, config.extent, builder.families());
         let mut built = build_tier(&device, extents, config.extent, builder);
         if built.is_err() && extents == Some(0) {
-            // One extent may be too small for a device, and an empty tier needs none.
+            // One extent may be too small for a device, and an empty tier needs no device.
             device = tier.device.clone();
             built = build_tier(&device, extents, config.extent, builder);
         }
@@ -245,10 +247,10 @@ fn build(slot: &Slot<DeviceFamily>, builder: &mut (dyn Builder + '_)) -> Result<
 /// workload, and the placement's history.
 const EXTENT_MEMORY: u64 = 96;
 
-/// Extents of each tier, for tiers with shares.
+/// Number of extents of each tier, for tiers with shares.
 fn extents_by_share(config: &Config) -> Option<Vec<u64>> {
     let total = config.capacity?.0 / config.extent.0;
-    // Shares in millionths, so that shares that add up to 100 % also do so in extents.
+    // Shares are in millionths, so that shares that add up to 100 % also do so in extents.
     let mut upto = 0.0;
     let mut before = 0;
     let shares = config.tier.iter().map(|tier| {
@@ -259,8 +261,8 @@ fn extents_by_share(config: &Config) -> Option<Vec<u64>> {
     Some(shares.collect())
 }
 
-/// The device in `slot`, with capacity for its share of extents. A tier without extents still has space for
-/// one, which is unused.
+/// Builds the device in `slot`, with capacity for its share of extents. A tier without extents still has
+/// capacity for one, which is unused.
 fn sized(
     slot: &Slot<DeviceFamily>,
     extents: Option<u64>,
@@ -310,7 +312,7 @@ fn build_tier(
     Ok(Tier::new(device, u32::try_from(extents).unwrap_or(u32::MAX), share))
 }
 
-/// Context of placements.
+/// Construction context of placements.
 struct Context<'a, 'b> {
     slots: Vec<Slot<DeviceFamily>>,
     extents: Vec<u32>,

@@ -16,7 +16,7 @@ use nacre_kernel::{ComponentId, Op, Time};
 pub(super) struct Epoch {
     pub(super) end: Time,
     pub(super) accesses: u64,
-    /// Accesses served by the first tier.
+    /// Number of accesses that the first tier served.
     pub(super) fastest: u64,
     pub(super) migrated_bytes: u64,
 }
@@ -36,7 +36,7 @@ pub(super) struct Waiting {
     pub(super) data: Payload,
 }
 
-/// Extents over tiers of devices.
+/// Extents placed on tiers of devices.
 #[derive(State)]
 #[state(after = "Tiers::complete_restored")]
 pub(super) struct Tiers {
@@ -54,14 +54,14 @@ pub(super) struct Tiers {
     pub(super) visits: Visits,
     #[state(varies)]
     pub(super) waiting: Vec<Waiting>,
-    /// Accesses of this epoch; empty if extents never move.
+    /// Accesses in the current epoch. The list is empty if extents never move.
     pub(super) accesses: Vec<Accesses>,
-    /// Length and end of this epoch.
+    /// Length and end of the current epoch.
     pub(super) epoch: Option<(Time, Time)>,
-    /// Accesses of this epoch, in total and in the first tier.
+    /// Number of accesses in the current epoch, in total and in the first tier.
     pub(super) in_epoch: (u64, u64),
     pub(super) migrated_before: u64,
-    /// Epochs without accesses since the last decision.
+    /// Number of epochs without accesses since the last decision.
     pub(super) skipped: u64,
     #[state(varies)]
     pub(super) epochs: Vec<Epoch>,
@@ -110,7 +110,7 @@ impl Tiers {
         }
     }
 
-    /// Checks that every location of every tier has its extent.
+    /// Checks that every location of every tier has an extent.
     fn complete_restored(&mut self) -> Result<(), String> {
         self.look_at_devices();
         let mut taken: Vec<Vec<bool>> =

@@ -7,16 +7,16 @@ use nacre_kernel::{Op, Time};
 /// Purpose of an operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(super) enum Purpose {
-    /// A whole request of the host.
+    /// A whole host request.
     #[default]
     Alone,
-    /// A part of a request of the host.
+    /// A part of a host request.
     Part,
     /// A read of a chunk.
     ChunkRead,
     /// A write of a chunk to its new location.
     ChunkWrite,
-    /// A flush after that.
+    /// A flush after a chunk write.
     ChunkFlush,
 }
 
@@ -25,17 +25,18 @@ pub(super) enum Purpose {
 pub(super) struct Operation {
     pub(super) purpose: Purpose,
     pub(super) op: Op,
-    /// Whether the exchange of a chunk waits for it.
+    /// Whether the exchange of a chunk waits for this operation.
     pub(super) holds_up: bool,
     pub(super) location: Location,
-    /// Its first byte within the location, and the number of bytes.
+    /// First byte within the location.
     pub(super) from: u64,
+    /// Number of bytes.
     pub(super) length: u64,
-    /// For the host: its first address.
+    /// First address, for a host operation.
     pub(super) address: u64,
     /// The host request, the visit, or the chunk's index, depending on the purpose.
     pub(super) owner: u32,
-    /// Waiting time before it was submitted.
+    /// Waiting time before submission.
     pub(super) waited: Time,
 }
 
@@ -56,7 +57,7 @@ impl Default for Operation {
 }
 
 impl Operation {
-    /// Whether it is a host operation that overlaps the bytes `from` to `to` of `location`.
+    /// Whether this is a host operation that overlaps the bytes `from` to `to` of `location`.
     pub(super) fn is_at(&self, location: Location, from: u64, to: u64) -> bool {
         matches!(self.purpose, Purpose::Alone | Purpose::Part)
             && self.op != Op::Flush
@@ -65,7 +66,7 @@ impl Operation {
             && from < self.from + self.length
     }
 
-    /// Whether it changes data.
+    /// Whether the operation changes data.
     pub(super) fn is_change(&self) -> bool {
         matches!(self.op, Op::Write | Op::Trim)
     }

@@ -1,4 +1,4 @@
-//! Effects of a power loss: operations in progress are lost. Chunks in memory are battery-backed.
+//! Power loss: operations in progress are lost. Chunks in memory are battery-backed.
 
 use super::chunk::Stage;
 use super::model::Tiers;
@@ -16,12 +16,12 @@ impl Tiers {
             Stage::InMemory | Stage::Writing | Stage::Again => Stage::Again,
         };
         migration.left = 0;
-        // Nothing moves without power.
+        // No chunk moves without power.
         migration.next = Time::MAX;
         self.look_at_devices();
     }
 
-    /// Recovers the devices in parallel. Interrupted chunk writes are repeated when they are ready.
+    /// Recovers the devices in parallel. Interrupted chunk writes are repeated when the devices are ready.
     pub(super) fn recover_all(&mut self, at: Time) -> Recovery {
         let tiers = self.tiers.iter_mut().map(|tier| tier.device.recover(at));
         let mut recovery = tiers.reduce(Recovery::in_parallel_with).expect("there is a tier");

@@ -6,7 +6,7 @@ use crate::placement::TIERS_MAX;
 
 use nacre_kernel::{Column, ComponentReport, Energy, Time};
 
-/// Counters of each tier: reads, writes.
+/// Counters of each tier: reads and writes.
 const TIER_COUNTERS: [[&str; 2]; TIERS_MAX] = [
     ["tier0_reads", "tier0_writes"],
     ["tier1_reads", "tier1_writes"],
@@ -35,8 +35,8 @@ pub(super) fn of(of: &Tiers, elapsed: Time) -> ComponentReport {
     }
 }
 
-/// A device whose minimum size exceeds its share is charged cost, idle power, and endurance for that share. A
-/// tier without extents has no device.
+/// Reports a tier. If the minimum size of its device exceeds its share, cost, idle power, and endurance are
+/// charged for that share. A tier without extents has no device.
 fn tier_report(tier: &Tier, elapsed: Time) -> ComponentReport {
     let mut report = tier.device.report(elapsed);
     report.cost = report.cost.map(|cost| cost * tier.share);
@@ -65,7 +65,7 @@ fn counters(of: &Tiers) -> Vec<(&'static str, u64)> {
     counters
 }
 
-/// The extents of each tier, and a row for each epoch with accesses.
+/// Columns with the number of extents of each tier, and with one row per epoch with accesses.
 fn columns(of: &Tiers) -> Vec<Column> {
     let extents = of.tiers.iter().map(|tier| f64::from(tier.extents)).collect();
     let mut columns = vec![Column { name: "tiers.extents", values: extents }];

@@ -1,4 +1,4 @@
-//! Host requests: each part goes to the device that holds it, is served from memory, or waits.
+//! Host requests. Each part goes to the device that holds it, is served from memory, or waits.
 
 use super::chunk::Where;
 use super::model::{Tiers, Waiting};
@@ -48,7 +48,7 @@ impl Tiers {
         self.visits.leave(visit);
     }
 
-    /// Serves the bytes `from` to `to` of `extent`, requested at `since`.
+    /// Serves the bytes `from` to `to` of `extent`, which were requested at `since`.
     pub(super) fn serve(
         &mut self,
         now: Time,
@@ -132,7 +132,7 @@ impl Tiers {
         self.visits.leave(visit);
     }
 
-    /// Sends a flush, requested at `since`, to every tier.
+    /// Sends a flush that was requested at `since` to every tier.
     pub(super) fn flush_tiers(&mut self, now: Time, visit: u32, since: Time) {
         for tier in 0..self.tiers.len() {
             self.visits.add_part(visit);

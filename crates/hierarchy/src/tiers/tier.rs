@@ -1,4 +1,4 @@
-//! A tier, and its locations.
+//! A tier and its locations.
 
 use nacre_kernel::Time;
 use nacre_kernel::event::Device;
@@ -8,12 +8,12 @@ use nacre_kernel::state::{State, Value};
 #[derive(State)]
 pub(super) struct Tier {
     pub(super) device: Box<dyn Device>,
-    /// Time of its next event.
+    /// Time of the tier's next event.
     #[state(skip = "asked of the device")]
     pub(super) next: Time,
     #[state(same)]
     pub(super) extents: u32,
-    /// Its share of the device, if that is larger than the tier's share of the extents.
+    /// The tier's share of its device, if the device is larger than the tier's share of the extents.
     #[state(skip = "from the configuration")]
     pub(super) share: f64,
     pub(super) reads: u64,
@@ -29,7 +29,7 @@ impl Tier {
 /// The location of an extent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(super) struct Location {
-    /// The tier in the upper bits, the number of the location on its device in the lower 30.
+    /// The tier in the upper bits, and the number of the location on its device in the lower 30 bits.
     packed: u32,
 }
 

@@ -1,8 +1,8 @@
 //! Faults of a device: one component per kind.
 //!
 //! A fault decides about requests on arrival ([`Fault::arrives`]) or about replies of the device
-//! ([`Fault::answers`]). It sees only requests that its common settings select. It changes nothing itself:
-//! the faulty device applies its decision.
+//! ([`Fault::answers`]). It receives only requests that its common settings select. It changes no request
+//! itself: the faulty device applies its decision.
 
 pub mod bit_rot;
 pub mod delay;
@@ -54,9 +54,9 @@ pub static ROOMS: &Table<FaultFamily> = &[
 pub struct Built {
     /// Selects the affected requests and times.
     pub when: When,
-    /// Kinds of requests that it can touch.
+    /// Operations that the fault can affect.
     pub touchable: &'static [Op],
-    /// When the fault is applied.
+    /// When the fault makes its decision.
     pub asked: Asked,
     /// The fault.
     pub fault: Box<dyn Fault>,
@@ -68,12 +68,12 @@ impl std::fmt::Debug for Built {
     }
 }
 
-/// When a fault is applied.
+/// When a fault makes its decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked {
-    /// When a request arrives.
+    /// When the request arrives.
     OnArrival,
-    /// When the device answers.
+    /// When the device replies.
     OnAnswer,
     /// At both times.
     OnBoth,
@@ -84,52 +84,54 @@ pub(crate) const ALL: &[Op] = &[Op::Read, Op::Write, Op::Trim, Op::Flush];
 
 /// A fault.
 pub trait Fault: State + Send {
-    /// Decides about an affected request that arrives at `now`. The fault ends at `until`.
+    /// Decides about an affected request that arrives at `now`. The current activation of the fault ends at
+    /// `until`.
     fn arrives(&mut self, _now: Time, _until: Time, _request: &Request) -> Decision {
         Decision::None
     }
 
-    /// Decides about an affected request that the device answers at `now`. The fault ends at `until`.
+    /// Decides about an affected request to which the device replies at `now`. The current activation of the
+    /// fault ends at `until`.
     fn answers(&mut self, _now: Time, _until: Time) -> Decision {
         Decision::None
     }
 
-    /// Notes a write or trim with this data, whether or not the fault is active.
+    /// Records a write or trim with this data, even if the fault is not active.
     fn writes(&mut self, _request: &Request, _data: &Payload) {}
 
-    /// Replaces the data of a read by old data; returns the corrupted bytes.
+    /// Replaces the data of a read with old data; returns the number of corrupted bytes.
     fn reads(&mut self, _request: &Request, _data: &mut Payload) -> u64 {
         0
     }
 
-    /// Handles a power loss: nothing is outstanding.
+    /// Handles a power loss, after which no request is outstanding.
     fn power_failed(&mut self) {}
 }
 
 /// Decision of a fault about a request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Decision {
-    /// Does not affect the request, which is not counted.
+    /// The request is not affected and not counted.
     None,
-    /// The request continues then, not earlier.
+    /// The request continues at this time and not earlier.
     Hold(Time),
-    /// Delays the reply.
+    /// The reply is delayed.
     Later(Later),
-    /// Bypasses the device: replies after this delay.
+    /// The request bypasses the device, and the reply is sent after this delay.
     Instead {
         /// Time from the request to its reply.
         after: Time,
-        /// Status of the request.
+        /// Status of the reply.
         status: Status,
     },
-    /// The device performs the request, and its reply is replaced by an error after this delay.
+    /// The device performs the request, but its reply is replaced with an error after this delay.
     AnswerLost {
         /// Time from the reply to the error.
         after: Time,
     },
     /// The device receives a corrupted write.
     Write(Wrong),
-    /// A read is answered with old data, if known.
+    /// A read returns old data, if known.
     Stale,
 }
 
@@ -145,17 +147,17 @@ pub enum Later {
 /// Corruption of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wrong {
-    /// Nothing is written; the write is acknowledged after this delay.
+    /// No data is written, and the write is acknowledged after this delay.
     Lost {
         /// Time from the request to its reply.
         after: Time,
     },
-    /// Only its first bytes are written.
+    /// Only the first bytes are written.
     Torn {
-        /// Number of bytes.
+        /// Number of bytes written.
         bytes: u32,
     },
-    /// It is written at this distance after its address, or before it at the end of the device.
+    /// The data is written at this distance after its address, or before it at the end of the device.
     Misdirected {
         /// Distance in bytes.
         distance: u64,

@@ -1,4 +1,4 @@
-//! Data on the medium behind a fault, and the counts of corrupted bytes.
+//! Tests of data on the medium behind a fault, and of the counts of corrupted bytes.
 
 use super::{BYTES, ask, counts, request, with_bytes};
 use nacre_kernel::event::Payload;

@@ -1,4 +1,4 @@
-//! The contract of devices, and equality with the device alone.
+//! Tests of the device contract, and of equality with the device without faults.
 
 use super::{BARE, ask, counts, faulty, request, text, with_bytes};
 use crate::workbench::{self, ROOMS};

@@ -9,12 +9,12 @@ use nacre_kernel::event::{Completions, Device, Payload, RequestId};
 use nacre_kernel::{FaultCounts, Op, Request, Status, Time};
 use nacre_testkit::Workbench;
 
-/// A device that takes 10 us for a read, 20 us for a write or trim, and no time for a flush, and serves all
+/// A device that takes 10 us for a read, 20 us for a write or trim, and no time for a flush. It serves all
 /// requests in parallel.
 pub(super) const BARE: &str =
     "kind = \"measured\"\nread = \"10 us\"\nwrite = \"20 us\"\nparallelism = 64\ncapacity = \"1 MiB\"\n";
 
-/// A faulty device over `below` with these faults, each as the contents of a table.
+/// A faulty device over `below` with these faults, each given as the contents of a TOML table.
 pub(super) fn text(below: &str, faults: &[&str]) -> String {
     let faults: String = faults.iter().map(|fault| format!("[[stack.fault]]\n{fault}\n")).collect();
     format!("[stack]\nkind = \"faulty\"\n[stack.device]\n{below}\n{faults}")
@@ -54,7 +54,7 @@ pub(super) fn ask(device: &mut dyn Device, now: Time, request: Request, data: Pa
     Answer { at: of.at, status: of.status, data: of.data.clone() }
 }
 
-/// Completion times and statuses of requests of these kinds, each submitted at its time.
+/// Completion times and statuses of requests of these kinds, each submitted at the given time.
 pub(super) fn times(device: &mut dyn Device, requests: &[(Time, Op)]) -> Vec<(Time, Status)> {
     let mut seen = vec![(Time::ZERO, Status::Done); requests.len()];
     let mut completions = Completions::new();
@@ -100,15 +100,15 @@ pub(super) fn write(device: &mut dyn Device, turn: u64, value: u8) -> Status {
     ask(device, Time::from_ms(turn), request(Op::Write, 65536, BYTES as u32), data).status
 }
 
-/// Reads 4 KiB.
+/// Reads 4 KiB at `address`.
 pub(super) fn read(device: &mut dyn Device, turn: u64, address: u64) -> Vec<u8> {
     let answer = ask(device, Time::from_ms(turn), request(Op::Read, address, BYTES as u32), Payload::NONE);
     assert_eq!(answer.status, Status::Done);
     answer.data.bytes().expect("a read returns bytes").to_vec()
 }
 
-/// Writes ones without a fault, then twos with it: returns the device, the status, the data read, and the
-/// silently corrupted bytes.
+/// Writes ones without a fault, then twos with the fault. Returns the device, the status, the data read, and
+/// the number of silently corrupted bytes.
 pub(super) fn behind(fault: &str) -> (Box<dyn Device>, Status, Vec<u8>, u64) {
     let mut device = with_bytes(&[&format!("start = \"5 ms\"\noperations = [\"write\"]\n{fault}")]);
     assert_eq!(write(&mut *device, 1, 1), Status::Done);

@@ -1,4 +1,4 @@
-//! Number of pages that are decoded in parallel.
+//! Tests of the number of decoders.
 
 use super::{build, request, settings, submit};
 use crate::workbench::ROOMS;
@@ -7,11 +7,11 @@ use nacre_testkit::{Workbench, assert_close};
 
 /// Number of pages read.
 const PAGES: u64 = 32;
-/// Time of a page in its die, and in its decoder.
+/// Times of a page in its die and in its decoder.
 const SENSE: Time = Time::from_ns(1);
 const DECODE: Time = Time::from_us(30);
 
-/// Mean wait in M/D/k divided by the service time, by Crommelin's series (1932) at a load of `erlangs`: the
+/// Mean wait in M/D/k divided by the service time, from Crommelin's series (1932) at a load of `erlangs`: the
 /// sum over i = 1, 2, ... of P(N >= i k) - k / a P(N >= i k + 1), where N is Poisson with mean i a.
 fn mdk_wait(servers: u32, erlangs: f64) -> f64 {
     let term = |i: u32| {
@@ -36,8 +36,8 @@ fn crommelins_series_is_the_law_of_one_server() {
     }
 }
 
-/// Waits of random reads: each equals, to the picosecond, that of a schedule in which a page takes the
-/// decoder that is free first. Their mean equals that of M/D/k.
+/// Waits of random reads equal, to the picosecond, those of a schedule in which each page uses the decoder
+/// that is free first. Their mean equals that of M/D/k.
 #[test]
 fn pages_wait_for_the_first_decoder_that_is_free() {
     for (decoders, load) in [(1, 0.5), (1, 0.8), (2, 0.8), (4, 0.5), (4, 0.8), (8, 0.8)] {
@@ -80,7 +80,7 @@ fn pages_wait_for_the_first_decoder_that_is_free() {
     }
 }
 
-/// Energy depends on the pages, not on the number of decoders; the area is that of the cells and of each
+/// Energy depends on the pages and not on the number of decoders. The area is that of the cells and of each
 /// decoder.
 #[test]
 fn decoders_take_area_and_pages_take_energy() {

@@ -1,4 +1,4 @@
-//! Properties of every flash disk cache.
+//! Tests of properties that every flash disk cache has.
 
 use super::{BCH, build, device, request, settings, submit};
 use crate::workbench::ROOMS;
@@ -6,7 +6,8 @@ use nacre_kernel::{Op, Streams, Time};
 use nacre_testkit::{Workbench, keeps_its_bytes};
 use nacre_testkit::{conformance, durability};
 
-/// One or two regions, both densities, policies, and codes, with so much wear that bit errors are frequent.
+/// Settings with one or two regions, both densities, policies, and codes, and with so much wear that bit
+/// errors are frequent.
 const KINDS: [(&str, &str); 6] = [
     ("blocks = 64\nslots = 4", BCH),
     ("blocks = 16\nslots = 8\nwrite_region = \"0 %\"\ndies = 1", BCH),
@@ -24,13 +25,13 @@ const KINDS: [(&str, &str); 6] = [
     ),
 ];
 
-/// The maximum adaptation for codes without adjustable strength.
+/// Limits the adaptation for codes without adjustable strength.
 fn adapted(options: &str, ecc: &str) -> String {
     let fixed = if ecc.contains("crc32\"") { "\nraises_strength = false" } else { "" };
     format!("{options}{fixed}")
 }
 
-/// The contract, for every kind of settings, with requests `pause` apart.
+/// Checks the device contract for every kind of settings, with requests `pause` apart.
 fn keeps_the_contract(pause: Time) {
     for (options, ecc) in KINDS {
         let toml = settings(&adapted(options, ecc), ecc);
@@ -61,7 +62,7 @@ fn acknowledged_data_survives() {
     }
 }
 
-/// Without bit errors, the cache keeps all data. A code at its limit loses data and reports it.
+/// Without bit errors, the cache keeps all data. A code at its limit loses data and reports the loss.
 #[test]
 fn it_keeps_its_bytes_while_pages_move() {
     for (options, ecc) in KINDS {
@@ -77,7 +78,7 @@ fn it_keeps_its_bytes_while_pages_move() {
 }
 
 /// With one page per block and enough space, a region for reads is an LRU cache of pages. Its capacity is all
-/// blocks except the free ones, of which as many are kept as are open in parallel.
+/// blocks except the free ones, whose number equals that of the open blocks.
 #[test]
 fn with_one_page_in_a_block_reads_hit_as_in_a_plain_lru() {
     for (dies, kept) in [(1, 33), (4, 30), (16, 30)] {
@@ -105,7 +106,7 @@ fn with_one_page_in_a_block_reads_hit_as_in_a_plain_lru() {
     }
 }
 
-/// Simultaneous writes of pages that are not adjacent are programmed by all dies in parallel.
+/// Simultaneous writes of non-adjacent pages are programmed by all dies in parallel.
 #[test]
 fn writes_are_programmed_on_all_dies() {
     for (dies, blocks, side_by_side) in [(1, 64, 1), (4, 64, 4), (8, 64, 8)] {
@@ -122,7 +123,7 @@ fn writes_are_programmed_on_all_dies() {
     }
 }
 
-/// Reads of an idle cache take the time of the cells and the decoder, in both modes.
+/// Reads from an idle cache take the time of the cells and the decoder, in both modes.
 #[test]
 fn a_hit_takes_the_read_and_the_decoder() {
     for (density, t, time) in [("slc", 2, 25 + 30), ("mlc", 2, 50 + 30), ("slc", 4, 25 + 60)] {

@@ -1,29 +1,31 @@
-//! Wear leveling: every block is leveled, whatever its use.
+//! Tests of wear leveling, which covers every block regardless of its use.
 
 use super::{BCH, build, submit};
 use nacre_kernel::{Op, Random, Streams, Time};
 use nacre_testkit::Host;
 
-/// Cells without bit errors: the degree of wear is the number of erases.
+/// Cells without bit errors, so the wear is the number of erases.
 const CELLS: &str = "slots = 8\ndensity = \"slc\"\nbit_error_rate = 0\n";
 
-/// Adjacent pages that go to one open block.
+/// Number of adjacent pages that go to one open block.
 const RUN: u64 = 64;
 
 /// A write pattern.
 #[derive(Clone, Copy, Debug)]
 struct Load {
-    /// Hot pages, spread over the open blocks, and their share of the writes.
+    /// Number of hot pages.
     hot: u64,
+    /// Number of open blocks over which they are spread.
     streams: u64,
+    /// Share of the writes that the hot pages receive.
     share: f64,
-    /// Pages of the other writes: the first pages of each of four open blocks.
+    /// Number of pages that receive the other writes: the first pages of each of four open blocks.
     others: u64,
-    /// Pages that are read once in advance.
+    /// Number of pages that are read once in advance.
     cold: u64,
 }
 
-/// Only hot pages; hot among cold pages; rarely used open blocks; a single open block.
+/// Loads with only hot pages, hot among cold pages, rarely used open blocks, and a single open block.
 const LOADS: [Load; 6] = [
     Load { hot: 1, streams: 1, share: 1.0, others: 0, cold: 0 },
     Load { hot: 4, streams: 1, share: 1.0, others: 0, cold: 0 },
@@ -43,7 +45,7 @@ impl Load {
     }
 }
 
-/// Maximum difference in wear between two blocks at any time of this many writes.
+/// Maximum difference in wear between two blocks at any time during this number of writes.
 fn widest(device: &mut Host, load: Load, writes: u64) -> u64 {
     let (mut now, mut widest) = (Time::ZERO, 0);
     for page in 0..load.cold {
@@ -64,9 +66,10 @@ fn widest(device: &mut Host, load: Load, writes: u64) -> u64 {
 }
 
 /// Let the least worn block have `m` erases. An erased block beyond `m + gap` is exchanged. A free block is
-/// filled only if it is worn at most `gap` more than another free one, so at most `m + 2 gap`. It is then
-/// erased once and exchanged, and the content that moves into it stays. This includes empty blocks, free
-/// blocks on a die with an open block, open blocks that are not filled, and blocks of an unused region.
+/// filled only if its wear exceeds that of another free block by at most `gap`, so it has at most `m + 2 gap`
+/// erases. It is then erased once and exchanged, and the content that moves into it stays. This includes
+/// empty blocks, free blocks on a die with an open block, open blocks that are not filled, and blocks of an
+/// unused region.
 #[test]
 fn no_block_is_worn_more_than_another_by_more_than_twice_the_gap_and_one_erase() {
     for (region, gap) in [("0 %", 2), ("0 %", 8), ("25 %", 8), ("50 %", 8)] {
@@ -81,7 +84,7 @@ fn no_block_is_worn_more_than_another_by_more_than_twice_the_gap_and_one_erase()
 }
 
 /// Without cold data, content that moves into a block leaves it as soon as other content, while the block was
-/// neither free nor open in between. If the block were exchanged again then, it would always be erased more
+/// neither free nor open in between. If the block were then exchanged again, it would always be erased more
 /// often than the others.
 #[test]
 fn leveling_is_even_without_cold_data() {

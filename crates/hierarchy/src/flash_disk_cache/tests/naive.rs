@@ -1,5 +1,5 @@
-//! A naive event simulation of a flash disk cache without bit errors, written from its rules. Times are whole
-//! nanoseconds, and all state is in lists.
+//! A naive event simulation of a flash disk cache without bit errors, written from its rules. Times are
+//! integers in nanoseconds, and all state is in lists.
 
 use super::shape::{DECODE, ERASE, PAGE, PROGRAM, READ, RUN, SENSE, Shape, WRITE};
 use nacre_kernel::{Op, Request};
@@ -33,7 +33,7 @@ struct Work {
     then: Vec<usize>,
     is_over: bool,
     block: Option<usize>,
-    /// The block of the page that it replaces or writes back.
+    /// The block of the page that this operation replaces or writes back.
     leaves: Option<usize>,
     /// The operation that supplies the data of a program.
     source: Option<usize>,
@@ -52,7 +52,7 @@ struct Held {
 #[derive(Clone, Debug, Default)]
 struct Block {
     region: usize,
-    /// Programmed pages; `None` for invalid ones.
+    /// Programmed pages, or `None` for invalid ones.
     pages: Vec<Option<u64>>,
     erase: Option<usize>,
     erases: u64,
@@ -94,7 +94,7 @@ pub(super) struct Naive {
     events: Vec<(u64, u64, u64, Event)>,
     order: u64,
     pub(super) requests: Vec<Request>,
-    /// For each request: parts in progress, and the end of the last one.
+    /// Number of parts in progress for each request, and the end of its last part.
     pub(super) ends: Vec<(usize, u64)>,
     held: BTreeMap<u64, Held>,
     blocks: Vec<Block>,
@@ -143,7 +143,7 @@ impl Naive {
         *self.counts.entry(name).or_default() += more;
     }
 
-    /// Schedules an event. Events of one time are ordered: arrivals, then the cache, then the backing.
+    /// Schedules an event. Events at the same time are ordered: arrivals, then the cache, then the backing.
     pub(super) fn schedule(&mut self, at: u64, event: Event) {
         let class = match event {
             Event::Arrives(_) => 0,
@@ -222,7 +222,8 @@ impl Naive {
         }
     }
 
-    /// Looks up a cached page for the host: whether it is in flash, and the operation that supplies it.
+    /// Looks up a cached page for the host. Returns whether it is in flash, and the operation that supplies
+    /// it.
     fn look(&mut self, now: u64, page: u64) -> (bool, Option<usize>) {
         let Held { block, program, .. } = self.held[&page];
         if self.blocks[block].is_full {
@@ -364,7 +365,7 @@ impl Naive {
         }
     }
 
-    /// Empties a full block; returns whether there was one.
+    /// Frees a full block; returns whether there was one.
     fn reclaim(&mut self, now: u64, region: usize) -> bool {
         let (mut programmed, mut invalid, mut best): (usize, usize, Option<usize>) = (0, 0, None);
         for (number, block) in self.blocks.iter().enumerate() {
@@ -411,7 +412,7 @@ impl Naive {
         self.may_begin(now, program);
     }
 
-    /// Evicts pages; dirty ones are written back in disk order.
+    /// Evicts pages, and writes the dirty ones back in disk order.
     fn evict(&mut self, now: u64, block: usize, mut pages: Vec<u64>) {
         self.count("pages_evicted", pages.len() as u64);
         pages.sort_unstable();
@@ -449,7 +450,7 @@ impl Naive {
         self.count("erases", 1);
     }
 
-    /// Creates an operation that starts after all of `after`, and when its die is free.
+    /// Creates an operation that starts after all of `after` have ended and its die is free.
     fn work(&mut self, kind: Kind, block: Option<usize>, after: &[Option<usize>]) -> usize {
         let number = self.works.len();
         let mut waits = 1;

@@ -1,4 +1,5 @@
-//! A flash disk cache against a naive event simulation of its rules: every completion time and every counter.
+//! Compares every completion time and every counter of a flash disk cache with a naive event simulation of
+//! its rules.
 
 use super::naive::{Event, Naive};
 use super::shape::{DECODE, ERASE, PAGE, PROGRAM, READ, SENSE, Shape, WRITE};

@@ -1,18 +1,18 @@
-//! Wear: actions of the controller, and reports after its options are exhausted.
+//! Tests of wear: actions of the controller, and reports after its options are exhausted.
 
 use super::{BCH, build, column, device, request, settings, submit};
 use nacre_kernel::event::Payload;
 use nacre_kernel::{Op, Status, Streams, Time};
 use nacre_testkit::Host;
 
-/// Cells that wear out after some hundred erases.
+/// Cells that wear out after several hundred erases.
 const WEAK: &str = "blocks = 32\nslots = 8\nwrite_region = \"25 %\"\nmlc_endurance = 20\nslc_endurance = 200\n\
     wear_gap = 4\nstrength_weight = 0\ndensity_weight = 0\n";
 
 const FIXED: &str = "raises_strength = false\nlowers_density = false\npromotes = false\n";
 
-/// Performs random requests until no flash is left, at most `most`. Returns their number, and the number of
-/// errors.
+/// Performs random requests until no flash is left, at most `most` requests. Returns the number of requests
+/// and of errors.
 fn wear_down(device: &mut Host, most: u64) -> (u64, u64) {
     let mut random = Streams::new(3).stream("pages");
     let (mut now, mut errors) = (Time::ZERO, 0);
@@ -82,10 +82,10 @@ fn wear_is_leveled_over_both_regions() {
     assert!(most - least <= 2 * 8 + 1 && alone > 2 * most, "{least} to {most}, and {alone}");
 }
 
-/// With data and cells that wear out: returned data always equals the last write.
+/// With data and cells that wear out, returned data always equals the last write.
 #[test]
 fn uncorrectable_pages_are_never_returned_as_good() {
-    // A code for one bit error decodes half of all pages with two errors to another codeword. It has no
+    // A code for one bit error decodes half of all pages with two errors to another codeword, and has no
     // checksum to detect this.
     let bare = "kind = \"bch\"\nt = 1";
     let none = "kind = \"none\"";

@@ -1,4 +1,4 @@
-//! Closed forms for both memories.
+//! Tests of closed forms for both memories.
 
 use super::{BCH, build, dram, pcm};
 use nacre_kernel::event::Payload;
@@ -43,8 +43,8 @@ fn hits_are_those_of_a_plain_lru() {
     assert_eq!(cache.count("read_misses") + cache.count("write_misses"), 5_000 - hits);
 }
 
-/// A sixteenth of a chip with one read per millisecond: it is active for 55 + 512 ns, and idle for 1 us
-/// before power-down.
+/// A sixteenth of a chip with one read per millisecond is active for 55 + 512 ns, and idle for 1 us before
+/// power-down.
 #[test]
 fn energy_is_the_power_of_each_state_by_its_time() {
     let mut cache = host(&dram(POWERS));
@@ -64,8 +64,8 @@ fn energy_is_the_power_of_each_state_by_its_time() {
     assert_close("resting", report.idle_energy.expect("the power is given").0, expected, 0.02);
 }
 
-/// In each millisecond, a page arrives at 100 us. Until then, another page is read every 10 us. In each of
-/// the ten idle times, all but 1 us is in power-down.
+/// In each millisecond, a page arrives at 100 us. Until then, another page is read every 10 us. Each of the
+/// ten idle periods is spent in power-down except for 1 us.
 #[test]
 fn every_rest_is_powered_down() {
     let mut cache = host(&dram(POWERS));
@@ -89,8 +89,8 @@ fn every_rest_is_powered_down() {
     assert_close("resting", report.idle_energy.expect("the power is given").0, expected, 0.005);
 }
 
-/// A hit takes a lookup, a read, and decoding; a write takes a lookup and a write. If there is a code, half a
-/// page takes an additional read.
+/// A hit takes a lookup, a read, and decoding. A write takes a lookup and a write. With a code, writing half
+/// a page takes an additional read.
 #[test]
 fn times_are_those_of_the_memory() {
     for (ecc, decoded, rest) in [(BCH, 20, 125 + 20), ("{ kind = \"none\" }", 0, 0)] {
@@ -102,7 +102,8 @@ fn times_are_those_of_the_memory() {
     }
 }
 
-/// A page that is being encoded occupies no bank: a read that arrives meanwhile is served before the write.
+/// A page that is being encoded occupies no bank, so a read that arrives meanwhile is served before the
+/// write.
 #[test]
 fn a_page_is_encoded_before_it_needs_its_bank() {
     let code = "{ kind = \"bch\", t = 2, crc32 = true, decode = \"10 ns\", encode = \"40 us\" }";
@@ -117,20 +118,19 @@ fn a_page_is_encoded_before_it_needs_its_bank() {
     assert_eq!(cache.latency(Time::from_ms(30), page(Op::Write, 3)), Time::from_ns(40_000 + 50_000));
 }
 
-/// The data of a fetched page is available on arrival: a second read waits for that, and then reads the
-/// memory.
+/// The data of a fetched page is available on arrival. A second read waits for it, and then reads the memory.
 #[test]
 fn a_read_of_a_page_on_its_way_waits_for_it() {
     let mut cache = host(&dram(""));
     let first = cache.submit(Time::ZERO, page(Op::Read, 3));
     let second = cache.submit(Time::from_us(40), page(Op::Read, 3));
     assert_eq!(cache.wait(first).at, Time::from_us(100));
-    // After the page on the channel.
+    // The read follows the page on the channel.
     assert_eq!(cache.wait(second).at, Time::from_us(100) + Time::from_ns(2 * 512 + 55));
     assert_eq!((cache.count("read_misses"), cache.count("read_merged")), (1, 1));
 }
 
-/// A flush takes the parallel write-backs of all dirty pages, and the flush of the backing.
+/// A flush takes the time of the parallel write-backs of all dirty pages and of the flush of the backing.
 #[test]
 fn a_flush_waits_for_dirty_pages() {
     let mut cache = host(&dram("dirty_limit = \"100 %\""));
@@ -147,7 +147,7 @@ fn a_flush_waits_for_dirty_pages() {
 const WEAK: &str = "endurance = 20\nbit_error_rate = 0.00005";
 const ONE_BIT: &str = "{ kind = \"bch\", t = 1 }";
 
-/// If a dirty page is unreadable, a write of half of it fails: the other half is lost.
+/// If a dirty page is unreadable, a write of half of it fails, because the other half is lost.
 #[test]
 fn half_a_page_cannot_be_written_if_the_rest_is_unreadable() {
     let mut unreadable = 0;
@@ -170,9 +170,9 @@ fn half_a_page_cannot_be_written_if_the_rest_is_unreadable() {
     assert!(unreadable > 20, "{unreadable}");
 }
 
-/// Cells so weak that pages are uncorrectable, with data. A code for one bit decodes half of the pages with
-/// two bit errors to another codeword, and no code detects errors. Clean pages are fetched again; dirty pages
-/// are lost and reported.
+/// The cells are so weak that pages are uncorrectable. A code for one bit decodes half of the pages with two
+/// bit errors to another codeword, and the code `none` detects no errors. Clean pages are fetched again, and
+/// dirty pages are lost and reported.
 #[test]
 fn a_page_beyond_its_code_is_never_returned() {
     let slow = STORE.replace("200 us", "20 ms");
@@ -203,8 +203,8 @@ fn a_page_beyond_its_code_is_never_returned() {
     }
 }
 
-/// Repeated writes of a page wear one frame or, with wear leveling, all frames evenly: one frame is moved per
-/// interval of writes.
+/// Repeated writes of a page wear one frame. With wear leveling, they wear all frames evenly, because one
+/// frame moves per interval of writes.
 #[test]
 fn wear_is_level_if_frames_move() {
     let spread = |leveling: &str| {

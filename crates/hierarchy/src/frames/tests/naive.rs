@@ -1,12 +1,13 @@
-//! A naive event simulation of a cache in DRAM, written from its rules. Times are whole nanoseconds, and all
-//! state is in lists.
+//! A naive event simulation of a cache in DRAM, written from its rules. Times are integers in nanoseconds,
+//! and all state is in lists.
 
 use nacre_kernel::{Op, Request};
 use std::collections::{BTreeMap, VecDeque};
 
 pub(super) const PAGE: u64 = 4096;
 pub(super) const FRAMES: usize = 16;
-/// Nanoseconds of a page on the channel, and of the latency after that; reads and writes of the backing.
+/// Times in nanoseconds: transfer of a page on the channel, latency after it, and reads and writes of the
+/// backing.
 const TRANSFER: u64 = 2_048;
 pub(super) const LATENCY: u64 = 57;
 pub(super) const READ: u64 = 101_003;
@@ -26,7 +27,7 @@ struct Part {
     request: usize,
     page: u64,
     is_write: bool,
-    /// Whether it was counted as a hit or miss.
+    /// Whether the part was counted as a hit or miss.
     is_counted: bool,
 }
 
@@ -45,7 +46,7 @@ struct Held {
     writer: Option<Part>,
     /// The write-back that must be in progress first.
     behind: Option<usize>,
-    /// The fetch that has supplied its page.
+    /// The fetch that has supplied the part's page.
     has_come: Option<usize>,
 }
 
@@ -55,12 +56,12 @@ struct Leaving {
     page: u64,
     is_read: bool,
     has_place: bool,
-    /// Number of earlier write-backs of the page in progress.
+    /// Number of earlier write-backs of the page that are in progress.
     after: usize,
     is_over: bool,
-    /// Requests that wait for its end: write-backs and fetches.
+    /// Write-backs and fetches that wait for the end of this one.
     then: Vec<Ask>,
-    /// The request that waits for its slot.
+    /// The request that waits for this write-back's slot.
     holds: Option<usize>,
 }
 
@@ -79,7 +80,7 @@ pub(super) enum Ask {
     Fetch(usize),
 }
 
-/// A flush: the host writes and write-backs that it waits for, and its flush of the backing.
+/// A flush, with the host writes and write-backs that it waits for, and its flush of the backing.
 #[derive(Clone, Debug)]
 struct Flush {
     request: usize,
@@ -101,7 +102,7 @@ pub(super) struct Naive {
     events: Vec<(u64, u64, u64, Event)>,
     order: u64,
     pub(super) requests: Vec<Request>,
-    /// For each request: parts in progress, and the end of the last one.
+    /// Number of parts in progress for each request, and the end of its last part.
     pub(super) ends: Vec<(usize, u64)>,
     /// Pages with frames, most recently used first.
     used: Vec<u64>,
@@ -112,7 +113,7 @@ pub(super) struct Naive {
     places: VecDeque<usize>,
     fetches: Vec<Fetch>,
     flushes: Vec<Flush>,
-    /// Host writes in progress: request and page.
+    /// Host writes in progress, as requests and pages.
     writing: Vec<usize>,
     free_at: u64,
     queue: VecDeque<Ask>,
@@ -148,7 +149,7 @@ impl Naive {
         *self.counts.entry(name).or_default() += 1;
     }
 
-    /// Schedules an event. Events of one time are ordered: arrivals, then the memory, then the backing.
+    /// Schedules an event. Events at the same time are ordered: arrivals, then the memory, then the backing.
     pub(super) fn schedule(&mut self, at: u64, event: Event) {
         let class = match event {
             Event::Arrives(_) => 0,
@@ -340,7 +341,7 @@ impl Naive {
         self.schedule(at, Event::Frame(page));
     }
 
-    /// Serves the reads at the head of a page's queue, then a write.
+    /// Serves the reads at the head of a page's queue, then one write.
     fn serve_waiters(&mut self, now: u64, page: u64) {
         loop {
             let held = self.held.get_mut(&page).expect("it is held");
@@ -544,7 +545,7 @@ impl Naive {
             let of = &self.flushes[number];
             let is_over = |of: &Vec<usize>| of.iter().all(|&at| self.leaving[at].is_over);
             if of.backing.is_none() && of.leaving.as_ref().is_some_and(is_over) {
-                // Writes in progress in the backing.
+                // These are the writes in progress in the backing.
                 let is_there = |at: &usize| {
                     let of = &self.leaving[*at];
                     !of.is_over && of.is_read && of.has_place && of.after == 0

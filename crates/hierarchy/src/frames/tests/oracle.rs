@@ -1,4 +1,5 @@
-//! A cache in DRAM against a naive event simulation of its rules: every completion time and every counter.
+//! Compares every completion time and every counter of a cache in DRAM with a naive event simulation of its
+//! rules.
 
 use super::naive::{Event, FRAMES, LATENCY, Naive, PAGE, READ, Shape, WRITE};
 use crate::workbench::ROOMS;

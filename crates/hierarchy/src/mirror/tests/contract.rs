@@ -1,4 +1,4 @@
-//! The contract of devices, and power losses at any time.
+//! Tests of the device contract, and of power losses at any time.
 
 use super::{BARE, faulty, mirror, with_bytes};
 use nacre_kernel::Time;

@@ -1,4 +1,4 @@
-//! Failing members.
+//! Tests of failing members.
 
 use super::{BARE, ask, count, faulty, mirror, of_member, read, request, rest, with_bytes, write};
 use nacre_kernel::event::{Payload, RequestId};
@@ -23,7 +23,7 @@ fn a_read_that_fails_on_one_member_is_answered_by_the_next_and_written_anew() {
     assert_eq!(read(&mut *device, MS(4), 4096), (Status::Done, Some(7)));
 }
 
-/// The rewrite waits for a write that removes the only readable member.
+/// The rewrite waits for a write, which removes the only readable member.
 #[test]
 fn a_rewrite_ends_when_the_member_that_it_would_read_is_removed() {
     let unread = faulty(BARE, "kind = \"error\", operations = [\"read\"]");
@@ -36,7 +36,7 @@ fn a_rewrite_ends_when_the_member_that_it_would_read_is_removed() {
 }
 
 /// A drive rejects a partial write of a unit whose rest is lost. A member that still rejects the rewrite
-/// stays.
+/// stays in the mirror.
 #[test]
 fn unreadable_ranges_are_rewritten_in_whole_units() {
     let drive = "kind = \"ssd\", channels = 1, ways = 1, planes = 1, blocks = 32, pages = 64, page = \"16 KiB\", \

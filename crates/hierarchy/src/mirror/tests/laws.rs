@@ -1,4 +1,4 @@
-//! Rates and latencies in closed form.
+//! Compares rates and latencies with closed forms.
 
 use super::{BARE, ask, count, mirror, of_member, request};
 use nacre_kernel::event::{Completions, Payload, RequestId};
@@ -17,7 +17,7 @@ fn two_members_read_twice_as_fast_as_one() {
         let mut random = Streams::new(1).stream("addresses");
         let mut device = mirror(&format!("read_policy = \"{policy}\""), &[member, member]);
         let seen = closed_loop(&mut *device, 16, 20_000, |_| request(Op::Read, anywhere(&mut random), 4096));
-        // Each member has eight requests, and serves four at a time.
+        // Each member has eight requests and serves four at a time.
         assert_close(policy, seen.per_second(), 2.0 * 4.0 / 100e-6, 1e-3);
         assert_eq!([0, 1].map(|member| of_member(&*device, member, "reads")), [10_000; 2], "{policy}");
     }
@@ -46,8 +46,8 @@ fn a_write_takes_as_long_as_its_slowest_member() {
     }
 }
 
-/// With exponential latencies of mean m and a second read after h, a read takes min(X, h + Y): longer than t
-/// with probability exp(-t/m) up to h, and exp(-(2t - h)/m) after it.
+/// With exponential latencies of mean m and a second read after h, a read takes min(X, h + Y). It takes
+/// longer than t with probability exp(-t/m) up to h, and exp(-(2t - h)/m) after h.
 #[test]
 fn a_hedged_read_takes_the_smaller_of_two_latencies_the_second_of_which_begins_later() {
     let member = exponential(64);
@@ -66,7 +66,7 @@ fn a_hedged_read_takes_the_smaller_of_two_latencies_the_second_of_which_begins_l
             assert_close(&format!("quantile {share}"), found, t, 0.02);
         }
         assert_close("sent", count(&*device, "hedges_sent") as f64, late * requests as f64, 0.01);
-        // Exponential latencies have no memory: after the hedge, either reply is first with the same
+        // Exponential latencies are memoryless: after the hedge, either reply is first with the same
         // probability.
         assert_close("won", count(&*device, "hedges_won") as f64, late / 2.0 * requests as f64, 0.01);
     }
@@ -82,10 +82,10 @@ fn a_hedge_that_waits_is_canceled() {
     let (latency, ..) = ask(&mut *device, Time::from_us(40), request(Op::Read, 0, 4096), Payload::NONE);
     assert_eq!(latency, Time::from_us(100), "the hedge came 60 us before the end and takes 100 us");
     assert_eq!([count(&*device, "hedges_sent"), count(&*device, "hedges_won")], [1, 0]);
-    // It had started, so it is finished and ignored.
+    // The read had started, so it is completed and its reply is ignored.
     assert_eq!(device.next_event(), Time::from_us(180));
     super::rest(&mut *device);
-    // Two simultaneous reads: the hedge of the second waits for that of the first, and is canceled.
+    // With two simultaneous reads, the hedge of the second waits for that of the first, and is canceled.
     let slower = slow.replace("100 us", "300 us");
     let mut device = mirror(settings, &[slow, &slower]);
     for number in 0..2 {

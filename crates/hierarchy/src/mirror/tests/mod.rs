@@ -21,7 +21,7 @@ fn text(settings: &str, members: &[&str]) -> String {
     format!("[stack]\nkind = \"mirror\"\n{settings}\nmember = [{}]\n", members.join(", "))
 }
 
-/// `device` with a fault; both are the contents of tables.
+/// TOML for `device` with a fault. Both arguments are the contents of tables.
 fn faulty(device: &str, fault: &str) -> String {
     format!("kind = \"faulty\", device = {{ {device} }}, fault = [{{ {fault} }}]")
 }
@@ -39,7 +39,7 @@ fn request(op: Op, address: u64, bytes: u32) -> Request {
     Request { arrival: Time::ZERO, address, bytes, volume: 0, op }
 }
 
-/// Submits a request at `now` and waits for it; returns its latency, status, and data.
+/// Submits a request at `now` and waits for its completion; returns its latency, status, and data.
 fn ask(device: &mut dyn Device, now: Time, request: Request, data: Payload) -> (Time, Status, Payload) {
     let mut completions = Completions::new();
     device.run(now, &mut completions);

@@ -1,4 +1,4 @@
-//! Completion times equal those of a naive simulation, which steps from event to event.
+//! Compares completion times with a naive simulation that steps from event to event.
 
 use super::{mirror, request};
 use nacre_kernel::{Op, Random, Request, Streams, Time};
@@ -24,10 +24,10 @@ struct Part {
 
 #[derive(Default)]
 struct Naive {
-    /// For each member: the request in service and its end, and the waiting requests.
+    /// The request in service of each member and its end, and the waiting requests.
     working: Vec<Option<(Time, Part)>>,
     queues: Vec<VecDeque<Part>>,
-    /// For each host request: its completion time, and its parts in progress.
+    /// Completion time of each host request, and its parts in progress.
     done: Vec<Option<Time>>,
     left: Vec<usize>,
     waiting: Vec<usize>,
@@ -151,7 +151,7 @@ fn naive(
     }
 }
 
-/// Requests at times such that no two times, or sums of times and latencies, are equal.
+/// Requests at times for which no two times, or sums of times and latencies, are equal.
 fn script(random: &mut Random) -> (Vec<Request>, Vec<Time>) {
     let mut now = Time::ZERO;
     let mut any = |_| {

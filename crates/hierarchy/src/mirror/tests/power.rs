@@ -1,4 +1,4 @@
-//! Effects of a power loss, and reads after it.
+//! Tests of power losses and the reads after them.
 
 use super::{BARE, ask, count, faulty, read, request, rest, with_bytes, write};
 use nacre_kernel::event::{Completions, Device, Payload, RequestId};
@@ -9,8 +9,8 @@ const LATER: &str =
     "kind = \"measured\", read = \"10 us\", write = \"90 us\", parallelism = 64, capacity = \"1 MiB\"";
 const MS: fn(u64) -> Time = Time::from_ms;
 
-/// Two writes of ones, and a power failure during a write of twos that the first member has completed and the
-/// second has not.
+/// A mirror after two writes of ones and a power loss during a write of twos that the first member has
+/// completed and the second has not.
 fn interrupted(settings: &str, members: [&str; 2]) -> Box<dyn Device> {
     let mut device = with_bytes(settings, &members);
     assert_eq!(write(&mut *device, MS(1), 0, 1), Status::Done);
@@ -32,7 +32,7 @@ fn members_that_differ_are_made_equal_in_the_regions_that_were_written() {
     for turn in 5..9 {
         assert_eq!(read(&mut *device, MS(turn), 0), (Status::Done, Some(2)));
     }
-    // The time of 16 KiB at this rate, and the second chunk.
+    // The time is that of 16 KiB at this rate, plus the second chunk.
     let mut slow = interrupted(
         "bitmap_region = \"16 KiB\"\nresync_chunk = \"8 KiB\"\nresync_bandwidth = \"8.192 MB/s\"",
         [BARE, LATER],
@@ -55,7 +55,7 @@ fn a_read_before_the_resync_makes_members_equal() {
     assert_eq!(latency, Time::from_us(100), "read in 10 us, and copied in 90");
     let (_, status, data) = ask(&mut *device, MS(11), request(Op::Read, 0, 4096), Payload::NONE);
     assert_eq!((status, data.bytes().expect("bytes")[0]), (Status::Done, 2), "the other member has it, too");
-    // Outside the region of the interrupted write.
+    // This address is outside the region of the interrupted write.
     assert_eq!(read(&mut *device, MS(20), 65536), (Status::Done, Some(1)));
 }
 
@@ -77,7 +77,7 @@ const DISK: &str = "kind = \"hdd\", capacity = \"3 MiB\", rotation = \"15000 /mi
     track_to_track_seek = \"0.2 ms\", average_seek = \"3.4 ms\", full_stroke_seek = \"6.6 ms\", \
     outer_rate = \"200 MB/s\", inner_rate = \"120 MB/s\", write_cache = \"64 KiB\"";
 
-/// With volatile buffers, a region is clean after a flush that follows its writes, and not before.
+/// With volatile buffers, a region becomes clean only with a flush that follows its writes.
 #[test]
 fn a_flush_clears_the_bitmap() {
     for (flushes, copied) in [(true, 0), (false, 16384)] {

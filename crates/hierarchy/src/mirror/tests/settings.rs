@@ -1,4 +1,4 @@
-//! Rejected settings.
+//! Tests of invalid settings.
 
 use super::{BARE, text};
 use crate::workbench::{self, ROOMS};

@@ -1,32 +1,33 @@
-//! Dynamic placement: extents move between tiers by their recent accesses, epoch by epoch.
+//! Dynamic placement: extents move between tiers according to their recent accesses, epoch by epoch.
 //!
 //! # Model
 //! 1. Reads and writes of every extent are counted for an epoch.
-//! 2. A running mean is updated: `memory` is the weight of the previous mean, and the epoch that ended has the
-//!    rest.
-//! 3. The best placement is computed from the running means, as `static_optimal` computes it from the whole
-//!    workload.
-//! 4. Extents in other locations are exchanged, those with the largest saving first. An exchange is made only if
-//!    the saving of one extent is more than `hysteresis` above the cost of the other, and if both together save
-//!    `least_saving` in an epoch.
+//! 2. A running mean is updated. `memory` is the weight of the previous mean, and the epoch that ended has
+//!    the remaining weight.
+//! 3. The best placement is computed from the running means in the same way as `static_optimal` computes it
+//!    from the whole workload.
+//! 4. Misplaced extents are exchanged, those with the largest saving first. An exchange is made only if the
+//!    saving of one extent is more than `hysteresis` above the cost of the other, and if both together save
+//!    at least `least_saving` per epoch.
 //!
-//! The device limits the speed of the moves. Moves that did not happen in an epoch are decided again. With `weigh
-//! = "accesses"`, writes count like reads. This is correct only if no tier has slow writes.
+//! The device limits the bandwidth of the moves. Moves that were not performed in an epoch are decided again.
+//! With `weigh = "accesses"`, writes count like reads. This is correct only if no tier has slow writes.
 //!
 //! # Not modeled
 //! - Queueing: latencies are those of an idle device.
 //! - Request sizes: latencies are those of 4 KiB.
-//! - The time of a move; only `least_saving` represents it.
-//! - Parts of extents.
+//! - The time of a move, which only `least_saving` represents.
+//! - Moves of portions of extents.
 //!
 //! # Sources
-//! kim-2014 "Dynamic": reactive movement of extents. The paper gives neither epoch nor thresholds; those here are
-//! assumed.
+//! kim-2014 "Dynamic": reactive movement of extents. The paper gives neither epochs nor thresholds, so the
+//! values here are assumed.
 //!
 //! # Checks
-//! - Under stationary requests, it converges to the best placement without moves, and is never faster.
-//! - It follows a moving hot spot. No extent moves if nothing is gained.
-//! - With `weigh = "accesses"`, a write-heavy extent goes to PCM; with latencies, it goes to flash.
+//! - Under stationary requests, the placement converges to the best placement without moves, and is never
+//!   faster.
+//! - The placement follows a moving hot spot. No extent moves if this saves no time.
+//! - With `weigh = "accesses"`, a write-heavy extent moves to PCM. With latencies, it moves to flash.
 
 #[cfg(test)]
 mod tests;
@@ -38,13 +39,13 @@ use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Ratio, Time};
 use std::collections::BTreeMap;
 
-/// Extents move by their recent accesses, epoch by epoch.
+/// Extents move according to their recent accesses, epoch by epoch.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
     /// Initial placement of extents.
     #[config(default = "spread", source = "assumed: addresses are unrelated to access frequency")]
     pub layout: Layout,
-    /// Time over which accesses are counted before extents may move.
+    /// Length of an epoch, during which accesses are counted before extents may move.
     #[config(
         default = "1 h",
         min = "1 us",
@@ -61,7 +62,7 @@ pub struct Config {
     /// Margin by which the saving of one extent must exceed the loss of the other.
     #[config(default = "20 %", max = "1000 %", source = "assumed: equally hot extents should not move")]
     pub hysteresis: Ratio,
-    /// Minimum saving of an exchange in an epoch, summed over all requests.
+    /// Minimum saving of an exchange per epoch, summed over all requests.
     #[config(default = "1 s", source = "assumed: a smaller saving does not justify the traffic")]
     pub least_saving: Time,
     /// Score by which extents are compared.
@@ -72,9 +73,9 @@ pub struct Config {
 /// Score by which extents are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Weigh {
-    /// Time of their reads and writes in each tier.
+    /// Time of the extent's reads and writes in each tier.
     Latency,
-    /// Number of their accesses, reads and writes with equal weight.
+    /// Number of the extent's accesses, with equal weight for reads and writes.
     Accesses,
 }
 
@@ -114,7 +115,7 @@ struct Dynamic {
     remembered: Vec<Remembered>,
 }
 
-/// Accesses to an extent in an epoch, a running mean.
+/// Running mean of the accesses to an extent per epoch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Value)]
 struct Remembered {
     reads: f64,
@@ -123,7 +124,7 @@ struct Remembered {
 
 /// Request size for the latencies of the tiers.
 const SPEED_BYTES: u32 = 4096;
-/// Smaller means of accesses per epoch count as zero, so that unused extents become equal.
+/// Smaller means of accesses per epoch count as zero, so that all unused extents are equal.
 const FORGOTTEN: f64 = 1.0 / 1024.0;
 
 impl Placement for Dynamic {
@@ -142,8 +143,8 @@ impl Placement for Dynamic {
         let saving = |e: &u32| self.saving(*e, view.homes[*e as usize], wanted[*e as usize]);
         let mut gaining: Vec<u32> = (0..wanted.len() as u32).filter(|e| saving(e) > 0.0).collect();
         gaining.sort_by(|a, b| saving(b).total_cmp(&saving(a)).then(a.cmp(b)));
-        // An exchange may move the partner of another to a tier where it is eligible: repeat until none is
-        // left.
+        // An exchange may move the partner of another to a tier where it is eligible, so this repeats until
+        // no exchange is left.
         let mut before = usize::MAX;
         while moves.len() != before {
             before = moves.len();
@@ -170,7 +171,8 @@ impl Dynamic {
         }
     }
 
-    /// The best tier of each extent by its history; among equal extents, those already there stay.
+    /// The best tier of each extent according to its history. Among equal extents, those already in the tier
+    /// stay.
     fn wanted(&self, homes: &[u8]) -> Vec<u8> {
         // Nonnegative floating-point numbers have the same order as their bits.
         let mut members: BTreeMap<(u64, u64), Vec<u32>> = BTreeMap::new();
@@ -214,13 +216,13 @@ impl Dynamic {
     }
 }
 
-/// The exchanges being planned.
+/// The exchanges that are being planned.
 struct Plan<'a> {
     policy: &'a Dynamic,
     wanted: &'a [u8],
     homes: Vec<u8>,
-    /// For each pair of current and target tier, the extents that should move; the last is taken first.
-    /// Extents that have moved stay in the list until found.
+    /// The extents that should move, for each pair of current and target tier. The last extent is taken
+    /// first. Extents that have moved stay in the list until they are found.
     leaving: Vec<Vec<u32>>,
 }
 
@@ -242,7 +244,8 @@ impl Plan<'_> {
         }
     }
 
-    /// The partner for `extent`, if the exchange is worthwhile; both are then assigned to their targets.
+    /// The partner for `extent`, if the exchange is worthwhile. Both extents are then assigned to their
+    /// targets.
     fn partner(&mut self, extent: u32) -> Option<u32> {
         let (home, wanted) = (self.homes[extent as usize], self.wanted[extent as usize]);
         if home == wanted {

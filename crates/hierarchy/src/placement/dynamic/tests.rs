@@ -1,7 +1,7 @@
 use crate::placement::workbench::{counts, placement};
 use crate::placement::{Exchange, Placement, View};
 
-/// Three tiers of two extents each; initially in order.
+/// A placement over three tiers of two extents each, initially in order.
 fn dynamic(settings: &str) -> Box<dyn Placement> {
     let tiers = [(10.0, 10.0), (100.0, 100.0), (1000.0, 1000.0)];
     let toml = format!("{{ kind = \"dynamic\", layout = \"in_order\", least_saving = \"0 s\", {settings} }}");
@@ -21,8 +21,9 @@ const HOMES: [u8; 6] = [0, 0, 1, 1, 2, 2];
 fn extents_come_to_their_best_places_over_one_that_makes_way_twice() {
     let accesses = [(0, 0), (50, 0), (90, 0), (9, 0), (40, 0), (0, 0)];
     let moves = decided(&mut *dynamic("memory = \"0 %\""), &HOMES, &accesses, 0);
-    // Optimal are 1 and 2 in the first tier, and 3 and 4 in the second. Extent 4 saves most, 36 ms, but only
-    // extent 2 could make space for it and would lose 81. Extent 2 is exchanged with 0, and then 4 with 0.
+    // The optimum is 1 and 2 in the first tier, and 3 and 4 in the second. Extent 4 saves most, 36 ms, but
+    // only extent 2 could make space for it and would lose 81 ms. Extent 2 is exchanged with 0, and then 4
+    // with 0.
     assert_eq!(moves, [Exchange { extent: 2, partner: 0 }, Exchange { extent: 4, partner: 0 }]);
 }
 
@@ -38,10 +39,10 @@ fn hysteresis_keeps_extents_that_are_about_as_hot() {
 #[test]
 fn the_history_is_a_running_mean_and_idle_epochs_count() {
     let mut policy = dynamic("memory = \"50 %\", hysteresis = \"0 %\"");
-    // The history of extent 0 is 64 reads, and that of extent 1 is 128; other extents have no accesses.
+    // The history of extent 0 is 64 reads, and that of extent 1 is 128 reads. Other extents have no accesses.
     assert_eq!(decided(&mut *policy, &HOMES, &[(128, 0), (256, 0), (0, 0), (0, 0), (0, 0), (0, 0)], 0), []);
-    // After one idle epoch and this one, a quarter of each is left: 16 and 32. Extent 2 has 24 from its 48
-    // reads.
+    // After one idle epoch and this one, a quarter of each history is left: 16 and 32. Extent 2 has 24 from
+    // its 48 reads.
     let moves = decided(&mut *policy, &HOMES, &[(0, 0), (0, 0), (48, 0), (0, 0), (0, 0), (0, 0)], 1);
     assert_eq!(moves, [Exchange { extent: 2, partner: 0 }]);
 }
@@ -49,7 +50,7 @@ fn the_history_is_a_running_mean_and_idle_epochs_count() {
 #[test]
 fn a_saving_too_small_moves_nothing() {
     let accesses = [(0, 0), (0, 0), (10, 0), (0, 0), (0, 0), (0, 0)];
-    // Ten reads save 900 us in an epoch.
+    // Ten reads save 900 us per epoch.
     let moves = |least: &str| {
         let toml = format!(
             "{{ kind = \"dynamic\", layout = \"in_order\", memory = \"0 %\", least_saving = \"{least}\" }}"

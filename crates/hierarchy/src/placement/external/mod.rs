@@ -1,17 +1,18 @@
 //! External: a placement provided by the caller, e.g. a Python function.
 //!
 //! # Model
-//! Extents start as given by `layout`. At the end of every epoch, the function of the caller gets their locations
-//! and their numbers of reads and writes. It returns pairs to exchange.
+//! `layout` gives the initial placement. At the end of every epoch, the caller's function receives the
+//! locations of all extents and their numbers of reads and writes. It returns pairs of extents to exchange.
 //!
 //! # Not modeled
 //! Nothing is left out. The device performs the moves, with their time and traffic.
 //!
 //! # Sources
-//! None: the model is the caller's.
+//! None: the caller provides the model.
 //!
 //! # Checks
-//! The function with that name decides. An unknown name is an error of the user, reported with its location.
+//! The function with the configured name makes the decisions. An unknown name is a user error, reported with
+//! its location.
 
 use super::{Decider, Exchange, Layout, Placement, PlacementFamily, View};
 use nacre_config::{Configuration, Descriptor, Room};
@@ -29,7 +30,7 @@ pub struct Config {
     /// Initial placement of extents.
     #[config(default = "spread", source = "assumed: addresses are unrelated to access frequency")]
     pub layout: Layout,
-    /// Time over which accesses are counted before the function is called.
+    /// Length of an epoch, during which accesses are counted before the function is called.
     #[config(default = "1 h", min = "1 us", source = "assumed: that of `dynamic`")]
     pub epoch: Time,
 }

@@ -1,4 +1,4 @@
-//! The function with that name is called, and an unknown name is reported.
+//! Tests that the function with the configured name is called, and that an unknown name is reported.
 
 use super::{Decider, Exchange, ROOM, View};
 use crate::placement::assignment::Speed;
@@ -9,10 +9,10 @@ use nacre_device::SizedAccesses;
 use nacre_kernel::Time;
 use nacre_kernel::state::State;
 
-/// Document around a placement.
+/// A document with a placement.
 #[derive(Debug, Configuration)]
 struct Document {
-    /// Placement.
+    /// The placement.
     placement: Slot<PlacementFamily>,
 }
 

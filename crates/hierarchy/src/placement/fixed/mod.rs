@@ -4,13 +4,14 @@
 //! Extents are placed on the tiers by their addresses and never move.
 //!
 //! # Not modeled
-//! Any effect of the workload.
+//! Effects of the workload.
 //!
 //! # Sources
-//! kim-2014: the baseline for placements that know the workload.
+//! kim-2014: the baseline for placements that use the workload.
 //!
 //! # Checks
-//! Under uniform requests, the mean latency is the mean of the tiers' latencies, weighted by their shares.
+//! Under uniform requests, the mean latency is the mean of the tiers' latencies, weighted by their shares of
+//! the extents.
 
 #[cfg(test)]
 mod tests;

@@ -1,27 +1,28 @@
 //! Static-optimal placement: the best placement without moves, computed from the whole workload.
 //!
 //! # Model
-//! Before simulated time starts, the whole workload is read once, and the reads and writes of every extent are
-//! counted. Extents are then placed so that the sum of (reads x read latency + writes x write latency) over all
-//! extents is minimal, with every tier full. Reads and writes count separately: an extent with more writes than
-//! reads may be better on flash than on PCM.
+//! Before simulated time starts, the whole workload is read once, and the reads and writes of every extent
+//! are counted. Extents are then placed so that the sum of (reads x read latency + writes x write latency)
+//! over all extents is minimal, with every tier full. Reads and writes count separately, so an extent with
+//! more writes than reads may be better on flash than on PCM.
 //!
-//! The latencies are those of one access of its size to an idle device of the tier. A request that touches
-//! several extents is an access to each, with the size of its part. Sizes are rounded up to 1/16 of the power of
-//! two below them, which is exact for multiples of 4 KiB up to 128 KiB.
+//! The latencies are those of an access of the same size to an idle device of the tier. A request that
+//! touches several extents is one access to each, with the size of its portion. Sizes are rounded up to 1/16
+//! of the power of two below them, which is exact for multiples of 4 KiB up to 128 KiB.
 //!
 //! # Not modeled
 //! - Queueing: the placement may overload a tier.
-//! - Below a cache, the workload itself is counted, not the requests that pass the cache.
-//! - It is optimal among placements that never move an extent. If hot data changes over time, one that moves
-//!   extents may be better.
+//! - Caches above the tiers: the workload is counted, not the requests that pass a cache.
+//! - Moves: the placement is optimal among those that never move an extent. If hot data changes over time, a
+//!   placement that moves extents may be better.
 //!
 //! # Sources
 //! kim-2014 "Static optimal": the placement is computed from the whole trace and does not change.
 //!
 //! # Checks
-//! The placement equals the best of all placements, tried one by one, for few extents over three tiers. Every
-//! point of the surface equals a separately computed placement. Mean latencies of runs equal the computed ones.
+//! For few extents over three tiers, the placement equals the best of all placements, tried one by one. Every
+//! point of the surface equals a separately computed placement. Mean latencies of runs equal the computed
+//! ones.
 
 #[cfg(test)]
 mod tests;
@@ -32,7 +33,7 @@ use super::{Placement, PlacementFamily};
 use nacre_config::{Configuration, Descriptor, Room};
 use nacre_kernel::state::State;
 
-/// The best static placement. It has no settings.
+/// The best static placement, which has no settings.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {}
 

@@ -1,21 +1,21 @@
 //! ARC: adaptive replacement cache.
 //!
 //! # Model
-//! T1 holds blocks that were used once recently, and T2 blocks that were used at least twice. B1 and B2 remember
-//! the blocks that left T1 and T2. A miss on a block in B1 shows that T1 is too small and raises its target p. A
-//! miss on a block in B2 lowers it. The four queues together track at most twice the capacity.
+//! T1 holds blocks that were used once recently, and T2 holds blocks that were used at least twice. B1 and B2
+//! track the blocks that left T1 and T2. A miss on a block in B1 shows that T1 is too small and raises its
+//! target p. A miss on a block in B2 lowers it. The four queues together track at most twice the capacity.
 //!
 //! # Not modeled
-//! The paper has no removal from outside. After one, the cache has a free slot, and REPLACE does nothing until
+//! The paper has no external removal. After one, the cache has a free slot, and REPLACE does nothing until
 //! the cache is full again.
 //!
 //! # Sources
-//! N. Megiddo, D. S. Modha, "ARC: a self-tuning, low overhead replacement cache", FAST'03, figure 4. The target
-//! is a real number, as in the paper.
+//! N. Megiddo, D. S. Modha, "ARC: a self-tuning, low overhead replacement cache", FAST'03, figure 4. The
+//! target is a real number, as in the paper.
 //!
 //! # Checks
-//! Hits and victims equal figure 4 written with lists. ARC has fewer misses than LRU on a Zipf sequence polluted
-//! by scans.
+//! Hits and victims equal those of figure 4 implemented with lists. ARC has fewer misses than LRU on a Zipf
+//! sequence that is polluted by scans.
 
 use super::ReplacementFamily;
 use super::arena::{Arena, Slot};
@@ -27,7 +27,7 @@ use nacre_kernel::state::State;
 #[cfg(test)]
 mod tests;
 
-/// ARC tunes itself and has no parameters.
+/// ARC is self-tuning and has no parameters.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {}
 
@@ -52,7 +52,7 @@ const B2: usize = 3;
 #[derive(Debug, State)]
 pub struct Arc {
     arena: Arena<4, 2>,
-    /// Target length of T1: p in the paper.
+    /// Target length of T1, p in the paper.
     target: f64,
 }
 
@@ -66,7 +66,7 @@ impl Arc {
         Arc { arena: Arena::new(capacity, capacity), target: 0.0 }
     }
 
-    /// Cases II and III: the block at `slot` is in B1 or B2.
+    /// Cases II and III of the paper: the block at `slot` is in B1 or B2.
     fn recall(&mut self, slot: Slot) -> Option<u64> {
         let (first, second) = (self.arena.len(B1) as f64, self.arena.len(B2) as f64);
         let queue = self.arena.queue(slot);
@@ -106,7 +106,7 @@ impl Arc {
         evicted
     }
 
-    /// REPLACE of the paper: evicts from a full cache; `in_b2` if the new block is in B2.
+    /// REPLACE of the paper, which evicts from a full cache. `in_b2` means that the new block is in B2.
     fn replace(&mut self, in_b2: bool) -> Option<u64> {
         if self.arena.resident() < self.arena.capacity() {
             return None;

@@ -4,7 +4,7 @@ use super::super::oracle::{
 };
 use super::{Arc, Config};
 
-/// Figure 4 of the paper with lists, least recently used first.
+/// Figure 4 of the paper implemented with lists, least recently used first.
 struct NaiveArc {
     c: usize,
     p: f64,

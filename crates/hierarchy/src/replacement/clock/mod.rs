@@ -1,20 +1,20 @@
 //! CLOCK: second chance with one reference bit.
 //!
 //! # Model
-//! Blocks are on a ring. A use sets the reference bit of the block. The hand moves around the ring. If the bit of
-//! a block is set, the hand clears it and continues. If it is clear, the block is evicted, and the new block
-//! takes its slot. The bit of a new block is clear; its first use after insertion sets it.
+//! Blocks are on a ring. A use sets the reference bit of the block. The hand moves around the ring. If the
+//! bit of a block is set, the hand clears it and continues. If the bit is clear, the block is evicted, and
+//! the new block takes its slot. The bit of a new block is clear, and its first use after insertion sets it.
 //!
 //! # Not modeled
-//! Clearing by time, as the daemon of an operating system does.
+//! Periodic clearing of the bits, which operating system daemons do.
 //!
 //! # Sources
-//! F. J. Corbato, "A paging experiment with the Multics system", MIT Project MAC report MAC-M-384, 1968, with one
-//! bit. The clear bit of new blocks as in J. Yang, Z. Qiu, Y. Zhang, Y. Yue, K. V. Rashmi, "FIFO can be better
-//! than LRU", HotOS'23.
+//! F. J. Corbato, "A paging experiment with the Multics system", MIT Project MAC report MAC-M-384, 1968, with
+//! one bit. The bit of new blocks is clear as in J. Yang, Z. Qiu, Y. Zhang, Y. Yue, K. V. Rashmi, "FIFO can
+//! be better than LRU", HotOS'23.
 //!
 //! # Checks
-//! Hits and victims equal a naive ring. Without reuse, it is first in, first out.
+//! Hits and victims equal those of a naive ring. Without reuse, CLOCK equals FIFO.
 
 use super::ReplacementFamily;
 use super::ring::{Ring, Turn};
@@ -23,7 +23,7 @@ use nacre_config::{Configuration, Descriptor, Room};
 #[cfg(test)]
 mod tests;
 
-/// Second chance with one bit has no parameters.
+/// CLOCK has no parameters.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {}
 

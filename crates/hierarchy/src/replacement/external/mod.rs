@@ -1,17 +1,16 @@
 //! External: a replacement policy provided by the caller, e.g. a Python class.
 //!
 //! # Model
-//! The policy is notified of hits and insertions, and selects the victims. Nacre tracks which blocks are
-//! resident.
+//! The policy is notified of hits and insertions, and selects the victims. Nacre tracks the resident blocks.
 //!
 //! # Not modeled
-//! Speed: every access calls another language.
+//! Speed: every access calls code in another language.
 //!
 //! # Sources
-//! None: the model is the caller's.
+//! None: the caller provides the model.
 //!
 //! # Checks
-//! A policy that implements LRU has the hits and victims of LRU. An unknown name is an error of the user.
+//! A policy that implements LRU has the hits and victims of LRU. An unknown name is a user error.
 
 use super::ReplacementFamily;
 use nacre_config::{Configuration, Descriptor, Room};

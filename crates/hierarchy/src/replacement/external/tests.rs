@@ -1,15 +1,15 @@
-//! The policy with that name is requested, with its path. Tests of the Python package compare a Python LRU
-//! with the built-in one.
+//! Tests that the policy with the configured name is requested, with its path. Tests of the Python package
+//! compare a Python LRU with the built-in one.
 
 use super::ROOM;
 use crate::replacement::{Context, Replacement, ReplacementContext, ReplacementFamily};
 use crate::workbench;
 use nacre_config::{Configuration, ErrorCode, Families, Node, Problem, Problems, Reader, Slot};
 
-/// Document around a policy.
+/// A document with a policy.
 #[derive(Debug, Configuration)]
 struct Document {
-    /// Policy.
+    /// The policy.
     policy: Slot<ReplacementFamily>,
 }
 

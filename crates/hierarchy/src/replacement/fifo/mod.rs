@@ -1,17 +1,18 @@
-//! First in, first out.
+//! First in, first out (FIFO).
 //!
 //! # Model
-//! One queue in the order of arrival. The block that came first is evicted, whether it was used or not.
+//! One queue holds the blocks in order of arrival. The block that arrived first is evicted, even if it was
+//! used since.
 //!
 //! # Not modeled
 //! Nothing is left out.
 //!
 //! # Sources
-//! L. A. Belady, "A study of replacement algorithms for a virtual-storage computer", IBM Systems Journal 5(2),
-//! 1966.
+//! L. A. Belady, "A study of replacement algorithms for a virtual-storage computer", IBM Systems Journal
+//! 5(2), 1966.
 //!
 //! # Checks
-//! Hits and victims equal a naive queue. Belady's anomaly appears on his example.
+//! Hits and victims equal those of a naive queue. Belady's anomaly appears in his example.
 
 use super::ReplacementFamily;
 use super::ring::{Ring, Turn};
@@ -20,7 +21,7 @@ use nacre_config::{Configuration, Descriptor, Room};
 #[cfg(test)]
 mod tests;
 
-/// First in, first out has no parameters.
+/// FIFO has no parameters.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {}
 
@@ -36,7 +37,7 @@ pub const ROOM: Room<ReplacementFamily> = Room {
     build: |_, context| Ok(Box::new(Fifo::new(context.capacity()))),
 };
 
-/// Uses do not count: the hand is at the oldest block.
+/// Uses are ignored, and the hand is at the oldest block.
 #[derive(Clone, Copy, Debug)]
 pub enum Turning {}
 

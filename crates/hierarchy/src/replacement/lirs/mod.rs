@@ -1,24 +1,24 @@
 //! LIRS: low inter-reference recency set.
 //!
 //! # Model
-//! Blocks are kept by the distance between their last two uses, not by their recency. The stack S orders blocks
-//! by their last use. It holds LIR blocks, which are always resident, and the HIR blocks that were used after the
-//! LIR block at its bottom. Some of these HIR blocks are only remembered. A few resident HIR blocks are in the
-//! list Q, and its oldest is evicted. A HIR block that is used while in S becomes LIR, and the LIR block at the
-//! bottom becomes HIR. Pruning keeps a LIR block at the bottom. The number of remembered blocks is bounded; the
-//! one that was evicted first is forgotten first.
+//! LIRS keeps blocks according to the distance between their last two uses instead of their recency. The
+//! stack S orders blocks by their last use. It holds LIR blocks, which are always resident, and the HIR
+//! blocks that were used after the LIR block at its bottom. Some of these HIR blocks are not resident. A few
+//! resident HIR blocks are in the list Q, and the oldest block of Q is evicted. A HIR block that is used
+//! while in S becomes LIR, and the LIR block at the bottom becomes HIR. Pruning keeps a LIR block at the
+//! bottom. The number of non-resident blocks is bounded. The block that was evicted first is dropped first.
 //!
 //! # Not modeled
-//! The paper has no removal from outside. After the removal of a LIR block, new blocks become LIR until there are
+//! The paper has no external removal. After the removal of a LIR block, new blocks become LIR until there are
 //! enough, as while the cache fills.
 //!
 //! # Sources
-//! S. Jiang, X. Zhang, "LIRS: an efficient low inter-reference recency set replacement policy to improve buffer
-//! cache performance", SIGMETRICS'02, section 3; HIR share of 1 % from section 4.
+//! S. Jiang, X. Zhang, "LIRS: an efficient low inter-reference recency set replacement policy to improve
+//! buffer cache performance", SIGMETRICS'02, section 3; HIR share of 1 % from section 4.
 //!
 //! # Checks
-//! Hits and victims equal the cases of the paper written with lists. LIRS beats LRU on a loop slightly larger
-//! than the cache.
+//! Hits and victims equal those of the paper's cases implemented with lists. LIRS has fewer misses than LRU
+//! on a loop slightly larger than the cache.
 
 use super::ReplacementFamily;
 use super::arena::{Arena, Slot};
@@ -34,13 +34,13 @@ mod tests;
 
 use stack::Stack;
 
-/// The shares of LIRS.
+/// Settings of LIRS.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
-    /// Share of the capacity for resident HIR blocks, those with a long time between uses.
+    /// Share of the capacity for resident HIR blocks, which have a long time between uses.
     #[config(default = "1 %", min = "0 %", max = "100 %", source = "paper: Jiang and Zhang 2002, section 4")]
     pub hir: Ratio,
-    /// Maximum remembered evicted blocks, as a share of the capacity.
+    /// Maximum number of evicted blocks that are tracked, as a share of the capacity.
     #[config(default = "200 %", min = "0 %", max = "10000 %", source = "assumed: twice as many as resident")]
     pub remembered: Ratio,
 }
@@ -57,22 +57,22 @@ pub const ROOM: Room<ReplacementFamily> = Room {
     build: |slot, context| Ok(Box::new(Lirs::new(context.capacity(), &slot.config(context.families())))),
 };
 
-/// LIR blocks, in no order that matters.
+/// LIR blocks, in arbitrary order.
 const LIR: usize = 0;
-/// Q: resident HIR blocks, the newest in front.
+/// Q: resident HIR blocks, with the newest at the front.
 const HIR: usize = 1;
 /// Blocks in S that are not resident.
 const REMEMBERED: usize = 2;
 
-/// The stack S over the blocks and their states.
+/// LIRS: the stack S over the blocks and their states.
 #[derive(Debug, State)]
 pub struct Lirs {
     arena: Arena<3, 2>,
     stack: Stack,
-    /// LIR blocks of a full cache: Llirs in the paper.
+    /// Number of LIR blocks of a full cache, Llirs in the paper.
     #[state(same)]
     lir: usize,
-    /// Blocks remembered at most.
+    /// Maximum number of non-resident blocks that are tracked.
     #[state(same)]
     remembered: usize,
 }
@@ -107,8 +107,8 @@ impl Lirs {
         block
     }
 
-    /// Makes the block at `slot`, which is in no queue, LIR, and the bottom block HIR if there are too many
-    /// LIR blocks.
+    /// Makes the block at `slot`, which must be in no queue, LIR. If there are then too many LIR blocks, the
+    /// bottom block becomes HIR.
     fn promote(&mut self, slot: Slot) {
         self.stack.raise(slot);
         self.arena.link_front(LIR, slot);
@@ -137,7 +137,7 @@ impl Lirs {
         }
     }
 
-    /// Pushes a HIR block onto the stack. Without a LIR block below it, it would be pruned at once.
+    /// Pushes a HIR block onto the stack. Without a LIR block below it, it would be pruned immediately.
     #[inline]
     fn note(&mut self, slot: Slot) {
         if self.arena.len(LIR) > 0 {

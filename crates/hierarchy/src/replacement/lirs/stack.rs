@@ -6,8 +6,8 @@ use nacre_kernel::state::{State, Value};
 /// Link of a slot that is not in the stack.
 const OUT: Slot = Slot::MAX;
 
-/// The end of the stack, above the top and below the bottom. Slot 0 heads a queue of the arena and never
-/// holds a block.
+/// The end of the stack, above the top and below the bottom. Slot 0 is the head of a queue of the arena and
+/// never holds a block.
 const END: Slot = 0;
 
 #[derive(Clone, Copy, Debug, Value)]
@@ -42,7 +42,7 @@ impl Stack {
         self.links.get(slot as usize).is_some_and(|links| links.above != OUT)
     }
 
-    /// Moves `slot` to the top, from any position.
+    /// Moves `slot` to the top from any position.
     #[inline]
     pub(super) fn raise(&mut self, slot: Slot) {
         self.remove(slot);
@@ -67,7 +67,7 @@ impl Stack {
         self.links[slot as usize] = Links { above: OUT, below: OUT };
     }
 
-    /// The slots from the bottom up.
+    /// The slots from the bottom to the top.
     pub(super) fn slots(&self) -> impl Iterator<Item = Slot> {
         std::iter::successors(self.bottom(), |slot| {
             let above = self.links[*slot as usize].above;

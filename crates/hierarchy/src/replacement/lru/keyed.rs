@@ -1,30 +1,31 @@
-//! Index of the blocks of the log with their latest uses, in buckets of one cache line.
+//! Index of the blocks of the log and their latest uses, in buckets of one cache line.
 //!
 //! A bucket holds five keys with the slots of their latest uses, and counts the blocks that overflowed it. A
 //! block is in its home bucket or, if that was full, in the nearest later bucket with space. A lookup ends at
-//! the first bucket without overflow, which is the home in 13 of 14 cases. So a hit, an insertion, and an
-//! eviction access one line each; with linear probing, half of them would access two. The comparisons do not
-//! depend on the position in the bucket. Removing a block moves only entries of its bucket and decrements the
-//! overflow counts, so there are no tombstones. The log has the tags of the keys, which locate the slot.
+//! the first bucket without overflow, which is the home bucket in 13 of 14 cases. A hit, an insertion, and an
+//! eviction therefore access one line each. With linear probing, half of them would access two. The
+//! comparisons do not depend on the position in the bucket. Removing a block moves only entries of its bucket
+//! and decrements the overflow counts, so there are no tombstones. The log has the tags of the keys, which
+//! locate the slot.
 //!
-//! N. Bronson, X. Shi, "Open-sourcing F14 for faster, more memory-efficient hash tables", Meta Engineering,
-//! 2019, counts overflow in this way.
+//! The overflow counts follow N. Bronson, X. Shi, "Open-sourcing F14 for faster, more memory-efficient hash
+//! tables", Meta Engineering, 2019.
 
 use super::super::arena::Slot;
 use super::super::index::{Vacancy, places, tag};
 use nacre_kernel::state::{State, Value};
 use prefetch_index::prefetch_index;
 
-/// Entries per bucket: as many as fit in a cache line.
+/// Number of entries per bucket: as many as fit in a cache line.
 const ENTRIES: usize = 5;
 
-/// Positions per bucket, a power of two, of which [`ENTRIES`] are used.
+/// Number of positions per bucket, a power of two, of which [`ENTRIES`] are used.
 const PLACES: usize = 8;
 
-/// Entries in the smallest index.
+/// Number of entries in the smallest index.
 const SMALLEST: usize = 16;
 
-/// Buckets of an index that fits in the second-level cache of any server: 256 KiB.
+/// Number of buckets of an index that fits in the second-level cache of any server: 256 KiB.
 const CACHED: usize = (1 << 18) / size_of::<Bucket>();
 
 /// One cache line: keys, each with the slot of its latest use.
@@ -33,11 +34,11 @@ const CACHED: usize = (1 << 18) / size_of::<Bucket>();
 struct Bucket {
     blocks: [u64; ENTRIES],
     slots: [Slot; ENTRIES],
-    /// Number of entries and, from [`PAST`] upward, of blocks that overflowed the bucket.
+    /// Number of entries. From [`PAST`] upward, the number of blocks that overflowed the bucket.
     counts: u32,
 }
 
-/// One overflowed block in the counts of a bucket.
+/// Value of one overflowed block in the counts of a bucket.
 const PAST: u32 = 1 << 3;
 
 impl Bucket {
@@ -51,7 +52,7 @@ impl Bucket {
         self.used() == ENTRIES
     }
 
-    /// Whether a block overflowed it.
+    /// Whether a block overflowed the bucket.
     #[inline]
     fn is_passed(&self) -> bool {
         self.counts >= PAST
@@ -64,7 +65,7 @@ impl Bucket {
         self.counts += 1;
     }
 
-    /// Removes the entry at `at`; the last one takes its position.
+    /// Removes the entry at `at`, whose position the last entry takes.
     #[inline]
     fn take(&mut self, at: usize) -> u64 {
         let (block, last) = (self.blocks[at], self.used() - 1);
@@ -73,7 +74,8 @@ impl Bucket {
         block
     }
 
-    /// The first entry for which `is_it` holds. All are compared, because branches would be mispredicted.
+    /// The first entry for which `is_it` is true. All entries are compared, because branches would be
+    /// mispredicted.
     #[inline(always)]
     fn position(&self, is_it: impl Fn(usize) -> bool) -> Option<usize> {
         let found = (0..ENTRIES).fold(0, |found, at| found | u32::from(is_it(at)) << at);
@@ -89,15 +91,15 @@ pub(super) struct Keyed {
     #[state(varies)]
     buckets: Vec<Bucket>,
     used: usize,
-    /// Blocks allowed before the index grows.
+    /// Number of blocks above which the index grows.
     limit: usize,
-    /// Maximum blocks of the index.
+    /// Maximum number of blocks.
     #[state(same)]
     bound: usize,
 }
 
-/// Buckets for this many blocks: as many positions as the [index](super::super::index) of the other policies
-/// has.
+/// Number of buckets for this many blocks. The number of positions is that of the
+/// [index](super::super::index) of the other policies.
 fn buckets(blocks: usize) -> usize {
     places(blocks).div_ceil(ENTRIES)
 }
@@ -124,7 +126,7 @@ impl Keyed {
         }
     }
 
-    /// Whether the index is so small that prefetching is useless.
+    /// Whether the index is so small that prefetching has no benefit.
     #[inline]
     pub(super) fn is_cached(&self) -> bool {
         self.buckets.len() <= CACHED
@@ -146,7 +148,7 @@ impl Keyed {
         if bucket + 1 == self.buckets.len() { 0 } else { bucket + 1 }
     }
 
-    /// The position of `block`, or its home.
+    /// The position of `block`, or its home bucket.
     #[inline]
     pub(super) fn find(&self, block: u64) -> Result<u32, Vacancy> {
         let tag = tag(block);
@@ -159,7 +161,7 @@ impl Keyed {
         }
     }
 
-    /// The position of a block that is not in its home, which has overflowed.
+    /// The position of a block that is not in its home bucket, which has overflowed.
     #[inline(never)]
     fn find_past(&self, home: usize, block: u64, tag: u32) -> Result<u32, Vacancy> {
         let mut number = home;
@@ -185,13 +187,13 @@ impl Keyed {
         &mut self.buckets[place as usize / PLACES].slots[place as usize % PLACES]
     }
 
-    /// Prefetches the home of a block with this tag.
+    /// Prefetches the home bucket of a block with this tag.
     #[inline]
     pub(super) fn prefetch(&self, tag: u32) {
         prefetch_index(&self.buckets, self.home(tag));
     }
 
-    /// Inserts `block`, used at `slot`, whose home is `vacancy`.
+    /// Inserts `block`, which was used at `slot`. Its home bucket is `vacancy`.
     #[inline]
     pub(super) fn occupy(&mut self, vacancy: Vacancy, block: u64, slot: Slot) {
         let mut home = vacancy.place;
@@ -203,7 +205,7 @@ impl Keyed {
         self.used += 1;
     }
 
-    /// Inserts `block` into its home or the next bucket with space.
+    /// Inserts `block` into its home bucket or the next bucket with space.
     #[inline]
     fn enter(&mut self, home: usize, block: u64, slot: Slot) {
         let mut number = home;
@@ -228,7 +230,7 @@ impl Keyed {
         }
     }
 
-    /// Removes the block with this tag that was used at `slot`; returns it.
+    /// Removes and returns the block with this tag that was used at `slot`.
     #[inline]
     pub(super) fn vacate(&mut self, tag: u32, slot: Slot) -> u64 {
         let place = self.place_of(tag, slot) as usize;

@@ -1,28 +1,28 @@
 //! Log of the uses of blocks, in which the last use of each block is valid.
 //!
-//! A use appends four bytes, the [tag](super::super::index::tag) of the block, and clears the bit of its
-//! previous use. Nothing else is written, while a linked list writes three nodes in different locations. The
-//! oldest valid use is the victim, and the next victims are adjacent. When the ring of uses is full, the
-//! valid ones are compacted.
+//! A use appends four bytes, the [tag](super::super::index::tag) of the block, and clears the bit of the
+//! block's previous use. A linked list would write three nodes in different locations instead. The oldest
+//! valid use is the victim, and the next victims are adjacent to it. When the ring of uses is full, the valid
+//! uses are compacted.
 
 use super::super::arena::Slot;
 use super::keyed::Keyed;
 use nacre_kernel::state::State;
 
-/// Minimum positions for uses per block of capacity.
+/// Minimum number of positions for uses, per block of capacity.
 const LEAST: usize = 2;
 
-/// Positions for uses per block of capacity in a small cache: less frequent compaction is worth little
-/// memory.
+/// Number of positions for uses in a small cache, per block of capacity: the memory is small, and compaction
+/// is less frequent.
 const MOST: usize = 8;
 
-/// Number of positions that counts as little memory.
+/// Maximum number of positions of a small cache.
 const LITTLE: usize = 1 << 20;
 
-/// Uses whose index positions are read in advance.
+/// Number of uses whose index positions are prefetched.
 const WARMED: usize = 16;
 
-/// Uses per word of the bitmap.
+/// Number of uses per word of the bitmap.
 const WORD: usize = 64;
 
 /// A ring of uses.
@@ -31,14 +31,14 @@ const WORD: usize = 64;
 pub(super) struct Log {
     #[state(varies)]
     tags: Vec<u32>,
-    /// One bit per position.
+    /// Valid bits, one per position.
     #[state(varies)]
     live: Vec<u64>,
     /// The oldest use, valid or not.
     tail: usize,
-    /// Positions from the oldest to the latest use.
+    /// Number of positions from the oldest to the latest use.
     used: usize,
-    /// Maximum positions.
+    /// Maximum number of positions.
     #[state(same)]
     bound: usize,
 }
@@ -66,13 +66,13 @@ impl Log {
         self.tags[slot as usize]
     }
 
-    /// Marks the use at `slot` as not the block's last one.
+    /// Marks the use at `slot` as no longer the block's last one.
     #[inline]
     pub(super) fn kill(&mut self, slot: Slot) {
         self.live[slot as usize / WORD] &= !(1 << (slot as usize % WORD));
     }
 
-    /// Appends a use of a block with this tag. There must be space.
+    /// Appends a use of a block with this tag. The log must have space for it.
     #[inline]
     pub(super) fn append(&mut self, tag: u32) -> Slot {
         let place = self.wrap(self.tail + self.used);
@@ -102,7 +102,7 @@ impl Log {
         self.tail = oldest;
     }
 
-    /// The first valid position at or after `from`; `None` after a full round.
+    /// The first valid position at or after `from`, or `None` after a full round.
     #[inline]
     fn next_live(&self, from: usize) -> Option<usize> {
         let mut word = from / WORD;
@@ -127,8 +127,8 @@ impl Log {
         if to >= from { to - from } else { to + self.tags.len() - from }
     }
 
-    /// Passes the tags of the oldest valid uses to `each`: at most `count`, and only those in two words of
-    /// the bitmap.
+    /// Passes the tags of the oldest valid uses to `each`, at most `count` and only those in two words of the
+    /// bitmap.
     #[inline]
     pub(super) fn oldest(&self, mut count: usize, mut each: impl FnMut(u32)) {
         let mut word = self.tail / WORD;
@@ -144,7 +144,7 @@ impl Log {
         }
     }
 
-    /// Makes sure that one more use can be appended.
+    /// Ensures that one more use can be appended.
     #[inline]
     pub(super) fn make_room(&mut self, index: &mut Keyed) {
         if self.used == self.tags.len() {
@@ -152,7 +152,7 @@ impl Log {
         }
     }
 
-    /// Compacts the valid uses, into a longer ring if they fill too much of this one.
+    /// Compacts the valid uses. If they fill too much of the ring, they are moved into a longer one.
     #[cold]
     fn close_up(&mut self, index: &mut Keyed) {
         let (live, length) = (index.len(), self.tags.len());
@@ -179,7 +179,7 @@ impl Log {
             tags[places.len()] = tag;
             places.push(index.place_of(tag, from));
         });
-        // Find all of them first: a new slot is the old one of another block.
+        // All positions must be found first, because a new slot is the old slot of another block.
         for (to, place) in places.into_iter().enumerate() {
             *index.slot_mut(place) = to as Slot;
         }
@@ -191,15 +191,15 @@ impl Log {
         let mut to = self.tail;
         self.each_live(index, |log, index, from, tag| {
             log.tags[to] = tag;
-            // The use at the new slot is now before it.
+            // The use at the new slot is now before this one.
             let place = index.place_of(tag, from);
             *index.slot_mut(place) = to as Slot;
             to = log.wrap(to + 1);
         });
     }
 
-    /// Passes every valid use to `each`, oldest first, with its tag. Several index positions are prefetched,
-    /// since each is elsewhere in memory.
+    /// Passes every valid use with its tag to `each`, oldest first. Several index positions are prefetched at
+    /// a time, because each is at a different memory location.
     fn each_live(&mut self, index: &mut Keyed, mut each: impl FnMut(&mut Log, &mut Keyed, Slot, u32)) {
         let (mut from, mut left) = (self.tail, index.len());
         while left > 0 {
@@ -218,7 +218,7 @@ impl Log {
         }
     }
 
-    /// Panics unless the valid uses are those of the index and are between tail and head.
+    /// Panics unless the valid uses equal those of the index and are between tail and head.
     pub(super) fn check_invariants(&self, index: &Keyed) {
         assert!(self.used < self.tags.len() && self.live.len() * WORD == self.tags.len());
         let is_live = |place: usize| self.live[place / WORD] & (1 << (place % WORD)) != 0;

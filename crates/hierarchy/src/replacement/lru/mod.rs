@@ -1,11 +1,11 @@
-//! Least recently used.
+//! Least recently used (LRU).
 //!
 //! # Model
-//! The least recently used block is evicted. The order is kept as a log of uses instead of a linked list. The
-//! last use of each resident block is valid, and the oldest valid use is the victim.
+//! The least recently used block is evicted. The order is stored as a log of uses instead of a linked list.
+//! The last use of each resident block is valid, and the oldest valid use is the victim.
 //!
 //! # Not modeled
-//! Nothing is left out: this is exact LRU, not sampled.
+//! Nothing is left out: this is exact LRU, without sampling.
 //!
 //! # Sources
 //! R. L. Mattson, J. Gecsei, D. R. Slutz, I. L. Traiger, "Evaluation techniques for storage hierarchies", IBM
@@ -13,9 +13,9 @@
 //! 2002, for the closed form under independent references.
 //!
 //! # Checks
-//! Hits equal the stack distances of Mattson's single pass for every capacity. A larger cache holds every block
-//! that a smaller one holds. The hit ratio follows Che's approximation within .005. Hits and victims equal a
-//! naive list.
+//! Hits equal the stack distances of Mattson's single pass for every capacity. A larger cache holds every
+//! block that a smaller one holds. The hit ratio follows Che's approximation within .005. Hits and victims
+//! equal those of a naive list.
 
 use super::ReplacementFamily;
 use super::arena::Slot;
@@ -32,7 +32,7 @@ mod tests;
 use keyed::Keyed;
 use log::Log;
 
-/// Least recently used has no parameters.
+/// LRU has no parameters.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {}
 

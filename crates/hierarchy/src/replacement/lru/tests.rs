@@ -63,8 +63,8 @@ fn every_hit_in_a_real_trace_equals_a_naive_list() {
     agree_on_a_real_trace(lru, naive);
 }
 
-/// Mattson 1970: a request hits in every cache larger than the number of other blocks used since the last use
-/// of the block.
+/// Stack distances (Mattson 1970). A request hits in every cache that is larger than the number of other
+/// blocks used since the last use of its block.
 fn stack_distances(blocks: &[u64]) -> Vec<Option<usize>> {
     let mut stack: Vec<u64> = Vec::new();
     let distances = blocks.iter().map(|block| {

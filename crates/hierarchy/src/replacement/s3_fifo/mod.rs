@@ -1,26 +1,27 @@
-//! S3-FIFO: a small queue, a main queue, and a ghost queue, all first in, first out.
+//! S3-FIFO: a small queue, a main queue, and a ghost queue, all of which are FIFO.
 //!
 //! # Model
-//! New blocks enter the small queue, or the main queue if their ghost is still known. A use increments a counter
-//! up to three and moves nothing. When space is needed, there are two cases:
+//! New blocks enter the small queue, or the main queue if their ghost is still tracked. A use increments a
+//! counter up to three and moves no block. When space is needed, there are two cases:
 //!
-//! - If the small queue has at least its share, its tail goes to the main queue if it was used more than once.
-//!   Otherwise it is evicted and leaves a ghost.
+//! - If the small queue has at least its share, its tail moves to the main queue if it was used more than
+//!   once. Otherwise, the tail is evicted and leaves a ghost.
 //! - If the small queue is below its share, the tail of the main queue is evicted if its counter is zero.
-//!   Otherwise it goes to the head again with its counter decremented.
+//!   Otherwise, the tail moves to the head with its counter decremented.
 //!
-//! There are as many ghosts as slots in the main queue.
+//! The number of ghosts equals the number of slots in the main queue.
 //!
 //! # Not modeled
-//! The paper's `evictS` continues after an eviction from the main queue that it overfilled, which would leave the
-//! cache one block short. Here, an eviction ends when one block has left.
+//! The paper's `evictS` continues after an eviction from the main queue that it overfilled, which would leave
+//! the cache one block short. In this model, an eviction ends when one block has left.
 //!
 //! # Sources
-//! J. Yang, Y. Zhang, Z. Qiu, Y. Yue, K. V. Rashmi, "FIFO queues are all you need for cache eviction", SOSP'23,
-//! algorithm 1 and section 4.1.
+//! J. Yang, Y. Zhang, Z. Qiu, Y. Yue, K. V. Rashmi, "FIFO queues are all you need for cache eviction",
+//! SOSP'23, algorithm 1 and section 4.1.
 //!
 //! # Checks
-//! Hits and victims equal naive queues. S3-FIFO has fewer misses than LRU on a Zipf sequence polluted by scans.
+//! Hits and victims equal those of naive queues. S3-FIFO has fewer misses than LRU on a Zipf sequence that is
+//! polluted by scans.
 
 use super::ReplacementFamily;
 use super::arena::{Arena, Slot};
@@ -33,7 +34,7 @@ use nacre_kernel::state::State;
 #[cfg(test)]
 mod tests;
 
-/// The shares of S3-FIFO.
+/// Settings of S3-FIFO.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
     /// Share of the capacity for the small queue of new blocks.
@@ -63,17 +64,17 @@ const GHOST: usize = 2;
 /// Maximum use count (two bits).
 const MOST_USES: u32 = 3;
 
-/// Uses that promote a block from the small queue to the main queue: more than one.
+/// Number of uses above which a block is promoted from the small queue to the main queue.
 const PROMOTED_ABOVE: u32 = 1;
 
-/// The three queues.
+/// The three queues of S3-FIFO.
 #[derive(Debug, State)]
 pub struct S3Fifo {
     arena: Arena<3, 2>,
     /// Share of the small queue, in blocks.
     #[state(same)]
     small: usize,
-    /// Ghosts at most.
+    /// Maximum number of ghosts.
     #[state(same)]
     ghosts: usize,
 }
@@ -90,8 +91,8 @@ impl S3Fifo {
         S3Fifo { arena: Arena::new(capacity, ghosts), small, ghosts }
     }
 
-    /// Evicts one block from a full cache. Its ghost may replace the ghost of the `newcomer`, which then is
-    /// no longer `remembered`: the paper evicts before it looks there.
+    /// Evicts one block from a full cache. Its ghost may replace the ghost of the `newcomer`, which is then
+    /// no longer `remembered`, because the paper evicts before it looks for the ghost.
     fn evict(&mut self, newcomer: Slot, remembered: &mut bool) -> u64 {
         loop {
             if self.arena.len(SMALL) >= self.small {

@@ -75,7 +75,7 @@ fn s3_fifo(capacity: usize) -> S3Fifo {
     S3Fifo::new(capacity, &Config { small: Ratio(0.1), ghosts: Ratio(1.0) })
 }
 
-/// The small queue is 10 % of the capacity, rounded, but at least one block.
+/// The small queue has 10 % of the capacity, rounded, but at least one block.
 fn naive(capacity: usize) -> NaiveS3Fifo {
     let small_share = ((capacity + 5) / 10).max(1);
     NaiveS3Fifo { capacity, small_share, small: Vec::new(), main: Vec::new(), ghost: Vec::new() }

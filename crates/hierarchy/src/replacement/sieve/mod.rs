@@ -1,10 +1,10 @@
 //! SIEVE: lazy promotion and quick demotion with one queue and one moving hand.
 //!
 //! # Model
-//! New blocks enter at the head of a queue. A use sets the visited bit of the block and moves nothing. On a miss,
-//! the hand moves from its last position toward the head, clears visited bits, and evicts the first block without
-//! one. After the head, it continues at the tail. Blocks that are kept stay where they are, so new blocks are
-//! examined early.
+//! New blocks enter at the head of a queue. A use sets the visited bit of the block and moves no block. On a
+//! miss, the hand moves from its last position toward the head, clears visited bits, and evicts the first
+//! block without one. After the head, it continues at the tail. Retained blocks keep their position, so new
+//! blocks are examined early.
 //!
 //! # Not modeled
 //! Nothing is left out.
@@ -14,8 +14,8 @@
 //! eviction algorithm for Web caches", NSDI'24, algorithm 1.
 //!
 //! # Checks
-//! Hits and victims equal a naive list with a hand. SIEVE has fewer misses than LRU on a Zipf sequence polluted
-//! by scans.
+//! Hits and victims equal those of a naive list with a hand. SIEVE has fewer misses than LRU on a Zipf
+//! sequence that is polluted by scans.
 
 use super::ReplacementFamily;
 use super::ring::{Ring, Turn};
@@ -40,7 +40,7 @@ pub const ROOM: Room<ReplacementFamily> = Room {
     build: |_, context| Ok(Box::new(Sieve::new(context.capacity()))),
 };
 
-/// A use marks a block, and the hand moves from the oldest to the newest.
+/// A use marks a block, and the hand moves from the oldest to the newest block.
 #[derive(Clone, Copy, Debug)]
 pub enum Turning {}
 
@@ -49,5 +49,5 @@ impl Turn for Turning {
     const FRONT_IS_NEWEST: bool = true;
 }
 
-/// The queue and the hand.
+/// The blocks in a queue with a hand.
 pub type Sieve = Ring<Turning>;

@@ -2,7 +2,7 @@ use super::super::Replacement;
 use super::super::oracle::{Oracle, agree_everywhere, agree_exhaustively, agree_on_any};
 use super::Sieve;
 
-/// A list, head first, and the block of the hand.
+/// A list with its head first, and the block at the hand.
 struct NaiveSieve {
     capacity: usize,
     list: Vec<(u64, bool)>,

@@ -1,20 +1,20 @@
 //! 2Q: a FIFO queue for new blocks in front of an LRU queue for blocks that are used again.
 //!
 //! # Model
-//! This is the full version. New blocks enter A1in and stay there in order of arrival, whether they are used or
-//! not. A block that leaves A1in is remembered in A1out. If it is requested again while it is there, it enters
-//! Am, which is LRU. The victim comes from A1in while A1in is longer than Kin, otherwise from Am.
+//! This is the full version. New blocks enter A1in and stay there in order of arrival, even if they are used.
+//! A block that leaves A1in is tracked in A1out. If it is requested while it is in A1out, it enters Am, which
+//! is LRU. The victim comes from A1in if A1in is longer than Kin, and otherwise from Am.
 //!
 //! # Not modeled
-//! The paper does not define the victim if A1in is within Kin and Am is empty, which happens in tiny caches. Here
-//! it comes from A1in.
+//! The paper does not define the victim if A1in is within Kin and Am is empty, which happens in tiny caches.
+//! In this model, the victim comes from A1in.
 //!
 //! # Sources
-//! T. Johnson, D. Shasha, "2Q: a low overhead high performance buffer management replacement algorithm", VLDB'94,
-//! section 3.1, "2Q, full version"; Kin of 25 % and Kout of 50 % from there.
+//! T. Johnson, D. Shasha, "2Q: a low overhead high performance buffer management replacement algorithm",
+//! VLDB'94, section 3.1, "2Q, full version"; Kin of 25 % and Kout of 50 % from there.
 //!
 //! # Checks
-//! Hits and victims equal the procedure of the paper written with lists.
+//! Hits and victims equal those of the paper's procedure implemented with lists.
 
 use super::ReplacementFamily;
 use super::arena::{Arena, Slot};
@@ -27,7 +27,7 @@ use nacre_kernel::state::State;
 #[cfg(test)]
 mod tests;
 
-/// The lengths of the two newcomers' queues.
+/// The lengths of the two queues for new blocks.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
     /// Kin: share of the capacity for new blocks (A1in).
@@ -38,7 +38,7 @@ pub struct Config {
         source = "paper: Johnson and Shasha 1994, section 3.1"
     )]
     pub newcomers: Ratio,
-    /// Kout: remembered blocks that left A1in, as a share of the capacity.
+    /// Kout: blocks tracked after they left A1in, as a share of the capacity.
     #[config(
         default = "50 %",
         min = "0 %",
@@ -66,14 +66,14 @@ const A1_IN: usize = 0;
 const AM: usize = 1;
 const A1_OUT: usize = 2;
 
-/// The three queues.
+/// The three queues of 2Q.
 #[derive(Debug, State)]
 pub struct TwoQ {
     arena: Arena<3, 2>,
-    /// Kin.
+    /// Kin, in blocks.
     #[state(same)]
     newcomers: usize,
-    /// Kout.
+    /// Kout, in blocks.
     #[state(same)]
     remembered: usize,
 }
@@ -90,7 +90,7 @@ impl TwoQ {
         TwoQ { arena: Arena::new(capacity, remembered), newcomers, remembered }
     }
 
-    /// `reclaimfor` of the paper, in a full cache. `remembered` becomes false if the `newcomer` was removed
+    /// `reclaimfor` of the paper, for a full cache. `remembered` becomes false if the `newcomer` was removed
     /// from A1out.
     fn reclaim(&mut self, newcomer: Slot, remembered: &mut bool) -> u64 {
         if self.arena.len(A1_IN) <= self.newcomers

@@ -3,7 +3,7 @@ use super::super::oracle::{Oracle, agree_everywhere, agree_exhaustively, agree_o
 use super::{Config, TwoQ};
 use nacre_kernel::Ratio;
 
-/// The procedure of the paper with lists, head first.
+/// The procedure of the paper implemented with lists, head first.
 struct NaiveTwoQ {
     slots: usize,
     k_in: usize,
@@ -66,7 +66,7 @@ fn two_q(capacity: usize) -> TwoQ {
     TwoQ::new(capacity, &Config { newcomers: Ratio(0.25), remembered: Ratio(0.5) })
 }
 
-/// 25 % and 50 % of the slots, rounded half up; Kin is at least one.
+/// Kin and Kout are 25 % and 50 % of the slots, rounded half up. Kin is at least one.
 fn naive(capacity: usize) -> NaiveTwoQ {
     let (k_in, k_out) = (((capacity + 2) / 4).max(1), capacity.div_ceil(2));
     NaiveTwoQ { slots: capacity, k_in, k_out, a1_in: vec![], a1_out: vec![], am: vec![] }

@@ -1,23 +1,23 @@
 //! W-TinyLFU: a small LRU window in front of a segmented LRU that admits only frequent blocks.
 //!
 //! # Model
-//! New blocks enter the window. The block that leaves the window is compared with the victim of the main part.
-//! The block that was requested more often recently stays; in a tie, the main part keeps its block. The main
-//! part is segmented: a block that is used in the probation segment becomes protected, and the protected
-//! segment returns its least recently used block to probation. Frequencies of all requested blocks, resident
-//! or not, are kept in a four-bit count-min sketch behind a doorkeeper. After a sample of uses, all counts
-//! are halved.
+//! New blocks enter the window. The block that leaves the window is compared with the victim of the main
+//! segment, and the block with more recent requests stays. In a tie, the main segment keeps its block. The
+//! main segment consists of two segments. A block that is used in the probation segment becomes protected,
+//! and the protected segment returns its least recently used block to probation. A four-bit count-min sketch
+//! behind a doorkeeper stores the frequencies of all requested blocks, resident or not. After a sample of
+//! uses, all counts are halved.
 //!
 //! # Not modeled
-//! Adapting the window to the workload. Blocks that are admitted without a request are not counted.
+//! Adaptation of the window to the workload. Blocks that are admitted without a request are not counted.
 //!
 //! # Sources
-//! G. Einziger, R. Friedman, B. Manes, "TinyLFU: a highly efficient cache admission policy", ACM Transactions on
-//! Storage 13(4), 2017: sections 3 (sketch, reset, doorkeeper) and 4 (window of 1 %, 80 % protected).
+//! G. Einziger, R. Friedman, B. Manes, "TinyLFU: a highly efficient cache admission policy", ACM Transactions
+//! on Storage 13(4), 2017: sections 3 (sketch, reset, doorkeeper) and 4 (window of 1 %, 80 % protected).
 //!
 //! # Checks
-//! Hits and victims equal the rules written with lists and plain counters. Between halvings, the estimate is
-//! never below the true count.
+//! Hits and victims equal those of the rules implemented with lists and plain counters. Between halvings, the
+//! estimate is never below the true count.
 
 use super::ReplacementFamily;
 use super::arena::{Arena, Slot};
@@ -33,16 +33,16 @@ mod tests;
 
 use sketch::Sketch;
 
-/// The shares of W-TinyLFU.
+/// Settings of W-TinyLFU.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
     /// Share of the capacity for the window of new blocks.
     #[config(default = "1 %", min = "0 %", max = "100 %", source = "paper: Einziger 2017, section 4")]
     pub window: Ratio,
-    /// Share of the rest for the protected segment.
+    /// Share of the remaining capacity for the protected segment.
     #[config(default = "80 %", min = "0 %", max = "100 %", source = "paper: Einziger 2017, section 4")]
     pub protected: Ratio,
-    /// Uses after which all counts are halved, per block of capacity.
+    /// Number of uses after which all counts are halved, per block of capacity.
     #[config(default = 10, min = 1, max = 1000, source = "assumed: ten times the capacity, like Caffeine")]
     pub sample: u32,
 }
@@ -63,15 +63,15 @@ const WINDOW: usize = 0;
 const PROBATION: usize = 1;
 const PROTECTED: usize = 2;
 
-/// The three segments and the frequencies.
+/// The three segments of W-TinyLFU, and the frequencies.
 #[derive(Debug, State)]
 pub struct WTinyLfu {
     arena: Arena<3>,
     sketch: Sketch,
-    /// Blocks of the window.
+    /// Capacity of the window, in blocks.
     #[state(same)]
     window: usize,
-    /// Blocks that can be protected.
+    /// Capacity of the protected segment, in blocks.
     #[state(same)]
     protected: usize,
 }
@@ -89,7 +89,8 @@ impl WTinyLfu {
         WTinyLfu { arena: Arena::new(capacity, 0), sketch, window, protected }
     }
 
-    /// Inserts the block at `slot`, which left the window, into the full main part.
+    /// Inserts the block at `slot`, which left the window, into the full main segment if its frequency is
+    /// high enough. Returns the block that is evicted.
     fn contest(&mut self, slot: Slot) -> u64 {
         let (queue, rival) = match (self.arena.back(PROBATION), self.arena.back(PROTECTED)) {
             (Some(rival), _) => (PROBATION, rival),

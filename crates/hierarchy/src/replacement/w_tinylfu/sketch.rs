@@ -1,25 +1,25 @@
 //! Recent use counts of blocks: a count-min sketch with a doorkeeper, aged by halving.
 //!
 //! The four counters and two doorkeeper bits of a block are in one 64-byte line, so a use costs one cache
-//! line. The sketch grows with the resident blocks: the top bits of a block's hash select its line, and
-//! growing copies every line into two, which keeps all estimates.
+//! line. The sketch grows with the number of resident blocks. The top bits of a block's hash select its line,
+//! and growing copies every line into two lines, which preserves all estimates.
 
 use nacre_kernel::state::{State, Value};
 use prefetch_index::prefetch_index;
 
-/// Rows of counters; a block has one counter in each.
+/// Number of rows of counters. A block has one counter in each row.
 const ROWS: usize = 4;
 
 /// Maximum of a four-bit counter.
 const MOST: u64 = 15;
 
-/// Blocks per line: 8 counters and 32 doorkeeper bits for each.
+/// Number of blocks per line: 8 counters and 32 doorkeeper bits for each block.
 const BLOCKS_PER_LINE: usize = 8;
 
-/// The lowest bit of every counter's upper three, for halving all counters of a word at once.
+/// Mask of the lower three bits of every counter, used to halve all counters of a word at once.
 const HALVED: u64 = 0x7777_7777_7777_7777;
 
-/// One row of 16 counters per word, and 256 bits of doorkeeper.
+/// A line: one row of 16 counters per word, and 256 bits of doorkeeper.
 #[derive(Clone, Copy, Debug, Value)]
 #[repr(align(64))]
 struct Line {
@@ -33,15 +33,15 @@ const EMPTY: Line = Line { counters: [0; ROWS], doorkeeper: [0; 4] };
 #[derive(Debug, State)]
 #[state(after = "Sketch::check_restored")]
 pub(super) struct Sketch {
-    /// A power of two.
+    /// Lines of the sketch, whose number is a power of two.
     #[state(varies)]
     lines: Vec<Line>,
     /// Maximum number of blocks of the sketch.
     #[state(same)]
     capacity: usize,
-    /// Uses noted since the last halving, plus half of the earlier ones.
+    /// Number of uses recorded since the last halving, plus half of the earlier ones.
     noted: u64,
-    /// Uses per block of the cache after which all counts are halved.
+    /// Number of uses after which all counts are halved, per block of the cache.
     #[state(same)]
     sample: u64,
 }
@@ -54,13 +54,13 @@ struct Position {
 }
 
 impl Position {
-    /// Shift of the word of `row`.
+    /// Bit shift of the counter in the word of `row`.
     #[inline]
     fn shift(self, row: usize) -> u32 {
         ((self.hash >> (4 * row)) & 15) as u32 * 4
     }
 
-    /// Word and bits of the doorkeeper.
+    /// Words of the doorkeeper and the bits in them.
     #[inline]
     fn bits(self) -> [(usize, u64); 2] {
         [16, 24].map(|from| {
@@ -103,13 +103,13 @@ impl Sketch {
     #[inline]
     fn place(&self, block: u64) -> Position {
         let hash = spread(block);
-        // A shift by 64 in two parts: there may be one line only.
+        // A shift by 64 is divided in two, because there may be only one line.
         let line = (hash >> 32 >> (32 - self.lines.len().trailing_zeros())) as usize;
         Position { line, hash }
     }
 
-    /// Notes a use of `block`. The doorkeeper records the first use since the last aging, and the counters
-    /// all others; only the smallest counters are incremented (conservative update).
+    /// Records a use of `block`. The doorkeeper records the first use since the last aging, and the counters
+    /// record all others. Only the smallest counters are incremented (conservative update).
     #[inline]
     pub(super) fn note(&mut self, block: u64) {
         let place = self.place(block);
@@ -134,7 +134,7 @@ impl Sketch {
         }
     }
 
-    /// Recent uses of `block`, up to 16, never underestimated since the last aging.
+    /// Number of recent uses of `block`, up to 16. Never an underestimate since the last aging.
     #[inline]
     pub(super) fn estimate(&self, block: u64) -> u64 {
         let place = self.place(block);

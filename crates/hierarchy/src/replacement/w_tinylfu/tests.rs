@@ -5,7 +5,7 @@ use super::sketch::{Sketch, spread};
 use super::{Config, WTinyLfu};
 use nacre_kernel::Ratio;
 
-/// Counters and flags with the geometry of the sketch: per line, four rows of 16 counters and 256 flags.
+/// Counters and flags with the geometry of the sketch: four rows of 16 counters and 256 flags per line.
 struct NaiveSketch {
     lines: Vec<([[u8; 16]; 4], Vec<bool>)>,
     capacity: usize,

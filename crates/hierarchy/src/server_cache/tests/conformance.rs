@@ -1,4 +1,4 @@
-//! The contract of devices.
+//! Tests of the device contract.
 
 use super::{NETWORK, PCM, build, build_with_bytes};
 use nacre_kernel::Time;
@@ -18,7 +18,7 @@ fn stack(settings: &str, levels: &[String], backing: &str) -> String {
     format!("[stack]\nkind = \"server_cache\"\n{settings}\n{}[stack.backing]\n{backing}", levels.concat())
 }
 
-/// With and without data, idle and overloaded.
+/// Checks a cache with and without data, idle and overloaded.
 fn check(toml: &str) {
     for pause in [Time::from_us(3), Time::from_us(150)] {
         conformance(pause, || build(toml));
@@ -26,7 +26,7 @@ fn check(toml: &str) {
     }
 }
 
-/// The contract of a cache with this level, for every kind of settings.
+/// Checks the contract for a cache with this level and every kind of settings.
 fn keeps_the_contract(level: &str) {
     for settings in [
         "",

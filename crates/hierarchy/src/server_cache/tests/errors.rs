@@ -1,4 +1,4 @@
-//! Configuration errors, and failing devices.
+//! Tests of configuration errors and failing devices.
 
 use super::{Host, blocks, us};
 use crate::server_cache::cache::ServerCache;
@@ -54,7 +54,7 @@ fn an_inclusive_level_smaller_than_the_one_above_is_refused() {
     assert!(found.contains("give at least 2 MiB, or use inclusion = \"exclusive\""), "{found}");
 }
 
-/// Takes 1 us for every request, and fails a selected operation.
+/// A device that takes 1 us for every request and fails one kind of operation.
 #[derive(State)]
 struct Faulty {
     #[state(skip = "from the configuration")]
@@ -116,7 +116,7 @@ impl Device for Faulty {
     }
 }
 
-/// Two exclusive levels of one and four blocks; each device fails the given operation.
+/// A cache of two exclusive levels with one and four blocks. Each device fails the given operation.
 fn faulty_cache(upper: Option<Op>, lower: Option<Op>, backing: Option<Op>) -> Host {
     let device = |id, fails| Box::new(Faulty { id, fails, due: Agenda::new() }) as Box<dyn Device>;
     let devices = vec![device(1, upper), device(2, lower), device(3, backing)];
@@ -135,7 +135,7 @@ fn faulty_cache(upper: Option<Op>, lower: Option<Op>, backing: Option<Op>) -> Ho
     Host::new(Box::new(ServerCache::new(ComponentId(0), "stack".into(), behavior, levels, devices)))
 }
 
-/// Submits a request, and waits for all of its consequences; returns its status.
+/// Submits a request and waits for all of its operations; returns its status.
 fn status(cache: &mut Host, now: Time, request: Request) -> Status {
     let number = cache.submit(now, request);
     let status = cache.wait(number).status;
@@ -143,7 +143,7 @@ fn status(cache: &mut Host, now: Time, request: Request) -> Status {
     status
 }
 
-/// As before; returns the latency.
+/// Submits a request and waits for all of its operations; returns its latency.
 fn submit(cache: &mut Host, now: Time, request: Request) -> Time {
     let number = cache.submit(now, request);
     cache.rest();
@@ -213,7 +213,7 @@ fn a_block_that_could_not_be_fetched_and_is_a_victim_already_does_not_move() {
     submit(&mut cache, us(0), blocks(Op::Write, 1, 1));
     submit(&mut cache, us(10), blocks(Op::Write, 5, 1));
     submit(&mut cache, us(20), blocks(Op::Trim, 5, 1));
-    // Block 0 is inserted and evicted again for block 1, which is in the lower level.
+    // Block 0 is inserted and then evicted for block 1, which is in the lower level.
     assert_eq!(status(&mut cache, us(30), blocks(Op::Read, 0, 2)), Status::MediaError);
     assert_eq!(status(&mut cache, us(40), blocks(Op::Read, 1, 1)), Status::Done);
     assert_eq!(cache.count("read_misses"), 1);

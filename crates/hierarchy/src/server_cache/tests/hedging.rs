@@ -1,4 +1,4 @@
-//! Hedged reads: closed forms, and reads that are not hedged.
+//! Tests of hedged reads: closed forms, and reads that are not hedged.
 
 use super::Host;
 use nacre_kernel::{Op, Time};
@@ -32,8 +32,8 @@ fn hits(cache: &mut Host, blocks: u64) -> Vec<f64> {
 }
 
 /// The latency L of the level and the latency B of the backing are exponential, with means of 100 and 200 us.
-/// A read takes min(L, 150 us + B): more than t with probability exp(-t / 100 us); beyond 150 us, this is
-/// multiplied by exp(-(t - 150 us) / 200 us).
+/// A read takes min(L, 150 us + B). It takes more than t with probability exp(-t / 100 us). Beyond 150 us,
+/// this is multiplied by exp(-(t - 150 us) / 200 us).
 #[test]
 fn hedged_reads_take_the_minimum_of_two_latencies() {
     let mut cache = cache("hedge_after = \"150 us\"");
@@ -43,19 +43,19 @@ fn hedged_reads_take_the_minimum_of_two_latencies() {
     assert_close("p50", quantile(0.5), 100.0 * libm::log(2.0), 0.02);
     assert_close("p90", quantile(0.9), slow(0.9), 0.02);
     assert_close("p99", quantile(0.99), slow(0.99), 0.03);
-    // The level takes more than 150 us with probability exp(-1.5); the backing is then first in a third of
-    // all cases.
+    // The level takes more than 150 us with probability exp(-1.5). In a third of these cases, the backing is
+    // first.
     let [sent, won] = ["hedges_sent", "hedges_won"].map(|name| cache.count(name) as f64);
     assert_close("hedges", sent / f64::from(READS), libm::exp(-1.5), 0.03);
     assert_close("won", won / sent, 1.0 / 3.0, 0.04);
 }
 
-/// Requests of two blocks have two parts, of which the slower counts.
+/// Requests of two blocks have two parts, and the slower one determines the latency.
 #[test]
 fn hedged_parts_take_the_maximum_of_minima() {
     let mut cache = cache("hedge_after = \"150 us\"");
     let latencies = hits(&mut cache, 2);
-    // 1 - (1 - x)^2 = 1 % for x = 0.50126 %.
+    // 1 - (1 - x)^2 is 1 % for x = 0.50126 %.
     let part = 1.0 - libm::sqrt(0.99);
     assert_close("p99", latencies[READS as usize * 99 / 100], (-libm::log(part) + 0.75) / 0.015, 0.03);
 }
@@ -67,7 +67,7 @@ fn a_cache_without_hedging_waits_for_its_level() {
     assert_close("p99", latencies[READS as usize * 99 / 100], 100.0 * libm::log(100.0), 0.03);
 }
 
-/// Blocks that are not in the backing are not read there.
+/// Blocks that are not in the backing are not read from it.
 #[test]
 fn dirty_blocks_are_not_hedged() {
     let mut cache =

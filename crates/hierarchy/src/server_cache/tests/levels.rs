@@ -1,4 +1,4 @@
-//! Blocks of each level, for every policy.
+//! Tests the blocks of each level for every policy.
 
 use crate::replacement::{self, Access, Replacement};
 use crate::server_cache::Inclusion;
@@ -9,7 +9,7 @@ use nacre_kernel::{Random, Streams};
 
 const UNIVERSE: u64 = 40;
 
-/// LRU that refuses every second insertion.
+/// An LRU policy that refuses every second insertion.
 #[derive(State)]
 struct Picky {
     #[state(varies)]
@@ -65,7 +65,7 @@ fn level(policy: Box<dyn Replacement>) -> Level {
     Level::new(policy, device.capabilities(), true)
 }
 
-/// Every policy at every level, and one that refuses.
+/// Levels with every policy, and with one that refuses blocks.
 fn stacks(inclusion: Inclusion) -> Vec<(String, Levels)> {
     let rooms = replacement::ROOMS.iter().map(|room| room.descriptor.kind);
     let policies = rooms.filter(|&kind| kind != "external").chain(["picky"]);
@@ -82,7 +82,7 @@ fn holders(levels: &Levels, block: u64) -> Vec<usize> {
     (0..levels.all.len()).filter(|&level| levels.all[level].policy.contains(block)).collect()
 }
 
-/// One random call, with a check of its result.
+/// Performs one random call and checks its result.
 fn step(levels: &mut Levels, random: &mut Random) {
     let block = random.below(UNIVERSE);
     let before = holders(levels, block);
@@ -110,7 +110,7 @@ fn step(levels: &mut Levels, random: &mut Random) {
     }
 }
 
-/// Checks that `block` is written to each level that holds it now and did not before, and to no other level.
+/// Checks that `block` is written to each level that holds it now but did not before, and to no other level.
 fn check_moves(levels: &Levels, moves: &Moves, block: u64, before: &[usize]) {
     let mut written: Vec<usize> =
         moves.list.iter().filter(|wanted| wanted.block == block).map(|wanted| wanted.to.level).collect();

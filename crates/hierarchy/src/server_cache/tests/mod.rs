@@ -1,4 +1,4 @@
-//! The server cache.
+//! Tests of the server cache.
 
 use crate::workbench::{self, ROOMS};
 use nacre_kernel::event::Device;
@@ -16,7 +16,7 @@ mod preparation;
 mod timing;
 mod write_back;
 
-/// The PCM SSD and the network store of kim-2014; the SSD serves many requests in parallel.
+/// The PCM SSD and the network store of kim-2014. The SSD serves many requests in parallel.
 const PCM: &str = "kind = \"measured\"\nread = \"6.7 us\"\nwrite = \"128.3 us\"\nparallelism = 512\n";
 const NETWORK: &str = "kind = \"network\"\nread = \"919.0 us\"\nwrite = \"133.0 us\"\nparallelism = 512\n";
 
@@ -26,7 +26,7 @@ fn build(toml: &str) -> Box<dyn Device> {
     built.unwrap_or_else(|problems| panic!("{toml}: {problems}"))
 }
 
-/// As before, with data.
+/// The device that `toml` describes under `stack`, with data.
 fn build_with_bytes(toml: &str) -> Box<dyn Device> {
     let built = workbench::build(toml, Workbench::new(ROOMS, 1).with_bytes());
     built.unwrap_or_else(|problems| panic!("{toml}: {problems}"))

@@ -1,5 +1,5 @@
-//! The cache against a naive event simulation written from its definition: every counter, every byte moved,
-//! and every completion time.
+//! Compares the cache with a naive event simulation written from its definition: every counter, every byte
+//! moved, and every completion time.
 
 use super::{Host, counter};
 use nacre_kernel::{Op, Request, Time};
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 const BLOCK: u64 = 4096;
 const SECTOR: u64 = 512;
-/// Read and write latencies in us: level 0, level 1, backing.
+/// Read and write latencies of level 0, level 1, and the backing, in microseconds.
 const LATENCIES: [(u64, u64); 3] = [(7, 128), (108, 37), (919, 133)];
 
 #[derive(Clone, Debug)]
@@ -35,35 +35,35 @@ impl Shape {
                 capacity * 4
             );
         }
-        // One request takes one latency, whatever its size.
+        // A request takes one latency, regardless of its size.
         toml +=
             &format!("[stack.backing]\n{}unit = \"1 MiB\"\ncapacity = \"1 MiB\"\n", measured(LATENCIES[2]));
         crate::workbench::host(&toml)
     }
 }
 
-/// Work of a device; devices serve all work in parallel.
+/// Work of a device. Devices serve all work in parallel.
 struct Work {
-    /// Work that must end before it starts.
+    /// Work that must end before this work starts.
     behind: Vec<usize>,
     decided: u64,
     latency: u64,
-    /// Level and block of the copy that it accesses.
+    /// Level and block of the copy that the work accesses.
     copy: Option<(usize, u64)>,
     writes: bool,
     is_whole: bool,
-    /// Whether it reads a copy for another level.
+    /// Whether the work reads a copy for another level.
     carries: bool,
-    /// The work that supplies the data that it writes to a level.
+    /// The work that supplies the data written to a level.
     source: Option<usize>,
-    /// Time at which it was found to be unnecessary.
+    /// Time at which the work was found to be unnecessary.
     canceled: Option<u64>,
     bytes: u64,
     end: u64,
 }
 
-/// Levels are lists, most recently used first. All work, past and future, is in one list; dependent work
-/// comes later in the list.
+/// The naive simulation. Levels are lists, most recently used first. All work, past and future, is in one
+/// list, and dependent work comes later in the list.
 struct Naive {
     shape: Shape,
     levels: Vec<Vec<u64>>,
@@ -75,11 +75,11 @@ struct Naive {
     /// Work at locations that any block may take.
     lingering: Vec<Vec<usize>>,
     counts: BTreeMap<&'static str, u64>,
-    /// For each request: its arrival time, and the work that it waits for.
+    /// Arrival time of each request, and the work that it waits for.
     requests: Vec<(u64, Vec<usize>)>,
 }
 
-/// Insertion of a block into a level, at the location of another one or at a free location.
+/// Insertion of a block into a level, at the location of another block or at a free location.
 #[derive(Clone, Copy)]
 struct Entry {
     block: u64,
@@ -111,7 +111,7 @@ impl Naive {
         self.levels.iter().position(|level| level.contains(&block))
     }
 
-    /// Ends of all work, as currently known.
+    /// Computes the end times of all work, as currently known.
     fn plan(&mut self) {
         for index in 0..self.work.len() {
             let of = &self.work[index];
@@ -146,7 +146,7 @@ impl Naive {
         (0..self.work.len()).filter(|&index| is_it(&self.work[index])).collect()
     }
 
-    /// Adds work on a copy in a level, after writes of it if it must not see the old data.
+    /// Adds work on a copy in a level. If it must not read old data, it follows writes to the copy.
     fn touch_copy(
         &mut self,
         now: u64,
@@ -233,7 +233,7 @@ impl Naive {
         (entries, vacated)
     }
 
-    /// Moves blocks; `own` supplies the data of the block that is used.
+    /// Moves blocks. `own` supplies the data of the used block.
     fn carry_out(&mut self, now: u64, entries: &[Entry], vacated: &[(usize, u64)], own: Option<usize>) {
         let mut sources = Vec::new();
         for entry in entries {
@@ -293,7 +293,7 @@ impl Naive {
                 let newest = writes.iter().max();
                 let moves = entries.iter().any(|entry| entry.block == block);
                 let behind = if moves && newest.is_some_and(|&on| !self.work[on].is_whole) {
-                    // Writes to parts of the block move with it.
+                    // Writes to portions of the block move with it.
                     writes
                 } else {
                     let whole = writes
@@ -389,7 +389,7 @@ impl Naive {
         parts
     }
 
-    /// Cancels pending writes of the whole `block` without data: they are obsolete.
+    /// Cancels pending writes of the whole `block` that have no data yet, because they are obsolete.
     fn cancel(&mut self, now: u64, block: u64) {
         for index in 0..self.work.len() {
             let of = &self.work[index];
@@ -452,7 +452,7 @@ fn overlap(block: u64, from: u64, to: u64) -> u64 {
     to.min((block + 1) * BLOCK) - from.max(block * BLOCK)
 }
 
-/// A gap in us and a request; half of the requests are whole blocks.
+/// A gap in microseconds and a request. Half of the requests are whole blocks.
 fn step() -> impl Strategy<Value = (u64, Request)> {
     let gap = prop_oneof![Just(0), 1..50u64, 100..1200u64];
     let op = prop_oneof![6 => Just(Op::Read), 4 => Just(Op::Write), 1 => Just(Op::Trim)];

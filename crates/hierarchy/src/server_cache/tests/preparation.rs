@@ -1,10 +1,10 @@
-//! Effects of preconditioning.
+//! Tests of preconditioning.
 
 use super::{PCM, blocks, build};
 use nacre_kernel::event::Device;
 use nacre_kernel::{Burst, Endured, Op, Request, Streams, Time, Wear};
 
-/// A small flash drive, with mapping and wear as state.
+/// A small flash drive, whose state is its mapping and wear.
 const FLASH: &str = "kind = \"ssd\"\nchannels = 1\nways = 1\nplanes = 1\nblocks = 32\npages = 64\npage = \"4 KiB\"\n\
     buffer = \"64 KiB\"\nover_provisioning = \"30 %\"\nread = [\"50 us\"]\nprogram = [\"500 us\"]\nerase = \"3 ms\"\n\
     bus = \"400 MB/s\"\nlink = \"1 GB/s\"\n";

@@ -1,4 +1,4 @@
-//! Completion times.
+//! Tests of completion times.
 
 use super::{Host, NETWORK, PCM, blocks, pcm_cache, us};
 use nacre_kernel::{Activity, Op, Request, Time};

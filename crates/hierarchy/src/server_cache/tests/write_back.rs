@@ -1,4 +1,4 @@
-//! Write-back: conservation, closed forms, and rejected settings.
+//! Tests of write-back: conservation, closed forms, and rejected settings.
 
 use super::{Host, blocks, counter, pcm_cache, us};
 use crate::workbench::{self, ROOMS};
@@ -6,7 +6,7 @@ use nacre_kernel::{Activity, Op, Request, Streams, Time};
 use nacre_testkit::{Workbench, assert_close};
 
 const FLUSH: Request = Request { arrival: Time::ZERO, address: 0, bytes: 0, volume: 0, op: Op::Flush };
-/// No background write-back.
+/// Settings without background write-back.
 const NO_CLEANING: &str = "write_back = { dirty = \"100 %\", clean_above = \"100 %\" }";
 
 /// A cache of one level that reads in 5 us and writes in 10 us, in front of a backing that reads in 300 us
@@ -66,7 +66,7 @@ fn the_backing_sees_each_dirty_block_once_per_flush() {
             now += cache.latency(now, blocks(Op::Write, 7 * (number % dirty), 1));
         }
         let flush = cache.latency(now, FLUSH);
-        // All are read in parallel, and 64 at a time are written after their reads.
+        // All blocks are read in parallel, and after their reads, 64 at a time are written.
         assert_eq!(flush, Time::from_us(5 + 500 * dirty.div_ceil(64)), "{dirty} blocks");
         now += flush;
         written_back += dirty;
@@ -113,7 +113,7 @@ fn cleaning_in_the_background_gives_the_throughput_of_its_closed_form() {
         let mut cache = plain_cache(4000, &format!("write_back = {{ {share}, batch = {batch} }}"));
         let (mut now, mut since) = (Time::ZERO, Time::ZERO);
         for number in 0..20_000_u64 {
-            // Blocks that are never adjacent.
+            // The blocks are never adjacent.
             now += cache.latency(now, blocks(Op::Write, 2 * number, 1));
             if number == 10_000 - 1 {
                 since = now;

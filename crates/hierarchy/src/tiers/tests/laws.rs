@@ -1,11 +1,11 @@
-//! The tiers of requests, and the effects of moves.
+//! Tests of the tiers that serve requests, and of moves.
 
 use super::request;
 use nacre_kernel::{ComponentReport, Op, Streams, Time};
 use nacre_testkit::Host;
 use nacre_testkit::assert_close;
 
-/// Three tiers of 4, 8, and 20 extents of 64 KiB with latencies of 10, 100, and 1,000 us.
+/// Three tiers of 4, 8, and 20 extents of 64 KiB, with latencies of 10, 100, and 1,000 us.
 fn three(placement: &str) -> Host {
     let tier = |us: u32, share: &str| {
         format!(
@@ -21,7 +21,7 @@ fn three(placement: &str) -> Host {
 
 const DYNAMIC: &str = "{ kind = \"dynamic\", epoch = \"1 s\", least_saving = \"1 ms\" }";
 
-/// Reads of 4 KiB at intervals of 1 ms; returns the mean latency in us.
+/// Performs reads of 4 KiB at intervals of 1 ms; returns the end time and the mean latency in microseconds.
 fn reads(device: &mut Host, from: Time, extents: impl Iterator<Item = u64>) -> (Time, f64) {
     let (mut now, mut total, mut number) = (from, Time::ZERO, 0);
     for extent in extents {
@@ -65,14 +65,15 @@ fn under_uniform_reads_a_fixed_placement_serves_at_the_mean_of_its_tiers() {
     let mut device = three("\"fixed\"");
     let mut random = Streams::new(1).stream("uniform");
     let (_, mean) = reads(&mut device, Time::ZERO, (0..20_000).map(|_| random.below(32)));
-    // (4 x 10 + 8 x 100 + 20 x 1000) / 32 us; the standard deviation of a mean of 20,000 samples is 0.5 %.
+    // The mean is (4 x 10 + 8 x 100 + 20 x 1000) / 32 us. The standard deviation of the mean of 20,000
+    // samples is 0.5 %.
     assert_close("mean latency", mean, 651.25, 0.02);
 }
 
 #[test]
 fn hot_extents_move_to_the_fastest_tier_and_warm_ones_to_the_next() {
     let mut device = three(DYNAMIC);
-    // Four extents of the slow end are read eight times as often as eight others.
+    // Four extents in the slow tier are read eight times as often as eight others.
     let mut random = Streams::new(2).stream("hot");
     let mut draw = |hot: u64, warm: u64| {
         if random.below(5) < 4 { hot + random.below(4) } else { warm + random.below(8) }
@@ -81,7 +82,7 @@ fn hot_extents_move_to_the_fastest_tier_and_warm_ones_to_the_next() {
     let (now, _) = reads(&mut device, now, (0..2000).map(|_| draw(28, 20)));
     let (now, after) = reads(&mut device, now, (0..3000).map(|_| draw(28, 20)));
     device.check();
-    // All extents are in their optimal tiers: .8 x 10 + .2 x 100 us.
+    // All extents are in their optimal tiers, so the mean is .8 x 10 + .2 x 100 us.
     assert_close("mean latency after moving", after, 28.0, 0.05);
     assert!(after < before / 10.0, "{before} before");
     // The hot spot moves, and the extents follow.
@@ -119,7 +120,7 @@ fn an_idle_day_ages_the_history_in_one_step() {
     assert_eq!(device.count("epochs"), 86_402, "3 s of reads, a day from the first, 2 s and the third");
 }
 
-/// PCM and flash, with four extents each.
+/// PCM and flash with four extents each.
 fn pcm_and_flash(weigh: &str) -> Host {
     let device = |read: &str, write: &str| {
         format!(
@@ -156,7 +157,7 @@ fn an_extent_that_is_written_goes_to_pcm_only_if_writes_are_taken_for_reads() {
 
 #[test]
 fn an_extent_under_way_is_served_from_both_places() {
-    // 16 KiB per second, so that half of an exchange of two extents of 64 KiB is complete after 4 s.
+    // At 16 KiB per second, half of an exchange of two extents of 64 KiB is complete after 4 s.
     let toml = "[stack]\nkind = \"tiers\"\nextent = \"64 KiB\"\nchunk = \"16 KiB\"\nmigration_bandwidth = \"16384 B/s\"\n\
          placement = { kind = \"dynamic\", epoch = \"1 s\", least_saving = \"1 ms\", layout = \"in_order\" }\n\
          [[stack.tier]]\ndevice = { kind = \"measured\", read = \"10 us\", write = \"10 us\", unit = \"64 KiB\", capacity = \"64 KiB\" }\n\

@@ -1,4 +1,5 @@
-//! The tiers against a naive simulation of their rules in steps of one microsecond: every completion time.
+//! Compares every completion time of the tiers with a naive simulation of their rules in steps of one
+//! microsecond.
 
 use super::request;
 use super::scripted::{CHUNK, EXTENT, Scripted, tiers};
@@ -13,14 +14,14 @@ use std::collections::VecDeque;
 /// Adjacent chunks that are served together: whether from memory, the device, the bytes, and the chunks.
 type Group = (Option<bool>, usize, std::ops::Range<u64>, std::ops::Range<usize>);
 
-/// Servers, and read and write latencies in us.
+/// Number of servers, and read and write latencies in microseconds.
 const DEVICES: [(usize, u64, u64); 2] = [(2, 7, 19), (1, 31, 23)];
-/// Extents of each tier.
+/// Number of extents of each tier.
 const EXTENTS: u32 = 3;
 const EPOCH: u64 = 500;
-/// Bytes per microsecond; a chunk takes a whole number of microseconds.
+/// Bandwidth in bytes per microsecond. A chunk takes a whole number of microseconds.
 const BANDWIDTH: u64 = 128;
-/// Microseconds of a simulation.
+/// Length of a simulation in microseconds.
 const LAST: u64 = 12_000;
 
 /// Purpose of a device operation.
@@ -58,15 +59,15 @@ enum Chunk {
 
 struct Naive {
     devices: [Device; 2],
-    /// By extent and chunk: its device, and its number there.
+    /// Device of each chunk of each extent, and the number of the chunk on that device.
     at: Vec<Vec<(usize, u64)>>,
     queue: Vec<Exchange>,
-    /// Two extents, and the number of their next or current chunk.
+    /// The two extents being exchanged, and the number of their next or current chunk.
     active: Option<(Exchange, usize)>,
     chunk: Chunk,
     began: u64,
     next: u64,
-    /// For each host request: parts in progress, and the end of the last one.
+    /// Number of parts in progress for each host request, and the end of its last part.
     requests: Vec<(usize, u64)>,
     waiting: Vec<(usize, usize, std::ops::Range<usize>)>,
     script: VecDeque<Vec<Exchange>>,
@@ -182,7 +183,7 @@ impl Naive {
         chunks: std::ops::Range<usize>,
         changes: bool,
     ) {
-        // Adjacent chunks that are served in the same way are one group.
+        // Adjacent chunks that are served in the same way form one group.
         let mut groups: Vec<Group> = Vec::new();
         for chunk in chunks {
             let (device, number) = self.at[extent][chunk];
@@ -273,7 +274,7 @@ impl Naive {
                     self.script.pop_front().unwrap_or_default().into_iter().filter(is_free).collect();
                 self.next = self.next.max(now);
             }
-            // Decisions take effect at once.
+            // Decisions take effect immediately.
             if self.chunk == Chunk::None && self.next <= now {
                 self.epoch_end -= EPOCH;
                 let end = std::mem::replace(&mut self.epoch_end, u64::MAX);
@@ -293,7 +294,7 @@ fn step() -> impl Strategy<Value = (u64, Request)> {
     })
 }
 
-/// Exchanges of an extent of the first tier with one of the second; each extent occurs once.
+/// Exchanges of an extent of the first tier with one of the second. Each extent occurs once.
 fn exchanges() -> impl Strategy<Value = Vec<Exchange>> {
     let order = Just((0..EXTENTS).collect::<Vec<u32>>()).prop_shuffle();
     (order.clone(), order, 0..=EXTENTS as usize).prop_map(|(one, other, count)| {

@@ -1,4 +1,4 @@
-//! Tiers that reject a chunk or cannot return it.
+//! Tests of tiers that reject a chunk or cannot return it.
 
 use super::request;
 use super::scripted::{CHUNK, EXTENT, Scripted, tiers};
@@ -14,7 +14,7 @@ use nacre_kernel::{
 const LATENCY: Time = Time::from_us(10);
 const EPOCH: Time = Time::from_ms(1);
 
-/// A device with data that fails some requests for whole chunks.
+/// A device with stored data that fails some requests for whole chunks.
 #[derive(State)]
 struct Failing {
     #[state(skip = "no state is saved")]
@@ -99,7 +99,7 @@ impl Device for Failing {
     }
 }
 
-/// Extent 0 on the first device is exchanged with extent 1 on the second.
+/// Tiers in which extent 0 on the first device is exchanged with extent 1 on the second.
 fn exchanging(first: fn(Op, u64) -> bool, second: fn(Op, u64) -> bool) -> Tiers {
     let script = vec![vec![Exchange { extent: 0, partner: 1 }]];
     let placement = Scripted { homes: vec![0, 1], epoch: EPOCH, script, decided: 0 };
@@ -112,7 +112,7 @@ struct Asked {
 }
 
 impl Asked {
-    /// Runs the tiers to `at`, submits a request, and waits for it.
+    /// Runs the tiers to `at`, submits a request, and waits for its completion.
     fn ask(&mut self, at: Time, request: Request, data: Payload) -> (Time, Payload) {
         let mut completions = Completions::new();
         self.tiers.run(at, &mut completions);
@@ -181,12 +181,12 @@ fn a_chunk_that_is_refused_is_kept_and_served_from_memory() {
     asked.tiers.check_invariants();
 }
 
-/// Both chunks are in memory when power fails; they are written after it is restored.
+/// Both chunks are in memory when power fails, and are written after it is restored.
 #[test]
 fn a_chunk_in_memory_survives_a_power_loss_and_is_written_again() {
     let mut asked = Asked { tiers: exchanging(never, never), now: Time::ZERO };
     asked.fill();
-    // Read from 1 ms for 10 us, and then written.
+    // The chunks are read from 1 ms for 10 us, and then written.
     let at = EPOCH + LATENCY + Time::from_us(5);
     let mut completions = Completions::new();
     asked.tiers.run(at, &mut completions);
@@ -197,7 +197,7 @@ fn a_chunk_in_memory_survives_a_power_loss_and_is_written_again() {
     let (latency, data) = asked.ask(back, chunk, Payload::NONE);
     assert_eq!(latency, Time::ZERO, "it is in memory");
     assert!(data.bytes().expect("bytes").iter().all(|&byte| byte == 1));
-    // A write waits until the chunk, which is written from `back`, is in its location.
+    // A write waits until the chunk, which is written from `back`, is at its location.
     let bytes = vec![1; CHUNK as usize];
     let write = Request { op: Op::Write, ..chunk };
     let later = Time::from_us(3);

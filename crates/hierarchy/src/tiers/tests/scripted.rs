@@ -1,4 +1,4 @@
-//! Tiers whose extents move as scripted by a test.
+//! Tiers whose extents move as a test specifies.
 
 use crate::placement::{Exchange, Placement, View};
 use crate::tiers::Config;
@@ -9,9 +9,9 @@ use nacre_kernel::state::State;
 use nacre_kernel::{ComponentId, Time};
 use nacre_testkit::Workbench;
 
-/// Bytes of an extent.
+/// Size of an extent, in bytes.
 pub(super) const EXTENT: u64 = 16 << 10;
-/// Bytes of a chunk.
+/// Size of a chunk, in bytes.
 pub(super) const CHUNK: u64 = 4 << 10;
 
 /// A placement with a fixed list of decisions, one per epoch.

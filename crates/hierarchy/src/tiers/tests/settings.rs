@@ -1,4 +1,4 @@
-//! Rejected settings and their messages.
+//! Tests of rejected settings and their messages.
 
 use crate::workbench::{self, ROOMS};
 use nacre_testkit::Workbench;

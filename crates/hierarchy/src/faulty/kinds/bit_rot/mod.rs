@@ -1,11 +1,11 @@
 //! Bit rot: one bit of a write is inverted on the medium.
 //!
 //! # Model
-//! One bit of the written data, chosen at random, is inverted, and no code detects it. It stays inverted until it
-//! is written again.
+//! One bit of the written data, selected at random, is inverted, and no code detects it. It stays inverted
+//! until the data is written again.
 //!
 //! # Not modeled
-//! Bits that rot later: all reads return the inverted bit. Several bits of one write.
+//! Bits that flip after the write: all reads return the inverted bit. Several inverted bits in one write.
 //!
 //! # Sources
 //! Bairavasundaram et al., "An analysis of data corruption in the storage stack", FAST 2008.
@@ -22,7 +22,7 @@ use nacre_config::{Configuration, Descriptor, Reader, Room};
 use nacre_kernel::state::State;
 use nacre_kernel::{Op, Random, Request, Time};
 
-/// A bit of a write is inverted on the medium.
+/// One bit of a write is inverted on the medium.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
@@ -31,7 +31,7 @@ pub struct Config {
     pub when: When,
 }
 
-/// Requests it can touch.
+/// Operations that the fault can affect.
 const WRITES: &[Op] = &[Op::Write];
 
 fn check(config: &Config, reader: &mut Reader<'_>) {

@@ -1,17 +1,17 @@
-//! Delay: replies come later.
+//! Delay: replies are delayed.
 //!
 //! # Model
-//! The reply of a request is delayed by a latency from `latency`: a constant, or a distribution. The device is
-//! free for the next request in the meantime.
+//! The reply to a request is delayed by a latency sampled from `latency`, which is a constant or a
+//! distribution. The device can serve the next request in the meantime.
 //!
 //! # Not modeled
-//! Work of the device during the delay: it takes no energy and blocks nothing else.
+//! Work of the device during the delay, which takes no energy and blocks no other request.
 //!
 //! # Sources
 //! Linux dm-delay (Documentation/admin-guide/device-mapper/delay.rst).
 //!
 //! # Checks
-//! A constant delay moves every completion by exactly its latency.
+//! A constant delay shifts every completion by exactly that latency.
 
 #[cfg(test)]
 mod tests;
@@ -23,7 +23,7 @@ use nacre_controller::latency::{self, Latency, LatencyFamily};
 use nacre_kernel::state::State;
 use nacre_kernel::{Request, Time};
 
-/// Replies come later.
+/// Replies are delayed.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {

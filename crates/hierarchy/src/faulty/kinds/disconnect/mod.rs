@@ -2,17 +2,18 @@
 //!
 //! # Model
 //! A request that arrives while the device is disconnected is not performed, and ends with a transport error
-//! after `timeout`. A reply of the device in this time is lost: that request also ends with a transport error
-//! after `timeout`, and its data is written. The device keeps its power.
+//! after `timeout`. A device reply during the disconnection is lost: its request also ends with a transport
+//! error after `timeout`, but its data is written. The device stays powered.
 //!
 //! # Not modeled
-//! Reconnecting, which takes no time. Power loss together with the connection.
+//! Reconnection, which takes no time. Power loss together with the disconnection.
 //!
 //! # Sources
 //! Linux nvme driver: io_timeout; Gunawi et al., "Fail-slow at scale", FAST 2018.
 //!
 //! # Checks
-//! Every request during the disconnection fails, and no other. Writes that were in progress are on the medium.
+//! Every request during the disconnection fails, and no other request does. Writes that were in progress are
+//! on the medium.
 
 #[cfg(test)]
 mod tests;
@@ -27,7 +28,7 @@ use nacre_kernel::{Request, Status, Time};
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// Time until the host gives up.
+    /// Time until the host stops waiting for a reply.
     #[config(default = "30 s", max = "1 h", source = "standard: nvme_core.io_timeout of Linux")]
     pub timeout: Time,
     /// Selects the affected requests and times.

@@ -8,7 +8,7 @@ fn nothing_is_reached_while_disconnected() {
     let mut device = faulty(&[fault]);
     let expected = [
         (US(90), Status::Done),
-        // Its reply is lost.
+        // The reply is lost.
         (US(1115), Status::TransportError),
         (US(1110), Status::TransportError),
         (US(160), Status::Done),

@@ -1,20 +1,20 @@
 //! Errors: requests fail.
 //!
 //! # Model
-//! *Media error*: the request is not performed. The device does not receive it, and the error is reported after
-//! `after`. A read returns no data, a write changes none, and a flush makes nothing durable. *Transport error*:
-//! the device performs the request, and its reply is lost. The error is reported `after` later, and the data of a
-//! failed write is on the medium.
+//! *Media error*: the request is not performed. The device does not receive it, and the error is reported
+//! after `after`. A read returns no data, a write changes no data, and a flush makes no data durable.
+//! *Transport error*: the device performs the request, but its reply is lost. The error is reported `after`
+//! later, and the data of a failed write is on the medium.
 //!
 //! # Not modeled
-//! Retries of the host. Partly performed writes: use `torn_write`.
+//! Retries by the host. For partly performed writes, use `torn_write`.
 //!
 //! # Sources
 //! Linux dm-flakey (error_reads, error_writes) and dm-error; the fail_make_request fault of Linux.
 //!
 //! # Checks
-//! With `every`, exactly every n-th request fails. A failed write changes nothing or, with a transport error,
-//! everything.
+//! With `every`, exactly every n-th request fails. A failed write changes no data or, with a transport error,
+//! all of its data.
 
 #[cfg(test)]
 mod tests;
@@ -43,9 +43,9 @@ pub struct Config {
 /// Point at which a request fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum At {
-    /// On the medium: the request is not performed.
+    /// On the medium, before the request is performed.
     Medium,
-    /// On the reply path: the request is performed, and its reply is lost.
+    /// On the reply path, after the request is performed.
     Transport,
 }
 

@@ -1,18 +1,19 @@
 //! Failing flush: a flush returns an error.
 //!
 //! # Model
-//! A flush ends immediately with a media error. The device does not receive it, so it makes nothing durable. With
-//! `lasting = "once"`, one flush fails each time the fault starts, and later ones succeed. With `"for_good"`, all
-//! flushes fail while the fault is active.
+//! A flush ends immediately with a media error. The device does not receive it, so no data becomes durable.
+//! With `lasting = "once"`, one flush fails each time the fault starts, and later flushes succeed. With
+//! `"for_good"`, all flushes fail while the fault is active.
 //!
 //! # Not modeled
-//! Data that the device discards because a flush failed: the next flush makes it durable.
+//! Data that the device discards because a flush failed. In the model, the next flush makes it durable.
 //!
 //! # Sources
 //! Rebello et al., "Can applications recover from fsync failures?", ATC 2020.
 //!
 //! # Checks
-//! One of many flushes fails with "once", all with "for_good". A failed flush guarantees nothing.
+//! One of many flushes fails with "once", and all fail with "for_good". A failed flush guarantees no
+//! durability.
 
 #[cfg(test)]
 mod tests;
@@ -35,7 +36,7 @@ pub struct Config {
     pub when: When,
 }
 
-/// Requests it can touch.
+/// Operations that the fault can affect.
 const FLUSHES: &[Op] = &[Op::Flush];
 
 /// Number of flushes that fail.
@@ -71,7 +72,7 @@ pub const ROOM: Room<FaultFamily> = Room {
 struct FailingFlush {
     #[state(skip = "from the configuration")]
     lasting: Lasting,
-    /// End of the last time the fault was active in which a flush failed.
+    /// End of the latest active period in which a flush failed.
     #[state(varies)]
     failed_until: Option<Time>,
 }

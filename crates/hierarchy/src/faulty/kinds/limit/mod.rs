@@ -1,9 +1,9 @@
 //! Limit: the device serves a limited number of requests or bytes per second.
 //!
 //! # Model
-//! Requests go to the device first come, first served. Each starts `1 / iops` after the previous one, and not
-//! before the data of that one has passed at `bandwidth`. The first request after a pause starts immediately.
-//! When the limit ends, waiting requests go to the device immediately.
+//! Requests are sent to the device in first-come, first-served order. Each starts `1 / iops` after the
+//! previous one, but not before the data of the previous one has passed at `bandwidth`. The first request
+//! after a pause starts immediately. When the fault ends, all waiting requests are sent immediately.
 //!
 //! # Not modeled
 //! Burst credits.
@@ -12,7 +12,7 @@
 //! Linux cgroup v2 io.max: riops, wiops, rbps, wbps.
 //!
 //! # Checks
-//! A loop that requests more than the limit gets exactly the limit.
+//! A closed loop that requests more than the limit gets exactly the limit.
 
 #[cfg(test)]
 mod tests;
@@ -64,12 +64,12 @@ pub const ROOM: Room<FaultFamily> = Room {
 
 #[derive(State)]
 struct Limit {
-    /// Minimum time between two requests.
+    /// Minimum time between the starts of two requests.
     #[state(skip = "from the configuration")]
     distance: Time,
     #[state(skip = "from the configuration")]
     bandwidth: Option<Bandwidth>,
-    /// Earliest time for the next request.
+    /// Earliest start of the next request.
     next: Time,
 }
 

@@ -15,7 +15,7 @@ fn a_limit_is_served_exactly() {
         let seen = closed_loop(&mut *device, 16, 5_000, |_| request(Op::Write, 0, 4096));
         assert_close(fault, seen.per_second(), per_second, 0.01);
     }
-    // Requests arrive at less than the limit: none waits.
+    // Requests arrive more slowly than the limit, so none waits.
     let mut device = faulty(&["kind = \"limit\"\niops = \"10 kHz\""]);
     let asked: Vec<(Time, Op)> = (0..10).map(|turn| (US(100 * turn), Op::Read)).collect();
     for ((at, _), (came, _)) in times(&mut *device, &asked).into_iter().zip(&asked) {

@@ -1,17 +1,17 @@
 //! Lost write: a write is acknowledged but not performed.
 //!
 //! # Model
-//! The device does not receive the write, which is acknowledged after `after`. Reads continue to return the old
+//! The device does not receive the write, which is acknowledged after `after`. Later reads return the old
 //! data, and no error is reported.
 //!
 //! # Not modeled
-//! The time that the device would have taken.
+//! The service time of the device for the write.
 //!
 //! # Sources
 //! Bairavasundaram et al., "An analysis of data corruption in the storage stack", FAST 2008.
 //!
 //! # Checks
-//! After a lost write, reads return the old data. All its bytes count as silently corrupted.
+//! After a lost write, reads return the old data. All bytes of the write count as silently corrupted.
 
 #[cfg(test)]
 mod tests;
@@ -22,11 +22,11 @@ use nacre_config::{Configuration, Descriptor, Reader, Room};
 use nacre_kernel::state::State;
 use nacre_kernel::{Op, Request, Time};
 
-/// A write is acknowledged and never written.
+/// A write is acknowledged but not performed.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// Time until it is acknowledged.
+    /// Time until the write is acknowledged.
     #[config(default = "10 us", max = "1 h", source = "assumed: the time of a buffered write")]
     pub after: Time,
     /// Selects the affected requests and times.
@@ -34,7 +34,7 @@ pub struct Config {
     pub when: When,
 }
 
-/// Requests it can touch.
+/// Operations that the fault can affect.
 const WRITES: &[Op] = &[Op::Write];
 
 fn check(config: &Config, reader: &mut Reader<'_>) {

@@ -1,9 +1,9 @@
-//! Misdirected write: a write goes to a wrong address.
+//! Misdirected write: a write goes to the wrong address.
 //!
 //! # Model
-//! A write goes to its address plus `distance`, or minus `distance` if the device ends there, and is
-//! acknowledged. It overwrites the data there, and its own address keeps the old data. A write that fits at
-//! neither address is not affected.
+//! A write goes to its address plus `distance`, or minus `distance` if it would be past the end of the
+//! device, and is acknowledged. It overwrites the data at that address, and the requested address keeps the
+//! old data. A write that fits at neither address is not affected.
 //!
 //! # Not modeled
 //! Random errors of address bits.
@@ -12,7 +12,8 @@
 //! Bairavasundaram et al., "An analysis of data corruption in the storage stack", FAST 2008.
 //!
 //! # Checks
-//! Its own address holds the old data, and the other one the new data. Both count as silently corrupted.
+//! The requested address holds the old data, and the other address holds the new data. Both ranges count as
+//! silently corrupted.
 
 #[cfg(test)]
 mod tests;
@@ -35,7 +36,7 @@ pub struct Config {
     pub when: When,
 }
 
-/// Requests it can touch.
+/// Operations that the fault can affect.
 const WRITES: &[Op] = &[Op::Write];
 
 fn check(config: &Config, reader: &mut Reader<'_>) {

@@ -1,17 +1,19 @@
 //! Slow: the device is slower by a factor.
 //!
 //! # Model
-//! A request takes `factor` times as long as the device takes for it, including queueing: the reply is delayed.
-//! The device is free for the next request in the meantime, so the factor holds at every queue depth.
+//! A request takes `factor` times as long as the device takes for it, including queueing, because its reply
+//! is delayed. The device can serve the next request in the meantime, so the factor applies at every queue
+//! depth.
 //!
 //! # Not modeled
-//! A lower rate: a device that serves many requests at once is still as fast for others. Add a `limit` for that.
+//! A lower throughput: a device that serves many requests concurrently keeps its throughput. Add a `limit`
+//! for that.
 //!
 //! # Sources
 //! Gunawi et al., "Fail-slow at scale", FAST 2018: devices that are slower by factors for minutes to months.
 //!
 //! # Checks
-//! For whole factors, every latency is exactly the factor times that of the device alone.
+//! For integer factors, every latency is exactly the factor times the latency without the fault.
 
 #[cfg(test)]
 mod tests;

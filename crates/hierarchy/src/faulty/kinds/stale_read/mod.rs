@@ -1,20 +1,20 @@
-//! Stale read: a read returns the data before the last write.
+//! Stale read: a read returns data from before the last write.
 //!
 //! # Model
-//! The fault remembers the last two versions of up to `remembered` blocks of 4 KiB, as they were written. A read
-//! returns the older version of each of its blocks with two known versions, without an error. The medium itself
-//! is correct. A read without such a block is not affected. A block that is partly written or trimmed is
-//! forgotten, and a power loss clears all versions.
+//! The fault stores the last two versions of up to `remembered` blocks of 4 KiB as they are written. A read
+//! returns the older version of each block that has two known versions, without an error. The data on the
+//! medium is correct. A read without such a block is not affected. A block that is partly written or trimmed
+//! is removed, and a power loss clears all versions.
 //!
 //! # Not modeled
-//! Versions older than the one before the last. Blocks that were written before the fault was added.
+//! Versions before the last two. Blocks that were written before the fault was added.
 //!
 //! # Sources
 //! Bairavasundaram et al., "An analysis of data corruption in the storage stack", FAST 2008.
 //!
 //! # Checks
-//! A read returns the first of two writes, and the next unaffected read returns the second. The blocks count as
-//! silently corrupted.
+//! A read returns the first of two writes, and the next unaffected read returns the second. The blocks count
+//! as silently corrupted.
 
 #[cfg(test)]
 mod tests;
@@ -27,11 +27,11 @@ use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Op, Request, Time};
 use std::collections::{BTreeMap, VecDeque};
 
-/// A read returns the data before the last write.
+/// A read returns data from before the last write.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// Number of blocks whose last two versions are kept; the oldest is dropped first.
+    /// Number of blocks whose last two versions are stored. The oldest block is dropped first.
     #[config(default = 1024, min = 1, max = 65536, source = "assumed: 4 MiB of recent writes")]
     pub remembered: u32,
     /// Selects the affected requests and times.
@@ -39,7 +39,7 @@ pub struct Config {
     pub when: When,
 }
 
-/// Requests it can touch.
+/// Operations that the fault can affect.
 const READS: &[Op] = &[Op::Read];
 
 /// Bytes of a block.
@@ -72,7 +72,7 @@ struct StaleRead {
     most: usize,
     #[state(varies)]
     blocks: BTreeMap<u64, Versions>,
-    /// The blocks, oldest first; may contain forgotten ones.
+    /// The blocks, oldest first. May contain blocks that were removed.
     #[state(varies)]
     order: VecDeque<u64>,
 }
@@ -80,14 +80,15 @@ struct StaleRead {
 /// Versions of a block.
 #[derive(Clone, Debug, Default, Value)]
 struct Versions {
-    /// Version before the last write; `None` if unknown. Without data the payload is empty.
+    /// Version before the last write, or `None` if unknown. The payload is empty in a simulation without
+    /// data.
     older: Option<Payload>,
     last: Payload,
 }
 
 impl StaleRead {
-    /// Numbers of the blocks that a request covers, each with the offset of its first byte in the request;
-    /// `None` if it is only partly covered.
+    /// Numbers of the blocks that a request touches, each with the offset of the block's first byte in the
+    /// request. The offset is `None` if the block is only partly covered.
     fn blocks_of(request: &Request) -> impl Iterator<Item = (u64, Option<usize>)> {
         let (first, count) = request.blocks(BLOCK);
         let (begin, end) = (request.address, request.address + u64::from(request.bytes));

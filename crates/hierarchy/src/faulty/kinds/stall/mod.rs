@@ -1,17 +1,17 @@
-//! Stall: replies are held for some time and then sent all at once.
+//! Stall: replies are held and then sent together.
 //!
 //! # Model
-//! Replies of the device during the stall are held until it ends, and are then sent all at once. This includes
-//! requests that were in progress when it started. The device continues to work.
+//! Replies of the device during the stall are held until it ends and are then sent together. This includes
+//! replies to requests that were in progress when it started. The device continues to work.
 //!
 //! # Not modeled
-//! A device that does not work during a stall: use a `limit` for one that has to catch up.
+//! A device that does no work during a stall. For a device that has to catch up afterwards, use a `limit`.
 //!
 //! # Sources
 //! Linux dm suspend and resume; Amazon EBS "pause I/O" in AWS Fault Injection Service.
 //!
 //! # Checks
-//! No reply comes during the stall. A request is held until its end, exact to the picosecond.
+//! No reply is sent during the stall. A request is held exactly until its end, to the picosecond.
 
 #[cfg(test)]
 mod tests;
@@ -22,7 +22,7 @@ use nacre_config::{Configuration, Descriptor, Reader, Room};
 use nacre_kernel::Time;
 use nacre_kernel::state::State;
 
-/// Replies are held for some time and then sent all at once.
+/// Replies are held and then sent together.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {

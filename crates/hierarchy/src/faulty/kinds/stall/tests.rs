@@ -4,7 +4,7 @@ use nacre_kernel::{Op, Time};
 #[test]
 fn a_stall_answers_everything_when_it_ends() {
     let mut device = faulty(&["kind = \"stall\"\nstart = \"100 us\"\nduration = \"50 us\""]);
-    // Requests in progress at its start, within it, at its end, and after it.
+    // The requests are in progress at the start of the stall, within it, at its end, and after it.
     let asked = [
         (US(85), Op::Write),
         (US(95), Op::Write),

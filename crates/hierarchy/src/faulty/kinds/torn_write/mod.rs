@@ -1,8 +1,8 @@
-//! Torn write: only the beginning of a write is performed.
+//! Torn write: only the first sectors of a write are written.
 //!
 //! # Model
-//! A write of several sectors of 512 B is performed up to a sector boundary chosen at random, and acknowledged as
-//! complete. A write of one sector is not affected.
+//! A write of several sectors of 512 B is performed up to a randomly selected sector boundary and
+//! acknowledged as complete. A write of one sector is not affected.
 //!
 //! # Not modeled
 //! Sectors that are written out of order.
@@ -11,7 +11,7 @@
 //! Bairavasundaram et al., "An analysis of data corruption in the storage stack", FAST 2008.
 //!
 //! # Checks
-//! The first sectors are new and the others old. The others count as silently corrupted.
+//! The first sectors have new data, and the others have old data and count as silently corrupted.
 
 #[cfg(test)]
 mod tests;
@@ -22,7 +22,7 @@ use nacre_config::{Configuration, Descriptor, Reader, Room};
 use nacre_kernel::state::State;
 use nacre_kernel::{Op, Random, Request, Time};
 
-/// Only the beginning of a write is performed.
+/// Only the first sectors of a write are written.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
@@ -31,7 +31,7 @@ pub struct Config {
     pub when: When,
 }
 
-/// Requests it can touch.
+/// Operations that the fault can affect.
 const WRITES: &[Op] = &[Op::Write];
 
 /// Atomic unit in bytes.
@@ -64,7 +64,7 @@ struct TornWrite {
 
 impl Fault for TornWrite {
     fn arrives(&mut self, _now: Time, _until: Time, request: &Request) -> Decision {
-        // Sector boundaries within the write.
+        // The tear is at a sector boundary within the write.
         let (first, count) = request.blocks(SECTOR);
         if count < 2 {
             return Decision::None;
