@@ -3,17 +3,18 @@
 use nacre_kernel::event::{Completions, Device, Payload, RequestId};
 use nacre_kernel::{Op, Random, Request, Time};
 
-/// Mean latencies of an idle device, for single requests.
+/// Mean latencies of single requests on an idle device.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Idle {
-    /// Latency of a read.
+    /// Read latency.
     pub read: Time,
-    /// Latency of a write.
+    /// Write latency.
     pub write: Time,
 }
 
 impl Idle {
-    /// Latencies of the unused `device` for requests of `bytes` at random addresses, multiples of 4 KiB.
+    /// Latencies of the unused `device` for requests of `bytes` at random addresses that are multiples of 4
+    /// KiB.
     pub fn of(device: &mut dyn Device, bytes: u32, random: &mut Random) -> Idle {
         let bytes = device.capacity().map_or(bytes, |capacity| capacity.0.min(u64::from(bytes)) as u32);
         let places = device.capacity().map_or(1 << 20, |capacity| (capacity.0 - u64::from(bytes)) / UNIT + 1);
@@ -24,7 +25,7 @@ impl Idle {
                 let address = random.below(places) * UNIT;
                 let request = Request { arrival: now, address, bytes, volume: 0, op };
                 device.submit(now, RequestId(0), &request, Payload::NONE);
-                // The device becomes idle before the next one.
+                // The device becomes idle before the next request.
                 let issued = now;
                 while device.next_event() < Time::MAX {
                     now = device.next_event().max(now);
@@ -41,7 +42,7 @@ impl Idle {
     }
 }
 
-/// Alignment of addresses of requests to idle devices.
+/// Alignment in bytes of request addresses.
 const UNIT: u64 = 4096;
-/// Requests of each kind; 1/8 of the standard deviation remains in the mean of a distribution.
+/// Number of requests of each kind. 1/8 of the standard deviation remains in the mean of a distribution.
 const SAMPLES: u64 = 64;

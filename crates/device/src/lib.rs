@@ -1,8 +1,8 @@
-//! The family of devices, and the context for building them.
+//! The family of devices, and the context for their construction.
 //!
-//! Devices that turn a medium into storage are in `nacre-controller`, composite devices in `nacre-hierarchy`;
-//! both belong to the same family. A room is built from its slot through a [`Builder`], so that no room ever
-//! names another.
+//! Devices that turn a medium into storage are in `nacre-controller`, and composite devices are in
+//! `nacre-hierarchy`. Both belong to the same family. A component is built from its slot through a
+//! [`Builder`], so that no component refers to another one by name.
 
 mod idle;
 
@@ -26,32 +26,32 @@ impl Family for DeviceFamily {
 
 /// Services for a device during construction.
 pub trait Builder {
-    /// All rooms, to read a slot's configuration with.
+    /// All component tables, used to read a slot's configuration.
     fn families(&self) -> &dyn Families;
 
-    /// The next component number. A device takes its own before it builds its children.
+    /// The next component number. A device takes its number before it builds its children.
     fn component(&mut self) -> ComponentId;
 
-    /// Builds the device in `slot`: a child.
+    /// Builds the device in `slot` as a child.
     fn device(&mut self, slot: &Slot<DeviceFamily>) -> Result<Box<dyn event::Device>, Problems>;
 
-    /// The store for the medium of the device at `path`; `None` if the stack is simulated without data. A
+    /// The store for the medium of the device at `path`, or `None` if the stack is simulated without data. A
     /// device calls this at most once.
     fn store(&mut self, path: &str, layout: Layout) -> Option<Box<dyn Pages>>;
 
-    /// The random stream with this name; use the slot's path, so that every device has its own.
+    /// The random stream with this name. Use the slot's path, so that every device has a separate stream.
     fn random(&self, name: &str) -> Random;
 
-    /// The text of a file that the scenario names at `path`, for example a latency log. `file` is relative to
-    /// the scenario. Errors: the file does not exist or is not text.
+    /// The text of a file that the scenario names at `path`, e.g. a latency log. `file` is relative to the
+    /// scenario. Errors: the file does not exist or is not text.
     fn text_file(&mut self, path: &str, file: &str) -> Result<String, Problems>;
 
-    /// Latency of one access of `bytes` on an idle device like `slot`.
+    /// Latencies of one access of `bytes` on an idle device like the one in `slot`.
     fn idle(&mut self, slot: &Slot<DeviceFamily>, bytes: u32) -> Result<Idle, Problems>;
 
-    /// Reads and writes of the first `extents` extents by the whole workload, with sizes in ascending order.
-    /// `path` is the setting that needs them, for errors. Errors: the workload is unreadable, never ends, or
-    /// extends beyond the last extent.
+    /// Reads and writes of the first `extents` extents over the whole workload, with sizes in ascending
+    /// order. `path` is the setting that needs them, for errors. Errors: the workload is unreadable, never
+    /// ends, or extends beyond the last extent.
     fn accesses(
         &mut self,
         path: &str,
@@ -59,31 +59,31 @@ pub trait Builder {
         extents: u32,
     ) -> Result<Vec<Vec<SizedAccesses>>, Problems>;
 
-    /// Announces that the device at `path` will take this many bytes of memory. Errors: not enough memory, if
+    /// Reserves this many bytes of memory for the device at `path`. Errors: there is not enough memory, if
     /// the caller limits it.
     fn take_memory(&mut self, path: &str, bytes: u64) -> Result<(), Problems>;
 
-    /// Like [`Builder::take_memory`], for tables that take `at_once` bytes now, and `in_all` after every part
-    /// of the device was accessed.
+    /// Like [`Builder::take_memory`], for tables that take `at_once` bytes at the start and `in_all` bytes
+    /// after every address has been accessed.
     fn take_memory_as_touched(&mut self, path: &str, at_once: u64, in_all: u64) -> Result<(), Problems>;
 
-    /// The user's policy of `family` with this name. Errors: there is none.
+    /// The user's policy of `family` with this name. Errors: no policy has this name.
     fn external_policy(&mut self, family: &str, path: &str, name: &str) -> Result<Box<dyn Any>, Problems>;
 }
 
 /// Numbers of reads and writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub struct Accesses {
-    /// Reads.
+    /// Number of reads.
     pub reads: u64,
-    /// Writes.
+    /// Number of writes.
     pub writes: u64,
 }
 
-/// Numbers of reads and writes with requests of one size.
+/// Numbers of reads and writes of one request size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SizedAccesses {
-    /// Bytes of each request, or of its part in this extent.
+    /// Size of each request, or of its portion in this extent, in bytes.
     pub bytes: u32,
     /// Number of accesses.
     pub of: Accesses,

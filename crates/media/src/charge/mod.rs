@@ -1,45 +1,46 @@
 //! Accounting of media operations: their number by kind and cause, and their time and energy.
 //!
 //! A medium has a few kinds of operations, such as reads, programs, and erases. The controller that issues an
-//! operation counts it here and charges the time of the busy part. Energy is a constant per operation. Either the
-//! energy of every kind is known, or energy is not modeled: a partial sum would count the rest as zero.
+//! operation counts it here and charges the busy time of the hardware. Energy is a constant per operation.
+//! Either the energy of every kind is known, or energy is not modeled, because a partial sum would count the
+//! missing energies as zero.
 
 use nacre_config::Reader;
 use nacre_kernel::state::Value;
 use nacre_kernel::{Activity, Energy, Ledger, Power, Time};
 
-/// Energy of one operation of each kind, above idle; `None` if unknown.
+/// Energy of one operation of each kind, in addition to idle power, or `None` if unknown.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Energies<const KINDS: usize>(Option<[Energy; KINDS]>);
 
 impl<const KINDS: usize> Energies<KINDS> {
-    /// Energies from settings; unknown unless all are given.
+    /// Energies from settings, which are unknown unless all are given.
     #[must_use]
     pub fn of(each: [Option<Energy>; KINDS]) -> Energies<KINDS> {
         let is_known = each.iter().all(Option::is_some);
         Energies(is_known.then(|| each.map(|energy| energy.expect("all are given"))))
     }
 
-    /// Energies of `parts` parts that perform each operation together.
+    /// Energies of `parts` units that perform each operation together.
     #[must_use]
     pub fn times(self, parts: f64) -> Energies<KINDS> {
         Energies(self.0.map(|each| each.map(|energy| Energy(energy.0 * parts))))
     }
 
-    /// Whether they are known.
+    /// Whether the energies are known.
     #[must_use]
     pub fn is_known(&self) -> bool {
         self.0.is_some()
     }
 
-    /// Energy of `count` operations of one kind; zero if unknown.
+    /// Energy of `count` operations of one kind, or zero if unknown.
     #[must_use]
     pub fn of_many(&self, kind: usize, count: u64) -> Energy {
         self.0.map_or(Energy(0.0), |each| Energy(each[kind].0 * count as f64))
     }
 }
 
-/// Reports incomplete energies, and idle power without energies: missing values would count as zero.
+/// Reports incomplete energies, and idle power without energies, because missing values would count as zero.
 pub fn check_energies(reader: &mut Reader<'_>, energies: &[(&str, Option<Energy>)], idle: Option<Power>) {
     let missing = missing(energies.iter().map(|(name, energy)| (*name, energy.is_some())));
     let given = energies.iter().find_map(|&(name, energy)| Some((name, energy?.to_string())));
@@ -47,18 +48,18 @@ pub fn check_energies(reader: &mut Reader<'_>, energies: &[(&str, Option<Energy>
     report_missing(reader, given, &missing, "no energy and no idle_power");
 }
 
-/// Reports powers that are given in part.
+/// Reports powers if only some of them are given.
 pub fn check_powers(reader: &mut Reader<'_>, powers: &[(&str, Option<Power>)]) {
     check_together(reader, powers.iter().map(|(name, power)| (*name, power.map(|power| power.to_string()))));
 }
 
-/// Reports incomplete energies of a part without idle power.
+/// Reports incomplete energies of a medium without idle power.
 pub fn check_work(reader: &mut Reader<'_>, energies: &[(&str, Option<Energy>)]) {
     let shown = |energy: Option<Energy>| energy.map(|energy| energy.to_string());
     check_together(reader, energies.iter().map(|&(name, energy)| (name, shown(energy))));
 }
 
-/// Reports incomplete energies and powers, with the given names.
+/// Reports energies and powers if only some of them are given, with these names.
 pub fn check_together<'a>(
     reader: &mut Reader<'_>,
     settings: impl Iterator<Item = (&'a str, Option<String>)> + Clone,
@@ -81,7 +82,7 @@ fn report_missing(reader: &mut Reader<'_>, given: Option<(&str, String)>, missin
     }
 }
 
-/// Operations of a medium since measurement started, by kind and activity, and the busy times.
+/// Operations of a medium since measurement started by kind and activity, and the busy times.
 #[derive(Clone, Debug, PartialEq, Value)]
 pub struct Charges<const KINDS: usize> {
     busy: Ledger,
@@ -95,13 +96,13 @@ impl<const KINDS: usize> Default for Charges<KINDS> {
 }
 
 impl<const KINDS: usize> Charges<KINDS> {
-    /// A part of the medium is busy for `time`.
+    /// Charges `time` of a unit of the medium to `activity`.
     #[inline]
     pub fn charge(&mut self, activity: Activity, time: Time) {
         self.busy.charge(activity, time);
     }
 
-    /// Refunds time in which a part was not busy because of an earlier power loss.
+    /// Refunds time for which a unit was not busy, because power was lost earlier.
     pub fn give_back(&mut self, activity: Activity, time: Time) {
         self.busy.give_back(activity, time);
     }
@@ -112,13 +113,13 @@ impl<const KINDS: usize> Charges<KINDS> {
         *counted = counted.saturating_sub(count);
     }
 
-    /// Counts `count` operations of one kind.
+    /// Adds `count` operations of one kind.
     #[inline]
     pub fn count(&mut self, kind: usize, activity: Activity, count: u64) {
         self.counts[kind][activity as usize] += count;
     }
 
-    /// Operations of one kind for `activity`.
+    /// Number of operations of one kind for `activity`.
     #[inline]
     #[must_use]
     pub fn counted(&self, kind: usize, activity: Activity) -> u64 {

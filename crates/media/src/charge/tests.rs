@@ -1,4 +1,4 @@
-//! Energies are all known or all unknown, and every counted operation is charged.
+//! Tests that energies are either all known or all unknown, and that every counted operation is charged.
 
 use super::{Charges, Energies, check_energies};
 use nacre_config::{Descriptor, Families, Reader};

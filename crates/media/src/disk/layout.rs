@@ -3,30 +3,30 @@
 use nacre_kernel::{Bandwidth, Bytes, Time};
 use std::hint::select_unpredictable;
 
-/// The layout of a disk whose transfer rate falls linearly from the outermost to the innermost track.
+/// The layout of a disk whose transfer rate decreases linearly from the outermost to the innermost track.
 ///
-/// The position of a byte is given in turns: rotation time from the first byte to it when the disk is read
-/// from its start. A track passes in one turn; at the share `x` of all tracks its rate is
-/// `R(x) = Ro (1 - q x)` with `q = 1 - Ri / Ro`, so `address = T Ro (x - q x^2 / 2)`, where `T` is the
-/// time for the whole disk. Its root `x(address)` gives the turns `T x`. The angle of a byte is its turns
-/// modulo one rotation, its transfer time a difference of turns: both are exact to the picosecond, so a
-/// stream that continues at once meets its next sector without a wait.
+/// The position of a byte is expressed in turns: the rotation time from the first byte to this one when the
+/// disk is read from its start. A track takes one turn. At the share `x` of all tracks, the rate is
+/// `R(x) = Ro (1 - q x)` with `q = 1 - Ri / Ro`, so `address = T Ro (x - q x^2 / 2)`, where `T` is the time
+/// for the whole disk. Its root `x(address)` gives the turns `T x`. The angle of a byte is its turns modulo
+/// one rotation, and its transfer time is a difference of turns. Both are exact to the picosecond, so a
+/// stream that continues without a pause reaches its next sector without a wait.
 #[derive(Clone, Debug)]
 pub struct Layout {
     capacity: Bytes,
     rotation: Time,
-    /// T.
+    /// `T`, in picoseconds.
     whole_ps: f64,
-    /// q.
+    /// `q`, the relative decrease of the rate.
     fall: f64,
-    /// Tracks per arm position: the number of surfaces.
+    /// Number of tracks per arm position, i.e. of surfaces.
     heads: u64,
     cylinders: u64,
 }
 
 impl Layout {
-    /// The layout of `capacity` bytes on `heads` surfaces that turn once in `rotation`, with sustained
-    /// rates `outer` and `inner`; `inner` is not above `outer`, none of them is zero.
+    /// The layout of `capacity` bytes on `heads` surfaces that turn once in `rotation`, with sustained rates
+    /// `outer` and `inner`. `inner` must not exceed `outer`, and none of the arguments may be zero.
     pub fn new(capacity: Bytes, rotation: Time, outer: Bandwidth, inner: Bandwidth, heads: u32) -> Layout {
         assert!(inner.0 > 0.0 && inner.0 <= outer.0, "rates fall from {outer} to {inner}");
         assert!(capacity.0 > 0 && !rotation.is_zero() && heads > 0, "a disk has bytes, turns and surfaces");
@@ -43,7 +43,7 @@ impl Layout {
         self.capacity
     }
 
-    /// Positions of the arm.
+    /// Number of arm positions.
     pub fn cylinders(&self) -> u64 {
         self.cylinders
     }
@@ -72,7 +72,7 @@ impl Layout {
         if cylinders == 0 { 0.0 } else { (cylinders as f64 / (self.cylinders - 1).max(1) as f64).min(1.0) }
     }
 
-    /// Angle of the platters, within one rotation, when `turns` is under the head.
+    /// Angle of the platters within one rotation at which `turns` is under the head.
     #[inline]
     pub fn angle(&self, turns: Time) -> Time {
         Time::from_ps(turns.as_ps() % self.rotation.as_ps())
@@ -82,7 +82,7 @@ impl Layout {
     #[inline]
     pub fn wait(&self, now: Time, angle: Time) -> Time {
         let turned = self.angle(now);
-        // The result is unpredictable: avoid a branch.
+        // The result is unpredictable, so this avoids a branch.
         let passed = select_unpredictable(angle >= turned, Time::ZERO, self.rotation);
         angle + passed - turned
     }

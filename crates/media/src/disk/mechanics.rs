@@ -1,11 +1,11 @@
-//! A magnetic disk according to its data sheet: sizes, times, and power.
+//! A magnetic disk described by its data sheet: sizes, times, and power.
 
 use super::{Draw, Layout, SeekCurve, SeekTimes};
 use crate::charge::check_powers;
 use nacre_config::{Configuration, Reader};
 use nacre_kernel::{Bandwidth, Bytes, Power, Rate, Time};
 
-/// Times and power of arm and platters.
+/// Times and powers of the arm and the platters.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Mechanics {
@@ -21,11 +21,11 @@ pub struct Mechanics {
     /// Seek time to the next track, including settling.
     #[config(min = "1 us")]
     pub track_to_track_seek: Time,
-    /// Seek time averaged over all pairs of tracks, including settling.
+    /// Average seek time over all pairs of tracks, including settling.
     pub average_seek: Time,
-    /// Seek time over all tracks, including settling.
+    /// Seek time across all tracks, including settling.
     pub full_stroke_seek: Time,
-    /// Extra settling time of a write.
+    /// Additional settling time of a write.
     #[config(default = "0 s", source = "assumed: none, if the data sheet gives one seek time for both")]
     pub write_settle: Time,
     /// Sustained transfer rate of the outermost tracks.
@@ -34,29 +34,29 @@ pub struct Mechanics {
     /// Sustained transfer rate of the innermost tracks.
     #[config(min = "1 kB/s")]
     pub inner_rate: Bandwidth,
-    /// Power while spinning without work.
+    /// Power while spinning without an access.
     pub idle_power: Option<Power>,
     /// Power while the arm moves, including idle power.
     pub seek_power: Option<Power>,
-    /// Power while waiting for a sector, reading, or writing, including idle power.
+    /// Power during rotational latency, reads, and writes, including idle power.
     pub active_power: Option<Power>,
 }
 
 impl Mechanics {
-    /// Layout of the sectors.
+    /// Layout of the sectors on the disk.
     #[must_use]
     pub fn layout(&self) -> Layout {
         let rotation = Time::from_secs_f64(1.0 / self.rotation.0);
         Layout::new(self.capacity, rotation, self.outer_rate, self.inner_rate, self.heads)
     }
 
-    /// Seek curve; the settings were checked.
+    /// Seek curve. The settings must have been checked.
     #[must_use]
     pub fn curve(&self) -> SeekCurve {
         SeekCurve::fit(self.seek_times()).expect("the configuration was checked")
     }
 
-    /// Power of activities above idle.
+    /// Power of each activity, in addition to idle power.
     #[must_use]
     pub fn draw(&self) -> Draw {
         let above_idle = |power: Option<Power>| {
@@ -94,7 +94,7 @@ fn check(config: &Mechanics, reader: &mut Reader<'_>) {
     check_power(config, reader);
 }
 
-/// The position of a byte on the platters is a time, whose range must suffice.
+/// Checks the capacity: the position of a byte on the platters is a time, whose range must suffice.
 fn check_capacity(config: &Mechanics, reader: &mut Reader<'_>) {
     let mean_rate = (config.outer_rate.0 + config.inner_rate.0) / 2.0;
     let most = mean_rate * WHOLE_DISK_MOST.as_secs_f64();

@@ -3,10 +3,10 @@
 //! # Model
 //! - *Seek*: a square-root curve for short distances that continues as a straight line ([`SeekCurve`]). It is
 //!   fitted to the track-to-track, average, and full-stroke times of a data sheet.
-//! - *Rotation*: the angle of the platters is a function of absolute time, and that of a sector is a function of
-//!   its address ([`Layout`]). The rotational latency is therefore exact, not random.
-//! - *Transfer*: the rate falls linearly from the outermost to the innermost track. Head and track switches are
-//!   included in the sustained rates, so a stream crosses tracks without a break.
+//! - *Rotation*: the angle of the platters is a function of absolute time, and the angle of a sector is a
+//!   function of its address ([`Layout`]). The rotational latency is therefore exact and not random.
+//! - *Transfer*: the rate decreases linearly from the outermost to the innermost track. The sustained rates
+//!   include head and track switches, so a stream crosses tracks without an interruption.
 //! - *Energy*: the energy of seeks and of data transfers, in addition to idle power.
 //!
 //! # Not modeled
@@ -18,8 +18,9 @@
 //! Ruemmler and Wilkes, "An Introduction to Disk Drive Modeling", IEEE Computer 27(3), 1994.
 //!
 //! # Checks
-//! The mean of the curve over all pairs of tracks equals the stated average, and its two ends match. Half a
-//! rotation on average. Sequential bandwidth of every zone. Energy against the time of each activity.
+//! The mean of the curve over all pairs of tracks equals the stated average, and its two ends equal the other
+//! stated times. The mean rotational latency is half a rotation. Sequential bandwidth is checked in every
+//! zone, and energy against the time of each activity.
 
 mod layout;
 mod mechanics;
@@ -34,57 +35,57 @@ pub use seek::{SeekCurve, SeekTimes, Unfit};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, Ledger, Power, Time};
 
-/// Power of seeks and transfers above idle.
+/// Power of seeks and transfers, in addition to idle power.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Draw {
-    /// While the arm moves.
+    /// Power while the arm moves.
     pub seek: Power,
-    /// While waiting for a sector, reading or writing.
+    /// Power during rotational latency, reads, and writes.
     pub active: Power,
 }
 
-/// The parts of one access.
+/// Duration of each phase of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub struct Access {
     /// Arm movement and settling.
     pub seek: Time,
-    /// Waiting for the sector.
+    /// Rotational latency until the sector is under the head.
     pub rotate: Time,
-    /// Bytes passing under the head.
+    /// Transfer of the bytes under the head.
     pub transfer: Time,
 }
 
 impl Access {
-    /// Total.
+    /// Total duration.
     pub fn total(&self) -> Time {
         self.seek + self.rotate + self.transfer
     }
 }
 
-/// Position of the arm.
+/// Position of an arm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub struct Arm {
-    /// The address that passes under the head next.
+    /// The address that is under the head next.
     address: u64,
     cylinder: u64,
 }
 
-/// Target of an access: the part that does not depend on the arm position.
+/// Target of an access, i.e. the portion of its plan that does not depend on the arm position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub struct Target {
     address: u64,
     cylinder: u64,
-    /// Rotation angle at which its first sector is under the head.
+    /// Rotation angle at which the first sector is under the head.
     angle: Time,
     transfer: Time,
-    /// Settling beyond that of a read.
+    /// Settling time in addition to that of a read.
     settle: Time,
-    /// Position of the arm after the access.
+    /// Arm position after the access.
     pub behind: Arm,
 }
 
 impl Arm {
-    /// The cylinder that the arm is at.
+    /// The current cylinder of the arm.
     #[inline]
     #[must_use]
     pub fn cylinder(&self) -> u64 {
@@ -93,7 +94,7 @@ impl Arm {
 }
 
 impl Target {
-    /// The cylinder of its first sector.
+    /// The cylinder of the first sector.
     #[inline]
     #[must_use]
     pub fn cylinder(&self) -> u64 {
@@ -101,7 +102,7 @@ impl Target {
     }
 }
 
-/// A disk: the position of its arm, and its activities.
+/// A disk with the position of its arm and its activities.
 #[derive(Clone, Debug, State)]
 pub struct Disk {
     #[state(skip = "from the configuration")]
@@ -112,7 +113,7 @@ pub struct Disk {
     draw: Draw,
     #[state(skip = "from the configuration")]
     write_settle: Time,
-    /// The address after the last one accessed.
+    /// The address after the last accessed one.
     head_at: u64,
     ledger: Ledger,
 }
@@ -129,15 +130,15 @@ impl Disk {
         Disk::new(mechanics.layout(), mechanics.curve(), mechanics.draw(), mechanics.write_settle)
     }
 
-    /// Parts of the time of an access of `bytes` at `address`, with the arm at `start`.
+    /// Duration of each phase of an access of `bytes` at `address`, with a start at `start`.
     ///
-    /// An access that continues after the previous one needs no seek, even onto the next cylinder.
+    /// An access that continues after the previous one needs no seek, even to the next cylinder.
     #[inline]
     pub fn plan(&self, start: Time, address: u64, bytes: u64, is_write: bool) -> Access {
         self.plan_from(&self.arm(), start, &self.target(address, bytes, is_write))
     }
 
-    /// The access to `target` from the position `arm`.
+    /// The access to `target` from the arm position `arm`.
     #[inline]
     pub fn plan_from(&self, arm: &Arm, start: Time, target: &Target) -> Access {
         let mut seek = Time::ZERO;
@@ -198,12 +199,12 @@ impl Disk {
         self.ledger.give_back_energy(activity, power.over(time));
     }
 
-    /// Layout of its bytes.
+    /// Layout of the bytes on the disk.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// Time and energy by activity since it was built or the ledger restarted.
+    /// Time and energy by activity since the disk was built or the ledger restarted.
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
     }

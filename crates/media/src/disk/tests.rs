@@ -17,7 +17,7 @@ fn disk() -> Disk {
     Disk::new(layout(120e6), SeekCurve::fit(times()).unwrap(), draw, Time::from_us(500))
 }
 
-/// The mean of the curve over all pairs of `tracks` tracks, as manufacturers define it.
+/// Mean of the curve over all pairs of `tracks` tracks, as manufacturers define it.
 fn mean_over_pairs(curve: SeekCurve, tracks: u64) -> f64 {
     let pairs = tracks as f64 * (tracks - 1) as f64 / 2.0;
     let seconds = |distance: u64| curve.time(distance as f64 / (tracks - 1) as f64).as_secs_f64();
@@ -106,7 +106,8 @@ fn random_accesses_take_the_mean_seek_half_a_turn_and_their_transfer() {
         now += access.total();
     }
     let mean = now.as_secs_f64() / f64::from(count);
-    // The mean of 1 / rate over bytes is 1 / mean rate, as the bytes of a track are proportional to its rate.
+    // The mean of 1 / rate over all bytes is 1 / mean rate, because the bytes of a track are proportional to
+    // its rate.
     let expected = 3.4e-3 + 2e-3 + 4096.0 / 160e6;
     assert!((mean / expected - 1.0).abs() < 0.01, "{mean} s per access, expected {expected}");
     let rotate = disk.ledger().busy_s(Activity::Rotate) / f64::from(count);

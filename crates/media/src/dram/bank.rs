@@ -13,10 +13,10 @@ const CLOSED: u32 = u32::MAX;
 pub(super) struct Bank {
     /// Earliest clocks by kind of command.
     pub(super) earliest: Earliest,
-    /// The last read or write.
+    /// Clock of the last read or write.
     pub(super) accessed: i64,
     open: u32,
-    /// The row closed last by its own command.
+    /// The row that its own command closed last.
     passed: Passed,
 }
 
@@ -24,10 +24,11 @@ pub(super) struct Bank {
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) struct Passed {
     row: u32,
-    /// Earliest clock of an access, and the clock of the last one.
+    /// Earliest clock of an access, by kind of command.
     pub(super) earliest: Earliest,
+    /// Clock of the last access.
     pub(super) accessed: i64,
-    /// When it is closed.
+    /// Clock at which the row is closed.
     pub(super) until: i64,
 }
 
@@ -60,21 +61,21 @@ impl Bank {
         self.open = CLOSED;
     }
 
-    /// Closes the open row by a command at `clock`, possibly in the future.
+    /// Closes the open row with a command at `clock`, which may be in the future.
     #[inline]
     pub(super) fn pass(&mut self, clock: i64) {
         self.passed =
             Passed { row: self.open, earliest: self.earliest, accessed: self.accessed, until: clock };
     }
 
-    /// State of `row`, if it was closed last.
+    /// State of `row`, if it was the last closed row.
     #[inline]
     pub(super) fn passed(&mut self, row: u32) -> Option<&mut Passed> {
         Some(&mut self.passed).filter(|passed| passed.row == row)
     }
 }
 
-/// Converts locations to the numbers of rank, group, and bank in their channel.
+/// Numbers of the rank, the group, and the bank in their channel for a location.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spot {
     pub(super) rank: usize,
@@ -84,7 +85,7 @@ pub(super) struct Spot {
     pub(super) group_in_rank: u32,
 }
 
-/// Banks of a group, and groups of a rank, as shifts.
+/// Number of banks per group and of groups per rank, as shifts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shifts {
     banks: u32,
@@ -96,7 +97,7 @@ impl Shifts {
     ///
     /// # Panics
     ///
-    /// If its number of banks or groups is not a power of two.
+    /// If the number of banks or groups is not a power of two.
     pub(super) fn of(part: &Part) -> Shifts {
         let shift = |count: u32| {
             assert!(count.is_power_of_two(), "banks and groups come in powers of two, not {count}");
@@ -105,7 +106,7 @@ impl Shifts {
         Shifts { banks: shift(part.banks), groups: shift(part.groups) }
     }
 
-    /// Numbers of `place`.
+    /// The rank, group, and bank numbers of `place`.
     #[inline]
     pub(super) fn spot(self, place: Place) -> Spot {
         let group_in_rank = place.bank >> self.banks;

@@ -1,4 +1,4 @@
-//! The channel: open rows, and earliest times of commands.
+//! The channel: open rows, and earliest clocks of commands.
 
 use super::bank::{Bank, Shifts, Spot};
 use super::command::{Command, Place};
@@ -16,41 +16,41 @@ use std::array::from_fn;
 /// Reason why a command is never possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unready {
-    /// It opens a row while one is open.
+    /// The command opens a row while a row is open.
     RowIsOpen,
-    /// It reads or writes a row that is not open.
+    /// The command reads or writes a row that is not open.
     RowIsClosed,
-    /// It refreshes a rank with open rows.
+    /// The command refreshes a rank with open rows.
     RankHasOpenRows,
     /// The part needs no refresh.
     NeedsNoRefresh,
 }
 
-/// A row that was opened, read or written, and closed: the clocks of its commands.
+/// Clocks of the commands to a row that was opened, accessed, and closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Whole {
-    /// Clock at which it was opened.
+    /// Clock at which the row was opened.
     pub opened: u64,
-    /// The first read or write.
+    /// Clock of the first read or write.
     pub first: u64,
-    /// The last access.
+    /// Clock of the last read or write.
     pub last: u64,
-    /// Clock of its auto-precharge.
+    /// Clock of the auto-precharge.
     pub closed: u64,
 }
 
 /// A channel with equal ranks.
 ///
-/// Commands to a bank are issued in clock order, and refreshes of a rank after all earlier commands. Others
-/// may be inserted before commands already issued if these keep their clocks: a row is opened and read while
-/// another one waits for its bank.
+/// Commands to a bank are issued in clock order, and refreshes of a rank after all earlier commands. Other
+/// commands may be inserted before commands already issued if these keep their clocks. This allows a row to
+/// be opened and read while another command waits for its bank.
 #[derive(Clone, Debug, State)]
 pub struct Channel {
     #[state(skip = "from the configuration")]
     part: Part,
     #[state(skip = "from the configuration")]
     shifts: Shifts,
-    /// Constraints by the earlier kind.
+    /// Constraints of each kind of earlier command.
     #[state(skip = "from the configuration")]
     holds: [Holds; KINDS],
     ranks: Vec<Earliest>,
@@ -58,21 +58,21 @@ pub struct Channel {
     banks: Vec<Bank>,
     /// The last read and the last write.
     latest: [Latest; 2],
-    /// Openings of rows, per rank.
+    /// Row openings of each rank.
     opened: Vec<Opened>,
     moved: Moved,
     slots: Slots,
-    /// Commands of each kind.
+    /// Number of commands of each kind.
     given: [u64; KINDS],
 }
 
 impl Channel {
-    /// A channel with `ranks` ranks of `part`, all rows closed.
+    /// A channel with `ranks` ranks of `part`, all of whose rows are closed.
     pub fn new(part: Part, ranks: u32) -> Channel {
         let all = rules(&part);
         let (ranks, groups) = (ranks as usize, part.groups);
         let banks = ranks * part.banks_in_all() as usize;
-        // Clocks between two bursts of a row, and between those of rows in several groups.
+        // The spacing between two bursts of a row, and between those of rows in several groups.
         let far = part.access_to_access;
         let near = part.access_to_access_in_group.map_or(far, |time| part.constraint(time)).max(far);
         Channel {
@@ -90,12 +90,13 @@ impl Channel {
         }
     }
 
-    /// Its memory part.
+    /// The memory part of the channel.
     pub fn part(&self) -> &Part {
         &self.part
     }
 
-    /// The first clock from `from` at which `command` is possible in the current state. Errors: never.
+    /// The first clock, starting at `from`, at which `command` is possible in the current state. Errors: the
+    /// command is never possible.
     pub fn probe(&self, command: Command, from: u64) -> Result<u64, Unready> {
         self.allowed(command)?;
         Ok(self.first_clock(command, from))
@@ -105,14 +106,14 @@ impl Channel {
     ///
     /// # Panics
     ///
-    /// If it is not possible then.
+    /// If the command is not possible at that clock.
     pub fn issue(&mut self, command: Command, clock: u64) {
         let earliest = self.probe(command, clock);
         assert!(earliest == Ok(clock), "{command:?} at {clock}: {earliest:?}");
         self.give(command, clock);
     }
 
-    /// Issues `command`, which the state allows, as early as possible from `from` on; returns the clock.
+    /// Issues `command`, which the state must allow, as early as possible from `from`; returns the clock.
     #[inline(always)]
     pub fn give(&mut self, command: Command, from: u64) -> u64 {
         let Command { kind, place } = command;
@@ -135,7 +136,7 @@ impl Channel {
     }
 
     /// Opens the row of `place` from `from`, issues `count` reads or writes of it, and auto-precharges it,
-    /// all as early as possible. The bank has no open row.
+    /// all as early as possible. The bank must have no open row.
     #[inline]
     pub fn give_whole(&mut self, kind: Kind, place: Place, from: u64, count: u64) -> Whole {
         debug_assert_eq!(self.open_row(place), None, "{place:?}");
@@ -145,10 +146,10 @@ impl Channel {
         Whole { opened, first, last, closed: self.close_spot(spot, place.row, first) }
     }
 
-    /// Issues `count` reads or writes of the open rows of `places`, which are in as many groups of a rank and
-    /// are used alternately, each as early as possible; returns the clocks of the first and the last. For one
-    /// location, it equals repeated [`Channel::give`] but is faster, unless they are inserted before others;
-    /// there they stay together.
+    /// Issues `count` reads or writes of the open rows of `places`, alternating between them, each as early
+    /// as possible. Each row must be in a different group of one rank. Returns the clocks of the first and
+    /// the last command. For one location, this equals repeated calls of [`Channel::give`], but is faster.
+    /// The exception are bursts inserted before other commands, which stay together.
     #[inline]
     pub fn give_bursts(&mut self, kind: Kind, places: &[Place], from: u64, count: u64) -> (u64, u64) {
         if let &[place] = places {
@@ -175,7 +176,7 @@ impl Channel {
         }
     }
 
-    /// As before, for one location.
+    /// Like [`Channel::give_bursts`], for one location.
     #[inline(always)]
     fn give_train(&mut self, kind: Kind, spot: Spot, place: Place, from: u64, count: u64) -> (u64, u64) {
         debug_assert_eq!(self.allowed(Command { kind, place }), Ok(()), "{kind:?} of {place:?}");
@@ -201,7 +202,7 @@ impl Channel {
     }
 
     /// Auto-precharges the row of `place` after its last reads or writes, as early as possible from `from`;
-    /// returns the clock. It takes no command.
+    /// returns the clock. This takes no command.
     #[inline]
     pub fn close_by_itself(&mut self, place: Place, from: u64) -> u64 {
         self.close_spot(self.spot(place), place.row, from)
@@ -214,10 +215,10 @@ impl Channel {
         clock.cast_unsigned()
     }
 
-    /// Reads or writes `count` bursts of the row of `place` before it is closed by a command already issued,
-    /// as early as possible from `from`, while all other commands keep their clocks; returns the clocks of
-    /// the first and the last, and when the row is closed. `None` if it is not that row, or there is no
-    /// space.
+    /// Reads or writes `count` bursts of the row of `place` before a command already issued closes it, as
+    /// early as possible from `from`. All other commands keep their clocks. Returns the clocks of the first
+    /// and the last burst, and of closing the row. `None` if that row is not the one being closed or there is
+    /// not enough time.
     pub fn give_before_closing(
         &mut self,
         kind: Kind,
@@ -250,7 +251,7 @@ impl Channel {
         Some((first, (clock + length).cast_unsigned(), closed.cast_unsigned()))
     }
 
-    /// End of the refresh of a rank: no row of it is opened before.
+    /// End of the refresh of a rank, before which none of its rows is opened.
     #[inline]
     pub fn refreshed(&self, rank: u32) -> u64 {
         self.ranks[rank as usize][Kind::Activate as usize].max(0).cast_unsigned()
@@ -273,7 +274,7 @@ impl Channel {
         *self = Channel { given, ..Channel::new(self.part.clone(), self.ranks.len() as u32) };
     }
 
-    /// Counts `count` refreshes of every rank while idle; all rows are closed.
+    /// Adds `count` refreshes of every rank while idle. All rows must be closed.
     pub fn count_refreshes(&mut self, count: u64) {
         self.given[Kind::Refresh as usize] += count;
     }
@@ -294,7 +295,7 @@ impl Channel {
         }
     }
 
-    /// The first clock from `from` on that constraints and the bus leave.
+    /// The first clock from `from` that constraints and the command bus allow.
     fn first_clock(&self, command: Command, from: u64) -> u64 {
         let Command { kind, place } = command;
         if !matches!(kind, Kind::Read | Kind::Write) {
@@ -307,7 +308,7 @@ impl Channel {
         room.unwrap_or_else(|| self.slots.first_free(behind))
     }
 
-    /// As before, for a command that opens or closes a row, or refreshes.
+    /// Like [`Channel::first_clock`], for a command that opens or closes a row or refreshes.
     #[inline(always)]
     fn first_clock_of_row(&self, kind: Kind, spot: Spot, from: u64) -> u64 {
         let earliest = self.earliest(kind, spot, from.cast_signed());
@@ -318,7 +319,7 @@ impl Channel {
         let mut clock = earliest;
         loop {
             if let Some(allowed) = opened.behind_all(clock, spot.group_in_rank) {
-                // Later clocks are allowed too.
+                // Later clocks are also allowed.
                 return self.slots.first_free(allowed.cast_unsigned());
             }
             let allowed = opened.earliest(clock, spot.group_in_rank);
@@ -330,8 +331,8 @@ impl Channel {
         }
     }
 
-    /// The first clock from `from` allowed by refreshes, the bank, and its group; for data, after all issued
-    /// commands.
+    /// The first clock from `from` that refreshes, the bank, and its group allow. For data commands, it
+    /// follows all issued commands.
     #[inline]
     fn earliest(&self, kind: Kind, spot: Spot, from: i64) -> i64 {
         let kind = kind as usize;
@@ -339,13 +340,14 @@ impl Channel {
         from.max(self.ranks[spot.rank][kind]).max(near)
     }
 
-    /// As before, ignoring the bank.
+    /// Like [`Channel::earliest`], ignoring the bank.
     #[inline(always)]
     fn earliest_beyond_bank(&self, kind: Kind, spot: Spot, from: i64) -> i64 {
         from.max(self.groups[spot.group][kind as usize]).max(self.ranks[spot.rank][kind as usize])
     }
 
-    /// Alternating reads or writes of `places`: when their banks are ready, and their timing.
+    /// A train of alternating reads or writes of `places`: the clock at which their banks are ready, and the
+    /// train.
     #[inline]
     fn train(&self, kind: Kind, places: &[Place], from: u64, count: u64) -> (i64, Train) {
         let spacing = self.slots.spacing(places.len()).cast_signed();
@@ -366,7 +368,8 @@ impl Channel {
         (ready, Train::new(kind, places[0], ALL_GROUPS, length))
     }
 
-    /// The first clock from `ready` at which all of `train` can be inserted before others, if possible.
+    /// The first clock from `ready` at which all of `train` can be inserted before other commands, if there
+    /// is one.
     #[inline]
     fn room(&self, train: Train, ready: i64, places: usize, count: u64) -> Option<u64> {
         let mut from = ready;
@@ -393,7 +396,7 @@ impl Channel {
         self.behind_ranks(kind, places[0].rank as usize, first)
     }
 
-    /// As before, from `first`, after the commands of ranks other than `rank`.
+    /// Like [`Channel::behind_all`] from `first`, after the commands of ranks other than `rank`.
     #[inline(always)]
     fn behind_ranks(&self, kind: Kind, rank: usize, mut first: i64) -> u64 {
         if self.ranks.len() > 1 {
@@ -405,8 +408,8 @@ impl Channel {
         first.cast_unsigned()
     }
 
-    /// Records reads or writes of `places` issued from `clock`, and `begun` before them; returns the clocks
-    /// of the first and the last.
+    /// Records reads or writes of `places` that are issued from `clock`, and the `begun` commands before
+    /// them. Returns the clocks of the first and the last command.
     #[inline]
     fn note_train(&mut self, kind: Kind, places: &[Place], clock: u64, begun: u64, given: u64) -> (u64, u64) {
         let (turns, spacing) = (places.len() as u64, self.slots.spacing(places.len()));
@@ -419,7 +422,7 @@ impl Channel {
             return (clock, last);
         }
         self.moved.note(Train::new(kind, places[0], ALL_GROUPS, length).at(clock.cast_signed()));
-        // The consequences depend only on the last command at each location.
+        // Later constraints depend only on the last command at each location.
         for before_last in 0..turns.min(given) {
             let place = places[((begun + given - 1 - before_last) % turns) as usize];
             let counts = if before_last == 0 { given } else { 0 };
@@ -429,7 +432,7 @@ impl Channel {
         (clock, last)
     }
 
-    /// Records a command of `kind`, last issued at `clock`: updates earliest clocks.
+    /// Records commands of `kind`, the last of which is issued at `clock`, by updating the earliest clocks.
     #[inline(always)]
     fn note(&mut self, kind: Kind, spot: Spot, row: u32, clock: i64, count: u64) {
         let bank = &mut self.banks[spot.bank];
@@ -446,7 +449,7 @@ impl Channel {
         self.note_beyond_bank(kind, spot, clock, count);
     }
 
-    /// Constraints on other banks.
+    /// Updates the constraints on other banks.
     #[inline(always)]
     fn note_beyond_bank(&mut self, kind: Kind, spot: Spot, clock: i64, count: u64) {
         self.given[kind as usize] += count;

@@ -3,12 +3,12 @@
 use super::kind::Kind;
 use nacre_kernel::state::Value;
 
-/// Location of an access.
+/// Location of an access in a channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub struct Place {
     /// The rank.
     pub rank: u32,
-    /// The bank, counted over all groups of the rank.
+    /// The bank, numbered across all groups of the rank.
     pub bank: u32,
     /// The row.
     pub row: u32,

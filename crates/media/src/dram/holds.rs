@@ -1,23 +1,23 @@
-//! Constraints that a command sets on later commands: tables of earliest clocks.
+//! Constraints of a command on later commands: tables of earliest clocks.
 
 use super::kind::Kind::{self, Activate};
 use super::rules::{Rule, Scope};
 
-/// Kinds of commands.
+/// Number of kinds of commands.
 pub(super) const KINDS: usize = 5;
 
-/// Earliest clock for a command of each kind.
+/// Earliest clock of a command, by kind.
 pub(super) type Earliest = [i64; KINDS];
 /// A clock that no constraint reaches.
 pub(super) const NEVER_BINDS: i64 = i64::MIN / 2;
 
-/// Constraints that a command of one kind sets on later commands.
+/// Constraints of one kind of command on later commands.
 #[derive(Clone, Debug)]
 pub(super) struct Holds {
     pub(super) bank: Held,
     pub(super) group: Held,
     pub(super) rank: Held,
-    /// In other ranks, by constrained kind.
+    /// Constraints in other ranks, by constrained kind.
     pub(super) other_ranks: [i64; KINDS],
 }
 
@@ -29,12 +29,12 @@ pub(super) struct Held {
 }
 
 impl Holds {
-    /// Constraints by commands of kind number `earlier`. With one group of banks, constraints of the group
-    /// apply to its rank.
+    /// Constraints of commands of kind number `earlier`. With one bank group, the constraints within the
+    /// group apply to the rank.
     pub(super) fn of(rules: &[Rule], earlier: usize, groups: u32) -> Holds {
         let all = |scopes: &[Scope]| {
             let is_of = |rule: &&Rule| {
-                // `Opened` has the constraints between openings of rows.
+                // `Opened` has the constraints between row openings.
                 let is_opening =
                     rule.earlier == Activate && rule.later == Activate && rule.scope != Scope::Bank;
                 rule.earlier as usize == earlier && !is_opening && scopes.contains(&rule.scope)
@@ -61,14 +61,14 @@ impl Holds {
 }
 
 impl Held {
-    /// Clocks by kind; [`NEVER_BINDS`] for unconstrained ones.
+    /// Clocks by kind, or [`NEVER_BINDS`] for unconstrained kinds.
     fn by_kind(&self) -> [i64; KINDS] {
         let mut clocks = [NEVER_BINDS; KINDS];
         self.of[..self.count].iter().for_each(|&(later, held)| clocks[later] = held);
         clocks
     }
 
-    /// Clocks for which commands of kind `later` are constrained.
+    /// Number of clocks for which commands of kind `later` are constrained.
     pub(super) fn clocks(&self, later: Kind) -> i64 {
         let held = self.of[..self.count].iter().find(|(kind, _)| *kind == later as usize);
         held.map_or(0, |&(_, clocks)| clocks)

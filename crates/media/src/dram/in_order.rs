@@ -9,21 +9,21 @@ use super::rules::rules;
 use nacre_kernel::state::{State, Value};
 use std::array::from_fn;
 
-/// A channel with equal ranks, for a controller that decides clock by clock. One command is issued per clock;
-/// a command that is invalid in the state of its bank is a bug of the controller.
+/// A channel with equal ranks, for a controller that makes a decision in each clock. One command is issued
+/// per clock. A command that is invalid in the state of its bank is a bug of the controller.
 #[derive(Clone, Debug, State)]
 pub struct InOrder {
     #[state(skip = "from the configuration")]
     part: Part,
     #[state(skip = "from the configuration")]
     shifts: Shifts,
-    /// Constraints by the earlier kind.
+    /// Constraints of each kind of earlier command.
     #[state(skip = "from the configuration")]
     holds: [Holds; KINDS],
-    /// Clocks between two bursts, by the number of alternating groups minus one.
+    /// Clocks between two bursts, indexed by the number of alternating groups minus one.
     #[state(skip = "from the configuration")]
     spacing: Vec<u64>,
-    /// Clocks between opening rows in a group, and in a rank, and the window for four.
+    /// Minimum clocks between row openings in a group and in a rank, and the window for four openings.
     #[state(skip = "from the configuration")]
     openings: [i64; 3],
     ranks: Vec<Rank>,
@@ -31,11 +31,11 @@ pub struct InOrder {
     banks: Vec<OneBank>,
     /// Clocks of the latest bursts, which occupy the bus periodically.
     bursts: Bursts,
-    /// Commands of each kind.
+    /// Number of commands of each kind.
     given: [u64; KINDS],
 }
 
-/// Bursts that follow each other.
+/// Consecutive bursts.
 #[derive(Clone, Copy, Debug, Default, Value)]
 struct Bursts {
     first: u64,
@@ -63,7 +63,7 @@ struct OneBank {
 }
 
 impl InOrder {
-    /// A channel with `ranks` of `part`, all rows closed.
+    /// A channel with `ranks` ranks of `part`, all of whose rows are closed.
     pub fn new(part: Part, ranks: u32) -> InOrder {
         let all = rules(&part);
         let (ranks, groups) = (ranks as usize, part.groups);
@@ -87,7 +87,7 @@ impl InOrder {
         }
     }
 
-    /// Its memory part.
+    /// The memory part of the channel.
     pub fn part(&self) -> &Part {
         &self.part
     }
@@ -104,13 +104,13 @@ impl InOrder {
         self.shifts.spot(place).bank
     }
 
-    /// Banks of the channel.
+    /// Number of banks in the channel.
     pub fn banks(&self) -> usize {
         self.banks.len()
     }
 
     /// The first clock from `from` that constraints and the bus allow for a command of `kind` to `place`, if
-    /// no other is issued before.
+    /// no other command is issued before it.
     #[inline]
     pub fn allowed(&self, kind: Kind, place: Place, from: u64) -> u64 {
         let clock = self.earliest(kind, self.shifts.spot(place)).max(from.cast_signed()).cast_unsigned();
@@ -156,16 +156,16 @@ impl InOrder {
         self.note(kind, spot, clock, 1);
     }
 
-    /// Issues `count` reads or writes of the open rows of `places`, which are in as many groups of a rank and
-    /// are used alternately, from `clock`; returns the clock of the last. No other data command comes
-    /// between.
+    /// Issues `count` reads or writes of the open rows of `places` from `clock`, alternating between them;
+    /// returns the clock of the last. Each row must be in a different group of one rank. No other data
+    /// command may be in between.
     pub fn give_bursts(&mut self, kind: Kind, places: &[Place], clock: u64, count: u64) -> u64 {
         let spacing = self.spacing[places.len() - 1];
         let last = clock + (count - 1) * spacing;
         self.bursts = Bursts { first: clock, last, spacing };
         let turns = places.len() as u64;
         for (turn, &place) in (0..turns).zip(places) {
-            // Its bursts have the numbers turn, turn + turns, ...
+            // The bursts of this row have the numbers turn, turn + turns, ...
             let bursts = (count - turn).div_ceil(turns);
             debug_assert_eq!(self.open_row(place), Some(place.row), "{place:?}");
             let spot = self.shifts.spot(place);
@@ -174,7 +174,7 @@ impl InOrder {
         last
     }
 
-    /// Auto-precharges the row of `place` as early as possible; returns the clock. It takes no command.
+    /// Auto-precharges the row of `place` as early as possible; returns the clock. This takes no command.
     pub fn close_by_itself(&mut self, place: Place) -> u64 {
         let spot = self.shifts.spot(place);
         let clock = self.earliest(Kind::Precharge, spot).max(0).cast_unsigned();
@@ -183,7 +183,7 @@ impl InOrder {
         clock
     }
 
-    /// End of the refresh of a rank: no row of it is opened before.
+    /// End of the refresh of a rank, before which none of its rows is opened.
     pub fn refreshed(&self, rank: u32) -> u64 {
         self.ranks[rank as usize].earliest[Kind::Activate as usize].max(0).cast_unsigned()
     }
@@ -200,12 +200,12 @@ impl InOrder {
         self.given[kind as usize]
     }
 
-    /// Counts `count` refreshes of every rank while idle; all rows are closed.
+    /// Adds `count` refreshes of every rank while idle. All rows must be closed.
     pub fn count_refreshes(&mut self, count: u64) {
         self.given[Kind::Refresh as usize] += count;
     }
 
-    /// Reverts `count` issued bursts of `kind` that did not happen.
+    /// Subtracts `count` issued bursts of `kind` that did not happen.
     pub fn take_back(&mut self, kind: Kind, count: u64) {
         self.given[kind as usize] -= count;
     }

@@ -11,6 +11,6 @@ pub enum Kind {
     Write,
     /// Closes the open row.
     Precharge,
-    /// Refreshes a rank, all of whose rows are closed.
+    /// Refreshes a rank, all of whose rows must be closed.
     Refresh,
 }

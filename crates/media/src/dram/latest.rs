@@ -1,4 +1,4 @@
-//! The latest command of a kind that moves data.
+//! The latest data command of one kind.
 
 use super::holds::NEVER_BINDS;
 use nacre_kernel::state::Value;
@@ -12,7 +12,7 @@ pub(super) struct Latest {
 }
 
 impl Latest {
-    /// There was none.
+    /// There was no command.
     pub(super) const NONE: Latest = Latest { rank: 0, clock: NEVER_BINDS, before: NEVER_BINDS };
 
     /// The latest command outside `rank`.

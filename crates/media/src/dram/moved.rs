@@ -7,9 +7,9 @@ use super::part::Part;
 use super::rules::{Rule, Scope};
 use nacre_kernel::state::{State, Value};
 
-/// Minimum number of trains kept: earlier requests are placed after the last dropped one.
+/// Minimum number of trains stored. Earlier requests are placed after the last dropped train.
 const KEPT: usize = 64;
-/// Train lengths in clocks for which gaps are remembered.
+/// Train lengths in clocks for which the search for gaps is remembered.
 const LENGTHS: [i64; 4] = [0, 16, 60, 120];
 /// Marks a train that alternates between the groups of its rank.
 pub(super) const ALL_GROUPS: u32 = u32::MAX;
@@ -17,9 +17,9 @@ pub(super) const ALL_GROUPS: u32 = u32::MAX;
 /// Consecutive reads or writes of one row, or of one row in each of several groups.
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) struct Train {
-    /// The clock of the first.
+    /// Clock of the first command.
     pub(super) first: i64,
-    /// The clock of the last.
+    /// Clock of the last command.
     pub(super) last: i64,
     pub(super) is_write: bool,
     pub(super) rank: u32,
@@ -55,22 +55,23 @@ pub(super) struct Moved {
     holds: Holds,
     #[state(varies)]
     log: Vec<Train>,
-    /// Nothing can be inserted before this clock.
+    /// Clock before which no train can be inserted.
     begin: i64,
-    /// From here, no train has a gap before it for another of this length, by [`LENGTHS`].
+    /// Clock from which no train has a gap before it for a train of the given length, indexed like
+    /// [`LENGTHS`].
     filled_from: [i64; LENGTHS.len()],
 }
 
-/// Minimum clocks from a read or write to the next, by kind of both.
+/// Minimum clocks between two consecutive reads or writes, by kind of both.
 #[derive(Clone, Copy, Debug)]
 struct Holds {
-    /// In the same group, in the same rank, in other ranks.
+    /// Constraints in the same group, in the same rank, and in other ranks.
     by_scope: [[[i64; 2]; 2]; 3],
-    /// The longest of them.
+    /// The longest of the constraints.
     reach: i64,
-    /// Minimum clocks between trains with one in between.
+    /// Minimum clocks between two trains with another one in between.
     room: i64,
-    /// As before, for equal kind, rank, and group.
+    /// Minimum clocks between two trains with another one in between, for equal kind, rank, and group.
     room_within: i64,
 }
 
@@ -102,7 +103,7 @@ impl Holds {
         Holds { by_scope, reach, room: around(0).min(around(1)), room_within: 2 * within.cast_signed() }
     }
 
-    /// Clocks from the last command of `earlier` to the first of `later`.
+    /// Clocks from the last command of `earlier` to the first command of `later`.
     #[inline]
     fn between(&self, earlier: &Train, later: &Train) -> i64 {
         let scope = if earlier.rank != later.rank {
@@ -126,7 +127,7 @@ impl Moved {
         }
     }
 
-    /// The first clock from `from` at which `train` fits before an issued one, if any.
+    /// The first clock from `from` at which `train` fits before an issued train, if there is one.
     #[inline]
     pub(super) fn room(&self, train: Train, from: i64) -> Option<i64> {
         let mut clock = from.max(self.begin);
@@ -154,7 +155,7 @@ impl Moved {
         None
     }
 
-    /// The first clock for `train` allowed by the trains before number `next`.
+    /// The first clock for `train` that the trains before number `next` allow.
     #[inline]
     fn after(&self, next: usize, mut train: Train) -> i64 {
         for earlier in self.log[..next].iter().rev() {
@@ -167,7 +168,7 @@ impl Moved {
         train.first
     }
 
-    /// Whether `train` does not delay number `next` and those after it.
+    /// Whether `train` does not delay train number `next` and the later ones.
     #[inline]
     fn is_before(&self, next: usize, train: Train) -> bool {
         let mut soon =
@@ -187,7 +188,7 @@ impl Moved {
             if let Some(last) = self.log.last_mut().filter(|last| last.is_of_one(&train))
                 && gap < self.holds.room_within
             {
-                // Nothing fits between: it is the same train.
+                // No command fits in between, so this is the same train.
                 last.last = train.last;
                 return;
             }

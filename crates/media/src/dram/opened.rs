@@ -1,29 +1,29 @@
-//! Times at which rows of a rank were opened: finds gaps for another one.
+//! Times at which rows of a rank were opened: finds gaps for another opening.
 
 use super::holds::NEVER_BINDS;
 use super::kind::Kind::Activate;
 use super::rules::{Rule, Scope};
 use nacre_kernel::state::{State, Value};
 
-/// Rows that are opened within tFAW.
+/// Maximum number of rows that are opened within tFAW.
 const WINDOW: usize = 4;
-/// Minimum number of openings kept: earlier requests are placed after the last dropped one.
+/// Minimum number of openings stored. Earlier requests are placed after the last dropped opening.
 const KEPT: usize = 64;
 
-/// Rows of a rank that were opened, in the order of clocks.
+/// Row openings of a rank, in clock order.
 #[derive(Clone, Debug, State)]
 pub(super) struct Opened {
     #[state(skip = "from the configuration")]
     spans: Spans,
     #[state(varies)]
     log: Vec<Opening>,
-    /// Nothing can be inserted before this clock.
+    /// Clock before which no opening can be inserted.
     begin: i64,
-    /// From here, no opening has a gap before it for another.
+    /// Clock from which no opening has a gap before it for another one.
     filled_from: i64,
 }
 
-/// Minimum clocks between openings: in two groups, in one group, and from a row to the fifth after it.
+/// Minimum clocks between openings in two groups, in one group, and from an opening to the fifth after it.
 #[derive(Clone, Copy, Debug)]
 struct Spans {
     far: i64,
@@ -85,7 +85,7 @@ impl Opened {
         self.after(next, clock, group)
     }
 
-    /// Whether another opening fits before number `next`.
+    /// Whether another opening fits before opening number `next`.
     #[inline]
     fn has_room(&self, next: usize) -> bool {
         let Spans { far, window, .. } = self.spans;
@@ -98,7 +98,7 @@ impl Opened {
             })
     }
 
-    /// The first clock from `clock` allowed by the openings before number `next`.
+    /// The first clock from `clock` that the openings before number `next` allow.
     #[inline]
     fn after(&self, next: usize, clock: i64, group: u32) -> i64 {
         let Spans { far, near, window } = self.spans;
@@ -118,7 +118,7 @@ impl Opened {
         clock
     }
 
-    /// Whether an opening at `clock` does not delay number `next` and those after it.
+    /// Whether an opening at `clock` does not delay opening number `next` and the later ones.
     #[inline]
     fn is_before(&self, next: usize, clock: i64, group: u32) -> bool {
         let Spans { far, near, window } = self.spans;
@@ -129,12 +129,12 @@ impl Opened {
         if near > far && soon.any(|opening| opening.group == group) {
             return false;
         }
-        // The fifth from this one; `has_room` has checked the others.
+        // This checks the fifth opening from this one; `has_room` has checked the others.
         let fifth = self.log.get(next + WINDOW - 1);
         fifth.is_none_or(|fifth| fifth.clock >= clock + window)
     }
 
-    /// A row of `group` is opened at `clock`, which [`Opened::earliest`] allowed.
+    /// Records that a row of `group` is opened at `clock`, which [`Opened::earliest`] must have allowed.
     #[inline]
     pub(super) fn note(&mut self, clock: i64, group: u32) {
         let mut at = self.log.len();

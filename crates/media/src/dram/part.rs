@@ -1,4 +1,4 @@
-//! Memory parts: sizes and times of their data sheets.
+//! Memory parts: sizes and times from their data sheets.
 
 use crate::charge::check_energies;
 use nacre_config::{Choice, Configuration, Reader};
@@ -9,35 +9,35 @@ use nacre_kernel::{Bytes, Energy, Time};
 pub enum Rounding {
     /// Up to the next clock.
     Up,
-    /// Up to the next clock, except for 2.6 % of a clock: the DDR4 standard compensates rounded values of
-    /// clocks and times with it.
+    /// Up to the next clock, except for 2.6 % of a clock. The DDR4 standard compensates rounded values of
+    /// clocks and times in this way.
     Ddr4,
 }
 
-/// A memory part, and the ranks made of it. A time that a data sheet gives in nanoseconds and in clocks is here the
-/// longer of both.
+/// A memory part, and the ranks built from it. If a data sheet gives a time both in nanoseconds and in
+/// clocks, use the longer of the two.
 #[derive(Clone, Debug, PartialEq, Configuration)]
 #[config(check = "check")]
 pub struct Part {
-    /// Bytes of a chip.
+    /// Capacity of a chip, in bytes.
     #[config(min = "4 KiB", max = "64 GiB")]
     pub chip: Bytes,
-    /// Data lines of a chip.
+    /// Number of data lines of a chip.
     #[config(default = 8, min = 4, max = 32, source = "assumed: the usual chip of a module")]
     pub width: u32,
-    /// Bytes of a row of a chip.
+    /// Size of a row of a chip, in bytes.
     #[config(min = "8 B", max = "64 KiB")]
     pub row: Bytes,
-    /// Banks of a group.
+    /// Number of banks in a group.
     #[config(default = 8, min = 1, max = 64, source = "standard: jesd79-3")]
     pub banks: u32,
-    /// Bank groups; 1 for parts without groups.
+    /// Number of bank groups, or 1 for parts without groups.
     #[config(default = 1, min = 1, max = 16, source = "standard: jesd79-3")]
     pub groups: u32,
-    /// Transfers of a burst.
+    /// Number of transfers in a burst.
     #[config(default = 8, min = 2, max = 32, source = "standard: jesd79-3 and jesd79-4")]
     pub burst: u64,
-    /// Clock period; data is transferred on both edges.
+    /// Clock period. Data is transferred on both edges.
     #[config(min = "1 ps", max = "1 us")]
     pub clock: Time,
     /// Rounding of constraints from nanoseconds to clocks.
@@ -49,10 +49,10 @@ pub struct Part {
     /// Clocks from a write to its data: CWL.
     #[config(max = 256)]
     pub write_latency: u64,
-    /// Time from opening a row to reading or writing it: tRCD.
+    /// Time from opening a row to accessing it: tRCD.
     #[config(max = "1 ms")]
     pub activate_to_access: Time,
-    /// Time from closing a row to opening another: tRP.
+    /// Time from closing a row to opening another row of the bank: tRP.
     #[config(max = "1 ms")]
     pub precharge: Time,
     /// Time from opening a row to closing it: tRAS.
@@ -61,49 +61,50 @@ pub struct Part {
     /// Time from opening a row to opening the next row of its bank: tRC.
     #[config(max = "1 ms")]
     pub row_cycle: Time,
-    /// Time from opening a row to opening one in another bank: tRRD; in another group if there are groups.
+    /// Time from opening a row to opening a row in another bank: tRRD. With bank groups, the other bank is in
+    /// another group.
     #[config(max = "1 ms")]
     pub activate_to_activate: Time,
-    /// Time from opening a row to opening one in another bank of its group: tRRD_L.
+    /// Time from opening a row to opening a row in another bank of the group: tRRD_L.
     #[config(max = "1 ms")]
     pub activate_to_activate_in_group: Option<Time>,
     /// Time window in which at most four rows are opened: tFAW.
     #[config(max = "1 ms")]
     pub four_activates: Time,
-    /// Clocks from a read to a read, and a write to a write: tCCD; in another group if there are groups.
+    /// Clocks between two reads, or between two writes: tCCD. With bank groups, they are in different groups.
     #[config(default = 4, min = 1, max = 256, source = "standard: jesd79-3 and jesd79-4")]
     pub access_to_access: u64,
-    /// Clocks from a read to a read, and a write to a write, within a group: tCCD_L.
+    /// Time between two reads, or between two writes, in one group: tCCD_L.
     #[config(max = "1 ms")]
     pub access_to_access_in_group: Option<Time>,
-    /// Time from the last data written to closing the row: tWR.
+    /// Time from the last written data to closing the row: tWR.
     #[config(max = "1 ms")]
     pub write_recovery: Time,
-    /// Time from the last data written to a read: tWTR; in another group if there are groups.
+    /// Time from the last written data to a read: tWTR. With bank groups, the read is in another group.
     #[config(max = "1 ms")]
     pub write_to_read: Time,
-    /// Time from the last data written to a read in its group: tWTR_L.
+    /// Time from the last written data to a read in the same group: tWTR_L.
     #[config(max = "1 ms")]
     pub write_to_read_in_group: Option<Time>,
     /// Time from a read to closing the row: tRTP.
     #[config(max = "1 ms")]
     pub read_to_precharge: Time,
-    /// Clocks between data of two ranks: tRTRS.
+    /// Clocks between the data of two ranks: tRTRS.
     #[config(default = 2, max = 256, source = "assumed: one clock per change of the bus owner")]
     pub rank_to_rank: u64,
     /// Refresh interval of each rank: tREFI; absent for a part without refresh.
     #[config(min = "100 ns", max = "1 s")]
     pub refresh_every: Option<Time>,
-    /// Time of a refresh: tRFC.
+    /// Duration of a refresh: tRFC.
     #[config(min = "1 ps", max = "1 ms")]
     pub refresh: Option<Time>,
-    /// Energy to open and close a row of a rank, above idling.
+    /// Energy to open and close a row of a rank, in addition to idle power.
     pub activate_energy: Option<Energy>,
-    /// Energy of a burst read from a rank, above idling.
+    /// Energy to read a burst from a rank, in addition to idle power.
     pub read_energy: Option<Energy>,
-    /// Energy of a burst written to a rank, above idling.
+    /// Energy to write a burst to a rank, in addition to idle power.
     pub write_energy: Option<Energy>,
-    /// Energy to refresh a rank, above idling.
+    /// Energy to refresh a rank, in addition to idle power.
     pub refresh_energy: Option<Energy>,
 }
 
@@ -118,18 +119,18 @@ impl Part {
     pub fn constraint(&self, time: Time) -> u64 {
         match self.rounding {
             Rounding::Up => self.clocks(time),
-            // jedec-21c-spd-ddr4 and jesd79-4: in thousandths of a clock, whose remainder is dropped too.
+            // jedec-21c-spd-ddr4 and jesd79-4 compute in thousandths of a clock and also drop the remainder.
             Rounding::Ddr4 => (time.as_ps() * 1000 / self.clock.as_ps() + 974) / 1000,
         }
     }
 
-    /// Banks of a rank.
+    /// Number of banks in a rank.
     #[inline]
     pub fn banks_in_all(&self) -> u32 {
         self.banks * self.groups
     }
 
-    /// Refresh interval and refresh time of a rank, if it has refresh.
+    /// Refresh interval and duration of a rank, if the part needs refresh.
     pub fn refreshing(&self) -> Option<(Time, Time)> {
         self.refresh_every.zip(self.refresh)
     }

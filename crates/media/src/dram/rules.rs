@@ -1,4 +1,4 @@
-//! Timing constraints of a part as rows.
+//! Timing constraints of a part, one per row.
 
 use super::kind::Kind::{self, Activate, Precharge, Read, Refresh, Write};
 use super::part::Part;
@@ -16,7 +16,7 @@ pub(super) enum Scope {
     OtherRanks,
 }
 
-/// `later` comes at least `clocks` after the `nth` last `earlier` in its scope.
+/// A constraint: `later` must come at least `clocks` after the `nth` last `earlier` in its scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rule {
     pub(super) scope: Scope,
@@ -51,7 +51,7 @@ pub(super) fn rules(part: &Part) -> Vec<Rule> {
         rule(Scope::Group, Write, Write, near),
         rule(Scope::Rank, Read, Read, far),
         rule(Scope::Rank, Write, Write, far),
-        // Two clocks turn the bus around.
+        // Turning the bus around takes two clocks.
         rule(Scope::Rank, Read, Write, (rl + far + 2).saturating_sub(wl)),
         rule(Scope::Group, Write, Read, written + clocks(near_turn)),
         rule(Scope::Rank, Write, Read, written + clocks(part.write_to_read)),

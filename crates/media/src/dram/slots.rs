@@ -1,26 +1,27 @@
-//! The command bus: one command per clock, for recent clocks.
+//! The command bus: at most one command per clock, stored for recent clocks.
 
 use nacre_kernel::state::State;
 use std::hint::select_unpredictable;
 
-/// Number of clocks kept: earlier requests are placed after that.
+/// Number of clocks stored. Earlier requests are placed after them.
 pub(super) const CLOCKS: u64 = 1 << 16;
 const WORDS: usize = (CLOCKS / 64) as usize;
 
-/// Which clocks have a command.
+/// Clocks that have a command.
 #[derive(Clone, Debug, State)]
 #[state(after = "Slots::check")]
 pub(super) struct Slots {
-    /// A bit for each clock of the last [`CLOCKS`].
+    /// One bit per clock for the last [`CLOCKS`].
     taken: Vec<u64>,
     /// The clock after the last valid bit, a multiple of 64.
     end: u64,
-    /// For trains with one row, two alternating rows, and so on.
+    /// Spacings of trains with one row, two alternating rows, and so on.
     #[state(skip = "from the configuration")]
     spacings: Vec<Spacing>,
 }
 
-/// Clocks between two commands of a train, and a bit for each of those that start with a word.
+/// Clocks between two commands of a train, and a mask with a bit for each command of a train that starts at a
+/// word boundary.
 #[derive(Clone, Copy, Debug)]
 struct Spacing {
     clocks: u64,
@@ -28,7 +29,7 @@ struct Spacing {
 }
 
 impl Slots {
-    /// A free bus for trains with these command distances, by number of alternating rows.
+    /// A free bus for trains with these command distances, indexed by the number of alternating rows.
     pub(super) fn new(spacings: impl Iterator<Item = u64>) -> Slots {
         let spacings = spacings.map(|clocks| {
             let train = (0..64).step_by(clocks as usize).fold(0, |train, clock| train | 1 << clock);
@@ -43,11 +44,11 @@ impl Slots {
         self.spacings[rows - 1].clocks
     }
 
-    /// The first clock from `from` on without a command.
+    /// The first clock without a command, starting at `from`.
     #[inline]
     pub(super) fn first_free(&self, from: u64) -> u64 {
         let clock = from.max(self.end - CLOCKS);
-        // Whether it is that late is unpredictable: avoid a branch.
+        // Whether the clock is that late is unpredictable, so this avoids a branch.
         let taken = select_unpredictable(clock < self.end, self.taken[word_of(clock)], 0);
         let free = !taken >> (clock % 64);
         if free != 0 {
@@ -56,22 +57,22 @@ impl Slots {
         self.first_free_word((clock / 64 + 1) * 64)
     }
 
-    /// As before, if no clock is free before the word that starts at `clock`.
+    /// Like [`Slots::first_free`], if no clock is free before the word that starts at `clock`.
     fn first_free_word(&self, clock: u64) -> u64 {
         let free_in = |&clock: &u64| clock >= self.end || self.taken[word_of(clock)] != u64::MAX;
         let clock = (clock..).step_by(64).find(free_in).expect("there is an end");
         if clock < self.end { clock + u64::from(self.taken[word_of(clock)].trailing_ones()) } else { clock }
     }
 
-    /// Issues a command at `clock`, which [`Slots::first_free`] returned.
+    /// Issues a command at `clock`, which [`Slots::first_free`] must have returned.
     #[inline]
     pub(super) fn take(&mut self, clock: u64) {
         self.reach(clock);
         self.taken[word_of(clock)] |= 1 << (clock % 64);
     }
 
-    /// Number of the `count` commands of a train of `rows` with free clocks from `clock`, which
-    /// [`Slots::first_free`] returned.
+    /// Number of the `count` commands of a train of `rows` whose clocks from `clock` are free.
+    /// [`Slots::first_free`] must have returned `clock`.
     #[inline]
     pub(super) fn free_train(&self, clock: u64, count: u64, rows: usize) -> u64 {
         let mut free = 0;
@@ -89,15 +90,14 @@ impl Slots {
         count
     }
 
-    /// Issues the commands of such a train with free clocks, up to the first occupied one; returns their
-    /// number.
+    /// Issues the commands of such a train up to the first occupied clock; returns their number.
     #[inline]
     pub(super) fn take_train(&mut self, clock: u64, count: u64, rows: usize) -> u64 {
         let spacing = self.spacings[rows - 1];
         let length = spacing.clocks * (count - 1);
         self.reach(clock + length);
         if length < 64 {
-            // It is in at most two words.
+            // The train is in at most two words.
             let wanted = spacing.train & (u64::MAX >> (63 - length));
             let (low, high) = (wanted << (clock % 64), (wanted >> 1) >> (63 - clock % 64));
             let (first, last) = (word_of(clock), word_of(clock + length));
@@ -127,7 +127,7 @@ impl Slots {
         if is_legal { Ok(()) } else { Err(format!("a command bus kept up to clock {}", self.end)) }
     }
 
-    /// Keeps clocks up to `clock`.
+    /// Extends the stored clocks up to `clock`.
     #[inline]
     fn reach(&mut self, clock: u64) {
         if clock < self.end {
@@ -143,7 +143,7 @@ impl Slots {
     }
 }
 
-/// Words of a train: a clock within, the bits of its commands, and their number.
+/// Words of a train: a clock within each, the bits of its commands, and their number.
 struct Words {
     spacing: Spacing,
     at: u64,

@@ -1,34 +1,35 @@
-//! Flash whose pages are programmed with one or two bits per cell, with bit errors that grow with wear.
+//! Flash whose pages are programmed with one or two bits per cell, and whose bit errors increase with wear.
 //!
 //! # Model
-//! A block consists of *slots*. A slot is one row of cells. With one bit per cell (SLC) it is one page; with two
-//! (MLC) it is two. Every erased slot can be programmed in either mode. The slots of a block are programmed in
-//! order. Any other order causes a panic, since a controller must not request it. An erase wears all cells of its
-//! block equally.
+//! A block consists of *slots*. A slot is one row of cells. With one bit per cell (SLC), it is one page. With
+//! two (MLC), it is two pages. Every erased slot can be programmed in either mode. The slots of a block must
+//! be programmed in order. Any other order causes a panic, because a controller must not request it. An erase
+//! wears all cells of its block equally.
 //!
-//! The number of bit errors of a programmed page is sampled from a Poisson distribution. The bit error rate is
-//! `rate (cycles / (endurance f))^exponent`: `rate` at the endurance of the mode, with a power law of the erases.
-//! `f` is log-normal with median one, different for each slot and mode. With retention, a share `drift` of that
-//! rate is added per day. Bit errors persist until the block is erased.
+//! The number of bit errors of a programmed page is sampled from a Poisson distribution. The bit error rate
+//! is `rate (cycles / (endurance f))^exponent`: it equals `rate` at the endurance of the mode and follows a
+//! power of the number of erases. `f` is log-normal with median one, and differs between slots and modes.
+//! With retention, a share `drift` of that rate is added per day. Bit errors persist until the block is
+//! erased.
 //!
-//! With a [`Store`] that carries data, these bits are inverted in the data that is read. Their positions are
-//! fixed by page and program.
+//! With a [`Store`] that carries data, these bits are inverted in the data that is read. Their positions
+//! depend only on the page and its program.
 //!
 //! # Not modeled
-//! - Time and energy of the operations: the controller that overlaps them accounts for them.
+//! - Time and energy of the operations, for which the controller that overlaps them accounts.
 //! - Read disturb and program interference.
-//! - Permanently stuck bits, and slower programs of worn cells.
-//! - Errors of one page are independent, although measured errors cluster.
+//! - Stuck-at bits, and slower programs of worn cells.
+//! - Clustered errors: the errors of one page are independent, whereas measured errors cluster.
 //!
 //! # Sources
-//! roberts-2009, section II, for the two modes (endurance ratio of 10 or more; an SLC slot equals two MLC pages).
-//! mielke-2008: errors of multi-level cells grow with cycles and with time since the program. hetzler-2012 fits
-//! them by laws close to a power of the cycles.
+//! roberts-2009, section II, for the two modes (endurance ratio of 10 or more; an SLC slot equals two MLC
+//! pages). mielke-2008: errors of multi-level cells increase with cycles and with time since the program.
+//! hetzler-2012 fits them with formulas close to a power of the cycles.
 //!
 //! # Checks
-//! Slots out of order, a change of mode within a slot, and pages beyond the block are rejected. Mean and variance
-//! of bit errors follow the law in both modes. The number of inverted bits equals the counted errors, with equal
-//! positions at every read. Programs and erases are conserved.
+//! Slots out of order, a change of mode within a slot, and pages beyond the block are rejected. Mean and
+//! variance of bit errors follow the formula in both modes. The number of inverted bits equals the counted
+//! errors, at the same positions in every read. Programs and erases are conserved.
 
 mod nand;
 #[cfg(test)]
@@ -46,15 +47,15 @@ pub use wrong_bits::{Aging, ErrorLaw};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 #[repr(u8)]
 pub enum Mode {
-    /// One: a slot is one page.
+    /// One bit per cell: a slot is one page.
     Slc,
-    /// Two: a slot is two pages.
+    /// Two bits per cell: a slot is two pages.
     #[default]
     Mlc,
 }
 
 impl Mode {
-    /// Pages of a slot.
+    /// Number of pages in a slot.
     #[inline]
     pub const fn pages(self) -> u32 {
         match self {
@@ -64,7 +65,7 @@ impl Mode {
     }
 }
 
-/// Blocks of flash in two modes, with their content.
+/// Flash blocks with two modes, including their content.
 #[derive(Debug, State)]
 #[state(bound = "S: Store")]
 pub struct DualModeFlash<S> {
@@ -72,11 +73,11 @@ pub struct DualModeFlash<S> {
     store: S,
     #[state(skip = "from the configuration")]
     aging: Aging,
-    /// A block has `1 << page_shift` pages with all slots in MLC mode.
+    /// Pages of a block as a shift: a block has `1 << page_shift` pages if all slots are in MLC mode.
     #[state(skip = "from the configuration")]
     page_shift: u32,
     blocks: Vec<Block>,
-    /// Random factor on the bit error rate of a slot, in each mode.
+    /// Random factor on the bit error rate of each slot, for each mode.
     #[state(skip = "drawn from the seed")]
     weakness: Vec<[f32; 2]>,
     pages: Vec<Page>,
@@ -88,27 +89,27 @@ pub struct DualModeFlash<S> {
 /// One erase block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Value)]
 struct Block {
-    /// The next page to program, as a page number in MLC mode.
+    /// The next page to program, numbered as in MLC mode.
     next: u32,
     erases: u32,
-    /// Bit error rate in each mode of a slot of median strength.
+    /// Bit error rate in each mode for a slot of median strength.
     rates: [f64; 2],
 }
 
 /// One programmed page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Value)]
 struct Page {
-    /// Time up to which its bit errors are computed.
+    /// Time up to which the bit errors of the page are computed.
     known: Time,
     bits: u32,
     wrong: u16,
-    /// Programs of this page, modulo 2^16, which determine the positions of its bit errors.
+    /// Number of programs of this page, modulo 2^16. It determines the positions of the bit errors.
     serial: u16,
     mode: Mode,
 }
 
 impl<S: Store> DualModeFlash<S> {
-    /// `blocks` erased blocks of `slots` slots each, a power of two, with data in `store` and random
+    /// Creates `blocks` erased blocks of `slots` slots each, a power of two, with data in `store` and random
     /// strengths.
     pub fn new(blocks: u32, slots: u32, aging: Aging, mut random: Random, store: S) -> DualModeFlash<S> {
         assert!(slots.is_power_of_two(), "{slots} slots");
@@ -134,8 +135,8 @@ impl<S: Store> DualModeFlash<S> {
         (next < 1 << self.page_shift).then_some((block << self.page_shift) + next)
     }
 
-    /// Programs the next page of `block` in `mode` at `now`; `bits` of it are used, including spare bytes.
-    /// The data follows with [`DualModeFlash::fill`].
+    /// Programs the next page of `block` in `mode` at `now`. The page uses `bits` bits, including spare
+    /// bytes. The caller then stores the data with [`DualModeFlash::fill`].
     ///
     /// # Panics
     ///
@@ -159,14 +160,14 @@ impl<S: Store> DualModeFlash<S> {
     ///
     /// # Panics
     ///
-    /// If one page of it is programmed.
+    /// If one page of the slot is programmed.
     pub fn skip(&mut self, block: u32) {
         let state = &mut self.blocks[block as usize];
         assert!(state.next.is_multiple_of(2), "half of a slot is programmed");
         state.next += 2;
     }
 
-    /// Stores `bytes` in the page just programmed.
+    /// Stores `bytes` in the page that was just programmed.
     #[inline]
     pub fn fill(&mut self, page: u32, bytes: &[u8]) {
         if S::CARRIES_BYTES {
@@ -183,7 +184,7 @@ impl<S: Store> DualModeFlash<S> {
             let mode = state.mode as usize;
             let rate = block.rates[mode] * f64::from(self.weakness[(page >> 1) as usize][mode]);
             let mean = rate * f64::from(state.bits) * self.aging.drifted(now - state.known);
-            // So rare that it waits for more time to pass.
+            // Errors are so rare that the computation waits until more time has passed.
             if mean > 1e-6 {
                 let more = wrong_bits::poisson(mean, &mut self.random);
                 state.wrong = (u32::from(state.wrong) + more).min(state.bits / 4) as u16;
@@ -193,7 +194,7 @@ impl<S: Store> DualModeFlash<S> {
         u32::from(state.wrong)
     }
 
-    /// Copies the bytes of `page` (data first), with its bit errors, into `into`; `false` if it was
+    /// Copies the bytes of `page` (data first), with its bit errors, into `into`; returns false if it was
     /// programmed without data.
     pub fn read(&self, page: u32, into: &mut [u8]) -> bool {
         let has_bytes = S::CARRIES_BYTES && self.store.read(u64::from(page), 0, into);
@@ -203,7 +204,7 @@ impl<S: Store> DualModeFlash<S> {
         has_bytes
     }
 
-    /// Inverts the bit errors of `page` in `bytes`; applying it twice restores the data.
+    /// Inverts the bit errors of `page` in `bytes`. A second call restores the data.
     pub fn invert(&self, page: u32, bytes: &mut [u8]) {
         let Page { wrong, serial, bits, .. } = self.pages[page as usize];
         wrong_bits::invert(bytes, bits, u32::from(wrong), u64::from(page) << 16 | u64::from(serial));
@@ -231,7 +232,7 @@ impl<S: Store> DualModeFlash<S> {
         page >> self.page_shift
     }
 
-    /// Pages of a block with all slots in MLC mode.
+    /// Number of pages in a block if all slots are in MLC mode.
     #[inline]
     pub fn pages_per_block(&self) -> u32 {
         1 << self.page_shift
@@ -242,18 +243,18 @@ impl<S: Store> DualModeFlash<S> {
         self.blocks.len() as u32
     }
 
-    /// Total erases of `block`.
+    /// Total number of erases of `block`.
     #[inline]
     pub fn erases_of(&self, block: u32) -> u32 {
         self.blocks[block as usize].erases
     }
 
-    /// Total pages programmed.
+    /// Total number of pages programmed.
     pub fn programs(&self) -> u64 {
         self.programs
     }
 
-    /// Total blocks erased.
+    /// Total number of blocks erased.
     pub fn erases(&self) -> u64 {
         self.erases
     }

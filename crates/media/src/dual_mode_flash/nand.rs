@@ -1,4 +1,4 @@
-//! NAND flash in two modes: times of its operations, and endurance of its cells.
+//! NAND flash with two modes: operation times, and endurance of the cells.
 
 use super::{Aging, ErrorLaw, Mode};
 use crate::charge::check_powers;
@@ -88,7 +88,7 @@ pub struct Nand {
 }
 
 impl Nand {
-    /// Bit error rate by cycles and time.
+    /// Bit error rate as a function of cycles and time.
     #[must_use]
     pub fn aging(&self) -> Aging {
         let endurance = [self.slc_endurance as f64, self.mlc_endurance as f64];
@@ -99,13 +99,13 @@ impl Nand {
         [&self.slc, &self.mlc][mode as usize]
     }
 
-    /// Reading a page.
+    /// Time to read a page.
     #[must_use]
     pub fn read(&self, mode: Mode) -> Time {
         self.timing(mode).read
     }
 
-    /// Programming a page.
+    /// Time to program a page.
     #[must_use]
     pub fn program(&self, mode: Mode) -> Time {
         self.timing(mode).program_erase.program

@@ -42,8 +42,8 @@ fn a_page_is_programmed_once() {
     });
 }
 
-/// In both modes, mean and variance follow a Poisson distribution with the rate of the law: 8 times the rate
-/// at twice the MLC endurance, 1/125 of it at 20 % of the SLC endurance.
+/// In both modes, mean and variance are those of a Poisson distribution with the rate of the formula: 8 times
+/// the rate at twice the MLC endurance, and 1/125 of it at 20 % of the SLC endurance.
 #[test]
 fn wrong_bits_follow_the_law() {
     let mut flash = flash(AGING);
@@ -54,7 +54,7 @@ fn wrong_bits_follow_the_law() {
             let page = match flash.next(0) {
                 Some(_) => flash.program(0, mode, BITS, Time::ZERO),
                 None => {
-                    // A new block of the same age: its rates are set here.
+                    // This simulates a new block of the same age by setting its rates.
                     flash.blocks[0].next = 0;
                     flash.program(0, mode, BITS, Time::ZERO)
                 }
@@ -64,7 +64,7 @@ fn wrong_bits_follow_the_law() {
         }
         let found = sum / f64::from(count);
         let variance = squares / f64::from(count) - found * found;
-        // Six standard errors.
+        // The tolerance is six standard errors.
         let tolerance = 6.0 * (mean / f64::from(count)).sqrt();
         assert!((found - mean).abs() < tolerance, "{mode:?}: mean {found}, expected {mean}");
         assert!((variance / mean - 1.0).abs() < 0.1, "{mode:?}: variance {variance}, expected {mean}");

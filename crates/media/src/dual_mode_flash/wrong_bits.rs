@@ -4,7 +4,7 @@ use super::Mode;
 use nacre_config::Configuration;
 use nacre_kernel::{Random, Time};
 
-/// Seconds of a day.
+/// Number of seconds in a day.
 const DAY_S: f64 = 86_400.0;
 
 /// Bit error rate as a function of wear.
@@ -18,7 +18,7 @@ pub struct ErrorLaw {
         source = "assumed: one page of 2 KiB in 60 has a bit error; order of magnitude of mielke-2008"
     )]
     pub bit_error_rate: f64,
-    /// Exponent of the erases in the bit error rate.
+    /// Exponent of the erase count in the bit error rate.
     #[config(
         default = 3.0,
         min = 0.1,
@@ -26,7 +26,7 @@ pub struct ErrorLaw {
         source = "assumed: steep, like in hetzler-2012; vary it to see its effect"
     )]
     pub error_exponent: f64,
-    /// Standard deviation of the logarithm of the endurance of slots.
+    /// Standard deviation of the logarithm of the slots' endurance.
     #[config(
         default = 0.1,
         min = 0,
@@ -37,27 +37,27 @@ pub struct ErrorLaw {
 }
 
 impl ErrorLaw {
-    /// Bit error rate of cells of median strength, relative to the rate at their endurance, at this share of
+    /// Bit error rate of cells of median strength at this share of their endurance, relative to the rate at
     /// their endurance.
     #[inline]
     pub fn rate_at(&self, worn: f64) -> f64 {
         self.bit_error_rate * libm::pow(worn, self.error_exponent)
     }
 
-    /// Random factor on the rate of some cells: their endurance is log-normal.
+    /// Random factor on the bit error rate of some cells, whose endurance is log-normal.
     pub(crate) fn weakness(&self, random: &mut Random) -> f32 {
         libm::exp(-self.error_exponent * self.endurance_spread * random.normal()) as f32
     }
 }
 
-/// Bit errors of a medium by cycles and time.
+/// Bit errors of a medium as a function of cycles and time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Aging {
-    /// Endurance of each mode in erases: SLC, MLC.
+    /// Endurance of each mode in erases: SLC, then MLC.
     pub endurance: [f64; 2],
-    /// Bit errors by cycles.
+    /// Bit errors as a function of cycles.
     pub errors: ErrorLaw,
-    /// Relative increase of the rate per day of retention.
+    /// Relative increase of the bit error rate per day of retention.
     pub drift: f64,
 }
 
@@ -67,32 +67,32 @@ impl Aging {
         [Mode::Slc, Mode::Mlc].map(|mode| self.rate_at(mode, f64::from(erases)))
     }
 
-    /// Bit error rate in one mode.
+    /// Bit error rate in one mode after `erases`.
     pub fn rate_at(&self, mode: Mode, erases: f64) -> f64 {
         self.errors.rate_at(erases / self.endurance[mode as usize])
     }
 
-    /// Factors on the rates of a slot, one for each mode.
+    /// Random factors on the rates of a slot, one per mode.
     pub(super) fn weakness(&self, random: &mut Random) -> [f32; 2] {
         [0, 1].map(|_| self.errors.weakness(random))
     }
 
-    /// Relative growth of the rate over `time`.
+    /// Relative increase of the rate after `time`.
     #[inline]
     pub(super) fn drifted(&self, time: Time) -> f64 {
         self.drift * time.as_secs_f64() / DAY_S
     }
 }
 
-/// A Poisson sample with this mean, by inversion.
+/// A Poisson sample with this mean, computed by inversion.
 #[inline]
 pub(crate) fn poisson(mean: f64, random: &mut Random) -> u32 {
     let draw = random.unit();
-    // e^-m > 1 - m: nearly always sufficient.
+    // e^-m > 1 - m, so this is nearly always sufficient.
     if draw < 1.0 - mean {
         return 0;
     }
-    /// Above this mean, a normal distribution is accurate enough.
+    /// Mean above which a normal distribution is accurate enough.
     const NORMAL: f64 = 200.0;
     if mean > NORMAL {
         return (mean + mean.sqrt() * random.normal()).max(0.0) as u32;
@@ -113,8 +113,7 @@ pub(crate) fn invert(bytes: &mut [u8], bits: u32, count: u32, key: u64) {
         return;
     }
     let bits = u64::from(bits).min(8 * bytes.len() as u64);
-    // An arithmetic sequence modulo the number of bits has no repeats if its step has no common divisor with
-    // it.
+    // An arithmetic sequence modulo the number of bits has no repeats if its step is coprime to it.
     let mut word = key.wrapping_add(0x9E37_79B9_7F4A_7C15);
     word = (word ^ word >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     word = (word ^ word >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);

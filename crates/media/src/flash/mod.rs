@@ -1,25 +1,26 @@
 //! Flash: pages that are programmed once, in blocks that are erased as a whole.
 //!
 //! # Model
-//! All blocks have the same number of pages. A page is programmed only after its block was erased, and the pages
-//! of a block in order. Any other order causes a panic, since a controller must not request it. Every erase wears
-//! its block by one cycle. If power fails during a program, the page contains garbage and cannot be programmed
-//! before the next erase. An interrupted erase has to be repeated. With a [`Store`] that carries data, programs,
-//! copies, and erases move it.
+//! All blocks have the same number of pages. A page is programmed only after its block was erased, and the
+//! pages of a block are programmed in order. Any other order causes a panic, because a controller must not
+//! request it. Every erase wears its block by one cycle. If power fails during a program, the page contains
+//! undefined data and cannot be programmed before the next erase. An interrupted erase has to be repeated.
+//! With a [`Store`] that carries data, programs, copies, and erases also apply to the data.
 //!
 //! # Not modeled
-//! - Overlap of operations, which the controller of dies and channels handles.
+//! - Overlap of operations, which the controller of dies and channels schedules.
 //! - Bit errors, read disturb, and retention.
 //! - Slower programs of worn cells.
-//! - The time and energy of operations are in [`Nand`].
-//! - A block stays usable after its rated cycles, like the chips tested by Wu and Zwaenepoel (ASPLOS 1994,
-//!   section 2).
+//! - Time and energy of operations, which are in [`Nand`].
+//! - Failures: a block stays usable after its rated cycles, like the chips tested by Wu and Zwaenepoel
+//!   (ASPLOS 1994, section 2).
 //!
 //! # Sources
 //! wu-1994, section 2: pages are programmed once and erased in large blocks, with limited cycles.
 //!
 //! # Checks
-//! Programming a page twice, out of order, or beyond the block is rejected. Programs and erases are conserved.
+//! Programming a page twice, out of order, or beyond the block is rejected. Programs and erases are
+//! conserved.
 
 mod nand;
 
@@ -47,15 +48,15 @@ pub struct Flash<S> {
 /// One erase block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub struct Block {
-    /// Pages programmed since the last erase.
+    /// Number of pages programmed since the last erase.
     pub programmed: u32,
-    /// Total erases.
+    /// Total number of erases.
     pub erases: u32,
 }
 
 impl<S: Store> Flash<S> {
-    /// `blocks` erased blocks of `pages_per_block` pages each, with data in `store`. Page numbers of each
-    /// block start at a multiple of a power of two; unused numbers in between have no page.
+    /// Creates `blocks` erased blocks of `pages_per_block` pages each, with data in `store`. The page numbers
+    /// of each block start at a multiple of a power of two; unused numbers in between have no page.
     pub fn new(blocks: u32, pages_per_block: u32, store: S) -> Flash<S> {
         assert!(pages_per_block > 0, "a block has a page");
         let blocks = vec![Block::default(); blocks as usize];
@@ -63,22 +64,22 @@ impl<S: Store> Flash<S> {
         Flash { store, pages_per_block, page_shift, blocks, programs: 0, erases: 0 }
     }
 
-    /// Reserves the next page of `block` for a program, and returns its global number. The data follows with
-    /// [`Flash::fill`] or [`Flash::fill_from`].
+    /// Reserves the next page of `block` for a program; returns its global number. The caller then stores the
+    /// data with [`Flash::fill`] or [`Flash::fill_from`].
     ///
     /// # Panics
     ///
-    /// If every page of the block is programmed: it must be erased first.
+    /// If every page of the block is programmed, so that it must be erased first.
     #[inline]
     pub fn program(&mut self, block: u32) -> u32 {
         self.program_run(block, 1)
     }
 
-    /// Reserves the next `count` pages; returns the number of the first.
+    /// Reserves the next `count` pages; returns the number of the first page.
     ///
     /// # Panics
     ///
-    /// If the block has fewer erased pages.
+    /// If the block has fewer than `count` erased pages.
     #[inline]
     pub fn program_run(&mut self, block: u32, count: u32) -> u32 {
         let state = &mut self.blocks[block as usize];
@@ -89,11 +90,11 @@ impl<S: Store> Flash<S> {
         page
     }
 
-    /// Cancels the reservation of the last `count` pages of `block`: they are reserved again later.
+    /// Cancels the reservation of the last `count` pages of `block`, which are reserved again later.
     ///
     /// # Panics
     ///
-    /// If fewer were reserved.
+    /// If fewer than `count` pages were reserved.
     pub fn take_back(&mut self, block: u32, count: u32) {
         let state = &mut self.blocks[block as usize];
         assert!(count <= state.programmed, "block {block} has no such pages");
@@ -101,7 +102,7 @@ impl<S: Store> Flash<S> {
         self.programs -= u64::from(count);
     }
 
-    /// Stores `bytes` in the page just programmed.
+    /// Stores `bytes` in the page that was just programmed.
     #[inline]
     pub fn fill(&mut self, page: u32, bytes: &[u8]) {
         if S::CARRIES_BYTES {
@@ -109,7 +110,7 @@ impl<S: Store> Flash<S> {
         }
     }
 
-    /// Copies page `from` to the page just programmed.
+    /// Copies page `from` to the page that was just programmed.
     #[inline]
     pub fn fill_from(&mut self, page: u32, from: u32) {
         if S::CARRIES_BYTES {
@@ -117,7 +118,7 @@ impl<S: Store> Flash<S> {
         }
     }
 
-    /// Copies bytes of `page` from `offset`. A page programmed without data reads as zero.
+    /// Copies bytes of `page`, starting at `offset`. A page programmed without data reads as zeros.
     #[inline]
     pub fn read(&self, page: u32, offset: usize, into: &mut [u8]) {
         if !self.store.read(u64::from(page), offset, into) && self.is_programmed(page) {
@@ -145,7 +146,7 @@ impl<S: Store> Flash<S> {
         page >> self.page_shift
     }
 
-    /// Pages of a block.
+    /// Number of pages in a block.
     #[inline]
     pub fn pages_per_block(&self) -> u32 {
         self.pages_per_block
@@ -157,12 +158,12 @@ impl<S: Store> Flash<S> {
         &self.blocks
     }
 
-    /// Total pages programmed.
+    /// Total number of pages programmed.
     pub fn programs(&self) -> u64 {
         self.programs
     }
 
-    /// Total blocks erased.
+    /// Total number of blocks erased.
     pub fn erases(&self) -> u64 {
         self.erases
     }
@@ -174,7 +175,7 @@ impl<S: Store> Flash<S> {
         }
     }
 
-    /// Its store.
+    /// The store with the data.
     pub fn store(&self) -> &S {
         &self.store
     }

@@ -1,4 +1,4 @@
-//! NAND flash: times of its operations, and endurance of its blocks.
+//! NAND flash: operation times, and endurance of the blocks.
 
 use crate::charge::{Energies, check_energies};
 use nacre_config::{Configuration, FieldType, Reader};
@@ -13,7 +13,7 @@ pub enum Operation {
     Program,
     /// Erases a block.
     Erase,
-    /// Moves a page over the channel of its die.
+    /// Transfers a page over the channel of its die.
     Transfer,
 }
 
@@ -22,7 +22,7 @@ impl Operation {
     pub const COUNT: usize = 4;
 }
 
-/// Time to program a page, which may differ between pages, and to erase a block.
+/// Page program time, which may differ between pages, and block erase time.
 #[derive(Clone, Debug, Configuration)]
 pub struct ProgramErase<T: FieldType> {
     /// Time to program a page.
@@ -42,14 +42,14 @@ pub struct Timing<T: FieldType> {
     pub program_erase: ProgramErase<T>,
 }
 
-/// Energy of flash operations, above idle power.
+/// Energy of flash operations, in addition to idle power.
 #[derive(Clone, Debug, Configuration)]
 pub struct OperationEnergy {
-    /// Energy to read a page, above idling.
+    /// Energy to read a page, in addition to idle power.
     pub read_energy: Option<Energy>,
-    /// Energy to program a page, above idling.
+    /// Energy to program a page, in addition to idle power.
     pub program_energy: Option<Energy>,
-    /// Energy to erase a block, above idling.
+    /// Energy to erase a block, in addition to idle power.
     pub erase_energy: Option<Energy>,
 }
 
@@ -61,16 +61,14 @@ impl OperationEnergy {
     }
 }
 
-/// Times, wear and energy of NAND flash.
+/// Times, wear, and energy of NAND flash.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Nand {
     /// Operation times.
     #[config(flatten)]
-    #[config(with(read(doc = "Time to read a page, by its position among the pages of a word line.")))]
-    #[config(with(program(
-        doc = "Time to program a page, by its position among the pages of a word line."
-    )))]
+    #[config(with(read(doc = "Times to read a page, one per position on a word line.")))]
+    #[config(with(program(doc = "Times to program a page, one per position on a word line.")))]
     #[config(with(erase(max = "10 s")))]
     pub timing: Timing<Vec<Time>>,
     /// Rated erases of a block; absent means no limit.
@@ -82,27 +80,27 @@ pub struct Nand {
     /// Energy of the operations.
     #[config(flatten)]
     pub energy: OperationEnergy,
-    /// Energy to move a page over its channel, above idling.
+    /// Energy to transfer a page over its channel, in addition to idle power.
     pub transfer_energy: Option<Energy>,
-    /// Idle power; it applies at all times.
+    /// Idle power, drawn at all times.
     pub idle_power: Option<Power>,
 }
 
 impl Nand {
-    /// Energies by [`Operation`].
+    /// Energies, indexed by [`Operation`].
     #[must_use]
     pub fn energies(&self) -> Energies<{ Operation::COUNT }> {
         let [read, program, erase] = self.energy.each();
         Energies::of([read, program, erase, self.transfer_energy])
     }
 
-    /// Time to read a page, by its position on its word line.
+    /// Page read times, indexed by the page's position on its word line.
     #[must_use]
     pub fn read(&self) -> &[Time] {
         &self.timing.read
     }
 
-    /// Time to program a page, by its position on its word line.
+    /// Page program times, indexed by the page's position on its word line.
     #[must_use]
     pub fn program(&self) -> &[Time] {
         &self.timing.program_erase.program
@@ -114,13 +112,13 @@ impl Nand {
         self.timing.program_erase.erase
     }
 
-    /// Maximum time of a read.
+    /// Maximum page read time.
     #[must_use]
     pub fn longest_read(&self) -> Time {
         longest(self.read())
     }
 
-    /// Maximum time of a program.
+    /// Maximum page program time.
     #[must_use]
     pub fn longest_program(&self) -> Time {
         longest(self.program())

@@ -1,27 +1,27 @@
-//! Data in place, with each write applied when it lands: a power loss needs no undo.
+//! Data that is written in place. Each write is applied when it ends, so a power loss needs no undo.
 
 use crate::store::{InPlace, Layout, Nothing, Store};
 use nacre_kernel::event::Payload;
 use nacre_kernel::{Bytes, Random, Request};
 use std::ops::Range;
 
-/// Bytes of a page of the store.
+/// Size of a page of the store, in bytes.
 const PAGE_BYTES: u64 = 4096;
-/// Bytes of a device without a limit.
+/// Address range of a device without a capacity limit, in bytes.
 const UNLIMITED: u64 = 1 << 50;
-/// Adjacent pages that a store allocates together.
+/// Number of adjacent pages that a store allocates together.
 const PAGES_PER_EXTENT: u64 = 64;
 
-/// Data that is written in place. With [`Nothing`](crate::store::Nothing) it costs nothing and does nothing.
+/// Data that is written in place. With [`Nothing`](crate::store::Nothing), this has no cost and no effect.
 #[derive(Debug)]
 pub struct Landed<S> {
     bytes: InPlace<S>,
-    /// Bytes that a power loss leaves old or new.
+    /// Atomic write unit in bytes: after a power loss, each is either old or new.
     unit: u32,
 }
 
 impl Landed<Nothing> {
-    /// Store layout for `capacity` bytes; without a limit, for the maximum address range.
+    /// Store layout for `capacity` bytes. Without a capacity, the layout covers the maximum address range.
     pub fn layout(capacity: Option<Bytes>) -> Layout {
         let capacity = capacity.map_or(UNLIMITED, |bytes| bytes.0);
         Layout {
@@ -49,7 +49,7 @@ impl<S: Store> Landed<S> {
         into.into()
     }
 
-    /// A write lands at `address`.
+    /// Applies a write at `address`.
     #[inline]
     pub fn write(&mut self, address: u64, data: &Payload) {
         if S::CARRIES_BYTES
@@ -59,7 +59,7 @@ impl<S: Store> Landed<S> {
         }
     }
 
-    /// Trimmed bytes read as zero.
+    /// Zeroes the trimmed bytes.
     #[inline]
     pub fn trim(&mut self, request: &Request) {
         if S::CARRIES_BYTES {
@@ -67,8 +67,8 @@ impl<S: Store> Landed<S> {
         }
     }
 
-    /// Handles a power loss during a write at `address`: `chance` decides for each unit whether it is new.
-    /// Returns the number of new bytes.
+    /// Handles a power loss during a write at `address`. `chance` decides for each unit whether it has the
+    /// new data. Returns the number of new bytes.
     pub fn tear(&mut self, address: u64, data: &Payload, chance: &mut Random) -> u64 {
         let Some(bytes) = data.bytes().filter(|_| S::CARRIES_BYTES) else { return 0 };
         let mut landed = 0;
@@ -81,8 +81,8 @@ impl<S: Store> Landed<S> {
     }
 }
 
-/// The units of `unit` bytes within `bytes` that chance selects for one version; the others get the other
-/// version.
+/// The units of `unit` bytes within `bytes` that are randomly selected for one version. The others get the
+/// other version.
 pub fn drawn_units(bytes: Range<u64>, unit: u32, chance: &mut Random) -> Vec<Range<u64>> {
     let unit = u64::from(unit);
     let next = |&start: &u64| Some((start / unit + 1) * unit).filter(|&next| next < bytes.end);

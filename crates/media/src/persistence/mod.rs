@@ -1,18 +1,18 @@
 //! Persistence of data that is written in place, and the effect of a power loss.
 //!
 //! # Model
-//! A write is applied when it ends, so earlier reads return the previous data. A power loss keeps all completed
-//! writes. In a write in progress, each atomic unit of the medium has old or new data, at random. A write that
-//! has not started does not happen. Nothing has to be undone.
+//! A write is applied when it ends, so earlier reads return the previous data. A power loss keeps all
+//! completed writes. In a write in progress, each atomic unit of the medium has old or new data at random. A
+//! write that has not started has no effect. No write has to be undone.
 //!
 //! # Not modeled
 //! Errors of the medium: a torn unit reads as a mixture, not as uncorrectable.
 //!
 //! # Sources
-//! standard: the atomic write unit of NVMe and SCSI, sectors that are old or new.
+//! standard: the atomic write unit of NVMe and SCSI, whose sectors are old or new.
 //!
 //! # Checks
-//! Random torn writes against a copy of the previous content; drives and caches in the crash simulator.
+//! Random torn writes against a copy of the previous content. Drives and caches in the crash simulator.
 
 mod landed;
 #[cfg(test)]

@@ -1,10 +1,10 @@
-//! Data written in place, for cells that need no erase.
+//! Data that is written in place, for cells that need no erase.
 
 use super::Store;
 
 /// Bytes at addresses, over the pages of a store.
 ///
-/// Bits are kept inverted: unprogrammed bytes read as ones from a store and as zeros from here.
+/// Bits are stored inverted, because unprogrammed bytes read as ones from a store but must read as zeros.
 #[derive(Debug)]
 pub struct InPlace<S> {
     store: S,
@@ -18,7 +18,7 @@ impl<S: Store> InPlace<S> {
         InPlace { store, page }
     }
 
-    /// Copies bytes from `address` into `into`.
+    /// Copies bytes, starting at `address`, into `into`.
     pub fn read(&self, address: u64, into: &mut [u8]) {
         for (page, offset, range) in pieces(address, into.len(), self.page.len()) {
             let into = &mut into[range];
@@ -27,7 +27,7 @@ impl<S: Store> InPlace<S> {
         }
     }
 
-    /// Replaces the bytes from `address`.
+    /// Replaces the bytes starting at `address`.
     pub fn write(&mut self, address: u64, bytes: &[u8]) {
         for (page, offset, range) in pieces(address, bytes.len(), self.page.len()) {
             let bytes = &bytes[range];
@@ -40,7 +40,7 @@ impl<S: Store> InPlace<S> {
         }
     }
 
-    /// Zeroes `bytes` bytes from `address`. Whole pages use no memory afterwards.
+    /// Zeroes `bytes` bytes, starting at `address`. Whole pages use no memory afterwards.
     pub fn clear(&mut self, address: u64, bytes: u64) {
         let page_bytes = self.page.len() as u64;
         let end = address + bytes;
@@ -58,14 +58,14 @@ impl<S: Store> InPlace<S> {
         self.store.copy(from, to);
     }
 
-    /// Bytes of a page; 0 without data.
+    /// Size of a page in bytes, or 0 without data.
     pub fn page_bytes(&self) -> usize {
         self.page.len()
     }
 }
 
-/// Splits `bytes` bytes from `address` into parts within pages: the page, the offset in it, and the range of
-/// bytes.
+/// Divides `bytes` bytes from `address` into ranges within pages, each with its page, the offset in the page,
+/// and the range of bytes.
 fn pieces(
     address: u64,
     bytes: usize,

@@ -1,12 +1,12 @@
-//! Bytes in memory.
+//! Data in memory.
 
 use super::Store;
 use rustc_hash::FxHashMap;
 
-/// Pages per chunk, the bits of a word.
+/// Number of pages per chunk, which equals the number of bits in a word.
 const CHUNK_PAGES: u64 = 64;
 
-/// Bytes in memory, for as many pages as are programmed, rounded up to chunks of 64.
+/// Data in memory, for the pages that are programmed, rounded up to chunks of 64.
 #[derive(Clone, Debug)]
 pub struct Memory {
     page_bytes: usize,
@@ -27,7 +27,7 @@ impl Memory {
         Memory { page_bytes, chunks: FxHashMap::default() }
     }
 
-    /// Offset of `page` in its chunk, and its bit there.
+    /// Offset of `page` in its chunk, and its bit in the chunk.
     fn place(&self, page: u64) -> (usize, u64) {
         let slot = page % CHUNK_PAGES;
         (slot as usize * self.page_bytes, 1 << slot)
@@ -40,7 +40,7 @@ impl Memory {
         (chunk.programmed & bit != 0).then(|| &chunk.bytes[start..start + self.page_bytes])
     }
 
-    /// The data of `page`, which is marked as programmed.
+    /// The data of `page`, which this marks as programmed.
     fn claim(&mut self, page: u64) -> &mut [u8] {
         let ((start, bit), page_bytes) = (self.place(page), self.page_bytes);
         let chunk = self.chunks.entry(page / CHUNK_PAGES).or_insert_with(|| Chunk {
@@ -51,7 +51,7 @@ impl Memory {
         &mut chunk.bytes[start..start + page_bytes]
     }
 
-    /// Erases the pages of `erased` (bits) in chunk `number`.
+    /// Erases the pages whose bits are set in `erased`, in chunk `number`.
     fn erase_in(&mut self, number: u64, erased: u64) {
         if let Some(chunk) = self.chunks.get_mut(&number) {
             chunk.programmed &= !erased;

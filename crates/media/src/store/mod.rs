@@ -1,7 +1,7 @@
-//! Content of a medium: none (for the simulation of time, wear, and energy only) or bytes.
+//! Content of a medium: either bytes, or none if only time, wear, and energy are simulated.
 //!
-//! A medium is generic over its [`Store`]. Cleaning and wear leveling call the same methods in both cases;
-//! with [`Nothing`] they compile to no code.
+//! A medium is generic over its [`Store`]. Cleaning and wear leveling call the same methods in both cases.
+//! With [`Nothing`], these compile to no code.
 
 mod in_place;
 mod memory;
@@ -13,18 +13,18 @@ pub use memory::Memory;
 
 /// The data of a medium's pages.
 ///
-/// Pages are numbered over the whole medium, and all have [`Store::page_bytes`] bytes. A store is notified of
-/// operations and never rejects one: the medium knows which pages may be programmed. A store on a file
-/// reports failures at the end of an operation, outside this trait.
+/// Pages are numbered across the whole medium, and all have [`Store::page_bytes`] bytes. A store is notified
+/// of operations and never rejects one, because the medium checks which pages may be programmed. A store on a
+/// file reports failures at the end of an operation, outside this trait.
 pub trait Store: Send {
-    /// Whether there is data at all.
+    /// Whether the store has data.
     const CARRIES_BYTES: bool;
 
-    /// Bytes per page; 0 without data.
+    /// Size of a page in bytes, or 0 without data.
     fn page_bytes(&self) -> usize;
 
-    /// Copies the bytes of `page` from `offset` into `into`. An unprogrammed page reads as 0xFF, and returns
-    /// `false`.
+    /// Copies the bytes of `page`, starting at `offset`, into `into`. If the page is not programmed, it reads
+    /// as 0xFF, and this returns false.
     fn read(&self, page: u64, offset: usize, into: &mut [u8]) -> bool;
 
     /// Programs a whole page.
@@ -33,21 +33,21 @@ pub trait Store: Send {
     /// Programs page `to` with the bytes of page `from`.
     fn copy(&mut self, from: u64, to: u64);
 
-    /// Erases `count` pages from `first`.
+    /// Erases `count` pages, starting at `first`.
     fn erase(&mut self, first: u64, count: u64);
 }
 
-/// A store selected when a stack is built; the methods are those of [`Store`].
+/// A store that is selected when a stack is built, with the methods of [`Store`].
 pub trait Pages: Send {
-    /// As [`Store::page_bytes`].
+    /// See [`Store::page_bytes`].
     fn page_bytes(&self) -> usize;
-    /// As [`Store::read`].
+    /// See [`Store::read`].
     fn read(&self, page: u64, offset: usize, into: &mut [u8]) -> bool;
-    /// As [`Store::program`].
+    /// See [`Store::program`].
     fn program(&mut self, page: u64, bytes: &[u8]);
-    /// As [`Store::copy`].
+    /// See [`Store::copy`].
     fn copy(&mut self, from: u64, to: u64);
-    /// As [`Store::erase`].
+    /// See [`Store::erase`].
     fn erase(&mut self, first: u64, count: u64);
 }
 
@@ -100,15 +100,15 @@ impl Store for Box<dyn Pages> {
 /// Size of the store of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// Bytes of a page.
+    /// Size of a page, in bytes.
     pub page_bytes: u32,
-    /// Pages that are erased together.
+    /// Number of pages that are erased together.
     pub pages_per_extent: u64,
-    /// Pages of the whole medium.
+    /// Number of pages in the whole medium.
     pub pages: u64,
 }
 
-/// A store without data: every operation is free.
+/// A store without data, whose operations have no cost.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Nothing;
 

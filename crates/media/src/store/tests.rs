@@ -1,4 +1,4 @@
-//! The store in memory compared with one buffer per page.
+//! Compares the store in memory with one buffer per page.
 
 use super::{Memory, Store};
 use proptest::prelude::*;
@@ -14,7 +14,7 @@ enum Step {
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
-    // Pages at the edges of chunks, and a distant one.
+    // Pages at the edges of chunks, and a distant page.
     let page = prop_oneof![0..140u64, Just(1 << 40)];
     let step = prop_oneof![
         (page.clone(), any::<u8>()).prop_map(|(page, byte)| Step::Program(page, byte)),

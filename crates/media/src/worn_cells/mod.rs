@@ -1,27 +1,29 @@
-//! Rows of cells that are written in place, with bit errors that grow with wear.
+//! Rows of cells that are written in place, with bit errors that increase with wear.
 //!
 //! # Model
-//! Each write of a row samples its number of bit errors, until the next write, from a Poisson distribution. The
-//! bit error rate is `rate (writes / (endurance f))^exponent`. `f` is log-normal with median one, different for
-//! each row. The positions of the bit errors are fixed by row and write.
+//! Each write of a row samples the row's number of bit errors until the next write from a Poisson
+//! distribution. The bit error rate is `rate (writes / (endurance f))^exponent`. `f` is log-normal with
+//! median one, and differs between rows. The positions of the bit errors depend only on the row and the
+//! write.
 //!
 //! # Not modeled
-//! Permanently stuck cells, and drift.
+//! Stuck-at cells and drift.
 //!
 //! # Sources
-//! Assumed: the law of `dual_mode_flash`, without erases.
+//! Assumed: the formula of `dual_mode_flash`, without erases.
 //!
 //! # Checks
-//! Bit errors at the endurance of the rows follow the law. The number of inverted bits equals the counted errors.
+//! Bit errors at the endurance of the rows follow the formula. The number of inverted bits equals the counted
+//! errors.
 
 use crate::dual_mode_flash::{ErrorLaw, wrong_bits};
 use nacre_kernel::Random;
 use nacre_kernel::state::{State, Value};
 
-/// Rows, and their wear.
+/// Rows with their wear.
 #[derive(Debug, State)]
 pub struct WornCells {
-    /// Endurance of a row in writes.
+    /// Endurance of a row, in writes.
     #[state(skip = "from the configuration")]
     endurance: f64,
     #[state(skip = "from the configuration")]
@@ -40,7 +42,7 @@ struct Row {
 }
 
 impl WornCells {
-    /// `rows` new rows with an endurance of `endurance` writes and this error law.
+    /// Creates `rows` new rows with an endurance of `endurance` writes and this error formula.
     pub fn new(rows: u32, endurance: u64, errors: ErrorLaw, mut random: Random) -> WornCells {
         let weakness = (0..rows).map(|_| errors.weakness(&mut random)).collect();
         WornCells {
@@ -53,7 +55,7 @@ impl WornCells {
         }
     }
 
-    /// Counts a write of `row`, `bits` of which are used.
+    /// Records a write of `row`, which uses `bits` bits.
     #[inline]
     pub fn program(&mut self, row: u32, bits: u32) {
         let row = row as usize;
@@ -84,7 +86,7 @@ impl WornCells {
         wrong_bits::invert(bytes, bits, u32::from(wrong), key);
     }
 
-    /// Writes of every row.
+    /// Number of writes of every row.
     pub fn programs(&self) -> &[u32] {
         &self.programs
     }
@@ -109,7 +111,7 @@ mod tests {
             assert_eq!(inverted, cells.wrong_bits(row));
         }
         let mean = f64::from(sum) / 20_000.0;
-        // Expected 2; six standard errors.
+        // The expected mean is 2, and the tolerance is six standard errors.
         assert!((mean - 2.0).abs() < 6.0 * (2.0_f64 / 20_000.0).sqrt(), "{mean} bit errors");
     }
 }

@@ -1,18 +1,20 @@
-//! The constraints as conditions on pairs of commands: an independent model to compare the channel with.
+//! The constraints as conditions on pairs of commands: an independent model that the channel is compared
+//! with.
 
 use super::super::Kind::{Activate, Precharge, Read, Refresh, Write};
 use super::super::*;
 use super::{at, ddr3, ddr4, random_command, st_ddr3};
 use nacre_kernel::{Streams, Time};
 
-/// Clocks of `time` by trial: the first number that covers it, for DDR4 within 26 thousandths of a clock.
+/// Clocks of `time`, found by trial: the first number that covers it, for DDR4 within 26 thousandths of a
+/// clock.
 fn rounded(part: &Part, time: Time) -> u64 {
     let (time, clock) = (time.as_ps() as f64, part.clock.as_ps() as f64);
     let short = if part.rounding == Rounding::Ddr4 { 0.026 } else { 0.0 };
     (0..).find(|&clocks| (clocks as f64 + short) * clock >= time - 1e-6).expect("there is one")
 }
 
-/// Minimum clocks from `earlier` to `later`.
+/// Minimum number of clocks from `earlier` to `later`.
 fn between(part: &Part, earlier: Command, later: Command) -> u64 {
     let clocks = |time: Time| rounded(part, time);
     let near = |time: Option<Time>, far: u64| time.map_or(far, clocks).max(far);
@@ -55,8 +57,8 @@ fn between(part: &Part, earlier: Command, later: Command) -> u64 {
     rows.max(bursts)
 }
 
-/// Whether `command` is possible at `clock`: no pair of commands in either order forbids it, nor five rows
-/// opened within tFAW. Accesses of a bank keep their order, and so do refreshes of a rank.
+/// Whether `command` is possible at `clock`. No pair of commands in either order may forbid it, and no five
+/// rows may be opened within tFAW. Accesses of a bank keep their order, and so do refreshes of a rank.
 fn is_legal(part: &Part, given: &[(Command, u64)], command: Command, clock: u64) -> bool {
     let place = command.place;
     let pairs = given.iter().all(|&(other, at)| {
@@ -82,7 +84,7 @@ fn slow_earliest(part: &Part, given: &[(Command, u64)], command: Command, from: 
     (from..).find(|&clock| is_legal(part, given, command, clock)).expect("there is an end to what was given")
 }
 
-/// Some commands are requested long before the newest one, and are inserted between others if the constraints
+/// Some commands are requested long before the newest one and are inserted between others if the constraints
 /// allow it.
 #[test]
 fn random_commands_are_ready_when_no_pair_of_commands_forbids_it() {
@@ -118,8 +120,8 @@ fn random_commands_are_ready_when_no_pair_of_commands_forbids_it() {
     assert!(data_before > 60 && rows_before > 25, "{data_before} of data, {rows_before} of rows");
 }
 
-/// No pair of commands forbids an access inserted before its row closes, and all other commands keep their
-/// clocks.
+/// No pair of commands forbids an access that is inserted before its row closes, and all other commands keep
+/// their clocks.
 #[test]
 fn what_goes_before_the_closing_of_its_row_keeps_all_constraints() {
     let mut random = Streams::new(3).stream("passing");
@@ -127,7 +129,7 @@ fn what_goes_before_the_closing_of_its_row_keeps_all_constraints() {
     for part in [ddr3(), ddr4(), st_ddr3()] {
         let mut channel = Channel::new(part.clone(), 2);
         let (mut given, mut newest): (Vec<(Command, u64)>, u64) = (Vec::new(), 0);
-        // For each bank that was closed by a command: the row, and the clocks between which it was open.
+        // For each bank that a command closed, the row and the clocks between which it was open.
         let mut rows: Vec<(Command, u64, u64)> = Vec::new();
         while given.len() < 1500 {
             let mut command = random_command(&part, &mut random);

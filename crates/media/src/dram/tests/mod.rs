@@ -8,7 +8,7 @@ fn ns(hundredths: u64) -> Time {
     Time::from_ps(hundredths * 10)
 }
 
-/// 4 Gbit of DDR3 SDRAM at 1600 MT/s, 11-11-11, 2 KiB pages: alliance-as4c256m16d3b and jesd79-3.
+/// 4 Gbit of DDR3 SDRAM at 1600 MT/s, 11-11-11, with 2 KiB pages (alliance-as4c256m16d3b and jesd79-3).
 fn ddr3() -> Part {
     Part {
         chip: Bytes(512 << 20),
@@ -44,7 +44,7 @@ fn ddr3() -> Part {
     }
 }
 
-/// 8 Gbit of DDR4 SDRAM at 2400 MT/s, 17-17-17, 1 KiB pages: jesd79-4.
+/// 8 Gbit of DDR4 SDRAM at 2400 MT/s, 17-17-17, with 1 KiB pages (jesd79-4).
 fn ddr4() -> Part {
     Part {
         groups: 4,
@@ -68,8 +68,8 @@ fn ddr4() -> Part {
     }
 }
 
-/// The clocks that a DDR4-2400 data sheet lists with the nanoseconds of each constraint. tRFC of 350 ns takes
-/// one clock more at 0.833 ns than at the standard's 0.8333 ns.
+/// The expected clocks are those that a DDR4-2400 data sheet lists with the nanoseconds of each constraint.
+/// tRFC of 350 ns takes one clock more at 0.833 ns than at the standard's 0.8333 ns.
 #[test]
 fn constraints_of_ddr4_in_nanoseconds_take_the_clocks_of_the_standard() {
     let clocks = |hundredths| ddr4().constraint(ns(hundredths));
@@ -91,7 +91,7 @@ fn constraints_of_ddr4_in_nanoseconds_take_the_clocks_of_the_standard() {
     assert_eq!((clocks(835), clocks(836)), (10, 11));
 }
 
-/// 256 Mbit of STT-MRAM with DDR3 commands at 1066 MT/s, 8-47-36: everspin-emd3d256m.
+/// 256 Mbit of STT-MRAM with DDR3 commands at 1066 MT/s, 8-47-36 (everspin-emd3d256m).
 fn st_ddr3() -> Part {
     let clocks = |count: u64| Time::from_ps(count * 1876);
     Part {
@@ -116,8 +116,8 @@ fn at(kind: Kind, rank: u32, bank: u32, row: u32) -> Command {
     Command { kind, place: Place { rank, bank, row } }
 }
 
-/// Issues all but the last command as early as possible. Returns the clocks from the `first` command to the
-/// last, which is rejected one clock earlier.
+/// Issues all commands except the last one as early as possible. Returns the clocks from the `first` command
+/// to the last one, which is rejected one clock earlier.
 fn wait(part: Part, commands: &[Command], first: usize) -> u64 {
     let mut channel = Channel::new(part, 2);
     let mut clocks = Vec::new();
@@ -137,7 +137,7 @@ fn wait(part: Part, commands: &[Command], first: usize) -> u64 {
     earliest - clocks[first]
 }
 
-/// DDR3-1600 has clocks of 1.25 ns.
+/// DDR3-1600 has a clock period of 1.25 ns.
 #[test]
 fn every_constraint_of_ddr3_is_kept_to_the_clock() {
     let open = at(Activate, 0, 0, 1);
@@ -166,7 +166,7 @@ fn every_constraint_of_ddr3_is_kept_to_the_clock() {
     }
 }
 
-/// everspin-emd3d256m: 8-47-36, tRTP of 5 clocks.
+/// everspin-emd3d256m has 8-47-36 and a tRTP of 5 clocks.
 #[test]
 fn mram_opens_and_closes_rows_more_slowly_and_needs_no_refresh() {
     let (open, read, close) = (at(Activate, 0, 0, 1), at(Read, 0, 0, 1), at(Precharge, 0, 0, 1));
@@ -182,7 +182,7 @@ fn mram_opens_and_closes_rows_more_slowly_and_needs_no_refresh() {
 fn groups_of_ddr4_are_kept_apart() {
     let part = ddr4();
     let (open, read, write) = (at(Activate, 0, 0, 1), at(Read, 0, 0, 1), at(Write, 0, 0, 1));
-    // Banks 0 and 1 are in one group, bank 4 is in the next.
+    // Banks 0 and 1 are in one group, and bank 4 is in the next.
     assert_eq!(wait(part.clone(), &[open, at(Activate, 0, 1, 1)], 0), 6);
     assert_eq!(wait(part.clone(), &[open, at(Activate, 0, 4, 1)], 0), 4);
     let two = [open, at(Activate, 0, 4, 1), read, at(Read, 0, 4, 1)];
@@ -212,8 +212,8 @@ fn random_command(part: &Part, random: &mut Random) -> Command {
     at(kind, random.below(2) as u32, bank, random.below(2) as u32)
 }
 
-/// After all other commands, bursts issued together equal single bursts; a train inserted before others stays
-/// together.
+/// After all other commands, bursts issued together equal single bursts. A train that is inserted before
+/// other commands stays together.
 #[test]
 fn many_bursts_at_once_are_as_many_one_by_one() {
     let mut random = Streams::new(2).stream("bursts");
@@ -260,7 +260,8 @@ fn a_row_as_a_whole_takes_the_clocks_of_its_commands() {
     }
 }
 
-/// The spacing is tCCD_S, four clocks, instead of tCCD_L, six: only every fourth burst is in the same group.
+/// The spacing is tCCD_S, four clocks, instead of tCCD_L, six, because only every fourth burst is in the same
+/// group.
 #[test]
 fn rows_of_four_groups_are_read_in_turn() {
     let places = [0, 4, 8, 12].map(|bank| Place { rank: 0, bank, row: 1 });
@@ -305,7 +306,8 @@ fn a_channel_takes_on_the_state_of_another() {
     (500..1000).for_each(|number| step(&mut [&mut channel, &mut other], 20 * number));
 }
 
-/// The open row can be read at clocks 15 and 19, from tRCD to tRTP before it is closed, and not at 23.
+/// The open row can be read at clocks 15 and 19, which are between tRCD and tRTP before it is closed, but not
+/// at 23.
 #[test]
 fn a_row_is_read_before_it_is_closed_for_another_as_long_as_there_is_time() {
     let mut channel = Channel::new(ddr3(), 1);
