@@ -1,4 +1,4 @@
-//! Lists the files of the catalog and of the shipped scenarios, so that adding a file is enough.
+//! Lists the files of the catalog and of the shipped scenarios, so that a new file needs no other change.
 #![expect(
     clippy::disallowed_methods,
     reason = "a build script reads the tree; the fences are for the model it builds"
@@ -10,8 +10,8 @@ use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize()?;
-    // Only the parent folders are watched, since some subfolders may not exist. Cargo runs this script and
-    // compiles the crate again in every build while a watched path is missing. A new subfolder changes its
+    // Only the parent folders are watched, because some subfolders may not exist. While a watched path is
+    // missing, Cargo runs this script and recompiles the crate in every build. A new subfolder changes its
     // parent folder.
     for folder in ["catalog", "scenarios"] {
         println!("cargo:rerun-if-changed={}", root.join(folder).canonicalize()?.display());
@@ -36,7 +36,7 @@ fn main() -> io::Result<()> {
     fs::write(Path::new(&env::var("OUT_DIR").expect("cargo sets it")).join("shipped.rs"), text)
 }
 
-/// The TOML files of `folder`, by name; empty if it does not exist.
+/// The TOML files of `folder`, ordered by name. The list is empty if the folder does not exist.
 fn toml_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     if !folder.is_dir() {
         return Ok(Vec::new());

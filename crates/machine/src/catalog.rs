@@ -1,38 +1,39 @@
-//! Catalog entries and scenarios of the product.
+//! Catalog entries and scenarios that Nacre ships.
 //!
-//! Every file of `catalog/` and `scenarios/` is compiled in; adding one is adding the file.
+//! Every file of `catalog/` and `scenarios/` is compiled into the binary.
 
 use nacre_config::{Node, Value};
 
 include!(concat!(env!("OUT_DIR"), "/shipped.rs"));
 
-/// The family of entries that are not settings: projections of technologies.
+/// Family of the entries that are not settings but projections of technologies.
 pub const ROADMAP: &str = "roadmap";
 
 /// A catalog entry: settings that a scenario uses with `preset = "name"`.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// The name a scenario uses.
+    /// Name that a scenario uses for the entry.
     pub name: &'static str,
     /// Family of the entry.
     pub family: &'static str,
-    /// Summary in one line.
+    /// Summary of the entry in one line.
     pub summary: String,
-    /// Its settings, each with its source.
+    /// Settings of the entry, each with its source.
     pub settings: Node,
 }
 
-/// All entries, by family and name. Panics if a shipped file is invalid; a test reads them all.
+/// All entries, ordered by family and name. Panics if a shipped file is invalid; a test reads all of them.
 pub fn entries() -> Vec<Entry> {
     texts().map(|(family, name, text)| entry(family, name, text)).collect()
 }
 
-/// The entry with this name; no other is read, since the points of a study need theirs thousands of times.
+/// The entry with this name. Other entries are not read, because the points of a study need their entries
+/// thousands of times.
 pub fn find(name: &str) -> Option<Entry> {
     texts().find(|&(_, called, _)| called == name).map(|(family, name, text)| entry(family, name, text))
 }
 
-/// Family, name and text of all entries.
+/// Family, name, and text of all entries.
 fn texts() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     let families =
         [("device", CATALOG_DEVICES), ("workload", CATALOG_WORKLOADS), (ROADMAP, CATALOG_ROADMAPS)];
@@ -50,13 +51,13 @@ pub(crate) fn device_texts() -> &'static [(&'static str, &'static str)] {
 /// One built-in scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shipped {
-    /// Its name for `nacre run`.
+    /// Name of the scenario for `nacre run`.
     pub name: &'static str,
     /// The TOML text.
     pub text: &'static str,
 }
 
-/// All built-in scenarios, by name.
+/// All built-in scenarios, ordered by name.
 pub fn scenarios() -> Vec<Shipped> {
     SCENARIOS.iter().map(|&(name, text)| Shipped { name, text }).collect()
 }

@@ -8,14 +8,14 @@ use nacre_kernel::event::{Completions, Device, Payload, RequestId};
 use nacre_kernel::{Completion, ComponentId, ComponentReport, Op, Request, Span, Status, Time};
 use serde::Serialize;
 
-/// A request to be issued.
+/// A request to issue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConsoleRequest {
     /// The operation.
     pub op: Op,
-    /// First byte.
+    /// Address of the first byte.
     pub address: u64,
-    /// Size in bytes; 0 for a flush.
+    /// Size in bytes, or 0 for a flush.
     pub bytes: u32,
 }
 
@@ -24,28 +24,28 @@ pub struct ConsoleRequest {
 pub struct ConsoleReply {
     /// The operation.
     pub op: &'static str,
-    /// First byte.
+    /// Address of the first byte.
     pub address: u64,
     /// Size in bytes.
     pub bytes: u32,
-    /// Issue time: the completion of the previous request.
+    /// Issue time in nanoseconds, which is the completion time of the previous request.
     pub issued_ns: f64,
-    /// Latency.
+    /// Latency in nanoseconds.
     pub latency_ns: f64,
     /// Whether the request succeeded.
     pub is_done: bool,
-    /// Time spent, in the order of the device; the sum is the latency.
+    /// Time spent per component and activity, in the order of the device. The sum is the latency.
     pub spent: Vec<Spent>,
     /// Counters that increased between issue and completion.
     pub counted: Vec<Counted>,
 }
 
-/// Time of one request.
+/// A portion of a request's latency.
 #[derive(Clone, Debug, Serialize, PartialEq)]
 pub struct Spent {
     /// Path of the component in the scenario.
     pub component: String,
-    /// Activity.
+    /// Activity of the component.
     pub activity: &'static str,
     /// Stage, for a device with stages.
     pub stage: Option<&'static str>,
@@ -64,8 +64,8 @@ pub struct Counted {
     pub count: u64,
 }
 
-/// Issues requests one after the other to the stack of a scenario, through its host if it has one. Errors:
-/// the stack cannot be built, or a request exceeds its capacity.
+/// Issues requests one at a time to the stack of a scenario, through its host if it has one. Errors: the
+/// stack cannot be built, or a request exceeds its capacity.
 pub fn ask(
     checked: &Checked,
     files: &dyn Files,
@@ -119,7 +119,7 @@ fn one(
     answered(*asked, issued, completion, spans, [&before, &report])
 }
 
-/// The report of the device, below that of the host if there is one.
+/// The report of the device. If there is a host, this is the report below the host's.
 fn report(device: &dyn Device, host: Option<&Host>, elapsed: Time) -> ComponentReport {
     let below = device.report(elapsed);
     match host {
@@ -215,7 +215,8 @@ mod tests {
 
     const READ: ConsoleRequest = ConsoleRequest { op: Op::Read, address: 8192, bytes: 4096 };
 
-    /// Three tries of 30 us and two pauses of 10 us; the device serves the tries that it could not cancel.
+    /// Three tries take 30 us each, with two pauses of 10 us. The device serves the tries that it could not
+    /// cancel.
     #[test]
     fn a_host_times_out_and_retries() {
         let host = "[host]\ntimeout = { after = \"30 us\", retries = 2, backoff = \"10 us\" }\n";
@@ -243,7 +244,7 @@ mod tests {
             for stage in ["doorbell", "command fetch", "row activate", "column", "data bus", "completion"] {
                 assert!(stages.contains(&stage), "{stage}: {stages:?}");
             }
-            // One row of 8 KiB: 64 bursts of 64 B.
+            // One row of 8 KiB has 64 bursts of 64 B.
             let count = |name| answer.counted.iter().find(|each| each.name == name).map(|each| each.count);
             assert_eq!((count("activates"), count("precharges")), (Some(1), Some(1)));
             let bursts = count("bursts_read").or(count("bursts_written"));

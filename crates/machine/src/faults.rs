@@ -1,6 +1,6 @@
-//! Faults added to a running device, in the path of its requests.
+//! Faults that are added to a running device, in the path of its requests.
 //!
-//! They are the faults of the device [`faulty`](nacre_hierarchy::faulty), in a [`Layer`] between the driver
+//! The faults are those of the [`faulty`](nacre_hierarchy::faulty) device, in a [`Layer`] between the driver
 //! and the device.
 
 pub use nacre_hierarchy::faulty::fault::Part as Fault;
@@ -14,18 +14,18 @@ use nacre_config::{Configuration, Node, Problems, Reader, Slot};
 use nacre_hierarchy::faulty::{self, kinds::FaultFamily};
 use nacre_kernel::{Bytes, Time};
 
-/// The document that a fault is read from.
+/// A document with a fault.
 #[derive(Debug, Configuration)]
 struct Document {
     /// The fault.
     fault: Slot<FaultFamily>,
 }
 
-/// The fault in `text`, a TOML table without header, for a device with this `capacity` in the scenario
-/// `checked`. Its start is relative to `now`; its random stream follows from the scenario's seed and its
-/// `number`.
+/// Reads the fault in `text`, a TOML table without its header, for a device with this `capacity` in the
+/// scenario `checked`. Its start is relative to `now`. Its random stream derives from the scenario's seed and
+/// its `number`.
 ///
-/// Errors: all errors in it.
+/// Errors: all errors in the text.
 pub fn read(
     checked: &Checked,
     text: &str,

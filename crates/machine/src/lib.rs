@@ -1,25 +1,25 @@
-//! The machine: scenario -> resolved -> checked -> built -> run -> record.
+//! The machine: a scenario is resolved, checked, built, and run, and its results are recorded.
 //!
-//! The only crate that knows every room. It does no I/O: documents are text, traces and other files come from
-//! the caller's implementation of [`Files`], and the record is returned as a value.
+//! This is the only crate that depends on every component. It performs no I/O: documents are text, traces and
+//! other files come from the caller's implementation of [`Files`], and the record is returned as a value.
 //!
-//! | module | step |
+//! | module | content |
 //! |---|---|
-//! | [`scenario`] | a scenario: reading it, presets and overrides, all errors at once |
-//! | [`rooms`] | every family and room of the product |
-//! | [`catalog`] | shipped devices, workloads and scenarios |
-//! | [`identity`] | settings and versions that determine the behavior of a device, as text in images |
-//! | [`stack`] | from a checked scenario to live components |
-//! | [`run_span`] | the virtual-time driver: preconditioning, then open, serial or closed loop, then wear |
+//! | [`scenario`] | reads a scenario with presets and overrides, and reports all errors together |
+//! | [`rooms`] | the table of all component families and components |
+//! | [`catalog`] | shipped devices, workloads, and scenarios |
+//! | [`identity`] | settings and versions that determine the behavior of a device, as text that images store |
+//! | [`stack`] | builds the components of a checked scenario |
+//! | [`run_span`] | the virtual-time driver: preconditioning, then an open, serial, or closed loop, then wear-out |
 //! | [`meter`] | measurements during a run |
 //! | [`crash`] | power-loss tests of the stack of a scenario or of a random stack |
 //! | [`faults`] | faults injected into a running device |
-//! | [`saved`] | the state of a run as bytes, and the runs that continue from it |
-//! | [`policies`] | a replacement policy alone |
-//! | [`split`] | a trace split over workers: the scenario of each part, and one record of all |
+//! | [`saved`] | the state of a run as bytes, from which other runs continue |
+//! | [`policies`] | a replacement policy without a device |
+//! | [`split`] | a trace split over workers: the scenario of each part, and the combined record |
 //! | [`console`] | single requests with latency breakdowns |
 //! | [`record`] | the result, as published in `schema/record.json` |
-//! | [`schema`] | JSON Schema of a scenario, and the description of all rooms |
+//! | [`schema`] | JSON Schema of a scenario, and the description of all components |
 
 mod accesses;
 pub mod capable;

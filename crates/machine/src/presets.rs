@@ -1,4 +1,4 @@
-//! Presets: settings of catalog entries as defaults for those of a scenario.
+//! Presets: settings of catalog entries that are defaults for those of a scenario.
 
 use crate::catalog;
 use nacre_config::problem::nearest;
@@ -12,8 +12,8 @@ pub(crate) struct Presets {
 }
 
 impl Presets {
-    /// Merges the settings of the entries that the table at `path` names, and of tables in it, below those of
-    /// the user.
+    /// Merges the settings of the entries that the table at `path`, and the tables in it, name. Settings of
+    /// the user have priority.
     pub(crate) fn apply(&mut self, node: &mut Node, path: &str, problems: &mut Vec<Problem>) {
         if let Some(preset) = node.get("preset").cloned() {
             match preset.text().map(|name| (name, self.settings(name))) {
@@ -47,7 +47,7 @@ impl Presets {
         }
     }
 
-    /// Settings of the entry with this name; `None` if there is none, or it has no settings.
+    /// Settings of the entry with this name, or `None` if there is no such entry or it has no settings.
     fn settings(&mut self, name: &str) -> Option<&Node> {
         if !self.read.contains_key(name) {
             let entry = catalog::find(name).filter(|entry| entry.family != catalog::ROADMAP)?;
@@ -74,13 +74,13 @@ fn unknown_preset(path: &str, name: &str, preset: &Node) -> Problem {
     .remedy(format!("{hint}known: {}", names.join(", ")))
 }
 
-/// Adds the settings of `below` that the table `node` lacks, table by table.
+/// Adds the settings of `below` that the table `node` does not have, table by table.
 fn merge_under(node: &mut Node, below: &Node) {
     let Value::Table(entries) = &below.value else { return };
     for (key, value) in entries {
         match (node.get(key).map(|mine| &mine.value), &value.value) {
             (None, _) => node.insert(key, value.clone()),
-            // If the user chose another kind, the settings of the preset's kind do not apply.
+            // If the user selected another kind, the settings of the preset's kind do not apply.
             (Some(Value::Table(_)), Value::Table(_)) => {
                 let mut mine = node.get(key).cloned().expect("just found");
                 let chose = |node: &Node| node.get("kind").or_else(|| node.get("preset")).is_some();

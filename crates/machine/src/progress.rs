@@ -3,18 +3,18 @@
 use nacre_kernel::Time;
 use std::ops::ControlFlow;
 
-/// Requests fetched from the workload at a time.
+/// Number of requests fetched from the workload at a time.
 pub(crate) const BATCH: usize = 4096;
 
-/// Called with the progress; a break ends the work.
+/// A function that is called with the progress. A break ends the work.
 pub type Watch<'a> = dyn FnMut(Progress) -> ControlFlow<()> + 'a;
 
 /// Progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
-    /// Whether preconditioning is in progress; then its writes are counted.
+    /// Whether preconditioning is in progress, in which case its writes are counted.
     pub preconditioning: bool,
-    /// Requests served.
+    /// Number of requests served.
     pub done: u64,
     /// Expected number of requests, if known.
     pub expected: Option<u64>,

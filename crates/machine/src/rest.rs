@@ -3,8 +3,8 @@
 use nacre_kernel::Time;
 use nacre_kernel::event::{Completions, Device};
 
-/// Runs `device` until its `outstanding` requests have completed and it is at rest; returns when the last
-/// event happened.
+/// Runs `device` until its `outstanding` requests have completed and it is at rest; returns the time of the
+/// last event.
 pub fn comes_to_rest(device: &mut dyn Device, mut outstanding: usize) -> Time {
     let (mut rested, mut completions) = (Time::ZERO, Completions::new());
     loop {

@@ -1,4 +1,4 @@
-//! Every family and every room of the product.
+//! The table of all component families and components.
 
 use crate::host::HostConfig;
 use nacre_config::{Configuration, Descriptor, Families, Family, Field, Kind, Room, kinds_within};
@@ -17,15 +17,15 @@ use nacre_workload::{ArrivalFamily, PatternFamily, WorkloadFamily};
 /// A family of components.
 #[derive(Clone, Debug)]
 pub struct FamilyDescriptor {
-    /// Its name in messages, schemas and documents.
+    /// Name of the family in messages, schemas, and documents.
     pub name: &'static str,
-    /// Function of its rooms, in one line.
+    /// Function of its components, in one line.
     pub summary: &'static str,
-    /// Its rooms, in the order users see them.
+    /// Components of the family, in documentation order.
     pub descriptors: Vec<&'static Descriptor>,
 }
 
-/// Every family with its rooms. Adding a family is one line here.
+/// Every family with its components. A new family is one line in this list.
 pub fn families() -> Vec<FamilyDescriptor> {
     vec![
         family::<WorkloadFamily>("workloads", &[nacre_workload::WORKLOADS]),
@@ -50,14 +50,15 @@ pub fn families() -> Vec<FamilyDescriptor> {
     ]
 }
 
-/// The settings of all rooms and of hosts that have kinds, each once: its name in schemas and its kinds.
+/// The settings of all components, and of hosts with several kinds, each as a name in schemas and a list of
+/// kinds.
 pub fn kinds() -> Vec<(&'static str, &'static [Kind])> {
     let rooms = families().into_iter().flat_map(|family| family.descriptors);
     let fields: Vec<Field> = rooms.flat_map(|room| (room.fields)()).chain(HostConfig::fields()).collect();
     kinds_within(&fields)
 }
 
-/// The tables of device rooms, in the order users see them.
+/// The tables of device components, in documentation order.
 fn devices() -> [&'static [Room<DeviceFamily>]; 3] {
     [nacre_hierarchy::DEVICES, nacre_controller::DEVICES, nacre_ssd::DEVICES]
 }
@@ -67,13 +68,13 @@ fn family<F: Family>(summary: &'static str, tables: &[&'static [Room<F>]]) -> Fa
     FamilyDescriptor { name: F::NAME, summary, descriptors }
 }
 
-/// The device room called `kind`.
+/// The device component with this `kind`.
 pub(crate) fn device(kind: &str) -> &'static Room<DeviceFamily> {
     let mut rooms = devices().into_iter().flatten();
     rooms.find(|room| room.descriptor.kind == kind).expect("the slot was checked against the same tables")
 }
 
-/// All rooms of the product, for reading and checking documents.
+/// All components of Nacre, used to read and check documents.
 #[derive(Clone, Debug)]
 pub struct Rooms {
     families: Vec<FamilyDescriptor>,
@@ -86,7 +87,7 @@ impl Default for Rooms {
 }
 
 impl Rooms {
-    /// Creates the list of all rooms.
+    /// Creates the list of all components.
     pub fn new() -> Rooms {
         Rooms { families: families() }
     }

@@ -21,16 +21,16 @@ pub fn run(
     Ok(run_span(checked, files, &Span::default(), watch)?.outcome)
 }
 
-/// Start of a run, and the state to save at its end.
+/// Start of a run, and whether to save the state at its end.
 #[derive(Clone, Copy, Default)]
 pub struct Span<'a> {
-    /// The state that it continues from; `None` for a new stack.
+    /// The state from which the run continues, or `None` for a new stack.
     pub from: Option<&'a SavedRun<'a>>,
     /// Whether to save the state after the last request.
     pub saves: bool,
     /// Cache of preconditioned states.
     pub preparations: Option<&'a dyn Preparations>,
-    /// Second thread that generates requests and sums up results, if another processor may be used. It does
+    /// Second thread that generates requests and adds up results, if another processor may be used. It does
     /// not change the results of a run that completes.
     pub second_thread: Option<&'a dyn Parallel>,
 }
@@ -40,12 +40,12 @@ pub struct Span<'a> {
 pub struct RunOutput {
     /// Record and columns.
     pub outcome: Outcome,
-    /// Content of the state file after the last request, if requested and if the run completed.
+    /// Content of the state file after the last request, if it was requested and the run completed.
     pub state: Option<Vec<u8>>,
 }
 
-/// Like [`run`], with a start state and a saved final state. Errors: those of `run`; a state belongs to
-/// another stack, or cannot be saved.
+/// Like [`run`], with an initial state and a saved final state. Errors: those of `run`, a state that belongs
+/// to another stack, or a state that cannot be saved.
 pub fn run_span(
     checked: &Checked,
     files: &dyn Files,

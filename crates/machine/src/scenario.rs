@@ -1,4 +1,4 @@
-//! Scenarios, and reading them from text into a checked configuration.
+//! Scenarios, and the conversion from text to a checked configuration.
 
 use crate::host::HostConfig;
 use crate::presets::Presets;
@@ -10,7 +10,8 @@ use nacre_device::DeviceFamily;
 use nacre_kernel::{Bytes, Ratio, Time};
 use nacre_workload::WorkloadFamily;
 
-/// Maximum number of devices, policies and distributions in one stack; component ids have one byte.
+/// Maximum number of devices, policies, and distributions in one stack, because component identifiers have
+/// one byte.
 pub const PARTS_MAX: usize = 250;
 
 /// A scenario: a workload, the stack that serves it, and the settings of the run.
@@ -27,44 +28,44 @@ pub struct Scenario {
     pub workload: Slot<WorkloadFamily>,
     /// Device that serves the requests.
     pub stack: Slot<DeviceFamily>,
-    /// How the host of the workload handles its requests. Absent means that it sends each at once and waits
-    /// forever.
+    /// Request handling in the host of the workload. Absent means that the host submits each request
+    /// immediately and waits without limit.
     pub host: Option<HostConfig>,
-    /// Settings of the run. Optional.
+    /// Settings of the run (optional).
     pub run: Option<RunConfig>,
 }
 
 /// Settings of a run.
 #[derive(Clone, Debug, Configuration)]
 pub struct RunConfig {
-    /// Seed of all random streams. Equal scenarios and seeds give equal records, byte for byte.
+    /// Seed of all random streams. Equal scenarios and seeds give records that are equal byte for byte.
     #[config(default = 1, max = 9223372036854775807, source = "assumed: any number serves")]
     pub seed: u64,
     /// Fill the stack sequentially before simulated time starts, so that reads find data: `"capacity"`,
     /// `"footprint"`, or a table with more settings. Absent means a new stack.
     pub fill: Option<Fill>,
     /// Writes before simulated time starts, after `fill`. They take no time, and only their wear is counted.
-    /// A number takes that many writes from the workload, generated separately, or from the start of the
-    /// trace; the measured requests do not change. A separate workload gives as many writes as it has
-    /// requests, or all writes of a trace.
+    /// A number uses that many writes of the workload, generated separately, or from the start of the trace;
+    /// the measured requests do not change. A separate workload gives as many writes as it has requests, or
+    /// all writes of a trace.
     #[config(default = 0, source = "assumed: a new device by default")]
     pub precondition: CountOr<WorkloadFamily>,
-    /// Continue the writes of `precondition` before simulated time starts, until write amplification is
-    /// steady and valid data no longer grows.
+    /// Continue the writes of `precondition` before simulated time starts until write amplification is steady
+    /// and valid data no longer grows.
     pub until_steady: Option<UntilSteady>,
-    /// Requests served before measuring starts, to warm up caches.
+    /// Requests served before measurement starts, to warm up caches.
     #[config(default = 0, source = "assumed: by default, everything is measured")]
     pub warm_up: u64,
-    /// After the run, continue the writes of the workload until the first block or row is worn out, to report
-    /// its time at the write rate of the run. This takes no simulated time.
+    /// After the run, continue the writes of the workload until the first block or row is worn out, and
+    /// report the time of wear-out at the write rate of the run. This takes no simulated time.
     #[config(default = false, source = "assumed: off by default")]
     pub wear_out: bool,
-    /// Stop after this many requests, warm-up included.
+    /// Stop after this number of requests, including warm-up.
     #[config(min = 1)]
     pub requests: Option<u64>,
     /// Stop as soon as the half-widths of the 95 % confidence intervals of the mean latencies of reads and of
-    /// writes are at most this share of the means. The run also ends with its workload; the record reports
-    /// intervals that are still too wide.
+    /// writes are at most this share of the means. The run also ends with its workload. In this case, the
+    /// record reports intervals that are too wide.
     #[config(min = "0.01 %", max = "100 %")]
     pub until: Option<Ratio>,
     /// Stop before the first request that is issued at or after this simulated time.
@@ -72,24 +73,24 @@ pub struct RunConfig {
     pub duration: Option<Time>,
 }
 
-/// Fills a drive sequentially, once.
+/// Fill of a drive: one sequential pass before simulated time starts.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check_fill", short = "of")]
 pub struct Fill {
-    /// Range to fill.
+    /// Address range to fill.
     #[config(
         default = "capacity",
         source = "standard: SNIA PTS, preconditioning writes the whole of what the user sees"
     )]
     pub of: FillOf,
-    /// Share of the range to write, from its first byte on.
+    /// Share of the range to write, starting at its first byte.
     #[config(
         default = "100 %",
         max = "100 %",
         source = "standard: SNIA PTS, preconditioning writes the whole of what the user sees"
     )]
     pub share: Ratio,
-    /// Bytes of one write.
+    /// Size of one write, in bytes.
     #[config(
         default = "128 KiB",
         min = "512 B",
@@ -118,8 +119,9 @@ fn check_fill(fill: &Fill, reader: &mut Reader<'_>) {
 /// Criterion for a steady state of preconditioning.
 ///
 /// Write amplification is measured in windows. It is steady if the last windows are close to each other
-/// without a trend, and valid data no longer grows: over these windows it rises by at most 0.1 % above its
-/// previous maximum. The record has the values of every window and whether the state was reached.
+/// without a trend, and valid data no longer grows. Valid data may rise by at most 0.1 % above its previous
+/// maximum over these windows. The record has the values of every window and whether the steady state was
+/// reached.
 #[derive(Clone, Debug, Configuration)]
 pub struct UntilSteady {
     /// Host data of one window, as a share of the stack's capacity.
@@ -130,7 +132,7 @@ pub struct UntilSteady {
         source = "assumed: every address is written about once"
     )]
     pub window: Ratio,
-    /// Windows that have to agree.
+    /// Number of windows that have to agree.
     #[config(default = 5, min = 2, max = 1000, source = "standard: SNIA PTS, steady state over five rounds")]
     pub windows: u32,
     /// Maximum difference between the largest and the smallest of these windows, as a share of their mean.
@@ -142,13 +144,13 @@ pub struct UntilSteady {
         source = "assumed: half of the excursion and slope that the SNIA PTS allows"
     )]
     pub tolerance: Ratio,
-    /// Maximum number of windows; the record reports if it was reached.
+    /// Maximum number of windows. The record reports whether it was reached.
     #[config(default = 100, min = 2, max = 1000000, source = "assumed: so that every run starts")]
     pub windows_max: u32,
 }
 
 impl RunConfig {
-    /// Whether anything is written before simulated time starts.
+    /// Whether data is written before simulated time starts.
     pub(crate) fn prepares(&self) -> bool {
         self.fill.is_some() || self.takes_writes()
     }
@@ -184,16 +186,16 @@ impl Default for RunConfig {
     }
 }
 
-/// A scenario as the user gave it.
+/// A scenario as the user provided it.
 #[derive(Clone, Copy, Debug)]
 pub struct Document<'a> {
     /// The TOML text.
     pub text: &'a str,
     /// Name of the file in messages and origins.
     pub name: &'a str,
-    /// `--set PATH=VALUE` in order; later ones win.
+    /// Overrides from `--set PATH=VALUE` in order. Later ones have priority.
     pub overrides: &'a [(String, String)],
-    /// `--seed N`: the same as an override of `run.seed`.
+    /// Seed from `--seed N`, which equals an override of `run.seed`.
     pub seed: Option<u64>,
 }
 
@@ -204,13 +206,14 @@ pub struct Checked {
     pub scenario: Scenario,
     /// Settings of the run, with defaults.
     pub run: RunConfig,
-    /// Every value that will be used, with its origin, in reading order.
+    /// Every value that will be used, with its origin, in the order of reading.
     pub resolved: Vec<Resolved>,
-    /// A name for tables: the scenario's, or the file's.
+    /// Name for tables: that of the scenario, or else of the file.
     pub name: String,
 }
 
-/// Reads and checks a scenario: overrides, then presets, then every setting. All errors come at once.
+/// Reads and checks a scenario: overrides, presets, and then every setting. Errors: all errors are returned
+/// together.
 pub fn check(document: &Document<'_>) -> Result<Checked, Problems> {
     Parsed::of(document.text, document.name)?.check(document.overrides, document.seed)
 }
@@ -224,7 +227,7 @@ pub struct Parsed {
 }
 
 impl Parsed {
-    /// Parses the TOML `text` of the file `name`. Errors: it is not valid TOML.
+    /// Parses the TOML `text` of the file `name`. Errors: the text is not valid TOML.
     pub fn of(text: &str, name: &str) -> Result<Parsed, Problems> {
         let node = Node::parse_toml(text, name)?;
         Ok(Parsed { node, name: name.into(), presets: Presets::default() })
@@ -248,14 +251,14 @@ fn overridden(node: &mut Node, overrides: &[(String, String)], seed: Option<u64>
     }
     if let Some(seed) = seed {
         let origin = Origin::Override(format!("run.seed={seed}").into());
-        // A seed too large for TOML stays text, which the reader rejects.
+        // A seed that is too large for TOML stays text, which the reader rejects.
         let value = i64::try_from(seed).map_or_else(|_| Value::Text(seed.to_string()), Value::Integer);
         problems.extend(node.set("run.seed", Node { value, origin }).err());
     }
     problems
 }
 
-/// Reads every setting of a document with its overrides. `problems` are the earlier errors.
+/// Reads every setting of a document with its overrides. `problems` holds the errors found before.
 fn checked(node: &Node, mut problems: Vec<Problem>, name: &str) -> Result<Checked, Problems> {
     let rooms = Rooms::new();
     let mut reader = Reader::new(&rooms);
@@ -283,7 +286,7 @@ fn checked(node: &Node, mut problems: Vec<Problem>, name: &str) -> Result<Checke
     }
 }
 
-/// The error of a stack with more than [`PARTS_MAX`] devices, policies and distributions.
+/// The error for a stack with more than [`PARTS_MAX`] devices, policies, and distributions.
 fn too_many_parts(resolved: &[Resolved]) -> Option<Problem> {
     let is_part = |value: &&Resolved| value.path.starts_with("stack.") && value.path.ends_with(".kind");
     let parts = resolved.iter().filter(is_part).count();
@@ -295,7 +298,7 @@ fn too_many_parts(resolved: &[Resolved]) -> Option<Problem> {
     })
 }
 
-/// The error of a run whose requests are all warm-up.
+/// The error for a run whose requests are all warm-up.
 fn only_warm_up(run: &RunConfig, resolved: &[Resolved]) -> Option<Problem> {
     let value = |path: &str| resolved.iter().find(|resolved| resolved.path == path).map(|found| &found.node);
     let of_workload = ["workload.requests", "workload.limit"].into_iter().filter_map(|path| {
@@ -312,7 +315,7 @@ fn only_warm_up(run: &RunConfig, resolved: &[Resolved]) -> Option<Problem> {
     })
 }
 
-/// The values of a `[run]` that was left out.
+/// The values of a `[run]` table that is absent.
 fn default_run() -> Vec<Resolved> {
     let rooms = Rooms::new();
     let mut reader = Reader::at(&rooms, "run");

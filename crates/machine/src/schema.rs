@@ -1,4 +1,4 @@
-//! Output generated from the fields of all rooms: the JSON Schema of a scenario, and the description of rooms
+//! Output generated from the settings of all components: the JSON Schema of a scenario, and the description
 //! from which Python classes and the model reference are generated.
 
 use crate::record::Record;
@@ -81,7 +81,7 @@ fn room_description(descriptor: &Descriptor) -> Value {
     })
 }
 
-/// The `//!` lines of a room's source text.
+/// The `//!` lines of a component's source text.
 fn module_doc(source: &str) -> String {
     let lines = source.lines().map_while(|line| line.strip_prefix("//!"));
     lines.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect::<Vec<_>>().join("\n")
@@ -190,7 +190,7 @@ fn table_schema(doc: &str, fields: &[Field]) -> Value {
     })
 }
 
-/// A unit as a regular expression: the `u` of a millionth may be either of the characters for micro.
+/// A unit as a regular expression. The `u` for micro matches both micro characters.
 fn unit_pattern(unit: &str) -> String {
     let unit = unit.replace('/', "\\/");
     unit.strip_prefix('u').map_or_else(|| unit.clone(), |rest| format!("[u\u{b5}\u{3bc}]{rest}"))

@@ -1,4 +1,4 @@
-//! Builds the components of a checked scenario.
+//! Construction of the components of a checked scenario.
 
 mod workloads;
 
@@ -23,18 +23,19 @@ use std::io::{self, BufRead};
 use std::ops::ControlFlow;
 use workloads::file_problem;
 
-/// Access to the files that a scenario names. This crate opens no files; the caller implements this.
+/// Access to the files that a scenario names. This crate opens no files, so the caller implements this.
 pub trait Files {
     /// The text of `file`.
     fn text(&self, file: &str) -> io::Result<String>;
 
-    /// The bytes of the trace `file` (a path, or the name of a shipped trace), decompressed.
+    /// A reader of the decompressed bytes of the trace `file`, which is a path or the name of a shipped
+    /// trace.
     fn trace(&self, file: &str) -> io::Result<Box<dyn BufRead + Send>>;
 
-    /// The names of the shipped traces.
+    /// Names of the shipped traces.
     fn shipped_traces(&self) -> Vec<String>;
 
-    /// The memory that a stack may use; `None` if unknown.
+    /// Memory that a stack may use, or `None` if unknown.
     fn memory(&self) -> Option<HostMemory> {
         None
     }
@@ -60,20 +61,20 @@ pub trait Files {
 pub struct HostMemory {
     /// Free memory in bytes.
     pub free: u64,
-    /// Installed memory in bytes, the upper limit.
+    /// Installed memory in bytes, which is the upper limit.
     pub all: u64,
 }
 
-/// A scenario ready to run.
+/// A scenario that is ready to run.
 pub struct Built {
     /// Device that serves the requests.
     pub device: Box<dyn event::Device>,
     /// The workload.
     pub workload: Box<dyn Workload>,
-    /// Workload for preconditioning, if it needs one: the same workload with its own random streams, or
-    /// another one.
+    /// Workload for preconditioning, if required: the same workload with separate random streams, or another
+    /// workload.
     pub preconditioning: Option<Box<dyn Workload>>,
-    /// Addresses that the workload may access, if they are to be filled.
+    /// Addresses that the workload may access, if these are to be filled.
     pub footprint: Option<Ranges>,
     /// The host between workload and device, if the scenario has one.
     pub(crate) host: Option<Host>,
@@ -81,13 +82,13 @@ pub struct Built {
     pub components: usize,
 }
 
-/// Builds the components of `checked`. Errors: e.g. a missing file, or sizes that do not fit each other.
+/// Builds the components of `checked`. Errors: e.g. a missing file, or inconsistent sizes.
 pub fn build(checked: &Checked, files: &dyn Files) -> Result<Built, Problems> {
     build_watched(checked, files, &mut |_| ControlFlow::Continue(()))
 }
 
-/// Like [`build`]. Some components need the whole workload beforehand; `watch` may stop reading it, and they
-/// then know a part of it.
+/// Like [`build`]. Some components need the whole workload in advance. `watch` may stop reading it, and these
+/// components then use only the portion that was read.
 pub(crate) fn build_watched(
     checked: &Checked,
     files: &dyn Files,
@@ -126,12 +127,12 @@ pub(crate) fn build_watched(
     Ok(Built { device, workload, preconditioning, footprint, host, components: builder.components })
 }
 
-/// Builds the stack of `checked` without its workload and without bytes. Errors: it cannot be built.
+/// Builds the stack of `checked` without its workload and without data. Errors: the stack cannot be built.
 pub fn build_alone(checked: &Checked, files: &dyn Files) -> Result<Box<dyn event::Device>, Problems> {
     StackBuilder::new(checked, files).device(&checked.scenario.stack)
 }
 
-/// Errors: the workload has a known last address, and it is past the end of the stack.
+/// Errors: the workload has a known last address that is past the end of the stack.
 fn check_reach(
     workload: &dyn Workload,
     slot: &Slot<WorkloadFamily>,
@@ -146,8 +147,8 @@ fn check_reach(
         .into())
 }
 
-/// Layouts of the stores that the stack of `checked` needs for its data, in the order in which it requests
-/// them, each with the path of the device. Errors: the stack cannot be built.
+/// Layouts of the stores that the stack of `checked` needs for its data, in the order in which they are
+/// requested, each with the path of the device. Errors: the stack cannot be built.
 pub fn store_layouts(checked: &Checked, files: &dyn Files) -> Result<Vec<(String, Layout)>, Problems> {
     let mut builder = StackBuilder::new(checked, files);
     builder.stores = Stores::Wanted(Vec::new());
@@ -156,9 +157,9 @@ pub fn store_layouts(checked: &Checked, files: &dyn Files) -> Result<Vec<(String
     Ok(layouts)
 }
 
-/// Builds the stack of `checked`, without its workload, with data in the empty `stores`, which match
-/// [`store_layouts`]. Errors: a device of the stack carries no data or has no size limit, or the stack cannot
-/// be built.
+/// Builds the stack of `checked`, without its workload, with data in the empty `stores`, which must match
+/// [`store_layouts`]. Errors: a device of the stack stores no data or has no capacity limit, or the stack
+/// cannot be built.
 pub fn build_with_bytes(
     checked: &Checked,
     files: &dyn Files,
@@ -170,7 +171,7 @@ pub fn build_with_bytes(
     builder.check_bytes(device.capacity()).map(|()| device)
 }
 
-/// The error of a zoned device below another device.
+/// The error for a zoned device below another device.
 fn in_order(path: &str) -> Problems {
     let problem = "a device with zones is written sequentially, but the device over it writes at random";
     let remedy = "use kind = \"ssd\", or make this device the stack";
@@ -197,9 +198,9 @@ enum Stores {
     Given(std::vec::IntoIter<Box<dyn Pages>>),
 }
 
-/// Every mix of the tiers of `checked` in `steps` equal parts, with the best placement of extents for the
-/// whole workload; `None` if `watch` stopped reading it. Errors: the stack is not `tiers`, the workload never
-/// ends or cannot be read, or there are too many steps.
+/// Computes every mix of the tiers of `checked` in `steps` equal portions, with the best placement of extents
+/// for the whole workload. `None` if `watch` stopped reading it. Errors: the stack is not `tiers`, the
+/// workload never ends or cannot be read, or there are too many steps.
 pub fn mixes(
     checked: &Checked,
     files: &dyn Files,
@@ -212,8 +213,8 @@ pub fn mixes(
     Ok((!builder.was_stopped).then_some(mixes))
 }
 
-/// The volumes or extents and requests of each part of the trace of `checked`; `None` if `watch` stopped
-/// reading it.
+/// The volumes or extents of each part of the trace of `checked`, and its number of requests. `None` if
+/// `watch` stopped reading it.
 pub(crate) fn shares(
     checked: &Checked,
     files: &dyn Files,
@@ -234,9 +235,9 @@ pub(crate) struct StackBuilder<'a, 'w> {
     files: &'a dyn Files,
     components: usize,
     stores: Stores,
-    /// Path and kind of devices that carry no data, in the order in which they were built.
+    /// Path and kind of devices that store no data, in the order in which they were built.
     without_bytes: Vec<(String, &'static str)>,
-    /// Path and kind of devices without a size limit, children before parents.
+    /// Path and kind of devices without a capacity limit, children before parents.
     without_end: Vec<(String, &'static str)>,
     /// Path of the device with zones that was built last and that its parent has not taken yet.
     zoned: Option<String>,
@@ -244,9 +245,9 @@ pub(crate) struct StackBuilder<'a, 'w> {
     was_stopped: bool,
     /// Memory that was free before the first device was built.
     memory: Option<Option<HostMemory>>,
-    /// Bytes of memory that devices use at first.
+    /// Memory that devices use at the start, in bytes.
     taken: u64,
-    /// Bytes of memory that devices use after every address was written.
+    /// Memory that devices use after every address has been written, in bytes.
     taken_in_all: u64,
 }
 
@@ -271,7 +272,7 @@ impl<'a> StackBuilder<'a, '_> {
         }
     }
 
-    /// Addresses that `workload`, built from `slot`, may access. If they are known only by reading it, a
+    /// Addresses that `workload`, built from `slot`, may access. If these are known only from reading it, a
     /// second instance is read.
     fn footprint(
         &mut self,
@@ -294,7 +295,7 @@ impl<'a> StackBuilder<'a, '_> {
 }
 
 impl StackBuilder<'_, '_> {
-    /// Notes whether the device in `slot` carries no data or has no size limit.
+    /// Records whether the device in `slot` stores no data or has no capacity limit.
     fn note_limits(
         &mut self,
         slot: &Slot<DeviceFamily>,
@@ -310,7 +311,7 @@ impl StackBuilder<'_, '_> {
         }
     }
 
-    /// Errors: a device of the stack, which has this capacity, carries no data or has no size limit.
+    /// Errors: a device of the stack, which has this capacity, stores no data or has no capacity limit.
     fn check_bytes(&self, capacity: Option<Bytes>) -> Result<(), Problems> {
         match self.without_bytes.first() {
             None if capacity.is_none() => {
@@ -411,7 +412,7 @@ impl Builder for StackBuilder<'_, '_> {
 
     fn take_memory_as_touched(&mut self, path: &str, at_once: u64, in_all: u64) -> Result<(), Problems> {
         let before = (self.taken, self.taken_in_all);
-        // Memory for data that is written before the run is needed at its start.
+        // Memory for data that is written before the run is needed at the start of the run.
         let now = at_once + ((in_all - at_once) as f64 * self.checked.run.share_written_before()) as u64;
         self.taken = self.taken.saturating_add(now);
         self.taken_in_all = self.taken_in_all.saturating_add(in_all);

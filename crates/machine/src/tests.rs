@@ -81,7 +81,7 @@ device = { preset = "pcm_ssd", capacity = "8 MiB" }
 fn a_run_of_one_server_under_poisson_arrivals_meets_the_law_of_m_d_1() {
     let record = outcome(QUEUE, &[]).record;
     let read = record.latency.read.expect("there were reads");
-    // rho = .8: mean wait rho S / (2 (1 - rho)) = 2 S, so 30 us in all.
+    // With rho = .8, the mean wait is rho S / (2 (1 - rho)) = 2 S, so the latency is 30 us.
     assert!((read.mean_ns / 30_000.0 - 1.0).abs() < 0.02, "mean {} ns", read.mean_ns);
     let half_width = read.mean_ci95_ns.expect("enough requests for an interval");
     assert!(half_width < 0.03 * read.mean_ns, "half width {half_width} ns");
@@ -353,7 +353,7 @@ fn a_stack_of_too_many_parts_is_refused() {
     assert!(problems.ends_with("devices, policies and distributions; the limit is 250"), "{problems}");
 }
 
-/// No files, and a small memory.
+/// A caller without files and with little memory.
 struct Small {
     free: u64,
     all: u64,
@@ -388,9 +388,9 @@ fn a_device_that_memory_cannot_hold_is_refused_before_it_is_built() {
             .map(|_| ())
             .map_err(|problems| problems.to_string())
     };
-    // Superblocks of 64 planes x 2304 pages x 4 units stand 2^20 numbers apart: 3988 of them have 4.18 G
-    // numbers, of 4 bytes and a bit. The host sees 4000 x 589,824 / 1.1315 = 2.09 G units of 4 bytes; a block
-    // takes 16 bytes.
+    // Superblocks of 64 planes x 2304 pages x 4 units are 2^20 numbers apart. 3988 of them have 4.18 G
+    // numbers, each of slightly more than 4 bytes. The host has 4000 x 589,824 / 1.1315 = 2.09 G units of 4
+    // bytes. A block takes 16 bytes.
     let said = refused(&[], 1024, 2048).expect_err("it is too large");
     let expected = "stack: its tables take 23.8 GiB of memory when all of it is written, and this machine has 2.0 GiB; use a";
     assert!(said.starts_with(expected), "{said}");
@@ -401,8 +401,8 @@ fn a_device_that_memory_cannot_hold_is_refused_before_it_is_built() {
         "{said}"
     );
     let rows = [("stack", "{ kind = \"onyx\", ranks = 256, chip = \"64 GiB\" }")];
-    // 8 controllers of 256 ranks of 4 chips have 2^37 rows of 4 KiB and some gaps, each of 4 bytes once its
-    // neighbors are written; 4096 of them take 8 bytes at once.
+    // 8 controllers of 256 ranks of 4 chips have 2^37 rows of 4 KiB with some gaps. Each row takes 4 bytes
+    // once its neighbors are written, and 4096 rows take 8 bytes at the start.
     let said = refused(&rows, 1024, 2048).expect_err("it is too large");
     assert!(
         said.starts_with("stack: its tables take 512.3 GiB of memory when all of it is written"),
@@ -421,8 +421,8 @@ fn tables_of_several_devices_have_to_fit_together() {
         "[workload]\nkind = \"uniform\"\nrequests = 1\nfootprint = \"1 MiB\"\n\
         [stack]\nkind = \"tiers\"\ncapacity = \"1 TiB\"\nextent = \"1 GiB\"\nmigration_bandwidth = \"1 MB/s\"\n{tier}{tier}"
     );
-    // A share of 512 GiB takes 258 of the 400 blocks and 7 of the 12 spare ones: 251 x 2^20 numbers of 4
-    // bytes and a bit, as above, and 2^27 units of 4 bytes.
+    // A share of 512 GiB takes 258 of the 400 blocks and 7 of the 12 spare blocks: 251 x 2^20 numbers of
+    // slightly more than 4 bytes, as above, and 2^27 units of 4 bytes.
     let files = Small { free: 1 << 30, all: 3 << 30 };
     let problems = run(&checked(&text, &[]).expect("legal"), &files, &mut |_| ControlFlow::Continue(()));
     let said = problems.map(|_| ()).expect_err("two are too large").to_string();

@@ -1,4 +1,4 @@
-//! Accesses of a whole workload to each extent, counted before simulated time starts.
+//! Accesses of the whole workload to each extent, counted before simulated time starts.
 
 use crate::progress::{BATCH, Progress, Watch};
 use nacre_config::{ErrorCode, Problem, Problems};
@@ -6,10 +6,11 @@ use nacre_device::{Accesses, SizedAccesses};
 use nacre_kernel::{Bytes, Op, Ranges, Request, Time};
 use nacre_workload::{Workload, WorkloadError};
 
-/// Ranges that the footprint of a workload may have: a quarter of a GiB of memory.
+/// Maximum number of ranges in the footprint of a workload, which take a quarter of a GiB of memory.
 const RANGES_MAX: usize = 1 << 22;
 
-/// Bytes that `workload` reads and writes, up to `limit` requests. If `watch` breaks, those read until then.
+/// The bytes that `workload` reads and writes, up to `limit` requests. If `watch` breaks, the bytes of the
+/// requests read until then.
 pub(crate) fn footprint(
     mut workload: Box<dyn Workload>,
     limit: Option<u64>,
@@ -56,7 +57,7 @@ fn of_workload(error: &WorkloadError) -> Problem {
 
 /// Extents in which accesses are counted.
 pub(crate) struct Space<'a> {
-    /// The setting that needs the counts.
+    /// Path of the setting that needs the counts.
     pub(crate) path: &'a str,
     /// Size of an extent.
     pub(crate) extent: Bytes,
@@ -64,9 +65,9 @@ pub(crate) struct Space<'a> {
     pub(crate) extents: u32,
 }
 
-/// Counts the reads and writes of `workload`, up to `limit` requests, in each extent of `space`, by size. A
-/// request that touches several counts in each, with its part there. If `watch` breaks, the counts are of
-/// what was read until then.
+/// Counts the reads and writes of `workload` in each extent of `space` by size, up to `limit` requests. A
+/// request that touches several extents counts in each, with the size of its portion. If `watch` breaks, the
+/// counts are those of the requests read until then.
 pub(crate) fn count(
     workload: &mut dyn Workload,
     limit: Option<u64>,
@@ -95,7 +96,7 @@ pub(crate) fn count(
         }
         left -= batch.len() as u64;
         done += batch.len() as u64;
-        // Nothing is simulated yet, so this is reported as preconditioning.
+        // The simulation has not started yet, so this is reported as preconditioning.
         if watch(Progress { preconditioning: true, done, expected, simulated: Time::ZERO }).is_break() {
             break;
         }
@@ -108,8 +109,8 @@ impl Space<'_> {
         self.extent.0 * u64::from(self.extents)
     }
 
-    /// Adds `request` to the counts of the extents it touches. Errors: the end of the request, if it is past
-    /// the last extent.
+    /// Adds `request` to the counts of the extents that it touches. Errors: the end of the request, if it is
+    /// past the last extent.
     fn count(&self, request: &Request, counts: &mut [Vec<SizedAccesses>]) -> Result<(), u128> {
         let end = u128::from(request.address) + u128::from(request.bytes);
         if end > u128::from(self.bytes()) {
@@ -146,8 +147,8 @@ impl Space<'_> {
     }
 }
 
-/// `bytes` rounded up to 1/16 of the power of two below it, so that there are few sizes; multiples of 4 KiB
-/// up to 128 KiB are exact.
+/// `bytes` rounded up to 1/16 of the power of two below it, which limits the number of sizes. Multiples of 4
+/// KiB up to 128 KiB are exact.
 fn grade(bytes: u32) -> u32 {
     let step = 1 << (31 - bytes.max(512).leading_zeros()).saturating_sub(4);
     bytes.max(1).checked_next_multiple_of(step).unwrap_or(u32::MAX)

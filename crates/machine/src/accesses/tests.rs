@@ -1,4 +1,4 @@
-//! Access counts of whole workloads, and the placements computed from them.
+//! Tests of access counts of whole workloads, and of the placements computed from them.
 
 use crate::stack::mixes;
 use crate::{Document, Files, Record, check, run};
@@ -6,7 +6,7 @@ use nacre_testkit::assert_close;
 use std::io::{self, BufRead, Cursor};
 use std::ops::ControlFlow;
 
-/// Returns the same trace for every name.
+/// Files in which every name is the same trace.
 struct OneTrace(String);
 
 impl Files for OneTrace {
@@ -23,7 +23,7 @@ impl Files for OneTrace {
     }
 }
 
-/// Zipf requests, one at a time, over three tiers as Kim et al. compare them.
+/// Zipf requests, one at a time, over the three tiers that Kim et al. compare.
 const ZIPF: &str = r#"
 [workload]
 kind = "zipf"
@@ -87,7 +87,7 @@ fn a_run_of_any_mix_takes_the_time_its_point_of_the_surface_says() {
 #[test]
 fn requests_of_other_sizes_take_what_their_size_takes_in_mixes_as_in_runs() {
     let no_files = OneTrace(String::new());
-    // A disk that was measured at 4 KiB takes 16 units, i.e. 80 ms, for 64 KiB; the run agrees.
+    // A disk that was measured at 4 KiB takes 16 units, i.e. 80 ms, for 64 KiB, and the run agrees.
     let large = ZIPF.replace("theta = 0.9", "request = \"64 KiB\"\ntheta = 0.9").replace("40_000", "4_000");
     let checked = check(&Document { text: &large, name: "test.toml", overrides: &[], seed: None });
     let all = mixes(&checked.expect("legal"), &no_files, 10, &mut |_| ControlFlow::Continue(()));
@@ -141,7 +141,7 @@ fn no_placement_that_never_moves_is_faster_and_a_dynamic_one_is_not_under_reques
 
 #[test]
 fn counts_of_a_trace_are_those_of_its_lines() {
-    // Extents of 4 KiB; the last request touches the extents 1 to 3.
+    // Extents have 4 KiB, and the last request touches extents 1 to 3.
     let trace =
         "timestamp_us,op,offset,length\n0,read,0,512\n1,write,0,4096\n2,read,4096,512\n3,read,8191,4098\n";
     let text = "[workload]\nkind = \"trace\"\nfile = \"x\"\n[stack]\nkind = \"tiers\"\nextent = \"4 KiB\"\ncapacity = \"16 KiB\"\n\

@@ -1,20 +1,21 @@
-//! Stacks generated more often than by chance, because their failures need several settings at once.
+//! Combinations of settings that are generated more often than by chance, because their failures need several
+//! settings at once.
 
 use super::hints::EDGE;
 
 /// Fixed settings of a stack.
 #[derive(Debug)]
 pub(super) struct Combination {
-    /// The device at its top.
+    /// Kind of the device at the top of the stack.
     pub(super) kind: &'static str,
-    /// Values by room and setting; a device of some kind is [`Value::Device`].
+    /// Values by component and setting. A device of a given kind is [`Value::Device`].
     pub(super) settings: &'static [(&'static str, &'static str, Value)],
 }
 
-/// Value of a setting.
+/// Value of a fixed setting.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Value {
-    /// This text.
+    /// A given text.
     Text(&'static str),
     /// Any device of this kind.
     Device(&'static str),
@@ -22,7 +23,7 @@ pub(super) enum Value {
 
 use Value::{Device, Text};
 
-/// A card whose capacitor saves only the first pages of its memory. A power loss reverts the others,
+/// A card whose capacitor saves only the first pages of its memory. A power loss reverts the other pages,
 /// including those of which a cache has clean copies.
 const SAVES_A_PART: [(&str, &str, Value); 3] = [
     ("nvram_card", "volatile", Text("true")),
@@ -30,9 +31,9 @@ const SAVES_A_PART: [(&str, &str, Value); 3] = [
     ("nvram_card", "chip", Text("\"1 MiB\"")),
 ];
 
-/// 1/3 of the stacks are one of these.
+/// Combinations of settings, one of which a third of the stacks use.
 pub(super) const COMBINATIONS: [Combination; 7] = [
-    // Copies of data that the backing lost, in caches so small that they are evicted soon.
+    // Copies of data that the backing lost, in caches so small that the copies are soon evicted.
     Combination {
         kind: "flash_disk_cache",
         settings: &[
@@ -71,7 +72,7 @@ pub(super) const COMBINATIONS: [Combination; 7] = [
             ("tiers", "migration_bandwidth", Text("\"1 GB/s\"")),
         ],
     },
-    // Segments are swapped all the time.
+    // Segments are swapped continuously.
     Combination {
         kind: "envy",
         settings: &[
@@ -83,7 +84,7 @@ pub(super) const COMBINATIONS: [Combination; 7] = [
             ("envy", "buffer", Text("\"1 KiB\"")),
         ],
     },
-    // Stored energy that is just enough, or slightly less.
+    // Stored energy that is just sufficient, or slightly too low.
     Combination {
         kind: "nvram_card",
         settings: &[

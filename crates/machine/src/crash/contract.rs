@@ -1,4 +1,5 @@
-//! Every kind of device, generated at random, and every device of the catalog satisfies the device contract.
+//! Tests that every kind of device, generated at random, and every device of the catalog satisfies the device
+//! contract.
 
 #![expect(clippy::print_stdout, reason = "what is printed is shown where a test fails")]
 
@@ -11,9 +12,10 @@ use nacre_config::Families;
 use nacre_kernel::{Streams, Time};
 use nacre_testkit::conformance;
 
-/// Stacks of each kind.
+/// Number of stacks of each kind.
 const STACKS: usize = 2;
-/// Maximum time between requests: a disk cache completes one with misses of 64 small pages in it.
+/// Maximum time between requests, which is enough for a disk cache to complete a request with misses of 64
+/// small pages.
 const PAUSE: Time = Time::from_ms(40);
 
 #[test]
@@ -35,7 +37,7 @@ fn every_device_of_the_catalog_keeps_the_contract() {
     let mut tried = 0;
     for (name, text) in crate::catalog::device_texts() {
         println!("{name}");
-        // A new workbench for each device, so that all of them have the same names and random streams.
+        // Each device uses a new workbench, so that all of them have the same names and random streams.
         conformance(PAUSE, || {
             let (mut workbench, toml) = cataloged(text);
             workbench.build(&toml).unwrap_or_else(|problems| panic!("{name}: {problems}"))

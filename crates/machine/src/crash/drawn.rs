@@ -1,8 +1,8 @@
 //! Random stacks: any kind of device, with any of its settings, over any other devices.
 //!
-//! The generator writes a scenario as text from the settings that the rooms declare, so a new room is
-//! included as soon as it is in its table. [`hints`](super::hints) keep stacks small. A setting that the
-//! scenario check rejects in combination with the others keeps its default; if that does not help, the whole
+//! The generator writes a scenario as text from the settings that the components declare, so a new component
+//! is included as soon as it is in its table. [`hints`](super::hints) keeps stacks small. A setting that the
+//! scenario check rejects in combination with others keeps its default. If that does not help, the whole
 //! stack is generated again.
 
 use super::OfScenario;
@@ -16,41 +16,41 @@ use nacre_crash::{Fault, Options};
 use nacre_kernel::{Bytes, Random, Streams};
 use std::io::{self, BufRead};
 
-/// A random stack generated from 64 bits.
+/// A random stack, generated from 64 bits.
 #[derive(Clone, Debug)]
 pub struct Drawn {
     /// The scenario.
     pub text: String,
     /// The checked scenario.
     pub checked: Checked,
-    /// Faults and seed.
+    /// Faults and random seed.
     pub options: Options,
 }
 
 /// Maximum capacity of a random stack.
 const CAPACITY_MAX: Bytes = Bytes(1 << 30);
-/// Attempts for one kind of device before another is taken.
+/// Number of attempts for one kind of device before another kind is selected.
 const TRIES: u32 = 100;
-/// Kinds that are tried.
+/// Number of kinds that are tried.
 const KINDS_TRIED: u32 = 20;
-/// Devices above each other.
+/// Maximum number of devices above one another.
 const DEPTH_MAX: u32 = 2;
-/// The device that injects faults. The share is that of stacks with it at the top, and of lower devices whose
-/// faults delay them.
+/// The device that injects faults. The shares are those of stacks with it at the top, and of lower devices
+/// whose faults delay them.
 const FAULTY: &str = "faulty";
 const FAULTY_SHARE: f64 = 1.0 / 8.0;
-/// The mirror, and the share of stacks that are one.
+/// The mirror. The share is that of stacks that are mirrors.
 const MIRROR: &str = "mirror";
 const MIRRORED_SHARE: f64 = 1.0 / 8.0;
-/// Share of stacks that are one of [`COMBINATIONS`].
+/// Share of stacks that use one of the [`COMBINATIONS`].
 const COMBINED: f64 = 1.0 / 3.0;
-/// Stored energy relative to the minimum of the scenario check; it may be too little.
+/// Stored energy, relative to the minimum that the scenario check accepts. It may be insufficient.
 const SHARES_OF_ENOUGH: [f64; 8] = [0.5, 0.75, 0.999, 1.0, 1.0, 1.25, 1.5, 1.9];
-/// Range in J for searching the minimum energy, and number of steps.
+/// Range in joules of the search for the minimum energy, and number of search steps.
 const ENERGIES: (f64, f64) = (1e-9, 1e5);
 const HALVINGS: u32 = 50;
 
-/// No files: models that need one are not generated.
+/// A collection without files. Models that need a file are not generated.
 #[derive(Clone, Copy, Debug)]
 pub struct Nothing;
 
@@ -72,8 +72,8 @@ impl Files for Nothing {
     }
 }
 
-/// Stack, workload, and faults of `seed`, with this number of power losses; 1/4 also have faults of the
-/// medium.
+/// Generates a stack, workload, and faults from `seed`, with this number of power losses. A quarter of the
+/// stacks also have media faults.
 pub fn drawn(seed: u64, points: u64) -> Drawn {
     let mut random = Streams::new(seed).stream("stack");
     let kinds = kinds();
@@ -95,20 +95,20 @@ pub fn drawn(seed: u64, points: u64) -> Drawn {
     panic!("no stack could be drawn of seed {seed}: the values in crash/hints.rs are refused");
 }
 
-/// Kinds of random devices. Faulty devices and mirrors are not among them: they are added over others, so
-/// that these do not change.
+/// Kinds of random devices. Faulty devices and mirrors are not included: they are added on top of others, so
+/// that the others do not change.
 fn kinds() -> Vec<&'static str> {
     Rooms::new().kinds("device").into_iter().filter(|kind| ![FAULTY, MIRROR].contains(kind)).collect()
 }
 
-/// The lines of the stack of a scenario.
+/// The lines of a scenario that describe its stack.
 fn stack_of(text: &str) -> Vec<String> {
     let (_, stack) = text.split_once("[stack]\n").expect("a scenario has a stack");
     stack.lines().filter(|line| !line.is_empty()).map(String::from).collect()
 }
 
-/// Returns the stack or, with the probability [`MIRRORED_SHARE`], a mirror of it: with an equal stack, with
-/// an equal stack that reports faults, or with another device.
+/// Returns the stack or, with the probability [`MIRRORED_SHARE`], a mirror of the stack and another member.
+/// The member is an equal stack, an equal stack that reports faults, or another device.
 fn mirrored(found: (String, Checked), random: &mut Random) -> (String, Checked) {
     if !random.chance(MIRRORED_SHARE) {
         return found;
@@ -131,7 +131,7 @@ fn mirrored(found: (String, Checked), random: &mut Random) -> (String, Checked) 
     legal([&own[..], &settings].concat()).map_or(found, |(lines, checked)| (scenario(&lines), checked))
 }
 
-/// Returns the stack or, with the probability [`FAULTY_SHARE`], the stack with faults at its top.
+/// Returns the stack or, with the probability [`FAULTY_SHARE`], the stack with faults on top.
 fn with_faults(found: (String, Checked), random: &mut Random) -> (String, Checked) {
     if !random.chance(FAULTY_SHARE) {
         return found;
@@ -154,7 +154,7 @@ fn fault(random: &mut Random, of: &'static [&'static str]) -> &'static str {
     of[random.below(of.len() as u64) as usize]
 }
 
-/// A stack with a device of this kind at its top.
+/// Generates a stack with a device of this kind at the top.
 pub(super) fn of_kind(kind: &'static str, random: &mut Random) -> Option<(String, Checked)> {
     with_settings(kind, &[], random)
 }
@@ -172,7 +172,7 @@ pub(super) fn with_settings(
     })
 }
 
-/// Like [`legal`]; an energy of [`hints::EDGE`] becomes a share of the minimum that the scenario check
+/// Like [`legal`], but an energy of [`hints::EDGE`] becomes a share of the minimum that the scenario check
 /// accepts.
 fn at_the_edge(lines: Vec<String>, random: &mut Random) -> Option<(Vec<String>, Checked)> {
     let (mut lines, checked) = legal(lines)?;
@@ -186,7 +186,7 @@ fn at_the_edge(lines: Vec<String>, random: &mut Random) -> Option<(Vec<String>, 
         lines.retain(|line| !line.starts_with("may_lose_writes = "));
         let text = scenario(&lines);
         let checked = check(&Document { text: &text, name: "drawn", overrides: &[], seed: None });
-        // Some components report the energy they need only when they are built.
+        // Some components report the energy that they need only when they are built.
         checked.is_ok_and(|checked| OfScenario::new(&checked, &Nothing).is_ok())
     };
     let (mut low, mut enough) = ENERGIES;
@@ -199,15 +199,15 @@ fn at_the_edge(lines: Vec<String>, random: &mut Random) -> Option<(Vec<String>, 
     legal(lines)
 }
 
-/// Adds an unused workload, since a scenario needs one.
+/// Adds an unused workload, because a scenario requires one.
 fn scenario(lines: &[String]) -> String {
     let workload = "[workload]\nkind = \"uniform\"\nrequests = 1\nfootprint = \"4 KiB\"\nrequest = \"4 KiB\"\n\
                     read_share = \"0 %\"\narrival = \"closed\"\n";
     format!("schema = 1\n{workload}\n[stack]\n{}\n", lines.join("\n"))
 }
 
-/// Lines of a stack without those that the check rejects, removed repeatedly. `None`: the rest is rejected,
-/// too, or the stack has an unsuitable size.
+/// The lines of a stack without those that the check rejects, which are removed repeatedly. `None` if the
+/// remaining lines are also rejected or the stack has an unsuitable size.
 fn legal(mut lines: Vec<String>) -> Option<(Vec<String>, Checked)> {
     loop {
         let text = scenario(&lines);
@@ -236,7 +236,7 @@ fn is_usable(checked: &Checked) -> bool {
     device.capacity().is_some_and(|capacity| capacity <= CAPACITY_MAX && capacity.0 >= 4096)
 }
 
-/// Fixed values by room and setting.
+/// Fixed values by component and setting.
 type Settings = &'static [(&'static str, &'static str, Value)];
 
 struct Draw<'a> {
@@ -248,8 +248,8 @@ struct Draw<'a> {
 }
 
 impl Draw<'_> {
-    /// Lines of a table with random settings of a room, its kind first. `None`: it has a setting that cannot
-    /// be generated.
+    /// Lines of a table with random settings of a component, starting with its kind. `None` if the component
+    /// has a setting that cannot be generated.
     fn room(&mut self, family: &str, kind: &'static str) -> Option<Vec<String>> {
         let descriptor = self.rooms.descriptor(family, kind).expect("the kind is of this family");
         let mut lines = vec![format!("kind = \"{kind}\"")];
@@ -302,7 +302,7 @@ impl Draw<'_> {
         Some(lines)
     }
 
-    /// Wear settings, from a stream forked from the common one, which does not advance.
+    /// A wear setting, from a fork of the common stream, which does not advance.
     fn wear(&self, kind: &str, field: &str) -> &'static str {
         let values = hints::wear(kind, field);
         let mut own = Streams::new(self.random.clone().bits()).stream(field);
@@ -347,7 +347,7 @@ impl Draw<'_> {
         })
     }
 
-    /// A room of `family`.
+    /// A random component of `family`.
     fn slot(&mut self, family: &str) -> Option<String> {
         if family == "device" {
             return self.device(None);
@@ -360,8 +360,8 @@ impl Draw<'_> {
         Some(format!("{{ {} }}", self.room(family, kind)?.join(", ")))
     }
 
-    /// A device, `of` this kind if given. It is valid on its own, so that most stacks around it are valid,
-    /// too.
+    /// A random device, of this kind if `of` is given. It is valid without the rest of the stack, so that
+    /// most stacks with it are also valid.
     fn device(&mut self, of: Option<&'static str>) -> Option<String> {
         let kinds = kinds();
         self.depth += 1;
@@ -376,8 +376,8 @@ impl Draw<'_> {
         });
         self.depth -= 1;
         let device = device?;
-        // Some devices get faults that delay them. The choice comes from a fork of the common stream, which
-        // does not advance.
+        // Some devices get faults that delay them. This choice is made with a fork of the common stream,
+        // which does not advance.
         let mut own = Streams::new(self.random.clone().bits()).stream("late");
         let device = match of.is_none() && own.chance(FAULTY_SHARE) {
             true => faulty(&device, &[fault(&mut own, &hints::FAULTS[..hints::LATE])]),
@@ -387,7 +387,7 @@ impl Draw<'_> {
     }
 }
 
-/// Whether a line sets a code that miscorrects some bit errors: no device can detect these.
+/// Whether a line sets a code that miscorrects some bit errors, which no device can detect.
 fn is_blind(line: &str) -> bool {
     let is_of = |kind: &str| line.starts_with(&format!("ecc = {{ kind = \"{kind}\""));
     is_of("none") || is_of("bch") && !line.contains("crc32 = true")

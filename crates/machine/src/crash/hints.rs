@@ -1,19 +1,19 @@
-//! Values that keep random stacks small, and valid often enough.
+//! Values that keep random stacks small and make them valid often enough.
 
 /// The setting is omitted.
 pub(super) const LEFT_OUT: &str = "";
-/// The setting is given, with a random value.
+/// The setting has a random value.
 pub(super) const ANY: &str = "?";
-/// Stored energy near the minimum of the scenario check, for devices that must not lose writes: just enough,
-/// or less.
+/// Stored energy near the minimum of the scenario check, for devices that must not lose writes: just
+/// sufficient, or lower.
 pub(super) const EDGE: &str = "\"100000 J\"";
-/// The value comes from its own stream, so that nothing else depends on it: wear, protection against it, and
-/// settings that only affect reads.
+/// The value comes from a separate stream, so that other values do not depend on it. Used for wear,
+/// protection against wear, and settings that only affect reads.
 pub(super) const WEAR: &str = "#";
 
-/// TOML values to choose from for a setting of a room, or one of the words above. For a table among its
-/// settings the kind is `room.table`; missing entries are looked up for the room and then for the room that
-/// it is [`like`].
+/// TOML values from which a setting of a component is selected, or one of the constants above. For a table
+/// among the settings, the kind is `component.table`. Missing entries are looked up for the component and
+/// then for the component that it is [`like`].
 pub(super) fn of(kind: &str, field: &str) -> Option<&'static [&'static str]> {
     let own = |kind| OWN.iter().find(|(room, name, _)| *room == kind && *name == field);
     let own = own(kind).or_else(|| own(kind.split('.').next().unwrap_or(kind))).or_else(|| own(like(kind)));
@@ -23,7 +23,7 @@ pub(super) fn of(kind: &str, field: &str) -> Option<&'static [&'static str]> {
     })
 }
 
-/// The room whose settings a room shares.
+/// The component whose settings this component shares.
 fn like(kind: &str) -> &str {
     if kind == "zns_ssd" { "ssd" } else { kind }
 }
@@ -34,7 +34,7 @@ pub(super) fn wear(kind: &str, field: &str) -> &'static [&'static str] {
     of.map(|(_, _, values)| *values).expect("WEAR comes with values")
 }
 
-/// Settings that cause bit errors. They are left out of devices whose code may miss bit errors.
+/// Settings that cause bit errors. They are omitted in devices whose code may miss bit errors.
 pub(super) const BIT_ERRORS: &[&str] =
     &["endurance", "slc_endurance", "mlc_endurance", "bit_error_rate", "error_exponent"];
 
@@ -52,7 +52,7 @@ pub(super) fn quantities(name: &str) -> Option<&'static [&'static str]> {
     })
 }
 
-/// Faults of a `faulty` device. They are short, so that a run has many of them and no request takes long.
+/// Faults of a `faulty` device. Each is short, so that a run has many of them and no request takes long.
 pub(super) const FAULTS: &[&str] = &[
     "{ kind = \"delay\", latency = \"80 us\", every = 3 }",
     "{ kind = \"delay\", latency = { kind = \"exponential\", mean = \"1 ms\" }, share = \"10 %\" }",
@@ -79,7 +79,8 @@ pub(super) const LATE: usize = 7;
 /// Number of [`FAULTS`] that only delay the device or return an error.
 pub(super) const REPORTED: usize = 13;
 
-/// Bit errors of a flash drive: by erases and reads, by erases and time, and constant, without correction.
+/// Bit errors of a flash drive: as a function of erases and reads, as a function of erases and time, and
+/// constant without correction.
 const BCH_ERRORS: &str = "{ ecc = { kind = \"bch\", t = 8, crc32 = true }, bit_error_rate = 0.0001, cycles = 3, \
                           error_exponent = 1.0, read_disturb = 0.00001, refresh_reads = 20 }";
 const LDPC_ERRORS: &str = "{ ecc = { kind = \"ldpc\", codeword = \"512 B\" }, bit_error_rate = 0.001, cycles = 1, \
@@ -87,7 +88,7 @@ const LDPC_ERRORS: &str = "{ ecc = { kind = \"ldpc\", codeword = \"512 B\" }, bi
 const CRC_ERRORS: &str = "{ ecc = { kind = \"crc32\" }, bit_error_rate = 0.000001, cycles = 1, error_exponent = 0.0, \
                           refresh_reads = 2 }";
 
-/// Page allocation: with parity over all dies and over two, and by address with copyback.
+/// Page allocation: with parity over all dies, with parity over two dies, and by address with copyback.
 const PARITY: &str = "{ kind = \"superblock\", parity = {} }";
 const PARITY_OF_TWO: &str = "{ kind = \"superblock\", parity = { stripe = 2 } }";
 const LARGE_UNITS: &str = "{ kind = \"superblock\", reclaim_unit = 2 }";
@@ -95,7 +96,7 @@ const GROUPS: &str = "{ kind = \"superblock\", reclaim_groups = 2 }";
 const GROUPS_OF_PARITY: &str = "{ kind = \"superblock\", reclaim_groups = 2, parity = {} }";
 const COPYBACK: &str = "{ kind = \"static\", order = \"pwc\", copyback = true }";
 
-/// By room and setting.
+/// Values of wear settings by component and setting.
 const WEARS: &[(&str, &str, &[&str])] = &[
     ("ssd", "errors", &[LEFT_OUT, LEFT_OUT, LEFT_OUT, BCH_ERRORS, LDPC_ERRORS, CRC_ERRORS]),
     (
@@ -116,7 +117,7 @@ const WEARS: &[(&str, &str, &[&str])] = &[
     ("ssd", "endurance", &["1", "2", "3", "3"]),
     ("ssd", "capacity", &[LEFT_OUT]),
     ("measured", "drive", &[LEFT_OUT]),
-    // With a gap of 1, two segments of an array are swapped all the time.
+    // With a gap of 1, two segments of an array are swapped continuously.
     ("envy", "wear_swap_gap", &[LEFT_OUT, "0", "1", "1", "2", "3"]),
     ("pcm_disk_cache", "endurance", &[LEFT_OUT, "1", "2", "3", "10", "100"]),
     ("pcm_disk_cache", "bit_error_rate", &[LEFT_OUT, "0.00001", "0.0001", "0.001"]),
@@ -131,7 +132,7 @@ const WEARS: &[(&str, &str, &[&str])] = &[
     ("flash_disk_cache", "strongest", &[LEFT_OUT, "1", "2", "4", "40"]),
 ];
 
-/// Values for settings with these names in every room.
+/// Values for settings with these names in every component.
 const EVERYWHERE: &[(&str, &[&str])] = &[
     ("capacity", &["\"64 KiB\"", "\"1 MiB\"", "\"3 MiB\""]),
     ("price", &[LEFT_OUT]),
@@ -156,7 +157,7 @@ const EVERYWHERE: &[(&str, &[&str])] = &[
     ("checkpoint_every", &["\"4 KiB\"", "\"64 KiB\"", "\"1 GiB\""]),
 ];
 
-/// By room and setting.
+/// Values by component and setting.
 const OWN: &[(&str, &str, &[&str])] = &[
     ("hdd", "capacity", &["\"1 MiB\"", "\"3 MiB\"", "\"600 GB\""]),
     ("hdd", "track_to_track_seek", &["\"0.2 ms\""]),

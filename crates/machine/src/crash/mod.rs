@@ -23,7 +23,7 @@ use nacre_kernel::event::Device;
 use nacre_media::store::{Layout, Pages};
 use std::ops::ControlFlow;
 
-/// The stack of a scenario, rebuilt as often as needed.
+/// The stack of a scenario, which can be rebuilt any number of times.
 pub struct OfScenario<'a> {
     checked: &'a Checked,
     files: &'a dyn Files,
@@ -31,7 +31,8 @@ pub struct OfScenario<'a> {
 }
 
 impl<'a> OfScenario<'a> {
-    /// Errors: a part of the stack has no data, it has no size limit, or it cannot be built.
+    /// Errors: a component of the stack stores no data, the stack has no capacity limit, or it cannot be
+    /// built.
     pub fn new(checked: &'a Checked, files: &'a dyn Files) -> Result<OfScenario<'a>, Problems> {
         let layouts = store_layouts(checked, files)?.into_iter().map(|(_, layout)| layout).collect();
         let stack = OfScenario { checked, files, layouts };
@@ -51,8 +52,8 @@ impl Stack for OfScenario<'_> {
     }
 }
 
-/// Tests the stack of `checked`, without its workload; `watch` is called with the points tested so far, and
-/// may stop it. Errors: those of [`OfScenario::new`].
+/// Tests the stack of `checked` without its workload. `watch` is called with the number of points tested so
+/// far, and may stop the test. Errors: those of [`OfScenario::new`].
 pub fn crash(
     checked: &Checked,
     files: &dyn Files,

@@ -1,4 +1,4 @@
-//! The simulator must find planted bugs and faults in every kind of device.
+//! Tests that the simulator finds planted bugs and faults in every kind of device.
 
 #![expect(clippy::print_stdout, reason = "with --nocapture the tests say how many stacks it takes")]
 
@@ -14,9 +14,9 @@ use nacre_testkit::planted::{Bug, Planted};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
-/// Number of stacks within which each bug is found and each fault of the medium is detected.
+/// Number of stacks within which each bug must be found and each media fault must be detected.
 const SEEDS: u64 = 24;
-/// Power losses of each.
+/// Number of power losses of each stack.
 const POINTS: u64 = 400;
 
 struct WithBug<'a, 'b>(&'b mut OfScenario<'a>, Bug);
@@ -45,8 +45,8 @@ fn applies(bug: Bug, capabilities: &Capabilities) -> bool {
     }
 }
 
-/// Whether a bug can show up in a stack whose test without bugs gave `honest`. The capabilities do not say
-/// whether recovery takes time, the medium wears out, or pages share word lines.
+/// Whether a bug can appear in a stack whose test without bugs returned `honest`. The capabilities do not
+/// include whether recovery takes time, the medium wears out, or pages share word lines.
 fn comes_up(bug: Bug, honest: &Report) -> bool {
     let branch = |name| honest.branches[name] > 0;
     match bug {
@@ -58,20 +58,22 @@ fn comes_up(bug: Bug, honest: &Report) -> bool {
 }
 
 /// Caches that survive a power loss and keep blocks until they are durable in the backing. Over a backing
-/// with weaker guarantees they keep more than guaranteed, which hides some bugs.
+/// with weaker guarantees, they keep more than guaranteed, which hides some bugs.
 const KEEP_MORE: [&str; 2] = ["flash_disk_cache", "pcm_disk_cache"];
 /// NVRAM cards with durable rows. Their rows usually close before the host is notified of a write, so these
 /// cards also keep more than guaranteed.
 const DURABLE_ROWS: &str = "nvram_card of durable rows";
 const OF_GUARANTEES: [Bug; 3] = [Bug::FlushIgnored, Bug::LossHidden, Bug::PersistenceOverstated];
-/// The cache mostly has a copy of data that the device below it rejects or damages.
+/// Bugs that caches hide, because the cache usually has a copy of data that the device below it rejects or
+/// damages.
 const OF_BACKINGS: [Bug; 2] = [Bug::RefusalHidden, Bug::DamageHidden];
 
-/// Stacks for planted bugs: of each kind of device, and of those with several ways to store data.
+/// Stacks for planted bugs: one family per kind of device, and more for kinds with several ways to store
+/// data.
 pub(super) struct Family {
     pub(super) name: &'static str,
     kind: &'static str,
-    /// Settings that its scenarios have.
+    /// Settings that the family's scenarios have.
     has: &'static [&'static str],
 }
 
@@ -103,15 +105,16 @@ pub(super) const PAIRED: Family = Family {
 };
 
 impl Family {
-    /// Whether the bug is hidden in such stacks, or not found within a few of them.
+    /// Whether the bug is hidden in such stacks, or is not found within a few of them.
     fn hides(&self, bug: Bug) -> bool {
         let keeps_more = KEEP_MORE.contains(&self.kind);
         let is_card = self.kind == "nvram_card";
         match bug {
             // Only cards with durable rows need flushes. Pages that share a word line may be lost even after
-            // a flush, and the drive reports them.
+            // a flush, and the drive reports this.
             Bug::FlushIgnored => keeps_more || is_card || self.name == PAIRED.name,
-            // This bug writes zeros over the last write, i.e. not at the write pointer, which a zone rejects.
+            // This bug writes zeros over the last write, which is not at the write pointer, so a zone rejects
+            // it.
             Bug::SecondRecoveryZeroes => self.kind == "zns_ssd",
             bug if OF_GUARANTEES.contains(&bug) => keeps_more || self.name == DURABLE_ROWS,
             bug => keeps_more && OF_BACKINGS.contains(&bug),
@@ -119,7 +122,7 @@ impl Family {
     }
 }
 
-/// Every kind of device.
+/// One family per kind of device.
 fn kinds() -> impl Iterator<Item = Family> {
     Rooms::new().kinds("device").into_iter().map(|kind| Family { name: kind, kind, has: &[] })
 }
@@ -167,8 +170,8 @@ fn every_mistake_is_found_in_every_kind_of_device_that_can_make_it() {
                 break;
             }
         }
-        // A bug that is possible in one stack only had one chance to be found: rejected data may never be
-        // read again.
+        // A bug that is possible in only one stack had only one chance to be found, because rejected data may
+        // never be read again.
         possible.retain(|_, stacks| *stacks > 1);
         let missed: Vec<_> = possible.keys().filter(|bug| !found.contains_key(bug)).collect();
         assert!(missed.is_empty(), "{}: {missed:?} are not found within {SEEDS} stacks", family.name);
@@ -178,7 +181,7 @@ fn every_mistake_is_found_in_every_kind_of_device_that_can_make_it() {
     assert_eq!(anywhere, Bug::ALL.into_iter().collect(), "each is found somewhere");
 }
 
-/// A drive that damages paired pages without counting their data.
+/// Plants a drive that damages paired pages without counting their data.
 #[test]
 fn lost_paired_pages_that_are_not_reported_are_found() {
     let mut damaged = 0;
@@ -194,11 +197,11 @@ fn lost_paired_pages_that_are_not_reported_are_found() {
     println!("found with stack {}", found.expect("hidden damage is found").0);
 }
 
-/// Devices cannot detect them, but the auditor can, in every kind of device.
+/// Devices cannot detect media faults, but the auditor can, in every kind of device.
 #[test]
 fn every_fault_of_the_medium_is_seen_in_every_kind_of_device() {
     for family in kinds() {
-        // Their codes detect bit errors, so the page is rejected.
+        // These devices have codes that detect bit errors, so the page is rejected.
         let has_code = |fault: &Fault| *fault == Fault::BitRot && KEEP_MORE.contains(&family.kind);
         let unseen = Fault::INJECTED.into_iter().filter(|&fault| fault != Fault::LyingFlush);
         let mut seen = Vec::new();

@@ -1,4 +1,4 @@
-//! Results of power-loss tests, as JSON.
+//! JSON output of power-loss tests.
 
 use nacre_crash::{Finding, Report, Tried};
 use nacre_kernel::histogram::LatencyHistogram;
@@ -60,7 +60,7 @@ fn finding(finding: &Finding) -> Value {
     })
 }
 
-/// Quantiles, and bars of a quarter of an octave each.
+/// Quantiles, and histogram bars of a quarter of an octave each.
 fn distribution(times: &LatencyHistogram) -> Value {
     let mut bars: Vec<(f64, u64)> = Vec::new();
     let mut within = None;

@@ -1,4 +1,4 @@
-//! Every device of the catalog and every random stack holds its durability guarantees.
+//! Tests that every device of the catalog and every random stack holds its durability guarantees.
 
 use super::drawn::of_kind;
 use super::planted::{FORMS, PAIRED, of_family};
@@ -26,8 +26,8 @@ fn others(family: &str) -> Vec<&'static Descriptor> {
     families.into_iter().filter(|known| known.name == family).flat_map(|known| known.descriptors).collect()
 }
 
-/// Shrinks the flash drive or the array of `toml`: the tables of a full-size one take gigabytes, and checking
-/// it takes seconds.
+/// Shrinks the flash drive or array in `toml`. The tables of a full-size one take gigabytes, and checking
+/// them takes seconds.
 fn smaller(toml: &str) -> String {
     toml.lines().fold(String::new(), |text, line| {
         let line = match line.split(' ').next() {
@@ -35,7 +35,7 @@ fn smaller(toml: &str) -> String {
             Some("pages") => "pages = 4",
             Some("spare_blocks") => "spare_blocks = 4",
             Some("segment") => "segment = \"1 MiB\"",
-            // The size of the SLC cache.
+            // This is the size of the SLC cache.
             Some("size") => "size = \"4 MB\"",
             _ => line,
         };
@@ -68,7 +68,7 @@ fn every_device_of_the_catalog_is_charged_for_what_it_did_before_a_loss_of_power
     }
 }
 
-/// The kinds of device that have the property themselves, regardless of the devices below them.
+/// The kinds of device that have the property independent of the devices below them.
 fn kinds_that(has: impl Fn(Capabilities) -> bool) -> String {
     let has_it = |kind: &&'static str| {
         let (_, checked) = of_kind(kind, &mut Streams::new(1).stream("stack")).expect("it is legal");
@@ -101,7 +101,7 @@ fn the_table_of_promises_has_every_kind_of_device() {
     }
 }
 
-/// Number of stacks in the fixed corpus, and power losses of each stack.
+/// Number of stacks in the fixed corpus, and number of power losses of each stack.
 const STACKS: u64 = 60;
 const POINTS: u64 = 500;
 
@@ -147,7 +147,7 @@ fn the_corpus_keeps_its_bytes_and_has_every_kind_of_device_every_fault_and_every
         reached.crash(PAIRED.name, &checked, &Options::new(POINTS, seed));
     }
     for fault in Fault::INJECTED {
-        // Every second run has faults, and some of the first ones use up all power losses.
+        // Every second run has faults, and some of the first runs use all of their power losses.
         let mut seeds = 1..20;
         while !reached.faults.contains(&fault) {
             let seed = seeds.next().expect("one of the runs has the fault");
@@ -189,7 +189,7 @@ fn a_thousand_power_losses_branch_off_one_moment_and_leave_nothing_behind() {
     }
 }
 
-/// Regressions, each of which once violated a guarantee: a description, a scenario and, after a line of
+/// Regressions, each of which once violated a guarantee: a description, a scenario, and, after a line of
 /// dashes, the steps.
 const KEPT: [(&str, &str); 63] = [
     ("flush_overtakes_the_report_of_a_loss", include_str!("kept/flush_overtakes_the_report_of_a_loss.crash")),
@@ -260,7 +260,7 @@ const KEPT: [(&str, &str); 63] = [
     ("append_behind_a_part_of_a_block", include_str!("kept/append_behind_a_part_of_a_block.crash")),
 ];
 
-/// Regressions with flushes that did nothing.
+/// Regressions with flushes that had no effect.
 const KEPT_OF_LIES: [(&str, &str); 3] = [
     ("goes_through_after_all", include_str!("kept/goes_through_after_all.crash")),
     ("told_before_a_flush_that_lied", include_str!("kept/told_before_a_flush_that_lied.crash")),

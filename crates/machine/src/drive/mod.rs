@@ -1,5 +1,5 @@
-//! The virtual-time driver: issues requests at the simulated times of the workload, as fast as the computer
-//! simulates.
+//! The virtual-time driver, which issues requests at the simulated times of the workload, as fast as the
+//! computer simulates.
 
 mod serving;
 mod span;
@@ -22,35 +22,35 @@ pub(crate) use serving::Outstanding;
 pub(crate) use span::Standing;
 pub use two_threads::Parallel;
 
-/// Growth of the run between two checks of the confidence intervals: with frequent checks, an interval is
-/// sometimes narrow by chance.
+/// The confidence intervals are checked whenever the run has grown by 1/8. With more frequent checks, an
+/// interval would sometimes be narrow by chance.
 const LOOKS: u64 = 8;
-/// Requests served between two calls of `watch`.
+/// Number of requests served between two calls of `watch`.
 const GROUP: usize = 64;
 
 pub(crate) struct Driver<'a> {
     pub(crate) serving: Serving<'a>,
     pub(crate) workload: Box<dyn Workload>,
     pub(crate) meter: Meter,
-    /// Requests that the workload generated and that were not served, because the run had ended.
+    /// Requests that the workload generated but that were not served because the run had ended.
     pub(crate) rest: Vec<Request>,
-    /// Requests that an interactive workload issued at `issued_at` and that were not submitted yet, the next
-    /// one last.
+    /// Requests that an interactive workload issued at `issued_at` and that are not submitted yet. The last
+    /// element is next.
     pub(super) issued: Vec<Issued>,
     pub(super) issued_at: Time,
-    /// When the device came to rest, after the run has been drained.
+    /// Time at which the device came to rest after the run was drained.
     rested: Time,
-    /// Requests of this workload in the runs before this one.
+    /// Number of requests of this workload in earlier runs.
     before: u64,
-    /// Units that the workload had completed when measurement started; `None` before that.
+    /// Units that the workload had completed when measurement started, or `None` before that.
     units_before: Option<u64>,
     /// Wear-out of the first block or row, if the run determines it.
     pub(crate) worn_out: Option<WornOut>,
     /// Report of the device for the run itself, if more writes followed to wear it out.
     pub(crate) measured: Option<ComponentReport>,
-    /// Writes of preconditioning, without those of a fill and of the search for a steady state.
+    /// Number of writes of preconditioning, without those of a fill and of the search for a steady state.
     pub(crate) prepared_writes: u64,
-    /// Addresses that the workload may access, if they are to be filled.
+    /// Addresses that the workload may access, if these are to be filled.
     pub(crate) footprint: Option<Ranges>,
     /// Search for a steady state.
     pub(crate) steadiness: Option<Steadiness>,
@@ -89,7 +89,7 @@ impl<'a> Driver<'a> {
     }
 
     /// Serves the workload until the end of the run. If no request depends on earlier results,
-    /// `second_thread` generates requests and sums up results.
+    /// `second_thread` generates requests and adds up results.
     pub(crate) fn drive(
         &mut self,
         second_thread: Option<&dyn Parallel>,
@@ -155,8 +155,8 @@ impl<'a> Driver<'a> {
     }
 
     /// Whether the run may end because the confidence intervals of its mean latencies are as narrow as
-    /// requested. Outstanding requests are then not measured, so that they do not change means and intervals
-    /// after the decision.
+    /// requested. Outstanding requests are then excluded from the measurement, so that they do not change
+    /// means and intervals after the decision.
     fn is_known(&mut self) -> bool {
         let Some(share) = self.serving.checked.run.until else { return false };
         let completed = self.meter.completed();
@@ -172,7 +172,8 @@ impl<'a> Driver<'a> {
         is_known
     }
 
-    /// Fetches up to `limit` requests: left-over ones, or else the next ones of the workload.
+    /// Fetches up to `limit` requests: remaining requests of an earlier run, or else the next ones of the
+    /// workload.
     fn fill(&mut self, batch: &mut Vec<Request>, limit: usize) -> Result<(), Problems> {
         if !self.rest.is_empty() {
             batch.extend(self.rest.drain(..self.rest.len().min(limit)));
@@ -182,8 +183,8 @@ impl<'a> Driver<'a> {
         Ok(())
     }
 
-    /// Runs an interactive workload for the next few instants. Breaks at the end of the workload, of the
-    /// duration, or at the `limit` of requests.
+    /// Runs an interactive workload for the next few instants. Breaks at the end of the workload, at the end
+    /// of the duration, or at the `limit` of requests.
     fn converse(&mut self, limit: u64) -> Result<ControlFlow<()>, Problems> {
         let origin = self.serving.clock.origin();
         for _ in 0..GROUP {
@@ -238,7 +239,7 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Runs the device until outstanding requests have completed and it is at rest.
+    /// Runs the device until outstanding requests have completed and the device is at rest.
     pub(crate) fn drain(&mut self) -> Result<(), Problems> {
         while !self.serving.outstanding.is_empty() {
             assert!(self.serving.run_to(Time::MAX)?, "the device lost a request");
@@ -249,13 +250,13 @@ impl<'a> Driver<'a> {
         Ok(())
     }
 
-    /// Adds the notes on completed requests to the sums.
+    /// Adds the recorded completions to the sums.
     fn settle(&mut self) {
         self.look_at_units();
         self.meter.settle(&mut self.serving.noted.notes);
     }
 
-    /// Stores the units that the workload had completed when measurement started.
+    /// Stores the number of units that the workload had completed when measurement started.
     fn look_at_units(&mut self) {
         let warm_up = self.serving.checked.run.warm_up;
         if self.units_before.is_none() && self.serving.issued > warm_up {
@@ -264,7 +265,7 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Units that the workload completed since measurement started; `None` without units.
+    /// Units that the workload completed since measurement started, or `None` if it has no units.
     fn units(&self) -> Option<Units> {
         let units = self.workload.units(self.served())?;
         Some(Units { done: units.done - self.units_before.unwrap_or(0), ..units })

@@ -1,4 +1,4 @@
-//! Submits requests to the device in simulated time, and notes their results when they complete.
+//! Submits requests to the device in simulated time, and records their results when they complete.
 
 use crate::host::Host;
 use crate::meter::Noted;
@@ -12,11 +12,12 @@ use nacre_kernel::{Request, Status, Time};
 use nacre_workload::{Clock, WorkloadError};
 use std::ops::ControlFlow;
 
-/// Requests whose memory is fetched at once before they are served.
+/// Number of requests whose memory is prefetched together before they are served.
 const PREFETCHED: usize = 16;
-/// Simulated time a run may reach; `Time` itself ends a little later, so that no sum of a device wraps.
+/// Maximum simulated time of a run. The maximum of `Time` is slightly later, so that no sum in a device
+/// overflows.
 const HORIZON: Time = Time::from_s(200 * 86_400);
-/// The smallest step of time.
+/// The smallest time step.
 const TICK: Time = Time::from_ps(1);
 
 /// A request that has not completed.
@@ -24,11 +25,11 @@ const TICK: Time = Time::from_ps(1);
 pub(crate) struct Outstanding {
     request: Request,
     issued: Time,
-    /// Time that it waited before it was issued.
+    /// Time that the request waited before it was issued.
     waited: Time,
     /// Identifier of the request in the workload.
     tag: u32,
-    /// Whether it is measured.
+    /// Whether the request is measured.
     is_measured: bool,
 }
 
@@ -49,9 +50,9 @@ pub(crate) struct Serving<'a> {
     pub(crate) noted: Noted,
     pub(super) outstanding: Slab<Outstanding>,
     completions: Completions,
-    /// Requests that completed last, for an interactive workload.
+    /// Requests that completed most recently, for an interactive workload.
     pub(super) answered: Vec<Answered>,
-    /// Every event before this instant has been processed.
+    /// Time before which all events have been processed.
     pub(crate) now: Time,
     capacity: u64,
     /// End of the run.
@@ -86,7 +87,7 @@ impl<'a> Serving<'a> {
         }
     }
 
-    /// Issues requests, each at its time; breaks at the end of the duration.
+    /// Issues requests, each at its time. Breaks at the end of the duration.
     pub(super) fn serve(&mut self, group: &[Request]) -> Result<ControlFlow<()>, Problems> {
         self.check_reach(group, "request", self.issued)?;
         for group in group.chunks(PREFETCHED) {
@@ -118,7 +119,7 @@ impl<'a> Serving<'a> {
         }
     }
 
-    /// Submits a request at `now` that `waited` before it was issued.
+    /// Submits a request at `now` that had `waited` before it was issued.
     #[inline(always)]
     pub(super) fn submit(&mut self, now: Time, request: &Request, waited: Time, tag: u32) {
         if self.issued == self.checked.run.warm_up {
@@ -169,7 +170,7 @@ impl<'a> Serving<'a> {
         Ok(true)
     }
 
-    /// Replaces `completions` by the completions of the next instant before `until`.
+    /// Replaces `completions` with the completions of the next instant before `until`.
     #[inline(always)]
     fn run_device(&mut self, until: Time) {
         self.completions.clear();
@@ -179,7 +180,7 @@ impl<'a> Serving<'a> {
         }
     }
 
-    /// Notes completed requests.
+    /// Records completed requests.
     #[inline(always)]
     fn complete(&mut self) -> Result<(), Problems> {
         self.answered.clear();
@@ -207,7 +208,7 @@ impl<'a> Serving<'a> {
         Ok(())
     }
 
-    /// Processes remaining background work when no request is outstanding; returns the time of the last
+    /// Processes the remaining background work when no request is outstanding; returns the time of the last
     /// event.
     pub(super) fn come_to_rest(&mut self) -> Time {
         assert!(self.outstanding.is_empty(), "requests are outstanding");
@@ -235,7 +236,7 @@ impl<'a> Serving<'a> {
         }
     }
 
-    /// Requests outstanding at the device.
+    /// Number of requests outstanding at the device.
     pub(super) fn outstanding_at_device(&self) -> usize {
         self.host.as_ref().map_or(self.outstanding.len(), Host::outstanding)
     }
@@ -259,7 +260,7 @@ impl<'a> Serving<'a> {
     }
 
     /// Errors: one of `requests` ends past the end of the stack. `what` is their name in the message, and
-    /// `before` is the number of earlier ones.
+    /// `before` is the number of earlier requests.
     #[inline]
     pub(crate) fn check_reach(&self, requests: &[Request], what: &str, before: u64) -> Result<(), Problems> {
         let reaches_past = |request: &Request| {
@@ -277,7 +278,7 @@ impl<'a> Serving<'a> {
         let end = u128::from(request.address) + u128::from(request.bytes);
         let problem =
             format!("{what} {number} reaches to byte {end}, but the stack ends at byte {}", self.capacity);
-        // Only traces get here; other workloads are checked in `stack::build`.
+        // Only traces reach this check. Other workloads are checked in `stack::build`.
         let remedy = "use a larger device, or placement = \"compact\"";
         self.run_problem(ErrorCode::PastTheEnd, self.checked.scenario.workload.path(), problem, remedy)
             .data("end", end)

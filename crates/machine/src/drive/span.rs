@@ -1,4 +1,4 @@
-//! The position of a run, for another run that continues it.
+//! The position of a run, from which another run continues.
 
 use super::{Driver, Outstanding};
 use crate::rest::comes_to_rest;
@@ -11,21 +11,21 @@ pub(crate) struct Standing {
     pub(crate) clock: Clock,
     /// Requests that the workload generated and that were not submitted.
     pub(crate) rest: Vec<Request>,
-    /// Requests that an interactive workload issued and that were not submitted, with their time.
+    /// Requests that an interactive workload issued but that were not submitted, with their time.
     pub(crate) issued: (Vec<Issued>, Time),
-    /// Requests of the workload that were submitted to the device.
+    /// Number of requests of the workload that were submitted to the device.
     pub(crate) served: u64,
     pub(crate) stood_at: Time,
     pub(crate) outstanding: Slab<Outstanding>,
-    /// Requests outstanding at the device.
+    /// Number of requests outstanding at the device.
     pub(crate) at_device: usize,
-    /// Every event before this instant was processed.
+    /// Time before which all events had been processed.
     pub(crate) now: Time,
 }
 
 impl Driver<'_> {
-    /// Starts the workload on a used device with `outstanding` requests at `now`: when the device is at rest,
-    /// and not before `at`.
+    /// Starts the workload on a used device with `outstanding` requests at `now`. It starts when the device
+    /// is at rest, and not before `at`.
     pub(crate) fn begin_at(&mut self, at: Time, (outstanding, now): (usize, Time)) {
         let at = at.max(now).max(comes_to_rest(&mut *self.serving.device, outstanding));
         self.serving.now = at;
@@ -62,12 +62,12 @@ impl Driver<'_> {
         self.serving.checked.run.duration.map_or(Time::MAX, |duration| begin + duration)
     }
 
-    /// Requests of this workload that were served, including earlier runs.
+    /// Number of requests of this workload that were served, including earlier runs.
     pub(crate) fn served(&self) -> u64 {
         self.before + self.serving.issued
     }
 
-    /// Note for the record about the start of the run; `None` for a new stack at time 0.
+    /// Note for the record about the start of the run, or `None` for a new stack at time 0.
     pub(super) fn beginning(&self) -> Option<String> {
         if self.before > 0 {
             return Some(format!("the run continues after {} earlier requests", self.before));

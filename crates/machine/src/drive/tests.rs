@@ -55,7 +55,8 @@ fn transactions_are_counted_beside_requests() {
     assert_eq!((whole.workload.unit, whole.workload.units), (Some("transactions"), Some(4_000)));
     let per_s = whole.throughput.units_per_s.expect("it has units");
     assert_eq!(per_s, 4_000.0 / whole.simulated_s);
-    // An open process of 10,000 a second, far from the limit: 5 deviations of 1/sqrt(4,000) are 7.9 %.
+    // An open process of 10,000 per second is far from the limit. Five standard deviations of 1/sqrt(4,000)
+    // are 7.9 %.
     assert!((per_s / 10_000.0 - 1.0).abs() < 0.079, "{per_s} transactions a second");
 }
 
@@ -78,7 +79,7 @@ fn a_run_without_an_end_is_the_users_mistake() {
         "run.requests: the workload never ends, and nothing ends the run; give run.requests or run.duration"
     );
     let timed = record(&[("workload", endless), ("run.duration", "\"100 ms\"")]);
-    // 1,000 are expected; 5 deviations are 158.
+    // The expected number is 1,000, and five standard deviations are 158.
     let units = timed.workload.units.expect("it has units");
     assert!(timed.complete && (842..=1_158).contains(&units), "{units} transactions in 100 ms");
 }
@@ -97,9 +98,9 @@ fn store(overrides: &[(&str, &str)]) -> Record {
 
 #[test]
 fn an_interactive_workload_waits_for_completions() {
-    // One thread, everything in memory: four gets and puts, a commit, a log write. Records of 604 B take a
-    // transaction to the next block of 4 KiB in 604 of 4,096 cases; a write of two blocks takes twice as
-    // long.
+    // One thread with all data in memory performs four gets and puts, a commit, and a log write. Records of
+    // 604 B take a transaction to the next block of 4 KiB in 604 of 4,096 cases, and a write of two blocks
+    // takes twice as long.
     let expected = |write: f64| 1.0 / (4.0 * 5e-6 + 10e-6 + write * (1.0 + 604.0 / 4096.0));
     let one = store(&[]);
     let per_s = one.throughput.units_per_s.expect("it has units");
@@ -112,7 +113,7 @@ fn an_interactive_workload_waits_for_completions() {
 #[test]
 fn an_interactive_workload_ends_with_the_run() {
     let timed = store(&[("run.duration", "\"50 ms\"")]);
-    // Transactions of 110.3 us each.
+    // Transactions take 110.3 us each.
     assert!((452..=454).contains(&timed.workload.units.expect("it has units")), "{:?}", timed.workload.units);
     let counted = store(&[("run.requests", "1_000"), ("run.warm_up", "500")]);
     let requests = &counted.requests;
@@ -135,8 +136,9 @@ fn narrowed(until: &str, requests: &str, seed: u64) -> Record {
 
 #[test]
 fn a_run_ends_when_its_mean_is_known_and_the_closed_form_lies_within() {
-    // M/D/1 at load .5: half of a service waited for, so 150 us. With 60 intervals at 95 %, five and a half
-    // standard errors below the mean are 47.
+    // In M/D/1 at load .5, a request waits for half a service on average, so it takes 150 us. At least 47 of
+    // 60 intervals at 95 % must cover the mean, which is five and a half standard errors below the expected
+    // number.
     let mut covered = 0;
     for seed in 1..=60 {
         let record = narrowed("4 %", "400_000", seed);
@@ -163,7 +165,7 @@ fn a_run_that_ends_before_its_mean_is_known_says_so() {
     );
 }
 
-/// Two closed loops with these queue depths at one server of 10 us.
+/// Record of two closed loops with these queue depths on one server of 10 us.
 fn tenants(depths: [u32; 2]) -> Record {
     let tenant = |name: &str, depth: u32| {
         format!(
@@ -190,7 +192,7 @@ fn tenants_at_one_server_share_it_by_their_queue_depths() {
         assert_eq!((few.name.as_str(), many.name.as_str()), ("few", "many"));
         assert_eq!(few.requests + many.requests, record.requests.completed);
         assert_eq!(few.bytes.read + many.bytes.read, record.bytes.read);
-        // First come, first served: each outstanding request is served once per round.
+        // With first come, first served, each outstanding request is served once per round.
         let all = f64::from(depths[0] + depths[1]);
         for (tenant, depth) in [(few, depths[0]), (many, depths[1])] {
             let rate = 1e5 * f64::from(depth) / all;
@@ -206,8 +208,8 @@ fn tenants_at_one_server_share_it_by_their_queue_depths() {
 
 #[test]
 fn what_waits_for_a_place_counts_it_as_part_of_its_latency() {
-    // One slot before a device that serves one request at a time: requests wait for as long in the host as in
-    // the device.
+    // With one slot in front of a device that serves one request at a time, requests wait as long in the host
+    // as they otherwise would in the device.
     let text = "[workload]\nkind = \"tenants\"\n[[workload.tenant]]\nname = \"one\"\n\
         workload = { kind = \"uniform\", requests = 5_000, footprint = \"1 MiB\", arrival = { kind = \"poisson\", rate = \"8 kHz\" } }\n\
         [stack]\nkind = \"measured\"\nread = \"100 us\"\nwrite = \"100 us\"\n";

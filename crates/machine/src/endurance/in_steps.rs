@@ -8,14 +8,14 @@ use nacre_kernel::event::{Completions, Device, Payload, RequestId};
 use nacre_kernel::{ComponentReport, Op, Request, Time};
 use std::ops::ControlFlow;
 
-/// Writes between two checks: few, and 1/256 of all writes, so that checking a large drive costs little and
-/// the number of writes is known within 0.4 %.
+/// Minimum number of writes between two checks. If 1/256 of all writes so far is more, that number is used,
+/// so that checking a large drive costs little and the number of writes is known within 0.4 %.
 const LOOK: u64 = 64;
 const LOOKS: u64 = 256;
-/// Writes without wear after which the search fails, or half of all writes if that is more. Buffers hold far
-/// fewer.
+/// Number of writes without wear after which the search fails, or half of all writes if that is more. Buffers
+/// hold far fewer writes.
 const PATIENCE: u64 = 1 << 20;
-/// The column with the number of blocks that were retired because they are worn out.
+/// Column with the number of blocks that were retired because they are worn out.
 const WORN_OUT: &str = "blocks_by_state.worn_out";
 
 impl Driver<'_> {
@@ -71,7 +71,8 @@ impl Driver<'_> {
 
 /// Performs writes without measuring them.
 struct Writer {
-    /// Whether the device itself wears and accepts writes without time. Composite devices may buffer writes.
+    /// Whether the top device wears and accepts writes without simulated time. Composite devices may buffer
+    /// writes.
     is_untimed: bool,
     now: Time,
     completions: Completions,
@@ -91,7 +92,7 @@ impl Writer {
         writes.iter().for_each(|write| self.write_one(device, write));
     }
 
-    /// Performs one write and waits for it. A worn-out drive rejects it, which the next check finds.
+    /// Performs one write and waits for it. A worn-out drive rejects the write, which the next check finds.
     fn write_one(&mut self, device: &mut dyn Device, write: &Request) {
         debug_assert_eq!(write.op, Op::Write, "only writes wear a medium out");
         let request = Request { arrival: self.now, ..*write };
@@ -103,7 +104,7 @@ impl Writer {
     }
 }
 
-/// Erases and programs of all media in the stack.
+/// Number of erases and programs of all media in the stack.
 fn cycles(report: &ComponentReport) -> u64 {
     let own = report.wear.as_ref().map_or(0, |wear| wear.erases + wear.programs());
     own + report.children.iter().map(cycles).sum::<u64>()

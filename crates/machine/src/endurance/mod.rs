@@ -1,4 +1,4 @@
-//! After simulated time: writes continue until the first block or row is worn out.
+//! Wear-out after simulated time: writes continue until the first block or row is worn out.
 
 mod in_steps;
 
@@ -9,8 +9,8 @@ use nacre_config::{ErrorCode, Problems};
 use nacre_kernel::{Burst, ComponentReport, Endured, Time};
 use std::ops::ControlFlow;
 
-/// Writes fetched from the workload at a time; those to one address form a burst. A device that takes them
-/// one by one needs a fraction of a second, after which `watch` may stop the run.
+/// Number of writes fetched from the workload at a time. Writes to one address form a burst. A device
+/// without bursts needs a fraction of a second for them, after which `watch` may stop the run.
 const WRITES: u64 = 1 << 22;
 
 impl Driver<'_> {
@@ -82,18 +82,18 @@ impl Driver<'_> {
     }
 }
 
-/// Whether a part of the stack has a medium with a known endurance.
+/// Whether a component of the stack has a medium with a known endurance.
 fn wears(report: &ComponentReport) -> bool {
     let own = report.wear.as_ref().is_some_and(|wear| wear.endurance.is_some());
     own || report.children.iter().any(wears)
 }
 
-/// Lifetime of the first part of the stack that has one.
+/// Lifetime of the first component of the stack that has one, in days.
 fn lifetime_days(report: &ComponentReport) -> Option<f64> {
     report.lifetime_days.or_else(|| report.children.iter().find_map(lifetime_days))
 }
 
-/// When the first part of the stack wore out.
+/// Time at which the first component of the stack wore out.
 fn worn_out_at(report: &ComponentReport) -> Option<Time> {
     let own = report.wear.as_ref().and_then(|wear| wear.worn_out_at);
     own.into_iter().chain(report.children.iter().filter_map(worn_out_at)).min()

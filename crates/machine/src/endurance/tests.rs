@@ -5,7 +5,7 @@ use nacre_config::Problems;
 use std::io::{self, BufRead};
 use std::ops::ControlFlow;
 
-/// 2 controllers with 64 rows of 1 KiB each, with an endurance of 500 programs.
+/// 2 controllers with 64 rows of 1 KiB each, and an endurance of 500 programs.
 const SMALL: &str = "kind = \"onyx\"\ncontrollers = 2\nranks = 2\nrow_ranks = 2\nchip = \"8 KiB\"\nrow = \"1 KiB\"\n\
     endurance = 500\n";
 const HAMMER: &str = "kind = \"hammer\"\nrequest = \"1 KiB\"\naddress = \"5 KiB\"\n";
@@ -43,7 +43,7 @@ fn worn_out(workload: &str, requests: u64, stack: &str) -> WornOut {
     result(workload, requests, stack).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
-/// Bursts wear out a row at the same write as the simulation request by request.
+/// Bursts wear out a row at the same write as a simulation request by request.
 #[test]
 fn writing_on_in_bursts_ends_at_the_write_at_which_the_simulation_does() {
     let level = |settings: &str| format!("{SMALL}wear_leveling = {{ kind = \"start_gap\", {settings} }}\n");
@@ -70,8 +70,8 @@ fn writing_on_in_bursts_ends_at_the_write_at_which_the_simulation_does() {
     }
 }
 
-/// A million programs of a row at the 11,499 rows a second that 47.1 MB/s are: akel-2011 sections 2.3 and
-/// 3.3.
+/// 47.1 MB/s are 11,499 rows per second, which program one row a million times (akel-2011, sections 2.3 and
+/// 3.3).
 #[test]
 fn a_hammered_row_is_worn_out_in_87_seconds_before_start_gap_moves_it() {
     let workload =
@@ -82,8 +82,8 @@ fn a_hammered_row_is_worn_out_in_87_seconds_before_start_gap_moves_it() {
     }
 }
 
-/// One row takes `N * G` writes at a location and returns after all `N + 1` locations; meanwhile, each
-/// location was copied into `N` times. So one domain takes about `N * endurance * G / (G + 1)` writes.
+/// One row takes `N * G` writes at a location and returns after all `N + 1` locations. Meanwhile, each
+/// location was copied into `N` times. One domain therefore takes about `N * endurance * G / (G + 1)` writes.
 #[test]
 fn hammering_one_domain_ends_with_the_endurance_of_all_its_rows() {
     for (interval, endurance) in [(1, 3000), (4, 10_000), (16, 60_000)] {
@@ -91,7 +91,7 @@ fn hammering_one_domain_ends_with_the_endurance_of_all_its_rows() {
         let stack = format!("{stack}wear_leveling = {{ kind = \"start_gap\", interval = {interval} }}\n");
         let writes = worn_out(HAMMER, 10, &stack).writes.expect("it takes long") as f64;
         let law = 65.0 * f64::from(endurance) * f64::from(interval) / f64::from(interval + 1);
-        // The last stay is cut off, or the one before it.
+        // The last stay, or the one before it, is cut off.
         let stay = 65.0 * 64.0 * f64::from(interval);
         assert!((writes - law).abs() < 1.1 * stay, "{writes} writes, {law} by the law");
     }
@@ -115,7 +115,7 @@ fn domains_and_an_interval_that_follows_outlast_an_attack_that_one_domain_does_n
     assert!(many > 86_400.0 && following > many, "{many} s and {following} s");
 }
 
-/// An endurance of 2^40 writes is simulated in several steps, and `watch` may end it.
+/// An endurance of 2^40 writes is simulated in several steps, between which `watch` may end it.
 #[test]
 fn writing_on_can_be_ended_between_bounded_steps() {
     let stack = SMALL.replace("endurance = 500", "endurance = 4294967294");
@@ -145,7 +145,7 @@ const STORE: &str =
     "backing = { kind = \"measured\", read = \"100 us\", write = \"200 us\", capacity = \"3 MiB\" }\n";
 const CODE: &str = "ecc = { kind = \"bch\", t = 8, crc32 = true }\n";
 
-/// Stacks of every kind that wears, each with the endurance of its blocks or rows in cycles.
+/// Stacks of every kind of device that wears, each with the endurance of its blocks or rows in cycles.
 fn kinds_that_wear() -> Vec<(&'static str, String, u64)> {
     let of = |settings: &str, below: &str| format!("{settings}{below}");
     let onyx = "kind = \"onyx\", controllers = 2, ranks = 2, row_ranks = 2, chip = \"8 KiB\", row = \"1 KiB\", endurance = 50";
@@ -164,8 +164,8 @@ fn kinds_that_wear() -> Vec<(&'static str, String, u64)> {
             20,
         ),
         ("envy", envy.into(), 60),
-        // Rated for 40 erases at a bit error rate of 1e-6. The code corrects the bit errors of its pages
-        // until 240 erases.
+        // The flash is rated for 40 erases at a bit error rate of 1e-6. The code corrects the bit errors of
+        // its pages until 240 erases.
         ("flash_disk_cache", of(flash, &format!("{CODE}{STORE}")), 240),
         ("pcm_disk_cache", of(pcm, &format!("{CODE}{STORE}")), 30),
         ("mirror", format!("kind = \"mirror\"\nmember = [{{ {onyx} }}, {{ {onyx} }}]\n"), 50),
@@ -181,7 +181,7 @@ fn kinds_that_wear() -> Vec<(&'static str, String, u64)> {
     ]
 }
 
-/// The maximum cycles of a block or row of the stack.
+/// Maximum number of cycles of a block or row of the stack.
 fn most_cycles(record: &crate::record::Record) -> u64 {
     let wears = record.components.iter().filter_map(|component| component.wear.as_ref());
     let most = wears.map(|wear| {
@@ -216,8 +216,8 @@ fn every_device_that_wears_is_worn_out() {
     }
 }
 
-/// Sequential writes erase all blocks equally often, so the drive takes as many pages as all blocks have,
-/// times the endurance of a block.
+/// Sequential writes erase all blocks equally often. The drive therefore takes the number of pages of all
+/// blocks, times the endurance of a block.
 #[test]
 fn a_drive_that_is_written_in_order_takes_its_capacity_as_often_as_it_is_made_for() {
     let stack = format!("kind = \"ssd\"\n{}", DRIVE.replace("endurance = 20", "endurance = 200"));
@@ -228,7 +228,7 @@ fn a_drive_that_is_written_in_order_takes_its_capacity_as_often_as_it_is_made_fo
     assert!((writes / law - 1.0).abs() < 0.1, "{writes} writes, {law} by the law");
 }
 
-/// Writes that fail, are lost or are rejected would continue forever.
+/// Writes that fail, are lost, or are rejected would continue forever.
 #[test]
 fn writes_that_do_not_reach_the_medium_end_with_an_error() {
     let within = DRIVE.trim_end().replace('\n', ", ");

@@ -1,14 +1,14 @@
-//! The host: timeouts, retries, a limit on outstanding requests, and the order of those that wait, between
-//! the workload and the stack.
+//! The host between the workload and the stack: timeouts, retries, a limit on outstanding requests, and
+//! scheduling of waiting requests.
 //!
-//! A request that has no answer after `timeout.after` is canceled at the device. A device that cannot cancel
-//! it completes it later, and the host drops that answer. The host sends the request again after
-//! `timeout.backoff`, up to `timeout.retries` times, then fails it. An answer at the instant of the timeout
+//! A request without a reply after `timeout.after` is canceled at the device. If the device cannot cancel it,
+//! the device completes it later, and the host drops that reply. The host sends the request again after
+//! `timeout.backoff`, up to `timeout.retries` times, and then fails it. A reply at the instant of the timeout
 //! is too late. Errors that the device reports are final.
 //!
-//! With `queue_depth`, further requests wait in the host. Each tenant is a host with its own queue. A request
-//! keeps its slot until it is answered or failed. `scheduler` selects the waiting request that gets a free
-//! slot. The choice is made when all requests of that instant have arrived.
+//! With `queue_depth`, further requests wait in the host. Each tenant is a host with a separate queue. A
+//! request keeps its slot until it is answered or failed. `scheduler` selects the waiting request that gets a
+//! free slot, after all requests of that instant have arrived.
 //!
 //! With `zone_writes`, the host writes zones as Linux does: one write of a zone at a time (`one_per_zone`), or by zone
 //! append (`append`). An append may be written at another address of its zone than the workload gave; the host counts
@@ -28,15 +28,15 @@ pub(crate) use model::{Host, KIND};
 use nacre_config::{Choice, Configuration, Kinds, Reader};
 use nacre_kernel::Time;
 
-/// How the host of the workload handles requests.
+/// Request handling in the host of the workload.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check_host")]
 pub struct HostConfig {
-    /// Timeout of a request, and what the host does then. Absent means that it waits forever. A duration
-    /// alone sets `after`.
+    /// Timeout of a request, with the retries after it. Absent means that the host waits without limit. A
+    /// duration without a table sets `after`.
     pub timeout: Option<Timeout>,
-    /// Maximum outstanding requests of a host at the stack; further ones wait in the host. Each tenant is a
-    /// host with its own queue. Absent means no limit.
+    /// Maximum outstanding requests of a host at the stack. Further requests wait in the host. Each tenant is
+    /// a host with a separate queue. Absent means no limit.
     #[config(min = 1, max = 65536)]
     pub queue_depth: Option<u32>,
     /// Scheduler that selects the waiting request for a free slot of `queue_depth`.
@@ -66,25 +66,25 @@ impl HostConfig {
     }
 }
 
-/// Scheduler of a host: selects the waiting request that gets a free slot.
+/// Scheduler of a host, which selects the waiting request that gets a free slot.
 #[derive(Clone, Debug, Kinds)]
 pub enum HostScheduler {
-    /// The oldest.
+    /// The oldest request.
     FirstCome,
-    /// Batches of reads or of writes in order of address, until a deadline passes, like mq-deadline of Linux.
+    /// Batches of reads or writes in address order, until a deadline passes, like mq-deadline of Linux.
     ///
     /// A batch continues with the next higher address of its direction, up to `fifo_batch` requests. Then a
-    /// batch of reads begins, or one of writes if no reads wait or if `writes_starved` batches of reads went
-    /// before writes that waited. It begins with the oldest request if its deadline has passed or if no
-    /// higher address waits, else with the next higher address. Trims count as writes. Flushes go before all
-    /// others.
+    /// batch of reads starts, or a batch of writes if no reads wait or if `writes_starved` batches of reads
+    /// preceded waiting writes. It starts with the oldest request if its deadline has passed or if no higher
+    /// address waits, and otherwise with the next higher address. Trims count as writes. Flushes precede all
+    /// other requests.
     ///
     /// Not modeled: merging of adjacent requests and I/O priorities. Deadlines are not
     /// guarantees: the counter `expired` of the host has the requests that got their slot too late.
     Deadline(Deadline),
 }
 
-/// Deadlines and batches; the names are those of Linux.
+/// Deadlines and batches, with the parameter names of Linux.
 #[derive(Clone, Debug, Configuration)]
 pub struct Deadline {
     /// Time from the arrival of a read until its deadline.
@@ -93,29 +93,29 @@ pub struct Deadline {
     /// Time from the arrival of a write until its deadline.
     #[config(default = "5 s", source = "standard: Linux, mq-deadline")]
     pub write_expire: Time,
-    /// Maximum requests of a batch.
+    /// Maximum number of requests in a batch.
     #[config(default = 16, min = 1, max = 65536, source = "standard: Linux, mq-deadline")]
     pub fifo_batch: u32,
-    /// Batches of reads that may start before waiting writes get one.
+    /// Number of read batches that may start before waiting writes get a batch.
     #[config(default = 2, max = 65536, source = "standard: Linux, mq-deadline")]
     pub writes_starved: u32,
 }
 
-/// A request that is not answered in time is canceled, and sent again or failed.
+/// Timeout handling: a request without a reply in time is canceled, and then sent again or failed.
 #[derive(Clone, Debug, Configuration)]
 #[config(short = "after")]
 pub struct Timeout {
     /// Time from sending a request to the device until the host cancels it.
     #[config(min = "1 ps", max = "24 h")]
     pub after: Time,
-    /// Number of times that a request is sent again before it fails.
+    /// Maximum number of retries before a request fails.
     #[config(
         default = 5,
         max = 1000,
         source = "standard: Linux, nvme_core.max_retries and SD_MAX_RETRIES are 5"
     )]
     pub retries: u32,
-    /// Pause between the timeout and the next try.
+    /// Pause between a timeout and the next try.
     #[config(default = "0 s", max = "24 h", source = "standard: Linux sends a request again at once")]
     pub backoff: Time,
 }

@@ -23,9 +23,10 @@ pub(crate) struct Host {
     tries: Slab<Option<u32>>,
     /// Times at which requests time out or are sent again, with their numbers.
     due: BTreeSet<(Time, u32)>,
-    /// One queue for each tenant, or one without tenants.
+    /// Queues, one per tenant. Without tenants, there is one queue.
     queues: Vec<Queue>,
-    /// Time at which waiting requests get free slots; [`Time::MAX`] without either.
+    /// Time at which waiting requests get free slots, or [`Time::MAX`] if there is no waiting request or no
+    /// free slot.
     decides_at: Time,
     pub(super) order: ZoneOrder,
     pub(super) counts: Counts,
@@ -46,13 +47,13 @@ pub(super) struct Asked {
     id: RequestId,
     pub(super) request: Request,
     arrived: Time,
-    /// Time at which it left the queue of the host.
+    /// Time at which the request left the queue of the host.
     started: Time,
     /// Time at which the current try was sent.
     sent: Time,
-    /// The number of the current try; none between tries.
+    /// Number of the current try, or `None` between tries.
     current: Option<u32>,
-    /// Time at which it times out or is sent again.
+    /// Time at which the request times out or is sent again.
     due: Option<Time>,
     retries: u32,
     /// First byte of the zone that it writes, if writes of a zone wait for each other.
@@ -75,7 +76,7 @@ pub(super) struct Counts {
 }
 
 impl Host {
-    /// A host of `tenants` tenants, at least one, without requests.
+    /// A host without requests, for `tenants` tenants, at least one.
     pub(crate) fn new(id: ComponentId, config: HostConfig, tenants: usize) -> Host {
         let queue = || Queue { waiting: Waiting::new(&config.scheduler), outstanding: 0 };
         let queues = std::iter::repeat_with(queue).take(tenants.max(1)).collect();
@@ -131,7 +132,7 @@ impl Host {
         if self.queues.len() > 1 { volume } else { 0 }
     }
 
-    /// Gives a request a slot and sends its first try.
+    /// Assigns a slot to a request and sends its first try.
     fn start(&mut self, device: &mut dyn Device, now: Time, number: u32) {
         let queue = self.queue_of(number);
         self.queues[queue].outstanding += 1;
@@ -153,7 +154,7 @@ impl Host {
         self.submit_try(device, now, RequestId(of_try), &request);
     }
 
-    /// Gives free slots to waiting requests at `now`.
+    /// Assigns free slots to waiting requests at `now`.
     fn decide(&mut self, device: &mut dyn Device, now: Time) {
         self.decides_at = Time::MAX;
         for queue in 0..self.queues.len() {
@@ -228,7 +229,7 @@ impl Host {
         self.finish(device, of.at, number);
     }
 
-    /// Time of a request before its last try, which was sent at `until`: in the queue of the host, and in
+    /// Time of a request before its last try, which was sent at `until`: time in the host queue, and in
     /// earlier tries.
     fn own_time(&self, number: u32, until: Time) -> [(Activity, Time); 2] {
         let asked = &self.requests[number];
@@ -304,7 +305,7 @@ impl Host {
         }
     }
 
-    /// Tries that are outstanding at the device, including those that the host gave up.
+    /// Number of tries that are outstanding at the device, including those that the host has given up.
     pub(crate) fn outstanding(&self) -> usize {
         self.tries.len()
     }

@@ -33,7 +33,7 @@ impl Files for NoFiles {
     }
 }
 
-/// A host and its device as one device, for the suites of devices.
+/// A host and its device as one device, for the device test suites.
 #[derive(State)]
 struct Hosted {
     host: Host,
@@ -108,7 +108,7 @@ fn hosted(timeout: Option<&Policy>, queue_depth: Option<u32>, stack: &str) -> Ho
     )
 }
 
-/// A host of this configuration over a stack.
+/// A host with this configuration over a stack.
 fn over(config: HostConfig, stack: &str) -> Hosted {
     let device = build_alone(&checked(stack), &NoFiles);
     let host = Host::new(ComponentId(200), config, 1);
@@ -145,7 +145,7 @@ fn a_device_faster_than_the_timeout_never_times_out_and_a_slower_one_always_does
     assert!(seen.iter().all(|visit| visit.latency() == SERVICE));
     assert_eq!(["timeouts", "retries", "failed"].map(|name| count(&device, name)), [0, 0, 0]);
 
-    // Three tries of 30 us and two pauses of 10 us.
+    // Three tries of 30 us with two pauses of 10 us.
     let slow = Policy { after: Time::from_us(30), ..fast };
     let mut device = hosted(Some(&slow), None, &measured(1));
     let seen = visits(&mut device, &reads(100), Load::Closed { clients: 1 });
@@ -227,7 +227,7 @@ const STALL: &str = "[workload]\nkind = \"uniform\"\nfootprint = \"1 MiB\"\nrequ
     read = \"100 us\", write = \"100 us\", capacity = \"1 MiB\" }\n\
     fault = [{ kind = \"stall\", start = \"500.05 ms\", duration = \"1 s\" }]\n";
 
-/// The stall begins within a request, at 50 us of its 100 us.
+/// The stall starts within a request, at 50 us of its 100 us.
 #[test]
 fn requests_time_out_during_a_stall() {
     let max_ns = |record: &Record| record.latency.read.as_ref().expect("it reads").max_ns;
@@ -235,8 +235,8 @@ fn requests_time_out_during_a_stall() {
     assert_eq!(max_ns(&patient), 1e9 + 50e3);
     assert!(patient.components[0].kind == "faulty");
 
-    // Three tries each: those of the first are sent 50 us before the stall. 1 s holds 11 requests of 90 ms;
-    // the 12th is answered at the end of the stall.
+    // Each request has three tries. The tries of the first are sent 50 us before the stall. In 1 s, 11
+    // requests take 90 ms each, and the 12th is answered at the end of the stall.
     let failing =
         record(&format!("{STALL}[host]\ntimeout = {{ after = \"30 ms\", retries = 2 }}\n")).expect("legal");
     let host = &failing.components[0];
@@ -248,7 +248,7 @@ fn requests_time_out_during_a_stall() {
     // The tries that the device could not cancel complete at the end of the stall.
     assert_eq!(host.counters["late_answers"].as_u64(), Some(33));
 
-    // With enough tries the request succeeds, and the latency includes all of them.
+    // With enough tries, the request succeeds, and its latency includes all of them.
     let patient =
         record(&format!("{STALL}[host]\ntimeout = {{ after = \"30 ms\", retries = 100 }}\n")).expect("legal");
     assert_eq!((max_ns(&patient), patient.requests.errors), (1e9 + 50e3, 0));
@@ -257,7 +257,7 @@ fn requests_time_out_during_a_stall() {
             patient.time_spent.read.iter().find(|spent| spent.activity == activity && spent.kind == "host");
         of.map(|spent| spent.mean_ns * 20_000.0)
     };
-    // 33 tries of 30 ms were lost.
+    // 33 tries of 30 ms each were lost.
     assert!((spent("retry").expect("it retries") / (33.0 * 30e6) - 1.0).abs() < 1e-9);
 }
 
@@ -269,7 +269,7 @@ fn each_tenant_is_a_host_with_its_own_queue() {
              \"256 KiB\", arrival = {{ kind = \"poisson\", rate = \"{rate}\" }} }}\n"
         )
     };
-    // One tenant floods the stack, which has eight servers; the other one uses a twentieth of one server.
+    // One tenant floods the stack, which has eight servers. The other one uses a twentieth of one server.
     let stack = measured(8).replace("1 MiB", "4 MiB");
     let text = format!(
         "[workload]\nkind = \"tenants\"\n{}{}[stack]\n{stack}",

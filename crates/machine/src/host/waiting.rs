@@ -1,4 +1,4 @@
-//! Requests that wait in a host for a slot, and the choice among them.
+//! Requests that wait in a host for a slot, and the selection among them.
 
 use super::{Deadline, HostScheduler};
 use nacre_kernel::state::{State, Value};
@@ -10,25 +10,26 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 pub(super) enum Waiting {
     /// First come, first served.
     FirstCome(VecDeque<u32>),
-    /// Batches in order of address, or by deadline.
+    /// Batches in address order, or by deadline.
     Deadline(ByDeadline),
 }
 
-/// The data structures of Linux mq-deadline.
+/// The data structures of Linux's mq-deadline.
 #[derive(Debug, State)]
 pub(super) struct ByDeadline {
     #[state(skip = "from the configuration")]
     config: Deadline,
-    /// Flushes go first, as in Linux, where they bypass the scheduler.
+    /// Flushes, which precede other requests as in Linux, where they bypass the scheduler.
     flushes: VecDeque<u32>,
-    /// Reads, and writes with trims.
+    /// Waiting reads, and waiting writes and trims.
     directions: [Direction; 2],
     /// Number of the next arrival.
     arrivals: u64,
-    /// The direction of the current batch, and its requests so far.
+    /// Direction of the current batch.
     current: u32,
+    /// Number of requests in the current batch so far.
     batch: u32,
-    /// Batches of reads that began while writes waited, since the last batch of writes.
+    /// Number of read batches that started while writes waited, since the last write batch.
     passed_over: u32,
 }
 
@@ -36,7 +37,7 @@ pub(super) struct ByDeadline {
 #[derive(Debug, Default, State)]
 struct Direction {
     by_arrival: BTreeMap<u64, Entry>,
-    /// Address and arrival.
+    /// Requests ordered by address and arrival.
     by_address: BTreeSet<(u64, u64)>,
     /// Address of the last request that got a slot.
     position: u64,
@@ -119,7 +120,7 @@ impl ByDeadline {
         Some((number, now >= deadline))
     }
 
-    /// Chooses the direction of the next batch; returns the arrival of its first request.
+    /// Selects the direction of the next batch; returns the arrival of its first request.
     fn begin_batch(&mut self, now: Time) -> Option<u64> {
         let [reads, writes] = self.directions.each_ref().map(|direction| !direction.by_arrival.is_empty());
         let is_writing = writes && (!reads || self.passed_over >= self.config.writes_starved);

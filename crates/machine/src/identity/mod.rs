@@ -5,13 +5,13 @@ use nacre_config::{Node, Resolved, Value};
 use nacre_kernel::units::Quantity;
 use nacre_kernel::{Bytes, Ratio, Time};
 
-/// Lines `path = value` of everything that determines the device of `checked`: settings of the stack, model
-/// version of every room in it, and seed. The workload and the run settings do not matter.
+/// Lines `path = value` for everything that determines the device of `checked`: settings of the stack, model
+/// version of each of its components, and seed. The workload and the run settings have no effect.
 pub fn identity(checked: &Checked) -> String {
     of_stack(&checked.resolved, checked.run.seed)
 }
 
-/// Like [`identity`], with the content of every file that the stack reads. It is stored in images, which have
+/// Like [`identity`], with the content of every file that the stack reads. Images store it, because they have
 /// no state to compare before their first checkpoint. Unreadable files are reported when the stack is built.
 pub fn identity_with_files(checked: &Checked, files: &dyn Files) -> String {
     let mut lines = vec![identity(checked)];
@@ -30,7 +30,8 @@ fn of_stack(resolved: &[Resolved], seed: u64) -> String {
     lines.join("\n")
 }
 
-/// Lines `path = value` of settings whose paths start with `beginning`, and the versions of their models.
+/// Lines `path = value` for the settings whose paths start with `beginning`, and for the versions of their
+/// models.
 pub(crate) fn settings_of(checked: &Checked, beginning: &str) -> Vec<String> {
     of_settings(&checked.resolved, beginning)
 }
@@ -41,7 +42,7 @@ fn of_settings(resolved: &[Resolved], beginning: &str) -> Vec<String> {
         path.starts_with(beginning) && !path.ends_with(".preset") && !path.ends_with(".price_basis")
     };
     let mut lines = Vec::new();
-    // A setting that was switched off is treated as absent.
+    // A setting that was switched off counts as absent.
     let given = resolved.iter().filter(|resolved| !resolved.is_off && decides(&resolved.path));
     for Resolved { path, node, model_version, .. } in given {
         match &node.value {

@@ -9,7 +9,7 @@ use noted::Note;
 
 pub(crate) use noted::{Noted, Notes};
 
-/// Number of latencies that are processed together. Equal ones take one step of the histogram.
+/// Number of latencies that are processed together. Equal latencies take one histogram update.
 const TOGETHER: usize = 64;
 
 /// Distribution, mean, and breakdown of the requests of one kind.
@@ -19,13 +19,13 @@ pub struct OpMeter {
     pub latency: LatencyHistogram,
     /// Confidence interval of the mean, in nanoseconds.
     pub means: BatchMeans,
-    /// Picoseconds on the critical path, by component and activity, as of [`Meter::finish`].
+    /// Picoseconds on the critical path by component and activity, as of [`Meter::finish`].
     spent: Vec<[u128; Activity::COUNT]>,
     /// Requested bytes.
     pub bytes: u64,
-    /// Number of failed requests and their bytes, which are excluded from latencies.
+    /// Number of failed requests and of their bytes, which are excluded from latencies.
     pub failed: [u64; 2],
-    /// The usual latency: the last one that two consecutive requests had.
+    /// The usual latency: the latest one that two consecutive requests had.
     usual: Time,
 }
 
@@ -51,7 +51,7 @@ impl OpMeter {
         OpMeter { latency, spent, bytes, failed, ..OpMeter::new() }
     }
 
-    /// Completed requests, including failed ones.
+    /// Number of completed requests, including failed ones.
     pub fn requests(&self) -> u64 {
         self.latency.count() + self.failed[0]
     }
@@ -61,7 +61,7 @@ impl OpMeter {
         self.bytes - self.failed[1]
     }
 
-    /// Adds measurements of a part of the same run, without the confidence interval of the mean.
+    /// Adds the measurements of a portion of the same run, without the confidence interval of the mean.
     fn add(&mut self, part: &OpMeter) {
         self.latency.merge(&part.latency);
         for (sum, spent) in self.spent.iter_mut().flatten().zip(part.spent.iter().flatten()) {
@@ -71,8 +71,8 @@ impl OpMeter {
         self.failed = [self.failed[0] + part.failed[0], self.failed[1] + part.failed[1]];
     }
 
-    /// Whether the half-width of the mean's 95 % confidence interval is at most this share of it; true
-    /// without requests.
+    /// Whether the half-width of the mean's 95 % confidence interval is at most this share of the mean.
+    /// Returns true without requests.
     pub(crate) fn is_known(&self, share: Ratio) -> bool {
         let Some(mean_ps) = self.latency.mean_ps() else { return true };
         self.means.half_width_95().is_some_and(|half_width| half_width * 1e3 <= share.0 * mean_ps)
@@ -83,8 +83,8 @@ impl OpMeter {
         &self.spent
     }
 
-    /// Adds `notes` to the sums and to `series`, as `count`; returns the number of failed ones, which are
-    /// only counted.
+    /// Adds `notes` to the sums and to `series`, using `count`; returns the number of failed requests, which
+    /// are only counted.
     fn settle(
         &mut self,
         notes: &[Note],
@@ -113,7 +113,7 @@ impl OpMeter {
         0
     }
 
-    /// Adds one request that is in no series: a flush transfers no data.
+    /// Adds one request that is in no time series, e.g. a flush, which transfers no data.
     fn add_alone(&mut self, note: &Note) {
         if note.is_error {
             self.failed[0] += 1;
@@ -123,8 +123,8 @@ impl OpMeter {
         }
     }
 
-    /// Adds up to [`TOGETHER`] notes to the histogram. The usual latency of an undisturbed memory is one
-    /// step.
+    /// Adds up to [`TOGETHER`] notes to the histogram. The usual latency of an undisturbed memory takes one
+    /// update.
     fn record_latencies(&mut self, notes: &[Note]) {
         if let [.., before, last] = notes
             && before.latency == last.latency
@@ -133,7 +133,8 @@ impl OpMeter {
         }
         let (mut others, mut count) = ([Time::ZERO; TOGETHER], 0);
         for note in notes {
-            // Branch-free, since the processor cannot predict which requests have the usual latency.
+            // This is branch-free, because the processor cannot predict which requests have the usual
+            // latency.
             others[count % TOGETHER] = note.latency;
             count += usize::from(note.latency != self.usual);
         }
@@ -143,7 +144,7 @@ impl OpMeter {
         others[..count].iter().for_each(|&latency| self.latency.record(latency));
     }
 
-    /// Picoseconds all requests spent in `component` on `activity`.
+    /// Total time in picoseconds that all requests spent in `component` on `activity`.
     pub fn spent_ps(&self, component: usize, activity: Activity) -> u128 {
         self.spent[component][activity as usize]
     }
@@ -152,23 +153,23 @@ impl OpMeter {
 /// Measurements of the requests of one tenant.
 #[derive(Clone, Debug)]
 pub struct TenantMeter {
-    /// Reads, without their paths.
+    /// Reads, without their breakdown.
     pub reads: OpMeter,
-    /// Writes, without their paths.
+    /// Writes, without their breakdown.
     pub writes: OpMeter,
-    /// Flushes, without their paths.
+    /// Flushes, without their breakdown.
     pub flushes: OpMeter,
-    /// Trims that completed.
+    /// Number of completed trims.
     pub trims: u64,
-    /// Requests that a device could not serve.
+    /// Number of requests that a device could not serve.
     pub errors: u64,
-    /// Its last arrival, since measurement started.
+    /// Last arrival, relative to the start of measurement.
     pub arrived: Time,
-    /// Its last completion, since measurement started.
+    /// Last completion, relative to the start of measurement.
     pub done: Time,
     /// Throughput and latency over time.
     pub series: TimeSeries,
-    /// Its reads and writes among the current notes.
+    /// Reads and writes of the tenant among the current notes.
     own: [Vec<Note>; 2],
 }
 
@@ -203,31 +204,31 @@ impl TenantMeter {
     }
 }
 
-/// Everything measured in one run.
+/// All measurements of one run.
 #[derive(Clone, Debug)]
 pub struct Meter {
     /// Reads.
     pub reads: OpMeter,
     /// Writes.
     pub writes: OpMeter,
-    /// Trims that completed.
+    /// Number of completed trims.
     pub trims: u64,
     /// Flushes.
     pub flushes: OpMeter,
-    /// Requests that a device could not serve.
+    /// Number of requests that a device could not serve.
     pub errors: u64,
-    /// Measurements of each tenant, by volume; empty without tenants.
+    /// Measurements of each tenant, indexed by volume. The list is empty without tenants.
     pub tenants: Vec<TenantMeter>,
     /// Throughput and latency over time.
     pub series: TimeSeries,
     /// Start of the measurement.
     pub start: Time,
-    /// The last completion, as of [`Meter::finish`].
+    /// Last completion, as of [`Meter::finish`].
     pub end: Time,
 }
 
 impl Meter {
-    /// No measurements, for this number of `tenants`, from `start`.
+    /// An empty meter for this number of `tenants`, starting at `start`.
     pub(crate) fn new(tenants: usize, start: Time) -> Meter {
         Meter {
             reads: OpMeter::new(),
@@ -242,7 +243,7 @@ impl Meter {
         }
     }
 
-    /// Adds measurements of a part of the same run, without time series.
+    /// Adds the measurements of a portion of the same run, without time series.
     pub(crate) fn add(&mut self, part: &Meter) {
         self.reads.add(&part.reads);
         self.writes.add(&part.writes);
@@ -253,7 +254,7 @@ impl Meter {
         self.end = self.end.max(part.end);
     }
 
-    /// Adds `notes` to the sums, and empties them. The division into notes never changes the sums.
+    /// Adds `notes` to the sums and clears them. The division into notes does not affect the sums.
     pub(crate) fn settle(&mut self, notes: &mut Notes) {
         let Notes { begun, reads, writes, others } = notes;
         if let Some(start) = *begun {
@@ -268,7 +269,7 @@ impl Meter {
         notes.clear();
     }
 
-    /// Adds its notes to the sums of each tenant.
+    /// Adds the notes of each tenant to the tenant's sums.
     fn settle_tenants(&mut self, reads: &[Note], writes: &[Note]) {
         for (place, notes) in [reads, writes].into_iter().enumerate() {
             for note in notes {
@@ -308,7 +309,7 @@ impl Meter {
         self.end = noted.end;
     }
 
-    /// Completed requests in the sums.
+    /// Number of completed requests in the sums.
     pub fn completed(&self) -> u64 {
         self.reads.requests() + self.writes.requests() + self.flushes.requests() + self.trims
     }

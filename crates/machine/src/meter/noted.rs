@@ -1,5 +1,5 @@
-//! Compact notes on served requests, so that sums can be computed later, many at a time, also on another
-//! thread.
+//! Compact notes on served requests, so that the sums can be computed later, many at a time, and even on
+//! another thread.
 
 use nacre_kernel::{Activity, Op, Request, Span, Status, Time};
 
@@ -7,7 +7,7 @@ use nacre_kernel::{Activity, Op, Request, Span, Status, Time};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Note {
     pub(super) latency: Time,
-    /// Its completion, since measurement started.
+    /// Completion time, relative to the start of measurement.
     pub(super) done: Time,
     pub(super) bytes: u32,
     pub(super) volume: u32,
@@ -17,7 +17,7 @@ pub(super) struct Note {
 /// Served requests that are not in the sums yet, in arrival order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Notes {
-    /// Start of measurement, if just before these: earlier ones do not count.
+    /// Start of measurement, if it was just before these requests. Earlier requests do not count.
     pub(super) begun: Option<Time>,
     pub(super) reads: Vec<Note>,
     pub(super) writes: Vec<Note>,
@@ -40,8 +40,7 @@ impl Notes {
 pub(crate) struct Noted {
     /// Requests that are not in the sums yet.
     pub(crate) notes: Notes,
-    /// Picoseconds on the critical path, by component and activity, for successful reads, writes, and
-    /// flushes.
+    /// Picoseconds on the critical path by component and activity, for successful reads, writes, and flushes.
     pub(super) spent: [Vec<[u128; Activity::COUNT]>; 3],
     /// Start of measurement.
     start: Time,
@@ -50,7 +49,7 @@ pub(crate) struct Noted {
 }
 
 impl Noted {
-    /// No notes, for a stack of `components`.
+    /// No notes, for a stack with this number of `components`.
     pub(crate) fn new(components: usize) -> Noted {
         let spent = vec![[0; Activity::COUNT]; components];
         Noted {
@@ -61,7 +60,7 @@ impl Noted {
         }
     }
 
-    /// Starts measurement at `start`: earlier notes do not count.
+    /// Starts measurement at `start`. Earlier notes do not count.
     pub(crate) fn begin(&mut self, start: Time) {
         self.notes.clear();
         self.notes.begun = Some(start);
@@ -69,7 +68,7 @@ impl Noted {
         (self.start, self.end) = (start, start);
     }
 
-    /// Notes a completed request that was issued at `issued`, after it had `waited`.
+    /// Records a completed request that was issued at `issued`, after it had `waited`.
     #[inline(always)]
     pub(crate) fn record(
         &mut self,
@@ -103,7 +102,7 @@ impl Noted {
         }
     }
 
-    /// Trims and flushes are rare, so they are out of line.
+    /// Records a trim or flush. These are rare, so this function is not inlined.
     #[cold]
     fn record_other(
         &mut self,
@@ -121,7 +120,7 @@ impl Noted {
     }
 }
 
-/// Adds the breakdown of one request that `waited` before it was issued.
+/// Adds the breakdown of one request that had `waited` before it was issued.
 #[inline(always)]
 fn add_spans(spent: &mut [[u128; Activity::COUNT]], waited: Time, spans: &[Span]) {
     for span in spans {

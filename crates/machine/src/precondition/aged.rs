@@ -1,4 +1,4 @@
-//! Drives that were filled and written randomly before a different workload starts.
+//! Tests of drives that were filled and written randomly before a different workload starts.
 
 use crate::{Document, Files, Record, check, run};
 use std::io;
@@ -21,7 +21,7 @@ impl Files for NoFiles {
     }
 }
 
-/// 48 MiB for the host in 12,288 units of 4 KiB; a page of the mapping table maps 1,024 of them.
+/// The host capacity is 48 MiB in 12,288 units of 4 KiB. A page of the mapping table maps 1,024 units.
 const DRIVE: &str = "[stack]\nkind = \"ssd\"\nchannels = 2\nways = 2\nblocks = 64\npages = 64\npage = \"4 KiB\"\n\
     read = [\"50 us\"]\nprogram = [\"500 us\"]\nerase = \"3 ms\"\nbus = \"400 MB/s\"\nbuffer = \"256 KiB\"\n\
     link = \"4 GB/s\"\nover_provisioning = \"33 %\"\n";
@@ -73,7 +73,7 @@ fn reads_are_measured_on_a_drive_that_another_workload_made_steady() {
     let aged = record(DRIVE, &format!("fill = {{}}\nprecondition = {RANDOM}\n{tolerance}"));
     let steadiness = aged.steadiness.as_ref().expect("it was requested");
     assert!(steadiness.reached && aged.requests.writes == 0, "{steadiness:?}");
-    // The drive is written once on average. Sequential writes need no garbage collection, random ones do.
+    // The drive is written once on average. Sequential writes need no garbage collection, but random ones do.
     let last = steadiness.write_amplification.last().copied().flatten().expect("there were writes");
     assert!((1.5..4.0).contains(&last), "{last}");
     assert_eq!(counter(&aged, "unwritten_reads"), 0);
@@ -176,7 +176,7 @@ fn the_footprint_of_a_trace_is_what_it_touches() {
         assert_eq!(counter(&record, "unwritten_reads"), 0);
         record.components[0].wear.as_ref().and_then(|wear| wear.valid)
     };
-    // A read at 0, writes at 4,096 and at 8,192.
+    // A read at 0, and writes at 4,096 and at 8,192.
     assert_eq!(valid(&[]), Some(3));
     assert_eq!(valid(&[("run.requests".into(), "1".into())]), Some(1), "only the footprint is filled");
 }

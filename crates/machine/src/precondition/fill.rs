@@ -1,4 +1,4 @@
-//! A drive filled once in address order.
+//! Fills a drive once in address order.
 
 use crate::drive::Driver;
 use crate::progress::{BATCH, Progress};
@@ -7,11 +7,11 @@ use nacre_config::Problems;
 use nacre_kernel::{Bytes, Op, Ranges, Request, Time};
 use std::ops::{ControlFlow, Range};
 
-/// Bytes of the smallest sector.
+/// Size of the smallest sector, in bytes.
 const SECTOR: u64 = 512;
 
 impl Driver<'_> {
-    /// Writes the share `fill` of the stack. Breaks when `watch` does.
+    /// Fills the share `fill` of the stack. Breaks when `watch` does.
     pub(super) fn fill_in_order(
         &mut self,
         fill: &Fill,
@@ -46,7 +46,7 @@ impl Driver<'_> {
     }
 }
 
-/// The sectors of `bytes` below `capacity`: workload addresses beyond it are an error that the run reports.
+/// The sectors of `bytes` below `capacity`. Workload addresses beyond it are an error that the run reports.
 fn within(bytes: &Ranges, capacity: u64) -> Vec<Range<u64>> {
     let mut sectors = Ranges::default();
     for range in bytes.iter() {
@@ -71,7 +71,7 @@ fn shared(extents: Vec<Range<u64>>, share: f64) -> Vec<Range<u64>> {
     first
 }
 
-/// Writes of all of `extent`, each of `bytes` but the last.
+/// Writes that cover `extent`, each of `bytes` except the last.
 fn cut(extent: Range<u64>, bytes: u64) -> impl Iterator<Item = Request> {
     let mut address = extent.start;
     std::iter::from_fn(move || {

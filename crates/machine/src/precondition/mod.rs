@@ -1,4 +1,4 @@
-//! Preconditioning before simulated time: the state after many writes.
+//! Preconditioning before simulated time, which produces the state after many writes.
 
 use crate::capable::PRECONDITIONED;
 use crate::drive::Driver;
@@ -61,7 +61,8 @@ impl Driver<'_> {
             .map_or(Ok(ControlFlow::Continue(())), |mut workload| self.precondition(&mut *workload, watch))
     }
 
-    /// Gives the device as many writes of `workload` as the run settings request. Breaks when `watch` does.
+    /// Submits as many writes of `workload` to the device as the run settings request. Breaks when `watch`
+    /// does.
     pub(crate) fn precondition(
         &mut self,
         workload: &mut dyn Workload,
@@ -99,7 +100,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Number of requested writes; `None` for all writes of the trace `workload`.
+    /// Number of requested writes, or `None` for all writes of the trace `workload`.
     fn wanted_writes(&self, workload: &dyn Workload) -> Result<Option<u64>, Problems> {
         match &self.serving.checked.run.precondition {
             CountOr::Count(count) => Ok(Some(*count)),

@@ -1,4 +1,4 @@
-//! Preconditioning until write amplification is steady, and valid data no longer grows.
+//! Preconditioning until write amplification is steady and valid data no longer grows.
 
 use crate::drive::Driver;
 use crate::progress::{BATCH, Progress};
@@ -9,7 +9,7 @@ use nacre_kernel::{Bytes, ComponentReport, Time};
 use nacre_workload::Workload;
 use std::ops::ControlFlow;
 
-/// Pages programmed for the host and in total, and valid pages, for a device and those below it.
+/// Pages programmed for the host and in total, and valid pages, summed over a device and those below it.
 #[derive(Clone, Copy, Default)]
 struct Programs {
     host: u64,
@@ -33,7 +33,7 @@ impl Programs {
 }
 
 /// Whether the last windows agree: within the tolerance of their mean, and with a least-squares slope of at
-/// most half of it.
+/// most half the tolerance.
 fn is_steady(values: &[Option<f64>], criterion: &UntilSteady) -> bool {
     let count = criterion.windows as usize;
     let Some(last) = values.len().checked_sub(count).map(|from| &values[from..]) else { return false };
@@ -49,8 +49,8 @@ fn is_steady(values: &[Option<f64>], criterion: &UntilSteady) -> bool {
     spread <= criterion.tolerance.0 * mean && trend <= criterion.tolerance.0 * mean / 2.0
 }
 
-/// Growth of the last `windows` of `valid` above the maximum of all earlier ones, relative to that maximum.
-/// `None` if there are not enough windows, or if pages are not counted.
+/// Growth of the last `windows` of `valid` above the maximum of all earlier windows, relative to that
+/// maximum. `None` if there are not enough windows or if pages are not counted.
 fn growth(valid: &[Option<u64>], windows: usize) -> Option<f64> {
     let (before, last) = valid.split_at(valid.len().checked_sub(windows)?);
     let most = |pages: &[Option<u64>]| pages.iter().copied().flatten().max();
@@ -59,7 +59,7 @@ fn growth(valid: &[Option<u64>], windows: usize) -> Option<f64> {
 }
 
 impl Driver<'_> {
-    /// Gives the device writes of `workload`, window by window, until the criterion is met, the workload
+    /// Submits writes of `workload` to the device, window by window, until the criterion is met, the workload
     /// ends, or the limit is reached. Breaks when `watch` does.
     pub(super) fn until_steady(
         &mut self,
@@ -98,7 +98,8 @@ impl Driver<'_> {
         Ok(ended)
     }
 
-    /// Performs writes of this many bytes; returns their number, 0 if the workload has no more.
+    /// Performs writes of this many bytes. Returns their number, which is 0 if the workload has no more
+    /// writes.
     fn write_window(
         &mut self,
         workload: &mut dyn Workload,
@@ -150,12 +151,12 @@ mod tests {
         assert!(steady(&[1.0, 1.5, 2.0, 2.05, 1.95, 2.0]));
         assert!(!steady(&[2.0, 2.0, 2.0]), "too few windows");
         assert!(!steady(&[2.0, 2.0, 2.25, 2.0]), "spread of 12 %");
-        // Within the spread of 10 %, but rising by 9 % from end to end.
+        // The values are within the spread of 10 %, but rise by 9 % from end to end.
         assert!(!steady(&[2.0, 2.06, 2.12, 2.18]));
         assert!(!is_steady(&[Some(1.0), None, Some(1.0), Some(1.0)], &criterion()), "nothing was programmed");
     }
 
-    /// A drive of 4,096 superblocks would be slow; this one has 64 of 256 units.
+    /// A drive of 4,096 superblocks would be slow, so this one has 64 superblocks of 256 units.
     const DRIVE: &str = "[workload]\nkind = \"uniform\"\nrequests = 1_000\nfootprint = \"48 MiB\"\nread_share = \"0 %\"\n\
         [stack]\nkind = \"ssd\"\nchannels = 2\nways = 2\nblocks = 64\npages = 64\npage = \"4 KiB\"\nread = [\"50 us\"]\n\
         program = [\"500 us\"]\nerase = \"3 ms\"\nbus = \"400 MB/s\"\nbuffer = \"256 KiB\"\nlink = \"4 GB/s\"\n\

@@ -167,8 +167,7 @@ fn the_draws_are_new_and_what_is_hot_stays_hot() {
     let prepared: Vec<u64> = prepared.iter().map(|request| request.address).collect();
     let common = prepared.len().min(measured.len());
     assert_ne!(prepared[..common], measured[..common], "the same draws again");
-    // 1 % of 2^20 blocks is hot. Both sets contain about 1000 of these, and 1 in 10.5 of them is in the other
-    // set.
+    // 1 % of 2^20 blocks is hot. Both sets contain about 1000 of them, and 1 in 10.5 is in the other set.
     let blocks: BTreeSet<u64> = measured.iter().copied().collect();
     let met = prepared.iter().filter(|address| blocks.contains(address)).count();
     assert!((50..140).contains(&met), "{met} of the hot blocks are the same");

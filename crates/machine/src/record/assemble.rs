@@ -1,4 +1,4 @@
-//! Assembles a record from measurements and component reports.
+//! Assembly of a record from measurements and component reports.
 
 use super::caution::cautions;
 use super::findings::Findings;
@@ -98,7 +98,7 @@ fn record(checked: &Checked, findings: &Findings) -> Record {
     }
 }
 
-/// Time of the host's processors per request, in nanoseconds. They are the resource `cpus` of a device.
+/// Host processor time per request, in nanoseconds. Host processors are the resource `cpus` of a device.
 fn host_cpu_ns(reports: &[ComponentReport], completed: u64) -> Option<f64> {
     let cpus = reports.iter().flat_map(|report| &report.resources).filter(|resource| resource.name == "cpus");
     let busy =
@@ -119,7 +119,7 @@ fn requests(meter: &Meter, issued: u64) -> Requests {
     }
 }
 
-/// Parts of the mean latency, in the order of the components.
+/// Components of the mean latency, in the order of the components of the stack.
 fn spent(meter: &OpMeter, reports: &[ComponentReport]) -> Vec<Spent> {
     let total = meter.latency.sum_ps() as f64;
     let count = meter.latency.count().max(1) as f64;
@@ -141,7 +141,7 @@ fn spent(meter: &OpMeter, reports: &[ComponentReport]) -> Vec<Spent> {
     parts
 }
 
-/// Converts a report over the time `drained` into a component of a record.
+/// Converts a report for the time `drained` to a component of a record.
 pub fn component(report: &ComponentReport, drained: Time) -> Component {
     let resources: Vec<Resource> = report.resources.iter().map(|used| resource(used, drained)).collect();
     let busiest = resources
@@ -183,7 +183,7 @@ fn fault(report: &FaultReport) -> Fault {
     }
 }
 
-/// Writes through each reclaim unit handle. They are also a table, but studies keep no tables.
+/// Writes through each reclaim unit handle. They are also a table, but studies do not store tables.
 fn handles(report: &ComponentReport) -> Vec<Handle> {
     let column = |name: &str| {
         let found = report.columns.iter().find(|column| column.name == name);

@@ -1,4 +1,4 @@
-//! Limitations of the numbers in a record, determined when it is assembled.
+//! Limitations of the numbers in a record, determined when the record is assembled.
 
 use super::state_left::{few_erases, few_writes, not_steady, unwritten};
 use super::taken::{failed, more_than_share};
@@ -10,20 +10,20 @@ use nacre_kernel::ledger::FAILED_MEMBERS;
 use nacre_kernel::statistics::{BatchMeans, Confidence, TimeSeries};
 use nacre_workload::Pacing;
 
-/// Minimum number of requests for judging a backlog.
+/// Minimum number of requests for the detection of a backlog.
 const REQUESTS_MIN: u64 = 32;
-/// Backlog as a share of the time of arrivals, above which it is not chance.
+/// Backlog, as a share of the time of arrivals, above which it is not due to chance.
 const BACKLOG: f64 = 0.05;
-/// Like [`BACKLOG`], times the root of the number of requests: the queue of a system that is just stable
-/// varies by as much.
+/// Like [`BACKLOG`], times the square root of the number of requests. The queue of a system that is barely
+/// stable varies by as much.
 const BACKLOG_OF_FEW: f64 = 3.0;
 /// Minimum ratio of the backlog to the latency of the first requests.
 const GROWTH: f64 = 3.0;
-/// Share of the requests that count as the first ones.
+/// Share of the requests that count as first.
 const FIRST: f64 = 0.1;
-/// Share of the mean by which the two halves of a run may differ.
+/// Maximum difference between the two halves of a run, as a share of the mean.
 const DRIFT: f64 = 0.1;
-/// Standard errors by which the two halves of a run may differ.
+/// Maximum difference between the two halves of a run, in standard errors.
 const DRIFT_ERRORS: f64 = 4.0;
 /// Mean units per request, relative to the units that a measured device serves in parallel, above which its
 /// latencies may be too long.
@@ -71,7 +71,8 @@ pub(super) fn cautions(findings: &Findings, record: &Record) -> Vec<Caution> {
     cautions
 }
 
-/// Requests of an open loop, in total or of one tenant, arrived faster than the stack served them.
+/// Reports that requests of an open loop, in total or of one tenant, arrived faster than the stack served
+/// them.
 fn saturated(findings: &Findings) -> Vec<Caution> {
     let meter = &findings.meter;
     let since_start = |time: Time| time.saturating_sub(meter.start);
@@ -98,8 +99,9 @@ fn saturated(findings: &Findings) -> Vec<Caution> {
 /// Measurements of an open loop, whose arrivals do not depend on completions.
 struct OpenLoop<'a> {
     requests: u64,
-    /// Last arrival and last completion, since measurement started.
+    /// Last arrival, relative to the start of measurement.
     arrived: Time,
+    /// Last completion, relative to the start of measurement.
     done: Time,
     series: &'a TimeSeries,
 }
@@ -166,7 +168,7 @@ fn squared(number: f64) -> f64 {
     number * number
 }
 
-/// The two halves of the run differ by more than chance.
+/// Reports that the two halves of the run differ by more than chance.
 fn drifting(op: &str, means: &BatchMeans) -> Option<Caution> {
     let [first, second] = means.halves()?;
     let apart = second.mean - first.mean;
@@ -185,7 +187,8 @@ fn drifting(op: &str, means: &BatchMeans) -> Option<Caution> {
     Some(Caution { kind: "not_steady", text, paths: Vec::new() })
 }
 
-/// The latencies of a device were measured for one unit, and its requests take many units in turn.
+/// Reports that the latencies of a device were measured for one unit, while its requests take many units one
+/// after the other.
 fn longer_than_measured(report: &nacre_kernel::ComponentReport) -> Option<Caution> {
     let counter = |name| report.counters.iter().find(|counter| counter.0 == name).map(|counter| counter.1);
     let side_by_side = report.resources.iter().find(|resource| resource.name == "servers")?.servers;
@@ -208,7 +211,7 @@ fn longer_than_measured(report: &nacre_kernel::ComponentReport) -> Option<Cautio
     })
 }
 
-/// An array has removed failed members.
+/// Reports that an array has removed failed members.
 fn degraded(report: &nacre_kernel::ComponentReport) -> Option<Caution> {
     let (_, failed) =
         *report.counters.iter().find(|(name, failed)| *name == FAILED_MEMBERS && *failed > 0)?;
@@ -219,7 +222,8 @@ fn degraded(report: &nacre_kernel::ComponentReport) -> Option<Caution> {
     Some(Caution { kind: "degraded", text, paths: vec![report.path.clone()] })
 }
 
-/// Latencies are correlated over long distances, and the run is too short for a confidence interval.
+/// Reports that latencies are correlated over long distances and the run is too short for a confidence
+/// interval.
 fn dependent(op: &str, means: &BatchMeans) -> Option<Caution> {
     let text = format!(
         "no confidence interval for the mean latency of {op}: the run is too short or not in steady state; \
@@ -232,7 +236,7 @@ fn dependent(op: &str, means: &BatchMeans) -> Option<Caution> {
     })
 }
 
-/// The run ended before its confidence intervals were as narrow as requested.
+/// Reports that the run ended before its confidence intervals were as narrow as requested.
 fn unknown(findings: &Findings) -> Option<Caution> {
     let asked = findings.until?;
     let meter = &findings.meter;

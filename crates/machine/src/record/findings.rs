@@ -1,5 +1,5 @@
-//! Results of a run, in whole numbers wherever possible. A record is assembled from them, and the results of
-//! the parts of a split run are added up in them.
+//! Results of a run, as integers wherever possible. A record is assembled from them, and the results of the
+//! parts of a split run are added up in them.
 
 use super::{Ending, Steadiness, WornOut};
 use crate::host::Host;
@@ -14,18 +14,18 @@ use nacre_workload::{Asker, Notes, Units, Workload};
 #[derive(Clone, Debug)]
 pub(crate) struct Findings {
     pub(crate) meter: Meter,
-    /// Half-widths of the confidence intervals of the mean latencies of reads, writes and flushes, in
+    /// Half-widths of the confidence intervals of the mean latencies of reads, writes, and flushes, in
     /// nanoseconds.
     pub(crate) half_widths: [Option<f64>; 3],
     /// Time at which the device came to rest.
     pub(crate) drained: Time,
-    /// Last arrival of an open loop; `None` for other workloads.
+    /// Last arrival of an open loop, or `None` for other workloads.
     pub(crate) last_arrival: Option<Time>,
     /// Component reports, parents before children.
     pub(crate) reports: Vec<ComponentReport>,
     pub(crate) cost_unknown: Vec<String>,
     pub(crate) issued: u64,
-    /// Tenants; empty without tenants.
+    /// Tenants of the workload. The list is empty without tenants.
     pub(crate) tenants: Vec<Asker>,
     pub(crate) units: Option<Units>,
     pub(crate) ending: Ending,
@@ -39,7 +39,7 @@ pub(crate) struct Findings {
 /// Extent of a measurement.
 #[derive(Clone, Copy)]
 pub(crate) struct Measured {
-    /// Measured requests.
+    /// Number of measured requests.
     pub(crate) issued: u64,
     /// Time at which the device came to rest.
     pub(crate) drained: Time,
@@ -80,8 +80,7 @@ impl Findings {
         }
     }
 
-    /// Restores the reports from when the run ended, `measured`, and keeps only wear from the writes after
-    /// it.
+    /// Restores the reports from the end of the run, `measured`, and keeps only the wear from later writes.
     pub(crate) fn forget_all_but_wear(&mut self, measured: ComponentReport) {
         let mut reports = Vec::new();
         flatten(measured, &mut reports);
@@ -91,11 +90,11 @@ impl Findings {
         }
     }
 
-    /// Combines the parts of a run, at least one: parallel copies of the stack on one clock.
+    /// Combines the parts of a run, at least one, as parallel copies of the stack with a common clock.
     ///
-    /// Counts, times, energies, costs and histograms are added. The lifetime is that of the copy that wears
-    /// out first. Results without a meaning for several copies are left out: confidence intervals, the search
-    /// for a steady state, and tables over time.
+    /// Counts, times, energies, costs, and histograms are added. The lifetime is that of the copy that wears
+    /// out first. Results that are not meaningful for several copies are omitted: confidence intervals, the
+    /// search for a steady state, and tables over time.
     pub(crate) fn together(parts: Vec<Findings>) -> Findings {
         let series = series(&parts);
         let mut parts = parts.into_iter();
@@ -130,7 +129,7 @@ impl Findings {
             self.ending = Ending::Stopped;
         }
         self.notes.records += part.notes.records;
-        // Every part reads the whole trace, including all its bad records.
+        // Every part reads the whole trace, including all of its bad records.
         self.notes.bad_records = self.notes.bad_records.max(part.notes.bad_records);
         self.notes.notes.retain(|note| part.notes.notes.contains(note));
     }
@@ -144,15 +143,15 @@ pub(super) fn flatten(report: ComponentReport, into: &mut Vec<ComponentReport>) 
     children.into_iter().for_each(|child| flatten(child, into));
 }
 
-/// Paths of the devices without a known cost. A device that only combines others and has no resources costs
-/// nothing itself.
+/// Paths of the devices without a known cost. A device that only combines others and has no resources has no
+/// cost.
 fn costs_unknown(report: &ComponentReport) -> Vec<String> {
     let has_own = report.children.is_empty() || !report.resources.is_empty();
     let own = (has_own && report.cost.is_none()).then(|| report.path.clone());
     own.into_iter().chain(report.children.iter().flat_map(costs_unknown)).collect()
 }
 
-/// The time series of all parts together, from their first measured arrival.
+/// The combined time series of all parts, from their first measured arrival.
 fn series(parts: &[Findings]) -> TimeSeries {
     let start = parts.iter().map(|part| part.meter.start).min().unwrap_or(Time::ZERO);
     let mut series = TimeSeries::new();

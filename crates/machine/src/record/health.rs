@@ -10,29 +10,30 @@ const MEDIA_ERRORS: [&str; 2] = ["uncorrectable_units", LOST_PAGES];
 const RETRIES: &str = "read_retries";
 /// Counter of writes rejected by a worn-out medium.
 const REFUSED: &str = "refused_writes";
-/// Columns of the number of spare blocks and of blocks that were replaced by spare ones.
+/// Columns with the number of spare blocks, and of blocks that were replaced by spare blocks.
 const SPARE: &str = "blocks_by_state.spare";
 const WORN_OUT: &str = "blocks_by_state.worn_out";
 
 /// Health of a device whose medium wears, or of an array.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Health {
-    /// Remaining spare blocks as a share of those of a new device; null without spare blocks.
+    /// Remaining spare blocks as a share of those of a new device, or null without spare blocks.
     pub spare_left: Option<f64>,
-    /// Mean lifetime erases or programs of a block or row, as a share of its endurance, which they may
-    /// exceed. Null if either is unknown.
+    /// Mean lifetime erases or programs of a block or row, as a share of its endurance. May exceed 1. Null if
+    /// either is unknown.
     pub used: Option<f64>,
-    /// Whether it is worn out, or rejected writes since measurement started because it is.
+    /// Whether the device is worn out, or has rejected writes since measurement started because it is worn
+    /// out.
     pub read_only: bool,
-    /// Units or pages that it could not correct or has lost, since measurement started.
+    /// Units or pages that the device could not correct or has lost since measurement started.
     pub media_errors: u64,
-    /// Read retries with other thresholds, since measurement started; null if not modeled.
+    /// Read retries with other reference voltages since measurement started, or null if not modeled.
     pub retries: Option<u64>,
-    /// Failed members that an array has removed since it was new; null for other devices.
+    /// Failed members that an array has removed since it was new, or null for other devices.
     pub failed_members: Option<u64>,
 }
 
-/// The health of one component; `None` if its medium does not wear, and it is not an array.
+/// The health of one component, or `None` if its medium does not wear and it is not an array.
 pub(super) fn health(report: &ComponentReport) -> Option<Health> {
     let counter = |name: &str| report.counters.iter().find(|(of, _)| *of == name).map(|(_, count)| *count);
     let failed_members = counter(FAILED_MEMBERS);

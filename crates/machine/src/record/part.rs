@@ -49,7 +49,7 @@ struct Part {
 
 #[derive(Serialize, Deserialize)]
 struct MeterPart {
-    /// Reads, writes, flushes.
+    /// Results of reads, writes, and flushes.
     ops: [OpPart; 3],
     trims: u64,
     errors: u64,
@@ -63,7 +63,7 @@ struct MeterPart {
 struct OpPart {
     bars: Vec<(u64, u64)>,
     sum_ps: u128,
-    /// Minimum and maximum; `None` without requests.
+    /// Minimum and maximum latency, or `None` without requests.
     extremes_ps: Option<(u64, u64)>,
     spent_ps: Vec<Vec<u128>>,
     bytes: u64,
@@ -93,7 +93,7 @@ struct FaultPart {
     path: String,
     kind: String,
     added_ps: u128,
-    /// Matching, touched, errors, reported and silent bytes.
+    /// Matching requests, affected requests, errors, reported bytes, and silently corrupted bytes.
     counts: [u64; 5],
 }
 
@@ -101,19 +101,19 @@ struct FaultPart {
 struct ResourcePart {
     name: String,
     servers: u32,
-    /// Picoseconds and joules, by activity in the order of [`Activity::ALL`].
+    /// Picoseconds and joules by activity, in the order of [`Activity::ALL`].
     charged: Vec<(u128, Real)>,
 }
 
 #[derive(Serialize, Deserialize)]
 struct WearPart {
-    /// Host, cleaned, leveled, metadata, padding.
+    /// Programs by cause: host, cleaning, wear leveling, metadata, and padding.
     programs: [u64; 5],
     erases: u64,
     block_erases: Vec<u32>,
     endurance: Option<u64>,
     worn_out_at_ps: Option<u64>,
-    /// Count, smallest, mean, largest, standard deviation.
+    /// Count, minimum, mean, maximum, and standard deviation.
     row_programs: Option<(u64, u32, Real, u32, Real)>,
     valid: Option<u64>,
 }
@@ -176,9 +176,9 @@ impl Findings {
         serde_json::to_string(&part).expect("findings are plain data")
     }
 
-    /// Reads the text of [`Findings::to_text`]. Errors: the text has another version or is truncated.
+    /// Reads text from [`Findings::to_text`]. Errors: the text has another version or is truncated.
     ///
-    /// Names are leaked, a few dozen short words for each part.
+    /// Names are leaked, a few dozen short words per part.
     pub(crate) fn from_text(text: &str) -> Result<Findings, String> {
         let part: Part = serde_json::from_str(text).map_err(|error| error.to_string())?;
         if part.schema != SCHEMA || part.version != env!("CARGO_PKG_VERSION") {
@@ -219,7 +219,7 @@ impl Findings {
     }
 }
 
-/// Leaks `name`, since names in reports are static.
+/// Leaks `name`, because names in reports are static.
 fn lasting(name: String) -> &'static str {
     name.leak()
 }

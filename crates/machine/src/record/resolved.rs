@@ -1,4 +1,4 @@
-//! The resolved scenario: every value that was used, with its origin.
+//! The resolved scenario: every used value with its origin.
 
 use super::ValueOrigin;
 use nacre_config::{Node, Origin, Resolved, Value};
@@ -37,7 +37,7 @@ fn table_place<'a>(here: &'a mut serde_json::Value, key: &str) -> &'a mut serde_
     here.as_object_mut().expect("made an object above").entry(key).or_insert(serde_json::Value::Null)
 }
 
-/// A leaf value as JSON.
+/// Converts a leaf value to JSON.
 pub(crate) fn json(node: &Node) -> serde_json::Value {
     match &node.value {
         Value::Text(text) => text.as_str().into(),

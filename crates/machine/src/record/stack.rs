@@ -9,7 +9,7 @@ use nacre_kernel::{ComponentReport, Time};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The part of a record about components, with the same fields as [`Record`](super::Record).
+/// The portion of a record about components, with the same fields as [`Record`](super::Record).
 #[derive(Clone, Debug, Serialize)]
 pub struct StackReport {
     /// Results of each component, parents before children.
@@ -18,18 +18,18 @@ pub struct StackReport {
     pub write_amplification: Option<f64>,
     /// Pages programmed by garbage collection per page of host data, over all media.
     pub cleaning_cost: Option<f64>,
-    /// Blocks erased, over all media.
+    /// Number of blocks erased, over all media.
     pub erases: Option<u64>,
-    /// Joules by component path.
+    /// Energy in joules by component path.
     pub energy_j: BTreeMap<String, f64>,
-    /// Days until the first component wears out at the rate so far.
+    /// Lifetime in days of the first component that wears out, at the write rate so far.
     pub lifetime_days: Option<f64>,
     /// Tables of the components, as columns.
     #[serde(skip)]
     pub columns: Columns,
 }
 
-/// Converts the report of the top device over the time `elapsed`.
+/// Converts the report of the top device for the time `elapsed`.
 pub fn stack_report(report: ComponentReport, elapsed: Time) -> StackReport {
     let mut reports = Vec::new();
     flatten(report, &mut reports);

@@ -3,10 +3,10 @@
 use super::{Caution, Component, GROWTH_MAX, Record};
 use nacre_kernel::Bytes;
 
-/// Relative difference allowed between the write amplification of the run and that of the steady state before
+/// Maximum relative difference between the write amplification of the run and that of the steady state before
 /// it.
 const AMPLIFIED: f64 = 0.1;
-/// Never-written units per read above which the record has a note.
+/// Unwritten units read per read above which the record has a note.
 const UNWRITTEN: f64 = 0.01;
 
 /// Reports a search that found no steady state.
@@ -23,9 +23,9 @@ pub(super) fn not_steady(record: &Record) -> Option<Caution> {
     Some(Caution { kind: "not_steady", text, paths: Vec::new() })
 }
 
-/// Reports write amplification and lifetime as unreliable if garbage collection has not been through the
-/// whole medium: if the run erased nothing or, without an earlier steady state, if its blocks were erased
-/// less than once each since the medium was new.
+/// Reports write amplification and lifetime as unreliable if garbage collection has not processed the whole
+/// medium. This is the case if the run erased no block or, without an earlier steady state, if the blocks
+/// were erased less than once each since the medium was new.
 pub(super) fn few_erases(record: &Record) -> Option<Caution> {
     let is_steady = record.steadiness.as_ref().is_some_and(|steadiness| steadiness.reached);
     let few = record.components.iter().filter(|component| {
@@ -56,7 +56,7 @@ pub(super) fn few_erases(record: &Record) -> Option<Caution> {
     Some(Caution { kind: "few_writes", text, paths })
 }
 
-/// Reports reads of never-written units, if there are more than a few.
+/// Reports reads of unwritten units, if there are more than a few.
 pub(super) fn unwritten(record: &Record) -> Option<Caution> {
     let count = |component: &Component, name: &str| {
         component.counters.get(name).and_then(serde_json::Value::as_u64).unwrap_or(0)
@@ -79,7 +79,8 @@ pub(super) fn unwritten(record: &Record) -> Option<Caution> {
 }
 
 /// Reports write amplification as unreliable if the run wrote less than one window of the steady-state search
-/// and the value differs from the steady state: garbage collection works on whole blocks.
+/// and the value differs from the steady state. Garbage collection works on whole blocks, so small amounts
+/// are unreliable.
 pub(super) fn few_writes(record: &Record) -> Option<Caution> {
     let steadiness = record.steadiness.as_ref().filter(|steadiness| steadiness.reached)?;
     let steady = steadiness.write_amplification.last().copied().flatten()?;

@@ -9,23 +9,23 @@ use std::collections::BTreeMap;
 
 /// Names of other files of a record.
 const TAKEN: [&str; 3] = ["latency", "time", "record"];
-/// The table with a row for each erase block, and its column with the erases.
+/// Name of the table with one row per erase block, and of its column with the erases.
 const BLOCKS: &str = "blocks";
 const ERASES: &str = "erases";
 
-/// Distributions, time series and tables of components, as columns.
+/// Distributions, time series, and tables of components, as columns.
 #[derive(Clone, Debug, Default)]
 pub struct Columns {
-    /// Columns of numbers, by name; those of a component are called `<path>.<table>.<column>`.
+    /// Columns of numbers, by name. A component's columns are named `<path>.<table>.<column>`.
     pub floats: Vec<(String, Vec<f64>)>,
     /// Columns of counts, by name.
     pub counts: Vec<(String, Vec<u64>)>,
 }
 
-/// Columns of equal length of one component, with a row for each erase block or time interval.
+/// Columns of equal length of one component, with one row per erase block or time interval.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Table {
-    /// Rows.
+    /// Number of rows.
     pub rows: u64,
     /// Names of the columns.
     pub columns: Vec<&'static str>,
@@ -74,13 +74,13 @@ pub(super) fn component_columns(reports: &[ComponentReport]) -> Columns {
     columns
 }
 
-/// Erases by block; `None` without blocks.
+/// Erases of each block, or `None` without blocks.
 fn counted(report: &ComponentReport) -> Option<&[u32]> {
     let wear = report.wear.as_ref()?;
     (!wear.block_erases.is_empty()).then_some(&wear.block_erases)
 }
 
-/// The columns of a component, without the erases by block, which are whole numbers in its wear.
+/// The columns of a component, without the erases of each block, which its wear has as integers.
 fn others(report: &ComponentReport) -> impl Iterator<Item = &Column> {
     let erases = counted(report);
     report.columns.iter().filter(move |column| {
@@ -104,7 +104,7 @@ fn of_requests(meter: &Meter) -> Columns {
     let mut float = |name: &str, values| columns.floats.push((name.into(), values));
     float("time.start_s", (0..bins.len()).map(|index| index as f64 * width).collect());
     float("time.width_s", vec![width]);
-    // 0 / 0 is NaN: nothing completed in that interval.
+    // 0 / 0 is NaN, which means that no request completed in that interval.
     let mean = |ps: u128, done: u64| ps as f64 / 1e3 / done as f64;
     float(
         "time.mean_latency_ns",

@@ -1,4 +1,4 @@
-//! Cautions about failed requests, and about drives that do more than their paid share.
+//! Cautions about failed requests, and about drives that perform more work than the share that is paid for.
 
 use super::{Caution, Component, Findings, Record};
 
@@ -26,8 +26,8 @@ fn count(component: &Component, name: &str) -> u64 {
     component.counters.get(name).and_then(serde_json::Value::as_u64).unwrap_or(0)
 }
 
-/// Reports a share of a drive that is busy for more than that share of the time: its cost covers only its
-/// space.
+/// Reports a share of a drive that is busy for more than that share of the time, because its cost covers only
+/// its capacity.
 pub(super) fn more_than_share(findings: &Findings, record: &Record) -> Option<Caution> {
     let shares = findings.reports.iter().zip(&record.components).filter_map(|(report, component)| {
         let share = report.drive_share?;

@@ -13,11 +13,11 @@ const NOT_STATED: &str = "not stated";
 
 /// The cost of a stack.
 pub(super) struct Cost {
-    /// Total; `None` if no cost is known, or if prices are in several currencies.
+    /// Total cost, or `None` if no cost is known or if prices are in several currencies.
     pub(super) sum: Option<f64>,
     /// Currency of the total, if stated.
     pub(super) basis: Option<String>,
-    /// Totals by currency.
+    /// Total cost by currency.
     pub(super) by_basis: BTreeMap<String, f64>,
 }
 
@@ -32,7 +32,7 @@ pub fn price_basis<'a>(checked: &'a Checked, path: &str) -> Option<&'a str> {
     }
 }
 
-/// The costs of `components` by currency. Components that cost nothing are left out.
+/// The costs of `components` by currency. Components without a cost are omitted.
 pub(super) fn cost(components: &[Component]) -> Cost {
     let mut by_basis: BTreeMap<String, f64> = BTreeMap::new();
     let mut basis = None;
@@ -51,7 +51,7 @@ pub(super) fn cost(components: &[Component]) -> Cost {
     Cost { sum, basis: basis.filter(|_| is_one), by_basis }
 }
 
-/// The devices among `reports`, i.e. components without children, except the host. `reports` has parents
+/// The devices in `reports`, i.e. components without children, except the host. `reports` lists parents
 /// before children.
 pub(super) fn devices(reports: &[ComponentReport]) -> impl Iterator<Item = &ComponentReport> {
     let has_children = |index: usize| {
@@ -72,7 +72,7 @@ pub(super) fn energy_unknown(checked: &Checked, reports: &[ComponentReport]) -> 
         if report.is_energy_modeled { energies_not_given(checked, report) } else { vec![report.path.clone()] }
     };
     let without_children: Vec<&ComponentReport> = devices(reports).collect();
-    // A cache that has its own memory also counts as a device.
+    // A cache with separate memory also counts as a device.
     let is_device = |report: &&ComponentReport| {
         let has_energies = || {
             let descriptor = Rooms::new().descriptor("device", report.kind);
@@ -83,7 +83,7 @@ pub(super) fn energy_unknown(checked: &Checked, reports: &[ComponentReport]) -> 
     reports.iter().filter(is_device).flat_map(missing).collect()
 }
 
-/// Paths of the energy and power settings that are not set, of a device and of the components in its slots.
+/// Paths of the energy and power settings of a device, and of the components in its slots, that are not set.
 fn energies_not_given(checked: &Checked, report: &ComponentReport) -> Vec<String> {
     let is_given =
         |path: &String| checked.resolved.iter().any(|resolved| resolved.path == *path && !resolved.is_off);
@@ -102,7 +102,7 @@ fn energies_not_given(checked: &Checked, report: &ComponentReport) -> Vec<String
     paths
 }
 
-/// The slots for components other than devices among `fields` and in their tables, each with its family.
+/// The slots for components other than devices in `fields` and in their tables, each with its family.
 fn parts(fields: Vec<Field>) -> Vec<(String, &'static str)> {
     let of_field = |field: Field| {
         let shape = match field.shape {

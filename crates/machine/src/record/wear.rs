@@ -13,53 +13,53 @@ pub struct Wear {
     pub cleaned: u64,
     /// Pages programmed by wear leveling.
     pub leveled: u64,
-    /// Pages programmed with tables of the device and with parity.
+    /// Pages programmed with device tables and parity.
     pub metadata: u64,
-    /// Pages programmed without data, to fill a multi-plane or stripe program.
+    /// Pages programmed without data to complete a multi-plane or stripe program.
     pub padding: u64,
-    /// All pages programmed.
+    /// Total number of pages programmed.
     pub programs: u64,
-    /// Blocks erased.
+    /// Number of blocks erased.
     pub erases: u64,
-    /// Lifetime erases by block; null for a medium without erases.
+    /// Lifetime erases per block, or null for a medium without erases.
     pub block_erases: Option<BlockErases>,
-    /// Rated erases of a block, or rated programs of a row of a medium without erases; null if unknown.
+    /// Rated erases of a block, or rated programs of a row for a medium without erases, or null if unknown.
     pub endurance: Option<u64>,
-    /// Lifetime programs by row of a medium that is written in place; null without one.
+    /// Lifetime programs per row of a medium that is written in place, or null for other media.
     pub row_programs: Option<RowPrograms>,
-    /// Valid pages at the end; null if the device does not count them.
+    /// Valid pages at the end of the run, or null if the device does not count them.
     pub valid: Option<u64>,
-    /// Pages programmed per page of host data; null before the first.
+    /// Pages programmed per page of host data, or null before the first host page.
     pub write_amplification: Option<f64>,
-    /// Pages programmed by garbage collection per page of host data; null before the first.
+    /// Pages programmed by garbage collection per page of host data, or null before the first host page.
     pub cleaning_cost: Option<f64>,
 }
 
-/// Lifetime erases of blocks.
+/// Statistics of the lifetime erases of blocks.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct BlockErases {
-    /// Blocks.
+    /// Number of blocks.
     pub blocks: u64,
-    /// Minimum over blocks.
+    /// Minimum erases of a block.
     pub min: u32,
-    /// Mean over blocks.
+    /// Mean erases of a block.
     pub mean: f64,
-    /// Maximum over blocks.
+    /// Maximum erases of a block.
     pub max: u32,
     /// Standard deviation over all blocks.
     pub stddev: f64,
 }
 
-/// Lifetime programs of rows.
+/// Statistics of the lifetime programs of rows.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct RowPrograms {
-    /// Rows.
+    /// Number of rows.
     pub rows: u64,
-    /// Minimum over rows.
+    /// Minimum programs of a row.
     pub min: u32,
-    /// Mean over rows.
+    /// Mean programs of a row.
     pub mean: f64,
-    /// Maximum over rows.
+    /// Maximum programs of a row.
     pub max: u32,
     /// Standard deviation over all rows.
     pub stddev: f64,
@@ -87,7 +87,7 @@ pub(super) fn wear(wear: &ledger::Wear) -> Wear {
     }
 }
 
-/// The wear of all components together; `None` if none has any.
+/// The total wear of all components, or `None` if no component has any.
 pub(super) fn total(reports: &[ComponentReport]) -> Option<ledger::Wear> {
     reports.iter().filter_map(|report| report.wear.as_ref()).fold(None, |sum, wear| {
         let sum: ledger::Wear = sum.unwrap_or_default();

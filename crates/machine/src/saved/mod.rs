@@ -1,10 +1,10 @@
-//! The state of a run as bytes: where another run continues.
+//! The state of a run as bytes, from which another run continues.
 //!
-//! It holds the state of the device and, if requests were served, that of the workload and the driver. A run
-//! of the same workload continues with the next request. A different workload starts from its beginning when
-//! the device is at rest. The stack must be the same: its settings are compared one by one.
+//! It contains the state of the device and, if requests were served, that of the workload and the driver. A
+//! run of the same workload continues with the next request. A different workload starts from its beginning
+//! when the device is at rest. The stack must be the same: its settings are compared one by one.
 //!
-//! The file starts with [`MAGIC`] and a version, and ends with a checksum of everything before it.
+//! The file starts with [`MAGIC`] and a version, and ends with a checksum of all preceding bytes.
 
 mod preparation;
 #[cfg(test)]
@@ -32,7 +32,7 @@ pub const MAGIC: &[u8; 8] = b"NACRERUN";
 /// Version of the format.
 const VERSION: u32 = 9;
 
-/// Reasons why a file is not a valid state.
+/// Reason why a file is not a valid state.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {
     /// The file does not start with [`MAGIC`].
@@ -58,7 +58,7 @@ impl Unreadable {
         }
     }
 
-    /// Data for programs.
+    /// Data of the error for programs.
     pub fn data(&self) -> ErrorData {
         match self {
             Unreadable::OtherVersion(found) => {
@@ -69,7 +69,7 @@ impl Unreadable {
     }
 }
 
-/// A saved state, of which the identity is decoded.
+/// A saved state whose identity is decoded.
 #[derive(Debug)]
 pub struct SavedRun<'a> {
     stack: String,
@@ -90,7 +90,7 @@ struct UnderWay {
     now: Time,
     outstanding: Slab<Outstanding>,
     clock: Clock,
-    /// Requests that the workload generated and that were not served.
+    /// Requests that the workload generated but that were not served.
     #[state(varies)]
     rest: Vec<Request>,
     #[state(varies)]
@@ -114,8 +114,8 @@ impl UnderWay {
     }
 }
 
-/// The first fields of `UnderWay`: requests outstanding at the device, and the time before which events were
-/// processed.
+/// Decodes the first fields of `UnderWay`: the number of requests outstanding at the device, and the time
+/// before which events were processed.
 fn at_device(under_way: Option<&[u8]>) -> Result<(usize, Time), state::StateError> {
     let Some(under_way) = under_way else { return Ok((0, Time::ZERO)) };
     let mut state = StateReader::new(under_way);
@@ -124,7 +124,7 @@ fn at_device(under_way: Option<&[u8]>) -> Result<(usize, Time), state::StateErro
 }
 
 impl<'a> SavedRun<'a> {
-    /// Reads a state file. Errors: `bytes` are not a complete state of this version.
+    /// Reads a state file. Errors: `bytes` is not a complete state of this version.
     pub fn read(bytes: &'a [u8]) -> Result<SavedRun<'a>, Unreadable> {
         let rest = bytes.strip_prefix(MAGIC).ok_or(Unreadable::NoState)?;
         let (version, rest) = rest.split_first_chunk().ok_or(Unreadable::Damaged)?;
@@ -156,7 +156,7 @@ impl<'a> SavedRun<'a> {
         self.restore_prepared(driver)
     }
 
-    /// Like [`SavedRun::restore`], for the preconditioned state of `driver`. The timings of its stack may
+    /// Like [`SavedRun::restore`], for the preconditioned state of `driver`. The timings of the stack may
     /// differ.
     pub(crate) fn restore_prepared(&self, driver: &mut Driver<'_>) -> Result<(), Problems> {
         let checked = driver.serving.checked;
@@ -190,9 +190,9 @@ impl<'a> SavedRun<'a> {
         }
     }
 
-    /// Restores the new `device` of `checked` to this state after outstanding requests have completed and it
-    /// is at rest; returns that time. A run writes no data, so outstanding requests complete in a copy of the
-    /// device without data.
+    /// Restores the new `device` of `checked` to this state after outstanding requests have completed and the
+    /// device is at rest; returns that time. A run stores no data, so outstanding requests complete in a copy
+    /// of the device without data.
     ///
     /// Errors: the state belongs to another stack, or the stack cannot be built.
     pub fn restore_device(
@@ -212,7 +212,7 @@ impl<'a> SavedRun<'a> {
         Ok(rested.max(now).max(self.quiet))
     }
 
-    /// Continues the same workload from its position.
+    /// Continues the workload from its saved position.
     fn continue_workload(&self, driver: &mut Driver<'_>, bytes: &[u8]) -> Result<(), Problems> {
         let mut state = StateReader::new(bytes);
         let mut under_way = UnderWay::of(driver.standing());
@@ -246,14 +246,14 @@ pub(crate) fn save(driver: &Driver<'_>) -> Result<Vec<u8>, Problems> {
     write(checked, preparation, kept, |state| driver.serving.device.save(state))
 }
 
-/// Returns the state of `device`, the stack of `checked`, which is at rest and gets no request before
+/// Returns the state of `device`, the stack of `checked`, which must be at rest and gets no request before
 /// `quiet`. Errors: a component cannot be saved.
 pub fn of_device(checked: &Checked, device: &dyn Device, quiet: Time) -> Result<Vec<u8>, Problems> {
     let parts = Parts { quiet, steadiness: None, under_way: None };
     write(checked, String::new(), parts, |state| device.save(state))
 }
 
-/// Parts of a state other than that of the device.
+/// Components of a state other than the device's state.
 struct Parts {
     quiet: Time,
     steadiness: Option<Steadiness>,
@@ -302,7 +302,7 @@ fn differ_in_version(differences: &[Difference]) -> bool {
     !differences.is_empty() && differences.iter().all(is_version)
 }
 
-/// Errors: every setting in which the saved state and the scenario differ.
+/// Errors: every setting that differs between the saved state and the scenario.
 fn same(path: &str, saved: &str, asked: &str) -> Result<(), Problems> {
     let differences = differences(saved, asked);
     if differences.is_empty() {

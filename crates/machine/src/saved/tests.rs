@@ -1,4 +1,4 @@
-//! A run that continues from a saved state gives the same results as one without an interruption.
+//! Tests that a run that continues from a saved state gives the same results as one without an interruption.
 
 use super::{SavedRun, Unreadable};
 use crate::run::{RunOutput, Span, run_span};
@@ -8,7 +8,7 @@ use std::io::{self, BufRead, Cursor};
 use std::ops::ControlFlow;
 use std::sync::Mutex;
 
-/// A trace of 6,000 requests.
+/// Files with one trace of 6,000 requests.
 struct OneTrace;
 
 impl Files for OneTrace {
@@ -30,7 +30,7 @@ impl Files for OneTrace {
     }
 }
 
-/// 48 MiB for the host.
+/// A drive with a host capacity of 48 MiB.
 const SSD: &str = "[stack]\nkind = \"ssd\"\nchannels = 2\nways = 2\nblocks = 64\npages = 64\npage = \"4 KiB\"\n\
     read = [\"50 us\"]\nprogram = [\"500 us\"]\nerase = \"3 ms\"\nbus = \"400 MB/s\"\nbuffer = \"256 KiB\"\n\
     link = \"4 GB/s\"\nover_provisioning = \"33 %\"\n";
@@ -67,7 +67,7 @@ fn measured(record: &Record) -> serde_json::Value {
     json
 }
 
-/// Compares one run of 2 N requests with a run of N requests that continues from another one of N.
+/// Compares a run of 2 N requests with a run of N requests that continues from another run of N.
 fn continues(text: &str, first: &[(&str, &str)], second: &[(&str, &str)], both: &[(&str, &str)]) {
     let (whole, whole_state) = state(&scenario(text, both), None);
     let (_, half_state) = state(&scenario(text, first), None);
@@ -103,7 +103,7 @@ fn two_runs_of_half_the_requests_are_one_run() {
     }
 }
 
-/// Requests that wait in the host, tries at the device, and tries that the host gave up are outstanding.
+/// Requests wait in the host, and tries at the device are outstanding, including tries that the host gave up.
 #[test]
 fn a_host_with_timeouts_continues() {
     let host =
@@ -207,7 +207,7 @@ fn every_setting_that_differs_is_named_with_both_values() {
     }
 }
 
-/// The lines of the identity, as a schema with the settings in another order would write them.
+/// The identity lists its lines in the order that a schema with reordered settings would write.
 #[test]
 fn the_same_settings_in_another_order_are_the_same_stack_and_workload() {
     let checked = scenario(&format!("{SSD}{HOT}"), &[("run.requests", "2048"), ("run.precondition", "100")]);
@@ -225,7 +225,7 @@ fn the_same_settings_in_another_order_are_the_same_stack_and_workload() {
     assert_eq!(measured(&found), measured(&expected), "it continues where it stood");
 }
 
-/// Corrects the checksum of changed bytes.
+/// Corrects the checksum of modified bytes.
 fn seal(bytes: &mut [u8]) {
     let end = bytes.len() - 4;
     let checksum = crc32fast::hash(&bytes[..end]).to_le_bytes();
@@ -323,7 +323,8 @@ const TAKES: &[(&str, [&str; 2])] = &[
     ("slc_cache.program", ["150 us", "250 us"]),
 ];
 
-/// Each timing is changed in turn. State and record equal those of a run that preconditions the drive itself.
+/// Changes each timing in turn. State and record equal those of a run that preconditions the drive without
+/// the cache.
 #[test]
 fn drives_that_differ_in_what_they_take_share_a_preparation() {
     let of_stack: Vec<String> = TAKES.iter().map(|(setting, _)| format!("stack.{setting}")).collect();

@@ -1,7 +1,7 @@
-//! A trace split over workers: the scenario of each part, and one record of all.
+//! A trace split over workers: the scenario of each part, and the combined record.
 //!
 //! Every part is a separate run on a copy of the stack. With a split by volume, each copy is the whole stack.
-//! With a split by a hash of the extent, each copy has a share of every `capacity`. Copies share nothing, so
+//! With a split by a hash of the extent, each copy has a share of every `capacity`. Copies share no state, so
 //! no part waits for another one, and results can be added.
 
 use crate::progress::{Progress, Watch};
@@ -15,7 +15,7 @@ use nacre_kernel::{Bytes, Time};
 use nacre_workload::replay::{By, First, Share, Shares};
 use std::ops::ControlFlow;
 
-/// Shares of a capacity are multiples of this many bytes.
+/// Granularity in bytes of the shares of a capacity.
 const GRAIN: u64 = 4096;
 /// Maximum number of parts.
 const PARTS_MAX: usize = 1 << 16;
@@ -25,7 +25,7 @@ const PARTS_MAX: usize = 1 << 16;
 pub struct Splitting {
     /// Unit of the split.
     pub by: By,
-    /// Number of parts; `None` means one for each volume.
+    /// Number of parts; `None` means one part per volume.
     pub parts: Option<u32>,
 }
 
@@ -60,14 +60,14 @@ impl Splitting {
 pub struct Part {
     /// Settings in addition to those of the whole scenario, as for `--set`.
     pub settings: Vec<(String, String)>,
-    /// Requests of the trace in this part.
+    /// Number of requests of the trace in this part.
     pub requests: u64,
 }
 
-/// The parts of `checked`, from one pass over its trace; `None` if `watch` stopped it.
+/// Computes the parts of `checked` in one pass over its trace, or `None` if `watch` stopped it.
 ///
 /// Errors: the workload is not a trace, the trace has no volumes, a setting does not apply to parts, or a
-/// part has nothing to measure.
+/// part has no requests to measure.
 pub fn parts(
     checked: &Checked,
     way: Splitting,
@@ -92,7 +92,7 @@ pub fn parts(
         set("workload.part.by", format!("\"{by}\""));
         set("workload.part.parts", number.to_string());
         set("workload.part.number", place.to_string());
-        // Each part has its own seed, which does not depend on the worker that runs it.
+        // Each part has a separate seed, which does not depend on the worker that runs it.
         set("run.seed", ((run.seed + place as u64) & (u64::MAX >> 1)).to_string());
         if number > 1 {
             set("run.warm_up", share.first.to_string());
@@ -105,7 +105,7 @@ pub fn parts(
     Ok(Some(found.parts.iter().enumerate().map(part).collect()))
 }
 
-/// Runs one part with the settings in `checked`, and returns its results as text for [`together`].
+/// Runs one part with the settings in `checked`; returns its results as text for [`together`].
 pub fn run_part(
     checked: &Checked,
     files: &dyn Files,
@@ -114,7 +114,7 @@ pub fn run_part(
     Ok(findings(checked, files, &Span::default(), watch)?.0.to_text())
 }
 
-/// The record of all parts of `checked`, in the order of their numbers.
+/// Combines all parts of `checked`, in the order of their numbers, into one record.
 ///
 /// Errors: the text of a part is invalid or has another version.
 pub fn together(checked: &Checked, way: Splitting, parts: &[&str]) -> Result<Outcome, Problems> {
@@ -143,7 +143,7 @@ pub fn together(checked: &Checked, way: Splitting, parts: &[&str]) -> Result<Out
     Ok(outcome)
 }
 
-/// The caution that separate copies differ from one stack.
+/// The caution that separate copies differ from a single stack.
 fn other_system(split: &Split, has_queue: bool) -> Option<Caution> {
     let copies = split.copies.len();
     let each = match split.by {

@@ -32,8 +32,8 @@ const SSD: &[(&str, &str)] = &[
 ];
 const VOLUMES: [u64; 3] = [7, 8, 9];
 
-/// Three volumes, whose first requests arrive together; requests of 4 KiB to 128 KiB, including trims and
-/// flushes.
+/// Three volumes whose first requests arrive at the same time. Requests have 4 KiB to 128 KiB and include
+/// trims and flushes.
 fn traces() -> Traces {
     let head = "timestamp_us,op,offset,length,volume\n";
     let mut texts = vec![head.to_string(); 4];
@@ -57,7 +57,7 @@ fn traces() -> Traces {
     Traces(names.into_iter().zip(texts).collect())
 }
 
-/// A cache over a disk, with spread-out service times, energy and prices.
+/// A cache over a disk, with random service times, energy, and prices.
 const SCENARIO: &str = r#"
 [workload]
 kind = "trace"
@@ -172,7 +172,7 @@ fn histograms_add_up_bar_by_bar() {
             outcome.columns.floats.iter().find(|(name, _)| name == "latency.read.upto_ns").unwrap().clone();
         let (_, counts) =
             outcome.columns.counts.iter().find(|(name, _)| name == "latency.read.count").unwrap().clone();
-        // The last bar ends with the largest value: differences of one in a million are visible.
+        // The last bar ends at the largest value, so differences of one in a million are visible.
         uptos.into_iter().map(|upto| (upto * 1e3) as u64).zip(counts).collect::<Vec<_>>()
     };
     for file in ["7.csv", "8.csv", "9.csv"] {
@@ -216,7 +216,7 @@ fn a_hash_gives_every_byte_to_one_part_and_every_part_a_share_of_the_cache() {
 fn the_first_requests_of_the_whole_trace_warm_the_parts_up() {
     let found = split(&[("run.warm_up", "3000")], By::Volume, Some(2)).record;
     assert_eq!(found.requests.issued, 6000);
-    // The interleaving is even: volumes 7 and 9 are in part 0.
+    // The split is even, with volumes 7 and 9 in part 0.
     assert_eq!(
         found.split.expect("it was split").copies.iter().map(|part| part.requests).collect::<Vec<_>>(),
         [4000, 2000]
@@ -306,7 +306,7 @@ fn errors_are_reported_before_anything_runs() {
 
 #[test]
 fn wear_is_that_of_all_blocks_of_all_copies() {
-    // Without preconditioning, which takes the first writes of the whole trace and not of each volume.
+    // The test omits preconditioning, which uses the first writes of the whole trace and not of each volume.
     let settings = [SSD[0], COMPACT];
     let whole = split(&settings, By::Volume, None).record;
     let single = |file| plain(&[SSD[0], COMPACT, ("workload.file", file)]).record;

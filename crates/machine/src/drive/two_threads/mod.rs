@@ -1,4 +1,4 @@
-//! Runs on two threads. One thread simulates. The other one generates the next requests and sums up the
+//! Runs on two threads. One thread simulates. The other one generates the next requests and adds up the
 //! results of completed ones. Both work in request order, so a run that completes has the same results as on
 //! one thread.
 
@@ -14,17 +14,17 @@ use std::mem::swap;
 use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-/// Batches in circulation: the one being served, those generated ahead of it, and those whose results are
-/// being summed up.
+/// Number of batches in circulation: the batch being served, those generated ahead, and those whose results
+/// are being added up.
 const BATCHES: usize = 4;
-/// Minimum number of requests, if known, for which a second thread is worth starting.
+/// Minimum number of requests, if known, for which a second thread is useful.
 const REQUESTS_MIN: u64 = 16 * BATCH as u64;
 
-/// Runs work in parallel to the simulation, on another processor. This crate starts no threads; the caller
-/// implements this.
+/// Runs work on another processor, in parallel with the simulation. This crate starts no threads, so the
+/// caller implements this.
 pub trait Parallel: Sync {
-    /// Runs `work` on another thread and `here` on this one at the same time; returns when both are done, and
-    /// propagates a panic of either. Returns false, without running either, if no thread is available.
+    /// Runs `work` on another thread and `here` on this one at the same time. Returns when both have ended,
+    /// and propagates a panic of either. Returns false without running either if no thread is available.
     fn both(&self, work: Box<dyn FnOnce() + Send + '_>, here: &mut dyn FnMut()) -> bool;
 }
 
@@ -37,13 +37,13 @@ struct Batch {
     notes: Notes,
 }
 
-/// A generated batch, or the error of the workload.
+/// A generated batch, or an error of the workload.
 type Drawn = Result<Batch, WorkloadError>;
 
 impl Driver<'_> {
-    /// Whether requests may be generated before those ahead of them are served. Only their number may end the
-    /// run, so that every generated request is served unless the run is stopped or fails. Workload and sums
-    /// must not be needed during the run.
+    /// Whether requests may be generated before the requests ahead of them are served. Only the number of
+    /// requests may end the run, so that every generated request is served unless the run is stopped or
+    /// fails. The workload and the sums must not be needed during the run.
     pub(super) fn may_go_ahead(&self) -> bool {
         let run = &self.serving.checked.run;
         self.workload.pacing() != Pacing::CompletionDriven
@@ -85,7 +85,8 @@ impl Driver<'_> {
     }
 }
 
-/// Generates up to `limit` requests and sums up the results of completed ones, as long as batches come back.
+/// Generates up to `limit` requests and adds up the results of completed ones, as long as batches are
+/// returned.
 fn draw(
     workload: &mut dyn Workload,
     meter: &mut Meter,

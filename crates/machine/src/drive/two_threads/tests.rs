@@ -22,7 +22,7 @@ impl Parallel for Thread {
     }
 }
 
-/// The system denies a thread.
+/// A system that denies a second thread.
 struct NoThread;
 
 impl Parallel for NoThread {
@@ -31,7 +31,7 @@ impl Parallel for NoThread {
     }
 }
 
-/// One trace: the number of its lines, and a reader for what follows them.
+/// A trace, as the number of its lines and a reader for the rest.
 struct OneTrace {
     lines: u64,
     end: fn() -> Box<dyn Read + Send>,
@@ -84,7 +84,7 @@ fn checked(text: &str) -> Checked {
     checked.unwrap_or_else(|problems| panic!("{text}: {problems}"))
 }
 
-/// The run of a scenario on one or two threads, and how often a second one was used.
+/// Runs a scenario on one or two threads. Returns the results, and how often a second thread was used.
 fn ran(
     text: &str,
     files: &OneTrace,
@@ -102,7 +102,7 @@ fn to_its_end(text: &str, files: &OneTrace, on_two: bool) -> (Result<RunOutput, 
     ran(text, files, on_two, &mut |_| ControlFlow::Continue(()))
 }
 
-/// Record, columns and state are the same on one thread and on two.
+/// Checks that record, columns, and state are the same on one thread and on two.
 fn is_the_same(text: &str, threads: u32) {
     let [(one, _), (two, asked)] = [false, true].map(|on_two| to_its_end(text, &WHOLE, on_two));
     assert_eq!(asked, threads, "{text}");

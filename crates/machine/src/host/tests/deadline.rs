@@ -1,4 +1,4 @@
-//! mq-deadline in the host, against a naive simulation of it.
+//! Compares mq-deadline in the host with a naive simulation.
 
 use super::*;
 use crate::host::Deadline;
@@ -11,7 +11,7 @@ use nacre_testkit::oracle::deadline::{self, Deadlines};
 
 const DISK: &str = "preset = \"disk_15k\"\nscheduling = \"first_come\"\n";
 
-/// The parameters of Linux, and parameters with which deadlines and batches end all the time.
+/// The parameters of Linux, and parameters for which deadlines and batches end frequently.
 const RULES: [Deadlines; 3] = [
     Deadlines { read_expire: Time::from_ms(500), write_expire: Time::from_s(5), batch: 16, starved: 2 },
     Deadlines { read_expire: Time::from_ms(40), write_expire: Time::from_ms(100), batch: 3, starved: 1 },
@@ -55,7 +55,8 @@ fn every_request_of_a_disk_is_done_when_a_naive_simulation_says() {
     let mut random = Streams::new(21).stream("requests");
     for rules in RULES {
         for reads in [0.5, 0.9] {
-            // The whole disk, and so few addresses that many requests have the same one.
+            // The first case covers the whole disk, and the second has so few addresses that many requests
+            // share one.
             for slots in [400_000, 40] {
                 let requests = requests(3_000, slots, reads, &mut random);
                 let rates = [100.0, 170.0];
@@ -95,7 +96,8 @@ fn every_request_of_several_slots_is_done_when_a_naive_simulation_says() {
     }
 }
 
-/// Reads among many writes: with deadlines they wait for a batch of writes, without them for all writes.
+/// Reads among many writes. With deadlines, reads wait for one batch of writes, and without them, for all
+/// writes.
 #[test]
 fn reads_do_not_wait_for_all_writes() {
     let mut random = Streams::new(23).stream("requests");
@@ -114,14 +116,14 @@ fn reads_do_not_wait_for_all_writes() {
     let first_come = mean_s(&mut hosted(None, Some(1), DISK));
     let mut device = with(RULES[0], 1, DISK);
     let by_deadline = mean_s(&mut device);
-    // A batch of 16 writes takes about an eighth of 128 requests.
+    // A batch of 16 writes takes about an eighth of the time of 128 requests.
     assert!(by_deadline < first_come / 4.0, "{by_deadline} s, first come {first_come} s");
     assert!(count(&device, "waited") > 3_000);
 }
 
 #[test]
 fn requests_that_get_their_slot_after_their_deadline_are_counted() {
-    // 100 us each, one at a time: request number i begins at 100 us x i.
+    // Requests take 100 us each, one at a time, so request number i starts at 100 us x i.
     let rules = Deadlines { read_expire: Time::from_us(450), ..RULES[0] };
     let mut device = with(rules, 1, &measured(1));
     let seen = visits(&mut device, &reads(10), Load::Open(&[Time::ZERO; 10]));

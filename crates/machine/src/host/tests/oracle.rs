@@ -1,4 +1,4 @@
-//! A server with one queue whose clients cancel and retry, event by event.
+//! Event simulation of a server with one queue whose clients cancel and retry.
 
 use nacre_kernel::Time;
 use nacre_testkit::oracle::Visit;
@@ -33,8 +33,8 @@ impl Simulated {
     }
 }
 
-/// Requests that arrive at `arrivals` at one server, each try taking `service`. A try that its client gives
-/// up during service is still served to its end.
+/// Simulates requests that arrive at `arrivals` at one server, where each try takes `service`. A try that its
+/// client gives up during service is still served to its end.
 pub(super) fn one_server(arrivals: &[Time], service: Time, policy: &Policy) -> Simulated {
     let visit = |&arrived: &Time| Visit { arrived, done: Time::MAX };
     let mut of = Simulated { visits: arrivals.iter().map(visit).collect(), timeouts: 0, failed: 0 };
@@ -43,7 +43,7 @@ pub(super) fn one_server(arrivals: &[Time], service: Time, policy: &Policy) -> S
         arrivals.iter().enumerate().map(|(request, &at)| Reverse((at, Event::Send, request, 0))).collect();
     let mut queue: VecDeque<(usize, u32)> = VecDeque::new();
     let mut serving = None;
-    // The try that the client of a request waits for.
+    // The try that each client waits for.
     let mut waits_for = vec![None; arrivals.len()];
     while let Some(Reverse((now, event, request, number))) = events.pop() {
         match event {

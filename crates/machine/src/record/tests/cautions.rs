@@ -1,4 +1,4 @@
-//! Limitations that a record reports for its own numbers.
+//! Tests of the limitations that a record reports for its numbers.
 
 use super::NoFiles;
 use crate::{Document, Record, check, run};
@@ -16,7 +16,7 @@ fn kinds(record: &Record) -> Vec<&'static str> {
     record.findings.iter().map(|caution| caution.kind).collect()
 }
 
-/// Writes to two devices in parallel: a write-through cache and its backing device.
+/// Record of writes to two devices in parallel: a write-through cache and its backing device.
 fn cached(level: &str, backing: &str) -> Record {
     record(&format!(
         "[workload]\nkind = \"uniform\"\nrequests = 100\nfootprint = \"1 MiB\"\nread_share = \"0 %\"\n\
@@ -71,7 +71,7 @@ fn totals_of_energy_and_lifetime_name_what_they_leave_out() {
     assert!(whole.energy_unknown.is_empty() && whole.lifetime_unknown.is_empty() && kinds(&whole).is_empty());
 }
 
-/// Requests at a rate on one server of 1 ms.
+/// Record of requests that arrive at a given rate at a server of 1 ms.
 fn arriving(arrival: &str, requests: u32, parallelism: u32) -> Record {
     record(&format!(
         "[workload]\nkind = \"uniform\"\nrequests = {requests}\nfootprint = \"1 MiB\"\narrival = {arrival}\n\
@@ -83,7 +83,8 @@ fn arriving(arrival: &str, requests: u32, parallelism: u32) -> Record {
 fn a_stack_that_cannot_keep_up_is_said_to_be_saturated() {
     let over = arriving("{ kind = \"poisson\", rate = \"1500 Hz\" }", 2_000, 1);
     assert_eq!(kinds(&over), ["saturated"]);
-    // Two thousand requests take 2 s and arrive within 1.33 s +- 30 ms: the last one waits for the rest.
+    // Two thousand requests take 2 s and arrive within 1.33 s +- 30 ms, so the last one waits for the
+    // remaining time.
     assert_close("from the first arrival to the last completion", over.simulated_s, 2.0, 0.01);
     let text = &over.findings[0].text;
     assert!(
@@ -99,10 +100,11 @@ fn queues_that_are_only_long_bursts_and_closed_loops_are_not_saturated() {
     for requests in [64, 500, 5_000] {
         assert!(!kinds(&arriving(near, requests, 1)).contains(&"saturated"), "{requests} at nine tenths");
     }
-    // All requests arrive and are served in parallel: the last one is done as soon as the first.
+    // All requests arrive at the same time and are served in parallel, so the last one completes as soon as
+    // the first.
     assert!(kinds(&arriving("{ kind = \"periodic\", rate = \"1 MHz\" }", 1_000, 4_000)).is_empty());
-    // The first of 64 simultaneous requests does not wait and the last one waits for all others, so latencies
-    // are correlated.
+    // The first of 64 simultaneous requests does not wait, and the last one waits for all others, so
+    // latencies are correlated.
     assert_eq!(kinds(&arriving("{ kind = \"closed\", queue_depth = 64 }", 1_000, 1)), ["dependent"]);
 }
 
@@ -124,7 +126,7 @@ fn latencies_that_go_on_changing_are_said_to_be_not_steady() {
     assert_close("as many missed as there are blocks, less those never asked", half.mean_ns, 446_000.0, 0.1);
 }
 
-/// Reads of this size, one at a time, from a device with a measured latency of 5 ms for 4 KiB.
+/// Record of reads of this size, one at a time, from a device with a measured latency of 5 ms for 4 KiB.
 fn measured(request: &str, parallelism: u32) -> Record {
     record(&format!(
         "[workload]\nkind = \"uniform\"\nrequests = 100\nfootprint = \"1 MiB\"\nrequest = \"{request}\"\n\
@@ -184,13 +186,13 @@ fn write_amplification_and_lifetime_before_garbage_collection_are_said_to_be_tha
     let text = few(&new).expect("a new drive erases nothing");
     assert!(text.contains("write amplification 1.00 and the lifetime of stack are"), "{text}");
     assert!(text.contains("erased nothing"), "{text}");
-    // 8,192 pages of flash: each block was erased less than once when 10,000 were written.
+    // The flash has 8,192 pages, so each block was erased less than once when 10,000 pages were written.
     let first_round = run("", 10_000);
     assert!(first_round.erases.is_some_and(|erases| erases > 0));
     assert!(few(&first_round).is_some_and(|text| text.contains("fewer than one erase per block")));
     assert_eq!(few(&run("", 40_000)), None, "every block was erased");
     assert!(few(&run("precondition = 40_000", 8)).is_some(), "this run erased nothing");
-    // Reads program nothing, so no number is unreliable.
+    // Reads program no page, so no number is unreliable.
     let reads = record(
         "[workload]\nkind = \"uniform\"\nrequests = 10\nfootprint = \"1 MiB\"\n[stack]\npreset = \"tlc_nvme\"\n",
     );

@@ -1,5 +1,5 @@
-//! Shares of drives, alone and as tiers: their cost, and the caution if they are busy for more than their
-//! share.
+//! Tests of shares of drives, alone and as tiers: their cost, and the caution if they are busy for more than
+//! their share.
 
 use super::NoFiles;
 use crate::{Document, Record, check, run};
@@ -25,7 +25,7 @@ const FLASH: &str = "{ kind = \"ssd\", channels = 2, ways = 2, blocks = 512, pag
                      buffer = \"256 KiB\", link = \"4 GB/s\", endurance = 1000, price = \"1 /GiB\", idle_power = \"8 W\", \
                      read_energy = \"1 uJ\", program_energy = \"1 uJ\", erase_energy = \"1 uJ\", transfer_energy = \"1 uJ\" }";
 
-/// Tiers of 256 MiB, the first with `share` percent, with random writes to all addresses.
+/// Tiers of 256 MiB, the first with `share` percent, that receive random writes to all addresses.
 fn tiers(share: u32, requests: u32) -> String {
     format!(
         "[workload]\nkind = \"uniform\"\nrequests = {requests}\nfootprint = \"256 MiB\"\nread_share = \"0 %\"\n\
@@ -53,7 +53,7 @@ fn a_tier_pays_for_its_share_whatever_its_device_is() {
 
 #[test]
 fn the_flash_of_a_tier_is_as_full_as_its_share_and_is_cleaned() {
-    // 192 MiB are 49,152 units, each written about four times.
+    // 192 MiB are 49,152 units, each of which is written about four times.
     let record = record(&tiers(25, 260_000));
     let flash = record.components[2].wear.as_ref().expect("it wears");
     assert!(flash.valid.is_some_and(|valid| valid > 48_000), "{:?}", flash.valid);
@@ -106,8 +106,8 @@ fn writes_that_a_worn_out_drive_refuses_are_in_no_rate() {
     assert!(refused > 100_000 && worn.requests.writes == 400_000, "{:?}", worn.requests);
     let latency = worn.latency.write.as_ref().expect("some were taken");
     assert_eq!(latency.count, 400_000 - refused);
-    // Writes were served at the rate of two dies before the drive was worn out; rejected ones take almost no
-    // time.
+    // Writes were served at the rate of two dies before the drive was worn out. Rejected writes take almost
+    // no time.
     let served = (400_000 - refused) as f64 / worn.simulated_s;
     assert_close("requests a second", worn.throughput.iops, served, 1e-9);
     assert_close("bytes a second", worn.throughput.bytes_per_s, served * 4096.0, 1e-9);

@@ -1,4 +1,4 @@
-//! The report of a stack of two media that wear.
+//! Tests of the report of a stack of two media that wear.
 
 use super::{NoFiles, WORKLOAD};
 use crate::meter::{Meter, Noted};
@@ -137,7 +137,7 @@ fn wear_is_reported_for_each_medium_and_in_total() {
     );
     assert_eq!((flash.erases, flash.endurance), (12, Some(10_000)));
     let blocks = flash.block_erases.as_ref().unwrap();
-    // The usual example of a standard deviation: the squares of the deviations add up to 32.
+    // This is the usual example of a standard deviation: the squares of the deviations add up to 32.
     assert_eq!((blocks.blocks, blocks.min, blocks.mean, blocks.max, blocks.stddev), (8, 2, 5.0, 9, 2.0));
 }
 
