@@ -1,16 +1,16 @@
-//! Compressed files: read by content, written by name.
+//! Compressed files, which are recognized by content when read and by name when written.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::Path;
 
-/// Level for writing zstd: its default, a good balance for traces.
+/// zstd compression level, a good balance for traces.
 const ZSTD_LEVEL: i32 = 9;
-/// Level for writing xz: its default.
+/// xz compression level, the default of xz.
 const XZ_LEVEL: u32 = 6;
 
-/// `source`, decompressed if it begins with the magic bytes of gzip, zstd or xz. Concatenated members
-/// are read one after the other.
+/// Decompresses `source` if it starts with the magic number of gzip, zstd, or xz. Concatenated members are
+/// read one after the other.
 pub fn decompressed(mut source: Box<dyn BufRead + Send>) -> io::Result<Box<dyn BufRead + Send>> {
     let head = source.fill_buf()?;
     let buffered = |reader: Box<dyn io::Read + Send>| BufReader::with_capacity(super::BUFFER_BYTES, reader);
@@ -38,7 +38,7 @@ pub(crate) enum Compressor {
 }
 
 impl Compressor {
-    /// Writes to `file`; the suffix of `path` selects the compression.
+    /// A writer to `file`, with the compression that the suffix of `path` selects.
     pub(crate) fn new(file: BufWriter<File>, path: &Path) -> io::Result<Compressor> {
         Ok(match path.extension().and_then(|ending| ending.to_str()) {
             Some("gz") => {

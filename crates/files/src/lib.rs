@@ -1,6 +1,6 @@
 //! File access for scenarios: opens their files, decompresses traces, and writes new files atomically.
 //!
-//! The model crates open no files themselves; drivers supply a [`ScenarioFiles`].
+//! The model crates do not open files. The caller supplies a [`ScenarioFiles`].
 #![expect(
     clippy::disallowed_methods,
     reason = "this crate is where files are opened; the fences are for the model"
@@ -26,10 +26,11 @@ pub use share::ShareRead;
 pub use states::{PreparationFolder, StateFile, read_state};
 pub use whole::{SharedFile, WholeFile};
 
-/// Bytes read from or written to the disk at a time.
+/// Number of bytes read from or written to the disk at a time.
 const BUFFER_BYTES: usize = 1 << 20;
 
-/// The files of one scenario: paths are relative to its folder, bare names are shipped traces.
+/// The files of one scenario. Paths are relative to its folder, and names without a folder may be shipped
+/// traces.
 #[derive(Clone, Debug)]
 pub struct ScenarioFiles {
     folder: PathBuf,
@@ -38,7 +39,7 @@ pub struct ScenarioFiles {
 }
 
 impl ScenarioFiles {
-    /// Files relative to `folder`, and built-in traces in `shipped_traces`.
+    /// Files relative to `folder`, with built-in traces in `shipped_traces`.
     pub fn new(folder: impl Into<PathBuf>, shipped_traces: Option<PathBuf>) -> ScenarioFiles {
         ScenarioFiles { folder: folder.into(), shipped_traces, share: ShareRead::default() }
     }
@@ -48,7 +49,7 @@ impl ScenarioFiles {
         &self.share
     }
 
-    /// The path for `file`: relative to the scenario, or a built-in trace.
+    /// The path of `file`, which is relative to the scenario or a built-in trace.
     pub fn locate(&self, file: &str) -> PathBuf {
         let path = self.folder.join(file);
         if path.exists() || Path::new(file).components().count() != 1 {
@@ -88,15 +89,15 @@ impl Files for ScenarioFiles {
     }
 }
 
-/// The error with the full path, which the scenario's file name does not show.
+/// An error that includes the full path, which the scenario's file name does not show.
 fn located(error: &io::Error, path: &Path) -> io::Error {
     io::Error::new(error.kind(), format!("{error}, at {}", path.display()))
 }
 
-/// Opens `path` for reading, decompressing `.gz`, `.zst` and `.xz` by content. Adds the bytes read to
-/// `share`.
+/// Opens `path` for reading, and decompresses gzip, zstd, and xz according to its content. Adds the bytes
+/// read to `share`.
 ///
-/// Errors: the file does not exist, is a directory, cannot be read, or its compressed content is damaged.
+/// Errors: the file does not exist, is a directory, cannot be read, or has damaged compressed content.
 pub fn open(path: &Path, share: &ShareRead) -> io::Result<Box<dyn BufRead + Send>> {
     let file = File::open(path)?;
     let bytes = file.metadata()?.len();

@@ -1,11 +1,11 @@
-//! Files that must be complete before they are read.
+//! Opening of regular files.
 
 use rustix::fs::{Mode, OFlags};
 use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// Opens a regular file for reading: a pipe could block its reader forever.
+/// Opens a regular file for reading. Pipes are rejected, because they could block the reader forever.
 ///
 /// Errors: `path` is not a regular file, or it cannot be opened.
 pub fn open_file(path: &Path) -> io::Result<File> {

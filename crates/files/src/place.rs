@@ -1,4 +1,4 @@
-//! Target of a new file: what it may replace, and the final rename.
+//! Target of a new file: the existing file that it may replace, and the final rename.
 
 use rustix::fs::{CWD, Mode, OFlags, RenameFlags, renameat_with};
 use rustix::io::Errno;
@@ -7,20 +7,20 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Maximum names tried if the file's own name is in use.
+/// Maximum number of names tried if the requested name is in use.
 const NAMES: u32 = 1000;
 
 /// Handling of an existing file at the target. Links, folders, devices, and locked files, such as images of
 /// servers and memories, are never replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
-    /// Keeps it, without writing a new one.
+    /// Keeps the existing file and does not write a new one.
     Kept,
-    /// Replaces it.
+    /// Replaces the existing file.
     Replaced,
 }
 
-/// Target of a file, and the existing one that it may replace.
+/// Target of a file, and the existing file that it may replace.
 pub(crate) struct Place {
     pub(crate) path: PathBuf,
     /// Device and inode of the existing file, if it may be replaced.
@@ -28,7 +28,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Errors: something that must not be replaced exists.
+    /// Checks the target. Errors: a file exists that must not be replaced.
     pub(crate) fn look(path: &Path, existing: Existing) -> io::Result<Place> {
         let old = match path.symlink_metadata() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -43,13 +43,13 @@ impl Place {
         Ok(Place { path: path.to_path_buf(), old })
     }
 
-    /// Moves a file here. Errors: another file was created here since [`Place::look`], or the existing one is
-    /// in use.
+    /// Moves a file to the target. Errors: another file was created there since [`Place::look`], or the
+    /// existing file is in use.
     pub(crate) fn take(&self, from: &Path) -> io::Result<()> {
         let there = self.path.symlink_metadata().ok();
         match (self.old, there) {
             (Some(old), Some(there)) if identity(&there) == old => {
-                // It is not used before it is removed.
+                // The lock ensures that the file is not used before it is removed.
                 let _held = hold(&self.path)?;
                 fs::rename(from, &self.path)
             }
@@ -89,12 +89,12 @@ fn hold(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Renames a file to a name that is free. Errors: it is not, among others.
+/// Renames a file to a name that is free. Errors: e.g. the name is not free.
 pub fn move_to_free(from: &Path, to: &Path) -> io::Result<()> {
     match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
         Ok(()) => Ok(()),
         Err(Errno::EXIST) => Err(is_taken()),
-        // The file system cannot guarantee it; another file may be created between check and rename.
+        // The file system cannot guarantee this, so another file may be created between check and rename.
         Err(Errno::INVAL | Errno::NOSYS) if to.symlink_metadata().is_err() => fs::rename(from, to),
         Err(Errno::INVAL | Errno::NOSYS) => Err(is_taken()),
         Err(error) => Err(error.into()),

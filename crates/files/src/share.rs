@@ -1,10 +1,10 @@
-//! Counts the bytes read of files, for progress reports.
+//! Counts the bytes that are read from files, for progress reports.
 
 use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Counts the bytes read of a set of files. Clones share the count.
+/// Counts the bytes that are read from a set of files. Clones share the count.
 #[derive(Clone, Debug, Default)]
 pub struct ShareRead(Arc<Counts>);
 
@@ -16,25 +16,25 @@ struct Counts {
 }
 
 impl ShareRead {
-    /// Share of all bytes that has been read; `None` if the files have no size (pipes) or there are none.
+    /// Share of all bytes that has been read, or `None` if the files have no size (pipes) or there are none.
     pub fn fraction(&self) -> Option<f64> {
         let total = self.0.total.load(Ordering::Relaxed);
         (total > 0).then(|| self.0.read.load(Ordering::Relaxed) as f64 / total as f64)
     }
 
-    /// Estimated total number of items, if `done` came from the part read so far; `None` before anything was
-    /// read.
+    /// Estimated total number of items if `done` items came from the bytes read so far, or `None` before the
+    /// first read.
     pub fn estimate(&self, done: u64) -> Option<u64> {
         let fraction = self.fraction().filter(|&fraction| fraction > 0.0)?;
         Some((done as f64 / fraction.min(1.0)) as u64)
     }
 
-    /// Whether reads may block: one of the files has no size, e.g. a pipe.
+    /// Whether reads may block, because one of the files has no size, e.g. a pipe.
     pub fn may_wait(&self) -> bool {
         self.0.waits.load(Ordering::Relaxed)
     }
 
-    /// Wraps `file` of `bytes` bytes, so that reads are counted.
+    /// Wraps `file`, which has `bytes` bytes, to count its reads.
     pub(crate) fn counted<R: Read>(&self, file: R, bytes: u64) -> Counted<R> {
         self.0.total.fetch_add(bytes, Ordering::Relaxed);
         self.0.waits.fetch_or(bytes == 0, Ordering::Relaxed);

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// The bytes of the saved state at `path`, decompressed.
 ///
-/// Errors: the file does not exist, or cannot be read.
+/// Errors: the file does not exist or cannot be read.
 pub fn read_state(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(usize::try_from(fs::metadata(path)?.len()).unwrap_or(0));
     open(path, &ShareRead::default())?.read_to_end(&mut bytes)?;
@@ -20,9 +20,9 @@ pub fn read_state(path: &Path) -> io::Result<Vec<u8>> {
 pub struct StateFile(WholeFile);
 
 impl StateFile {
-    /// Checks that a state can be saved at `path`.
+    /// Checks that a state can be saved at `path`, and starts the file.
     ///
-    /// Errors: the existing file is not a saved state; the folder is not writable.
+    /// Errors: the existing file is not a saved state, or the folder is not writable.
     pub fn begin(path: &Path) -> io::Result<StateFile> {
         let mut head = [0; MAGIC.len()];
         let is_other = match open_file(path).and_then(|file| decompressed(Box::new(BufReader::new(file)))) {
@@ -36,14 +36,14 @@ impl StateFile {
         WholeFile::begin(path, Existing::Replaced).map(StateFile)
     }
 
-    /// Writes `state` and renames the file to its final name. Errors: the disk is full; the previous file
-    /// stays.
+    /// Writes `state` and renames the file to its final name. Errors: the disk is full, in which case the
+    /// previous file stays.
     pub fn finish(mut self, state: &[u8]) -> io::Result<()> {
         self.0.write_all(state)?;
         self.0.finish().map(|_| ())
     }
 
-    /// As [`StateFile::finish`], for a state that other processes save, too: an existing one is accepted.
+    /// Like [`StateFile::finish`], for a state that other processes also save. An existing file is accepted.
     fn finish_or_drop(mut self, state: &[u8]) -> io::Result<()> {
         self.0.write_all(state)?;
         self.0.finish_or_drop().map(|_| ())
@@ -55,7 +55,7 @@ impl StateFile {
 pub struct PreparationFolder(PathBuf);
 
 impl PreparationFolder {
-    /// Keeps preparations in the existing `folder`.
+    /// A cache that stores preconditioned states in `folder`, which must exist.
     pub fn new(folder: impl Into<PathBuf>) -> PreparationFolder {
         PreparationFolder(folder.into())
     }

@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// Number of files started by this process, for unique temporary names.
+/// Number of files started by this process, used for unique temporary names.
 static STARTED: AtomicU64 = AtomicU64::new(0);
 
-/// A file being written under a temporary name next to its target. Dropping it unfinished removes it.
+/// A file that is written under a temporary name next to its target. Dropping it before it is finished
+/// removes it.
 ///
 /// The content is compressed if the name ends in `.gz`, `.zst` or `.xz`.
 pub struct WholeFile {
@@ -23,7 +24,7 @@ pub struct WholeFile {
 impl WholeFile {
     /// Starts a file that will be moved to `place`.
     ///
-    /// Errors: an existing file must not be replaced; the folder does not exist or is not writable.
+    /// Errors: an existing file must not be replaced, or the folder does not exist or is not writable.
     pub fn begin(place: &Path, existing: Existing) -> io::Result<WholeFile> {
         let name = place
             .file_name()
@@ -32,7 +33,7 @@ impl WholeFile {
         let process = std::process::id();
         let temporary = place.with_file_name(format!(".{}.{process}-{number}.part", name.to_string_lossy()));
         let target = Place::look(place, existing)?;
-        // Do not follow links.
+        // Do not follow symbolic links.
         let file = BufWriter::with_capacity(super::BUFFER_BYTES, File::create_new(&temporary)?);
         let content = Some(Compressor::new(file, place)?);
         Ok(WholeFile { place: target, temporary, content })
@@ -41,8 +42,8 @@ impl WholeFile {
     /// Makes the file durable and moves it to its target, replacing an existing file if allowed. Returns its
     /// size.
     ///
-    /// Errors: the disk is full or fails, or another file was created meanwhile. That one is kept, and the
-    /// new one gets a similar name, which is in the error.
+    /// Errors: the disk is full or fails, or another file was created meanwhile. That file is kept, and the
+    /// new one gets a similar name, which the error contains.
     pub fn finish(self) -> io::Result<u64> {
         self.end(|place, temporary, error| match place.take_other(temporary) {
             Ok(other) => {
@@ -52,7 +53,8 @@ impl WholeFile {
         })
     }
 
-    /// As [`WholeFile::finish`], for a dispensable file: it is dropped if another one was created meanwhile.
+    /// Like [`WholeFile::finish`], for a file that is not essential: it is dropped if another one was created
+    /// meanwhile.
     pub(crate) fn finish_or_drop(self) -> io::Result<u64> {
         self.end(|_, _, error| error)
     }
@@ -63,7 +65,7 @@ impl WholeFile {
         let bytes = file.metadata()?.len();
         let placed = self.place.take(&self.temporary);
         let placed = placed.map_err(|error| refused(&self.place, &self.temporary, error));
-        // The new name is on the disk when its folder is.
+        // The new name is durable only when its folder is synced.
         let folder = self.place.path.parent().filter(|folder| !folder.as_os_str().is_empty());
         File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?;
         placed.map(|()| bytes)
@@ -82,19 +84,19 @@ impl Write for WholeFile {
 
 impl Drop for WholeFile {
     fn drop(&mut self) {
-        // After `finish` the temporary name is gone and this does nothing.
+        // After `finish`, the temporary name no longer exists, and this has no effect.
         let _ = fs::remove_file(&self.temporary);
     }
 }
 
-/// A [`WholeFile`] owned by a writer, while another owner can finish it.
+/// A [`WholeFile`] owned by a writer that another owner can finish.
 #[derive(Clone)]
 pub struct SharedFile(Arc<Mutex<Option<WholeFile>>>);
 
 impl SharedFile {
     /// Starts a file that will be moved to `place`.
     ///
-    /// Errors: an existing file must not be replaced; the folder does not exist or is not writable.
+    /// Errors: an existing file must not be replaced, or the folder does not exist or is not writable.
     pub fn begin(place: &Path, existing: Existing) -> io::Result<SharedFile> {
         Ok(SharedFile(Arc::new(Mutex::new(Some(WholeFile::begin(place, existing)?)))))
     }

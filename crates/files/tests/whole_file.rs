@@ -1,4 +1,4 @@
-//! Files appear whole or not at all, and read back as written.
+//! Tests that files appear either complete or not at all, and that their content is read back unchanged.
 #![expect(clippy::disallowed_methods, reason = "these tests are about files")]
 
 use nacre_files::{Existing, ShareRead, StateFile, WholeFile, open, open_file};
@@ -51,7 +51,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// The content of a file written to `place`, or the error.
+/// Writes a file to `place`; returns the result.
 fn written(place: &Path, existing: Existing) -> std::io::Result<u64> {
     let mut file = WholeFile::begin(place, existing)?;
     file.write_all(b"new")?;
@@ -118,7 +118,7 @@ fn a_file_that_is_in_use_is_never_replaced() {
     let place = folder.join("disk.img");
     fs::write(&place, "an image").unwrap();
     let begun = WholeFile::begin(&place, Existing::Replaced).unwrap();
-    // A server opens its image while the new file is written.
+    // A server opens its image while the new file is being written.
     let image = fs::File::open(&place).unwrap();
     image.try_lock().unwrap();
     for refused in [begun.finish().unwrap_err(), written(&place, Existing::Replaced).unwrap_err()] {

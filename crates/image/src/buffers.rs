@@ -1,7 +1,7 @@
-//! Buffers for pages of the file, because garbage collection copies many adjacent pages.
+//! Write and read-ahead buffers for pages of the file, because garbage collection copies many adjacent pages.
 //!
-//! Pages may wait in memory, since the journal restores them after a kill. Other code that writes to the file
-//! calls [`Buffers::flush`] first, so that all writes keep their order.
+//! Pages may wait in memory, because the journal restores them after a kill. Other code that writes to the
+//! file first calls [`Buffers::flush`], so that all writes keep their order.
 //!
 //! If the disk is full or the file is read-only, pages stay in memory. The journal limits their number.
 
@@ -11,9 +11,9 @@ use crate::space::units;
 use std::collections::BTreeMap;
 use std::io;
 
-/// Pages written at a time, bytes.
+/// Number of bytes of pages written at a time.
 pub(crate) const RUN_BYTES: usize = 256 << 10;
-/// Bytes of pages read ahead of a copy.
+/// Number of bytes of pages read ahead of a copy.
 const AHEAD_BYTES: usize = 64 << 10;
 
 /// Adjacent bytes of the file.
@@ -28,30 +28,30 @@ impl Span {
         self.offset + self.bytes.len() as u64
     }
 
-    /// `length` bytes at `offset`, if they are in the span.
+    /// The `length` bytes at `offset`, if they are in the span.
     fn part(&self, offset: u64, length: usize) -> Option<&[u8]> {
         let start = offset.checked_sub(self.offset)? as usize;
         self.bytes.get(start..start + length)
     }
 }
 
-/// Pages to be written, and pages read ahead.
+/// Pages to write, and pages read ahead.
 #[derive(Debug, Default)]
 pub(crate) struct Buffers {
-    /// Adjacent pages in the file, not yet written.
+    /// Adjacent pages of the file that are not written yet.
     run: Span,
-    /// Bytes of a page.
+    /// Size of a page, in bytes.
     page_bytes: usize,
-    /// Pages read ahead, as in the file.
+    /// Pages read ahead, with their content in the file.
     ahead: Span,
-    /// Pages that the file did not accept, by location.
+    /// Pages that could not be written to the file, by location.
     waiting: BTreeMap<u64, Box<[u8]>>,
-    /// Whether the file accepts no pages.
+    /// Whether the file is read-only.
     is_shut: bool,
 }
 
 impl Buffers {
-    /// Buffers of a read-only file: every page waits in memory.
+    /// Buffers of a read-only file, whose pages all stay in memory.
     pub(crate) fn of_read_only() -> Buffers {
         Buffers { is_shut: true, ..Buffers::default() }
     }
@@ -61,7 +61,7 @@ impl Buffers {
         !self.waiting.is_empty()
     }
 
-    /// Writes a page, with delay. Errors: earlier pages had to be written, and the disk failed.
+    /// Buffers a page for writing. Errors: earlier pages had to be written, and the disk failed.
     pub(crate) fn write(&mut self, disk: &dyn Disk, offset: u64, page: &[u8]) -> io::Result<()> {
         if offset != self.run.end() || self.run.bytes.len() >= RUN_BYTES {
             self.flush(disk)?;
@@ -79,7 +79,7 @@ impl Buffers {
         Ok(())
     }
 
-    /// Writes buffered pages; if the disk is full, they stay buffered. Errors: the disk failed.
+    /// Writes buffered pages. If the disk is full, they stay buffered. Errors: the disk failed.
     pub(crate) fn flush(&mut self, disk: &dyn Disk) -> io::Result<()> {
         if self.run.bytes.is_empty() {
             return Ok(());
@@ -99,7 +99,7 @@ impl Buffers {
         Ok(())
     }
 
-    /// Writes everything. Errors: the disk failed or is still full; pages that were written no longer wait.
+    /// Writes all pages. Errors: the disk failed or is still full. Pages that were written no longer wait.
     pub(crate) fn drain(&mut self, disk: &dyn Disk) -> io::Result<()> {
         self.flush(disk)?;
         if self.is_waiting() {
@@ -112,12 +112,12 @@ impl Buffers {
         Ok(())
     }
 
-    /// Maximum space that waiting pages will take.
+    /// Maximum disk space that waiting pages will take, in bytes.
     pub(crate) fn waiting_room(&self) -> u64 {
         self.waiting.values().map(|page| units(page.len() as u64)).sum()
     }
 
-    /// Keeps only those waiting pages whose locations are `wanted`.
+    /// Drops all waiting pages except those for whose locations `wanted` is true.
     pub(crate) fn retain(&mut self, wanted: impl Fn(u64) -> bool) {
         self.waiting.retain(|&offset, _| wanted(offset));
     }
@@ -127,7 +127,7 @@ impl Buffers {
         self.ahead.bytes.clear();
     }
 
-    /// Reads a page or a part of one that is not in the file yet; `false` if it is in the file.
+    /// Reads a page, or a portion of one, that is not in the file yet; returns false if it is in the file.
     pub(crate) fn read(&self, offset: u64, into: &mut [u8]) -> bool {
         let held = self.held(offset, into.len());
         held.map(|held| into.copy_from_slice(held)).is_some()

@@ -1,4 +1,4 @@
-//! Finds intact and lost parts of an image, without knowledge of its device.
+//! Finds the intact and the lost data of an image without a model of its device.
 
 use crate::disk::{self, Disk};
 use crate::error::{ImageError, Problem};
@@ -11,53 +11,53 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// Maximum damaged pages that are listed; others are only counted.
+/// Maximum number of damaged pages that are listed. Further ones are only counted.
 const NAMED: usize = 1000;
 
 /// Result of checking an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
-    /// Identity of its device, as lines `path = value`.
+    /// Identity of the device, as lines `path = value`.
     pub identity: String,
-    /// Geometry of its pages.
+    /// Geometry of the pages.
     pub geometry: Geometry,
     /// Whether each copy of the superblock is intact.
     pub superblocks: [bool; 2],
-    /// Bytes missing at its end.
+    /// Number of bytes missing at the end of the file.
     pub cut_short: u64,
-    /// Why the checkpoint is unusable; `None` if it is usable or there is none.
+    /// Reason why the checkpoint is unusable, or `None` if it is usable or there is none.
     pub checkpoint: Option<String>,
-    /// Whether each copy of the checkpoint is intact; true for both if there is none.
+    /// Whether each copy of the checkpoint is intact. Both are true if there is no checkpoint.
     pub checkpoint_copies: [bool; 2],
-    /// Pages of the checkpoint.
+    /// Pages in the checkpoint.
     pub pages: PagesChecked,
-    /// The journal after it.
+    /// The journal after the checkpoint.
     pub journal: JournalChecked,
 }
 
-/// Pages of the medium.
+/// Result of checking the pages of the medium.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PagesChecked {
-    /// Programmed pages.
+    /// Number of programmed pages.
     pub programmed: u64,
-    /// Whether they have checksums; damage is undetectable without.
+    /// Whether the pages have checksums. Without checksums, damage is undetectable.
     pub are_checked: bool,
     /// Number of damaged pages.
     pub damaged: u64,
-    /// The numbers of the first damaged pages.
+    /// Numbers of the first damaged pages.
     pub named: Vec<u64>,
 }
 
-/// The journal since the checkpoint.
+/// Result of checking the journal since the checkpoint.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JournalChecked {
-    /// Records that can be replayed.
+    /// Number of records that can be replayed.
     pub records: u64,
-    /// Whether an incomplete record follows them, as after a kill: no guaranteed data is lost.
+    /// Whether an incomplete record follows these records, e.g. after a kill. No guaranteed data is lost.
     pub is_torn: bool,
-    /// Why later records that were on the disk cannot be replayed.
+    /// Reason why later records that were on the disk cannot be replayed.
     pub damage: Option<String>,
-    /// Intact records after the damage, which are lost.
+    /// Number of intact records after the damage, which are lost.
     pub lost: u64,
 }
 
@@ -72,13 +72,13 @@ impl Checked {
             && self.journal.damage.is_none()
     }
 
-    /// Whether a repaired copy can be made: the device state is intact, or there is none.
+    /// Whether a repaired copy can be created, because the device state is intact or there is none.
     pub fn can_be_repaired(&self) -> bool {
         self.checkpoint.is_none() || self.geometry.raw_bytes > 0
     }
 }
 
-/// Called during long operations on an image; a break ends them.
+/// A function that is called during long operations on an image. A break ends the operation.
 pub type Watch<'a> = dyn FnMut() -> ControlFlow<()> + 'a;
 
 /// Fails if `watch` stops the work.
@@ -86,10 +86,10 @@ pub(crate) fn continues(watch: &mut Watch<'_>) -> io::Result<()> {
     if watch().is_break() { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) }
 }
 
-/// Reads every relevant byte of the image at `path`. Changes nothing.
+/// Reads every relevant byte of the image at `path` without changing the file.
 ///
-/// Errors: it does not exist, is open elsewhere, has another format, or neither copy of its superblock is
-/// intact; `watch` stopped it.
+/// Errors: the image does not exist, is open elsewhere, has another format, or has no intact superblock, or
+/// `watch` stopped the check.
 pub fn check(path: &Path, watch: &mut Watch<'_>) -> Result<Checked, ImageError> {
     let file = disk::open_locked_read_only(path).map_err(|problem| ImageError::new(path, problem))?;
     inspect(&file, watch).map(|inspected| inspected.checked).map_err(|problem| ImageError::new(path, problem))
@@ -101,7 +101,7 @@ pub(crate) struct Inspected {
     pub(crate) extents: Extents,
     /// The state at the checkpoint, if any.
     pub(crate) state: Option<Vec<u8>>,
-    /// Bytes of the journal that can be replayed.
+    /// Number of bytes of the journal that can be replayed.
     pub(crate) journal_bytes: u64,
     pub(crate) checked: Checked,
 }
@@ -149,7 +149,7 @@ pub(crate) fn inspect(disk: &dyn Disk, watch: &mut Watch<'_>) -> Result<Inspecte
     Ok(Inspected { superblock, extents, state, journal_bytes: bytes, checked })
 }
 
-/// Reads every programmed page; one missing in the file counts as damaged.
+/// Reads every programmed page. A page that is missing in the file counts as damaged.
 fn check_pages(
     disk: &dyn Disk,
     extents: &Extents,

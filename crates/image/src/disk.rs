@@ -1,4 +1,4 @@
-//! The file of an image: opening and locking it, and access at offsets.
+//! The file of an image: opening, locking, and access at offsets.
 
 use crate::error::Problem;
 use rustix::fs::{FallocateFlags, OFlags, SeekFrom, fallocate, seek};
@@ -11,7 +11,7 @@ use std::path::Path;
 
 /// File operations of an image. Power-loss tests use files that record, fail, and lose unsynced data.
 pub trait Disk: Debug + Send + Sync {
-    /// Reads at `offset` until `into` is full or the file ends. Returns the bytes read.
+    /// Reads at `offset` until `into` is full or the file ends; returns the number of bytes read.
     fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize>;
 
     /// Writes all of `bytes` at `offset`.
@@ -20,23 +20,23 @@ pub trait Disk: Debug + Send + Sync {
     /// Makes all writes durable.
     fn sync(&self) -> io::Result<()>;
 
-    /// The length of the file.
+    /// Length of the file, in bytes.
     fn length(&self) -> io::Result<u64>;
 
-    /// Sets the file's length; new bytes read as zeros and take no space.
+    /// Sets the length of the file. New bytes read as zeros and take no disk space.
     fn set_length(&self, length: u64) -> io::Result<()>;
 
-    /// The first allocated byte from `offset`, as far as known; `None` if there is none.
+    /// The first allocated byte at or after `offset`, as far as known, or `None` if there is none.
     fn next_data(&self, offset: u64) -> io::Result<Option<u64>>;
 
-    /// Zeroes `length` bytes from `offset`; they stay allocated if `keeps_room`. Returns `false` without
-    /// doing anything if unsupported.
+    /// Zeroes `length` bytes at `offset`. They stay allocated if `keeps_room`. Returns false without an
+    /// effect if this is unsupported.
     fn zero_at(&self, offset: u64, length: u64, keeps_room: bool) -> io::Result<bool>;
 
-    /// The file itself, if there is one.
+    /// The underlying file, if there is one.
     fn file(&self) -> Option<&File>;
 
-    /// Preallocates the bytes from `offset`. Existing content stays.
+    /// Preallocates `bytes` bytes at `offset`. Existing content is preserved.
     fn reserve(&self, offset: u64, bytes: u64) -> io::Result<()>;
 }
 
@@ -74,7 +74,7 @@ impl Disk for File {
         match seek(self, SeekFrom::Data(offset)) {
             Ok(data) => Ok(Some(data)),
             Err(Errno::NXIO) => Ok(None),
-            // The file system does not report holes: everything may be data.
+            // The file system does not report holes, so everything may be data.
             Err(Errno::INVAL | Errno::OPNOTSUPP) => Ok((offset < self.length()?).then_some(offset)),
             Err(error) => Err(error.into()),
         }
@@ -102,7 +102,7 @@ impl Disk for File {
     }
 }
 
-/// Creates the file and locks it; it must not exist.
+/// Creates the file, which must not exist, and locks it.
 pub(crate) fn create(path: &Path) -> Result<File, Problem> {
     if let Ok(metadata) = path.metadata() {
         is_file(&metadata)?;
@@ -117,7 +117,7 @@ pub(crate) fn create(path: &Path) -> Result<File, Problem> {
     Ok(file)
 }
 
-/// Opens an empty file, which is to become an image, and locks it. Links are not followed.
+/// Opens and locks an empty file, which will become an image. Links are not followed.
 pub(crate) fn open_empty(path: &Path) -> Result<File, Problem> {
     let metadata = path.symlink_metadata().map_err(|error| opening(&error))?;
     if metadata.is_symlink() {
@@ -135,7 +135,7 @@ pub(crate) fn open_empty(path: &Path) -> Result<File, Problem> {
     }
 }
 
-/// Removes an unfinished file, unless its name now refers to another one.
+/// Removes an unfinished file, unless its name now refers to another file.
 pub(crate) fn discard(path: &Path, file: &File) {
     if is_at(file, path) {
         // Failure is harmless.
@@ -143,7 +143,7 @@ pub(crate) fn discard(path: &Path, file: &File) {
     }
 }
 
-/// Whether `path` itself names `file`, not a link to it.
+/// Whether `path` is the name of `file` and not of a link to it.
 fn is_at(file: &File, path: &Path) -> bool {
     is_of(file, path.symlink_metadata())
 }
@@ -163,7 +163,7 @@ pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
 /// Opens the file for reading and writing, and locks it.
 pub(crate) fn open(path: &Path) -> Result<File, Problem> {
     let metadata = path.metadata().map_err(|error| opening(&error))?;
-    // Before opening: opening a pipe would block.
+    // This is checked before opening, because opening a pipe would block.
     is_file(&metadata)?;
     if metadata.permissions().readonly() {
         return Err(Problem::ReadOnly);
@@ -202,14 +202,14 @@ fn is_file(metadata: &Metadata) -> Result<(), Problem> {
     }
 }
 
-/// Locks a file opened at `path`, and checks that the path still refers to it: the previous owner of the lock
-/// may have replaced it.
+/// Locks a file that was opened at `path`, and checks that the path still refers to it, because the previous
+/// owner of the lock may have replaced it.
 pub(crate) fn hold(file: &File, path: &Path) -> Result<(), Problem> {
     lock(file)?;
     if is_of(file, path.metadata()) { Ok(()) } else { Err(Problem::Replaced) }
 }
 
-/// The lock belongs to the open file: it ends with the process in any case.
+/// The lock belongs to the open file, so it ends with the process in any case.
 fn lock(file: &File) -> Result<(), Problem> {
     file.try_lock().map_err(|error| match error {
         TryLockError::WouldBlock => Problem::Locked,

@@ -5,11 +5,11 @@ use nacre_kernel::{ErrorCode, ErrorData};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// An error of an image, which cannot be used.
+/// An error of an image, which makes the image unusable.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {problem}", .path.display())]
 pub struct ImageError {
-    /// The image.
+    /// Path of the image.
     pub path: PathBuf,
     /// The problem.
     pub problem: Problem,
@@ -42,104 +42,104 @@ pub enum Problem {
     /// The path referred to another file after it was opened.
     #[error("it was moved or replaced while it was opened; open it again")]
     Replaced,
-    /// A directory, a socket, a device node.
+    /// The path is not a regular file, but e.g. a directory, a socket, or a device node.
     #[error("it is {found}, not a file; give a file name for the image")]
     NotAFile {
-        /// Its file type.
+        /// Type of the file.
         found: &'static str,
     },
-    /// It is not writable.
+    /// The file is not writable.
     #[error("it is not writable, but a device modifies its image; make it writable, or use a copy")]
     ReadOnly,
-    /// Another process has it open.
+    /// Another process has the image open.
     #[error("it is open in another process; end that process first")]
     Locked,
-    /// A file of another kind.
+    /// The file is not an image, or both copies of its superblock were overwritten.
     #[error(
         "it is not a Nacre image, or both copies of its superblock were overwritten: it begins with {found}, not \
          with \"NACREIMG\"; name another file"
     )]
     NotAnImage {
-        /// Its first bytes, printable.
+        /// First bytes of the file, made printable.
         found: String,
     },
-    /// An image of an earlier version of the server, with another format.
+    /// The file is an image of an earlier version of the server, with another format.
     #[error(
         "it has the format of an earlier Nacre, which is not supported; its data starts at byte 1,048,576 \
          of the file: serve a new image, and copy them into it with nbdcopy -- [ dd if=... bs=1M skip=1 ]"
     )]
     OldServed,
-    /// The image of a device, opened as raw bytes.
+    /// The image of a device was opened as raw bytes.
     #[error(
         "it holds a modeled device, but --timing none was given; serve it with its timing, or use another \
          image"
     )]
     HoldsDevice,
-    /// An image of raw bytes, opened as that of a device.
+    /// An image of raw bytes was opened as that of a device.
     #[error(
         "it holds raw data (--timing none), but a modeled device was requested; serve it with --timing \
          none, or copy its data to a device with a new image"
     )]
     HoldsRawBytes,
-    /// The process is a copy (`fork`) of the one that opened it.
+    /// The process is a fork of the process that opened the image.
     #[error(
         "it was opened by process {by}, and this process is a fork of it; open it in the process that uses \
          it"
     )]
     OtherProcess {
-        /// The process that opened it.
+        /// The process that opened the image.
         by: u32,
     },
-    /// It was opened read-only.
+    /// The image was opened read-only.
     #[error("it is open read-only; open it for writing")]
     OpenedToRead,
-    /// Its creation was interrupted.
+    /// The creation of the image was interrupted.
     #[error("its creation was interrupted, so it holds no data; delete it and create it again")]
     Unfinished,
-    /// Written by another version of Nacre.
+    /// Another version of Nacre wrote the image.
     #[error(
         "its format is version {found}, but this Nacre supports version {known}; use the Nacre that \
         wrote it"
     )]
     OtherVersion {
-        /// Version found.
+        /// Format version of the image.
         found: u32,
-        /// The version of this code.
+        /// Format version that this code supports.
         known: u32,
     },
     /// The image belongs to another device.
     #[error("it holds another device: {}; use the image's settings, or another image", list(.differences))]
     OtherDevice {
-        /// The settings that differ.
+        /// Settings that differ.
         differences: Vec<Difference>,
     },
-    /// The file ends too early.
+    /// The file is truncated.
     #[error(
         "it is truncated: {found} bytes instead of {expected}; restore it from a copy, or run nacre image \
          check"
     )]
     CutShort {
-        /// Its length in bytes.
+        /// Length of the file, in bytes.
         found: u64,
         /// The length required by its superblock and extents, in bytes.
         expected: u64,
     },
-    /// A checksum is wrong, or a table is invalid.
+    /// A checksum does not match, or a table is invalid.
     #[error(
         "it is damaged: {part} at byte {at}: expected {expected}, found {found}; restore it from a copy, \
          or run nacre image check"
     )]
     Damaged {
-        /// Name of the damaged part.
+        /// Name of the damaged section.
         part: &'static str,
-        /// Its offset in the file.
+        /// Offset of the section in the file.
         at: u64,
         /// Expected content.
         expected: String,
         /// Content found.
         found: String,
     },
-    /// A page differs from what was written.
+    /// A page differs from the data that was written.
     #[error(
         "it is damaged: page {page} of the medium, at byte {at}: expected checksum {expected:08x}, found \
          {found:08x}; nothing was written since; nacre image check lists all damage, and nacre image \
@@ -148,28 +148,28 @@ pub enum Problem {
     DamagedPage {
         /// Page number.
         page: u64,
-        /// Its offset in the file.
+        /// Offset of the page in the file.
         at: u64,
-        /// Checksum at the write.
+        /// Checksum when the page was written.
         expected: u32,
-        /// Checksum of its current content.
+        /// Checksum of the current content.
         found: u32,
     },
-    /// The image cannot be repaired, since the state of the device is lost.
+    /// The image cannot be repaired, because the state of the device is lost.
     #[error("it cannot be repaired because the state of its device is lost: {why}")]
     BeyondRepair {
         /// The problem.
         why: String,
     },
-    /// The identity of the device does not fit into a superblock.
+    /// The identity of the device does not fit in a superblock.
     #[error(
         "the device's settings take {found} bytes, but the limit of an image is {limit}; shorten the \
         names in them"
     )]
     IdentityTooLong {
-        /// Its size in bytes.
+        /// Size of the identity, in bytes.
         found: usize,
-        /// Maximum size in bytes.
+        /// Maximum size of an identity, in bytes.
         limit: usize,
     },
     /// The disk is full.
@@ -178,7 +178,7 @@ pub enum Problem {
         /// Operation in progress.
         doing: &'static str,
     },
-    /// Any other failure of the disk.
+    /// Another failure of the disk.
     #[error(
         "{doing} failed: {detail}; check the disk and open the image again: \
          everything acknowledged was handed to it, and nothing was written since"
@@ -222,7 +222,7 @@ impl Problem {
         }
     }
 
-    /// Data for programs.
+    /// Data of the error for programs.
     pub fn data(&self) -> ErrorData {
         match self {
             Problem::OtherProcess { by } => vec![("pid", u64::from(*by).into())],
@@ -242,7 +242,7 @@ impl Problem {
         }
     }
 
-    /// `error`, which occurred while `doing`.
+    /// Converts `error`, which occurred while `doing` an operation.
     pub(crate) fn io(doing: &'static str, error: &io::Error) -> Problem {
         match error.kind() {
             _ if is_full(error) => Problem::DiskFull { doing },
@@ -262,7 +262,7 @@ pub(crate) fn is_full(error: &io::Error) -> bool {
     )
 }
 
-/// `differences` as one line of text: each with its path, its value in the image, and the expected value.
+/// `differences` as one line of text. Each has its path, its value in the image, and the expected value.
 fn list(differences: &[Difference]) -> String {
     let told = |difference: &Difference| {
         let [kept, asked] = difference.shown();

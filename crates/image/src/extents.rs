@@ -1,4 +1,4 @@
-//! Extents: locations of erase blocks, and their programmed pages.
+//! Extents: locations of erase blocks and of their programmed pages.
 
 use crate::error::Problem;
 use crate::geometry::Geometry;
@@ -10,7 +10,7 @@ use std::io;
 
 mod unused;
 
-/// A set of pages of one extent.
+/// A set of pages in one extent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Pages(Box<[u64]>);
 
@@ -38,7 +38,7 @@ impl Pages {
     }
 }
 
-/// The programmed pages of an extent, and the slot of each.
+/// The programmed pages of an extent, and the slot of each page.
 #[derive(Clone, Debug)]
 struct Current {
     programmed: Pages,
@@ -52,26 +52,26 @@ impl Current {
         Current { programmed: none.clone(), second: none }
     }
 
-    /// The current or last slot of `page`.
+    /// The current slot of `page`, or the last one if it is not programmed.
     fn place_of(&self, page: u64) -> usize {
         usize::from(self.second.has(page))
     }
 }
 
-/// An erase block with programmed pages. A page in the checkpoint is not overwritten: when it is programmed
-/// again, it goes to the extent's other slot.
+/// An erase block with programmed pages. A page in the checkpoint is not overwritten. When it is programmed
+/// again, it is written to the other slot of the extent.
 #[derive(Clone, Debug)]
 struct Extent {
-    /// Offsets of its two slots; 0 if not allocated.
+    /// Offsets of the two slots, or 0 if not allocated.
     offsets: [u64; 2],
     now: Current,
-    /// Checksum of each programmed page; empty without checksums.
+    /// Checksum of each programmed page. The list is empty without checksums.
     checksums: Box<[u32]>,
-    /// Its state in the checkpoint; `None` if it is not in it.
+    /// State of the extent in the checkpoint, or `None` if it is not in the checkpoint.
     kept: Option<Current>,
 }
 
-/// Location of a page, and its checksum, if any.
+/// Location of a programmed page, and its checksum, if any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Programmed {
     pub(crate) page: u64,
@@ -85,15 +85,15 @@ pub(crate) struct Extents {
     geometry: Geometry,
     has_checksums: bool,
     extents: BTreeMap<u64, Extent>,
-    /// Space used only by the checkpoint.
+    /// Space that only the checkpoint uses.
     old: Vec<u64>,
-    /// Pages there that are in the checkpoint.
+    /// Number of pages in that space that are in the checkpoint.
     old_pages: u64,
     pub(crate) space: Space,
 }
 
 impl Extents {
-    /// No extents; free space starts at `start`.
+    /// An empty set of extents. Free space starts at `start`.
     pub(crate) fn new(geometry: Geometry, start: u64, has_checksums: bool) -> Extents {
         assert!(geometry.page_bytes > 0 && geometry.pages_per_extent > 0, "{geometry:?} holds no byte");
         let space = Space::from(units(start));
@@ -105,7 +105,7 @@ impl Extents {
         self.has_checksums
     }
 
-    /// Bytes of a page.
+    /// Size of a page, in bytes.
     pub(crate) fn page_bytes(&self) -> usize {
         self.geometry.page_bytes as usize
     }
@@ -126,7 +126,7 @@ impl Extents {
         }
     }
 
-    /// Every programmed page.
+    /// All programmed pages.
     pub(crate) fn programmed(&self) -> impl Iterator<Item = Programmed> + '_ {
         self.extents.iter().flat_map(move |(&number, extent)| {
             let pages = (0..extent.now.programmed.span()).filter(|&page| extent.now.programmed.has(page));
@@ -134,7 +134,7 @@ impl Extents {
         })
     }
 
-    /// Accepts the checksum from `read` for every page.
+    /// Sets the checksum of every page to the one that `read` returns.
     pub(crate) fn accept(
         &mut self,
         mut read: impl FnMut(u64, &mut [u8]) -> io::Result<()>,
@@ -151,7 +151,8 @@ impl Extents {
         Ok(())
     }
 
-    /// Location to write `page`, with its checksum, if any; it counts as programmed.
+    /// Location to which to write `page`, which counts as programmed from then on. `checksum` is its
+    /// checksum, if any.
     pub(crate) fn place(&mut self, page: u64, checksum: Option<u32>) -> u64 {
         assert!(page < self.geometry.pages, "page {page} of {}", self.geometry.pages);
         let (number, page) = self.split(page);
@@ -180,7 +181,7 @@ impl Extents {
         extent.offsets[place] + page * u64::from(page_bytes)
     }
 
-    /// Erases `count` pages from `first`.
+    /// Erases `count` pages, starting at `first`.
     pub(crate) fn erase(&mut self, first: u64, count: u64) {
         if count == 0 {
             return;
@@ -202,7 +203,8 @@ impl Extents {
         }
     }
 
-    /// Notes that a checkpoint with these extents is durable: they are kept, and their predecessors released.
+    /// Records that a checkpoint with these extents is durable. The extents are kept, and those of the
+    /// previous checkpoint are released.
     pub(crate) fn keep(&mut self) {
         let bytes = self.geometry.extent_bytes();
         self.old.drain(..).for_each(|offset| self.space.give(offset, bytes));
@@ -230,7 +232,7 @@ impl Extents {
         checkpoint.offsets.iter().for_each(|&offset| self.space.give(offset, checkpoint.bytes()));
     }
 
-    /// The table for a checkpoint.
+    /// The extent table for a checkpoint.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut table = StateWriter::new();
         table.section("extents");
@@ -247,7 +249,7 @@ impl Extents {
         table.finish()
     }
 
-    /// Loads the table of a checkpoint. Errors: it does not match this geometry.
+    /// Loads the extent table of a checkpoint. Errors: the table does not match this geometry.
     pub(crate) fn decode(&mut self, table: &[u8]) -> Result<(), StateError> {
         let mut table = StateReader::new(table);
         table.section("extents")?;
@@ -296,7 +298,7 @@ impl Extents {
         }
     }
 
-    /// The extent of `page` and its index there.
+    /// The extent of `page`, and the index of the page in it.
     fn split(&self, page: u64) -> (u64, u64) {
         (page / self.geometry.pages_per_extent, page % self.geometry.pages_per_extent)
     }

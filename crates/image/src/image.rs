@@ -16,20 +16,20 @@ mod opening;
 pub use opening::{NewImage, Opened};
 pub(crate) use opening::{load_checkpoint, read_copy};
 
-/// Journal size of a new image. A checkpoint is due when half of it is full; the other half is for the record
-/// that precedes the checkpoint.
+/// Journal size of a new image, in bytes. A checkpoint is due when half of the journal is full. The other
+/// half is for the record that precedes the checkpoint.
 const JOURNAL_BYTES: u64 = 128 << 20;
-/// Journal space reserved for short records when the disk is full: trims and ends of transactions need no
-/// other space. In addition, some is reserved for a checkpoint and its pages.
+/// Journal space in bytes that is reserved for short records when the disk is full. Trims and ends of
+/// transactions need no other space. In addition, space is reserved for a checkpoint and its pages.
 const SPARE_BYTES: u64 = 64 << 10;
-/// Journal space that is preallocated, so that not every record has to allocate.
+/// Journal space in bytes that is preallocated, so that most records need no allocation.
 const AHEAD_BYTES: u64 = 256 << 10;
-/// Maximum size of a record that may use it.
+/// Maximum size in bytes of a record that may use the reserved space.
 const SHORT_BYTES: usize = 256;
 
-/// A device's image, open in this process alone. Clones are the same image.
+/// A device's image, which only this process has open. Clones refer to the same image.
 ///
-/// The lock is held until the last clone and the last [`ImageStore`](crate::ImageStore) are gone.
+/// The lock is held until the last clone and the last [`ImageStore`](crate::ImageStore) are dropped.
 #[derive(Clone, Debug)]
 pub struct Image {
     path: PathBuf,
@@ -38,9 +38,10 @@ pub struct Image {
 }
 
 impl Image {
-    /// Appends `record` to the journal: it will be replayed even if the process is killed now.
+    /// Appends `record` to the journal. It will be replayed even if the process is killed immediately
+    /// afterwards.
     ///
-    /// Errors: the disk is full, and the record was not appended; the disk fails, now or earlier.
+    /// Errors: the disk is full and the record was not appended, or the disk fails or has failed earlier.
     ///
     /// # Panics
     ///
@@ -74,7 +75,7 @@ impl Image {
                 (held.journal_bytes, held.marked) = (end, held.synced);
                 Ok(())
             }
-            // The next record overwrites it.
+            // The next record overwrites the partial one.
             Err(error) if is_full(&error) => {
                 held.is_tight = true;
                 Err(ImageError::new(&self.path, Problem::io("appending to its journal", &error)))
@@ -83,9 +84,9 @@ impl Image {
         }
     }
 
-    /// Zeroes the head of a torn record at the position of this process's first one. Otherwise it could
-    /// become valid if its other sectors are rewritten with the same content and the write of the head is
-    /// lost.
+    /// Zeroes the head of a torn record at the position of this process's first record. Otherwise, the torn
+    /// record could become valid if its other sectors are rewritten with the same content and the write of
+    /// the head is lost.
     fn forget_torn_head(&self, held: &mut Held) -> Result<(), ImageError> {
         let mut head = [0; journal::HEAD_BYTES];
         let at = JOURNAL_START + held.journal_bytes;
@@ -121,16 +122,16 @@ impl Image {
         }
     }
 
-    /// Maximum record for [`Image::append`], in bytes.
+    /// Maximum size of a record for [`Image::append`], in bytes.
     pub fn longest_record(&self) -> usize {
         self.hold().superblock.journal_bytes as usize / 2 - 2 * (journal::HEAD_BYTES + journal::TAIL_BYTES)
     }
 
-    /// Makes everything appended so far durable against a power failure. Later damage of the file is
-    /// detected: a mark after the records notes the sync. A power failure before the next sync may lose the
+    /// Makes all appended records durable against a power loss. Later damage of the file is detected, because
+    /// a mark after the records states that they were synced. A power loss before the next sync may lose the
     /// mark.
     ///
-    /// Errors: the disk is full or fails, now or earlier.
+    /// Errors: the disk is full or fails, or has failed earlier.
     pub fn sync(&self) -> Result<(), ImageError> {
         let (generation, bytes) = {
             let held = self.hold();
@@ -163,14 +164,14 @@ impl Image {
                 (held.journal_bytes, held.marked) = (end, end);
                 Ok(())
             }
-            // Guarantees hold without it; the next record overwrites it.
+            // Guarantees hold without the mark, and the next record overwrites it.
             Err(error) if is_full(&error) => Ok(()),
             Err(error) => Err(held.fail("appending to its journal", &error)),
         }
     }
 
-    /// Whether the disk is full and pages wait in memory. Do not write then; the next [`Image::checkpoint`]
-    /// tries again.
+    /// Whether the disk is full and pages wait in memory. The caller must not write in this case. The next
+    /// [`Image::checkpoint`] tries again.
     pub fn is_full(&self) -> bool {
         let held = self.hold();
         held.buffers.is_waiting() && !held.is_read_only
@@ -194,10 +195,11 @@ impl Image {
         held.journal_bytes > held.superblock.journal_bytes / 2
     }
 
-    /// Writes a checkpoint of `state` and the current pages, and empties the journal. Durable on return.
+    /// Writes a checkpoint of `state` and the current pages, and empties the journal. The checkpoint is
+    /// durable on return.
     ///
-    /// Errors: the disk is full or fails, now or earlier. Then the last checkpoint and the journal remain
-    /// valid.
+    /// Errors: the disk is full or fails, or has failed earlier. The last checkpoint and the journal then
+    /// remain valid.
     pub fn checkpoint(&self, state: &[u8]) -> Result<(), ImageError> {
         let mut held = self.hold();
         held.check()?;
@@ -229,7 +231,7 @@ impl Image {
         }
         written.map_err(|error| {
             held.extents.give(&checkpoint);
-            // A partial write would keep its space.
+            // A partial write would stay allocated.
             if is_full(&error) {
                 for offset in checkpoint.offsets {
                     let _ = self.disk.zero_at(offset, checkpoint.bytes(), false);
@@ -247,7 +249,7 @@ impl Image {
         };
         let old = held.superblock.checkpoint;
         self.write_superblocks(&mut held, superblock)?;
-        // Both copies refer to the new checkpoint: space of the old one is unused.
+        // Both copies refer to the new checkpoint, so the space of the old one is unused.
         (held.journal_bytes, held.synced, held.marked) = (0, 0, 0);
         held.extents.keep();
         if let Some(old) = old {
@@ -260,8 +262,8 @@ impl Image {
         Ok(())
     }
 
-    /// The failure that stopped all writes, if any. The store cannot return it, so readers of pages must
-    /// check here before they use the data.
+    /// The failure that stopped all writes, if any. The store cannot return it, so readers of pages must call
+    /// this before they use the data.
     pub fn error(&self) -> Option<ImageError> {
         self.hold().check().err()
     }
@@ -272,7 +274,8 @@ impl Image {
         (held.superblock.journal_end(), held.superblock.geometry.raw_bytes)
     }
 
-    /// Removes its file, unless the name refers to another one: for an unwanted new image.
+    /// Removes the image's file, unless the name refers to another file. Used for a new image that is not
+    /// needed.
     pub fn discard(&self) {
         if let Some(file) = self.disk.file() {
             disk::discard(&self.path, file);
@@ -287,7 +290,7 @@ impl Image {
         self.held.lock().expect("no thread panics while it holds an image")
     }
 
-    /// Writes both copies, the second when the first is durable.
+    /// Writes both copies of the superblock, the second when the first is durable.
     fn write_superblocks(&self, held: &mut Held, superblock: Superblock) -> Result<(), ImageError> {
         let copy = superblock.encode();
         for slot in SLOTS {
@@ -305,26 +308,26 @@ impl Image {
 #[derive(Debug)]
 pub(crate) struct Held {
     path: PathBuf,
-    /// The process that opened it.
+    /// The process that opened the image.
     process: u32,
     superblock: Superblock,
-    /// Whether the superblock's generation is from this process.
+    /// Whether this process has written the superblock's generation.
     appending: bool,
     is_read_only: bool,
     pub(crate) extents: Extents,
     pub(crate) buffers: Buffers,
-    /// Bytes of records in the journal.
+    /// Number of bytes of records in the journal.
     journal_bytes: u64,
-    /// Synced bytes.
+    /// Number of synced bytes.
     synced: u64,
-    /// Synced bytes according to the journal's marks.
+    /// Number of synced bytes according to the marks in the journal.
     marked: u64,
-    /// Allocated bytes of the journal.
+    /// Number of allocated bytes of the journal.
     reserved: u64,
     /// Whether the disk was full since the last checkpoint.
     is_tight: bool,
     error: Option<ImageError>,
-    /// Buffer for a record, or a page being copied.
+    /// Buffer for a record or for a page being copied.
     pub(crate) buffer: Vec<u8>,
 }
 
@@ -348,12 +351,12 @@ impl Held {
         }
     }
 
-    /// Bytes allocated after the end of the journal.
+    /// Number of bytes allocated after the end of the journal.
     fn spare(&self) -> u64 {
         spare_with(self.superblock.checkpoint)
     }
 
-    /// Errors: there was a failure, or this process did not open the image.
+    /// Errors: an earlier failure, or this process did not open the image.
     pub(crate) fn check(&self) -> Result<(), ImageError> {
         if std::process::id() != self.process {
             return Err(ImageError::new(&self.path, Problem::OtherProcess { by: self.process }));
@@ -361,14 +364,14 @@ impl Held {
         self.error.clone().map_or(Ok(()), Err)
     }
 
-    /// Stops all writes: the state in memory may be ahead of what the file can contain.
+    /// Stops all writes, because the state in memory may be ahead of the possible content of the file.
     pub(crate) fn fail(&mut self, doing: &'static str, error: &io::Error) -> ImageError {
         let failed = || ImageError::new(&self.path, Problem::io(doing, error));
         self.error.get_or_insert_with(failed).clone()
     }
 
-    /// Reads a part of a page. Errors: the disk failed, the file is truncated, or the page is damaged; then
-    /// all writes stop.
+    /// Reads a portion of a page. Errors: the disk failed, the file is truncated, or the page is damaged. All
+    /// writes then stop.
     pub(crate) fn read_page(
         &mut self,
         disk: &dyn Disk,
@@ -415,7 +418,7 @@ impl Held {
         Err(self.error.get_or_insert_with(failed).clone())
     }
 
-    /// Like [`Held::fail`], but a full disk allows retries.
+    /// Like [`Held::fail`], but allows retries if the disk is full.
     fn fail_or_wait(&mut self, doing: &'static str, error: &io::Error) -> ImageError {
         match is_full(error) {
             true => ImageError::new(&self.path, Problem::io(doing, error)),
@@ -424,8 +427,8 @@ impl Held {
     }
 }
 
-/// Extra bytes allocated after the end of the journal beyond the `last` checkpoint: space for an equally
-/// large next one, with the pages that wait when a full disk is noticed.
+/// Number of additional bytes allocated after the end of the journal. This is the space for a next checkpoint
+/// of the size of `last`, and for the pages that wait when a full disk is detected.
 fn spare_with(last: Option<Checkpoint>) -> u64 {
     SPARE_BYTES + buffers::RUN_BYTES as u64 + last.map_or(0, |last| last.room())
 }

@@ -6,21 +6,21 @@ use crate::superblock::{JOURNAL_START, Superblock};
 use std::io;
 use std::ops::Range;
 
-/// Size of checksum, length, generation, and synced position.
+/// Size of the head of a record in bytes: checksum, length, generation, and synced position.
 pub(crate) const HEAD_BYTES: usize = 24;
-/// Bytes of a head up to its length and generation.
+/// Size in bytes of the head up to and including its length and generation.
 const GENERATION_END: usize = 16;
-/// Size of generation and mark, which show that the end of a record was written.
+/// Size of the tail in bytes: generation and mark, which show that the end of a record was written.
 pub(crate) const TAIL_BYTES: usize = 8;
-/// Atomic unit of a disk write.
+/// Atomic unit of a disk write, in bytes.
 const SECTOR_BYTES: u64 = 512;
-/// Bytes read at a time.
+/// Number of bytes read at a time.
 const READ_BYTES: u64 = 1 << 20;
 
-/// Records to replay, in append order. Empty ones, the marks of syncs, are not included.
+/// Records to replay, in append order. Empty records, which mark syncs, are not included.
 #[derive(Clone, Debug, Default)]
 pub struct Records {
-    /// Heads and contents, as in the file.
+    /// Heads and contents of the records, in file format.
     journal: Vec<u8>,
     count: u64,
 }
@@ -47,13 +47,13 @@ impl Records {
 /// Content of a journal.
 pub(crate) struct Contents {
     pub(crate) records: Records,
-    /// Bytes of valid records.
+    /// Number of bytes of valid records.
     pub(crate) bytes: u64,
-    /// Whether an incomplete record follows them.
+    /// Whether an incomplete record follows the valid ones.
     pub(crate) torn: bool,
 }
 
-/// Position of a record: offset in the journal, and synced position when it was appended.
+/// Position of a record: its offset in the journal, and the synced position when it was appended.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Position {
     pub(crate) generation: u64,
@@ -75,7 +75,7 @@ pub(crate) fn encode(position: Position, content: &[u8], into: &mut Vec<u8>) {
     into.extend_from_slice(&tail(position.generation as u32, position.at, content.len() as u32));
 }
 
-/// Tail of a record of `length` bytes at `at`: it shows that both ends of the record were written.
+/// Tail of a record of `length` bytes at `at`, which shows that both ends of the record were written.
 fn tail(generation: u32, at: u64, length: u32) -> [u8; TAIL_BYTES] {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(&at.to_le_bytes());
@@ -85,7 +85,8 @@ fn tail(generation: u32, at: u64, length: u32) -> [u8; TAIL_BYTES] {
     (mark << 32 | u64::from(generation)).to_le_bytes()
 }
 
-/// The position is part of a record's checksum: data stored by programs is never taken for a record.
+/// The position is included in a record's checksum, so that data stored by programs is never mistaken for a
+/// record.
 fn checksum(at: u64, record: &[u8]) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(&at.to_le_bytes());
@@ -93,10 +94,11 @@ fn checksum(at: u64, record: &[u8]) -> u32 {
     hasher.finalize()
 }
 
-/// Reads valid records: from the first, while each is complete and follows its predecessor.
+/// Reads valid records, starting with the first, as long as each is complete and follows its predecessor.
 ///
-/// The first invalid one is torn unless a later mark shows that it was synced: unsynced records can be lost
-/// in any order at a power failure. Errors: it was synced, so it is damaged; the superblock is an old one.
+/// The first invalid record is torn unless a later mark shows that it was synced, because a power loss can
+/// destroy unsynced records in any order. Errors: the record was synced and is therefore damaged, or the
+/// superblock is an old one.
 pub(crate) fn read(disk: &dyn Disk, superblock: &Superblock) -> Result<Contents, Problem> {
     let (found, damage) = read_as_far_as_it_is_good(disk, superblock)?;
     damage.map_or(Ok(found), Err)
@@ -112,7 +114,7 @@ pub(crate) fn read_as_far_as_it_is_good(
     let mut generations = superblock.journal_generation..superblock.generation + 1;
     while have(disk, superblock, &mut journal, end + HEAD_BYTES)? {
         let head = Head::read(&journal[end..]);
-        // No position of the journal is written twice in one generation: older data is a leftover.
+        // No position of the journal is written twice in one generation, so older data is a leftover.
         if head.generation < generations.start {
             break;
         }
@@ -141,7 +143,7 @@ pub(crate) fn read_as_far_as_it_is_good(
 }
 
 /// Whether the invalid data at `at` was a record: both of its ends exist, and no sector between them may be
-/// missing. If its head is invalid, both must be in one sector.
+/// missing. If its head is invalid, both ends must be in one sector.
 fn was_whole(rest: &[u8], at: u64, generations: &Range<u64>) -> bool {
     // The generation in the tail after content of this length.
     let tail_behind = |length: usize| {
@@ -152,7 +154,7 @@ fn was_whole(rest: &[u8], at: u64, generations: &Range<u64>) -> bool {
     };
     let sector = |byte: u64| byte / SECTOR_BYTES;
     let last = |length: usize| sector(at + (HEAD_BYTES + length + TAIL_BYTES) as u64 - 1);
-    // If the head is in two sectors, its length and generation are in the second one, which does not prove
+    // If the head spans two sectors, its length and generation are in the second one, which does not prove
     // that the first one was written.
     let shows_first = sector(at + GENERATION_END as u64 - 1) == sector(at);
     let has_both = |head: &Head| {
@@ -187,7 +189,7 @@ pub(crate) fn good_behind(disk: &dyn Disk, superblock: &Superblock, end: u64) ->
         if read < HEAD_BYTES {
             break;
         }
-        // A head may start in this part and end in the next one, and a record may extend beyond it.
+        // A head may start in this buffer and end in the next one, and a record may extend beyond it.
         at += place as u64;
     }
     Ok(count)
@@ -229,7 +231,7 @@ fn follows(
                 return Err(lost(end, head.synced));
             }
         }
-        // A head may start in this part and end in the next one.
+        // A head may start in this buffer and end in the next one.
         at += (read - HEAD_BYTES + 1) as u64;
     }
     Ok(torn)
@@ -245,7 +247,7 @@ fn is_whole(disk: &dyn Disk, superblock: &Superblock, place: u64, head: &Head) -
     Ok(read == record.len() && checksum(place, &record[4..]) == head.checksum)
 }
 
-/// Error: records from byte `end` were synced but are missing.
+/// The error if records from byte `end` were synced but are missing.
 fn lost(end: u64, synced: u64) -> Problem {
     Problem::Damaged {
         part: "its journal",
@@ -255,7 +257,7 @@ fn lost(end: u64, synced: u64) -> Problem {
     }
 }
 
-/// Error: both ends of the record at byte `end` exist, but it is invalid.
+/// The error if both ends of the record at byte `end` exist but it is invalid.
 fn altered(end: u64) -> Problem {
     Problem::Damaged {
         part: "its journal",
@@ -286,7 +288,8 @@ fn have(
     Ok(true)
 }
 
-/// A complete record newer than the superblock: an old superblock was restored.
+/// The error for a complete record that is newer than the superblock, which means that an old superblock was
+/// restored.
 fn newer(generations: &Range<u64>, found: u64) -> Problem {
     Problem::Damaged {
         part: "the superblock, which is older than the journal,",

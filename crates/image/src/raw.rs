@@ -1,8 +1,8 @@
 //! Raw bytes by host address, without a modeled device.
 //!
-//! They are not journaled: a write is in the page cache of the system before its reply, which survives the
-//! process, and [`Image::sync`] makes it durable. Trimmed bytes release their space if the file system
-//! supports that.
+//! Raw bytes are not journaled. A write is in the page cache of the operating system before its reply, which
+//! survives the process, and [`Image::sync`] makes it durable. Trimmed bytes release their space if the file
+//! system supports that.
 
 use crate::disk::Disk;
 use crate::image::Image;
@@ -14,17 +14,17 @@ use std::io;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Long writes are split: a file system caches each write as one piece, and later writes into a piece cost
-/// time in proportion to its length.
+/// Maximum size in bytes of one write. Longer writes are divided, because a file system caches each write as
+/// one unit, and later writes into it cost time in proportion to its length.
 const PART_BYTES: usize = 8 << 10;
-/// Zeros that are written at a time.
+/// Zeros for one write.
 static ZEROES: [u8; PART_BYTES] = [0; PART_BYTES];
 
 /// The raw bytes of an image.
 #[derive(Debug)]
 pub struct Raw {
     image: Image,
-    /// Their offset in the file.
+    /// Offset of the raw bytes in the file.
     start: u64,
     bytes: u64,
     /// Whether the content of the disk is unknown after a failure.
@@ -48,7 +48,7 @@ impl Raw {
         self.bytes
     }
 
-    /// Reads from `offset` on.
+    /// Reads bytes, starting at `offset`.
     pub fn read(&self, offset: u64, into: &mut [u8]) -> io::Result<()> {
         match self.disk()?.read_at(self.start + offset, into)? < into.len() {
             true => Err(io::ErrorKind::UnexpectedEof.into()),
@@ -56,43 +56,43 @@ impl Raw {
         }
     }
 
-    /// Writes from `offset` on.
+    /// Writes bytes, starting at `offset`.
     pub fn write(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         let disk = self.disk()?;
         let mut parts = (self.start + offset..).step_by(PART_BYTES).zip(bytes.chunks(PART_BYTES));
         parts.try_for_each(|(at, part)| disk.write_at(at, part))
     }
 
-    /// Zeroes `length` bytes from `offset`. They are deallocated unless `keeps_room`.
+    /// Zeroes `length` bytes at `offset`. They are deallocated unless `keeps_room`.
     pub fn zero(&self, offset: u64, length: u64, keeps_room: bool) -> io::Result<()> {
         match self.disk()?.zero_at(self.start + offset, length, keeps_room)? {
             true => Ok(()),
-            // The file system does not support it: zeros are written.
+            // The file system does not support zeroing, so zeros are written.
             false => self.write_zeroes(offset, length),
         }
     }
 
-    /// Whether [`Raw::zero`] takes constant time, because the file system does it.
+    /// Whether [`Raw::zero`] takes constant time, because the file system performs it.
     pub fn zeroes_fast(&self, keeps_room: bool) -> bool {
         if !keeps_room {
-            // Every file system with sparse files supports it, and an image is sparse.
+            // Every file system with sparse files supports this, and an image is sparse.
             return true;
         }
         *self.zeroes_fast.get_or_init(|| {
-            // The unit after the raw bytes is always zero, so it can be used for the test.
+            // The unit after the raw bytes is always zero, so the test can use it.
             let behind = self.start + units(self.bytes);
             self.disk().is_ok_and(|disk| disk.zero_at(behind, UNIT_BYTES, true).is_ok_and(|is_done| is_done))
         })
     }
 
-    /// Whether the bytes at `offset` are allocated, and the length of the range with the same answer, at most
-    /// `length`.
+    /// Whether the bytes at `offset` are allocated, and the length of the range for which this is true, at
+    /// most `length`.
     pub fn stored(&self, offset: u64, length: u64) -> io::Result<(bool, u64)> {
         let (file, from) = (self.file()?, self.start + offset);
         let upto = |end: u64| (end.saturating_sub(from)).clamp(1, length);
         let data = match seek(file, SeekFrom::Data(from)) {
             Ok(data) => data,
-            // Nothing is allocated from there to the end.
+            // No byte is allocated from there to the end.
             Err(Errno::NXIO) => return Ok((false, length)),
             Err(error) => return Err(error.into()),
         };

@@ -1,4 +1,4 @@
-//! Makes a copy of an image that can be opened, with the intact data.
+//! Creates a copy of an image that contains the intact data and can be opened.
 
 use crate::check::{Checked, Inspected, Watch, continues, inspect};
 use crate::disk::{self, Disk};
@@ -8,17 +8,17 @@ use crate::superblock::{Checkpoint, JOURNAL_START, SLOTS};
 use std::io;
 use std::path::Path;
 
-/// Zeroes written at a time.
+/// Number of zero bytes written at a time.
 const PART_BYTES: u64 = 1 << 20;
 
-/// Copies the image at `path` to `out`, which must not exist, and repairs the copy. The image itself does not
-/// change. Returns the result of the check.
+/// Copies the image at `path` to `out`, which must not exist, and repairs the copy. The image at `path` does
+/// not change. Returns the result of the check.
 ///
-/// Damaged pages keep their current bytes, or zeros past the end of the file; a journal ends before its
-/// damage; a superblock is restored from its other copy.
+/// Damaged pages keep their current bytes, or zeros past the end of the file. A journal ends before its
+/// damage. A superblock is restored from its other copy.
 ///
-/// Errors: those of [`check`](crate::check); the state of the device is damaged, so that the pages are
-/// useless; the copy cannot be written; `watch` stopped it.
+/// Errors: those of [`check`](crate::check), the state of the device is damaged, so that the pages are
+/// useless, the copy cannot be written, or `watch` stopped the repair.
 pub fn repair(path: &Path, out: &Path, watch: &mut Watch<'_>) -> Result<Checked, ImageError> {
     let of_image = |problem| ImageError::new(path, problem);
     let of_copy = |problem| ImageError::new(out, problem);
@@ -42,7 +42,7 @@ pub fn repair(path: &Path, out: &Path, watch: &mut Watch<'_>) -> Result<Checked,
     }
 }
 
-/// Repairs the contents of a copy, and writes its superblocks last: until then it is recognized as
+/// Repairs the contents of a copy and writes its superblocks last. Until then, the copy is recognized as
 /// unfinished.
 pub(crate) fn mend(disk: &dyn Disk, inspected: Inspected, watch: &mut Watch<'_>) -> io::Result<()> {
     let Inspected { mut superblock, mut extents, state, journal_bytes, checked } = inspected;
@@ -65,7 +65,7 @@ pub(crate) fn mend(disk: &dyn Disk, inspected: Inspected, watch: &mut Watch<'_>)
             let checksum = crc32fast::hash(&bytes);
             superblock.checkpoint = Some(Checkpoint { checksum, ..checkpoint });
         }
-        // For raw bytes it has the injected media errors.
+        // For raw bytes, the checkpoint has the injected media errors.
         (Some(_), None) => superblock.checkpoint = None,
         _ => {}
     }

@@ -11,16 +11,17 @@ use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Bytes copied and synced at a time, so that the final sync is short.
+/// Number of bytes copied and synced at a time, so that the final sync is short.
 const PART_BYTES: u64 = 32 << 20;
-/// Unit of `st_blocks`.
+/// Unit of `st_blocks`, in bytes.
 const BLOCK: u64 = 512;
 
 impl Image {
-    /// Copies the image to `to`, which must not exist: an image of the same device in its current state.
-    /// Returns the disk space of the copy, which is shared with the image if the file system supports that.
+    /// Copies the image in its current state to `to`, which must not exist. The copy is an image of the same
+    /// device. Returns the disk space of the copy, which it shares with the image if the file system supports
+    /// that.
     ///
-    /// Errors: the path exists, or the copy cannot be written; `watch` stopped it. Then no file is left
+    /// Errors: the path exists, the copy cannot be written, or `watch` stopped it. No file is then left
     /// behind.
     pub fn copy_to(&self, to: &Path, watch: &mut Watch<'_>) -> Result<u64, ImageError> {
         let wrong = |problem| ImageError::new(to, problem);
@@ -39,7 +40,7 @@ impl Image {
         })
     }
 
-    /// Whether `path` leads to its file, also through links.
+    /// Whether `path` leads to the image's file, even through links.
     pub fn is_at(&self, path: &Path) -> bool {
         let place = |file: &std::fs::Metadata| (file.dev(), file.ino());
         let held = self.disk().file().and_then(|file| file.metadata().ok());
@@ -47,8 +48,8 @@ impl Image {
     }
 }
 
-/// Copies allocated ranges; holes stay holes. The superblocks come last, so that an interrupted copy is
-/// recognized.
+/// Copies allocated ranges and preserves holes. The superblocks are written last, so that an interrupted copy
+/// is recognized.
 fn copy_stored(from: &File, to: &File, watch: &mut Watch<'_>) -> io::Result<()> {
     if ioctl_ficlone(to, from).is_err() {
         copy_contents(from, to, watch)?;
@@ -64,7 +65,7 @@ fn copy_stored(from: &File, to: &File, watch: &mut Watch<'_>) -> io::Result<()> 
     Ok(())
 }
 
-/// Copies everything except the superblocks; holes stay holes.
+/// Copies all data except the superblocks and preserves holes.
 pub(crate) fn copy_contents(from: &File, to: &File, watch: &mut Watch<'_>) -> io::Result<()> {
     let length = from.metadata()?.len();
     to.set_len(length)?;
@@ -79,7 +80,7 @@ pub(crate) fn copy_contents(from: &File, to: &File, watch: &mut Watch<'_>) -> io
         continues(watch)?;
         seek(from, SeekFrom::Start(start))?;
         seek(to, SeekFrom::Start(start))?;
-        // The system copies without passing data through this process.
+        // The operating system copies without passing data through this process.
         let copied = io::copy(&mut from.take(end - start), &mut &*to)?;
         if copied < end - start {
             return Err(io::ErrorKind::UnexpectedEof.into());

@@ -1,14 +1,14 @@
-//! Unused space of the file. Never stored, because it follows from the checkpoint.
+//! Unused space of the file. It is never stored, because it follows from the checkpoint.
 
 use std::collections::BTreeMap;
 
-/// Allocation unit, a multiple of the file system's block size.
+/// Allocation unit in bytes, a multiple of the file system's block size.
 pub(crate) const UNIT_BYTES: u64 = 4096;
 
-/// Unused space, from a first byte without end.
+/// Unused space, which has no end.
 #[derive(Clone, Debug)]
 pub(crate) struct Space {
-    /// Offset to bytes. No two ranges touch.
+    /// Size of each unused range by offset. No two ranges touch.
     unused: BTreeMap<u64, u64>,
 }
 
@@ -18,13 +18,13 @@ pub(crate) fn units(bytes: u64) -> u64 {
 }
 
 impl Space {
-    /// Space that is unused from `start` on.
+    /// Unused space that starts at `start`.
     pub(crate) fn from(start: u64) -> Space {
-        // An end beyond any file, far from overflow.
+        // The end is beyond any file and far from an overflow.
         Space { unused: BTreeMap::from([(start, (1 << 62) - start)]) }
     }
 
-    /// Allocates the first space for `bytes`.
+    /// Allocates the first unused range of `bytes`.
     pub(crate) fn take(&mut self, bytes: u64) -> u64 {
         let found = self.unused.iter().find(|&(_, &room)| room >= units(bytes));
         let (&offset, _) = found.expect("room has no end");
@@ -33,7 +33,7 @@ impl Space {
         offset
     }
 
-    /// Allocates `bytes` at `offset`. `false` if not all of it is unused.
+    /// Allocates `bytes` at `offset`; returns false if they are not all unused.
     pub(crate) fn claim(&mut self, offset: u64, bytes: u64) -> bool {
         let Some((&start, &room)) = self.unused.range(..=offset).next_back() else { return false };
         let Some(end) = bytes.checked_next_multiple_of(UNIT_BYTES).and_then(|size| offset.checked_add(size))

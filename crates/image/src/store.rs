@@ -5,8 +5,8 @@ use nacre_media::store::Store;
 
 /// The pages of a device in its image.
 ///
-/// A store cannot report disk failures. It records them: all writes stop, unreadable pages read as 0xFF, and
-/// [`Image::error`] and the next operation of the [`Image`] return the error.
+/// A store cannot report disk failures. It records them instead: all writes stop, unreadable pages read as
+/// 0xFF, and [`Image::error`] and the next operation of the [`Image`] return the error.
 #[derive(Debug)]
 pub struct ImageStore {
     image: Image,
@@ -14,7 +14,7 @@ pub struct ImageStore {
 }
 
 impl Image {
-    /// The pages, for the device to own.
+    /// The pages as a store that the device owns.
     pub fn store(&self) -> ImageStore {
         ImageStore { image: self.clone(), page_bytes: self.hold().extents.page_bytes() }
     }

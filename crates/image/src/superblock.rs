@@ -1,4 +1,4 @@
-//! The superblock, which has the locations of everything else. One of its two copies is always readable.
+//! The superblock, which has the locations of all other data. One of its two copies is always readable.
 
 use crate::disk::{self, Disk};
 use crate::error::Problem;
@@ -12,15 +12,15 @@ const MAGIC: &[u8; 8] = b"NACREIMG";
 const OLD_SERVED: &[u8; 8] = b"NACREBLK";
 /// The format described in the crate's documentation.
 const VERSION: u32 = 7;
-/// Space for one copy.
+/// Size of the space for one copy, in bytes.
 pub(crate) const SLOT_BYTES: u64 = 64 << 10;
-/// Locations of the copies.
+/// Offsets of the copies.
 pub(crate) const SLOTS: [u64; 2] = [0, SLOT_BYTES];
 /// Offset of the journal.
 pub const JOURNAL_START: u64 = 2 * SLOT_BYTES;
-/// Magic, version, checksum, length of the body.
+/// Size of the head in bytes: magic number, version, checksum, and length of the body.
 const HEAD_BYTES: usize = 24;
-/// Maximum identity in bytes; the rest of a copy suffices for the numbers.
+/// Maximum size of an identity in bytes. The rest of a copy is sufficient for the numbers.
 pub(crate) const IDENTITY_BYTES: usize = SLOT_BYTES as usize - 1024;
 
 /// Location of the checkpoint.
@@ -35,12 +35,12 @@ pub(crate) struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// Bytes of table and state.
+    /// Number of bytes of table and state.
     pub(crate) fn bytes(&self) -> u64 {
         self.table_bytes.saturating_add(self.state_bytes)
     }
 
-    /// File space of both copies.
+    /// File space of both copies, in bytes.
     pub(crate) fn room(&self) -> u64 {
         2 * units(self.bytes())
     }
@@ -51,30 +51,31 @@ impl Checkpoint {
     }
 }
 
-/// The contents of a copy.
+/// The contents of a superblock copy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Superblock {
-    /// Incremented by every write of the superblock.
+    /// Generation, which every write of the superblock increments.
     pub(crate) generation: u64,
-    /// The generation at the start of the journal: earlier records do not count.
+    /// Generation at the start of the journal. Earlier records are ignored.
     pub(crate) journal_generation: u64,
     /// Journal size in bytes.
     pub(crate) journal_bytes: u64,
     pub(crate) geometry: Geometry,
     /// Whether every page has a checksum in the checkpoint.
     pub(crate) has_checksums: bool,
-    /// `None` before the first one: the device is new.
+    /// Location of the checkpoint, or `None` if the device is new and has no checkpoint.
     pub(crate) checkpoint: Option<Checkpoint>,
     pub(crate) identity: String,
 }
 
 impl Superblock {
-    /// End of the journal, and start of the raw bytes.
+    /// End of the journal, which is the start of the raw bytes.
     pub(crate) fn journal_end(&self) -> u64 {
         JOURNAL_START.saturating_add(self.journal_bytes)
     }
 
-    /// End of the raw bytes, and start of the extents. A unit that is always zero follows the raw bytes.
+    /// End of the raw bytes, which is the start of the extents. A unit that is always zero follows the raw
+    /// bytes.
     pub(crate) fn raw_end(&self) -> u64 {
         let raw = match self.geometry.raw_bytes {
             0 => 0,
@@ -83,7 +84,7 @@ impl Superblock {
         self.journal_end().saturating_add(raw)
     }
 
-    /// The copy in file format.
+    /// Encodes the superblock in file format.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut body = StateWriter::new();
         body.put_u64(self.generation);
@@ -122,7 +123,7 @@ enum Slot {
     OldServed,
     /// First bytes without the magic number.
     Foreign([u8; 8]),
-    /// Zeros, or past the end of the file: never written.
+    /// Zeros, or past the end of the file, i.e. never written.
     Blank,
 }
 
@@ -133,13 +134,13 @@ pub fn is_image(path: &Path) -> bool {
         .is_ok_and(|file| Disk::read_at(&file, 0, &mut magic).is_ok() && magic == *MAGIC)
 }
 
-/// The newest superblock, and which of the copies are readable.
+/// The newest superblock, and which copies are readable.
 pub(crate) struct Copies {
     pub(crate) newest: Superblock,
     pub(crate) good: [bool; 2],
 }
 
-/// The newest superblock that can be read.
+/// Reads the newest readable superblock.
 pub(crate) fn read(disk: &dyn Disk) -> Result<Superblock, Problem> {
     read_copies(disk).map(|copies| copies.newest)
 }
@@ -164,7 +165,7 @@ fn newest(first: Slot, second: Slot) -> Result<Superblock, Problem> {
             Err(Problem::OtherVersion { found, known: VERSION })
         }
         (Slot::OldServed, _) => Err(Problem::OldServed),
-        // Creation ends with the second copy: a file that never had one was not finished.
+        // Creation ends with the second copy, so a file that never had one was not finished.
         (Slot::Damaged(..) | Slot::Blank, Slot::Blank) => Err(Problem::Unfinished),
         (Slot::Damaged(expected, found), _) | (_, Slot::Damaged(expected, found)) => Err(Problem::Damaged {
             part: "checksum of the superblock, in both copies,",
@@ -185,7 +186,7 @@ fn read_slot(disk: &dyn Disk, offset: u64) -> io::Result<Slot> {
     disk.read_at(offset, &mut copy)?;
     let mut head = StateReader::new(&copy[MAGIC.len()..HEAD_BYTES]);
     let magic = *copy.first_chunk().expect("a copy is longer than its head");
-    // Empty, or with a torn magic number.
+    // The file is empty or has a torn magic number.
     let begun = magic.iter().zip(MAGIC).take_while(|(found, known)| found == known).count();
     if copy[begun..].iter().all(|&byte| byte == 0) {
         return Ok(Slot::Blank);

@@ -1,4 +1,4 @@
-//! An in-memory file that logs operations, for simulating kills and power losses of the host.
+//! An in-memory file that logs operations, to simulate kills and host power losses.
 
 use crate::disk::Disk;
 use nacre_kernel::Random;
@@ -13,13 +13,13 @@ pub use crate::superblock::JOURNAL_START;
 use medium::Landed;
 pub use medium::{Harm, MediumFault};
 
-/// Atomic unit of a disk write.
+/// Atomic unit of a disk write, in bytes.
 const SECTOR: usize = 512;
 
 /// An operation on a file, or a note of its user.
 #[derive(Clone, Debug)]
 pub enum Event<N> {
-    /// The length was set.
+    /// The length of the file was set.
     Length(u64),
     /// Bytes were written at this offset.
     Write(u64, Vec<u8>),
@@ -29,36 +29,36 @@ pub enum Event<N> {
     Noted(N),
 }
 
-/// The file.
+/// A logging file in memory.
 #[derive(Debug)]
 pub struct Tape<N>(Mutex<Reel<N>>);
 
 /// Content of a [`Tape`], and its injected faults.
 #[derive(Debug)]
 pub struct Reel<N> {
-    /// Bytes visible to readers.
+    /// Content of the file as visible to readers.
     pub bytes: Vec<u8>,
     /// Operations in order.
     pub events: Vec<Event<N>>,
-    /// Bytes that may still be written, if space is limited.
+    /// Number of bytes that may still be written, if space is limited.
     pub room: Option<usize>,
-    /// One write in this many is acknowledged and lost.
+    /// One in this many writes is acknowledged and lost.
     pub loses_one_in: Option<u64>,
-    /// The write or sync that fails, counted from 1.
+    /// Number of the write or sync that fails, counted from 1.
     pub failing: Option<usize>,
-    /// Writes and syncs so far.
+    /// Number of writes and syncs so far.
     pub operations: usize,
 }
 
-/// Content of a file after the events of a tape, applied one after the other.
+/// Content of a file after the events of a tape, applied in order.
 #[derive(Clone, Debug, Default)]
 pub struct Followed {
-    /// Bytes visible to readers.
+    /// Content of the file as visible to readers.
     pub bytes: Vec<u8>,
-    /// Bytes at the last sync, and the writes since.
+    /// Content at the last sync, and the writes since.
     durable: Vec<u8>,
     pending: Vec<(u64, Vec<u8>)>,
-    /// Parts of synced writes that no later write changed.
+    /// Ranges of synced writes that no later write changed.
     landed: Vec<Arc<Landed>>,
 }
 
@@ -70,7 +70,7 @@ impl<N> Tape<N> {
         Tape(Mutex::new(reel))
     }
 
-    /// The tape's content.
+    /// The content of the tape.
     pub fn reel(&self) -> MutexGuard<'_, Reel<N>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -88,7 +88,7 @@ impl<N> Default for Tape<N> {
 }
 
 impl<N> Reel<N> {
-    /// Counts an operation. Errors: it is the one that fails (EIO).
+    /// Counts an operation. Errors: this is the operation that fails (EIO).
     fn count(&mut self) -> io::Result<()> {
         self.operations += 1;
         match self.failing == Some(self.operations) {
@@ -132,8 +132,8 @@ impl Followed {
         }
     }
 
-    /// The file after a power loss: each unsynced sector is present or absent. Often all but the second one
-    /// of each write, or only that one.
+    /// The file after a power loss, in which each unsynced sector is present or absent. Often, all sectors of
+    /// each write except the second are present, or only the second.
     pub fn powerless(&self, chance: &mut Random) -> Vec<u8> {
         let (mut bytes, kept) = (self.durable.clone(), chance.unit());
         let of_second = [Some(true), Some(false), None, None][chance.below(4) as usize];
@@ -148,7 +148,7 @@ impl Followed {
     }
 }
 
-/// The parts of a write of `bytes` at `offset` by sector, as ranges of its bytes.
+/// The sectors of a write of `bytes` at `offset`, as ranges of its bytes.
 fn sectors(offset: u64, bytes: usize) -> impl Iterator<Item = Range<usize>> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -158,7 +158,7 @@ fn sectors(offset: u64, bytes: usize) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// Writes `part` at `offset`, and extends the file if necessary.
+/// Writes `part` at `offset` and extends the file if necessary.
 fn write(bytes: &mut Vec<u8>, offset: u64, part: &[u8]) {
     let (start, end) = (offset as usize, offset as usize + part.len());
     bytes.resize(bytes.len().max(end), 0);
@@ -177,7 +177,7 @@ impl<N: std::fmt::Debug + Send> Disk for Tape<N> {
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         let mut reel = self.reel();
         if let Err(error) = reel.count() {
-            // An interrupted write changes a part.
+            // An interrupted write changes only the first half of its bytes.
             reel.write(offset, &bytes[..bytes.len() / 2]);
             return Err(error);
         }
@@ -215,7 +215,7 @@ impl<N: std::fmt::Debug + Send> Disk for Tape<N> {
     }
 
     fn zero_at(&self, offset: u64, length: u64, keeps_room: bool) -> io::Result<bool> {
-        // A file system with sparse files that cannot zero a range in place.
+        // This simulates a file system with sparse files that cannot zero a range in place.
         if keeps_room {
             return Ok(false);
         }

@@ -6,13 +6,13 @@ use nacre_kernel::{ErrorCode, ErrorData, Refused, Time, ZoneRefusal};
 use nacre_machine::Problems;
 use nacre_machine::capable::WITH_TRANSACTIONS;
 
-/// A failed operation. Unless the image or the medium failed, nothing has changed.
+/// A failed operation. Unless the image or the medium failed, the memory is unchanged.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum MemoryError {
-    /// The scenario has errors, or its stack carries no bytes.
+    /// The scenario has errors, or its stack stores no data.
     #[error("{0}")]
     Scenario(Problems),
-    /// The image cannot be used, or no longer.
+    /// The image cannot be used, or can no longer be used.
     #[error(transparent)]
     Image(#[from] ImageError),
     /// The content of the image cannot be replayed.
@@ -20,30 +20,31 @@ pub enum MemoryError {
     Unfit {
         /// The image.
         path: String,
-        /// The invalid part.
+        /// The invalid section.
         part: String,
-        /// Why not.
+        /// Reason.
         detail: String,
     },
-    /// A part of the device has its state elsewhere, so that no image can hold it.
+    /// A component of the device stores its state elsewhere, so an image cannot hold it.
     #[error("{0}; or use a memory without an image")]
     CannotSave(#[from] CannotSave),
-    /// Part of the range is outside the memory.
+    /// The range is partly outside the memory.
     #[error("address {address}, size {size}: the memory ends at byte {capacity}")]
     OutOfRange {
-        /// First requested byte.
+        /// Address of the first requested byte.
         address: u64,
-        /// Requested bytes.
+        /// Number of requested bytes.
         size: u64,
-        /// Bytes of the memory.
+        /// Capacity of the memory, in bytes.
         capacity: u64,
     },
-    /// The device has lost it, or a media error was injected, and it was not rewritten since.
+    /// The device has lost the data, or a media error was injected, and the data has not been rewritten
+    /// since.
     #[error("address {address}, size {size}: media error; rewrite the whole sector, or clear the error")]
     MediaError {
-        /// First requested byte.
+        /// Address of the first requested byte.
         address: u64,
-        /// Requested bytes.
+        /// Number of requested bytes.
         size: u64,
     },
     /// The medium is worn out. Some of the data may have been written.
@@ -52,41 +53,41 @@ pub enum MemoryError {
          memory"
     )]
     WriteRefused {
-        /// First requested byte.
+        /// Address of the first requested byte.
         address: u64,
-        /// Requested bytes.
+        /// Number of requested bytes.
         size: u64,
     },
-    /// Its zone rejects the write or the command.
+    /// The zone rejects the write or the command.
     #[error(
         "address {address}, size {size}: {}; the zone takes whole units in order, from byte {write_pointer} to byte \
          {end}; {}", refusal.reason(), remedy(*refusal)
     )]
     ZoneRefused {
-        /// First requested byte.
+        /// Address of the first requested byte.
         address: u64,
-        /// Requested bytes.
+        /// Number of requested bytes.
         size: u64,
-        /// Write pointer of its zone.
+        /// Write pointer of the zone.
         write_pointer: u64,
-        /// End of its zone.
+        /// End of the zone.
         end: u64,
-        /// Why.
+        /// Reason of the zone.
         refusal: ZoneRefusal,
     },
-    /// Acknowledged data is lost, which one flush reports.
+    /// Acknowledged data was lost. One flush reports this.
     #[error("the device has lost unflushed data; reads of it fail until it is rewritten")]
     LostData,
-    /// More pages than the device can keep old versions of.
+    /// The transaction changes more pages than the device can keep old versions of.
     #[error(
         "the transaction is too large: one transaction can always change {pages} pages of {page_bytes} \
          bytes, since their old and new versions take half of the write buffer; the write was not \
          performed; commit earlier, or use a larger stack.buffer"
     )]
     TransactionTooLarge {
-        /// Pages that one transaction can always change.
+        /// Number of pages that one transaction can always change.
         pages: u64,
-        /// Bytes of a page.
+        /// Size of a page, in bytes.
         page_bytes: u64,
     },
     /// A transaction is already open.
@@ -110,13 +111,13 @@ pub enum MemoryError {
     /// The initial state is not the saved state of a run.
     #[error("the initial state cannot be used: {0}")]
     NoState(String),
-    /// The power is off.
+    /// Power is off.
     #[error("the power is off; call recover() first")]
     NoPower,
-    /// The power is on.
+    /// Power is on.
     #[error("the power is on; call power_fail() first")]
     HasPower,
-    /// Simulated time has an end.
+    /// The maximum simulated time was reached.
     #[error("simulated time ends after 200 days, and is now at {now}; copy the data into a new memory")]
     EndOfTime {
         /// Current time.
@@ -124,7 +125,7 @@ pub enum MemoryError {
     },
 }
 
-/// Reason why a step was not performed. Nothing changed.
+/// Reason why a step was not performed. The device is unchanged.
 #[derive(Clone, Debug)]
 pub enum NotTaken {
     /// The device's transactions refused it.
@@ -141,7 +142,7 @@ pub enum NotTaken {
     },
     /// The image cannot store it.
     Image(ImageError),
-    /// A part of the device has its state elsewhere.
+    /// A component of the device stores its state elsewhere.
     CannotSave(CannotSave),
 }
 
@@ -158,7 +159,7 @@ impl From<ImageError> for NotTaken {
 }
 
 impl MemoryError {
-    /// Error code; that of the first error of a scenario.
+    /// Error code. For a scenario, the code of its first error.
     pub fn code(&self) -> ErrorCode {
         match self {
             MemoryError::Scenario(problems) => {
@@ -183,7 +184,7 @@ impl MemoryError {
         }
     }
 
-    /// Data for programs; that of the first error of a scenario.
+    /// Error data for programs. For a scenario, the data of its first error.
     pub fn data(&self) -> ErrorData {
         match *self {
             MemoryError::Scenario(ref problems) => {
@@ -210,7 +211,7 @@ impl MemoryError {
         }
     }
 
-    /// Reason why a step was not performed, for a device with pages of `page_bytes`.
+    /// Converts the reason why a step was not performed, for a device with pages of `page_bytes`.
     pub fn of(not_taken: NotTaken, page_bytes: u32) -> MemoryError {
         match not_taken {
             NotTaken::Refused(Refused::TransactionTooLarge { pages }) => {

@@ -4,22 +4,22 @@ use nacre_kernel::Ranges;
 use nacre_kernel::state::State;
 use std::ops::Range;
 
-/// Unit of media errors, the sector size of every drive.
+/// Unit of media errors in bytes, the sector size of every drive.
 pub const UNIT: u64 = 512;
 
 /// Change of the media errors in a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Harm {
-    /// Reads of it fail, until a write covers the sector.
+    /// Reads of a sector fail until a write covers it.
     Reads,
-    /// Writes of it fail, until it is healed.
+    /// Writes of a sector fail until it is healed.
     Writes,
     /// Clears all errors.
     Heal,
 }
 
-/// Failing ranges.
+/// Ranges with media errors.
 #[derive(Clone, Debug, Default, PartialEq, Eq, State)]
 pub struct Harmed {
     reads: Ranges,
@@ -27,7 +27,7 @@ pub struct Harmed {
 }
 
 impl Harmed {
-    /// Whether nothing fails.
+    /// Whether there are no media errors.
     pub fn is_empty(&self) -> bool {
         self.reads.is_empty() && self.writes.is_empty()
     }
@@ -55,8 +55,8 @@ impl Harmed {
         self.writes.overlaps(range)
     }
 
-    /// Clears read errors of sectors that a successful write of `range` covers fully. Returns those that were
-    /// cleared.
+    /// Clears read errors of sectors that a successful write of `range` covers completely. Returns the
+    /// cleared range, if any.
     pub fn overwritten(&mut self, range: Range<u64>) -> Option<Range<u64>> {
         let covered = range.start.next_multiple_of(UNIT)..range.end / UNIT * UNIT;
         let heals = !covered.is_empty() && self.reads.remove(covered.clone());

@@ -1,11 +1,11 @@
-//! A device with data, and the image that stores data and state: the common part of memories and served
-//! devices.
+//! A device with stored data, and the image that stores its data and state. Memories and served devices share
+//! this code.
 //!
-//! The driver supplies the time of each request. A step that changes something is appended to the image's
-//! journal before it is performed, so a process may be killed at any time, and a step that cannot be stored
-//! is not performed. Reads change a device, too (arm position, caches): they are stored with the next record,
-//! and those after the last record are forgotten, including their time. A checkpoint is written when replay
-//! would take long; it empties the journal.
+//! The driver supplies the time of each request. A step that changes data or state is appended to the image's
+//! journal before it is performed. The process may therefore be killed at any time, and a step that cannot be
+//! stored is not performed. Reads also change a device (arm position, caches). They are stored with the next
+//! record, and those after the last record are lost, including their time. A checkpoint is written when
+//! replay would take long, and empties the journal.
 
 mod journaling;
 mod zones;
@@ -25,18 +25,18 @@ use nacre_machine::saved::comes_to_rest;
 use nacre_machine::{Checked, Files, Problems, SavedRun};
 use std::ops::Range;
 
-/// Maximum bytes of one write request, also for zeros.
+/// Maximum size of one write request in bytes, which also applies to zero writes.
 pub const WRITE_MAX: usize = 32 << 20;
 /// Amount of replay work that triggers a checkpoint: about two seconds on the slowest devices.
 const WORK_MAX: u64 = 400_000;
-/// Bytes per unit of work of a step: the smallest flash page.
+/// Number of bytes per unit of work of a step: the smallest flash page.
 const WORK_BYTES: u64 = 2 << 10;
-/// Bytes of reads that wait for a record.
+/// Maximum number of bytes of reads that wait for a record.
 const READS_MAX: usize = 64 << 10;
-/// Granularity of the record of written ranges.
+/// Granularity of the written ranges, in bytes.
 const WRITTEN_UNIT: u64 = 1 << 20;
 
-/// A device with bytes.
+/// A device with stored data.
 pub struct Kept {
     device: Box<dyn Device>,
     image: Option<Image>,
@@ -48,19 +48,19 @@ pub struct Kept {
     seed: u64,
     /// Completions of the awaited request.
     completions: Completions,
-    /// Time of the last completions, and their number at that time since the last request.
+    /// Time of the last completions, and the number of completions at that time since the last request.
     completed: (Time, u64),
     /// Reads that are not in a record yet, in record format.
     reads: Vec<u8>,
-    /// Steps since the last checkpoint, including those in `reads`.
+    /// Number of steps since the last checkpoint, including those in `reads`.
     steps: u64,
-    /// Work of replaying them.
+    /// Work of replaying these steps.
     work: u64,
-    /// Whether something could not be stored, so that the journal does not lead to the current state: a
-    /// checkpoint must come first.
+    /// Whether a change could not be stored, so that replaying the journal does not give the current state.
+    /// In this case, a checkpoint must come first.
     is_behind: bool,
-    /// Whether something changed since the last attempted checkpoint: on a full disk another one may now
-    /// succeed.
+    /// Whether the device changed since the last attempted checkpoint. On a full disk, another attempt may
+    /// then succeed.
     has_changed: bool,
     /// Whether the journal ended with an incomplete record.
     pub(crate) was_torn: bool,
@@ -68,13 +68,13 @@ pub struct Kept {
     pub(crate) medium_faults: SharedFaults,
 }
 
-/// State saved next to the device.
+/// State that is saved next to the device's state.
 #[derive(Debug, Default, State)]
 struct Books {
     /// Time of the last completion or submission.
     until: Time,
     outstanding: Slab<Outstanding>,
-    /// Power losses so far: each has its own random stream.
+    /// Number of power losses so far. Each has a separate random stream.
     failures: u64,
     harmed: Harmed,
     written: Ranges,
@@ -91,20 +91,20 @@ struct Outstanding {
 /// Result of submitting a step to the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Given {
-    /// A request, which completes with [`Kept::run`].
+    /// A request, which [`Kept::run`] completes.
     Request(RequestId),
-    /// Completed, or its time is known.
+    /// The step has completed, or its completion time is known.
     Done(Done),
 }
 
 /// Result of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Done {
-    /// When the host may continue, and whether the device performed it.
+    /// Time at which the host may continue, and whether the device performed the step.
     pub completion: Completion,
     /// Result of a recovery.
     pub recovery: Recovery,
-    /// Answer of a zoned device.
+    /// Reply of a zoned device.
     pub zone: ZoneAnswer,
 }
 
@@ -136,7 +136,8 @@ impl Kept {
         }
     }
 
-    /// Reads data from `address` into `into` at `now`, and waits for it. Nothing else is outstanding.
+    /// Reads data at `address` into `into` at `now`, and waits for completion. No other request may be
+    /// outstanding.
     pub fn read(&mut self, now: Time, address: u64, into: &mut [u8]) -> Completion {
         let id = self.give_read(now, address, into.len() as u32);
         let (completion, data, _) = self.wait_for(id);
@@ -147,7 +148,8 @@ impl Kept {
         completion
     }
 
-    /// Submits a read to the device at `now`, up to which it was run. It completes with [`Kept::run`].
+    /// Submits a read to the device at `now`. The device must have been run up to that time. [`Kept::run`]
+    /// completes the read.
     pub fn give_read(&mut self, now: Time, address: u64, bytes: u32) -> RequestId {
         let step = Step::Read { address, bytes };
         if self.journal().is_some() {
@@ -160,15 +162,15 @@ impl Kept {
         self.submit(Op::Read, now, address, bytes as usize, Payload::NONE)
     }
 
-    /// Processes events before `now`, for a new request. With requests outstanding, the caller ran the device
-    /// before.
+    /// Processes events before `now`, for a new request. With requests outstanding, the caller must have run
+    /// the device before.
     fn arrive(&mut self, now: Time) {
         let have_completed = self.bring_to(now.into()) != Ok(false);
         assert!(!have_completed, "the device was not run up to {now}");
     }
 
-    /// Journals `step` at `now`, performs it, and waits for it. Nothing else is outstanding. Errors: it was
-    /// not performed.
+    /// Journals `step` at `now`, performs it, and waits for completion. No other request may be outstanding.
+    /// Errors: the step was not performed.
     pub fn change(&mut self, now: Time, step: Step<'_>) -> Result<Done, NotTaken> {
         Ok(match self.give(now, step)? {
             Given::Done(done) => done,
@@ -179,8 +181,8 @@ impl Kept {
         })
     }
 
-    /// Journals `step` and submits it to the device at `now`, up to which it was run. Errors: the step was
-    /// not performed.
+    /// Journals `step` and submits it to the device at `now`. The device must have been run up to that time.
+    /// Errors: the step was not performed.
     pub fn give(&mut self, now: Time, step: Step<'_>) -> Result<Given, NotTaken> {
         self.check(step)?;
         if let Some(image) = &self.image {
@@ -245,7 +247,7 @@ impl Kept {
         Given::Done(Done { completion, recovery, zone: ZoneAnswer::default() })
     }
 
-    /// Time of the next event without further requests; [`Time::MAX`] if nothing is pending.
+    /// Time of the next event without further requests, or [`Time::MAX`] if no event is pending.
     pub fn next_event(&self) -> Time {
         self.device.next_event()
     }
@@ -283,17 +285,17 @@ impl Kept {
         self.completions = completions;
     }
 
-    /// Requests that have not completed.
+    /// Number of requests that have not completed.
     pub fn outstanding(&self) -> usize {
         self.books.outstanding.len()
     }
 
-    /// The writes among them.
+    /// Number of writes that have not completed.
     pub fn writes_outstanding(&self) -> u64 {
         self.books.outstanding.iter().filter(|(_, of)| of.op == Op::Write).count() as u64
     }
 
-    /// Waits for the only outstanding request, and returns its data.
+    /// Waits for the only outstanding request; returns its data.
     fn wait_for(&mut self, id: RequestId) -> (Completion, Payload, ZoneAnswer) {
         assert!(self.outstanding() == 1, "another request is outstanding");
         let mut completions = std::mem::take(&mut self.completions);
@@ -308,7 +310,7 @@ impl Kept {
         (completion, data, zone)
     }
 
-    /// Runs the device to the time of a journaled step; returns whether requests completed before. Errors:
+    /// Runs the device to the time of a journaled step. Returns whether requests completed before it. Errors:
     /// the step cannot be from this device.
     pub(crate) fn bring_to(&mut self, when: When) -> Result<bool, &'static str> {
         let When { at, behind } = when;
@@ -333,13 +335,13 @@ impl Kept {
         }
     }
 
-    /// Time of a step at `now`, in the form of the journal.
+    /// Time of a step at `now`, in journal format.
     fn when(&self, now: Time) -> When {
         let (at, times) = self.completed;
         When { at: now, behind: if at == now { times } else { 0 } }
     }
 
-    /// Makes everything stored so far durable against a power loss of this machine.
+    /// Makes all data and state stored so far durable against a host power loss.
     pub fn sync(&self) -> Result<(), ImageError> {
         self.journal().map_or(Ok(()), Image::sync)
     }
@@ -359,7 +361,7 @@ impl Kept {
         Ok(())
     }
 
-    /// Errors: the current state cannot be saved. Checked before any request.
+    /// Errors: the current state cannot be saved. Called before any request.
     pub fn check_saves(&self) -> Result<(), CannotSave> {
         let mut state = StateWriter::new();
         self.device.save(&mut state);
@@ -371,7 +373,7 @@ impl Kept {
         &*self.device
     }
 
-    /// The image; `None` if the data is only in memory.
+    /// The image, or `None` if the data is only in memory.
     pub fn image(&self) -> Option<&Image> {
         self.image.as_ref()
     }
@@ -381,7 +383,7 @@ impl Kept {
         self.capacity
     }
 
-    /// Size of the smallest page of its media in bytes.
+    /// Size in bytes of the smallest page of the device's media.
     pub fn page_bytes(&self) -> u32 {
         self.page_bytes
     }
@@ -396,28 +398,29 @@ impl Kept {
         self.books.until
     }
 
-    /// Whether the end of the journal was torn when it was opened, as after a kill or a power loss of the
-    /// machine: it was dropped, and contained nothing synced.
+    /// Whether the end of the journal was torn when it was opened, e.g. by a kill or a host power loss. The
+    /// torn record was dropped, and contained no synced step.
     pub fn was_torn(&self) -> bool {
         self.was_torn
     }
 
-    /// Steps since the last checkpoint: the maximum that opening the image would replay now.
+    /// Number of steps since the last checkpoint, which is the maximum number of steps that opening the image
+    /// would replay.
     pub fn steps_since_checkpoint(&self) -> u64 {
         self.steps
     }
 
-    /// Injected faults.
+    /// Injected media errors.
     pub fn harmed(&self) -> &Harmed {
         &self.books.harmed
     }
 
-    /// Faults of an image's medium, none by default. Their effects on data stay.
+    /// Faults of an image's medium, none by default. Their effects on data are permanent.
     pub fn medium_faults(&self) -> &SharedFaults {
         &self.medium_faults
     }
 
-    /// Power losses since the device was new.
+    /// Number of power losses since the device was new.
     pub fn power_failures(&self) -> u64 {
         self.books.failures
     }
@@ -437,15 +440,16 @@ impl Kept {
         self.device.restart_ledger(now);
     }
 
-    /// Whether the start of `range` was ever written, and for how many bytes this holds. Unwritten data reads
-    /// as zeros.
+    /// Whether the start of `range` was ever written, and the number of bytes for which this result applies.
+    /// Unwritten data reads as zeros.
     pub fn written(&self, range: Range<u64>) -> (bool, u64) {
         self.books.written.run(range.start, range.end)
     }
 
-    /// The state from which a run can continue: outstanding requests complete, and the device becomes idle.
+    /// Saves a state from which a run can continue. First completes outstanding requests and lets the device
+    /// become idle.
     ///
-    /// Errors: a part of it cannot be saved.
+    /// Errors: a component cannot be saved.
     pub fn saved_run(&mut self, checked: &Checked) -> Result<Vec<u8>, MemoryError> {
         self.complete_all();
         let quiet = self.books.until.max(comes_to_rest(&mut *self.device, 0));
@@ -457,7 +461,7 @@ impl Kept {
         self.image.as_ref().filter(|image| !image.is_read_only())
     }
 
-    /// Rejects steps that the device's transactions would reject, and steps of zones if it has none.
+    /// Rejects steps that the device's transactions would reject, and zone steps if the device has no zones.
     pub(crate) fn check(&mut self, step: Step<'_>) -> Result<(), NotTaken> {
         if matches!(step, Step::Append { .. } | Step::Zone { .. }) && self.device.zone_commands().is_none() {
             return Err(NotTaken::NoZones { kind: self.kind });
@@ -502,7 +506,7 @@ impl Kept {
         id
     }
 
-    /// The request is outstanding from now on.
+    /// Adds an outstanding request.
     fn outstand(&mut self, op: Op, now: Time, address: u64, bytes: usize) -> (RequestId, Request) {
         self.steps += 1;
         self.work += match op {
@@ -530,7 +534,7 @@ impl Kept {
         state.finish()
     }
 
-    /// Loads the state in `saved` of a run of `checked`, without data, when the device is idle.
+    /// Loads the state in `saved` from a run of `checked`, without data, at the time when the device is idle.
     pub(crate) fn begin_with(
         &mut self,
         checked: &Checked,
@@ -544,7 +548,7 @@ impl Kept {
     }
 }
 
-/// The parts of the device, as [`Books::written`] has them, that `range` touches.
+/// The units of [`Books::written`] that `range` touches.
 fn units_around(range: Range<u64>, capacity: u64) -> Range<u64> {
     let end = range.end.next_multiple_of(WRITTEN_UNIT);
     range.start / WRITTEN_UNIT * WRITTEN_UNIT..end.min(capacity)

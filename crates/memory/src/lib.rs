@@ -1,22 +1,22 @@
-//! A simulated memory for programs: its data, a virtual clock, and optionally an image file for both.
+//! A simulated memory for programs: its data, a virtual clock, and an optional image file for both.
 //!
 //! Every operation starts when the previous one completes, so time passes only in operations and in
 //! [`Memory::idle`].
 //!
 //! # With an image
-//! An operation that changes something is appended to the image's journal before the device performs it. So a
-//! process may be killed at any time: when reopened, the memory holds everything that was acknowledged. An
-//! open transaction is then rolled back, as after a power loss; [`Memory::close`] also rolls it back.
+//! An operation that changes data or state is appended to the image's journal before the device performs it.
+//! A process may therefore be killed at any time: when reopened, the memory holds all acknowledged data. An
+//! open transaction is then rolled back, as after a power loss. [`Memory::close`] also rolls it back.
 //!
-//! [`Kept`] is the device with its image, without a clock. A [`Memory`] drives it by a virtual clock, and a
-//! server by the wall clock. Both write the same images.
+//! [`Kept`] is the device with its image, without a clock. A [`Memory`] drives it with a virtual clock, and a
+//! server with the wall clock. Both write the same image format.
 //!
-//! [`crash`] kills the process, or cuts the machine's power, in the middle of file operations.
+//! [`crash`] kills the process, or cuts the host's power, in the middle of file operations.
 //!
 //! # Journal replay
 //! A cleaning policy in another language is not saved. A restored device may therefore clean different
-//! segments than the checkpointed one, and an accepted transaction may find too little space. The data does
-//! not depend on that: the writes of a committed transaction are then replayed without a transaction.
+//! segments than the checkpointed one, and an accepted transaction may have too little space. The data does
+//! not depend on this, so the writes of a committed transaction are then replayed without a transaction.
 
 pub mod crash;
 mod error;

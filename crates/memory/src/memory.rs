@@ -1,4 +1,4 @@
-//! The memory: a device, its clock and its image.
+//! The memory: a device with its clock and image.
 
 use crate::error::MemoryError;
 use crate::error::NotTaken;
@@ -12,34 +12,34 @@ use nacre_machine::record::{self, Component};
 use nacre_machine::{Checked, Files, SavedRun};
 use std::path::Path;
 
-/// Simulated time a memory may reach; [`Time`] itself ends a little later, so that no sum wraps.
+/// Maximum simulated time of a memory. The maximum of [`Time`] is slightly later, so that no sum overflows.
 const HORIZON: Time = Time::from_s(200 * 86_400);
 
-/// Longer operations are split into several serial requests.
+/// Maximum request size in bytes. Longer operations are divided into several serial requests.
 pub(crate) const REQUEST_MAX: usize = 1 << 20;
 
-/// A simulated memory with real bytes.
+/// A simulated memory with stored data.
 pub struct Memory {
     pub(crate) kept: Kept,
     word_bytes: u64,
     now: Time,
     /// Latency of the last operation.
     latency: Time,
-    /// Time when this process opened it.
+    /// Simulated time at which this process opened the memory.
     opened_at: Time,
 }
 
 impl Memory {
-    /// Opens the stack of `checked` as a memory; its data ends with it.
+    /// Opens the stack of `checked` as a memory. Its data is lost when it is dropped.
     ///
-    /// Errors: the stack has no data or cannot be built.
+    /// Errors: the stack stores no data or cannot be built.
     pub fn open(checked: &Checked, files: &dyn Files) -> Result<Memory, MemoryError> {
         Ok(Memory::new(checked, Kept::in_memory(checked, files)?))
     }
 
     /// Opens the memory in the image at `path`, or creates the image, with or without page checksums.
     ///
-    /// Errors: those of [`Memory::open`] and of [`Image::open_or_create`]. Then nothing has changed.
+    /// Errors: those of [`Memory::open`] and of [`Image::open_or_create`]. The image is then unchanged.
     pub fn open_image(
         checked: &Checked,
         files: &dyn Files,
@@ -54,11 +54,11 @@ impl Memory {
         Ok(memory)
     }
 
-    /// Opens the memory in the state `saved` of a run; data written by the run reads as zero. With an image
-    /// it is stored there, in a new file, with or without page checksums.
+    /// Opens the memory in the state `saved` from a run. Data written by the run reads as zeros. With an
+    /// image, the memory is stored in a new file, with or without page checksums.
     ///
-    /// Errors: those of [`Memory::open`] and of [`Kept::create_from`]; the bytes are not a state. Then
-    /// nothing has changed.
+    /// Errors: those of [`Memory::open`] and of [`Kept::create_from`], or the bytes are not a state. No file
+    /// is then left behind.
     pub fn open_from(
         checked: &Checked,
         files: &dyn Files,
@@ -98,9 +98,9 @@ impl Memory {
         Ok(())
     }
 
-    /// Reads `size` bytes from `address`. Memory that was never written reads as zero.
+    /// Reads `size` bytes at `address`. Unwritten data reads as zeros.
     ///
-    /// Errors: the range is outside the memory, the device has lost a part of it, power is off, or the image
+    /// Errors: the range is outside the memory, the device has lost data in it, power is off, or the image
     /// fails.
     pub fn read(&mut self, address: u64, size: u64) -> Result<Vec<u8>, MemoryError> {
         self.check_range(address, size)?;
@@ -122,10 +122,10 @@ impl Memory {
         Ok(bytes)
     }
 
-    /// Writes `bytes` from `address`.
+    /// Writes `bytes` at `address`.
     ///
-    /// Errors: the range is outside the memory, the open transaction is too large, the device rejects writes
-    /// or needs lost data for this one, power is off, or the image fails.
+    /// Errors: the range is outside the memory, the open transaction is too large, the device rejects the
+    /// write or needs lost data for it, power is off, or the image fails.
     pub fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), MemoryError> {
         self.check_range(address, bytes.len() as u64)?;
         if bytes.is_empty() {
@@ -135,7 +135,7 @@ impl Memory {
         if self.kept.harmed().fails_writes(&(address..address + size)) {
             return Err(MemoryError::MediaError { address, size });
         }
-        // The open transaction has space for all of it, or none of it is written.
+        // Either the open transaction has space for the whole write, or no byte is written.
         self.kept.check(Step::Write { address, bytes }).map_err(|why| self.refusal(why))?;
         let (began, mut at) = (self.now, address);
         for bytes in bytes.chunks(REQUEST_MAX) {
@@ -146,18 +146,19 @@ impl Memory {
         Ok(())
     }
 
-    /// Begins a transaction for the following writes. Errors: one is open, power is off, or the image fails.
+    /// Begins a transaction for the following writes. Errors: a transaction is open, power is off, or the
+    /// image fails.
     pub fn begin(&mut self) -> Result<(), MemoryError> {
         self.change(Step::Begin).map(|_| ())
     }
 
-    /// Commits everything written since [`Memory::begin`] atomically. Errors: no transaction is open, power
-    /// is off, or the image fails.
+    /// Commits all writes since [`Memory::begin`] atomically. Errors: no transaction is open, power is off,
+    /// or the image fails.
     pub fn commit(&mut self) -> Result<(), MemoryError> {
         self.change(Step::Commit).map(|_| ())
     }
 
-    /// Rolls back everything since [`Memory::begin`]. Errors: those of [`Memory::commit`].
+    /// Rolls back all writes since [`Memory::begin`]. Errors: those of [`Memory::commit`].
     pub fn abort(&mut self) -> Result<(), MemoryError> {
         self.change(Step::Abort).map(|_| ())
     }
@@ -167,13 +168,13 @@ impl Memory {
         self.kept.is_in_transaction()
     }
 
-    /// Cuts power: operations in progress are interrupted. Errors: power is already off, or the image fails.
+    /// Cuts power, which interrupts operations in progress. Errors: power is already off, or the image fails.
     pub fn power_fail(&mut self) -> Result<(), MemoryError> {
         self.change(Step::PowerFail).map(|_| ())
     }
 
-    /// Restores power: interrupted operations are repaired, and an open transaction is rolled back. Errors:
-    /// power was not off, or the image fails.
+    /// Restores power, repairs interrupted operations, and rolls back an open transaction. Errors: power was
+    /// not off, or the image fails.
     pub fn recover(&mut self) -> Result<Recovery, MemoryError> {
         if self.has_power() {
             self.check_usable()?;
@@ -182,8 +183,8 @@ impl Memory {
         self.change(Step::Recover)
     }
 
-    /// Advances simulated time by `time` without requests, so that the device does background work. Errors:
-    /// simulated time would overflow, power is off, or the image fails.
+    /// Advances simulated time by `time` without requests, so that the device performs background work.
+    /// Errors: simulated time would overflow, power is off, or the image fails.
     pub fn idle(&mut self, time: Time) -> Result<(), MemoryError> {
         let now = self.now;
         if now.checked_add(time).is_none_or(|until| until > HORIZON) {
@@ -192,21 +193,21 @@ impl Memory {
         self.change(Step::Idle(time)).map(|_| ())
     }
 
-    /// Makes all writes durable: they survive a power loss of the device and, with an image, of this machine.
-    /// Errors: the device lost accepted data, power is off, or the image fails.
+    /// Makes all writes durable, so that they survive a power loss of the device and, with an image, of the
+    /// host. Errors: the device lost accepted data, power is off, or the image fails.
     pub fn flush(&mut self) -> Result<(), MemoryError> {
-        // A device that keeps acknowledged data is flushed, too: it reports losses.
+        // A device that keeps acknowledged data is also flushed, because a flush reports losses.
         let flushed = self.change(Step::Flush).map(|_| ());
         self.kept.sync()?;
         flushed
     }
 
-    /// Rolls an open transaction back and writes a checkpoint. Errors: the image fails; acknowledged data is
-    /// in it nevertheless.
+    /// Rolls an open transaction back and writes a checkpoint. Errors: the image fails, but it contains the
+    /// acknowledged data nevertheless.
     pub fn close(mut self) -> Result<(), MemoryError> {
         self.check_image()?;
         if !self.has_power() {
-            // The journal records what was interrupted; a checkpoint would not.
+            // The journal records the interrupted operations, but a checkpoint would not.
             return Ok(self.kept.sync()?);
         }
         if self.is_in_transaction() {
@@ -220,7 +221,7 @@ impl Memory {
         self.kept.capacity()
     }
 
-    /// Bytes per access.
+    /// Number of bytes per access.
     pub fn word_bytes(&self) -> u64 {
         self.word_bytes
     }
@@ -235,12 +236,12 @@ impl Memory {
         self.now
     }
 
-    /// Latency of the last operation; zero before the first.
+    /// Latency of the last operation, or zero before the first operation.
     pub fn latency(&self) -> Time {
         self.latency
     }
 
-    /// Statistics of the device since it was opened, as in a record.
+    /// Statistics of the device since it was opened, in the format of a record.
     pub fn statistics(&self) -> Component {
         let elapsed = self.now - self.opened_at;
         record::component(&self.kept.device().report(elapsed), elapsed)
@@ -250,7 +251,7 @@ impl Memory {
         self.kept.checkpoint().map_err(|why| self.refusal(why))
     }
 
-    /// Applies a change, and journals it.
+    /// Journals a change and performs it.
     pub(crate) fn change(&mut self, step: Step<'_>) -> Result<Recovery, MemoryError> {
         if step != Step::Recover {
             self.check_usable()?;
@@ -272,7 +273,7 @@ impl Memory {
         }
     }
 
-    /// Why the device did not perform a write, or a zone command of no bytes.
+    /// The error for a write that the device did not perform, or for a zone command without data.
     fn write_error(
         &self,
         address: u64,
@@ -289,7 +290,7 @@ impl Memory {
         }
     }
 
-    /// The last operation began at `began`.
+    /// Sets the latency of the last operation, which began at `began`.
     pub(crate) fn took_since(&mut self, began: Time) {
         self.latency = self.now - began;
     }

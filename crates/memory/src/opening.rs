@@ -1,4 +1,4 @@
-//! Opening a device with data: new, from an image, or from the state of a run.
+//! Opening a device with stored data: new, from an image, or from the state of a run.
 
 use crate::error::MemoryError;
 use crate::kept::Kept;
@@ -15,9 +15,9 @@ use std::sync::Arc;
 /// Options for opening an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
-    /// Do not modify the file; changes of the device are lost.
+    /// Do not modify the file. Changes of the device are lost.
     pub reads_only: bool,
-    /// For a new image: whether every page has a checksum.
+    /// For a new image, whether every page has a checksum.
     pub page_checksums: bool,
 }
 
@@ -34,9 +34,9 @@ impl Default for Access {
 }
 
 impl Kept {
-    /// The stack of `checked`; its data ends with it.
+    /// The stack of `checked`, whose data is only in memory.
     ///
-    /// Errors: the stack has no data or cannot be built.
+    /// Errors: the stack stores no data or cannot be built.
     pub fn in_memory(checked: &Checked, files: &dyn Files) -> Result<Kept, MemoryError> {
         let layouts = store_layouts(checked, files).map_err(MemoryError::Scenario)?;
         let device = build_with_bytes(checked, files, stores::in_memory(&layouts));
@@ -44,10 +44,10 @@ impl Kept {
         Ok(Kept::new(checked, device.map_err(MemoryError::Scenario)?, page_bytes, None))
     }
 
-    /// The device in the state `saved` of a run (see [`nacre_machine::saved`]). The run had no data: what it
-    /// wrote reads as zero.
+    /// The device in the state `saved` from a run (see [`nacre_machine::saved`]). The run stored no data, so
+    /// the data that it wrote reads as zeros.
     ///
-    /// Errors: those of [`Kept::in_memory`]; the state is of another stack.
+    /// Errors: those of [`Kept::in_memory`], or the state is from another stack.
     pub fn in_memory_from(
         checked: &Checked,
         files: &dyn Files,
@@ -60,7 +60,7 @@ impl Kept {
 
     /// The stack of `checked` in the image at `path`, which is created if it does not exist.
     ///
-    /// Errors: those of [`Kept::in_memory`] and of [`Image::open_or_create`]. Then nothing has changed.
+    /// Errors: those of [`Kept::in_memory`] and of [`Image::open_or_create`]. The image is then unchanged.
     pub fn open(
         checked: &Checked,
         files: &dyn Files,
@@ -70,7 +70,7 @@ impl Kept {
         let layouts = store_layouts(checked, files).map_err(MemoryError::Scenario)?;
         let geometry = stores::geometry(&layouts);
         if !path.exists() {
-            // A stack that cannot be built must leave no image behind.
+            // A stack that cannot be built must not leave an image behind.
             build_with_bytes(checked, files, stores::in_memory(&layouts)).map_err(MemoryError::Scenario)?;
         }
         let identity = identity_with_files(checked, files);
@@ -82,8 +82,8 @@ impl Kept {
         Kept::of_image(checked, files, path, opened?)
     }
 
-    /// As [`Kept::open`] on a `disk`: an empty one gets a new image with a journal of `journal_bytes` bytes,
-    /// with or without page checksums.
+    /// Like [`Kept::open`], on a `disk`. An empty disk gets a new image with a journal of `journal_bytes`
+    /// bytes, with or without page checksums.
     ///
     /// Errors: those of [`Kept::open`].
     pub(crate) fn on_disk(
@@ -141,8 +141,8 @@ impl Kept {
 
     /// Creates the image at `path` with the device of [`Kept::in_memory_from`].
     ///
-    /// Errors: those of [`Kept::in_memory_from`]; the path exists, or the image cannot be written. Then no
-    /// file is left behind.
+    /// Errors: those of [`Kept::in_memory_from`], the path exists, or the image cannot be written. No file is
+    /// then left behind.
     pub fn create_from(
         checked: &Checked,
         files: &dyn Files,
@@ -150,7 +150,7 @@ impl Kept {
         page_checksums: bool,
         saved: &SavedRun<'_>,
     ) -> Result<Kept, MemoryError> {
-        // A state that does not fit must leave no image behind.
+        // A state that does not fit must not leave an image behind.
         Kept::in_memory_from(checked, files, saved)?;
         let layouts = store_layouts(checked, files).map_err(MemoryError::Scenario)?;
         let geometry = stores::geometry(&layouts);

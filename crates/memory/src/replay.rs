@@ -9,8 +9,8 @@ use nacre_kernel::Refused;
 /// The number of an invalid record, and the reason.
 type ReplayError = (usize, String);
 
-/// Replays `records` on `kept` from its checkpoint. The error is the number of the record that this device
-/// could not have written, with the reason.
+/// Replays `records` on `kept`, starting at its checkpoint. The error is the number of the record that this
+/// device could not have written, with the reason.
 pub(crate) fn replay(kept: &mut Kept, records: &Records) -> Result<(), ReplayError> {
     // After a transaction is replayed without one, later steps have different times.
     let mut is_moved = false;
@@ -33,7 +33,7 @@ pub(crate) fn replay(kept: &mut Kept, records: &Records) -> Result<(), ReplayErr
                 Err(refused) => refused,
             };
             match refused {
-                // It had space when it was accepted: see the crate's documentation.
+                // The transaction had enough space when it was accepted; see the crate's documentation.
                 NotTaken::Refused(Refused::TransactionTooLarge { .. }) => {
                     finish(kept, number, (when, step), &mut rest)?;
                     is_moved = true;
@@ -45,8 +45,8 @@ pub(crate) fn replay(kept: &mut Kept, records: &Records) -> Result<(), ReplayErr
     Ok(())
 }
 
-/// Performs the rest of a transaction, from `first`, without a transaction, if it was committed. Otherwise
-/// rolls it back and skips the rest.
+/// Replays the rest of a transaction from `first`. If it was committed, this is done without a transaction.
+/// Otherwise, it is rolled back, and the rest is skipped.
 fn finish<'a>(
     kept: &mut Kept,
     number: usize,
@@ -81,7 +81,7 @@ fn finish<'a>(
     Ok(())
 }
 
-/// The time of a step, later than recorded if earlier steps took longer.
+/// The time of a step, which is later than recorded if earlier steps took longer.
 fn moved(kept: &mut Kept, when: When) -> When {
     kept.complete_all();
     when.at.max(kept.until()).into()

@@ -6,7 +6,7 @@ use nacre_machine::{Checked, Document, Problems};
 /// A placeholder workload.
 const PLACEHOLDER: &str = "{ kind = \"uniform\", requests = 1_000_000_000, footprint = \"4 KiB\" }";
 
-/// Reads and checks a scenario with optional workload. Reports all errors at once.
+/// Reads and checks a scenario whose workload is optional. Errors: all errors are returned together.
 pub fn check(document: &Document<'_>) -> Result<Checked, Problems> {
     let names_workload = Node::parse_toml(document.text, document.name)?.get("workload").is_some();
     let mut overrides = document.overrides.to_vec();

@@ -1,10 +1,10 @@
 //! Requests to a device, as records of its journal.
 //!
-//! A record has the reads since the previous record, followed by at most one step that changes something.
-//! Each begins with its kind (one byte) and its time, followed by its fields. If it was submitted after
-//! completions at the same time, the highest bit of the kind is set, and their number follows the time.
-//! Numbers have seven bits per byte, lowest first; in all bytes but the last, the highest bit is set. The
-//! data of a write ends the record.
+//! A record contains the reads since the previous record, followed by at most one step that changes data or
+//! state. Each starts with its kind (one byte) and its time, followed by its fields. If a step was submitted
+//! after completions at the same time, the highest bit of its kind is set, and the number of completions
+//! follows the time. Numbers have seven bits per byte, lowest first; the highest bit is set in all bytes but
+//! the last. The data of a write ends the record.
 
 use crate::harm::Harm;
 use nacre_kernel::{Time, ZoneCommand};
@@ -12,9 +12,9 @@ use nacre_kernel::{Time, ZoneCommand};
 /// Time of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct When {
-    /// The time.
+    /// Submission time.
     pub at: Time,
-    /// Number of completions at this time before the step; usually zero.
+    /// Number of completions at this time before the step, usually zero.
     pub behind: u64,
 }
 
@@ -24,70 +24,70 @@ impl From<Time> for When {
     }
 }
 
-/// A step of a device.
+/// A step of a device: a request or another event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step<'a> {
-    /// Read data.
+    /// Reads data.
     Read {
-        /// First byte.
+        /// Address of the first byte.
         address: u64,
         /// Number of bytes.
         bytes: u32,
     },
-    /// Write data.
+    /// Writes data.
     Write {
-        /// First byte.
+        /// Address of the first byte.
         address: u64,
         /// Data to write.
         bytes: &'a [u8],
     },
-    /// Write zeros.
+    /// Writes zeros.
     Zero {
-        /// First byte.
+        /// Address of the first byte.
         address: u64,
         /// Number of bytes.
         bytes: u32,
     },
-    /// Trim data.
+    /// Trims data.
     Trim {
-        /// First byte.
+        /// Address of the first byte.
         address: u64,
         /// Number of bytes.
         bytes: u32,
     },
-    /// Bytes are appended to the zone that begins at `address`.
+    /// Appends data to the zone that starts at `address`.
     Append {
-        /// First byte of the zone.
+        /// Address of the first byte of the zone.
         address: u64,
         /// Data to append.
         bytes: &'a [u8],
     },
-    /// A zone gets a command, other than an append.
+    /// Sends a command other than an append to a zone.
     Zone {
         /// The command.
         command: ZoneCommand,
-        /// First byte of the zone.
+        /// Address of the first byte of the zone.
         address: u64,
     },
-    /// Makes everything acknowledged durable.
+    /// Makes all acknowledged data durable.
     Flush,
-    /// Begin a transaction.
+    /// Begins a transaction.
     Begin,
-    /// Commit it.
+    /// Commits the transaction.
     Commit,
-    /// Roll it back.
+    /// Rolls the transaction back.
     Abort,
-    /// Cut power.
+    /// Cuts power.
     PowerFail,
-    /// Restore power.
+    /// Restores power.
     Recover,
-    /// No requests for this time.
+    /// Waits for this time without requests.
     Idle(Time),
-    /// Change media errors of a range.
+    /// Changes the media errors of a range.
     Harm {
-        /// How.
+        /// The change.
         harm: Harm,
-        /// First byte.
+        /// Address of the first byte.
         address: u64,
         /// Number of bytes.
         bytes: u64,
@@ -105,11 +105,11 @@ const FLUSH: u8 = 7;
 const READ: u8 = 8;
 const ZERO: u8 = 9;
 const TRIM: u8 = 10;
-/// Followed by the kind of change.
+/// Kind of a media error step, which the kind of change follows.
 const HARM: u8 = 11;
-/// Followed by the number of the zone command; that of an append is 0.
+/// Kind of a zone step, which the number of the zone command follows. The number of an append is 0.
 const ZONE: u8 = 14;
-/// Set if the step follows completions at the same time.
+/// Bit that is set if the step follows completions at the same time.
 const BEHIND: u8 = 0x80;
 const HARMS: [Harm; 3] = [Harm::Reads, Harm::Writes, Harm::Heal];
 
@@ -156,7 +156,7 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// Its name in messages.
+    /// Name of the step in messages.
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Step::Read { .. } => "a read",
@@ -175,7 +175,7 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// Reads the next step of the record `from`, and its time; `None` if there is no valid step.
+    /// Reads the next step of the record `from`, with its time, or `None` if there is no valid step.
     pub fn decode(from: &mut &'a [u8]) -> Option<(When, Step<'a>)> {
         let (&what, mut rest) = from.split_first()?;
         let at = Time::from_ps(take(&mut rest)?);
@@ -210,7 +210,7 @@ impl<'a> Step<'a> {
             }
         };
         *from = rest;
-        // Only reads come before another step.
+        // Only reads may precede another step.
         (rest.is_empty() || what == READ).then_some((when, step))
     }
 }

@@ -4,13 +4,13 @@ use nacre_crash::medium_faults::{FaultyPages, SharedFaults};
 use nacre_image::{Geometry, Image, ImageStore};
 use nacre_media::store::{self, Layout, Pages, Store};
 
-/// Stores that end with the process.
+/// Stores whose data is only in memory.
 pub(crate) fn in_memory(layouts: &[(String, Layout)]) -> Vec<Box<dyn Pages>> {
     let memory = |layout: &Layout| store::Memory::new(layout.page_bytes as usize);
     layouts.iter().map(|(_, layout)| Box::new(memory(layout)) as Box<dyn Pages>).collect()
 }
 
-/// Geometry of an image for all of them.
+/// Geometry of an image for all stores with these layouts.
 pub(crate) fn geometry(layouts: &[(String, Layout)]) -> Geometry {
     let layouts = layouts.iter().map(|(_, layout)| layout);
     // Page sizes are powers of two, so the smallest divides the others.
@@ -44,19 +44,19 @@ pub(crate) fn in_image(
     layouts.iter().map(|(_, layout)| Box::new(faulty(layout)) as Box<dyn Pages>).collect()
 }
 
-/// Pages of an image for a store, in whole extents.
+/// Number of image pages for a store, in whole extents.
 fn room(layout: &Layout, page_bytes: u32, pages_per_extent: u64) -> u64 {
     (layout.pages * u64::from(layout.page_bytes / page_bytes)).next_multiple_of(pages_per_extent)
 }
 
-/// The pages of one device, each consisting of one or more pages of the image.
+/// The pages of one device, each of which consists of one or more pages of the image.
 struct Part {
     store: ImageStore,
-    /// Its first page in the image.
+    /// First page of the device in the image.
     first: u64,
-    /// Bytes of a page of the image.
+    /// Size of an image page, in bytes.
     image_page: usize,
-    /// Bytes of a page of the device.
+    /// Size of a device page, in bytes.
     page_bytes: usize,
 }
 

@@ -1,4 +1,4 @@
-//! A small memory compared with bytes in an array, over kills and reopenings; records of the journal.
+//! Compares a small memory with an array of bytes, across kills and reopenings. Also tests journal records.
 
 use crate::harm::Harm;
 use crate::kept::Kept;
@@ -310,7 +310,7 @@ fn a_killed_memory_goes_on_with_the_time_and_wear_it_had() {
 
 #[test]
 fn a_transaction_that_finds_less_room_when_played_back_ends_as_it_did() {
-    // A transaction has space for one page; the following ones change three.
+    // A transaction has space for one page, but the following ones change three pages.
     let small = [("stack.buffer", "\"32 B\""), ("stack.threshold", "\"50 %\"")];
     for (end, lasts) in [(Some(Step::Commit), true), (Some(Step::Abort), false), (None, false)] {
         let folder = Folder::new();

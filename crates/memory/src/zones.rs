@@ -6,16 +6,18 @@ use crate::step::Step;
 use nacre_kernel::{Zone, ZoneCommand, ZoneRefusal};
 
 impl Memory {
-    /// The zone that holds `address`. Errors: it is outside the memory, the device has no zones, or the power is off.
+    /// The zone that contains `address`. Errors: the address is outside the memory, the device has no zones,
+    /// or power is off.
     pub fn zone(&self, address: u64) -> Result<Zone, MemoryError> {
         self.check_usable()?;
         self.check_range(address, 1)?;
         self.kept.zone(address).ok_or_else(|| MemoryError::NoZones { kind: self.kept.kind() })
     }
 
-    /// Appends `bytes` to the zone that begins at `address`; returns the address of the data.
+    /// Appends `bytes` to the zone that starts at `address`; returns the address of the data.
     ///
-    /// Errors: the zone refuses it, or has no room for all of it; those of [`Memory::write`].
+    /// Errors: the zone refuses the append or does not have enough space for it, or those of
+    /// [`Memory::write`].
     pub fn append(&mut self, address: u64, bytes: &[u8]) -> Result<u64, MemoryError> {
         let Zone { start, write_pointer, end, .. } = self.zone(address)?;
         let size = bytes.len() as u64;
@@ -52,7 +54,7 @@ impl Memory {
 
     /// Gives `command`, other than an append, to the zone that begins at `address`.
     ///
-    /// Errors: the zone refuses it, the device has no zones, power is off, or the image fails.
+    /// Errors: the zone refuses the command, the device has no zones, power is off, or the image fails.
     pub fn zone_command(&mut self, command: ZoneCommand, address: u64) -> Result<(), MemoryError> {
         self.zone(address)?;
         self.change(Step::Zone { command, address }).map(|_| ())

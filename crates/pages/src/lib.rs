@@ -1,29 +1,30 @@
-//! Memory in large pages, if the system supports them.
+//! Memory allocation in large pages, if the system supports them.
 //!
 //! The tables of a large cache or drive are accessed at random. With pages of 4 KiB, nearly every access also
-//! reads a page-table entry from memory; with pages of 2 MiB, hardly any does. On most systems, Linux
-//! provides large pages only on request (`transparent_hugepage` is `madvise`). This allocator requests them;
-//! programs and extension modules select it. It does not change results, and the core does not depend on it.
+//! reads a page-table entry from memory. With pages of 2 MiB, hardly any access does. On most systems, Linux
+//! provides large pages only on request (`transparent_hugepage` is `madvise`). This allocator requests them,
+//! and programs and extension modules select it. It does not change results, and the core does not depend on
+//! it.
 //!
-//! Only this crate and the C interface have `unsafe` code, which an allocator requires. It passes every call
-//! to the system allocator and only adds advice about the returned memory.
+//! Only this crate and the C interface have `unsafe` code, which an allocator requires. The allocator passes
+//! every call to the system allocator and only adds advice about the returned memory.
 
 #![expect(unsafe_code, reason = "the trait of allocators and the call that gives advice are unsafe")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
-/// Bytes of a large page.
+/// Size of a large page, in bytes.
 const PAGE: usize = 2 << 20;
-/// Memory of this size always contains a whole large page.
+/// Size in bytes from which memory always contains a whole large page.
 const LARGE: usize = 2 * PAGE;
-/// Above this size, zeroed memory uses small pages, since most of it may never be touched.
+/// Size in bytes above which zeroed memory uses small pages, because most of it may never be accessed.
 const ZEROED_MAX: usize = 64 << 20;
 
 /// The system allocator, which requests huge pages for large allocations.
 #[derive(Debug)]
 pub struct LargePages;
 
-// SAFETY: every call is passed to `System` unchanged, and its result returned.
+// SAFETY: every call is passed to `System` unchanged, and its result is returned.
 unsafe impl GlobalAlloc for LargePages {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -64,10 +65,10 @@ unsafe impl GlobalAlloc for LargePages {
 
 /// Makes the system allocator return nearly all freed memory to the operating system from now on.
 ///
-/// The allocator of glibc maps large blocks one by one and unmaps them when they are freed, but each freed
-/// one raises the threshold for large blocks, up to 32 MiB. Smaller blocks are in one of up to eight arenas
-/// for each processor, and each arena may keep twice the threshold. So a server whose clients need a few MiB
-/// for a moment would keep hundreds of MiB. Fixed thresholds are not raised.
+/// The allocator of glibc maps large blocks separately and unmaps them when they are freed. Each freed block
+/// raises the threshold for large blocks, up to 32 MiB. Smaller blocks are in one of up to eight arenas per
+/// processor, and each arena may keep twice the threshold. A server whose clients briefly need a few MiB
+/// would therefore keep hundreds of MiB. Fixed thresholds are not raised.
 pub fn keep_little() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
@@ -77,16 +78,16 @@ pub fn keep_little() {
         /// `M_MMAP_THRESHOLD` and `M_TRIM_THRESHOLD` of glibc's `malloc.h`, with their values in bytes.
         const NUMBERS: [(i32, i32); 2] = [(-3, 1 << 20), (-1, 2 << 20)];
         for (parameter, value) in NUMBERS {
-            // SAFETY: it sets a parameter of the allocator, under the lock of the allocator. If it fails, the
-            // allocator only keeps more memory.
+            // SAFETY: this sets a parameter of the allocator, under the lock of the allocator. If it fails,
+            // the allocator only keeps more memory.
             let _ = unsafe { mallopt(parameter, value) };
         }
     }
 }
 
-/// Whether the system has this much more memory; it is released immediately.
+/// Whether the system has this much more memory. The memory is released immediately.
 ///
-/// An allocator may answer from its cache, which other allocations cannot use.
+/// An allocator might use cached memory, which other allocations cannot use, so this maps memory directly.
 #[must_use]
 pub fn are_free(bytes: usize) -> bool {
     #[cfg(target_os = "linux")]
@@ -106,7 +107,7 @@ pub fn are_free(bytes: usize) -> bool {
     }
 }
 
-/// Requests large pages for `size` bytes of allocated memory; does nothing for null.
+/// Requests large pages for `size` bytes of allocated memory. Does nothing for null.
 #[cold]
 fn advise(memory: *mut u8, size: usize) {
     let skipped = memory.align_offset(PAGE);

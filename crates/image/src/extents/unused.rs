@@ -14,7 +14,7 @@ impl Extent {
         self.kept.as_ref().is_some_and(|kept| kept.uses(place, page))
     }
 
-    /// Pages that only the last checkpoint uses.
+    /// Number of pages that only the last checkpoint uses.
     pub(super) fn old_pages(&self) -> u64 {
         let Some(kept) = &self.kept else { return 0 };
         let is_old = |&page: &u64| kept.programmed.has(page) && !self.now.uses(kept.place_of(page), page);
@@ -23,14 +23,14 @@ impl Extent {
 }
 
 impl Extents {
-    /// Bytes of the file used only by the last checkpoint, which the next one frees.
+    /// Number of bytes of the file that only the last checkpoint uses. The next checkpoint frees them.
     pub(crate) fn freed_by_checkpoint(&self) -> u64 {
         let pages: u64 = self.extents.values().map(Extent::old_pages).sum();
         (self.old_pages + pages) * u64::from(self.geometry.page_bytes)
     }
 
-    /// Runs of adjacent pages that neither the last checkpoint nor later changes use, with their size. Their
-    /// content is undefined until written.
+    /// Runs of adjacent pages, with their sizes, that neither the last checkpoint nor later changes use.
+    /// Their content is undefined until they are written.
     pub(crate) fn unused_pages(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let (page_bytes, count) = (u64::from(self.geometry.page_bytes), self.geometry.pages_per_extent);
         let places = self.extents.values().flat_map(|extent| [(extent, 0), (extent, 1)]);

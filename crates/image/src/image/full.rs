@@ -1,10 +1,10 @@
-//! An image on a full disk: space for a checkpoint, and space that it releases.
+//! An image on a full disk: space for a checkpoint, and the space that the checkpoint releases.
 //!
-//! Space that neither the last checkpoint nor a page uses is returned to the file system at once. Space that
-//! only the last checkpoint uses is returned when the next one is durable. The next checkpoint is written
-//! next to the last one, in the spare space of the journal, which is also for waiting pages. Pages use it
-//! only if it suffices for all of them, and if as much is available again after the checkpoint, since the
-//! following checkpoint needs it.
+//! Space that neither the last checkpoint nor a page uses is returned to the file system immediately. Space
+//! that only the last checkpoint uses is returned when the next one is durable. The next checkpoint is
+//! written next to the last one, in the spare space of the journal, which is also for waiting pages. Pages
+//! use it only if it suffices for all of them, and if as much space is available again after the checkpoint,
+//! because the following checkpoint needs it.
 
 use super::{Held, Image, spare_with};
 use crate::error::is_full;
@@ -14,8 +14,8 @@ use std::collections::BTreeSet;
 use std::io;
 
 impl Image {
-    /// Frees space on a full disk for a `checkpoint`: drops waiting pages that were erased since, and
-    /// releases unused extents and the unused part of the journal.
+    /// Frees space on a full disk for a `checkpoint`. Drops waiting pages that were erased since, and
+    /// releases unused extents and the unused space of the journal.
     pub(super) fn make_room(&self, held: &mut Held, checkpoint: &Checkpoint) -> io::Result<()> {
         held.is_tight = true;
         let programmed: BTreeSet<u64> = held.extents.programmed().map(|page| page.offset).collect();
@@ -26,7 +26,7 @@ impl Image {
         let needed = held.buffers.waiting_room() + checkpoint.room();
         let last = held.superblock.checkpoint.map_or(0, |last| last.room());
         let freed = held.extents.freed_by_checkpoint() + last;
-        // The journal restarts in the space that it has used.
+        // The journal restarts in the space that it has already used.
         let next = spare_with(Some(*checkpoint)).saturating_sub(used);
         if needed > spare || needed + next > spare + freed {
             held.buffers.drain(&*self.disk)?;
@@ -37,7 +37,7 @@ impl Image {
         Ok(())
     }
 
-    /// After a checkpoint on a full disk: releases unused space, and reserves the journal's spare space from
+    /// Releases unused space after a checkpoint on a full disk, and reserves the journal's spare space from
     /// it.
     pub(super) fn give_back(&self, held: &mut Held) -> io::Result<()> {
         self.punch_unused(held)?;

@@ -1,4 +1,4 @@
-//! Creating and opening images.
+//! Creation and opening of images.
 
 use super::{Held, Image, JOURNAL_BYTES};
 use crate::buffers::Buffers;
@@ -16,39 +16,40 @@ use std::sync::{Arc, Mutex};
 /// Properties of a new image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewImage {
-    /// The form of the device's pages.
+    /// The geometry of the device's pages.
     pub geometry: Geometry,
-    /// Whether every page has a checksum, so that data changed by the disk is detected and never returned.
+    /// Whether every page has a checksum, so that data that the disk has changed is detected and never
+    /// returned.
     pub page_checksums: bool,
 }
 
 impl From<Geometry> for NewImage {
-    /// An image with checksums.
+    /// Properties of an image with page checksums.
     fn from(geometry: Geometry) -> NewImage {
         NewImage { geometry, page_checksums: true }
     }
 }
 
-/// Content of an opened image: restore `state`, then replay `records`.
+/// Content of an opened image. The caller restores `state` and then replays `records`.
 #[derive(Debug)]
 pub struct Opened {
     /// The image. Records must be replayed before anything is appended.
     pub image: Image,
-    /// The state at the last checkpoint; `None` without one: the device is new.
+    /// The state at the last checkpoint, or `None` if the device is new and has no checkpoint.
     pub state: Option<Vec<u8>>,
     /// Records appended since the checkpoint.
     pub records: Records,
-    /// Whether the journal ended with an incomplete record, as after a kill or a power failure. It was never
-    /// acknowledged as synced, and is dropped.
+    /// Whether the journal ended with an incomplete record, e.g. after a kill or a power loss. The record was
+    /// never acknowledged as synced, and is dropped.
     pub torn: bool,
 }
 
 impl Image {
-    /// Creates the image of a new device. `identity` distinguishes devices: lines `path = value`, each key
-    /// once.
+    /// Creates the image of a new device. `identity` distinguishes devices and consists of lines
+    /// `path = value` with unique keys.
     ///
-    /// Errors: the path exists, its folder does not, the disk is full, or the identity is too long. Then no
-    /// file is left behind.
+    /// Errors: the path exists, its folder does not, the disk is full, or the identity is too long. No file
+    /// is then left behind.
     pub fn create(path: &Path, identity: &str, properties: impl Into<NewImage>) -> Result<Image, ImageError> {
         let file = Arc::new(disk::create(path).map_err(|problem| ImageError::new(path, problem))?);
         let created = Image::create_on(file.clone(), path, identity, properties, JOURNAL_BYTES);
@@ -59,16 +60,17 @@ impl Image {
         synced.inspect_err(|_| disk::discard(path, &file))
     }
 
-    /// Opens the image of the device with this identity and geometry. Does not change the file.
+    /// Opens the image of the device with this identity and geometry without changing the file.
     ///
-    /// Errors: it does not exist, is locked, of another device, of another format, truncated, or damaged.
+    /// Errors: the image does not exist, is locked, belongs to another device, has another format, is
+    /// truncated, or is damaged.
     pub fn open(path: &Path, identity: &str, geometry: Geometry) -> Result<Opened, ImageError> {
         let file = disk::open(path).map_err(|problem| ImageError::new(path, problem))?;
         Image::open_on(Arc::new(file), path, identity, geometry)
     }
 
-    /// Like [`Image::open`], read-only: the file may be write-protected, and is not changed. Programmed pages
-    /// stay in memory, and nothing can be appended.
+    /// Like [`Image::open`], but read-only. The file may be write-protected and is not changed. Programmed
+    /// pages stay in memory, and no record can be appended.
     ///
     /// Errors: those of [`Image::open`].
     pub fn open_to_read(path: &Path, identity: &str, geometry: Geometry) -> Result<Opened, ImageError> {
@@ -100,7 +102,7 @@ impl Image {
                 let file = Arc::new(file);
                 let created = Image::create_on(file.clone(), path, identity, properties, JOURNAL_BYTES);
                 created.inspect_err(|_| {
-                    // The file is left empty, if possible; the error is reported in any case.
+                    // The file is left empty, if possible. The error is reported in any case.
                     let _ = file.set_len(0);
                 })?
             }
@@ -109,16 +111,17 @@ impl Image {
         Ok(Opened { image, state: None, records: Records::default(), torn: false })
     }
 
-    /// Geometry and identity of the device in the image at `path`, which may be open elsewhere.
+    /// Geometry and identity of the device in the image at `path`, which another process may have open.
     ///
-    /// Errors: it does not exist, has another format, or is damaged.
+    /// Errors: the image does not exist, has another format, or is damaged.
     pub fn inspect(path: &Path) -> Result<(Geometry, String), ImageError> {
         let superblock = disk::open_read_only(path).and_then(|file| superblock::read(&file));
         let superblock = superblock.map_err(|problem| ImageError::new(path, problem))?;
         Ok((superblock.geometry, superblock.identity))
     }
 
-    /// Like [`Image::create`], on an empty `disk`, with this journal size in bytes. `path` is for messages.
+    /// Like [`Image::create`], on an empty `disk` and with this journal size in bytes. `path` is for
+    /// messages.
     ///
     /// Errors: the disk is full or fails, or the identity is too long.
     pub fn create_on(
@@ -145,7 +148,7 @@ impl Image {
         let raw_end = superblock.raw_end();
         let held = Held::new(path, superblock.clone(), Extents::new(geometry, raw_end, has_checksums));
         let image = Image { path: path.to_path_buf(), disk, held: Arc::new(Mutex::new(held)) };
-        // The file contains journal and raw bytes from the beginning, so that truncation is detected.
+        // The file includes the journal and the raw bytes from its creation, so that truncation is detected.
         let sized = image.disk.set_length(raw_end);
         sized.map_err(|error| ImageError::new(path, Problem::io("creating it", &error)))?;
         image.write_superblocks(&mut image.hold(), superblock)?;
@@ -168,7 +171,7 @@ impl Image {
     }
 }
 
-/// Checks everything and reads state and journal.
+/// Checks the whole image, and reads its state and journal.
 fn load(
     disk: &dyn Disk,
     path: &Path,
@@ -207,7 +210,8 @@ fn load(
     Ok((held, state, found))
 }
 
-/// Reads table and state from the first intact copy, passes the table to `extents`, and returns the state.
+/// Reads table and state from the first intact copy of the checkpoint, passes the table to `extents`, and
+/// returns the state.
 pub(crate) fn load_checkpoint(
     disk: &dyn Disk,
     checkpoint: &Checkpoint,
@@ -230,7 +234,7 @@ pub(crate) fn load_checkpoint(
     Ok(state)
 }
 
-/// Table and state in the copy at `offset`. Errors: it is damaged.
+/// Reads table and state from the copy at `offset`. Errors: the copy is damaged.
 pub(crate) fn read_copy(disk: &dyn Disk, checkpoint: &Checkpoint, offset: u64) -> Result<Vec<u8>, Problem> {
     let mut bytes = vec![0; checkpoint.bytes() as usize];
     let read = disk.read_at(offset, &mut bytes);

@@ -10,11 +10,11 @@ use std::sync::Arc;
 pub enum MediumFault {
     /// One bit changed.
     BitRot,
-    /// None of it was written.
+    /// No byte of the write reached the disk.
     LostWrite,
-    /// Some of its sectors were written.
+    /// Only some sectors were written.
     TornWrite,
-    /// It was written over another part of the file.
+    /// The data was written over another range of the file.
     MisdirectedWrite,
 }
 
@@ -23,7 +23,7 @@ impl MediumFault {
     pub const ALL: [MediumFault; 4] =
         [MediumFault::BitRot, MediumFault::LostWrite, MediumFault::TornWrite, MediumFault::MisdirectedWrite];
 
-    /// Its name, as for faults of the medium of a device.
+    /// Name of the fault, as for media faults of a device.
     pub fn name(self) -> &'static str {
         match self {
             MediumFault::BitRot => "bit_rot",
@@ -34,18 +34,18 @@ impl MediumFault {
     }
 }
 
-/// Effect of a fault of the disk.
+/// Effect of a disk fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Harm {
     /// The fault.
     pub fault: MediumFault,
-    /// The bytes of the file whose write it affected.
+    /// Byte range of the file whose write was affected.
     pub range: Range<u64>,
-    /// The bytes that a misdirected write overwrote.
+    /// Byte range that a misdirected write overwrote.
     pub overwritten: Option<Range<u64>>,
 }
 
-/// A part of a synced write that no later write changed.
+/// A range of a synced write that no later write changed.
 #[derive(Debug)]
 pub(super) struct Landed {
     offset: u64,
@@ -65,7 +65,7 @@ impl Landed {
 }
 
 impl Followed {
-    /// Notes that `part` is going to be written to the disk at `offset`.
+    /// Records that `part` is about to be written to the disk at `offset`.
     pub(super) fn land(&mut self, offset: u64, part: &[u8]) {
         self.landed.retain(|earlier| !earlier.overlaps(offset, part.len()));
         let start = self.durable.len().min(offset as usize);
@@ -75,8 +75,8 @@ impl Followed {
     }
 
     /// Injects `fault` into a random synced write within `part` of the file. `bytes` is the content of the
-    /// file after a kill or a power loss. Returns its effect, or `None` if no write there can have this
-    /// fault.
+    /// file after a kill or a power loss. Returns the effect, or `None` if no write in the range can have
+    /// this fault.
     pub fn harm(
         &self,
         bytes: &mut Vec<u8>,
@@ -119,7 +119,7 @@ impl Followed {
 }
 
 impl Landed {
-    /// Tears the write: at least one of its sectors was written, and at least one was not.
+    /// Tears the write, so that at least one of its sectors was written and at least one was not.
     fn tear(&self, bytes: &mut Vec<u8>, chance: &mut Random) {
         let sectors: Vec<Range<usize>> = sectors(self.offset, self.after.len()).collect();
         let lost = chance.below(sectors.len() as u64);

@@ -1,4 +1,5 @@
-//! Kills at any write, and power losses at any time: a prefix with everything acknowledged is restored.
+//! Tests kills at any write and power losses at any time. A prefix that includes all acknowledged steps must
+//! be restored.
 
 use super::toy::{GEOMETRY, IDENTITY, Step, Toy, history, step};
 use crate::tape::{Event, Followed};
@@ -9,19 +10,19 @@ use std::sync::Arc;
 
 /// Offset of the journal in the file.
 const JOURNAL_START: usize = crate::superblock::JOURNAL_START as usize;
-/// A small journal, so that a checkpoint is due every 30 steps.
+/// Size of the journal in bytes, which is small so that a checkpoint is due every 30 steps.
 const JOURNAL_BYTES: u64 = 2048;
-/// Bytes of a record of the toy device.
+/// Size in bytes of a record of the toy device.
 const RECORD: usize = 24 + 3 + 8;
 
 /// Notes between the writes of a file.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Note {
-    /// A step, counted from 1, is going to be journaled.
+    /// A step, counted from 1, is about to be journaled.
     Issued(u64),
     /// The step was acknowledged.
     Acknowledged(u64),
-    /// Everything acknowledged was synced.
+    /// All acknowledged steps were synced.
     Synced,
 }
 
@@ -38,7 +39,7 @@ fn recover(tape: &Arc<Tape>) -> Result<(Image, Toy), ImageError> {
     Ok((opened.image, toy))
 }
 
-/// Runs `steps` with a sync after every `sync`th one, and adds notes to the tape.
+/// Runs `steps` with a sync after every `sync` steps, and adds notes to the tape.
 fn run(tape: &Tape, image: &Image, toy: &mut Toy, steps: &[Step], sync: u64) -> Result<(), ImageError> {
     for &step in steps {
         tape.note(Note::Issued(toy.done + 1));
@@ -52,7 +53,7 @@ fn run(tape: &Tape, image: &Image, toy: &mut Toy, steps: &[Step], sync: u64) -> 
     Ok(())
 }
 
-/// Applies the events of a tape: content of the file, and steps guaranteed by then.
+/// Replays the events of a tape: content of the file, and steps guaranteed so far.
 #[derive(Clone, Default)]
 pub(super) struct Replay {
     pub(super) file: Followed,
@@ -78,7 +79,7 @@ impl Replay {
         }
     }
 
-    /// The file after a power failure.
+    /// The file after a power loss.
     pub(super) fn powerless(&self, seed: u64) -> Vec<u8> {
         self.file.powerless(&mut nacre_kernel::Streams::new(seed).stream("sectors"))
     }
@@ -141,7 +142,7 @@ fn a_kill_at_any_write_loses_nothing_acknowledged() {
 
 #[test]
 fn a_failing_second_superblock_loses_nothing() {
-    // After every event, with either copy unreadable.
+    // The image is opened after every event, with either copy unreadable.
     let (tape, steps) = (Arc::new(Tape::default()), steps());
     let image = create(&tape).expect("created");
     run(&tape, &image, &mut Toy::new(&image), &steps, 50).expect("nothing fails");
@@ -214,7 +215,7 @@ proptest! {
         let is_stopped = image.error().is_some();
         let bytes = tape.reel().bytes.clone();
         check(bytes, &life, taken.len() as u64, taken.len() as u64 + 1, true);
-        // A possibly torn superblock ends the run; other writes wait for space.
+        // A possibly torn superblock ends the run. Other writes wait for space.
         tape.reel().room = None;
         if !is_stopped {
             for &step in &life[taken.len()..] {
@@ -229,7 +230,7 @@ proptest! {
     }
 }
 
-/// Bytes of the journal that `image` has used on `tape`.
+/// Number of journal bytes that `image` has used on `tape`.
 fn records(tape: &Tape) -> usize {
     let reel = tape.reel();
     let journal = &reel.bytes[JOURNAL_START..JOURNAL_START + JOURNAL_BYTES as usize];
@@ -269,7 +270,7 @@ fn a_record_that_is_missing_is_damage_where_it_was_synced_and_torn_where_it_was_
 
 #[test]
 fn a_page_of_the_journal_that_the_machine_lost_before_others_is_torn() {
-    // The host wrote the last unsynced sector but not those before it, which are stale.
+    // The host wrote the last unsynced sector but not the sectors before it, which are stale.
     let tape = Arc::new(Tape::default());
     let image = create(&tape).expect("created");
     let mut toy = Toy::new(&image);
@@ -287,7 +288,7 @@ fn a_page_of_the_journal_that_the_machine_lost_before_others_is_torn() {
 
 #[test]
 fn bytes_that_look_like_a_record_are_none() {
-    // A program stores the content of a journal: the same bytes at another offset.
+    // A program stores the content of a journal, i.e. the same bytes at another offset.
     let tape = Arc::new(Tape::default());
     let image = create(&tape).expect("created");
     image.append(b"abc").expect("nothing fails");
@@ -307,8 +308,8 @@ fn bytes_that_look_like_a_record_are_none() {
 
 #[test]
 fn a_torn_record_is_not_made_whole_by_another_one_in_its_place() {
-    // A program repeats the write from before the first power loss; the second power loss loses the head of
-    // the record.
+    // A program repeats the write from before the first power loss, and the second power loss loses the head
+    // of the record.
     const SECTOR: usize = 512;
     let tape = Arc::new(Tape::default());
     create(&tape).expect("created").append(&[7; 900]).expect("nothing fails");

@@ -1,4 +1,5 @@
-//! Errors of an image are reported with location, value and remedy, and the file does not change.
+//! Tests that errors of an image are reported with location, value, and remedy, and that the file does not
+//! change.
 
 use super::Folder;
 use super::toy::{GEOMETRY, IDENTITY, Step, Toy};
@@ -8,7 +9,7 @@ use std::path::Path;
 /// Offset of the toy device's first checkpoint, after the journal.
 const AFTER_JOURNAL: u64 = (128 << 10) + (128 << 20);
 
-/// An image with a checkpoint and a record, closed.
+/// Creates and closes an image with a checkpoint and a record.
 fn image(folder: &Folder) {
     let image = Image::create(&folder.file(), IDENTITY, GEOMETRY).expect("created");
     let mut toy = Toy::new(&image);
@@ -23,7 +24,7 @@ fn change(path: &Path, offset: u64, bytes: &[u8]) {
     file.write_all_at(bytes, offset).expect("it can be written");
 }
 
-/// The message of opening an image, after the path. Checks that the beginning of the file does not change.
+/// The message of opening an image, after the path. Checks that the start of the file does not change.
 fn message(path: &Path) -> String {
     message_for(path, IDENTITY, GEOMETRY)
 }
@@ -100,7 +101,7 @@ fn an_image_is_opened_through_a_link_but_never_made_through_one() {
     let open = |path: &Path| {
         Image::open_or_create(path, IDENTITY, GEOMETRY).map(drop).map_err(|error| error.problem)
     };
-    // A link to an empty file, and a dangling one.
+    // The links are to an empty file and to a file that does not exist.
     for target in [&empty, &folder.0.join("nothing")] {
         std::os::unix::fs::symlink(target, &link).expect("linked");
         assert_eq!(open(&link), Err(Problem::Linked), "{target:?}");
@@ -197,8 +198,8 @@ fn a_file_cut_within_its_last_page_is_found() {
     let folder = Folder::new();
     let image = Image::create(&folder.file(), IDENTITY, GEOMETRY).expect("created");
     let mut toy = Toy::new(&image);
-    // Two copies of the first checkpoint, the extent, two copies of the second one; those of the third one
-    // replace the first.
+    // The file has two copies of the first checkpoint, the extent, and two copies of the second checkpoint.
+    // The copies of the third one replace the first.
     image.checkpoint(&toy.state()).expect("checkpoint");
     toy.serve(&image, Step::Program(1, 1)).expect("served");
     image.checkpoint(&toy.state()).expect("checkpoint");
@@ -219,7 +220,8 @@ fn a_file_cut_within_its_last_page_is_found() {
 fn a_checkpoint_with_a_changed_byte_in_both_copies_is_refused_and_one_is_enough() {
     let folder = Folder::new();
     image(&folder);
-    // The only extent of the toy device follows the journal, and the copies of the checkpoint come next.
+    // The only extent of the toy device follows the journal, and the copies of the checkpoint follow the
+    // extent.
     let at = AFTER_JOURNAL + 4096;
     change(&folder.file(), at + 9, &[0xA5]);
     assert!(Image::open(&folder.file(), IDENTITY, GEOMETRY).is_ok(), "the second copy is whole");

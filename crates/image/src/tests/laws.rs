@@ -1,4 +1,4 @@
-//! Properties for random steps, checkpoints, reopenings, damage, and use of space.
+//! Tests properties for random steps, checkpoints, reopenings, damage, and use of space.
 
 use super::crashes::Tape;
 use super::toy::{GEOMETRY, IDENTITY, Step, Toy, history, step};
@@ -34,7 +34,7 @@ fn create() -> (Image, Toy, Arc<Tape>) {
     (image, toy, tape)
 }
 
-/// The file after the actions `actions`.
+/// The file after these actions.
 fn play(actions: &[Action]) -> Vec<u8> {
     let (mut image, mut toy, mut tape) = create();
     for action in actions {
@@ -74,10 +74,11 @@ proptest! {
         flip in 1..=255u8,
     ) {
         let mut bytes = play(&actions);
-        // Superblocks, journal and everything except pages of the toy device, which have no checksums.
+        // The superblocks, the journal, and all other data except pages of the toy device, which have no
+        // checksums.
         let checked: Vec<usize> = (0..400).chain((64 << 10)..(64 << 10) + 400).chain(128 << 10..132 << 10).collect();
         bytes[checked[place.index(checked.len())]] ^= flip;
-        // One copy of the superblock suffices, so only damaged records are missing.
+        // One copy of the superblock is sufficient, so only damaged records are missing.
         let (_, toy, _) = match open(bytes) {
             Ok(opened) => opened,
             Err(error) => {
@@ -116,8 +117,8 @@ proptest! {
 
 #[test]
 fn a_file_does_not_grow_for_ever() {
-    // Blocks are erased and programmed again, with checkpoints: the file needs at most twice the toy device
-    // and two checkpoints.
+    // Blocks are erased and programmed again, with checkpoints. The file needs at most twice the size of the
+    // toy device and two checkpoints.
     let (image, mut toy, tape) = create();
     for round in 0..1000u32 {
         let block = (round % 5) as u8 * 8;

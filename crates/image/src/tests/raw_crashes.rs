@@ -1,4 +1,4 @@
-//! Raw bytes over power losses of the host: synced bytes are restored, and each other byte has one of its
+//! Tests of raw bytes across host power losses. Synced bytes are restored, and each other byte has one of its
 //! values since the sync.
 
 use super::crashes::{Replay, Tape};
@@ -11,7 +11,7 @@ const BYTES: u64 = 16 << 10;
 const JOURNAL_BYTES: u64 = 2048;
 const IDENTITY: &str = "device = none";
 
-/// Allowed values of each byte after a power loss: those at the last sync and since.
+/// Allowed values of each byte after a power loss: the value at the last sync, and those since.
 type Legal = Vec<Vec<u8>>;
 
 fn open(bytes: Vec<u8>) -> (Arc<Tape>, Image, Raw, Vec<u8>) {
@@ -23,7 +23,7 @@ fn open(bytes: Vec<u8>) -> (Arc<Tape>, Image, Raw, Vec<u8>) {
     (tape, opened.image, raw, found)
 }
 
-/// Performs a random write, zeroing or trim, or appends a record; `now` is the resulting content.
+/// Performs a random write, zeroing, or trim, or appends a record. `now` is the resulting content.
 fn change(raw: &Raw, image: &Image, random: &mut Random, now: &mut [u8]) {
     let (from, length) = (random.below(BYTES - 3000), 1 + random.below(3000));
     let range = from as usize..(from + length) as usize;
@@ -69,7 +69,7 @@ fn power_failures_one_after_the_other_take_nothing_from_raw_bytes_that_was_synce
                 }
                 moments.push((tape.reel().events.len(), legal.clone()));
             }
-            // Power fails after one of them.
+            // Power fails after one of the events.
             let (events, legal) = &moments[random.below(moments.len() as u64) as usize];
             let mut replay = Replay::on(&file, 0);
             tape.reel().events[..*events].iter().for_each(|event| replay.follow(event));

@@ -1,4 +1,4 @@
-//! Images in real files.
+//! Tests of images in real files.
 
 use super::Folder;
 use super::toy::{GEOMETRY, IDENTITY, PAGE, Step, Toy, history};
@@ -36,7 +36,7 @@ fn a_checkpoint_empties_the_journal_and_what_follows_is_played_back_on_top() {
     STEPS[3..].iter().for_each(|&step| toy.serve(&image, step).expect("served"));
     let state = toy.state();
     drop((image, toy));
-    // Twice, since replaying writes pages, and again after a checkpoint.
+    // The loop runs twice, because replaying writes pages, and again after a checkpoint.
     for _ in 0..2 {
         let opened = Image::open(&folder.file(), IDENTITY, GEOMETRY).expect("opened");
         assert_eq!((opened.state.is_some(), opened.records.count()), (true, 3));
@@ -95,7 +95,7 @@ fn a_checkpoint_is_due_when_half_the_journal_is_filled() {
 fn a_file_takes_room_for_what_is_in_it_only() {
     use std::os::unix::fs::MetadataExt;
     let folder = Folder::new();
-    // 64 TiB in segments of 16 MiB.
+    // The device has 64 TiB in segments of 16 MiB.
     let geometry = Geometry { page_bytes: 4096, pages_per_extent: 4096, pages: 1 << 34, raw_bytes: 0 };
     let image = Image::create(&folder.file(), IDENTITY, geometry).expect("created");
     let mut store = image.store();
@@ -142,7 +142,7 @@ fn what_was_read_ahead_is_forgotten_where_an_extent_moves() {
     let geometry = Geometry { pages: 8 * 40, ..GEOMETRY };
     let image = Image::create(&folder.file(), IDENTITY, geometry).expect("created");
     let mut store = image.store();
-    // Extents of 4 KiB in order; the space of the second one is then released.
+    // Extents of 4 KiB are in order, and the space of the second one is then released.
     for (extent, byte) in (0..40).zip(1..) {
         store.program(extent * 8, &[byte; PAGE]);
         store.program(extent * 8 + 1, &[byte; PAGE]);
@@ -150,7 +150,7 @@ fn what_was_read_ahead_is_forgotten_where_an_extent_moves() {
     image.checkpoint(&[]).expect("checkpoint");
     store.erase(8, 8);
     image.checkpoint(&[]).expect("checkpoint");
-    // Reads ahead over 16 extents and writes after them; then the third extent moves to the space of the
+    // This reads ahead over 16 extents and writes after them. Then the third extent moves to the space of the
     // second one.
     store.copy(0, 30 * 8 + 2);
     store.program(16, &[100; PAGE]);

@@ -1,4 +1,4 @@
-//! A toy device: pages that are programmed and erased, and a count of its steps.
+//! A toy device with pages that are programmed and erased, and a count of its steps.
 
 use crate::{Geometry, Image, ImageError, ImageStore, Opened};
 use nacre_kernel::state::{StateReader, StateWriter};
@@ -11,20 +11,20 @@ pub(super) const GEOMETRY: Geometry =
     Geometry { page_bytes: PAGE as u32, pages_per_extent: 8, pages: PAGES, raw_bytes: 0 };
 pub(super) const IDENTITY: &str = "device = toy\npages = 40";
 
-/// Every page.
+/// Contents of all pages.
 pub(super) type Contents = Vec<[u8; PAGE]>;
 
 /// An operation of the toy device.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Step {
-    /// Programs a page, whether it is erased or not.
+    /// Programs a page, even if it is not erased.
     Program(u8, u8),
     Copy(u8, u8),
-    /// Erases whole extents or parts of them.
+    /// Erases whole extents or portions of them.
     Erase(u8, u8),
 }
 
-/// A random step; erase blocks of the toy device start at multiples of 8.
+/// A random step. Erase blocks of the toy device start at multiples of 8.
 pub(super) fn step() -> impl Strategy<Value = Step> {
     let page = 0..PAGES as u8;
     prop_oneof![
@@ -79,7 +79,7 @@ pub(super) fn history(steps: &[Step]) -> Vec<Contents> {
 /// The toy device.
 pub(super) struct Toy {
     store: ImageStore,
-    /// Number of steps since it was new.
+    /// Number of steps since the device was new.
     pub(super) done: u64,
 }
 

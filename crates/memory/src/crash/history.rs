@@ -1,23 +1,23 @@
-//! Contents of blocks after each step of a run.
+//! Block contents after each step of a run.
 
 use std::collections::BTreeMap;
 
-/// Marks a block that the device reports as lost. Written words are odd.
+/// Marks a block that the device reports as lost. Words written by a test are odd.
 pub(super) const UNREAD: u64 = u64::MAX - 1;
 
-/// For each block, the word that it repeats after each step that changed it.
+/// The word that each block repeats, after each step that changed the block.
 #[derive(Debug, Default)]
 pub(super) struct History {
     blocks: BTreeMap<u64, Vec<(u64, u64)>>,
 }
 
 impl History {
-    /// The blocks that were ever changed, in order.
+    /// The blocks that were changed by any step, in order.
     pub(super) fn blocks(&self) -> Vec<u64> {
         self.blocks.keys().copied().collect()
     }
 
-    /// Sets the content of `block` from `step` to `word`.
+    /// Sets the content of `block` to `word`, starting at `step`.
     pub(super) fn hold(&mut self, step: u64, block: u64, word: u64) {
         self.blocks.entry(block).or_default().push((step, word));
     }
@@ -44,7 +44,7 @@ impl History {
         })
     }
 
-    /// A block without any of its contents after `least` or more steps, and its content.
+    /// A block that has none of its contents after `least` or more steps, with its content in `found`.
     pub(super) fn stranger(&self, found: &[u64], least: u64) -> Option<(u64, u64)> {
         let is_known = |versions: &[(u64, u64)], word: u64| {
             let base = versions.iter().rfind(|&&(step, _)| step <= least).map_or(0, |&(_, word)| word);

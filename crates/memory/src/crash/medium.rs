@@ -1,4 +1,4 @@
-//! Faults of the disk below an image that crashes: the image reports everything they destroy.
+//! Disk faults below an image that crashes. The image must report all data that they destroy.
 
 use super::{JOURNAL_BYTES, Life, read};
 use crate::error::MemoryError;
@@ -10,19 +10,19 @@ use std::ops::Range;
 /// How images reported a fault of their disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reported {
-    /// The image did not open.
+    /// Number of images that did not open.
     pub refused: u64,
-    /// A read of a damaged page failed.
+    /// Number of reads of a damaged page that failed.
     pub unreadable: u64,
-    /// The last records seemed torn, and the file has no mark that they were synced: a power loss destroyed
-    /// the mark.
+    /// Number of cases in which the last records appeared torn and the file has no mark that they were
+    /// synced, because a power loss destroyed the mark.
     pub torn: u64,
-    /// As before, without a trace of the records.
+    /// Number of cases like `torn`, but without a trace of the records.
     pub unmarked: u64,
-    /// Synced steps were lost, and the image reported at most a torn record: a misdirected write overwrote
-    /// the end of the journal, including its marks.
+    /// Number of cases in which synced steps were lost and the image reported at most a torn record, because
+    /// a misdirected write overwrote the end of the journal, including its marks.
     pub overwritten: u64,
-    /// Nothing was missing: the file has the data twice, or replays it.
+    /// Number of cases without missing data, because the file stores the data twice or replays it.
     pub unharmed: u64,
 }
 
@@ -36,15 +36,15 @@ impl Reported {
         self.unharmed += other.unharmed;
     }
 
-    /// Crashes with the fault.
+    /// Number of crashes with the fault.
     pub fn points(&self) -> u64 {
         self.refused + self.unreadable + self.torn + self.unmarked + self.overwritten + self.unharmed
     }
 }
 
-/// Range of the journal.
+/// Byte range of the journal.
 const JOURNAL: Range<u64> = JOURNAL_START..JOURNAL_START + JOURNAL_BYTES;
-/// The parts of an image.
+/// Sections of an image, by byte range.
 const PARTS: [(&str, Range<u64>); 3] = [
     ("superblocks", 0..JOURNAL_START),
     ("journal", JOURNAL),
@@ -59,11 +59,11 @@ impl Life<'_> {
         file.harm(bytes, fault, part, &mut self.random)
     }
 
-    /// Checks that the `opened` image reports what `harm` destroyed: without a report, it has the content
-    /// after `least` or more steps, and has not lost the first `marked` steps, which a mark or a checkpoint
-    /// lists as synced.
+    /// Checks that the `opened` image reports the data that `harm` destroyed. Without a report, it must have
+    /// the content after `least` or more steps, and must not have lost the first `marked` steps, which a mark
+    /// or a checkpoint lists as synced.
     ///
-    /// Errors: it returns other content without a report.
+    /// Errors: the image returns other content without a report.
     pub(super) fn is_reported(
         &mut self,
         harm: &Harm,
@@ -116,15 +116,15 @@ impl Life<'_> {
     }
 }
 
-/// Whether nothing identifies the file as an image anymore: `harm` overwrote the start of both copies of the
-/// superblock.
+/// Whether the file can no longer be identified as an image, because `harm` overwrote the start of both
+/// copies of the superblock.
 fn is_effaced(problem: &Problem, harm: &Harm) -> bool {
     let second_copy = JOURNAL_START / 2;
     let overwrites_both = |range: &Range<u64>| range.start == 0 && range.end > second_copy;
     matches!(problem, Problem::NotAnImage { .. }) && harm.overwritten.as_ref().is_some_and(overwrites_both)
 }
 
-/// Whether it reports that bytes of the file differ from those written.
+/// Whether the problem reports that bytes of the file differ from those written.
 fn is_damage(problem: &Problem) -> bool {
     matches!(problem, Problem::Damaged { .. } | Problem::DamagedPage { .. })
 }

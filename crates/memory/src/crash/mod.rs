@@ -1,13 +1,13 @@
-//! Crash tests of images: a kill of the process, or a power loss of its machine, between and inside
-//! operations on the file.
+//! Crash tests of images: process kills and host power losses, between and inside operations on the file.
 //!
-//! A device with data runs steps over an image in memory. After a step, the file is reset to a state in the
-//! middle of that step's operations, and reopened. The device then has the content after some number of
-//! steps. These include every step that was acknowledged before a kill, and every step that was synced before
-//! a power loss. The device then accepts writes, and keeps them over another power loss. Sometimes the run
-//! continues after the crash.
+//! A device that stores data runs steps over an image in memory. After a step, the file is reset to a state
+//! in the middle of that step's operations, and reopened. The device must then have the content after some
+//! number of steps. These must include every step that was acknowledged before a kill, and every step that
+//! was synced before a power loss. The device must then accept writes and keep them across another power
+//! loss. Sometimes the run continues after the crash.
 //!
-//! In half of the crashes the host disk also has a fault: the image must report what it destroyed.
+//! In half of the crashes, the host disk also has a fault, and the image must report the data that the fault
+//! destroyed.
 
 mod history;
 mod medium;
@@ -31,25 +31,25 @@ use tape::Recorded;
 /// Number of tests, and the first violation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Crashed {
-    /// Processes that were killed.
+    /// Number of process kills.
     pub kills: u64,
-    /// Power losses.
+    /// Number of power losses.
     pub power_losses: u64,
-    /// Kills and power losses inside a write to the file.
+    /// Number of kills and power losses inside a write to the file.
     pub inside_writes: u64,
-    /// Kills and power losses after which the journal ended with a torn record.
+    /// Number of kills and power losses after which the journal ended with a torn record.
     pub torn_records: u64,
-    /// Kills and power losses that lost acknowledged but unsynced steps.
+    /// Number of kills and power losses that lost acknowledged but unsynced steps.
     pub unsynced_lost: u64,
-    /// Steps of all runs.
+    /// Number of steps in all runs.
     pub steps: u64,
-    /// Checkpoints.
+    /// Number of checkpoints.
     pub checkpoints: u64,
-    /// Trims and zeroes.
+    /// Number of trims and zero writes.
     pub trims: u64,
-    /// Transactions that ended.
+    /// Number of transactions that ended.
     pub transactions: u64,
-    /// Kills and power losses with a fault of the disk, by fault and part of the file.
+    /// Kills and power losses with a disk fault, by fault and section of the file.
     pub disk_faults: BTreeMap<(&'static str, &'static str), Reported>,
     /// The first violation.
     pub finding: Option<String>,
@@ -72,31 +72,31 @@ impl Crashed {
         }
     }
 
-    /// Kills and power losses.
+    /// Number of kills and power losses.
     pub fn points(&self) -> u64 {
         self.kills + self.power_losses
     }
 }
 
-/// A small journal, so that checkpoints are frequent.
+/// Size of the journal in bytes, which is small so that checkpoints are frequent.
 const JOURNAL_BYTES: u64 = 32 << 10;
 /// Block size, and maximum blocks per write.
 const BLOCK: u64 = 512;
 const BLOCKS_MAX: u64 = 4;
 /// Number of blocks that are written.
 const PLACES: u64 = 24;
-/// Maximum crashes after one step.
+/// Maximum number of crashes after one step.
 const CRASHES_MAX: u64 = 6;
-/// Share of the crashes at which the disk has a fault.
+/// Share of the crashes in which the disk has a fault.
 const HARMED: f64 = 0.5;
-/// After one in this many crashes in the last step, the run continues; `STAYS_TORN` applies to crashes that
+/// After one in this many crashes in the last step, the run continues. `STAYS_TORN` applies to crashes that
 /// tear a record.
 const STAYS: u64 = 8;
 const STAYS_TORN: u64 = 2;
 
 /// Tests the image of the stack of `checked` with this number of crashes, on a file with `fault`.
 ///
-/// Errors: the stack has no data, or cannot be built or saved.
+/// Errors: the stack stores no data, or cannot be built or saved.
 pub fn crash(
     checked: &Checked,
     files: &dyn Files,
@@ -122,13 +122,15 @@ struct Life<'a> {
     kept: Kept,
     history: History,
     blocks: u64,
-    /// Number of steps; of synced steps; and of steps covered by a synced mark or checkpoint.
+    /// Number of steps.
     steps: u64,
+    /// Number of synced steps.
     synced: u64,
+    /// Number of steps that a synced mark or checkpoint covers.
     marked: u64,
     /// First block of the last step, if it was a write.
     wrote: Option<u64>,
-    /// As before, for a step whose record was torn: a program writes it again.
+    /// First block of the last step, if it was a write whose record was torn. A program writes it again.
     torn: Option<u64>,
     crashed: Crashed,
 }
@@ -164,7 +166,7 @@ impl<'a> Life<'a> {
         })
     }
 
-    /// One step, with crashes inside it. Errors: a violation.
+    /// Performs one step with crashes inside it. Errors: a violation.
     fn step(&mut self) -> Result<(), String> {
         self.steps += 1;
         self.crashed.steps += 1;
@@ -213,7 +215,7 @@ impl<'a> Life<'a> {
         self.crashed.inside_writes += u64::from(torn > 0);
         let opened = self.open(&tape);
         if let Some(harm) = harm {
-            // Page cache and file have the same mark after a kill.
+            // After a kill, the page cache and the file have the same mark.
             let marked = if is_kill { synced } else { marked };
             return self.is_reported(&harm, opened, least, marked).map_err(told).map(|()| false);
         }
@@ -276,7 +278,7 @@ fn lives(life: &Life<'_>, mut kept: Kept, tape: &Recorded) -> Result<(), String>
     }
 }
 
-/// The word of each of these blocks; [`UNREAD`] if reported as lost.
+/// The word of each of these blocks, or [`UNREAD`] if the device reports the block as lost.
 fn read(kept: &mut Kept, blocks: &[u64]) -> Result<Vec<u64>, String> {
     let mut bytes = vec![0; BLOCK as usize];
     let mut word = |&block: &u64| {

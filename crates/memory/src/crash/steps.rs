@@ -1,4 +1,4 @@
-//! Steps of a run: requests of a program.
+//! Steps of a run, i.e. requests of a program.
 
 use super::{BLOCK, BLOCKS_MAX, Life, PLACES, read};
 use crate::error::NotTaken;
@@ -7,14 +7,14 @@ use nacre_kernel::{Status, Streams};
 use std::ops::Range;
 
 impl Life<'_> {
-    /// A random step. Errors: a violation by the device.
+    /// Performs a random step. Errors: a violation by the device.
     pub(super) fn any_step(&mut self) -> Result<(), String> {
         self.wrote = None;
         match self.random.below(12) {
             0 => {
                 self.change(Step::Flush)?;
                 self.kept.sync().map_err(|error| error.to_string())?;
-                // The mark of this sync is not synced itself.
+                // The mark of this sync is not synced yet.
                 (self.marked, self.synced) = (self.synced, self.steps);
             }
             1 => {
@@ -40,7 +40,7 @@ impl Life<'_> {
 
     fn place(&mut self) -> u64 {
         let place = self.random.below(PLACES.min(self.blocks));
-        // Half of them at the end of the device.
+        // Half of the blocks are at the end of the device.
         if place.is_multiple_of(2) { place } else { self.blocks - 1 - place }
     }
 
@@ -49,7 +49,8 @@ impl Life<'_> {
         first..(first + 1 + self.random.below(BLOCKS_MAX)).min(self.blocks)
     }
 
-    /// Performs `step` on the device; `None` without effect if its transaction has no space for it.
+    /// Performs `step` on the device. `None` if its transaction does not have enough space, in which case the
+    /// step has no effect.
     fn change(&mut self, step: Step<'_>) -> Result<Option<Status>, String> {
         match self.kept.change(self.kept.until(), step) {
             Ok(done) => Ok(Some(done.completion.status)),
@@ -58,7 +59,8 @@ impl Life<'_> {
         }
     }
 
-    /// Writes from block `first`. Equal steps write equal words, whatever was undone before.
+    /// Writes blocks, starting at `first`. Equal steps write equal words, regardless of the steps that were
+    /// undone before.
     pub(super) fn write(&mut self, first: u64) -> Result<(), String> {
         let count = (1 + self.random.below(BLOCKS_MAX)).min(self.blocks - first);
         let (mut bytes, mut words) = (Vec::new(), Vec::new());
@@ -70,7 +72,7 @@ impl Life<'_> {
         match self.change(Step::Write { address: first * BLOCK, bytes: &bytes })? {
             None => return Ok(()),
             Some(Status::Done) => self.wrote = Some(first),
-            // Reads show what a worn-out medium accepted of it.
+            // Reads show how much of the write a worn-out medium accepted.
             Some(_) => words = read(&mut self.kept, &(first..first + count).collect::<Vec<_>>())?,
         }
         for (block, word) in (first..).zip(words) {
@@ -79,7 +81,8 @@ impl Life<'_> {
         Ok(())
     }
 
-    /// Reads blocks after a trim or zone reset: their content is the device's choice, and must stay.
+    /// Reads blocks after a trim or zone reset. The device may select their content, but must not change it
+    /// later.
     fn trim(&mut self) -> Result<(), String> {
         let blocks = self.range();
         let bytes = ((blocks.end - blocks.start) * BLOCK) as u32;
@@ -102,7 +105,7 @@ impl Life<'_> {
         }
     }
 
-    /// Begins a transaction, or ends the open one: rolled back blocks are read.
+    /// Begins a transaction, or ends the open one. After a rollback, the blocks are read.
     fn transact(&mut self) -> Result<(), String> {
         if !self.kept.is_in_transaction() {
             return self.change(Step::Begin).map(drop);

@@ -6,13 +6,13 @@ use std::sync::Arc;
 /// Injected faults of the file, which tests must detect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// Nothing.
+    /// No fault.
     None,
     /// A sync is acknowledged without effect.
     LyingSync,
-    /// One write in this many is acknowledged and lost.
+    /// One in this many writes is acknowledged and lost.
     LostWrite(u64),
-    /// It keeps no checksums of pages.
+    /// The image has no page checksums.
     NoChecksums,
 }
 
@@ -25,7 +25,7 @@ pub(super) struct Recorded {
 }
 
 impl Recorded {
-    /// A file with durable bytes.
+    /// A file with these durable bytes.
     pub(super) fn of(bytes: Vec<u8>, fault: Fault) -> Recorded {
         let (before, file) = (Followed::of(bytes.clone()), Tape::with(bytes));
         if let Fault::LostWrite(one_in) = fault {

@@ -1,9 +1,9 @@
-//! Images of random stacks keep acknowledged and synced data; disks that lie are detected.
+//! Tests that images of random stacks keep acknowledged and synced data, and that faulty disks are detected.
 
 use super::{Crashed, Fault, Reported, crash};
 use nacre_machine::crash::{Nothing, drawn};
 
-/// Stacks, and crashes of each.
+/// Number of stacks, and of crashes of each stack.
 const STACKS: u64 = 24;
 const POINTS: u64 = 60;
 

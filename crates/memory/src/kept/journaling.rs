@@ -1,4 +1,4 @@
-//! Steps and reads in the image's journal.
+//! Journal records of steps and reads.
 
 use super::{Kept, WORK_MAX};
 use crate::error::NotTaken;
@@ -7,8 +7,9 @@ use nacre_image::{Image, ImageError};
 use nacre_kernel::Time;
 
 impl Kept {
-    /// Makes space for `step`, possibly with a checkpoint. A trim or a flush needs none: on a full disk it is
-    /// performed without being stored, since a trimmed byte may keep its content.
+    /// Makes space for `step` in the journal, if necessary with a checkpoint. A trim or a flush needs no
+    /// space. On a full disk, it is performed without being stored, because a trimmed byte may keep its
+    /// content.
     pub(super) fn make_room(&mut self, image: &Image, step: Step<'_>) -> Result<(), NotTaken> {
         let takes_room = matches!(step, Step::Write { .. } | Step::Zero { .. } | Step::Append { .. });
         let is_pressed = takes_room && self.has_changed && image.is_full();
@@ -51,7 +52,8 @@ impl Kept {
         Ok(kept?)
     }
 
-    /// Writes the reads so far into a record. If that fails they are dropped: nothing depends on them.
+    /// Writes the reads so far into a record. If that fails, they are dropped, because no step depends on
+    /// them.
     pub(super) fn keep_reads(&mut self) {
         let Some(image) = self.journal().cloned() else { return };
         let is_due = self.work > WORK_MAX || image.wants_checkpoint();
@@ -62,13 +64,13 @@ impl Kept {
         self.is_behind |= !is_kept;
         self.reads.clear();
         if !is_kept {
-            // The next attempt is after as many reads.
+            // The next attempt follows after the same number of reads.
             (self.steps, self.work) = (0, 0);
         }
     }
 }
 
-/// Whether the device may perform `step` without storing it: a trimmed byte may keep its content.
+/// Whether the device may perform `step` without storing it, because a trimmed byte may keep its content.
 fn is_done_without_room(step: Step<'_>) -> bool {
     matches!(step, Step::Trim { .. } | Step::Flush)
 }

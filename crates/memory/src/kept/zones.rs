@@ -15,9 +15,9 @@ impl Kept {
         self.device.zones().map(|zones| zones.zone(address))
     }
 
-    /// Submits an append of `bytes` to the zone that begins at `address`.
+    /// Submits an append of `bytes` to the zone that starts at `address`.
     pub(super) fn append_to_zone(&mut self, now: Time, address: u64, bytes: &[u8]) -> Given {
-        // If power fails before it completes, its data may be at the write pointer.
+        // If power fails before the append completes, its data may be at the write pointer.
         if let Some(Zone { write_pointer, .. }) = self.zone(address) {
             let range = write_pointer..write_pointer + bytes.len() as u64;
             self.books.written.insert(units_around(range, self.capacity));
@@ -25,7 +25,7 @@ impl Kept {
         self.submit_command(now, ZoneCommand::Append, (Op::Write, address), bytes.to_vec().into())
     }
 
-    /// Submits `command`, other than an append, to the zone that begins at `address`.
+    /// Submits `command`, other than an append, to the zone that starts at `address`.
     pub(super) fn command_zone(&mut self, now: Time, command: ZoneCommand, address: u64) -> Given {
         let is_reset = |zone: &Zone| command == ZoneCommand::Reset && zone.start == address;
         if let Some(Zone { start, end, .. }) = self.zone(address).filter(is_reset) {

@@ -1,4 +1,4 @@
-//! A full disk: trims free space.
+//! Tests of a full disk, on which trims free space.
 
 use super::NoFiles;
 use super::small_disk::SmallDisk;
@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 const JOURNAL_BYTES: u64 = 1 << 20;
-/// A journal that needs no checkpoint before the disk is full.
+/// Size in bytes of a journal that needs no checkpoint before the disk is full.
 const LONG_JOURNAL_BYTES: u64 = 16 << 20;
 const WRITE_BYTES: u32 = 16 << 10;
 /// Maximum bytes of pages that wait for space: those written together, and those of the last write.
@@ -117,17 +117,17 @@ fn what_landed_takes_no_room_from_a_part_that_is_trimmed() {
     }
 }
 
-/// Possible contents of blocks of [`WRITE_BYTES`]: the last stamp of each, or zeros after a trim.
+/// Possible contents of blocks of [`WRITE_BYTES`]: the last stamp of each block, or zeros after a trim.
 type Blocks = Vec<BTreeSet<u8>>;
 
-/// A device on a small disk, and its possible contents.
+/// A device on a small disk, with its possible contents.
 struct Life {
     checked: Checked,
     disk: Arc<SmallDisk>,
     kept: Kept,
-    /// After a kill.
+    /// Possible contents after a kill.
     known: Blocks,
-    /// After a power loss of the machine.
+    /// Possible contents after a host power loss.
     synced: Blocks,
     refused: u64,
 }
@@ -162,7 +162,7 @@ impl Life {
                 .change(self.kept.until(), step)
                 .and_then(|done| self.kept.change(done.completion.done, Step::Idle(Time::from_ms(1))));
             self.refused += u64::from(done.is_err());
-            // It may have been kept although later steps were not.
+            // The write may have been kept even if later steps were not.
             self.synced[first].insert(stamp);
             match done {
                 Ok(_) => self.known[first] = BTreeSet::from([stamp]),
@@ -171,7 +171,7 @@ impl Life {
         }
     }
 
-    /// Checks that the device in `file` has one of the contents `may`.
+    /// Checks that the device in `file` has one of the possible contents.
     fn holds(&self, file: Vec<u8>, may: [&Blocks; 2], what: &str) {
         let disk = SmallDisk::with(file);
         let mut kept = Kept::on_disk(&self.checked, &NoFiles, disk, JOURNAL_BYTES, true)

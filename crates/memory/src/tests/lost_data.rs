@@ -1,4 +1,4 @@
-//! A device reports lost data, and never returns it.
+//! Tests that a device reports lost data and never returns it.
 
 use super::{NoFiles, check};
 use crate::MemoryError;
@@ -10,7 +10,7 @@ use nacre_machine::Document;
 const PAGES: u64 = 200;
 const PAGE: u64 = 2048;
 
-/// A disk cache in flash whose cells are worn out after some erases, below a controller that does not monitor
+/// A flash disk cache whose cells are worn out after a few erases, with a controller that does not monitor
 /// wear.
 const WORN_CACHE: &str = "[stack]\nkind = \"flash_disk_cache\"\nblocks = 16\nslots = 8\nwrite_region = \"25 %\"\n\
     mlc_endurance = 20\nwear_gap = 4\nraises_strength = false\nlowers_density = false\npromotes = false\n\

@@ -1,4 +1,5 @@
-//! Any stack with data is a memory: flushed data survives power losses, kills, and both.
+//! Tests that any stack with stored data works as a memory: flushed data survives power losses, kills, and
+//! both.
 
 use super::{Folder, NoFiles};
 use crate::check;
@@ -17,7 +18,7 @@ fn stack(text: &str) -> Checked {
     check(&document).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
-/// Stacks of several devices with pages of several sizes, in one image.
+/// Stacks of several devices with pages of different sizes, in one image.
 fn stacks() -> Vec<Checked> {
     let inside = |slot: &str| slot.trim_matches(['{', '}', ' ']).replace(", ", "\n");
     let envy = "{ kind = \"envy\", segments = 8, segment = \"64 KiB\", page = \"64 B\", banks = 1, \
@@ -33,7 +34,7 @@ fn stacks() -> Vec<Checked> {
     ]
 }
 
-/// A memory in an image, and the expected bytes.
+/// A memory in an image, and its expected data.
 struct Pair {
     memory: Option<Memory>,
     bytes: Vec<u8>,
@@ -79,7 +80,7 @@ fn what_was_flushed_survives_losses_of_power_and_kills_in_every_stack() {
                     pair.memory().power_fail().unwrap();
                     pair.memory().recover().unwrap();
                 }
-                // A kill loses nothing.
+                // A kill loses no data.
                 1 => {
                     pair.memory = None;
                     pair.memory = Some(open());

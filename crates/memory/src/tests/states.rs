@@ -1,5 +1,5 @@
-//! A run without data continues as a memory with data, and a memory as a run: every device of the catalog,
-//! and stacks.
+//! Tests that a run without data continues as a memory with data, and a memory as a run, for every device of
+//! the catalog and for composite stacks.
 
 use super::{Folder, NoFiles};
 use crate::kept::Kept;
@@ -13,7 +13,7 @@ use std::io::{self, BufRead};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-/// Bytes that the runs write, and that are compared.
+/// Number of bytes that the runs write and that are compared.
 const FOOTPRINT: u64 = 1 << 20;
 const WORKLOAD: &str = "{ kind = \"uniform\", requests = 1_000, footprint = \"1 MiB\", read_share = \"30 %\", \
     request = \"4 KiB\", arrival = { kind = \"closed\" } }";
@@ -26,7 +26,8 @@ fn scenario(name: &str, text: &str, settings: &[(&str, &str)]) -> Checked {
         .unwrap_or_else(|problems| panic!("{name}: {problems}"))
 }
 
-/// Every device of the catalog, flash drives with fewer blocks: the tables of whole ones take gigabytes.
+/// Every device of the catalog. Flash drives have fewer blocks, because the tables of whole drives take
+/// gigabytes.
 fn presets() -> Vec<(&'static str, Checked)> {
     let devices = catalog::entries().into_iter().filter(|entry| entry.family == "device");
     let checked = devices.map(|entry| {
@@ -53,7 +54,7 @@ fn presets() -> Vec<(&'static str, Checked)> {
     checked.collect()
 }
 
-/// Stacks that ship as scenarios and have caches or tiers.
+/// Scenarios that ship with Nacre and have caches or tiers.
 fn stacks() -> Vec<(&'static str, Checked)> {
     let run = [("run.requests", "1000"), ("run.warm_up", "0")];
     let shipped = catalog::scenarios().into_iter().filter(|scenario| scenario.text.contains("_cache\""));
@@ -80,7 +81,7 @@ fn any_request(random: &mut Random, arrival: Time) -> Request {
     Request { arrival, address, bytes, volume: 0, op }
 }
 
-/// From this state, the devices with and without data reply alike.
+/// Checks that the devices with and without data reply equally from this state.
 fn answers_alike(name: &str, checked: &Checked, saved: &SavedRun<'_>) {
     let mut without = build_alone(checked, &NoFiles).expect("it was built before");
     let layouts = store_layouts(checked, &NoFiles).expect("it was built before");
@@ -126,8 +127,8 @@ fn times(completed: &[Completed]) -> Vec<(Time, RequestId, bool)> {
     completed.iter().map(|of| (of.at, of.id, of.status == nacre_kernel::Status::Done)).collect()
 }
 
-/// A memory in an image starts from the state and keeps later writes over kills and power losses, and a run
-/// continues from it.
+/// Checks that a memory in an image starts from the state and keeps later writes across kills and power
+/// losses, and that a run continues from it.
 fn goes_on_as_memory(name: &str, checked: &Checked, state: &[u8]) {
     let folder = Folder::new();
     let place = folder.0.join("x.nacre");
@@ -150,7 +151,7 @@ fn goes_on_as_memory(name: &str, checked: &Checked, state: &[u8]) {
             memory.power_fail().unwrap();
             memory.recover().unwrap();
         } else {
-            // A kill loses nothing.
+            // A kill loses no data.
             drop(memory);
             memory = Memory::open_image(checked, &NoFiles, &place, true).unwrap();
         }
@@ -174,7 +175,7 @@ fn every_state_of_a_run_is_one_of_a_memory_and_the_other_way_round() {
     }
 }
 
-/// When the image appears under its name, another process replaces it by a link, and no memory remains.
+/// When the image appears under its name, another process replaces it with a link, and no memory remains.
 struct Meanwhile(PathBuf);
 
 impl Files for Meanwhile {
