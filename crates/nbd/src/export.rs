@@ -2,18 +2,18 @@
 
 use crate::wire::transmission as flags;
 
-/// A device that clients may choose.
+/// A device that clients may select.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Export {
     /// Export name. The empty name is the default export.
     pub name: String,
-    /// Description for people.
+    /// Description as text.
     pub description: String,
-    /// Capacity.
+    /// Capacity in bytes.
     pub bytes: u64,
-    /// Whether it rejects writes.
+    /// Whether the export rejects writes.
     pub read_only: bool,
-    /// Whether it rotates, so that sequential accesses are cheaper.
+    /// Whether the device rotates, so that sequential accesses are cheaper.
     pub rotational: bool,
     /// Accepted request sizes.
     pub block: BlockSizes,
@@ -22,16 +22,16 @@ pub struct Export {
 /// Sizes of requests, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockSizes {
-    /// Alignment of requests; a power of two, at most 64 KiB.
+    /// Alignment of requests, which is a power of two of at most 64 KiB.
     pub minimum: u32,
-    /// Preferred block size: smaller requests are slower; a power of two.
+    /// Preferred block size, a power of two. Smaller requests are slower.
     pub preferred: u32,
     /// Maximum bytes per request.
     pub maximum: u32,
 }
 
 impl Export {
-    /// Transmission flags for clients. Connections see each other's writes after the replies.
+    /// Transmission flags of the export. Connections see each other's writes after the replies.
     pub(crate) fn flags(&self) -> u16 {
         let mut told = flags::HAS_FLAGS
             | flags::SEND_FLUSH

@@ -1,15 +1,16 @@
-//! The Network Block Device protocol, fixed newstyle, server side: bytes in, bytes out.
+//! Server side of the Network Block Device protocol, fixed newstyle, as functions from received bytes to sent
+//! bytes.
 //!
-//! This crate has no socket, thread, or disk. [`Negotiation`] parses the data of a client and appends the reply,
-//! until an export is chosen. Then [`Request::parse`] reads one request, [`Session::check`] checks that the
-//! export may serve it, and [`Reply`] writes the reply.
+//! This crate has no sockets, threads, or disk access. [`Negotiation`] parses the data of a client and
+//! appends the reply, until an export is selected. Then [`Request::parse`] parses one request,
+//! [`Session::check`] checks that the export may serve it, and [`Reply`] writes the reply.
 //!
-//! Numbers on the wire are big-endian. Names are those of the protocol's document, "NBD protocol" (doc/proto.md
-//! of the reference implementation), whose sections are cited.
+//! Numbers on the wire are big-endian. Names are those of the protocol specification, "NBD protocol"
+//! (doc/proto.md of the reference implementation), whose sections are cited.
 //!
 //! # Not modeled
-//! Oldstyle negotiation; extended headers; resizing; the `qemu:` contexts. The owner of the socket upgrades to
-//! TLS when [`Parsed::StartTls`] requests it.
+//! Oldstyle negotiation, extended headers, resizing, and the `qemu:` contexts. The owner of the socket
+//! upgrades to TLS when [`Parsed::StartTls`] requests it.
 
 mod export;
 mod negotiation;
@@ -27,28 +28,28 @@ pub use reply::{Extent, Reply};
 pub use request::{Command, HEADER_BYTES, Refusal, Request};
 pub use wire::Errno;
 
-/// Fatal protocol error of a client: its further data cannot be parsed, and it is disconnected.
+/// Fatal protocol error of a client. Further data cannot be parsed, so the client is disconnected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Violation {
-    /// Data other than an option during negotiation.
+    /// The client sent data other than an option during negotiation.
     #[error("the client sent {0:#018x}; expected an option")]
     NoOption(u64),
     /// The client does not support fixed newstyle, or has unknown flags.
     #[error("the client's flags are {0:#010x}; expected fixed newstyle")]
     ClientFlags(u32),
-    /// An option longer than any valid one.
+    /// The option is longer than any valid one.
     #[error("the client sent an option of {0} bytes; the limit is {max}", max = options::BYTES_MAX)]
     OptionTooLong(u32),
-    /// `EXPORT_NAME` with an unknown export; this option has no error reply.
+    /// `EXPORT_NAME` has an unknown export. This option has no error reply.
     #[error("the client requested an unknown export with NBD_OPT_EXPORT_NAME, which has no error reply")]
     NoExport,
-    /// More options than a client has reason to send.
+    /// The client sent too many options.
     #[error("the client sent {max} options without selecting an export", max = negotiation::OPTIONS_MAX)]
     TooManyOptions,
-    /// Data other than a request after negotiation.
+    /// The client sent data other than a request after negotiation.
     #[error("the client sent {0:#010x}; expected a request")]
     NoRequest(u32),
-    /// A write longer than the server's maximum: its data cannot be skipped.
+    /// The write is longer than the server's maximum, so its data cannot be skipped.
     #[error("the client sent a write of {0} bytes, more than the announced {1}")]
     WriteTooLong(u32, u32),
 }

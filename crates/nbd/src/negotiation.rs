@@ -1,28 +1,28 @@
-//! From the first byte to the selected export (proto.md, "Fixed newstyle negotiation").
+//! Negotiation, from the first byte to the selected export (proto.md, "Fixed newstyle negotiation").
 
 use crate::options::{Fields, Frame, contexts, info};
 use crate::wire::{NBD_MAGIC, OPTION_MAGIC, answer, handshake, info as told, option};
 use crate::{Export, Violation};
 
-/// Maximum options per client.
+/// Maximum number of options per client.
 pub(crate) const OPTIONS_MAX: u32 = 4096;
 /// The only supported metadata context: allocation.
 pub(crate) const ALLOCATION: &str = "base:allocation";
-/// Its number in this session.
+/// Number of this context in a session.
 pub(crate) const ALLOCATION_ID: u32 = 1;
 
-/// Whether a connection is encrypted.
+/// TLS state of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tls {
-    /// Never.
+    /// The connection is never encrypted.
     Off,
-    /// Required, and not yet done.
+    /// Encryption is required but not established yet.
     Required,
-    /// Done.
+    /// The connection is encrypted.
     On,
 }
 
-/// A server's side of a negotiation.
+/// The server side of a negotiation.
 #[derive(Clone, Debug)]
 pub struct Negotiation<'a> {
     exports: &'a [Export],
@@ -31,7 +31,7 @@ pub struct Negotiation<'a> {
     greeted: bool,
     no_zeroes: bool,
     structured: bool,
-    /// The export for which the context is requested.
+    /// The export for which the client requested the allocation context.
     allocation: Option<usize>,
     options: u32,
 }
@@ -41,20 +41,20 @@ pub struct Negotiation<'a> {
 pub enum Parsed {
     /// More bytes are needed.
     More,
-    /// This many bytes were parsed, and the reply is to be sent; more may remain.
+    /// This many bytes were parsed, and the reply is to be sent. More bytes may remain.
     Took(usize),
-    /// After the reply, the connection is encrypted and negotiation restarts with [`Tls::On`].
+    /// After the reply is sent, the connection is encrypted, and negotiation restarts with [`Tls::On`].
     StartTls(usize),
-    /// After the reply, the connection ends.
+    /// After the reply is sent, the connection ends.
     Over(usize),
-    /// After the reply, requests may arrive.
+    /// After the reply is sent, requests may arrive.
     Chosen(usize, Session),
 }
 
 /// Result of the negotiation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Session {
-    /// The number of the export.
+    /// Index of the export.
     pub export: usize,
     /// Whether replies to reads are structured (in chunks).
     pub structured: bool,
@@ -63,7 +63,7 @@ pub struct Session {
 }
 
 impl<'a> Negotiation<'a> {
-    /// A negotiation over `exports`.
+    /// A negotiation for `exports`.
     pub fn new(exports: &'a [Export], tls: Tls) -> Negotiation<'a> {
         Negotiation {
             exports,
@@ -76,14 +76,14 @@ impl<'a> Negotiation<'a> {
         }
     }
 
-    /// The negotiation after the upgrade to TLS: everything except the client flags is reset.
+    /// The negotiation after the upgrade to TLS, in which all state except the client flags is reset.
     #[must_use]
     pub fn encrypted(&self) -> Negotiation<'a> {
         let fresh = Negotiation::new(self.exports, Tls::On);
         Negotiation { greeted: self.greeted, no_zeroes: self.no_zeroes, ..fresh }
     }
 
-    /// Greeting of the server.
+    /// Appends the greeting of the server.
     pub fn greet(&self, out: &mut Vec<u8>) {
         out.extend(NBD_MAGIC.to_be_bytes());
         out.extend(OPTION_MAGIC.to_be_bytes());
@@ -148,7 +148,7 @@ impl<'a> Negotiation<'a> {
         Ok(Parsed::Took(4))
     }
 
-    /// The old way to select an export, which has no error reply.
+    /// Handles the old way to select an export, which has no error reply.
     fn export_name(&self, frame: Frame<'_>, out: &mut Vec<u8>) -> Result<Parsed, Violation> {
         let name = std::str::from_utf8(frame.data).ok();
         let export = name.and_then(|name| self.find(name)).ok_or(Violation::NoExport)?;
@@ -233,7 +233,8 @@ impl<'a> Negotiation<'a> {
         let Some(export) = self.find(name) else {
             return frame.reply(answer::ERROR_UNKNOWN, &[b"there is no such export"], out);
         };
-        // An empty list of queries lists all contexts and sets none; "base:" lists all of its namespace.
+        // An empty list of queries lists all contexts and sets none. "base:" lists all contexts of this
+        // namespace.
         let lists = |query: &str| query == ALLOCATION || !sets && query == "base:";
         if queries.iter().any(|query| lists(query)) || !sets && queries.is_empty() {
             let id = if sets { ALLOCATION_ID } else { 0 };
@@ -249,7 +250,7 @@ impl<'a> Negotiation<'a> {
         Session { export, structured: self.structured, allocation: self.allocation == Some(export) }
     }
 
-    /// The export with this name; the empty name also means the first one.
+    /// The export with this name. The empty name also means the first export.
     fn find(&self, name: &str) -> Option<usize> {
         let named = self.exports.iter().position(|export| export.name == name);
         named.or((name.is_empty() && !self.exports.is_empty()).then_some(0))

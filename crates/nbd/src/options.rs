@@ -1,13 +1,14 @@
-//! One option of a client: its frame, and the names and lists inside it.
+//! One option of a client: its frame, and the names and lists in it.
 
 use crate::wire::{OPTION_MAGIC, OPTION_REPLY_MAGIC};
 use crate::{Errno, Violation};
 
-/// Maximum bytes of an option. Names have at most 4,096; a list of contexts has several.
+/// Maximum size of an option in bytes. Names have at most 4,096 bytes, and a list of contexts has several
+/// names.
 pub(crate) const BYTES_MAX: u32 = 64 << 10;
-/// Maximum bytes of a name (proto.md, "Values").
+/// Maximum size of a name in bytes (proto.md, "Values").
 pub(crate) const NAME_MAX: usize = 4096;
-/// Bytes before the data of an option.
+/// Number of bytes before the data of an option.
 const FRAME: usize = 16;
 
 /// A received option.
@@ -18,7 +19,7 @@ pub(crate) struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    /// The first option of `input`; `None` while it is incomplete.
+    /// Parses the first option of `input`, or `None` while it is incomplete.
     pub(crate) fn parse(input: &'a [u8]) -> Result<Option<Frame<'a>>, Violation> {
         let mut fields = Fields(input);
         let Some(magic) = fields.u64() else { return Ok(None) };
@@ -32,12 +33,12 @@ impl<'a> Frame<'a> {
         Ok(fields.take(length as usize).map(|data| Frame { option, data }))
     }
 
-    /// Total bytes.
+    /// Total size of the option, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         FRAME + self.data.len()
     }
 
-    /// Appends a reply to it.
+    /// Appends a reply to the option.
     pub(crate) fn reply(&self, kind: u32, data: &[&[u8]], out: &mut Vec<u8>) {
         let length: usize = data.iter().map(|part| part.len()).sum();
         out.extend(OPTION_REPLY_MAGIC.to_be_bytes());
@@ -48,7 +49,7 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Parses consecutive numbers and texts.
+/// Parser for consecutive numbers and texts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fields<'a>(pub(crate) &'a [u8]);
 
@@ -71,20 +72,20 @@ impl<'a> Fields<'a> {
         self.take(8).map(|bytes| u64::from_be_bytes(bytes.try_into().expect("eight bytes")))
     }
 
-    /// A name after its length.
+    /// Parses a name that follows its length.
     pub(crate) fn name(&mut self) -> Option<&'a str> {
         let length = self.u32()? as usize;
         let name = self.take(length).filter(|_| length <= NAME_MAX)?;
         std::str::from_utf8(name).ok()
     }
 
-    /// `Some` if nothing is left.
+    /// `Some` if all bytes were parsed.
     pub(crate) fn end(&self) -> Option<()> {
         self.0.is_empty().then_some(())
     }
 }
 
-/// Content of `INFO` and `GO`: a name, and the requested information types.
+/// Parses the content of `INFO` and `GO`: a name, and the requested information types.
 pub(crate) fn info(data: &[u8]) -> Option<(&str, Vec<u16>)> {
     let mut fields = Fields(data);
     let name = fields.name()?;
@@ -94,19 +95,19 @@ pub(crate) fn info(data: &[u8]) -> Option<(&str, Vec<u16>)> {
     Some((name, wanted))
 }
 
-/// Content of the context options: a name, and queries.
+/// Parses the content of the context options: a name, and queries.
 pub(crate) fn contexts(data: &[u8]) -> Option<(&str, Vec<&str>)> {
     let mut fields = Fields(data);
     let name = fields.name()?;
     let count = fields.u32()?;
-    // Each takes at least four bytes: the count cannot overstate memory.
+    // Each query takes at least four bytes, so the count cannot exceed the memory of the option.
     let queries = (0..count).map(|_| fields.name()).collect::<Option<Vec<_>>>()?;
     fields.end()?;
     Some((name, queries))
 }
 
 impl Errno {
-    /// Its number on the wire.
+    /// Number on the wire.
     pub(crate) fn number(self) -> u32 {
         self as u32
     }

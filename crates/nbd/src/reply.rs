@@ -7,13 +7,13 @@ use crate::{Refusal, Request, Session};
 /// Status of a byte range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
-    /// Bytes.
+    /// Length in bytes.
     pub bytes: u32,
-    /// Whether nothing is stored there, so that it reads as zeros.
+    /// Whether no data is stored in the range, so that it reads as zeros.
     pub is_hole: bool,
 }
 
-/// Writes the reply to one request of a session.
+/// A writer for the reply to one request of a session.
 #[derive(Debug)]
 pub struct Reply<'a> {
     session: &'a Session,
@@ -22,12 +22,12 @@ pub struct Reply<'a> {
 }
 
 impl<'a> Reply<'a> {
-    /// Starts the reply to `request`, appended to `out`.
+    /// Starts the reply to `request`, which is appended to `out`.
     pub fn new(session: &'a Session, request: &Request, out: &'a mut Vec<u8>) -> Reply<'a> {
         Reply { session, cookie: request.cookie, out }
     }
 
-    /// Success.
+    /// Reports success.
     pub fn done(self) {
         if self.session.structured {
             self.chunk(chunk::DONE, chunk::NONE, 0);
@@ -36,7 +36,7 @@ impl<'a> Reply<'a> {
         }
     }
 
-    /// Failure.
+    /// Reports a failure.
     pub fn failed(self, refusal: Refusal) {
         let Refusal { error, reason } = refusal;
         if !self.session.structured {
@@ -49,7 +49,7 @@ impl<'a> Reply<'a> {
         out.extend(&reason.as_bytes()[..length]);
     }
 
-    /// Buffer for `length` bytes read from `offset`.
+    /// Returns a buffer for `length` bytes read at `offset`.
     pub fn data(self, offset: u64, length: usize) -> &'a mut [u8] {
         let out = if self.session.structured {
             let out = self.chunk(chunk::DONE, chunk::OFFSET_DATA, 8 + length);
@@ -63,7 +63,7 @@ impl<'a> Reply<'a> {
         &mut out[at..]
     }
 
-    /// Replies with `length` zeros from `offset`, where nothing is stored.
+    /// Replies with `length` zeros at `offset`, where no data is stored.
     pub fn hole(self, offset: u64, length: u32) {
         if !self.session.structured {
             self.data(offset, length as usize);
@@ -74,11 +74,11 @@ impl<'a> Reply<'a> {
         out.extend(length.to_be_bytes());
     }
 
-    /// Replies with the extents from the first byte.
+    /// Replies with the extents, starting at the first byte.
     ///
     /// # Panics
     ///
-    /// If there are none, or the session has no structured replies: [`Session::check`] rejects that.
+    /// If there are no extents or the session has no structured replies, which [`Session::check`] rejects.
     pub fn extents(self, extents: &[Extent]) {
         assert!(
             self.session.allocation && !extents.is_empty(),
@@ -87,7 +87,7 @@ impl<'a> Reply<'a> {
         let out = self.chunk(chunk::DONE, chunk::BLOCK_STATUS, 4 + 8 * extents.len());
         out.extend(ALLOCATION_ID.to_be_bytes());
         for extent in extents {
-            // A hole, and zeroes: bits 0 and 1 of base:allocation.
+            // Hole and zeros are bits 0 and 1 of base:allocation.
             let state: u32 = if extent.is_hole { 3 } else { 0 };
             out.extend(extent.bytes.to_be_bytes());
             out.extend(state.to_be_bytes());

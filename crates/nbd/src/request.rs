@@ -1,10 +1,10 @@
-//! One request, and whether it may be served (proto.md, "Request message").
+//! One request, and whether the export may serve it (proto.md, "Request message").
 
 use crate::options::Fields;
 use crate::wire::{Errno, REQUEST_MAGIC, flag};
 use crate::{Export, Session, Violation};
 
-/// Bytes of a request without the data of a write.
+/// Size in bytes of a request, excluding the data of a write.
 pub const HEADER_BYTES: usize = 28;
 
 /// Command of a client.
@@ -35,29 +35,29 @@ pub enum Command {
 pub struct Request {
     /// The command.
     pub command: Command,
-    /// Its flags as received.
+    /// Flags as received.
     flags: u16,
     /// Cookie of the client.
     pub cookie: u64,
-    /// First byte.
+    /// Address of the first byte.
     pub offset: u64,
     /// Length in bytes.
     pub length: u32,
 }
 
-/// Why a request is not served, for the client.
+/// Reason why a request is not served, for the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// Error number.
     pub error: Errno,
-    /// As text.
+    /// Reason as text.
     pub reason: &'static str,
 }
 
 impl Request {
-    /// Parses a request; the data of a write follows it.
+    /// Parses a request. The data of a write follows it.
     ///
-    /// Errors: it is invalid, and the client must be disconnected.
+    /// Errors: the request is invalid, and the client must be disconnected.
     pub fn parse(header: &[u8; HEADER_BYTES]) -> Result<Request, Violation> {
         let mut fields = Fields(header);
         let magic = fields.u32().unwrap_or(0);
@@ -72,7 +72,7 @@ impl Request {
         Ok(read().expect("a header has all its fields"))
     }
 
-    /// Bytes of data after the header. Errors: more than `maximum`; they cannot be skipped.
+    /// Number of data bytes after the header. Errors: there are more than `maximum`, which cannot be skipped.
     pub fn payload(&self, maximum: u32) -> Result<usize, Violation> {
         match self.command {
             Command::Write if self.length > maximum => Err(Violation::WriteTooLong(self.length, maximum)),
@@ -81,7 +81,7 @@ impl Request {
         }
     }
 
-    /// Whether it completes only when it is durable (FUA).
+    /// Whether the request completes only when it is durable (FUA).
     pub fn is_forced(&self) -> bool {
         self.flags & flag::FUA != 0
     }
@@ -122,7 +122,8 @@ impl Command {
         }
     }
 
-    /// Its allowed flags. Linux sends FUA with flushes and others; the protocol allows it with all.
+    /// Flags that the command allows. Linux sends FUA with flushes and other commands, and the protocol
+    /// allows it with all commands.
     fn flags(self) -> u16 {
         flag::FUA
             | match self {

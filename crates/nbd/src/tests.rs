@@ -1,4 +1,4 @@
-//! Replies to messages written by hand from the protocol's document, and to garbage.
+//! Tests replies to messages that were written by hand from the protocol specification, and to garbage.
 
 use crate::*;
 use proptest::prelude::*;
@@ -41,7 +41,7 @@ fn talk(exports: &[Export], tls: Tls, input: &[u8]) -> (Result<Parsed, Violation
     }
 }
 
-/// The replies to options: option, kind, data.
+/// The replies to options, each with option, kind, and data.
 fn replies(mut out: &[u8]) -> Vec<(u32, u32, Vec<u8>)> {
     let mut replies = Vec::new();
     while !out.is_empty() {
@@ -69,7 +69,8 @@ fn go_tells_size_flags_and_block_sizes_and_chooses() {
     let session = Session { export: 1, structured: false, allocation: false };
     assert_eq!(end, Ok(Parsed::Chosen(go.len(), session)));
     let replies = replies(&out);
-    // Has flags, read-only, flush, FUA, DF, many connections, cache: bits 0, 1, 2, 3, 7, 8, 10.
+    // The flags are: has flags, read-only, flush, FUA, DF, many connections, and cache (bits 0, 1, 2, 3, 7,
+    // 8, and 10).
     let flags: u16 = 1 | 2 | 4 | 8 | 128 | 256 | 1024;
     let export = [&[0, 0][..], &(1u64 << 20).to_be_bytes(), &flags.to_be_bytes()].concat();
     let sizes =
@@ -237,7 +238,7 @@ fn answers_are_simple_or_in_chunks_as_negotiated() {
     assert_eq!(answer(&|reply| reply.extents(&extents)), chunk(5, &status));
 }
 
-/// Valid-looking options of a client, and random bytes.
+/// Generates options that look valid, and random bytes.
 fn message() -> impl Strategy<Value = Vec<u8>> {
     let name = prop::sample::select(vec!["", "disk", "archive", "none", "base:allocation", "base:"]);
     let data = (name, prop::collection::vec(any::<u8>(), 0..12)).prop_map(|(name, rest)| named(name, &rest));

@@ -1,4 +1,4 @@
-//! Numbers of the protocol.
+//! Constants of the protocol.
 
 /// "NBDMAGIC".
 pub(crate) const NBD_MAGIC: u64 = 0x4e42_444d_4147_4943;
@@ -9,7 +9,7 @@ pub(crate) const REQUEST_MAGIC: u32 = 0x2560_9513;
 pub(crate) const SIMPLE_REPLY_MAGIC: u32 = 0x6744_6698;
 pub(crate) const STRUCTURED_REPLY_MAGIC: u32 = 0x668e_33ef;
 
-/// Handshake flags, of both sides.
+/// Handshake flags of both sides.
 pub(crate) mod handshake {
     pub(crate) const FIXED_NEWSTYLE: u16 = 1;
     pub(crate) const NO_ZEROES: u16 = 2;
@@ -83,7 +83,7 @@ pub(crate) mod chunk {
     pub(crate) const ERROR: u16 = 1 << 15 | 1;
 }
 
-/// Error numbers of replies; they are the protocol's, not those of an operating system.
+/// Error numbers in replies. These are defined by the protocol, not by an operating system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Errno {
@@ -95,11 +95,11 @@ pub enum Errno {
     NoMemory = 12,
     /// Invalid request.
     Invalid = 22,
-    /// It extends past the end, or the disk is full.
+    /// The request extends past the end of the export, or the disk is full.
     NoSpace = 28,
     /// The reply would be too long.
     Overflow = 75,
-    /// The server does not support this, or not fast.
+    /// The server does not support the request, or not without writing the data.
     NotSupported = 95,
     /// The server is shutting down.
     Shutdown = 108,

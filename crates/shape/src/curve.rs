@@ -2,34 +2,34 @@
 
 use nacre_kernel::Op;
 
-/// Reads and writes that hit.
+/// Numbers of reads and writes that hit.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Hits {
-    /// Hits of block reads.
+    /// Number of block reads that hit.
     pub reads: f64,
-    /// Hits of block writes.
+    /// Number of block writes that hit.
     pub writes: f64,
 }
 
 impl Hits {
-    /// Hits of reads and writes.
+    /// Total number of hits.
     pub fn all(self) -> f64 {
         self.reads + self.writes
     }
 
-    /// Hits of one kind.
+    /// The number of hits of one kind, mutable.
     pub(crate) fn of(&mut self, is_write: bool) -> &mut f64 {
         if is_write { &mut self.writes } else { &mut self.reads }
     }
 }
 
-/// Hits of an LRU cache by size. The curve never decreases.
+/// Hits of an LRU cache as a function of its size. The curve never decreases.
 ///
-/// Counts are integers if all accesses were tracked, and estimates for a sample.
+/// Counts are integers if all accesses were tracked, and estimates if a sample was.
 #[derive(Clone, Debug, Default)]
 pub struct Curve {
     accesses: Hits,
-    /// Sizes at which the hits change, ascending, with the hits from there.
+    /// Sizes at which the number of hits changes, ascending, with the hits at and above each size.
     steps: Vec<(u64, Hits)>,
     /// The minimum size in blocks for which the curve is valid.
     smallest: u64,
@@ -46,7 +46,7 @@ impl Curve {
         Curve { accesses, steps: added.map(step).collect(), smallest }
     }
 
-    /// Blocks read and written, hits or not.
+    /// Number of blocks read and written, including misses.
     pub fn accesses(&self) -> Hits {
         self.accesses
     }
@@ -56,7 +56,7 @@ impl Curve {
         self.smallest
     }
 
-    /// The size in blocks from which hits no longer increase.
+    /// The size in blocks above which hits no longer increase.
     pub fn largest(&self) -> u64 {
         self.steps.last().map_or(1, |&(size, _)| size)
     }
@@ -70,7 +70,8 @@ impl Curve {
         Hits { reads: reads.clamp(0.0, self.accesses.reads), writes: writes.clamp(0.0, self.accesses.writes) }
     }
 
-    /// Miss ratio of a cache of `blocks` for reads, writes, or both; `None` without such accesses.
+    /// Miss ratio of a cache of `blocks` for `op`, or for reads and writes together. `None` without such
+    /// accesses.
     pub fn miss_ratio(&self, blocks: u64, op: Option<Op>) -> Option<f64> {
         let hits = self.hits(blocks);
         let (hits, accesses) = match op {
@@ -81,12 +82,13 @@ impl Curve {
         (accesses > 0.0).then(|| 1.0 - hits / accesses)
     }
 
-    /// Every size at which the hits change, with the hits from there.
+    /// Every size at which the number of hits changes, with the hits at and above it.
     pub fn steps(&self) -> &[(u64, Hits)] {
         &self.steps
     }
 
-    /// Sizes at which to plot the curve: every one up to 16, then 16 per doubling, over the valid range.
+    /// Sizes at which to plot the curve: every size up to 16, and then 16 sizes per doubling, over the valid
+    /// range.
     pub fn sizes(&self) -> Vec<u64> {
         let (first, last) = (self.smallest, self.largest().max(self.smallest));
         let mut sizes = vec![first];

@@ -1,34 +1,34 @@
 //! LRU stack distances in one pass.
 //!
 //! The stack distance of an access is the number of distinct blocks accessed since the last access to the
-//! block, including itself: an LRU cache hits if and only if it has at least as many blocks (R. Mattson et
+//! block, including the block. An LRU cache hits if and only if it has at least as many blocks (R. Mattson et
 //! al., Evaluation techniques for storage hierarchies, IBM Systems Journal 9(2), 1970). Every access takes
 //! the next position of a row, the latest position of each block is marked, and the marks after it are
 //! counted (B. Bennett, V. Kruskal, LRU stack processing, IBM J. R&D 19(4), 1975). When the row is full,
 //! marked positions are compacted.
 //!
 //! A block takes 4 bytes for its latest position, its share of the table of regions (16 B for at most 16
-//! blocks, twice), and its share of the row, 1.5 bits for each of at most 8 positions.
+//! blocks, twice), and its share of the row, which is 1.5 bits for each of at most 8 positions.
 
 use crate::index::Index;
 use crate::marks::Marks;
 use prefetch_index::prefetch_index;
 use std::ops::Range;
 
-/// Maximum positions of a row, and so twice the maximum number of blocks.
+/// Maximum number of positions in a row, which is twice the maximum number of blocks.
 const PLACES_MAX: usize = 1 << 31;
-/// Positions of a row per block: between compactions, 75 % of them receive accesses.
+/// Number of positions in a row per block. Between compactions, 75 % of them receive accesses.
 const PLACES_PER_BLOCK: usize = 4;
-/// Positions of the smallest row.
+/// Number of positions in the smallest row.
 const PLACES_MIN: usize = 1 << 16;
 
 /// The LRU stack of blocks.
 #[derive(Clone, Debug)]
 pub struct Distances {
     index: Index,
-    /// Blocks of a region, as a power of two.
+    /// Number of blocks in a region, as a power of two.
     region_bits: u32,
-    /// By block number: its latest position plus one, or zero.
+    /// Latest position of each block plus one, or zero, by block number.
     latest: Vec<u32>,
     marks: Marks,
 }
@@ -36,9 +36,10 @@ pub struct Distances {
 /// One access: the block, and its stack distance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Touched {
-    /// Number of the block: dense, the same for all accesses.
+    /// Number of the block. Numbers are dense, and all accesses to a block have the same number.
     pub number: u32,
-    /// Number of distinct blocks accessed since its last access, including itself; zero at the first access.
+    /// Number of distinct blocks accessed since the block's last access, including the block. Zero at the
+    /// first access.
     pub distance: u32,
 }
 
@@ -57,12 +58,12 @@ impl Distances {
         Distances { index: Index::new(), region_bits, latest: Vec::new(), marks: Marks::new(PLACES_MIN, 0) }
     }
 
-    /// Blocks in the stack.
+    /// Number of blocks in the stack.
     pub fn blocks(&self) -> u64 {
         u64::from(self.marks.marked())
     }
 
-    /// Accesses `count` blocks of `volume` from `first`, in order; calls `act` for each.
+    /// Accesses `count` blocks of `volume` in order, starting at `first`, and calls `act` for each.
     #[inline]
     pub fn touch(&mut self, volume: u32, first: u64, count: u64, mut act: impl FnMut(Touched)) {
         let (mut block, end) = (first, first + count);
@@ -75,8 +76,8 @@ impl Distances {
         }
     }
 
-    /// Numbers of the blocks of `volume` from `block` to `end` or the end of their region; they need not be
-    /// in the stack.
+    /// Numbers of the blocks of `volume` from `block` to `end` or to the end of their region. The blocks may
+    /// be absent from the stack.
     #[inline]
     pub(crate) fn numbers_of(&mut self, volume: u32, block: u64, end: u64) -> Range<u32> {
         let region = block >> self.region_bits;
@@ -89,7 +90,7 @@ impl Distances {
         first..first + (stop - block) as u32
     }
 
-    /// Prefetches the memory for finding the number of `block`.
+    /// Prefetches the memory to look up the number of `block`.
     #[inline]
     pub(crate) fn prefetch_number(&self, volume: u32, block: u64) {
         self.index.prefetch(volume, block >> self.region_bits);
@@ -101,13 +102,13 @@ impl Distances {
         prefetch_index(&self.latest, number as usize);
     }
 
-    /// Prefetches the memory for moving the block with this number.
+    /// Prefetches the memory to move the block with this number.
     #[inline]
     pub(crate) fn prefetch_marks(&self, number: u32) {
         self.marks.prefetch(self.latest[number as usize].saturating_sub(1) as usize);
     }
 
-    /// Upper bound of the numbers.
+    /// Upper bound of the block numbers.
     pub(crate) fn numbers(&self) -> u64 {
         self.latest.len() as u64
     }
@@ -121,7 +122,7 @@ impl Distances {
     ///
     /// # Panics
     ///
-    /// If it is not in the stack.
+    /// If the block is not in the stack.
     pub fn remove(&mut self, volume: u32, block: u64) {
         assert_eq!(self.region_bits, 0, "blocks that lie side by side share an entry");
         let number = self.index.remove(volume, block);
@@ -144,7 +145,7 @@ impl Distances {
         distance
     }
 
-    /// Compacts the marked positions to the front of the row, in order. Returns the next position.
+    /// Compacts the marked positions to the front of the row, in order; returns the next position.
     #[cold]
     fn move_together(&mut self) -> usize {
         for latest in self.latest.iter_mut().filter(|latest| **latest > 0) {
@@ -163,7 +164,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The distances by definition: a list of blocks, the latest first.
+    /// Computes the distances by definition, with a list of blocks, latest first.
     fn brute_force(blocks: &[(u32, u64)]) -> Vec<u32> {
         let mut stack: Vec<(u32, u64)> = Vec::new();
         let touch = |block: &(u32, u64)| {
@@ -198,11 +199,11 @@ mod tests {
 
     #[test]
     fn the_order_survives_when_the_row_is_full() {
-        // 300 blocks in a row of 2^16, which is compacted after 65,536 accesses, and again.
+        // 300 blocks are in a row of 2^16, which is compacted after every 65,536 accesses.
         let blocks: Vec<(u32, u64)> = (0..200_000u64).map(|i| (0, i * i % 300)).collect();
         assert_eq!(in_one_pass(&mut Distances::dense(), &blocks), brute_force(&blocks));
-        // 100,000 blocks in a cycle, so that the row has to grow: each is at the bottom of the stack when it
-        // is accessed.
+        // 100,000 blocks are accessed in a cycle, so that the row has to grow. Each block is at the bottom of
+        // the stack when it is accessed.
         let mut distances = Distances::dense();
         let circle: Vec<(u32, u64)> = (0..450_000u64).map(|i| (0, i % 100_000)).collect();
         let found = in_one_pass(&mut distances, &circle);

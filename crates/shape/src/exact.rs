@@ -14,15 +14,15 @@ const GROUP: usize = 32;
 pub struct ExactCurve {
     block_bytes: u64,
     distances: Distances,
-    /// Reads and writes by distance.
+    /// Numbers of reads and writes by distance.
     counts: Vec<[u32; 2]>,
     /// Overflows of `counts`, in units of 2^32 accesses.
     carried: FxHashMap<(u32, bool), u64>,
-    /// Adjacent blocks of the current group: their numbers, and one for a write. Their memory is read in
+    /// Adjacent blocks of the current group: their numbers, and 1 for a write. Their memory is read in
     /// parallel.
     asked: Vec<(Range<u32>, u32)>,
-    /// Accesses of the current group that are not counted yet: twice the distance, and one for a write. Their
-    /// counts are at random positions, and are read in parallel.
+    /// Accesses of the current group that are not counted yet: twice the distance, plus 1 for a write. Their
+    /// counts are at random positions and are read in parallel.
     found: Vec<u32>,
 }
 
@@ -51,7 +51,7 @@ impl ExactCurve {
         }
     }
 
-    /// Distinct blocks so far.
+    /// Number of distinct blocks so far.
     pub fn blocks(&self) -> u64 {
         self.distances.blocks()
     }
@@ -77,14 +77,14 @@ impl ExactCurve {
         f64::from(self.counts[distance][usize::from(is_write)]) + carried as f64 * (1u64 << 32) as f64
     }
 
-    /// Prefetches the memory for finding the number of the first block of `request`.
+    /// Prefetches the memory to look up the number of the first block of `request`.
     #[inline]
     fn prefetch_number(&self, request: &Request) {
         let (block, _) = request.blocks(self.block_bytes);
         self.distances.prefetch_number(request.volume, block);
     }
 
-    /// Finds the numbers of the blocks of `request`.
+    /// Looks up the numbers of the blocks of `request`.
     #[inline]
     fn number(&mut self, request: &Request) {
         if !matches!(request.op, Op::Read | Op::Write) {
@@ -100,7 +100,7 @@ impl ExactCurve {
         }
     }
 
-    /// Prefetches the memory for tracking the group, so that it is in the processor's caches when needed.
+    /// Prefetches the memory to track the group, so that it is in the processor's caches when needed.
     #[inline]
     fn prefetch(&self) {
         for (numbers, _) in &self.asked {
@@ -111,7 +111,7 @@ impl ExactCurve {
         }
     }
 
-    /// Finds the distances of the group.
+    /// Computes the distances of the group.
     #[inline]
     fn follow(&mut self) {
         for (numbers, is_write) in self.asked.drain(..) {

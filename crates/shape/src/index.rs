@@ -1,12 +1,12 @@
-//! Maps blocks to dense numbers: an open-addressing table of regions.
+//! Mapping of blocks to dense numbers: an open-addressing table of regions.
 //!
 //! A region is a run of adjacent blocks in one volume. Accessed blocks have contiguous numbers within their
-//! region, so per-block data is an array, and a long request needs one look-up per region instead of per
+//! region, so per-block data is an array, and a long request needs one look-up per region instead of one per
 //! block.
 
 use prefetch_index::prefetch_index;
 
-/// Entries in the smallest table.
+/// Number of entries in the smallest table.
 const SMALLEST: usize = 1 << 10;
 
 /// The number of an entry that is free.
@@ -19,7 +19,8 @@ struct Entry {
     number: u32,
 }
 
-/// Regions with their numbers, counted from zero in insertion order; numbers of removed regions are reused.
+/// Regions with their numbers, which count from zero in insertion order. Numbers of removed regions are
+/// reused.
 #[derive(Clone, Debug)]
 pub(crate) struct Index {
     entries: Vec<Entry>,
@@ -51,12 +52,12 @@ impl Index {
         }
     }
 
-    /// Maximum number of regions in use so far: all numbers are below it.
+    /// Maximum number of regions in use so far. All region numbers are below it.
     pub(crate) fn regions(&self) -> u32 {
         self.regions
     }
 
-    /// The number of a region; a new one if it has none.
+    /// The number of a region, which is assigned a new number if it has none.
     #[inline]
     pub(crate) fn number(&mut self, volume: u32, region: u64) -> u32 {
         let mut place = (hash(volume, region) >> self.shift) as usize;
@@ -92,7 +93,7 @@ impl Index {
         number
     }
 
-    /// Removes a region, and returns its number; `None` if it has none.
+    /// Removes a region and returns its number, or `None` if it has none.
     pub(crate) fn remove(&mut self, volume: u32, region: u64) -> Option<u32> {
         let mask = self.entries.len() - 1;
         let mut hole = (hash(volume, region) >> self.shift) as usize;
@@ -168,7 +169,7 @@ mod tests {
         let mut next = 1_u64;
         for step in 0..60_000_u64 {
             next = next.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            // Up to 900 regions at a time, of 4,000.
+            // Up to 900 of 4,000 regions are in use at a time.
             let region = next >> 33 & 0xfff;
             if numbers.len() == 900 || step % 3 == 0 {
                 assert_eq!(index.remove(1, region), numbers.remove(&region), "step {step}");

@@ -1,16 +1,16 @@
-//! Statistics of traces: miss-ratio curves, popularity, reuse, and rhythm, each from one pass.
+//! Statistics of traces: miss-ratio curves, popularity, reuse, and rhythm. Each takes one pass.
 //!
-//! All statistics take requests in batches. Memory depends on the footprint, not on the length of a trace.
-//! Reads and writes are split into blocks and counted separately; trims and flushes are ignored.
+//! All statistics receive requests in batches. Memory depends on the footprint, not on the length of a trace.
+//! Reads and writes are divided into blocks and counted separately. Trims and flushes are ignored.
 //!
-//! | module | holds |
+//! | module | content |
 //! |---|---|
-//! | [`distances`] | the LRU stack distance of every access, in one pass |
+//! | [`distances`] | the LRU stack distance of every access, from one pass |
 //! | [`curve`] | hits of one or two caches of any size |
 //! | [`exact`] | the curve of all accesses |
 //! | [`fit`] | a workload with the statistics of a trace but without its addresses, and its accuracy |
 //! | [`miniature`] | miss ratios of any policy at a few sizes, simulated in full size or in miniature |
-//! | [`profile`] | all other statistics: popularity, sizes, runs, gaps, rhythm, growth, reuse, working sets |
+//! | [`profile`] | all other statistics: popularity, sizes, runs, gaps, rhythm, growth, reuse, and working sets |
 //! | [`sampled`] | the curve of a sample of the blocks, with its uncertainty (SHARDS) |
 
 pub mod curve;

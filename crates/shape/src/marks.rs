@@ -1,31 +1,33 @@
 //! A row of marks that counts the marks after a position.
 //!
-//! A bitmap, and above it a tree of counts with fan-out 16: each count is the number of marks before its part
-//! of the row, within its group of sixteen parts. Marks are set only at the end of the row, so setting one
-//! changes no count. A query reads one count on each of a few levels. Removing a mark decrements the later
-//! counts in its groups, without a data-dependent branch. For 32 million positions, the bitmap takes 4 MiB
-//! and the counts 2.1 MiB, which fits into processor caches, unlike one number per position.
+//! The row is a bitmap with a tree of counts above it. The tree has a fan-out of 16: each count is the number
+//! of marks before its section of the row, within its group of sixteen sections. Marks are set only at the
+//! end of the row, so setting one changes no count. A query reads one count on each of a few levels. Removing
+//! a mark decrements the later counts in its groups, without a data-dependent branch. For 32 million
+//! positions, the bitmap takes 4 MiB and the counts 2.1 MiB, which fits in processor caches, unlike one
+//! number per position.
 
 use prefetch_index::prefetch_index;
 
-/// Positions per word.
+/// Number of positions per word.
 const WORD: usize = 64;
-/// Words, or parts of the level below, per part of the row.
+/// Number of words, or of sections of the level below, per section of the row.
 const FAN: usize = 16;
 
-/// Positions with or without a mark, of which the next is marked first.
+/// Positions with or without a mark. Marks are set in position order.
 #[derive(Clone, Debug)]
 pub(crate) struct Marks {
     words: Vec<u64>,
-    /// By level, from single words up to at most sixteen parts of the whole row: for each part, the marks of
-    /// earlier parts in its group of sixteen. Values after the next position are undefined.
+    /// Numbers of marks by level, from single words up to at most sixteen sections of the whole row. Each
+    /// section has the number of marks in earlier sections of its group of sixteen. Values after the next
+    /// position are undefined.
     before: Vec<Vec<u32>>,
     next: usize,
     marked: u32,
 }
 
 impl Marks {
-    /// A row of at least `places`, with the first `marked` of them marked.
+    /// A row of at least `places` positions, the first `marked` of which are marked.
     pub(crate) fn new(places: usize, marked: usize) -> Marks {
         let words = places.div_ceil(WORD);
         assert!(marked <= words * WORD, "more marks than places");
@@ -45,7 +47,7 @@ impl Marks {
         Marks { words: (0..words).map(word).collect(), before, next: marked, marked: marked as u32 }
     }
 
-    /// The position that is marked next; the row is full if there is none.
+    /// The position that is marked next, or `None` if the row is full.
     #[inline]
     pub(crate) fn next(&self) -> Option<usize> {
         (self.next < self.words.len() * WORD).then_some(self.next)
@@ -68,8 +70,8 @@ impl Marks {
         self.marked += 1;
     }
 
-    /// Counts the marks before `word`, which holds the next position, and before the larger parts that start
-    /// with it.
+    /// Counts the marks before `word`, which holds the next position, and before the larger sections that
+    /// start with it.
     fn begin(&mut self, word: usize) {
         let (mut part, mut sum) = (word, self.words[word - 1].count_ones());
         for before in &mut self.before {
@@ -117,7 +119,7 @@ impl Marks {
         sum
     }
 
-    /// Prefetches the memory for removing the mark at `place`.
+    /// Prefetches the memory to remove the mark at `place`.
     #[inline]
     pub(crate) fn prefetch(&self, place: usize) {
         prefetch_index(&self.words, place / WORD);
@@ -125,7 +127,7 @@ impl Marks {
     }
 }
 
-/// Addend for sixteen numbers when a mark in one of their parts is removed: minus one after that part.
+/// Addends for sixteen counts when a mark in one of their sections is removed: minus one after that section.
 const LESS_BEHIND: [[u32; FAN]; FAN] = {
     let (mut less, mut row) = ([[0; FAN]; FAN], 0);
     while row < FAN {
@@ -144,7 +146,7 @@ mod tests {
     use super::*;
     use nacre_kernel::Streams;
 
-    /// Rows of one to five levels, empty and partly full, filled to their end while marks are removed.
+    /// Rows of one to five levels, empty and partly full, are filled to their end while marks are removed.
     #[test]
     fn what_lies_before_and_behind_a_place_is_counted_at_every_size() {
         for (places, marked) in

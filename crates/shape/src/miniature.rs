@@ -6,35 +6,36 @@
 //! tracked, and the size of a cache is scaled by the share R of selected blocks. As in
 //! [`SampledCurve`](crate::SampledCurve), a miss counts as 1/R misses, and all other accesses are hits.
 //!
-//! **Error.** Each of eight further bits of the hash divides the sample into two halves, each simulated with
-//! a cache of half the size. The differences between halves and the whole sample have the variance of the
-//! sampling error, as in [`SampledCurve`](crate::SampledCurve). The root of the mean square of the sixteen
-//! differences, times Student's t for eight degrees of freedom, is the 95 % half-width of the sampling error.
-//! Smaller parts would not work where the curve is steep. Effects of small caches on a policy are included as
-//! far as they show in half a cache; a cache has at least [`BLOCKS_MIN`] blocks.
+//! **Error.** Each of eight further bits of the hash divides the sample into two halves. Each half is
+//! simulated with a cache of half the size. The differences between the halves and the whole sample have the
+//! variance of the sampling error, as in [`SampledCurve`](crate::SampledCurve). The root of the mean square
+//! of the sixteen differences, times Student's t for eight degrees of freedom, is the 95 % half-width of the
+//! sampling error. Smaller subsets would not work where the curve is steep. The half-width includes effects
+//! of small caches on a policy only if they also appear in half a cache. A cache has at least [`BLOCKS_MIN`]
+//! blocks.
 
 use crate::index::hash;
 use nacre_kernel::{Op, Request};
 
-/// Number of divisions of a sample into halves, for measuring its error.
+/// Number of divisions of a sample into halves, used to measure its error.
 const CUTS: usize = 8;
-/// Student's t: 95 % two-sided, with as many degrees of freedom as divisions.
+/// Student's t: 95 %, two-sided, with as many degrees of freedom as divisions.
 const STUDENT_T: f64 = 2.306;
-/// Minimum number of blocks of a cache in miniature.
+/// Minimum number of blocks of a miniature cache.
 pub const BLOCKS_MIN: u64 = 64;
 
 /// A cache of blocks with any policy.
 pub trait Cache: Send {
-    /// Accesses `blocks` one after the other, and records hits; misses are inserted.
+    /// Accesses `blocks` one after the other and records hits. Misses are inserted.
     fn replay(&mut self, blocks: &[u64], hits: &mut [bool]);
 }
 
-/// Accesses and bytes, of reads and of writes.
+/// Numbers of accesses and bytes, for reads and for writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Amounts {
-    /// Blocks read and written.
+    /// Numbers of blocks read and written.
     pub accesses: [f64; 2],
-    /// Requested bytes.
+    /// Numbers of requested bytes.
     pub bytes: [f64; 2],
 }
 
@@ -45,7 +46,7 @@ impl Amounts {
     }
 }
 
-/// Accesses to blocks, in their order.
+/// Accesses to blocks, in order.
 #[derive(Clone, Debug, Default)]
 pub struct Accesses {
     blocks: Vec<u64>,
@@ -65,7 +66,7 @@ impl Accesses {
     }
 }
 
-/// Tracked accesses: all of the sample, and by the halves of each division.
+/// Tracked accesses of the whole sample, and of the halves of each division.
 #[derive(Clone, Debug, Default)]
 pub struct Followed {
     whole: Accesses,
@@ -84,7 +85,7 @@ impl Followed {
     }
 }
 
-/// Selects the tracked accesses, and counts all.
+/// Selects the tracked accesses, and counts all accesses.
 #[derive(Clone, Debug)]
 pub struct Follower {
     block_bytes: u64,
@@ -95,7 +96,7 @@ pub struct Follower {
 }
 
 impl Follower {
-    /// Tracks a `share` of the blocks of `block_bytes`, a power of two; the seed selects them.
+    /// Tracks a `share` of the blocks of `block_bytes`, a power of two. The seed selects the blocks.
     pub fn new(block_bytes: u64, share: f64, seed: u64) -> Follower {
         assert!(block_bytes.is_power_of_two() && share > 0.0 && share <= 1.0, "{share} of {block_bytes} B");
         let threshold = if share == 1.0 { u64::MAX } else { (share * (1u128 << 64) as f64) as u64 };
@@ -107,7 +108,7 @@ impl Follower {
         self.all
     }
 
-    /// Adds the tracked part of `batch` to `to`.
+    /// Adds the tracked accesses of `batch` to `to`.
     pub fn follow(&mut self, batch: &[Request], to: &mut Followed) {
         let is_sample = self.share < 1.0;
         to.halves.resize_with(if is_sample { 2 * CUTS } else { 0 }, Accesses::default);
@@ -136,7 +137,7 @@ impl Follower {
     }
 }
 
-/// A cache of one policy and size, with its halves if it is scaled down.
+/// A cache of one policy and size, with its two halves if it is scaled down.
 pub struct Simulation {
     share: f64,
     whole: Counted,
@@ -149,18 +150,18 @@ impl std::fmt::Debug for Simulation {
     }
 }
 
-/// A miss ratio with its 95 % half-width: of reads and writes together, of reads, of writes. `None` without
-/// such accesses.
+/// A miss ratio with its 95 % half-width, of reads, of writes, or of both. `None` without such accesses.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Ratio {
-    /// The ratio.
+    /// The miss ratio.
     pub ratio: Option<f64>,
-    /// Half-width of its interval; 0 if all blocks are tracked.
+    /// Half-width of its interval, or 0 if all blocks are tracked.
     pub half_width: Option<f64>,
 }
 
 impl Simulation {
-    /// A cache of `blocks`, built by `make` for any number of blocks, which receives `share` of them.
+    /// A cache of `blocks` that receives the share `share` of them. `make` builds a cache of any number of
+    /// blocks.
     pub fn new<E>(
         blocks: u64,
         share: f64,

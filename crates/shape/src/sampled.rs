@@ -2,23 +2,23 @@
 //!
 //! SHARDS (C. Waldspurger et al., Efficient MRC construction with SHARDS, FAST 2015): a block belongs to the
 //! sample if its hash is below a threshold. All accesses to sampled blocks are tracked, and a stack distance
-//! in the sample is the share R of the distance in the trace. A block is sampled with probability R, so its
-//! misses count 1/R each; all other accesses, whose number is known exactly, are hits. (This is the paper's
-//! correction of the sample size, which matters if a few blocks are very hot.)
+//! in the sample is the share R of the distance in the trace. A block is sampled with probability R, so each
+//! of its misses counts 1/R. All other accesses, whose number is known exactly, are hits. (This is the
+//! paper's correction of the sample size, which matters if a few blocks are very hot.)
 //!
 //! Either the rate or the number of blocks is fixed. With a fixed number of blocks, the threshold is lowered
-//! whenever the sample exceeds it, blocks above it are dropped, and earlier counts keep their weights. The
-//! threshold is also lowered if requests are very long: on average, at most [`PER_REQUEST`] blocks of a
-//! request are tracked.
+//! whenever the sample exceeds this number, blocks above the threshold are dropped, and earlier counts keep
+//! their weights. The threshold is also lowered if requests are very long: on average, at most
+//! [`PER_REQUEST`] blocks of a request are tracked.
 //!
 //! **Uncertainty.** Each of eight further bits of the same hash divides the sample into two halves, and each
 //! half gives a curve at half the rate. The variance of an estimate from n blocks is v / n, that of its half
-//! 2 v / n, and their covariance v / n, so the difference between a half and the whole sample also has the
-//! variance v / n (P. McCarthy, Pseudo-replication: half samples, 1969). The root of the mean square of the
-//! sixteen differences, times Student's t for eight degrees of freedom, is the 95 % half-width. Smaller parts
-//! would not work where the curve is steep: there, an error of the distance moves the estimate along the
-//! step. The distances of 1/16 of the blocks have four times the error, which reaches beyond the step, whose
-//! height then limits the differences.
+//! 2 v / n, and their covariance v / n. The difference between a half and the whole sample therefore also has
+//! the variance v / n (P. McCarthy, Pseudo-replication: half samples, 1969). The root of the mean square of
+//! the sixteen differences, times Student's t for eight degrees of freedom, is the 95 % half-width. Smaller
+//! subsets would not work where the curve is steep, because an error of the distance moves the estimate along
+//! the step. The distances of 1/16 of the blocks have four times the error, which reaches beyond the step,
+//! whose height then limits the differences.
 
 use crate::curve::{Curve, Hits};
 use crate::distances::{Distances, Touched};
@@ -28,15 +28,15 @@ use std::collections::BinaryHeap;
 
 /// Number of divisions of the sample into two halves.
 const CUTS: usize = 8;
-/// Student's t: 95 % two-sided, with as many degrees of freedom as divisions.
+/// Student's t: 95 %, two-sided, with as many degrees of freedom as divisions.
 const STUDENT_T: f64 = 2.306;
 /// Minimum number of blocks of a meaningful sample.
 const BLOCKS_MIN: usize = 64;
-/// Sizes below this number of sampled blocks are not distinguished.
+/// Number of sampled blocks below which sizes are not distinguished.
 const SMALLEST: f64 = 10.0;
 
-/// Tracked blocks per request, averaged over the requests so far, if the number of blocks is limited; the
-/// limit itself is added. Beyond it, half of the blocks are dropped.
+/// Maximum number of tracked blocks per request, averaged over the requests so far, if the number of blocks
+/// is limited. The limit is added to it. Beyond it, half of the blocks are dropped.
 pub const PER_REQUEST: u64 = 1024;
 
 /// Sampling rate.
@@ -48,25 +48,25 @@ pub enum Rate {
     Blocks(u32),
 }
 
-/// Tracks the blocks of a sample.
+/// A miss-ratio curve that tracks the blocks of a sample.
 #[derive(Clone, Debug)]
 pub struct SampledCurve {
     block_bytes: u64,
     salt: u64,
-    /// A block is tracked if its hash is at most this.
+    /// Largest hash of a tracked block.
     threshold: u64,
     most: Option<u32>,
-    /// Accesses that may be tracked before the sample is halved.
+    /// Number of accesses that may be tracked before the sample is halved.
     credit: u64,
     accesses: [u64; 2],
     whole: Sample,
     /// Both halves of each division, next to each other.
     halves: Vec<Sample>,
-    /// Tracked blocks, the largest hash first; only if their number is limited.
+    /// Tracked blocks, largest hash first. They are stored only if their number is limited.
     held: BinaryHeap<Held>,
 }
 
-/// A block of the sample: its hash, its volume, and its number there.
+/// A block of the sample: its hash, its volume, and its number in the volume.
 type Held = (u64, u32, u64);
 
 /// A miss-ratio curve with its uncertainty.
@@ -76,27 +76,27 @@ pub struct Estimate {
     pub curve: Curve,
     /// Share of blocks that are tracked at the end.
     pub rate: f64,
-    /// Blocks tracked at the end.
+    /// Number of blocks that are tracked at the end.
     pub blocks: u64,
     halves: Vec<Curve>,
 }
 
 impl Estimate {
-    /// The 95 % half-width of the miss ratio from [`Curve::miss_ratio`]; `None` if there is no miss ratio.
+    /// The 95 % half-width of the miss ratio from [`Curve::miss_ratio`], or `None` if there is no miss ratio.
     pub fn half_width(&self, blocks: u64, op: Option<Op>) -> Option<f64> {
         if self.halves.is_empty() {
             return self.curve.miss_ratio(blocks, op).map(|_| 0.0);
         }
-        // Distances are counts of sampled blocks: binomial, with this standard error. If the curve has a step
-        // within one standard error, the halves may all be on one side of it, so the largest half-width
-        // within one error is used.
+        // Distances are counts of sampled blocks, which are binomial with this standard error. If the curve
+        // has a step within one standard error, the halves may all be on one side of it, so the largest
+        // half-width within one error is used.
         let error = (blocks as f64 * (1.0 - self.rate) / self.rate).sqrt() as u64;
         let around = [blocks.saturating_sub(error).max(self.curve.smallest()), blocks, blocks + error];
         let widths: Option<Vec<f64>> = around.iter().map(|&blocks| self.half_width_at(blocks, op)).collect();
         widths?.into_iter().reduce(f64::max)
     }
 
-    /// The half-width at one size, as if its distance were exact.
+    /// The half-width at one size, as if the distance were exact.
     fn half_width_at(&self, blocks: u64, op: Option<Op>) -> Option<f64> {
         let whole = self.curve.miss_ratio(blocks, op)?;
         let apart = |half: &Curve| half.miss_ratio(blocks, op).map(|ratio| (ratio - whole) * (ratio - whole));
@@ -132,7 +132,7 @@ impl SampledCurve {
         }
     }
 
-    /// Like [`SampledCurve::new`], without the halves for its uncertainty: 1/9 of the work.
+    /// Like [`SampledCurve::new`], without the halves for its uncertainty, which takes 1/9 of the work.
     pub(crate) fn without_bars(block_bytes: u64, rate: Rate, seed: u64) -> SampledCurve {
         SampledCurve { halves: Vec::new(), ..SampledCurve::new(block_bytes, rate, seed) }
     }
@@ -142,8 +142,8 @@ impl SampledCurve {
         self.add_each(batch, |_, _, _, _| {});
     }
 
-    /// Adds `batch`; calls `act` for each tracked access: the block and request, its depth, and the share of
-    /// tracked blocks.
+    /// Adds `batch`, and calls `act` for each tracked access with the request, the index of the block in it,
+    /// its depth, and the share of tracked blocks.
     #[inline]
     pub(crate) fn add_each(&mut self, batch: &[Request], mut act: impl FnMut(&Request, u64, Touched, f64)) {
         for request in batch {
@@ -184,7 +184,7 @@ impl SampledCurve {
         }
     }
 
-    /// Upper bound of the numbers.
+    /// Upper bound of the block numbers.
     pub(crate) fn numbers(&self) -> u64 {
         self.whole.distances.numbers()
     }
@@ -216,7 +216,7 @@ impl SampledCurve {
         whole
     }
 
-    /// Lowers the threshold below the largest hash, whose blocks are dropped.
+    /// Lowers the threshold below the largest hash, and drops its blocks.
     fn shrink(&mut self) {
         let &(largest, ..) = self.held.peek().expect("a sample past its bound is not empty");
         while let Some(&(hashed, volume, block)) = self.held.peek()
@@ -231,7 +231,7 @@ impl SampledCurve {
         self.threshold = largest - 1;
     }
 
-    /// Drops half of the blocks after too many tracked accesses, and allows `most / 4` more.
+    /// Drops half of the blocks after too many tracked accesses, and allows `most / 4` more accesses.
     #[cold]
     fn halve(&mut self, most: u32) {
         let stay = self.held.len() / 2;
@@ -242,19 +242,19 @@ impl SampledCurve {
     }
 }
 
-/// The halves of the block with this hash, one of each division.
+/// The halves that contain the block with this hash, one per division.
 fn halves_of(halves: &mut [Sample], hashed: u64) -> impl Iterator<Item = &mut Sample> {
-    // The threshold compares the upper bits; these bits are far below any useful threshold.
+    // The threshold compares the upper bits. These bits are far below any useful threshold.
     let sides = hashed >> 8;
     halves.chunks_exact_mut(2).enumerate().map(move |(cut, pair)| &mut pair[(sides >> cut) as usize & 1])
 }
 
-/// A stack with weighted counts by distance.
+/// A stack with weighted counts per distance.
 #[derive(Clone, Debug)]
 struct Sample {
     distances: Distances,
     misses: Hits,
-    /// Weighted accesses by cell of the distance.
+    /// Weighted accesses per cell of the distance.
     counts: Vec<Hits>,
 }
 
@@ -279,7 +279,7 @@ impl Sample {
         touched
     }
 
-    /// The curve, in which all `accesses` that do not miss are hits.
+    /// The curve in which all `accesses` that do not miss are hits.
     fn curve(&self, accesses: Hits, smallest: u64) -> Curve {
         let mut all = self.misses;
         for count in &self.counts {
@@ -295,7 +295,7 @@ impl Sample {
     }
 }
 
-/// Cells of distances: one each up to 512, then 256 per doubling.
+/// Distance cells, as a power of two: one cell each up to 512, and then 256 per doubling.
 const CELL_BITS: u32 = 8;
 
 fn cell(distance: u64) -> usize {
@@ -326,7 +326,7 @@ mod tests {
         }
     }
 
-    /// Thirty requests of 4 GiB, i.e. 31 million blocks: the number of tracked blocks is limited, and the
+    /// For thirty requests of 4 GiB, i.e. 31 million blocks, the number of tracked blocks is limited, and the
     /// result is correct.
     #[test]
     fn following_long_requests_is_bounded() {
@@ -376,7 +376,7 @@ mod tests {
         assert_eq!(estimate.blocks, sampled.held.len() as u64);
         let expected = 500.0 / 20_000.0;
         assert!((estimate.rate / expected - 1.0).abs() < 0.2, "{}", estimate.rate);
-        // A cycle of 20,000 blocks: nothing hits below this size, and two of three rounds hit above it.
+        // In a cycle of 20,000 blocks, no access hits below this size, and two of three rounds hit above it.
         assert!(estimate.curve.miss_ratio(15_000, None).unwrap() > 0.9);
         let above = estimate.curve.miss_ratio(25_000, None).unwrap();
         assert!((above - 1.0 / 3.0).abs() < 0.1, "{above}");

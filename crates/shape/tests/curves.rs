@@ -1,4 +1,4 @@
-//! Curves compared with simulated caches, and samples compared with all accesses.
+//! Compares curves with simulated caches, and samples with all accesses.
 
 use nacre_config::{FieldType, Node, Origin, Reader, Slot, Value};
 use nacre_hierarchy::replacement::{Context, ROOMS, Replacement, ReplacementFamily};
@@ -17,7 +17,7 @@ fn lru(capacity: u64) -> Box<dyn Replacement> {
     (room.build)(&slot, &mut Context { families: &rooms, capacity: capacity as usize }).expect("legal")
 }
 
-/// The blocks of a trace on one volume, each with whether it is written.
+/// The blocks of a trace on one volume, and whether each is written.
 fn accesses(requests: &[Request]) -> impl Iterator<Item = (u64, bool)> {
     let touching = requests.iter().filter(|request| matches!(request.op, Op::Read | Op::Write));
     touching.flat_map(|request| {
@@ -42,7 +42,7 @@ fn exact(requests: &[Request]) -> Curve {
     curve.curve()
 }
 
-/// Requests of up to eight blocks: reads, writes, and some without blocks.
+/// Generates requests of up to eight blocks: reads, writes, and some without blocks.
 fn mixed(blocks: u64, count: usize, random: &mut Random) -> Vec<Request> {
     let ranks = Ranks::new(blocks, 0.8);
     let request = |_| {
@@ -105,7 +105,7 @@ fn the_sizes_of_a_curve_are_sixteen_for_each_doubling_and_end_where_it_ends() {
     assert_eq!(curve.hits(curve.largest()), curve.hits(u64::MAX));
 }
 
-/// Number of estimates within their half-width, and number of estimates, over all seeds and sizes.
+/// Number of estimates within their half-width, and total number of estimates, over all seeds and sizes.
 fn covered(requests: &[Request], rate: Rate, sizes: &[u64]) -> (usize, usize) {
     let curve = exact(requests);
     let (mut within, mut all) = (0, 0);
@@ -128,8 +128,8 @@ fn covered(requests: &[Request], rate: Rate, sizes: &[u64]) -> (usize, usize) {
     (within, all)
 }
 
-/// Rounds over blocks in a slowly changing order: reuse is close to a few distances, at which the curve has
-/// steps.
+/// Generates rounds over blocks in a slowly changing order. Reuse is close to a few distances, at which the
+/// curve has steps.
 fn rounds(blocks: u64, rounds: u64) -> Vec<Request> {
     let mut random = Streams::new(11).stream("rounds");
     let wander = |(_, block): (u64, u64), random: &mut Random| (block + random.below(blocks / 8)) % blocks;
@@ -148,7 +148,7 @@ fn rounds(blocks: u64, rounds: u64) -> Vec<Request> {
 fn the_bars_hold_where_the_curve_is_steep() {
     let requests = rounds(30_000, 8);
     let curve = exact(&requests);
-    // Halfway down the three steps of this curve.
+    // The sizes are halfway down the three steps of this curve.
     let sizes: Vec<u64> = [0.6, 0.45, 0.2].map(|ratio| first_below(&curve, ratio)).to_vec();
     let (mut within, mut all) = (0, 0);
     for seed in 0..150 {

@@ -1,5 +1,5 @@
-//! Caches of any policy: full-size simulations equal the caches, and errors of miniature ones are within the
-//! reported half-widths.
+//! Tests that full-size simulations of any policy equal the caches, and that errors of miniature caches are
+//! within the reported half-widths.
 
 use nacre_kernel::{Op, Random, Request, Streams, Time};
 use nacre_machine::policies::{Replacement, cache};
@@ -17,7 +17,7 @@ impl Cache for Policy {
 
 const POLICIES: [&str; 5] = ["lru", "arc", "s3_fifo", "sieve", "{ kind = \"two_q\" }"];
 
-/// Zipf requests over 4,096 addresses of 16 KiB, some of them short, 25 % of them writes.
+/// Generates Zipf requests over 4,096 addresses of 16 KiB, some of them short and 25 % of them writes.
 fn requests(count: usize) -> Vec<Request> {
     let mut random = Streams::new(3).stream("requests");
     let ranks = Ranks::new(4096, 0.8);
@@ -93,8 +93,9 @@ fn lru_misses_what_its_stack_says() {
 
 #[test]
 fn the_error_of_a_miniature_holds_the_whole_as_often_as_it_says() {
-    // 16 Ki blocks, 10 % of them tracked. With 60 intervals at 95 %, 49 are five standard errors below the
-    // mean. Small caches may add errors; requests of four adjacent blocks do not.
+    // There are 16 Ki blocks, 10 % of which are tracked. With 60 intervals at 95 %, 49 is five standard
+    // errors below the expected number. Small caches may add errors, but requests of four adjacent blocks do
+    // not.
     let requests = requests(30_000);
     let (mut held, mut apart) = (0, 0.0);
     for policy in ["lru", "arc", "s3_fifo", "sieve"] {

@@ -1,4 +1,4 @@
-//! Distances between two traces, curve by curve.
+//! Distances between two traces, one per curve.
 
 use crate::profile::{Description, Sizes, Timeline};
 use serde::Serialize;
@@ -13,11 +13,11 @@ pub(super) const OF_TIME: [&str; 2] = [GAPS, REQUESTS];
 pub struct Closeness {
     /// Name of the curve.
     pub curve: &'static str,
-    /// The largest difference of shares, from 0 to 1.
+    /// The largest difference between the curves, as a share from 0 to 1.
     pub distance: f64,
 }
 
-/// Distance of `b` from `a`.
+/// Distances of `b` from `a`, one per curve.
 pub fn compare(a: &Description, b: &Description) -> Vec<Closeness> {
     let mut found = Vec::new();
     let mut add = |curve, distance| found.push(Closeness { curve, distance });
@@ -47,12 +47,12 @@ pub fn compare(a: &Description, b: &Description) -> Vec<Closeness> {
     found
 }
 
-/// Shares of capacity, denser for small ones.
+/// Shares of the capacity at which curves are compared, denser for small shares.
 fn steps() -> impl Iterator<Item = f64> {
     (0..=96).map(|step| libm::pow(10.0, f64::from(step - 96) / 24.0))
 }
 
-/// Largest difference of two step curves; `before` is their value before the first point.
+/// The largest difference between two step curves. `before` is their value before the first point.
 fn apart(a: (&[f64], &[f64]), b: (&[f64], &[f64]), before: f64) -> f64 {
     let at = |(xs, ys): (&[f64], &[f64]), x: f64| {
         let after = xs.partition_point(|&point| point <= x);
@@ -89,8 +89,8 @@ fn cumulated(amounts: Vec<f64>) -> Vec<f64> {
     amounts.into_iter().map(share).collect()
 }
 
-/// Largest difference of the cumulative amounts at 64 equal parts of the time, with the duration of each
-/// timeline.
+/// The largest difference between the cumulative amounts at 64 equal intervals of the time. Each timeline is
+/// scaled to its duration.
 fn drift(a: &Timeline, of_a: Vec<f64>, b: &Timeline, of_b: Vec<f64>) -> f64 {
     let span = |timeline: &Timeline| timeline.start_s.len() as f64 * timeline.width_s;
     let duration = span(a).max(span(b));

@@ -1,9 +1,9 @@
 //! A workload with the statistics of a trace, without its addresses.
 //!
-//! One pass counts, for every operation and request size, its frequency, its share of first accesses, and its
-//! LRU stack distances. They become the classes of a `shaped` workload; arrivals become a `rhythm`. The
-//! effects of runs and of the footprint's growth have no closed form, so `follow`, and whether to model the
-//! growth, are selected by trials.
+//! One pass counts the frequency, share of first accesses, and LRU stack distances for every operation and
+//! request size. They become the classes of a `shaped` workload, and arrivals become a `rhythm`. The effects
+//! of runs and of the footprint's growth have no closed form. `follow`, and whether to model the growth, are
+//! therefore selected by trials.
 
 mod closeness;
 mod workload;
@@ -21,21 +21,21 @@ use workload::Settings;
 const KEYS_MAX: usize = 4096;
 /// Approximate number of gaps in the moving average of gaps.
 const GAPS_AROUND: f64 = 500.0;
-/// Resolution of gaps, as parts of the mean.
+/// Number of gap units per mean gap.
 const GAP_UNIT: f64 = 1e6;
-/// Maximum requests of a trial.
+/// Maximum number of requests of a trial.
 const TRIAL: u64 = 150_000;
-/// Trials for `follow`, with the growth of the footprint and without.
+/// Number of trials for `follow`, each with and without the growth of the footprint.
 const TRIALS: usize = 3;
-/// Number of rhythms in trials.
+/// Number of candidate rhythms in trials.
 const RHYTHMS: usize = 3;
 
-/// Maximum requests that [`Fit::fit`] generates for a trace of this many reads and writes.
+/// Maximum number of requests that [`Fit::fit`] generates for a trace of this many reads and writes.
 pub fn generated_max(requests: u64) -> u64 {
     requests + requests.min(TRIAL) * (2 * TRIALS + RHYTHMS) as u64
 }
 
-/// Reads a trace batch by batch.
+/// A fit, which reads a trace batch by batch.
 pub struct Fit {
     block_bytes: u64,
     profile: Profile,
@@ -46,11 +46,11 @@ pub struct Fit {
     /// Gaps in picoseconds.
     plain_gaps: Cells,
     mean_gap: f64,
-    /// Gaps so far.
+    /// Number of gaps so far.
     gaps_seen: f64,
     latest: Option<nacre_kernel::Time>,
     growth: Growth,
-    /// Requests whose first block was tracked.
+    /// Number of requests whose first block was tracked.
     counted: u64,
 }
 
@@ -58,13 +58,13 @@ pub struct Fit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Key {
     is_write: bool,
-    /// Blocks per request.
+    /// Number of blocks per request.
     blocks: u64,
     bytes: u32,
 }
 
 impl Key {
-    /// Whether neighbors of the same kind share the block between them.
+    /// Whether adjacent requests of this kind share the block between them.
     fn is_shared(&self, block_bytes: u64) -> bool {
         self.blocks > u64::from(self.bytes).div_ceil(block_bytes)
             && u64::from(self.bytes).is_multiple_of(block_bytes)
@@ -74,12 +74,12 @@ impl Key {
 /// Number of steps of the footprint's growth.
 const GROWTH_STEPS: usize = 64;
 
-/// New blocks over the course of the requests.
+/// Number of new blocks over the course of the requests.
 #[derive(Clone, Debug)]
 struct Growth {
-    /// Requests of a step.
+    /// Number of requests per step.
     width: u64,
-    /// Accesses, and first accesses to a block.
+    /// Number of accesses, and of first accesses to a block, in each step.
     steps: Vec<[f64; 2]>,
 }
 
@@ -100,12 +100,12 @@ impl Growth {
 }
 
 impl Growth {
-    /// For each step, the odds of a first access relative to those of the whole.
+    /// Odds of a first access in each step, relative to the odds over all steps.
     fn odds(&self) -> Vec<f64> {
         let odds = |all: f64, new: f64| new / (all - new).max(1.0);
         let whole = self.steps.iter().fold([0.0; 2], |sum, step| [sum[0] + step[0], sum[1] + step[1]]);
         let overall = odds(whole[0], whole[1]);
-        // All, or nearly all, accesses are first ones: nothing to adjust.
+        // All, or nearly all, accesses are first accesses, so no adjustment is possible.
         if whole[1] == 0.0 || whole[0] - whole[1] < 0.02 * whole[0] {
             return Vec::new();
         }
@@ -113,7 +113,7 @@ impl Growth {
     }
 }
 
-/// Maximum factor on odds.
+/// Maximum adjustment factor of odds.
 const ODDS_MAX: f64 = 1e4;
 
 #[derive(Clone, Debug, Default)]
@@ -123,7 +123,7 @@ struct Counted {
     distances: Cells,
 }
 
-/// A workload and its distance.
+/// A fitted workload and its distance from the trace.
 pub struct Fitted {
     /// The table `[workload]` of a scenario, as TOML.
     pub text: String,
@@ -131,7 +131,7 @@ pub struct Fitted {
     pub trace: Description,
     /// Description of the workload.
     pub workload: Description,
-    /// Distances between both, by curve.
+    /// Distances between trace and workload, one per curve.
     pub closeness: Vec<Closeness>,
 }
 
@@ -159,7 +159,7 @@ impl Fit {
         for request in batch.iter().filter(|request| matches!(request.op, Op::Read | Op::Write)) {
             if let Some(latest) = self.latest {
                 let gap = (request.arrival - latest).as_ps() as f64;
-                // Gaps relative to their moving average: the rhythm models changes of the rate.
+                // Gaps are relative to their moving average, because the rhythm models changes of the rate.
                 self.mean_gap += (gap - self.mean_gap) / GAPS_AROUND.min(self.gaps_seen + 1.0);
                 self.gaps_seen += 1.0;
                 self.plain_gaps.add(gap as u64, 1.0);
@@ -179,7 +179,7 @@ impl Fit {
             growth.add(*counted, touched.distance == 0, 1.0 / rate);
             let key = key(request, block_bytes);
             let Some(class) = classes.get_mut(&key) else { return };
-            // The block shared with a neighbor does not determine the request's position.
+            // The block shared with an adjacent request does not determine the request's position.
             if place == 0 && key.is_shared(block_bytes) {
                 return;
             }
@@ -199,10 +199,10 @@ impl Fit {
         Some(self.classes.entry(key).or_default())
     }
 
-    /// The workload. `has_times` is true if arrivals are meaningful; `generate` runs a workload given as
+    /// Fits a workload. `has_times` is true if arrivals are meaningful. `generate` runs a workload given as
     /// TOML, for a maximum number of requests, and describes the result.
     ///
-    /// Errors are those of `generate`.
+    /// Errors: those of `generate`.
     pub fn fit<E>(
         &self,
         has_times: bool,
@@ -243,7 +243,7 @@ impl Fit {
     }
 }
 
-/// Selects the rhythm closest to the trace's.
+/// Selects the rhythm that is closest to the trace's.
 fn choose_rhythm<E>(
     settings: &mut Settings,
     trace: &Description,

@@ -6,12 +6,12 @@ use crate::profile::cells::Cells;
 use nacre_kernel::Bytes;
 use std::fmt::Write;
 
-/// Maximum number of classes of a workload; others are merged into the most similar one.
+/// Maximum number of classes of a workload. Further classes are merged into the most similar one.
 const CLASSES_MAX: usize = 32;
-/// Steps of a distribution of distances and of gaps.
+/// Number of steps in a distribution of distances or gaps.
 const DISTANCE_STEPS: usize = 32;
 const GAP_STEPS: usize = 64;
-/// Steps of a rhythm shorter than a day.
+/// Number of steps in a rhythm shorter than a day.
 const RHYTHM_STEPS: usize = 64;
 const DAY_S: f64 = 86_400.0;
 /// Space that the pattern may leave unused: sixteen strips of 256 blocks, or of eight of the largest
@@ -29,9 +29,9 @@ pub(super) struct Settings {
     pub(super) growth: Vec<f64>,
     growth_step: u64,
     classes: Vec<(Key, Counted)>,
-    /// Candidate rhythms; none without times.
+    /// Candidate rhythms. The list is empty without arrival times.
     pub(super) rhythms: Vec<Rhythm>,
-    /// Index of the selected one.
+    /// Index of the selected rhythm.
     pub(super) rhythm: usize,
 }
 
@@ -40,12 +40,12 @@ pub(super) struct Rhythm {
     span_s: f64,
     weights: Vec<f64>,
     gaps: Vec<f64>,
-    /// Gaps of the last step, the longest; empty if they are uniform.
+    /// Gaps of the last step, which are the longest. The list is empty if they are uniform.
     tail: Vec<f64>,
 }
 
 impl Settings {
-    /// Settings from the counts; `None` if there is no read or write.
+    /// Settings from the counts, or `None` if there are no reads or writes.
     pub(super) fn of(fit: &Fit, trace: &Description) -> Option<Settings> {
         let classes = classes(fit);
         let requests: u64 = classes.iter().map(|(_, counted)| counted.requests).sum();
@@ -122,17 +122,18 @@ impl Settings {
     }
 }
 
-/// Offset of a request in its first block, so that it touches as many blocks as in the trace: one more than
-/// its size requires, if it is not aligned.
+/// Offset of a request in its first block at which it touches as many blocks as in the trace. An unaligned
+/// request touches one more block than its size requires.
 fn offset(key: Key, block_bytes: u64) -> Option<u64> {
     let bytes = u64::from(key.bytes);
     let needed = bytes.div_ceil(block_bytes);
     let rest = bytes - (needed - 1) * block_bytes;
-    // Large enough to reach into one more block, and in whole sectors if possible.
+    // The offset reaches into one more block, and is in whole sectors if possible.
     (key.blocks > needed).then(|| (block_bytes - rest + 512).min(block_bytes - 1))
 }
 
-/// The classes with most accesses; others are added to the one of their operation with the most similar size.
+/// The classes with the most accesses. Other classes are merged into the class of the same operation with the
+/// most similar size.
 #[expect(clippy::iter_over_hash_type, reason = "the classes are sorted before they are used")]
 fn classes(fit: &Fit) -> Vec<(Key, Counted)> {
     let mut all = Vec::with_capacity(fit.classes.len());
@@ -153,8 +154,8 @@ fn classes(fit: &Fit) -> Vec<(Key, Counted)> {
     all
 }
 
-/// Candidate rhythms. Two have gaps relative to the moving average, with rate changes in the weights, and
-/// with their longest gaps uniform or sampled. One has raw gaps, for rates that change faster than any
+/// Candidate rhythms. Two have gaps relative to the moving average with rate changes in the weights. Their
+/// longest gaps are either uniform or sampled. One has raw gaps, for rates that change faster than any
 /// average.
 fn rhythms(fit: &Fit, trace: &Description, requests: u64) -> Vec<Rhythm> {
     let plain = (fit.plain_gaps.sum() / fit.plain_gaps.count().max(1.0)).max(1.0);
@@ -171,7 +172,7 @@ fn rhythm(gaps: &Cells, unit: f64, has_tail: bool, trace: &Description, requests
     let mut weights = vec![0.0; steps];
     let amounts = timeline.reads.iter().zip(&timeline.writes).map(|(reads, writes)| (reads + writes) as f64);
     for (start_s, amount) in timeline.start_s.iter().zip(amounts) {
-        // A row may span several steps: its amounts are distributed uniformly over them.
+        // A row may span several steps, in which case its amounts are distributed uniformly over them.
         let end_s = (start_s + timeline.width_s).min(duration_s).max(start_s + timeline.width_s * 1e-6);
         let [from, to] = [*start_s, end_s].map(|at| at / span_s * steps as f64);
         let mut at = from;
@@ -195,7 +196,7 @@ fn rounded(value: f64) -> f64 {
     (value * 1e4).round() / 1e4
 }
 
-/// Values with six significant digits.
+/// Formats values with six significant digits.
 fn listed(values: &[f64]) -> String {
     let digits = |value: f64| {
         let scale = libm::pow(10.0, 5.0 - libm::floor(libm::log10(value.abs().max(1e-12))));

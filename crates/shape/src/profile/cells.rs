@@ -1,9 +1,9 @@
-//! Histogram with cells that widen with the value.
+//! Histogram with cells whose width grows with the value.
 
-/// Cells for each doubling, as a power of two.
+/// Number of cells per doubling, as a power of two.
 const BITS: u32 = 4;
 
-/// Weighted counts of integers with their sums: one cell each up to 32, then 16 per doubling.
+/// Weighted counts of integers, with their sums: one cell each up to 32, and then 16 cells per doubling.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cells {
     counts: Vec<f64>,
@@ -48,13 +48,13 @@ impl Cells {
         }
     }
 
-    /// Values at `steps` equal steps of probability, from the smallest to the largest. Values are assumed
-    /// uniform around their mean within a cell. Empty without counts.
+    /// Values at `steps` equal steps of probability, from the smallest to the largest. Values in a cell are
+    /// assumed to be uniform around their mean. Empty without counts.
     pub(crate) fn quantiles(&self, steps: usize) -> Vec<f64> {
         self.upper_quantiles(0.0, steps)
     }
 
-    /// As before, for the values above the quantile `from`.
+    /// Like [`Cells::quantiles`], for the values above the quantile `from`.
     pub(crate) fn upper_quantiles(&self, from: f64, steps: usize) -> Vec<f64> {
         let total = self.count();
         let (mut quantiles, mut upto) = (Vec::with_capacity(steps + 1), 0.0);
@@ -80,7 +80,7 @@ impl Cells {
         quantiles
     }
 
-    /// Sum of all values, each capped at `bound`. Values are assumed uniform within the cell of the bound.
+    /// Sum of all values, each limited to `bound`. Values in the cell of the bound are assumed to be uniform.
     pub(crate) fn sum_bounded(&self, bound: u64) -> f64 {
         let at = cell(bound);
         let mut sum = 0.0;

@@ -1,8 +1,8 @@
-//! All statistics of a trace except its addresses, in one pass.
+//! All statistics of a trace except its addresses, from one pass.
 //!
-//! Blocks are tracked individually up to a limit; beyond it a sample of them, selected by a hash (see
-//! [`crate::sampled`]), so that memory is bounded for any footprint: about 100 B for each tracked block, and
-//! as much for at most a million extents.
+//! Blocks are tracked individually up to a limit. Beyond it, a sample of them is tracked, which a hash
+//! selects (see [`crate::sampled`]), so that memory is bounded for any footprint. It takes about 100 B per
+//! tracked block, and as much for each of at most a million extents.
 
 pub(crate) mod cells;
 mod popularity;
@@ -22,9 +22,9 @@ use requests::Requests;
 use rhythm::Rhythm;
 use serde::Serialize;
 
-/// Default number of tracked blocks.
+/// Default maximum number of tracked blocks.
 pub const BLOCKS_FOLLOWED: u32 = 1 << 20;
-/// Bytes of an extent, the unit of tiers.
+/// Size of an extent, the unit of tiers, in bytes.
 pub const EXTENT_BYTES: u64 = 1 << 20;
 /// Windows of working sets, in seconds.
 const WINDOWS: [f64; 18] = [
@@ -33,12 +33,12 @@ const WINDOWS: [f64; 18] = [
 ];
 const PS_PER_S: f64 = 1e12;
 
-/// Computes statistics of a trace, batch by batch.
+/// Statistics of a trace, which are computed batch by batch.
 #[derive(Clone, Debug)]
 pub struct Profile {
     block_bytes: u64,
     blocks: SampledCurve,
-    /// By number of the tracked block.
+    /// Tracked blocks, by number.
     followed: Vec<Block>,
     reuse: Cells,
     extents: Extents,
@@ -56,56 +56,57 @@ struct Block {
 /// Description of a trace. Tables are columns of equal length.
 #[derive(Clone, Debug, Serialize)]
 pub struct Description {
-    /// Bytes of a block.
+    /// Size of a block, in bytes.
     pub block_bytes: u64,
-    /// Bytes of an extent.
+    /// Size of an extent, in bytes.
     pub extent_bytes: u64,
-    /// Share of blocks for popularity, reuse, and misses: 1 unless there were too many.
+    /// Share of blocks that are tracked for popularity, reuse, and misses. It is 1 unless there are too many
+    /// blocks.
     pub sample_rate: f64,
-    /// Seconds from the first request to the last; `None` for traces without times.
+    /// Time from the first request to the last, in seconds, or `None` for traces without times.
     pub duration_s: Option<f64>,
     /// Popularity of blocks.
     pub blocks: Popularity,
     /// Popularity of extents.
     pub extents: Popularity,
-    /// Exponent of Zipf's law that fits the blocks best, if any.
+    /// Exponent of the Zipf distribution that fits the blocks best, if any.
     pub zipf_theta: Option<f64>,
     /// Sizes of requests.
     pub sizes: Sizes,
     /// Sequential runs.
     pub runs: Runs,
-    /// Misses of an LRU cache by its size.
+    /// Misses of an LRU cache as a function of its size.
     pub misses: Misses,
     /// Gaps between arrivals of reads and writes.
     pub gaps: Option<Gaps>,
     /// Time between accesses to the same block.
     pub reuse: Option<Reuse>,
-    /// Different blocks touched within a window of time.
+    /// Distinct blocks accessed within a time window.
     pub working_set: Option<WorkingSet>,
     /// Amounts and footprint over the whole trace.
     pub timeline: Option<Timeline>,
-    /// Timeline by hours from the first request, if the trace is longer than one hour.
+    /// Timeline in hours from the first request, if the trace is longer than one hour.
     pub hours: Option<Timeline>,
-    /// Timeline by days, if the trace is longer than one day.
+    /// Timeline in days, if the trace is longer than one day.
     pub days: Option<Timeline>,
 }
 
-/// Miss ratio of an LRU cache by size; also the distribution of stack distances: accesses that do not miss at
-/// a size have at most that distance.
+/// Miss ratio of an LRU cache as a function of its size. It is also the distribution of stack distances:
+/// accesses that do not miss at a size have at most that distance.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Misses {
-    /// Bytes of the cache; rising.
+    /// Size of the cache in bytes, ascending.
     pub bytes: Vec<u64>,
-    /// Misses of reads and writes.
+    /// Miss ratio of reads and writes.
     pub all: Vec<f64>,
-    /// Read misses; zero without reads.
+    /// Miss ratio of reads, or zero without reads.
     pub reads: Vec<f64>,
-    /// Write misses; zero without writes.
+    /// Miss ratio of writes, or zero without writes.
     pub writes: Vec<f64>,
 }
 
 impl Misses {
-    /// The table of a curve in blocks of `block_bytes`.
+    /// The table for a curve in blocks of `block_bytes`.
     pub fn of(curve: &Curve, block_bytes: u64) -> Misses {
         let sizes = curve.sizes();
         let column = |op| sizes.iter().map(|&size| curve.miss_ratio(size, op).unwrap_or(0.0)).collect();
@@ -121,11 +122,11 @@ impl Misses {
 /// Time between accesses to the same block.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Reuse {
-    /// The share of accesses that are the first to their block.
+    /// Share of accesses that are the first to their block.
     pub first_share: f64,
-    /// Seconds since the previous access, ascending.
+    /// Time since the previous access in seconds, ascending.
     pub time_s: Vec<f64>,
-    /// Share of accesses within it, without first accesses.
+    /// Share of accesses within that time, excluding first accesses.
     pub share: Vec<f64>,
 }
 
@@ -133,9 +134,9 @@ pub struct Reuse {
 /// Properties of the working-set model, CACM 15(3), 1972).
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct WorkingSet {
-    /// Seconds of the window; rising.
+    /// Length of the window in seconds, ascending.
     pub window_s: Vec<f64>,
-    /// Bytes of the accessed blocks.
+    /// Size of the accessed blocks, in bytes.
     pub bytes: Vec<f64>,
 }
 
@@ -146,7 +147,7 @@ impl Default for Profile {
 }
 
 impl Profile {
-    /// An empty profile, for blocks of `block_bytes` (a power of two of at most 1 MiB), of which at most
+    /// An empty profile for blocks of `block_bytes` (a power of two of at most 1 MiB), of which at most
     /// `followed` are tracked.
     pub fn new(block_bytes: u64, followed: u32) -> Profile {
         assert!(block_bytes <= EXTENT_BYTES, "blocks larger than extents");
@@ -181,7 +182,7 @@ impl Profile {
             }
             let block = &mut followed[number];
             if touched.distance == 0 {
-                // The number may have been that of a block that is no longer tracked.
+                // The number may have belonged to a block that is no longer tracked.
                 *block = Block::default();
                 rhythm.grow(request.arrival, 1.0 / rate);
             } else {
@@ -193,7 +194,7 @@ impl Profile {
         });
     }
 
-    /// Description of the trace. `has_times` states whether it has arrival times.
+    /// Description of the trace. `has_times` is whether it has arrival times.
     pub fn describe(&self, has_times: bool) -> Description {
         let timed = has_times && self.last_arrival > Time::ZERO;
         let estimate = self.blocks.estimate();
@@ -233,8 +234,9 @@ impl Profile {
         Reuse { first_share: (1.0 - again / accesses.max(1.0)).max(0.0), time_s, share }
     }
 
-    /// Every access keeps its block in the working set for the window, or until the next access to it or the
-    /// end of the trace, whichever comes first. `ends` are the times from last accesses to the end.
+    /// Computes the working set. Every access keeps its block in the working set for the window, or until the
+    /// next access to the block or the end of the trace, whichever comes first. `ends` are the times from
+    /// last accesses to the end.
     fn working_set(&self, ends: &[u64], rate: f64) -> WorkingSet {
         let duration = self.last_arrival.as_ps() as f64;
         let windows = WINDOWS.iter().copied().filter(|window| window * PS_PER_S <= duration);

@@ -5,37 +5,37 @@ use nacre_kernel::{Op, Request};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-/// Maximum tracked extents; beyond it, half of them, by hash, are dropped.
+/// Maximum number of tracked extents. Beyond it, half of them are dropped, selected by a hash.
 const EXTENTS_MAX: usize = 1 << 20;
-/// Points of a curve per decade of ranks.
+/// Number of points of a curve per decade of ranks.
 const POINTS: f64 = 16.0;
-/// Minimum accesses of a block for a reliable rank.
+/// Minimum number of accesses of a block for a reliable rank.
 const ACCESSES_MIN: f64 = 16.0;
-/// Maximum distance between a fitted law and the curve of the trace.
+/// Maximum distance between a fitted Zipf curve and the curve of the trace.
 const LAW_DISTANCE: f64 = 0.1;
-/// Minimum number of decades of reliable ranks for a law.
+/// Minimum number of decades of reliable ranks for a fit.
 const DECADES_MIN: f64 = 1.0;
 
-/// Share of accesses to the hottest items, by their number: the CDF of I/O over capacity. Columns of equal
-/// length.
+/// Share of accesses to the hottest items as a function of their number: the CDF of I/O over capacity. The
+/// columns have equal length.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Popularity {
-    /// Number of distinct accessed items; an estimate for a sample.
+    /// Number of distinct accessed items, or an estimate if a sample was tracked.
     pub count: f64,
-    /// Hottest items up to here, as a share of `count`, ascending.
+    /// Number of the hottest items as a share of `count`, ascending.
     pub hottest: Vec<f64>,
-    /// Their share of all accesses.
+    /// Share of all accesses that go to these items.
     pub accesses: Vec<f64>,
-    /// Their share of all reads.
+    /// Share of all reads that go to these items.
     pub reads: Vec<f64>,
-    /// Their share of all writes.
+    /// Share of all writes that go to these items.
     pub writes: Vec<f64>,
-    /// Accesses to the last of them.
+    /// Number of accesses to the last of these items.
     pub last: Vec<f64>,
 }
 
 impl Popularity {
-    /// The curve for reads and writes of each item, with sampling rate `rate`.
+    /// The curve for the reads and writes of each item, with the sampling rate `rate`.
     pub(super) fn of(mut counts: Vec<[u64; 2]>, rate: f64) -> Popularity {
         counts.sort_unstable_by_key(|[reads, writes]| std::cmp::Reverse(reads + writes));
         let total = counts.iter().fold([0, 0], |sum, count| [sum[0] + count[0], sum[1] + count[1]]);
@@ -58,7 +58,7 @@ impl Popularity {
         popularity
     }
 
-    /// Share of accesses to the hottest share of items, interpolated linearly.
+    /// Share of accesses to this share of the hottest items, interpolated linearly.
     pub fn share(&self, hottest: f64) -> f64 {
         let after = self.hottest.partition_point(|&point| point < hottest);
         let at = |place: Option<usize>, column: &[f64]| place.map_or(0.0, |place| column[place]);
@@ -70,8 +70,8 @@ impl Popularity {
         y + (self.accesses[after] - y) * (hottest - x) / (end - x)
     }
 
-    /// Best-fitting Zipf exponent: the slope of accesses over ranks on log axes, with equal weight for each
-    /// decade of ranks. `None` if too few items have enough accesses.
+    /// Best-fitting Zipf exponent, i.e. the slope of accesses over ranks on logarithmic axes, with equal
+    /// weight for each decade of ranks. `None` if too few items have enough accesses.
     pub fn zipf_theta(&self) -> Option<f64> {
         let ranks = self.hottest.iter().map(|hottest| hottest * self.count);
         let points: Vec<(f64, f64)> = ranks
@@ -97,9 +97,9 @@ impl Popularity {
         (self.distance_to_zipf(theta) <= LAW_DISTANCE).then_some(theta)
     }
 
-    /// Maximum distance of the curve from that of a Zipf distribution over as many items.
+    /// Maximum distance between the curve and that of a Zipf distribution over as many items.
     fn distance_to_zipf(&self, theta: f64) -> f64 {
-        // The sum of rank^-theta up to a rank: the first term is exact, and the others are an integral from
+        // The sum of rank^-theta up to a rank. The first term is exact, and the others are an integral from
         // 1/2 before the first to 1/2 after the last rank.
         let sum = |rank: f64| {
             let [from, to] = [1.5, rank + 0.5];
@@ -115,7 +115,7 @@ impl Popularity {
     }
 }
 
-/// Counts accesses of extents, of all or a sample.
+/// Access counts of extents, for all of them or a sample.
 #[derive(Clone, Debug)]
 pub(super) struct Extents {
     shift: u32,
@@ -128,7 +128,7 @@ impl Extents {
         Extents { shift: extent_bytes.trailing_zeros(), counts: FxHashMap::default(), threshold: u64::MAX }
     }
 
-    /// Counts the blocks of a read or write by extent.
+    /// Adds the blocks of a read or write to the counts of their extents.
     pub(super) fn add(&mut self, request: &Request, block_bytes: u64) {
         let is_write = usize::from(request.op == Op::Write);
         let (first, count) = request.blocks(block_bytes);

@@ -5,18 +5,18 @@ use nacre_kernel::{Op, Request, Time};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-/// Maximum number of different sizes; further ones count as the next larger known one, or the largest.
+/// Maximum number of different sizes. Further sizes count as the next larger known size, or as the largest.
 const SIZES_MAX: usize = 4096;
 const PS_PER_S: f64 = 1e12;
 
-/// Request sizes. Columns of equal length, sorted by size.
+/// Request sizes, in ascending order. The columns have equal length.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Sizes {
-    /// Bytes of a request.
+    /// Size of a request, in bytes.
     pub bytes: Vec<u32>,
-    /// Reads of this size.
+    /// Number of reads of this size.
     pub reads: Vec<u64>,
-    /// Writes of this size.
+    /// Number of writes of this size.
     pub writes: Vec<u64>,
 }
 
@@ -25,7 +25,7 @@ pub struct Sizes {
 pub struct Runs {
     /// Share of reads and writes that continue a run.
     pub sequential_share: f64,
-    /// Requests of a run; rising.
+    /// Number of requests of a run, ascending.
     pub requests: Vec<u64>,
     /// Share of reads and writes in runs of at most this length.
     pub share: Vec<f64>,
@@ -36,15 +36,15 @@ pub struct Runs {
 pub struct Gaps {
     /// Mean gap in seconds.
     pub mean_s: f64,
-    /// Standard deviation over mean: 1 for Poisson arrivals.
+    /// Standard deviation divided by the mean, or 1 for Poisson arrivals.
     pub variation: f64,
-    /// Seconds; rising.
+    /// Gap in seconds, ascending.
     pub gap_s: Vec<f64>,
-    /// The share of gaps that are not longer.
+    /// Share of gaps that are not longer.
     pub share: Vec<f64>,
 }
 
-/// Counts properties of single requests.
+/// Counts of properties of single requests.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Requests {
     sizes: FxHashMap<u32, [u64; 2]>,
@@ -64,7 +64,7 @@ struct Run {
 }
 
 impl Requests {
-    /// A read or write.
+    /// Adds a read or write.
     pub(super) fn add(&mut self, request: &Request) {
         self.count += 1;
         let bytes = if self.sizes.len() < SIZES_MAX || self.sizes.contains_key(&request.bytes) {
@@ -87,7 +87,7 @@ impl Requests {
         run.end = request.address + u64::from(request.bytes);
     }
 
-    /// A read or write arrives.
+    /// Adds the arrival of a read or write.
     pub(super) fn arrive(&mut self, arrival: Time) {
         if let Some(latest) = self.latest {
             let gap = (arrival - latest).as_ps();

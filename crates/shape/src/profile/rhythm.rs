@@ -3,30 +3,30 @@
 use nacre_kernel::{Op, Request, Time};
 use serde::Serialize;
 
-/// Maximum bins of a timeline; when they are full, pairs are merged.
+/// Maximum number of bins in a timeline. When they are full, adjacent bins are merged.
 const BINS: usize = 512;
 /// Initial width of a bin: one microsecond.
 const FIRST_WIDTH: Time = Time::from_us(1);
-/// Maximum number of hours: ten years. Later requests count in the last one.
+/// Maximum number of hours: ten years. Later requests count in the last hour.
 const HOURS_MAX: u64 = 10 * 366 * 24;
 const HOUR_PS: u64 = 3600 * 1_000_000_000_000;
 
-/// Amounts per interval. Columns of equal length.
+/// Amounts per interval. The columns have equal length.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Timeline {
-    /// Seconds that each row lasts.
+    /// Duration of each row, in seconds.
     pub width_s: f64,
     /// Start of each row, in seconds from the first request.
     pub start_s: Vec<f64>,
-    /// Reads.
+    /// Number of reads.
     pub reads: Vec<u64>,
-    /// Writes.
+    /// Number of writes.
     pub writes: Vec<u64>,
-    /// Bytes read.
+    /// Number of bytes read.
     pub bytes_read: Vec<u64>,
-    /// Bytes written.
+    /// Number of bytes written.
     pub bytes_written: Vec<u64>,
-    /// Bytes of the blocks accessed so far.
+    /// Size of the blocks accessed so far, in bytes.
     pub footprint_bytes: Vec<f64>,
 }
 
@@ -47,7 +47,7 @@ impl Bin {
     }
 }
 
-/// Amounts over the whole trace in a few hundred bins, and by the hour.
+/// Amounts over the whole trace in a few hundred bins, and per hour.
 #[derive(Clone, Debug)]
 pub(super) struct Rhythm {
     width: Time,
@@ -60,7 +60,7 @@ impl Rhythm {
         Rhythm { width: FIRST_WIDTH, bins: Vec::new(), hours: Vec::new() }
     }
 
-    /// A read or write.
+    /// Adds a read or write.
     pub(super) fn add(&mut self, request: &Request) {
         let kind = usize::from(request.op == Op::Write);
         let mut bin = Bin::default();
@@ -95,12 +95,12 @@ impl Rhythm {
         }
     }
 
-    /// The whole trace.
+    /// The timeline of the whole trace.
     pub(super) fn timeline(&self, block_bytes: u64) -> Timeline {
         table(&self.bins, self.width.as_secs_f64(), block_bytes)
     }
 
-    /// By hours from the first request, and by days.
+    /// Timelines in hours from the first request, and in days.
     pub(super) fn hours_and_days(&self, block_bytes: u64) -> (Timeline, Timeline) {
         let days: Vec<Bin> = self
             .hours

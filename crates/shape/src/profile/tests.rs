@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const PS_PER_MS: u64 = 1_000_000_000;
 
-/// Reads and writes of one to four blocks, some of them sequential, at irregular times over about a minute.
+/// Generates reads and writes of one to four blocks, some of them sequential, at irregular times over about a
+/// minute.
 fn trace(count: u64, random: &mut Random) -> Vec<Request> {
     let (mut now, mut end) = (0, 0);
     let request = |_| {
