@@ -2,13 +2,13 @@
 
 Functions:
 
-- `run` simulates a scenario and returns a record; `check` reports every error of one.
+- `run` simulates a scenario and returns a record; `check` reports every error of a scenario.
 - `step` issues single requests and returns their latency breakdowns.
 - `mixes` scores every mix of the tiers of a scenario; `plan` finds caches and mixes for a trace.
-- `study` sweeps over many designs, or searches among them.
+- `study` runs a sweep over many designs, or a search among them.
 - `crash` cuts the power of a device at many points and checks its durability guarantees.
 - `open` opens a simulated memory in a program; `serve` serves a device as a block device.
-- `reproduce` recomputes published results and reports the error of each.
+- `reproduce` recomputes published results and reports the error of each result.
 - `compare` compares records; `load` reads any saved result; `report` writes an HTML page.
 
 Every result has `plot`, `summary()`, `save()`, `to_dict()` and, for tables, `to_polars()`.
@@ -19,7 +19,7 @@ Modules: `catalog` (devices, scenarios, models), `config` (typed scenarios), `de
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # typing is not loaded for its sake: type checkers know this name
+TYPE_CHECKING = False  # type checkers recognize this name, so that `typing` need not be loaded
 
 if TYPE_CHECKING:
     from nacre import catalog as catalog

@@ -33,7 +33,7 @@ def __dir__() -> list[str]:
 
 
 SEED_MAX = 2**63 - 1
-"""The largest integer of TOML, which a scenario is repeated from."""
+"""The largest seed, which is the largest integer that TOML can represent."""
 
 
 class Error(Exception):
@@ -54,7 +54,7 @@ class Error(Exception):
 class ConfigError(Error, ValueError):
     """A scenario with errors; `problems` lists every one.
 
-    `code` and `data` are those of the first.
+    `code` and `data` are those of the first problem.
     """
 
     problems: Sequence[Problem] = ()
@@ -179,7 +179,7 @@ def code_of(error: BaseException) -> tuple[Code, Mapping[str, Any]]:
 
 
 def _sentence(problem: Problem) -> str:
-    """One line: path, location, problem, value, remedy."""
+    """One line with path, location, problem, value, and remedy."""
     text = problem["problem"]
     if path := problem.get("path"):
         where = problem.get("where")

@@ -1,7 +1,7 @@
 """Policies in Python: cache replacement, placement of extents, flash garbage collection.
 
-Use them instead of built-in ones: `nacre.run("server-cache", {"stack.level[0].policy": Mine})`. A
-study runs in other processes, which import a policy from its module.
+Pass a policy as a setting: `nacre.run("server-cache", {"stack.level[0].policy": Mine})`. A study
+runs in other processes, which import the policy from its module.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Column: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
 class Replacement(Protocol):
     """A replacement policy: a class whose objects are created with the cache's number of blocks.
 
-    Nacre tracks which blocks are cached, notifies the policy, and asks it for victims.
+    Nacre tracks which blocks are cached, notifies the policy, and calls it to select victims.
     """
 
     def hit(self, block: int) -> None:
@@ -49,7 +49,8 @@ class Replacement(Protocol):
     def evict(self, block: int) -> int:
         """Returns the block to evict for a new one; the new block itself to bypass the cache.
 
-        Called only if the cache is full. The returned block has been evicted.
+        Called only if the cache is full. Nacre then evicts the returned block without calling
+        `remove`.
         """
         ...
 

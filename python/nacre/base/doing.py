@@ -1,4 +1,4 @@
-"""Shows on a terminal what is in progress when the progress cannot be measured."""
+"""Shows the current activity on a terminal when its progress cannot be measured."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rich.status import Status
 
 _PATIENCE_S = 0.4
-"""Work shorter than this shows nothing."""
+"""Seconds after which the activity is shown."""
 
 
 class Doing:

@@ -1,4 +1,4 @@
-"""JSON for documents whose numbers may be infinite, which JSON cannot represent."""
+"""JSON encoding of documents with infinite numbers, which JSON cannot represent."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Checks that the limits of the process suffice for tables, figures, and pages.
 
-If a limit is too low, the libraries behind them end the process or fail with an unclear message.
-These checks run first and name the limit to raise.
+If a limit is too low, the libraries for tables and figures end the process or fail with an unclear
+message. These checks run first and name the limit to raise.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def for_figures() -> None:
 
 
 def for_pages() -> None:
-    """Raises `SystemLimitError` if the limits are too low to answer a browser."""
+    """Raises `SystemLimitError` if the limits are too low to serve pages to a browser."""
     _check_files("pages", _FILES_OF_PAGES)
 
 

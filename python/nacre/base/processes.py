@@ -17,9 +17,9 @@ from nacre.base import reaper
 from nacre.errors import Error
 
 GRACE_S = 3.0
-"""Seconds between the request to end (SIGTERM) and the end (SIGKILL)."""
+"""Seconds between SIGTERM, which asks a process to end, and SIGKILL."""
 _KILL_S = 10.0
-"""Seconds in which the system ends a process that was killed."""
+"""Timeout in seconds for the system to end a killed process."""
 _LOOK_S = 0.01
 _PROC = Path("/proc")
 
@@ -86,7 +86,7 @@ class Family:
             for pid in self._members:
                 with suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, signal.SIGKILL)
-            # The reaper exits by itself when it has no child left.
+            # The reaper exits when it has no children.
             if not self._members and self._parent.poll() is not None:
                 return
             if time.monotonic() > until:
@@ -133,10 +133,10 @@ def started(
     mark: str,
     output: IO[bytes] | None = None,
 ) -> Iterator[Family]:
-    """Runs a command (by the shell if it is a string), and ends all of its processes at the end.
+    """Runs a command (in the shell if it is a string), and ends all of its processes afterwards.
 
-    `mark` is the name of a variable in `environment`. Without `output`, it inherits our standard
-    output.
+    `mark` is the name of a variable in `environment`. Without `output`, the command inherits our
+    standard output.
     """
     words = ["/bin/sh", "-c", command] if isinstance(command, str) else list(command)
     news, told = os.pipe()

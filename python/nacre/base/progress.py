@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
 
 _PATIENCE_S = 0.4
-"""Work shorter than this shows nothing on a terminal."""
+"""Seconds after which progress is shown on a terminal."""
 _LINE_S, _LATER_S = 10.0, 60.0
 """Seconds between two lines in a pipe: in the first minute, and later."""
 _UNITS = ((3600.0, "h"), (60.0, "min"), (1.0, "s"))
@@ -26,7 +26,7 @@ stops the work."""
 
 
 def answering(progress: Progress | None) -> Callable[..., bool] | None:
-    """The callback with a plain yes or no, which the model expects."""
+    """The callback, wrapped so that it returns a bool, which the model requires."""
     return None if progress is None else lambda *counters: bool(progress(*counters))
 
 
@@ -34,9 +34,9 @@ def answering(progress: Progress | None) -> Callable[..., bool] | None:
 def reporting(
     progress: bool | Progress, bar: AbstractContextManager[Progress]
 ) -> Iterator[Progress | None]:
-    """Reports the progress of the block: the bar, the user's function, or nothing.
+    """Reports the progress of the block with the bar or the user's function, or not at all.
 
-    Raises `TypeError` for anything else.
+    Raises `TypeError` for any other value of `progress`.
     """
     if not (isinstance(progress, bool) or callable(progress)):
         raise TypeError(f"progress is True, False or a function; given {progress!r}")
@@ -48,7 +48,7 @@ def reporting(
 
 
 class Bar:
-    """Shows rate and remaining time, from requests done, their total, and simulated seconds."""
+    """Shows the rate and the remaining time of a run."""
 
     def __init__(self, verb: str, noun: str) -> None:
         self._verb, self._noun = verb, noun

@@ -1,6 +1,6 @@
 """Parses and formats quantities of scenarios, such as `"64 MiB"`.
 
-The model checks which values a setting accepts; this module provides what axes of studies need.
+The core checks the values of settings; this module provides the conversions for axes of studies.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Runs a program, and adopts its orphaned descendants.
+"""Runs a program and adopts its orphaned descendants.
 
     python reaper.py FD PROGRAM [ARGUMENT...]
 
-A descendant that loses its parent is given to this process instead of to the first one of the
-system, so that all descendants can be found whatever their session and environment. Lines on the
+A descendant whose parent ends becomes a child of this process instead of the init process, so that
+all descendants can be found, regardless of their session and environment. The lines written to the
 file descriptor FD are `started PID` or `failed ERRNO`, then `ended STATUS`. This process ends when
-no descendant is left.
+it has no descendants.
 """
 
 import ctypes

@@ -1,4 +1,4 @@
-"""Whether a JSON document has the fields its class declares."""
+"""Checks that a JSON document has the fields that its class declares."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _KINDS: tuple[tuple[str, type | tuple[type, ...], str], ...] = (
 
 
 def faults(data: Mapping[str, Any], kind: type[View], path: str = "") -> Iterator[str]:
-    """Lists missing fields of `data`, and fields of a wrong type."""
+    """Lists missing fields of `data` and fields with a wrong type."""
     for name, written in declared(kind).items():
         place = f"{path}{name}"
         if name not in data:
@@ -45,7 +45,7 @@ def _parts(value: Any, part: type[View], place: str) -> Iterator[str]:
 
 
 def _mismatch(value: Any, written: str) -> str | None:
-    """Describes the expected type if `value` does not have it; else None."""
+    """Describes the expected type if `value` has a different one; otherwise returns None."""
     if written == "Any":
         return None
     for word, types, said in _KINDS:

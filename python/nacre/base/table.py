@@ -1,4 +1,4 @@
-"""Tables of text, as terminals, notebooks and pages show them."""
+"""Tables of text for terminals, notebooks, and pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Quantities as people write them."""
+"""Formats quantities for output."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def significant(value: float, digits: int = 3) -> str:
 
 
 def duration(ns: float | None) -> str:
-    """A time given in nanoseconds: `6.70 us`."""
+    """Formats a time in nanoseconds: `6.70 us`."""
     if ns is None:
         return NOTHING
     scale, unit = next((row for row in _TIMES if abs(ns) >= row[0]), _TIMES[-1])
@@ -39,7 +39,7 @@ def duration(ns: float | None) -> str:
 
 
 def count(value: float | None) -> str:
-    """A count in full up to a million, then with an SI prefix: `12,345`, `3.42 M`."""
+    """Formats a count in full below a million, otherwise with an SI prefix: `12,345`, `3.42 M`."""
     if value is None:
         return NOTHING
     if abs(value) < 1e6:
@@ -53,12 +53,12 @@ def plural(one: str) -> str:
 
 
 def numbered(value: float, one: str) -> str:
-    """A count with its noun: `1 request`, `12,345 requests`."""
+    """Formats a count with its noun: `1 request`, `12,345 requests`."""
     return f"{count(value)} {one}" if value == 1 else f"{count(value)} {plural(one)}"
 
 
 def si(value: float) -> str:
-    """A number with an SI prefix: `1.09 k`."""
+    """Formats a number with an SI prefix: `1.09 k`."""
     for scale, prefix in _SI:
         if abs(value) >= scale:
             return f"{significant(value / scale)} {prefix}"
@@ -66,7 +66,7 @@ def si(value: float) -> str:
 
 
 def with_unit(value: float, unit: str) -> str:
-    """A number with an SI prefix and its unit: `1.09 kB/s`, `512 B/s`, `509 uJ`."""
+    """Formats a number with an SI prefix and a unit: `1.09 kB/s`, `512 B/s`, `509 uJ`."""
     small = next((row for row in _SMALL_SI if 0 < abs(value) < 1 and abs(value) >= row[0]), None)
     if small is not None:
         return f"{significant(value / small[0])} {small[1]}{unit}"
@@ -75,12 +75,12 @@ def with_unit(value: float, unit: str) -> str:
 
 
 def amount(value: float) -> str:
-    """A price or another exact number: `8`, `1.25`."""
+    """Formats a price or another exact number: `8`, `1.25`."""
     return f"{value:,.6g}"
 
 
 def size(value: float | None) -> str:
-    """An amount of bytes with a binary prefix: `64 GiB`."""
+    """Formats a number of bytes with a binary prefix: `64 GiB`."""
     if value is None:
         return NOTHING
     for scale, unit in _BYTES:
@@ -95,5 +95,5 @@ def size(value: float | None) -> str:
 
 
 def percent(share: float | None) -> str:
-    """A share as a percentage: `41.3 %`."""
+    """Formats a share as a percentage: `41.3 %`."""
     return NOTHING if share is None or math.isnan(share) else f"{100 * share:.1f} %"

@@ -13,14 +13,14 @@ _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+\Z")
 
 
 def document(table: Mapping[str, object]) -> str:
-    """A TOML document; keys with the value `None` are left out."""
+    """Encodes a TOML document; keys with the value `None` are omitted."""
     lines: list[str] = []
     _table(table, (), lines)
     return "\n".join(lines).lstrip("\n") + "\n"
 
 
 def value(item: object) -> str:
-    """One TOML value on one line."""
+    """Encodes a TOML value on one line."""
     if isinstance(item, Enum):
         return value(item.value)
     if isinstance(item, bool):
@@ -42,7 +42,7 @@ def value(item: object) -> str:
 
 
 def _table(table: Mapping[str, object], path: tuple[str, ...], lines: list[str]) -> None:
-    """Plain keys first, then tables and lists of tables: TOML's order."""
+    """Encodes a table: plain keys first, then tables and lists of tables, as TOML requires."""
     nested: list[tuple[str, object]] = []
     for key, item in table.items():
         if item is None:
@@ -85,5 +85,5 @@ def _key(key: object) -> str:
 
 
 def setting(item: object) -> str:
-    """Text of a setting's value as in a scenario, without quotes."""
+    """Encodes the value of a setting as in a scenario, but without quotes."""
     return item if isinstance(item, str) else value(item)

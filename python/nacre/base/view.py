@@ -9,7 +9,7 @@ from nacre.errors import nearest
 
 
 class View(Mapping[str, Any]):
-    """A JSON object: `view["latency"]["read"]` and `view.latency.read` are the same.
+    """A JSON object; `view["latency"]["read"]` and `view.latency.read` return the same value.
 
     Subclasses declare known fields for editors and type checkers; `parts` maps fields to their
     classes. Unknown fields remain accessible.
@@ -36,7 +36,7 @@ class View(Mapping[str, Any]):
             raise AttributeError(f"no field {name!r}{meant} (fields: {known})") from None
 
     def _elsewhere(self, name: str) -> str | None:
-        """Suggestions for an unknown field: of a part (`throughput.iops`), or similar names."""
+        """Suggestions for an unknown field: a nested field (`throughput.iops`) or similar names."""
         if f"{name}s" in dir(type(self)):
             return f"{name}s"
         for key, value in self._data.items():
@@ -66,7 +66,7 @@ class View(Mapping[str, Any]):
         return f"{type(self).__name__}({fields})"
 
     def to_dict(self) -> dict[str, Any]:
-        """A plain copy of the data."""
+        """Returns a plain copy of the data."""
         return {key: _plain(value) for key, value in self._data.items()}
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""The command line: `nacre`."""
+"""The command line `nacre`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 
 
 def main() -> None:
-    """Runs the command line. Ctrl-C before signals are handled exits without a traceback."""
+    """Runs the command line; Ctrl-C before signals are handled exits without a traceback."""
     try:
         if sys.argv[1:] in (["--version"], ["-V"]) and _say_version():
             return

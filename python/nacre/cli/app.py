@@ -1,4 +1,4 @@
-"""The commands together, and the streams they write to."""
+"""The table of commands, and the setup of the standard streams."""
 
 from __future__ import annotations
 
@@ -39,12 +39,13 @@ _COMMANDS = {
     "ctl": "ctl:app",
     "image": "image:app",
 }
-"""The commands in the order of the help, each with its module and object: a function, or a group of
-commands. Loading all of them takes longer than a short run, so each is loaded on use."""
+"""The commands in the order of the help, each with the module and the name of its function or group
+of commands. Each command is loaded on use, because loading all of them takes longer than a short
+run."""
 
 
 class _Commands(Mapping[str, Any]):
-    """The commands by their names."""
+    """The group of all commands, which are loaded by name."""
 
     def __init__(self) -> None:
         self._loaded: dict[str, Any] = {}
@@ -112,7 +113,7 @@ def nacre(
 
 
 def start() -> None:
-    """Runs the command the arguments name, and exits."""
+    """Runs the command that is named by the arguments, and exits."""
     _open_streams()
     try:
         heed()
@@ -122,15 +123,15 @@ def start() -> None:
         app()
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
-    except OSError as error:  # help and version, which typer writes
+    except OSError as error:  # typer writes help and version
         sys.exit(explain(OutputError(error)))
 
 
 def _open_streams() -> None:
     """Makes the standard streams usable, even if closed or with a limited encoding.
 
-    The next opened file would get the number of a closed descriptor, and Python has no stream for
-    it. Characters outside the encoding are escaped.
+    Otherwise, the next opened file would get the number of a closed descriptor, and Python has no
+    stream for a closed descriptor. Characters outside the encoding are escaped.
     """
     for descriptor in range(3):
         try:

@@ -46,12 +46,12 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
 def directory(what: str) -> Any:
-    """The option of a directory to write."""
+    """Option for a directory to write."""
     return typer.Option(metavar="DIR", parser=place, help=what)
 
 
 def output_option(what: str) -> Any:
-    """The option of a file to write."""
+    """Option for a file to write."""
     return typer.Option("-o", "--output", metavar="FILE", parser=place, help=what)
 
 
@@ -98,7 +98,7 @@ _ROOTS = ("schema", "name", "summary", "workload", "stack", "host", "run")
 
 
 def place(text: str) -> Path:
-    """The path of a file or directory to write."""
+    """Checks the path of a file or directory to write."""
     if not text:
         raise typer.BadParameter("it is empty; name a file or directory to write.")
     if text == "-":
@@ -110,9 +110,9 @@ def place(text: str) -> Path:
 
 
 def settings_of(scenario: str, settings: list[str] | None) -> dict[str, object]:
-    """Settings by path; raises `ConfigError` with their errors and the scenario's.
+    """Parses settings by path; raises `ConfigError` with their errors and those of the scenario.
 
-    Prints settings that are removed because their table is replaced.
+    Prints a note for each setting that is removed because its table is replaced.
     """
     overrides: dict[str, object] = {}
     problems: list[Problem] = []
@@ -143,7 +143,7 @@ def settings_of(scenario: str, settings: list[str] | None) -> dict[str, object]:
 
 
 def _without_their_tables(scenario: str, overrides: dict[str, object]) -> dict[str, Problem]:
-    """Settings given by their last name alone, with their paths in the scenario."""
+    """Finds settings given only by their last name, and their paths in the scenario."""
     names = {path: overrides[path] for path in overrides if "." not in path and path not in _ROOTS}
     if not names:
         return {}

@@ -10,7 +10,7 @@ from typer.core import TyperCommand, TyperGroup
 
 _SHOWN = 3
 _MANY = 8
-"""A command with more options lists them under headings."""
+"""Number of options above which a command lists them under headings."""
 _HEADINGS: Mapping[str, Sequence[str]] = {
     "State": ("--from", "--save-state"),
     "Connections": ("--listen", "--tls", "--control", "--metrics"),
@@ -32,10 +32,10 @@ _VALUES = {"<int range>": "N", "<float>": "NUMBER", "<str>": "NAME"}
 
 
 class Command(TyperCommand):
-    """A command. If it takes `--set`, an unknown option that is a setting gets a hint."""
+    """A command; if it accepts `--set`, an unknown option that is a setting gets a hint."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the arguments; the error for `--requests` suggests `--set workload.requests=...`."""
+        """Reads the arguments; an error for `--requests` suggests `--set workload.requests=...`."""
         try:
             return super().parse_args(ctx, args)
         except Exception as error:
@@ -49,7 +49,7 @@ class Command(TyperCommand):
             raise
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the arguments and the options; many options are listed under headings."""
+        """Writes the arguments and the options, with headings if there are many options."""
         shown = [(each, each.get_help_record(ctx)) for each in self.get_params(ctx)]
         is_long = sum(each.param_type_name == "option" for each, _ in shown) > _MANY
         rows: dict[str, list[Any]] = {name: [] for name in ("Arguments", "Options", *_HEADINGS)}
@@ -78,7 +78,7 @@ def _heading(names: Sequence[str]) -> str:
 
 
 class Group(TyperGroup):
-    """A command group. Its help lists whole sentences."""
+    """A command group whose help lists the whole first sentence of each command."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Writes at least one line for each command."""
@@ -90,7 +90,7 @@ class Group(TyperGroup):
 
 
 def _first(text: str | None) -> str:
-    """First paragraph, on one line."""
+    """The first paragraph of a text, on one line."""
     return " ".join((text or "").partition("\n\n")[0].split())
 
 

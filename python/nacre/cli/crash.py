@@ -155,7 +155,7 @@ def crash(
 
 
 def _check_given(context: typer.Context, *, is_program: bool) -> None:
-    """Raises `ConfigError` with every given option that would be ignored."""
+    """Raises `ConfigError` for all given options that would be ignored."""
     names, problem, hint = (
         (_OF_POINTS, "it does not apply when a program runs on the device", "remove it")
         if is_program

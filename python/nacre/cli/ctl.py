@@ -47,7 +47,7 @@ app.add_typer(faults.app, name="fault")
 
 
 def _bytes(text: str) -> int:
-    """An amount of bytes, with a unit or without."""
+    """Parses a number of bytes, with or without a unit."""
     quantity = maybe(text) or maybe(f"{text} B")
     if quantity is None or quantity.base != "bytes" or quantity.value % 1:
         raise typer.BadParameter(f'"{text}" is not a number of bytes; write 4096 or "4 KiB"')

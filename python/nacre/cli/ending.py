@@ -15,9 +15,9 @@ from nacre.results.base import Result
 def drawn(
     result: Result, put: Callable[[str, bytes], object], stop: Callable[[], bool] = lambda: False
 ) -> tuple[bool, Failure | None]:
-    """Draws the figures of a result; returns whether all succeeded, and the errors.
+    """Draws the figures of a result; returns whether all figures succeeded, and the errors.
 
-    Raises nothing, because a result is complete without its figures.
+    Does not raise an exception, because a result is complete without its figures.
     """
     try:
         return kinds.draw(result, put, stop), None
@@ -28,7 +28,7 @@ def drawn(
 def conclude(
     *, failure: Failure | None = None, kept: str = "", interrupted: str = "", failed: bool = False
 ) -> None:
-    """Reports failures and what is `kept`, then what was `interrupted`; raises the exit status."""
+    """Prints failures, the text `kept`, and the text `interrupted`; raises the exit status."""
     flush()
     if failure:
         complain(*failure.lines, kept)

@@ -46,9 +46,10 @@ def explore(
 
 
 def _leading(folder: Path, address: str) -> str:
-    """Writes a page that redirects to the address, because arguments of programs are public.
+    """Writes a page that redirects to the address.
 
-    Only our user can read its folder.
+    The arguments of the browser's process are visible to other users, but only our user can read
+    the folder of the page.
     """
     page = folder / "open.html"
     text = json.dumps(address).replace("<", "\\u003c")

@@ -33,13 +33,13 @@ __all__ = [
 INTERRUPTED = 130
 PIPE_CLOSED = 141
 _PANIC = "PanicException"
-"""Exception of PyO3 for a failed assertion that is not converted into an `Error`."""
+"""PyO3 exception for a failed assertion that is not converted to an `Error`."""
 
 P = ParamSpec("P")
 
 
 def guarded(command: Callable[P, None]) -> Callable[P, None]:
-    """Wraps a command: errors give an exit status and a clear message instead of a traceback.
+    """Wraps a command so that errors give an exit status and a message instead of a traceback.
 
     With `--json`, standard output has the message and the problems as a JSON document.
     """
@@ -92,7 +92,7 @@ def failure_of(error: BaseException) -> Failure:
 
 
 def complain(*lines: str) -> None:
-    """Writes error lines to standard error, if that can be written."""
+    """Writes error lines to standard error, if possible."""
     with suppress(OSError):
         for line in lines:
             sys.stderr.write(f"error: {printable(line)}\n")

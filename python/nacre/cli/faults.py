@@ -82,7 +82,7 @@ def clear(
 
 
 def _settings(given: list[str] | None) -> dict[str, object]:
-    """Settings by name; raises `ConfigError` for invalid ones."""
+    """Parses settings by name; raises `ConfigError` for invalid settings."""
     found: dict[str, object] = {}
     for text in given or []:
         name, equals, value = text.partition("=")
@@ -94,7 +94,7 @@ def _settings(given: list[str] | None) -> dict[str, object]:
 
 
 def _value(text: str) -> object:
-    """Parses a TOML value; other text is a string, so that quotes are not needed twice."""
+    """Parses a TOML value; other text becomes a string, so that strings need no TOML quotes."""
     import tomllib
 
     try:

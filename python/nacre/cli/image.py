@@ -18,7 +18,7 @@ from nacre.devices.images import ImageCheck, ImageJournal
 app = typer.Typer(help="Check image files and recover damaged ones.", cls=Group)
 
 _NAMED = 8
-"""Number of damaged pages that are listed."""
+"""Maximum number of damaged pages in the output."""
 
 ImageFile = Annotated[Path, typer.Argument(metavar="FILE", help="Image file.")]
 

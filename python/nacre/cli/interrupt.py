@@ -1,4 +1,4 @@
-"""Lets Ctrl-C stop long work and keep its results so far."""
+"""Handles Ctrl-C in long work so that results so far are kept."""
 
 from __future__ import annotations
 
@@ -15,20 +15,21 @@ from typing import Any, Never
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _LOOK_S = 0.1
 _LOOKS = 8
-"""Python handles a signal within this many checks, unless the core is waiting or computing."""
+"""Number of checks within which Python handles a signal, unless the core is waiting or
+computing."""
 _LATE_S = 0.05
-"""A check with a longer delay does not count: the machine is busy, and Python is late, too."""
+"""Seconds of delay above which a check is ignored, because a busy machine also delays Python."""
 _INTERRUPTED = 130
 
 _heard = threading.Event()
 
 
 def heed() -> None:
-    """From now on, SIGTERM and SIGHUP act like Ctrl-C: partial files are removed, work ends.
+    """Makes SIGTERM and SIGHUP act like Ctrl-C: work ends, and partial files are removed.
 
     A SIGHUP that is ignored, as under `nohup`, stays ignored. Python handles signals between
-    bytecodes. If the core is blocked reading a pipe, Python cannot; then the process exits as if
-    killed.
+    bytecodes. While the core is blocked reading a pipe, Python cannot handle a signal; the process
+    then exits as if killed.
     """
     for number in _heeded():
         signal.signal(number, _interrupt)
@@ -39,7 +40,7 @@ def heed() -> None:
 
 
 def _heeded() -> list[signal.Signals]:
-    """The signals that end a command."""
+    """Signals that end a command."""
     ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     return [number for number in _SIGNALS if not (ignored and number is signal.SIGHUP)]
 
@@ -50,7 +51,7 @@ def _interrupt(_number: int, _frame: FrameType | None) -> Never:
 
 
 def _watch(signals: int) -> None:
-    """Makes sure that each signal is handled."""
+    """Ensures that each signal is handled."""
     while came := os.read(signals, 64):
         if not any(number in came for number in _SIGNALS):
             continue
@@ -73,17 +74,17 @@ def _is_heard() -> bool:
 
 
 def trust() -> None:
-    """Stops watching signals: later handlers end by themselves."""
+    """Stops watching signals, because handlers installed later end on their own."""
     signal.set_wakeup_fd(-1)
 
 
 class Interruption:
-    """In the block, the first Ctrl-C sets `asked`; a second one aborts.
+    """A block in which the first Ctrl-C sets `asked` and a second one aborts.
 
-    SIGTERM and SIGHUP do the same.
+    SIGTERM and SIGHUP act like Ctrl-C.
 
-    With `nothing_yet`, the first one also aborts until there are results to keep: earlier steps
-    cannot stop early.
+    With `nothing_yet`, the first Ctrl-C also aborts until there are results to keep, because
+    earlier steps cannot stop early.
     """
 
     def __init__(self, *, nothing_yet: bool = False) -> None:
@@ -97,7 +98,7 @@ class Interruption:
         return self._is_asked
 
     def ticking(self, bar: Callable[..., object]) -> Callable[..., bool]:
-        """Progress callback that updates the bar, and stops the work when requested."""
+        """Progress callback that updates the bar and stops the work when requested."""
 
         def tick(*counters: Any) -> bool:
             bar(*counters)
@@ -106,7 +107,7 @@ class Interruption:
         return tick
 
     def leaves_something(self) -> None:
-        """From now on, an interruption keeps the results so far."""
+        """Makes later interruptions keep the results so far."""
         self._nothing_yet = False
 
     def __enter__(self) -> Interruption:

@@ -24,10 +24,10 @@ _T = TypeVar("_T")
 
 
 class _Simulators(Group):
-    """Supported simulators; for saved results, the error names the command that compares them."""
+    """Group of simulators; the error for saved results names the command that compares results."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The command that the first argument names."""
+        """Finds the command that is named by the first argument."""
         if args and args[0] not in self.commands and Path(args[0]).exists():
             results = " ".join(args)
             raise typer.BadParameter(

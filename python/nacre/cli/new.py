@@ -22,7 +22,7 @@ from nacre.scenario.examples import EXAMPLES
 
 
 class CellKind(StrEnum):
-    """Bits of a cell: two, three or four."""
+    """Cell types with two, three, or four bits."""
 
     MLC = "mlc"
     TLC = "tlc"

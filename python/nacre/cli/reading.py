@@ -13,7 +13,8 @@ from nacre.traces import Options
 from nacre.traces.inputs import LIMIT_MAX
 
 NONE: Options = {}
-"""Defaults: name and content of the files define everything."""
+"""Default options, with which all properties are detected from the names and contents of the
+files."""
 
 _OPTIONS: Mapping[str, Any] = {
     "format": Annotated[
@@ -44,7 +45,7 @@ _OPTIONS: Mapping[str, Any] = {
 
 
 def reading(command: Callable[..., None]) -> Callable[..., None]:
-    """Replaces the argument `options` by these options, and collects their values in it."""
+    """Decorator that replaces the parameter `options` of a command by these options."""
     own = inspect.signature(command, eval_str=True)
     keyword = inspect.Parameter.KEYWORD_ONLY
     parameters: list[inspect.Parameter] = []

@@ -11,13 +11,13 @@ from nacre.errors import ConfigError
 from nacre.scenario.source import read
 
 _NAMES = ("kind", "preset")
-"""Keys that identify a table: a different value is an intended replacement."""
+"""Keys that identify a table; if their value differs, the replacement is intended."""
 
 
 def replaced(scenario: str, overrides: Mapping[str, object]) -> list[str]:
-    """A line for each setting that drops keys of a table of the scenario.
+    """Returns a line for each setting that removes keys of a table of the scenario.
 
-    Errors of the scenario or of a setting are reported elsewhere.
+    Errors of the scenario or of a setting are ignored here and reported by the core.
     """
     with suppress(ConfigError, OSError, UnicodeError, tomllib.TOMLDecodeError):
         return list(_lines(tomllib.loads(read(scenario).text), overrides))

@@ -84,7 +84,7 @@ def reproduce(
 
 
 def _announce(chosen: Sequence[Target]) -> None:
-    """Announces that all papers are recomputed, since none was named."""
+    """Prints a note that all papers are recomputed, because none was named."""
     names = ", ".join(target.paper.name for target in chosen)
     with suppress(OSError):
         sys.stderr.write(
@@ -95,7 +95,7 @@ def _announce(chosen: Sequence[Target]) -> None:
 
 
 def _check_exclusive(given: Mapping[str, bool]) -> None:
-    """Options that exclude each other; raises `ConfigError`."""
+    """Raises `ConfigError` for options that exclude each other."""
     names = [name for name, is_given in given.items() if is_given]
     if len(names) > 1:
         raise invalid(
@@ -169,7 +169,7 @@ def carry_out(
 ) -> None:
     """Reproduces, stores, prints, and exits with a status.
 
-    If interrupted, results stored in a directory are not judged, because that takes long.
+    After an interruption, results stored in a directory are not judged, because judging takes long.
     """
     failure: Failure | None = None
     is_asked, is_drawn = False, True
@@ -211,7 +211,7 @@ def carry_out(
 
 
 def _run(chosen: Sequence[Target], kept: Memory, *, keeps: bool) -> tuple[Reproduction, bool]:
-    """Results of the runs, and whether they were interrupted; with `keeps`, raises instead."""
+    """Returns the results, and whether they were interrupted; with `keeps`, raises instead."""
     jobs = jobs_of(chosen)
     with Interruption() as interruption, Local() as engine, RunsBar() as bar:
         runs = Runs(engine, kept)
@@ -237,7 +237,7 @@ def _interrupted(found: Reproduction, *, asked: bool, drawn: bool) -> str:
 
 
 def _judge(found: Reproduction) -> None:
-    """Prints rows that hold although marked as misses, and overfitted papers."""
+    """Prints rows that hold although marked as misses, and papers with too many fitted values."""
     for row in found.outlived:
         warn(f'{row} is listed as a miss, but holds: remove its "misses" from claims.toml')
     for fit in found.fits:

@@ -189,7 +189,7 @@ def _simulate(
             start=start,
             save_state=save_state,
         )
-        # From here on there is a result to keep, even if the run was too short for a progress call.
+        # Now there is a result to keep, even if the run was too short for a progress call.
         interruption.leaves_something()
         return record
 
@@ -225,7 +225,7 @@ def _only_of_parts(
     tls: tuple[Path | None, ...],
     workers: int | None,
 ) -> None:
-    """Raises `ConfigError` for options on parts without a split."""
+    """Raises `ConfigError` for options that require a split, if there is none."""
     given = {
         "--engine": engine is not EngineName.LOCAL,
         "--address": address is not None,

@@ -42,7 +42,7 @@ def step(
 
 
 def show(answers: Sequence[Answer]) -> None:
-    """Latency breakdown and counters of each request."""
+    """Prints the latency breakdown and the counters of each request."""
     for number, answer in enumerate(answers):
         if number:
             write_line()
@@ -57,7 +57,7 @@ def show(answers: Sequence[Answer]) -> None:
 
 
 def asked(word: str) -> Request:
-    """A request as it is written in a command: `read:8192:4096`, `write:8KiB:4KiB`."""
+    """Parses a request of the command line: `read:8192:4096`, `write:8KiB:4KiB`."""
     op, *given = word.split(":")
     numbers = [_bytes(number) for number in given]
     if len(numbers) > 2 or None in numbers or op not in OPS:
@@ -68,7 +68,7 @@ def asked(word: str) -> Request:
 
 
 def _bytes(text: str) -> int | None:
-    """Number of bytes, with or without a unit; None for other text."""
+    """Parses a number of bytes, with or without a unit; returns None for other text."""
     if text.strip().isdecimal():
         return int(text)
     quantity = maybe(text)

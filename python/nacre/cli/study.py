@@ -98,7 +98,7 @@ def study(
 
 @contextmanager
 def _reporting_failures(directory: Path) -> Iterator[None]:
-    """Reports which results are kept when the disk or the engine fails."""
+    """Reports the kept results if the disk or the engine fails."""
     try:
         yield
     except Exception:

@@ -1,4 +1,4 @@
-"""Text for people: tables with color on a terminal, plain lines in a pipe."""
+"""Text output: tables with color on a terminal, plain lines in a pipe."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _GAPS = (3, 2, 1)
-"""Spaces between the columns of a table, the first that fits."""
+"""Numbers of spaces between the columns of a table; the first one that fits is used."""
 _WORD_MAX = 32
-"""Longer words of prose may be broken."""
+"""Length in characters above which words of prose may be broken."""
 _UNIT = re.compile(r"(?<=\d) (?=[a-zA-Z%]{1,3}\b)")
 """The space between a number and its unit or prefix."""
 _PROSE_LEAST = 28
-"""Prose in a narrower column is not readable."""
+"""Minimum width of a column with prose, in characters."""
 
 
 class OutputError(Exception):
@@ -88,7 +88,7 @@ def write_table(table: Table) -> None:
 
 
 def flush() -> None:
-    """Flushes standard output, and reports errors."""
+    """Flushes standard output and reports errors."""
     with _output():
         sys.stdout.flush()
 
@@ -155,7 +155,7 @@ def _rich(table: Table, gap: int, console: Console) -> None:
 
 
 def _listed(table: Table, width: int) -> None:
-    """Shows a table wider than the terminal: each row as a list of its values."""
+    """Formats a table that is wider than the terminal, with each row as a list of its values."""
     names = max(map(len, table.columns)) + 4
     for row in table.rows:
         write_text(f"{row[0]}\n")
@@ -182,5 +182,5 @@ def _folded(text: str, width: int, first: str, later: str) -> list[str]:
 
 
 def _columns(table: Table) -> Sequence[Sequence[str]]:
-    """The cells by column, each with its name first."""
+    """The cells of each column, which start with the name of the column."""
     return list(zip(table.columns, *table.rows, strict=True))

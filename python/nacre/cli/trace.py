@@ -349,7 +349,7 @@ def _show_curve(curve: MissRatioCurve) -> None:
 
 
 def _show_caches(curves: CacheCurves, by: Unit) -> None:
-    """A row per size and a column per policy."""
+    """Prints a table with a row per size and a column per policy."""
     kind = curves.kinds()[0]
     rows = []
     for at in curves.sizes:
@@ -372,12 +372,12 @@ def _show_caches(curves: CacheCurves, by: Unit) -> None:
 
 
 def _listed(text: str) -> list[str]:
-    """The names in a list with commas."""
+    """Splits a list of names that are separated by commas."""
     return [each.strip() for each in text.split(",") if each.strip()]
 
 
 def _powers(curve: MissRatioCurve) -> list[int]:
-    """Powers of two within the curve, at most twenty of them: the largest."""
+    """The largest powers of two within the curve, at most twenty."""
     first, last = int(curve.sizes[0]), int(curve.sizes[-1])
     powers = [2**power for power in range(63) if first <= 2**power <= last]
     return powers[-20:]

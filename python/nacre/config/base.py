@@ -8,10 +8,10 @@ from typing import Any
 
 
 class Table:
-    """A configuration; its fields are the settings of one table of a scenario."""
+    """Base class of configurations; the fields are the settings of one table of a scenario."""
 
     def to_dict(self) -> dict[str, Any]:
-        """The table, without fields that are `None`."""
+        """Returns the table without fields that are `None`."""
         values = ((item.name, getattr(self, item.name)) for item in fields(self))  # type: ignore[arg-type]
         return {name: _plain(value) for name, value in values if value is not None}
 
@@ -27,7 +27,7 @@ class Preset(Table):
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """The table with the name of the entry and the overridden settings."""
+        """Returns the table with the name of the entry and the overridden settings."""
         return {
             "preset": self.preset,
             **{name: _plain(value) for name, value in self.settings.items()},

@@ -1,4 +1,4 @@
-"""The devices of the catalog as functions: `presets.pcm_ssd(capacity="1 GiB")`.
+"""A function for each device of the catalog, such as `presets.pcm_ssd(capacity="1 GiB")`.
 
 Use the result as a device of a configuration; the arguments are settings of the device's model.
 """

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 SUFFIX = ".ctl"
-"""Suffix of a control socket: the image's name plus this."""
+"""Suffix that is added to the name of an image to form the name of its control socket."""
 _PATIENCE = 30.0
 """Timeout in seconds for replies that need no disk access."""
 
@@ -54,7 +54,7 @@ class Control:
         self._ask("record", patience=None, path=place, force=force, export=export)
 
     def record_end(self, *, export: str | None = None) -> Recorded:
-        """End the recording; `error` is set if the trace is incomplete."""
+        """Ends the recording; `error` is set if the trace is incomplete."""
         return Recorded(self._ask("record-end", patience=None, export=export))
 
     def power_fail(self, *, again: float | None = None, export: str | None = None) -> Outage:
@@ -191,7 +191,7 @@ class Control:
 
 
 def socket_of(path: str | os.PathLike[str]) -> Path:
-    """Control socket of an image; returns a given socket as it is."""
+    """Control socket of an image; a path that is already a control socket is returned unchanged."""
     given = Path(path)
     control = given.with_name(given.name + SUFFIX) if given.name else given
     for place in (given, control):

@@ -24,7 +24,7 @@ class Serve(Protocol):
         overrides: Mapping[str, object] | None = None,
         options: ServeOptions | None = None,
     ) -> Served:
-        """Returns when the device listens."""
+        """Starts to serve a device, and returns when it listens."""
 
 
 @pytest.fixture
@@ -58,8 +58,8 @@ class Mount(Protocol):
 def nacre_mount(nacre_device: Serve) -> Iterator[Mount]:
     """Mounts file systems on served devices without root, e.g. of `nacre_mount("ssd")`.
 
-    It returns the folder and the device. Skips the test, and says why, if the programs that this
-    needs are not installed.
+    The fixture returns the folder and the device. If a required program is not installed, the test
+    is skipped with a reason.
     """
     if why := cannot_mount():
         pytest.skip(f"nacre_mount: {why}")

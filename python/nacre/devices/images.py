@@ -12,21 +12,21 @@ from nacre.base.view import View
 
 
 class Superblocks(View):
-    """Whether the two copies of the superblock are intact; one is enough."""
+    """State of the two copies of the superblock; one intact copy is sufficient."""
 
     first: bool
     second: bool
 
 
 class CheckpointCopies(View):
-    """Whether the copies of the checkpoint are intact; both are if there is no checkpoint."""
+    """State of the copies of the checkpoint; both are intact if there is no checkpoint."""
 
     first: bool
     second: bool
 
 
 class ImagePages(View):
-    """Number of pages of the checkpoint, and of damaged ones among them.
+    """Number of pages and of damaged pages in the checkpoint.
 
     `named` lists the first damaged page numbers. Without checksums (`are_checked`), damage cannot
     be detected.
@@ -88,7 +88,7 @@ def check(path: str | os.PathLike[str]) -> ImageCheck:
 
 
 def repair(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> ImageCheck:
-    """Makes a copy at `out` with the intact data, which can be opened; the image is not changed.
+    """Writes a usable image with the intact data to `out`; the original is not changed.
 
     Damaged pages keep their current bytes, and the journal ends before its damage. Returns the
     result of the check. Raises `Error` as `check` does, if `out` exists, and if the state of the

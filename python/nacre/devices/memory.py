@@ -59,11 +59,12 @@ def open(  # noqa: A001 (as of gzip and shelve: nacre.open)
     """Opens the stack of a scenario, such as `"envy"`, as a memory.
 
     With `image`, data and state are stored in that file, which is created if it does not exist.
-    Every completed operation is in it, even if the process is killed; an open transaction is then
-    rolled back, as after a power failure. Without `image`, they end with the process.
+    Every completed operation is in the file, even if the process is killed; an open transaction is
+    then rolled back, as after a power failure. Without `image`, data and state end with the
+    process.
 
     Every page of a new image has a checksum: data changed by the disk is detected and never
-    returned (see `nacre.devices.images`). Without `checksums`, it is returned as it is.
+    returned (see `nacre.devices.images`). Without `checksums`, changed data is not detected.
 
     The memory starts new or, with `start`, from the state of a run: its saved state, or the record
     of the run. The run had no data, so what it wrote reads as zero. With `start`, the image must
@@ -131,7 +132,7 @@ class Memory:
         return len(view)
 
     def write(self, address: int, data: Data) -> None:
-        """Writes the bytes of `data` from `address` on."""
+        """Writes the bytes of `data` at `address`."""
         self._core.write(address, _bytes(data))
 
     def zone(self, address: int) -> Zone:
@@ -183,7 +184,7 @@ class Memory:
 
     @contextmanager
     def transaction(self) -> Iterator[Self]:
-        """A transaction: commits all writes in the block at its end; an exception rolls back.
+        """A transaction, which commits at the end of the block; an exception rolls it back.
 
         Raises `TransactionError` inside another transaction, and `TransactionTooLarge` at a write
         that exceeds the space of the transaction.
@@ -227,7 +228,7 @@ class Memory:
         return self._core.clock()[1]
 
     def idle(self, seconds: float) -> None:
-        """Advances simulated time, so that the memory does background work."""
+        """Advances simulated time, so that the memory can do background work."""
         self._core.idle(seconds)
 
     def statistics(self) -> Component:

@@ -67,7 +67,7 @@ def mounted(uri: str, *, make: bool = True) -> Iterator[Path]:
 
 @contextmanager
 def _running(name: str, *arguments: str | Path, at: Path) -> Iterator[None]:
-    """A program that serves a mount point, which is unmounted at the end."""
+    """Runs a program that serves a mount point while the block runs, and unmounts it at the end."""
     program = subprocess.Popen(  # noqa: S603  (programs of this module)
         _command(name, arguments),
         stdin=subprocess.DEVNULL,

@@ -170,7 +170,7 @@ class _Recoveries:
 
 
 class _Server:
-    """`nacre serve` in its own process."""
+    """`nacre serve` in a separate process."""
 
     def __init__(self, scenario: str, settings: Sequence[str], folder: Path) -> None:
         self.image = folder / "device.img"
@@ -236,7 +236,7 @@ class _Server:
             return outage, self._injected.effects(control) if self._injected else []
 
     def stop(self) -> None:
-        """Stops the server, as Ctrl-C does."""
+        """Stops the server like Ctrl-C."""
         if self._process is not None:
             self._process.send_signal(signal.SIGTERM)
             self._process.communicate(timeout=PATIENCE_S)

@@ -66,7 +66,7 @@ def _read(text: str) -> ProgramFault:
 class InjectedFaults:
     """Faults of one round: device faults while the program runs, medium faults also in checks.
 
-    Each round uses one of the medium faults, in turn, with its own random stream.
+    The rounds use the medium faults in turn, each round with a separate random stream.
     """
 
     def __init__(self, faults: Sequence[ProgramFault], seed: int, number: int) -> None:

@@ -26,8 +26,9 @@ _ENDS_WITHIN = 60.0
 class Served:
     """A device that is being served.
 
-    `uri` is the address for NBD clients, `size` its bytes, `image` its file; `control` adds faults,
-    cuts power, and returns statistics. `service` is the summary after the server has ended.
+    `uri` is the address for NBD clients, `size` the size in bytes, and `image` the image file;
+    `control` adds faults, cuts power, and returns statistics. `service` is the summary after the
+    server has ended.
     """
 
     def __init__(self, uri: str, size: int, image: Path, control: Control) -> None:

@@ -43,7 +43,7 @@ class ServeOptions:
     tls: str | os.PathLike[str] | None = None
     """Folder of TLS certificates; without it, connections are not encrypted."""
     control: str | os.PathLike[str] | None = None
-    """The socket that `Control` speaks to."""
+    """Path of the control socket, to which `Control` connects."""
     metrics: str | None = None
     """Address of `GET /metrics` for Prometheus: `tcp:127.0.0.1:PORT` or `unix:PATH`."""
     record: str | os.PathLike[str] | None = None
@@ -62,7 +62,7 @@ class Listening(NamedTuple):
 
 
 class _Served(NamedTuple):
-    """A device that is served."""
+    """A device to serve: its scenario, its image, and its export name."""
 
     source: Source
     settings: list[tuple[str, str]]
@@ -92,13 +92,14 @@ def serve(
     image.
 
     With `timing="emulated"`, replies leave at the modeled time after the arrival of their requests,
-    with every duration multiplied by `dilate`. So no client sees less than the modeled latency, and
-    the transport delay is added. With `"compensated"`, replies leave earlier by the usual transport
-    delay, and single ones are early. With `"none"`, they leave immediately.
+    with every duration multiplied by `dilate`. Clients therefore measure at least the modeled
+    latency plus the transport delay. With `"compensated"`, replies leave earlier by the usual
+    transport delay, and some replies are early. With `"none"`, replies leave immediately.
 
-    An existing image continues where its server ended, in any way; images of a `Memory` can be
-    served and vice versa, if the stack is the same. A new image starts with a new device, or with
-    the saved state `start` of a run; the run had no data, so what it wrote reads as zero.
+    An existing image continues at the point where its server ended or was killed. Images of a
+    `Memory` can be served and vice versa, if the stack is the same. A new image starts with a new
+    device, or with the saved state `start` of a run; the run had no data, so what it wrote reads as
+    zero.
 
     `tell` is called with each note for the user, then `ready` once with the addresses of the
     devices; `stop` is called about twenty times a second.

@@ -1,6 +1,7 @@
 """Power-loss test of a database: no committed row may be missing.
 
-As root, since it mounts, with libnbd's tools, e2fsprogs and the database installed:
+Run it as root, because it mounts file systems, with libnbd's tools, e2fsprogs, and the database
+installed:
 
     nacre crash ssd.toml --ready --times 100 --within 5 \
         --check "python crash_database.py sqlite check /tmp/crash" \
@@ -61,7 +62,7 @@ class Sqlite:
             base.close()
 
     def make(self) -> None:
-        """Makes it."""
+        """Creates the database."""
         with self._open() as base:
             base.execute("create table if not exists rows (number integer primary key, text blob)")
 
@@ -97,7 +98,7 @@ class Postgresql:
         self.socket = folder / "socket"
 
     def make(self) -> None:
-        """Makes it."""
+        """Creates the database."""
         shutil.rmtree(self.data, ignore_errors=True)
         self.data.mkdir(mode=0o700)
         shutil.chown(self.data, "postgres")
@@ -119,7 +120,7 @@ class Postgresql:
 
     @contextmanager
     def _running(self) -> Iterator[None]:
-        """The server, until it listens and as long as it is needed."""
+        """Starts the server, waits until it listens, and stops it at the end of the block."""
         self.socket.mkdir(exist_ok=True)
         shutil.chown(self.socket, "postgres")
         options = ["-c", "listen_addresses=", "-c", f"unix_socket_directories={self.socket}"]
@@ -230,7 +231,7 @@ def looped(device: Path) -> str:
 
 
 def release(folder: Path) -> None:
-    """Unmounts, also what a killed program left mounted."""
+    """Unmounts the file system, even if a killed program left it mounted."""
     quietly("umount", "--lazy", folder / "mounted")
     if (folder / "loop").exists():
         quietly("losetup", "--detach", (folder / "loop").read_text())

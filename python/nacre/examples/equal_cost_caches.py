@@ -1,15 +1,15 @@
 """Which server cache is best at equal cost: flash, PCM, or both?
 
-The question of Kim et al., "Evaluating Phase Change Memory for Enterprise Storage Systems"
+Kim et al. ask this question in "Evaluating Phase Change Memory for Enterprise Storage Systems"
 (FAST '14): an application server keeps hot blocks of a network store in a write-through LRU
-cache. A gigabyte of PCM costs as much as four of flash, so these cost the same:
+cache. A gigabyte of PCM costs as much as four gigabytes of flash, so these caches cost the same:
 
     64 G flash | 16 G PCM | 8 G PCM + 32 G flash | 4 G PCM + 48 G flash
 
-The paper compares them at three sizes. Here a size is a share of the blocks the trace touches:
-the all-flash cache holds that share (`--share`), the others what the same money buys. Which cache
-wins depends on how skewed the requests are; so the trace is followed by requests of the same
-number, rate, kind and footprint, but drawn from a Zipf distribution (`--theta`).
+The paper compares them at three sizes. In this example, a size is a share of the blocks that the
+trace accesses: the all-flash cache holds this share (`--share`), and the other caches have the same
+cost. The best cache depends on the skew of the requests, so the caches are also simulated under
+requests with the same number, rate, kind, and footprint but a Zipf distribution (`--theta`).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ CACHES = (
 
 @dataclass(frozen=True)
 class Workload:
-    """Requests, and the bytes they touch."""
+    """A workload and its footprint in bytes."""
 
     name: str
     table: dict[str, object]
@@ -59,7 +59,7 @@ class Workload:
 
 @dataclass(frozen=True)
 class Result:
-    """One cache at one size under one workload, simulated."""
+    """The record of one cache of one size under one workload."""
 
     workload: str
     share: float
@@ -102,7 +102,7 @@ class Result:
 
 
 def main() -> int:
-    """Simulates every cache at every size; prints the table, writes the figures."""
+    """Simulates every cache at every size, prints the table, and writes the figures."""
     options = parse()
     try:
         info = nacre.traces.info(options.trace)

@@ -1,8 +1,8 @@
 """The explorer: a web application on this machine that calls the functions of `nacre`.
 
-`server` listens and ends, `doors` controls access, `jobs` are running work, `folder` keeps the
-results. Each page has a module here that answers it, and one in `static/pages` that
-shows it. No model lives here, and nothing is fetched from elsewhere.
+`server` listens for connections, `doors` controls access, `jobs` runs work in threads, and `folder`
+stores the results. Each page has a module in this package with its endpoints, and a module in
+`static/pages` that displays it. This package contains no models and loads nothing from the network.
 """
 
 from nacre.explorer.server import explore

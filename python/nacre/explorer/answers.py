@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Endpoint: TypeAlias = Callable[[Request], Awaitable[Response]]
 _DRAWING = threading.Lock()
 DOCUMENT_MAX = 1 << 20
-"""Bytes of a document that a page may send; scenarios are a few thousand."""
+"""Maximum size in bytes of a document sent by a page; a scenario has a few thousand bytes."""
 
 
 class TooLargeError(Error):
@@ -43,7 +43,7 @@ def response(content: object, status: int = 200) -> Response:
 
 
 def answering(ask: Callable[..., Any], *, takes_document: bool = False) -> Endpoint:
-    """An endpoint that computes its response with `ask` in a thread; errors become responses.
+    """Endpoint that computes its response by calling `ask` in a thread; errors become responses.
 
     `ask` is called with the request and, if it has one, the JSON document in its body.
     """
@@ -116,7 +116,7 @@ def lines(given: Iterable[str]) -> list[str]:
 
 
 def figure(draw: Callable[[], alt.TopLevelMixin]) -> dict[str, Any]:
-    """Vega-Lite of a figure. One at a time: Altair is not thread-safe."""
+    """Vega-Lite of a figure; calls are serialized, because Altair is not thread-safe."""
     with _DRAWING:
         drawn: Any = draw()
         found: dict[str, Any] = drawn.to_dict(validate=False)
@@ -136,7 +136,7 @@ def summary(result: Result) -> dict[str, Any]:
 
 
 def figure_of(result: Result, request: Request) -> dict[str, Any]:
-    """Figure of a result that the path names."""
+    """Figure that is named by the path of the request."""
     makers, name = kinds.of(result).figures(result), path_word(request, "figure")
     if name not in makers:
         raise invalid("unknown-name", name, "unknown figure")

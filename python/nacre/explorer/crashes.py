@@ -1,4 +1,4 @@
-"""Power-loss tests: started, kept as `nacre crash --out` does, and shown."""
+"""Power-loss tests: starts them, stores their results like `nacre crash --out`, and shows them."""
 
 from __future__ import annotations
 

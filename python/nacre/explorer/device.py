@@ -1,4 +1,4 @@
-"""A served device: monitor and control it as `nacre ctl` does; single requests."""
+"""Monitors and controls a served device like `nacre ctl`, and sends single requests."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def watched(request: Request) -> dict[str, Any]:
 
 
 def served(_request: Request) -> dict[str, Any]:
-    """The figure that the page feeds with the samples of a device."""
+    """Figure into which the page inserts the samples of a device."""
     return answers.figure(nacre.figures.served)
 
 

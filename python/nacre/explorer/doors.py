@@ -1,7 +1,7 @@
-"""Access control: only this machine's browser, at our address, from our pages, with the token.
+"""Access control: accepts requests only from this machine, our address, our pages, with the token.
 
-The token is in the fragment of the address, which a browser does not send, and returns in a header.
-There is no cookie, so other pages cannot make the browser act for its user.
+The token is in the fragment of the address, which a browser does not send; pages send it in a
+header. There is no cookie, so other pages cannot make the browser act for its user.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Doors:
 
 
 def _is_asked(scope: Scope) -> bool:
-    """Whether a request needs the token; links from elsewhere may lead to a page."""
+    """Whether a request needs the token; pages need none, so that links can lead to them."""
     return bool(scope["path"].startswith(PROTECTED))
 
 

@@ -1,7 +1,7 @@
 """Jobs: work in threads that pages can watch and stop.
 
-The core releases the GIL, so pages are answered meanwhile. Stopped work ends at its next progress
-report and keeps its results so far.
+The core releases the GIL, so requests of pages are served during the work. Stopped work ends at its
+next progress report and keeps its results so far.
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ from nacre.errors import Error
 
 State: TypeAlias = Literal["waiting", "running", "done", "failed", "stopped"]
 Work: TypeAlias = "Callable[[Job], str | None]"
-"""Does the work; returns the address of the result. Calls `tick` to ask whether to continue."""
+"""Function that does the work and returns the address of the result; it calls `tick` to check
+whether to continue."""
 
 AT_ONCE = 2
 """Jobs that run in parallel; others are queued."""
 KEPT = 50
-"""Number of ended jobs that are listed."""
+"""Maximum number of ended jobs in the list."""
 
 
 @dataclass
@@ -98,7 +99,7 @@ class Job:
 
 
 class Jobs:
-    """All jobs of this explorer."""
+    """All jobs of an explorer."""
 
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="nacre-job")
@@ -118,7 +119,7 @@ class Jobs:
         return job
 
     def get(self, number: int) -> Job | None:
-        """The job of a number."""
+        """The job with this number."""
         return self._jobs.get(number)
 
     def listed(self) -> list[Job]:
@@ -154,6 +155,6 @@ def _carry_out(job: Job, work: Work) -> None:
 
 
 def said(error: BaseException) -> tuple[str, list[Mapping[str, Any]]]:
-    """The command line's message for an error, and its problems."""
+    """Message of the command line for an error, and the problems of the error."""
     failure = failure_of(error)
     return "\n".join(failure.lines), [dict(problem) for problem in failure.problems]

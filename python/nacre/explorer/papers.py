@@ -1,4 +1,4 @@
-"""Published and simulated results: every claim, and runs that recompute them."""
+"""Published and simulated results: claims, and the runs that recompute them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from nacre.papers.known import Claim, Made, Paper
 ROWS_FILE = "rows.json"
 """File written by `nacre reproduce --out`."""
 FIGURES_FILE = "figures.json"
-"""The Vega-Lite of the figures that were recomputed, and by which version."""
+"""File with the Vega-Lite of recomputed figures and the version that computed them."""
 
 
 class Papers:
@@ -99,7 +99,7 @@ class Papers:
         return f"/papers?paper={paper}" + (f"&figure={figure}" if figure else "")
 
     def _latest_rows(self) -> dict[str, tuple[Row, Made]]:
-        """The latest row of each claim that was recomputed, with when and by which version."""
+        """The latest row of each recomputed claim, with its date and the version of Nacre."""
         known: dict[str, tuple[Row, Made]] = {}
         for path in self._folder.listed("papers"):
             with suppress(OSError, ValueError, TypeError, KeyError):
@@ -113,7 +113,7 @@ class Papers:
         return known
 
     def _latest_figures(self, paper: str) -> dict[str, Path]:
-        """The latest file that has each figure of a paper."""
+        """For each figure of a paper, the latest file that contains it."""
         found: dict[str, Path] = {}
         for path in self._folder.listed("papers"):
             with suppress(OSError, ValueError, TypeError, KeyError, AttributeError):

@@ -52,7 +52,7 @@ class Plans(Resource):
         ]
 
     def begin(self, _request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Starts to analyze a trace, simulate caches for it, and score tier mixes."""
+        """Starts a job that analyzes a trace, simulates caches for it, and scores tier mixes."""
         name = answers.text(given, "trace")
         place = self._traces.place(name)
         currency, prices = _tiers(given)
@@ -66,7 +66,7 @@ class Plans(Resource):
         return self._load(path)
 
     def line(self, path: Path) -> dict[str, Any]:
-        """Only whether the plan exists."""
+        """Row of a plan in the list, which has no details."""
         _request_of(path)
         return {}
 
@@ -99,7 +99,7 @@ class Plans(Resource):
         """Heat map of the mixes with the prices in the address, or miss-ratio curves."""
         path = self.directory_of(request)
         plan = self.load(path)
-        # Pages know a trace by its name, not by the server's path of the file.
+        # Pages identify a trace by its name, not by the path of the file on the server.
         plan.caches.name = answers.lines([_request_of(path)["trace"]])[0]
         wanted = answers.path_word(request, "figure")
         if wanted not in ("caches", "mixes"):
@@ -125,7 +125,7 @@ class Plans(Resource):
         return self._jobs.start("caches", title, work, noun="requests").report()
 
     def latencies(self, request: Request) -> dict[str, Any]:
-        """Starts to compute the best mix with each device 20 % faster or slower."""
+        """Starts a job that computes the best mix with each device 20 % faster or slower."""
         path = self.directory_of(request)
         plan = self.load(path)
 
@@ -247,7 +247,7 @@ def _place(path: Path, name: str, word: str) -> Path:
 
 
 def _others(path: Path, plan: nacre.simulate.Plan) -> dict[tuple[str, str], nacre.results.Mixes]:
-    """Mixes under other latencies, if requested."""
+    """Mixes with other latencies, if requested."""
     found = {}
     for name in plan.mixes.names:
         for word in FACTORS:

@@ -45,7 +45,7 @@ class Resource(ABC):
 
     @abstractmethod
     def begin(self, request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Checks the request, and starts a job; returns what the page shows of it."""
+        """Checks the request and starts a job; returns the response for the page."""
 
     @abstractmethod
     def load(self, path: Path) -> Result:

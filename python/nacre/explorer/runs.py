@@ -1,4 +1,4 @@
-"""Runs: started, kept in the folder as `nacre run --out` does, shown, and compared."""
+"""Runs: starts them, stores them like `nacre run --out`, shows them, and compares them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RECORD_FILE = "record.json"
 SCENARIO_FILE = "scenario.toml"
 COMPARED_MAX = 8
 SHOWN = 200
-"""Runs that are listed at a time."""
+"""Maximum number of runs in one response."""
 
 
 class Runs(Resource):
@@ -39,7 +39,7 @@ class Runs(Resource):
         self._latest: tuple[Path, int, nacre.results.Record] | None = None
 
     def more(self) -> list[Route]:
-        """Reports, and several runs side by side."""
+        """Endpoints for reports and for comparisons of runs."""
         answering = answers.answering
         return [
             Route("/api/runs/{name}/report", answering(self.report)),
@@ -131,12 +131,12 @@ class Runs(Resource):
         return {name: self.load(self._folder.find(self.kind, name)) for name in names}
 
     def carry_out(self, tree: Mapping[str, Any], name: str, job: Job) -> Path:
-        """Runs a scenario, and keeps the record; returns its address."""
+        """Runs a scenario and stores the record; returns its address."""
         with self.new_directory(name) as path:
             write_file(path / SCENARIO_FILE, toml.document(tree).encode())
             record = nacre.run(tree, progress=job.tick)
             record.save(path)
-            # Cached, because the page requests it at once.
+            # Cached, because the page requests it immediately.
             self._latest = (path, (path / RECORD_FILE).stat().st_mtime_ns, record)
         if not record.complete:
             job.note = "stopped early; finished results are saved"

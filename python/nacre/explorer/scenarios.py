@@ -21,7 +21,7 @@ from nacre.explorer.folder import Folder, MissingError
 
 
 def routes(folder: Folder) -> list[Route]:
-    """Endpoints of the form; runs that scenarios come from are in a folder."""
+    """Endpoints of the form; scenarios of earlier runs are read from a folder."""
     check_ = answers.answering(partial(checked, folder), takes_document=True)
     return [
         Route("/api/vocabulary", answers.answering(vocabulary)),
@@ -79,7 +79,7 @@ def checked(folder: Folder, _request: Request, given: Mapping[str, Any]) -> dict
 
 
 def parsed(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The scenario that a TOML text is."""
+    """Parses a scenario from TOML text."""
     try:
         return {"tree": json.loads(json.dumps(tomllib.loads(answers.text(given, "toml"))))}
     except (ValueError, TypeError, RecursionError) as error:
@@ -88,7 +88,7 @@ def parsed(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def words(folder: Folder, tree: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, str]:
-    """A scenario as TOML, as a command, and as Python; as overrides of a built-in one if possible.
+    """A scenario as TOML, a command, and Python; if possible, as overrides of a built-in scenario.
 
     `from` is a built-in scenario, and `changes` are its overrides: pairs of path and value. `run`
     is a run with possibly the same scenario: then its file is named.
@@ -105,7 +105,7 @@ def words(folder: Folder, tree: Mapping[str, Any], given: Mapping[str, Any]) -> 
 
 
 def _file(folder: Folder, tree: Mapping[str, Any], run: object) -> str | None:
-    """The file of the run that has this very scenario."""
+    """The file of the run, if it has exactly this scenario."""
     if not isinstance(run, str):
         return None
     try:

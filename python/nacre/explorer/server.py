@@ -69,7 +69,7 @@ def explore(
 
 
 class _Server(uvicorn.Server):
-    """Stops the jobs together with the server, so that neither waits for the other."""
+    """A uvicorn server that also stops the jobs, so that neither waits for the other."""
 
     def __init__(self, config: uvicorn.Config, explorer: Explorer) -> None:
         super().__init__(config)

@@ -1,4 +1,4 @@
-"""Studies: started, resumed, kept as `nacre study` does, and shown."""
+"""Studies: starts and resumes them, stores them like `nacre study`, and shows them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Studies(Resource):
         self._live: dict[str, nacre.studies.LiveStudy] = {}
 
     def more(self) -> list[Route]:
-        """Study file, status of a running study, and resuming."""
+        """Endpoints for the study file, the status of a running study, and resuming."""
         answering = answers.answering
         return [
             Route("/api/study-text", answering(_text, takes_document=True), methods=["POST"]),
@@ -46,7 +46,7 @@ class Studies(Resource):
         ]
 
     def begin(self, _request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Checks a study, or starts it."""
+        """Checks a study, and starts it if requested."""
         asked = _study(given)
         total = nacre.studies.check_study(asked).total
         name = str(asked.get("name") or "study")
@@ -60,7 +60,7 @@ class Studies(Resource):
         return self._jobs.start("study", f"Study {path.name}", work, noun="points").report()
 
     def load(self, path: Path) -> nacre.studies.StudyResult:
-        """Results of its points so far."""
+        """Results of the points of a study so far."""
         return nacre.studies.StudyResult.load(path / RUNS)
 
     def line(self, path: Path) -> dict[str, Any]:

@@ -20,11 +20,11 @@ from nacre.explorer.folder import Folder, MissingError
 UPLOAD_MAX = 8 << 30
 """Maximum size of an uploaded trace in bytes; larger ones can be given by path."""
 LOOKED_AT = 1000
-"""Requests that are read to validate a trace."""
+"""Number of requests that are read to validate a trace."""
 
 
 class Traces:
-    """Traces to plan with: built-in and uploaded ones."""
+    """Built-in and uploaded traces, for plans."""
 
     def __init__(self, folder: Folder) -> None:
         self._folder = folder
@@ -46,7 +46,7 @@ class Traces:
         return [{"id": name, "name": name, "bytes": None} for name in traces.shipped()] + sent
 
     def place(self, name: str) -> str:
-        """Name of a trace for `nacre`: its own if built in, else its path."""
+        """Argument of `nacre` for a trace: the name of a built-in trace, otherwise its path."""
         if name in traces.shipped():
             return name
         for file in _files(self._folder.find("traces", name)):
@@ -54,7 +54,7 @@ class Traces:
         raise MissingError(f"there is no trace called {name}")
 
     async def take(self, request: Request) -> Response:
-        """Stores an uploaded trace; removes one that is too large, truncated, or invalid."""
+        """Stores an uploaded trace; removes it if it is too large, truncated, or invalid."""
         path: Path | None = None
         try:
             self._is_small(int(request.headers.get("content-length") or 0))
@@ -84,7 +84,7 @@ class Traces:
 
 
 def bound() -> dict[str, Any]:
-    """Maximum size of an upload, and the message for larger ones."""
+    """Maximum size of an upload, and the message for larger uploads."""
     return {
         "bytes": UPLOAD_MAX,
         "otherwise": f"the trace is larger than {UPLOAD_MAX / 2**30:g} GiB, the upload limit of"

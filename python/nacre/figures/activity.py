@@ -14,7 +14,7 @@ from nacre.results.served import Sample
 SAMPLES = "samples"
 """Name of the data set; a page inserts rows with the fields of `Sample`."""
 SPAN_S = 120
-"""Seconds plotted before the last sample."""
+"""Length in seconds of the plotted time before the last sample."""
 
 _ERRORS_ONLY = 1
 _FOR_PAGES = {
@@ -34,14 +34,15 @@ class _Panel(NamedTuple):
 
     title: str
     least: int
-    """The value that the axis reaches at least."""
+    """Minimum upper end of the axis."""
     value: str
     label: str
     """Expression that formats `datum.value` on the axis."""
     said: str
     """Text of the last value, with `{0}` for the formatted value."""
     line: Literal["linear", "step-before"]
-    """Rates hold since the previous sample; a latency between missing ones is drawn as a point."""
+    """Interpolation of the line. A rate applies to the time since the previous sample; a latency
+    between missing values is drawn as a point."""
     height: int
 
 

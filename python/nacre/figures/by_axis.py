@@ -1,4 +1,4 @@
-"""An objective of a study over the values of an axis, a line for each value of the others."""
+"""An objective as a function of an axis, with a line for each value of the other axes."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 _HEIGHT = 320
 _WIDE = 30
-"""A log axis where values differ by more than this factor."""
+"""Ratio between values above which an axis is logarithmic."""
 
 
 def can_be_drawn(result: StudyResult) -> bool:
-    """Whether there are few enough lines to distinguish."""
+    """Whether the lines are few enough to be distinguished."""
     if result.questions.search or not result.questions.axes:
         return False
     known = result.designs.drop_nulls(_objective(result, None))
@@ -33,7 +33,7 @@ def can_be_drawn(result: StudyResult) -> bool:
 
 
 def by_axis(result: StudyResult, of: str | None = None, axis: str | None = None) -> alt.LayerChart:
-    """The objective over the axis; bars are 95 % confidence intervals over the seeds."""
+    """The objective as a function of the axis; bars are 95 % confidence intervals."""
     from nacre.words.studies import cell, counted, title
 
     up, across = _objective(result, of), _across(result, axis)
@@ -107,7 +107,7 @@ def _across(result: StudyResult, axis: str | None) -> Axis:
 
 
 def _column(axis: Axis, known: pl.DataFrame | None = None) -> str:
-    """Values of the axis as numbers; None unless all have one."""
+    """Values of the axis as numbers; None if a value is not a number."""
     from nacre.studies.analysis.table import labels
 
     column = labels(axis)[-1]

@@ -17,7 +17,7 @@ from nacre.results.tables import check_has, owners
 from nacre.results.tables import column as table_column
 
 _APART = 64
-"""Up to this number, columns have gaps between them."""
+"""Maximum number of columns with gaps between them."""
 
 MOST = 310
 """Maximum number of columns in a panel, of two pixels each."""

@@ -1,4 +1,4 @@
-"""Misses of caches of several policies by their size."""
+"""Miss ratio of caches with several policies as a function of their size."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _HEIGHT = 320
 
 
 def cache_curves(curves: CacheCurves, by: Unit = "block") -> alt.LayerChart:
-    """A line per policy; with its confidence interval if estimated from a sample."""
+    """A line per policy, with a confidence interval if it is estimated from a sample."""
     kind = curves.kinds()[0]
     rows: list[dict[str, Any]] = []
     for row in curves.to_polars(by).iter_rows(named=True):

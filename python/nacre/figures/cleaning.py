@@ -17,7 +17,7 @@ from nacre.results.record import Record
 def cleaning(record: Record, component: str | None = None) -> alt.Chart:
     """Pages programmed by garbage collection per reclaimed or host-written page, as steps.
 
-    There is a gap where none was reclaimed.
+    There is a gap if no page was reclaimed in an interval.
     """
     frame = record.cleaning(component)
     if "cost" not in frame.columns or not frame["cost"].count():
@@ -72,7 +72,7 @@ def _counted(columns: Sequence[str]) -> str:
 
 
 def _steps(name: str, ends: Any, costs: Any, scale: float) -> list[dict[str, Any]]:
-    """The points of a step line, in runs without gaps, each closed at its end."""
+    """Points of a step line, as segments without gaps; each segment has an end point."""
     points: list[dict[str, Any]] = []
     start, run = 0.0, 0
     steps = list(zip(ends / scale, costs, strict=True))

@@ -15,7 +15,8 @@ from nacre.results.record import Op, Record
 
 _LOWEST = 0.001
 _CELL = 0.02
-"""Distance in deviates below which points of a curve are merged, since it is invisible."""
+"""Distance in normal deviates below which points of a curve are merged, because it is not
+visible."""
 
 Point = dict[str, float | str]
 
@@ -124,7 +125,7 @@ def fastest(records: Sequence[Record], names: Sequence[str], op: Op) -> tuple[st
 
 
 def of_record(record: Record, op: Op | None = None) -> alt.Chart:
-    """Latencies of one record: of all kinds of requests, or of one."""
+    """Latencies of one record, for all kinds of requests or for one kind."""
     return latency([record], ops=_ops(record, op))
 
 

@@ -24,7 +24,7 @@ PartOf = Callable[[str, Activity], str]
 def mean_latency(
     groups: Groups, part_of: PartOf, parts: Mapping[str, str], title: alt.TitleParams
 ) -> alt.VConcatChart:
-    """A panel per group, a bar per record; the fastest of each group in bold.
+    """A panel per group and a bar per record; the fastest record of each group is in bold.
 
     `part_of(name, activity)` returns the part of the bar `name` that an activity belongs to;
     `parts` maps the parts, in their order, to colors.

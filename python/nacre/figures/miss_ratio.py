@@ -1,4 +1,4 @@
-"""Misses of an LRU cache by its size."""
+"""Miss ratio of an LRU cache as a function of its size."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def size_axis(low: float, high: float, title: str, field: str = "bytes") -> alt.
 
 
 def colors(kinds: list[Any]) -> alt.Color:
-    """All, reads and writes in their colors."""
+    """Colors for all accesses, reads, and writes."""
     shown = [str(kind) for kind in kinds]
     return (
         alt.Color("kind:N")

@@ -1,4 +1,4 @@
-"""Scores of tier mixes by the shares of the first two tiers, as a heat map."""
+"""Heat map of the scores of tier mixes, by the shares of the first two tiers."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ _TITLES = {
 
 
 def mixes(found: Mixes, by: str = "iops_per_cost") -> alt.LayerChart:
-    """A cell per mix, darker if better; the best is marked.
+    """A cell per mix, darker for a better score; the best mix is marked.
 
-    With more than three tiers, a cell is the best mix with these shares of the first two. Two tiers
-    make a line over the share of the first.
+    With more than three tiers, a cell is the best mix with these shares of the first two tiers. For
+    two tiers, the figure is a line over the share of the first tier.
     """
     best = found.best(1, by).to_dicts()[0]
     score = _title(found, by)
@@ -70,7 +70,7 @@ def surface(
     is_least: bool = False,
     is_time: bool = False,
 ) -> alt.LayerChart:
-    """Cells of `x` and `y` in percent, colored by `value`; the best one is marked.
+    """Cells at `x` and `y` in percent, colored by `value`; the best cell is marked.
 
     A value that `is_time` is in nanoseconds.
     """

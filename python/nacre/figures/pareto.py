@@ -1,7 +1,7 @@
 """Designs of a study by two objectives, with the Pareto front.
 
-If there are many designs, the figure has all of the front and one dot for each cell of a grid. A
-figure with 20,000 dots takes 7 MB, and looks like one with a thousand.
+If there are many designs, the figure has the whole front and one dot for each cell of a grid. A
+figure with 20,000 dots takes 7 MB but looks like a figure with a thousand dots.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ _LABELS_MAX = 12
 _DOTS_MAX = 1500
 """Maximum number of dots for designs that are not on the front."""
 _WIDE = 30
-"""A log axis where values differ by more than this factor."""
+"""Ratio between values above which an axis is logarithmic."""
 
 
 def pareto(result: StudyResult) -> alt.LayerChart:
-    """Second objective over the first, with the front as a line."""
+    """Second objective as a function of the first, with the front as a line."""
     from nacre.words.studies import cell, counted, title
 
     objectives = result.questions.objectives

@@ -1,4 +1,4 @@
-"""Stacked bars, for the figures of latency breakdowns."""
+"""Stacked bars for figures of latency breakdowns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ Row = dict[str, Any]
 def in_line(parts: Iterable[Row], measure: str, unit: str = "") -> list[Row]:
     """Adds `start` and `end` of each part along its bar.
 
-    For a measure with a unit they are `start_ns` and `end_ns`. The last part has `last`.
+    For a measure with a unit, the fields are `start_ns` and `end_ns`. The last part has the field
+    `last`.
     """
     rows: list[Row] = []
     start = 0.0

@@ -40,7 +40,7 @@ def names(given: Iterable[str]) -> list[str]:
 
 
 def title(text: str, *subtitles: str) -> alt.TitleParams:
-    """Title with the finding, and gray subtitles with what was measured."""
+    """Title with the finding, and gray subtitles that describe the measurement."""
     return alt.TitleParams(printable(text), subtitle=[printable(line) for line in subtitles])
 
 
@@ -65,13 +65,13 @@ def _notebook_output(chart: Any, *given: Any, **more: Any) -> Any:
 
 
 def ink_on(color: str) -> str:
-    """Black or white, whichever reads better on the color."""
+    """Black or white, depending on which has more contrast on the color."""
     red, green, blue = (int(color[i : i + 2], 16) for i in (1, 3, 5))
     return INK if 0.299 * red + 0.587 * green + 0.114 * blue > 150 else "#FFFFFF"
 
 
 def shade(color: str, share: float) -> str:
-    """The color mixed with white; `share` 0 leaves it, 1 is white."""
+    """The color mixed with white; `share` is the proportion of white, from 0 to 1."""
     parts = (int(color[i : i + 2], 16) for i in (1, 3, 5))
     return "#" + "".join(f"{round(part + (255 - part) * share):02X}" for part in parts)
 

@@ -14,15 +14,15 @@ from nacre.results.tables import interval_s
 _MEGABYTE = 1e6
 
 _PART_MIN = 0.1
-"""A shorter last interval says too little about a rate."""
+"""Minimum length of the last interval, relative to a full one, for a meaningful rate."""
 
 
 def throughput(record: Record) -> alt.VConcatChart:
     """Requests per second by kind, bytes per second, and mean latency, in panels.
 
-    The run ends within the last interval: its rates are those of the part before the end, and it is
-    as wide as that part. A part of less than 10 % of an interval is omitted, unless it is the only
-    one.
+    The run ends within the last interval: the rates are those of the part before the end, and the
+    step is as wide as this part. A part of less than 10 % of an interval is omitted, unless it is
+    the only one.
     """
     width_s = interval_s(record)
     intervals = _intervals(record, width_s)
@@ -54,7 +54,7 @@ def throughput(record: Record) -> alt.VConcatChart:
 
 
 def _intervals(record: Record, width_s: float) -> list[tuple[dict[str, float], float]]:
-    """The intervals, each with the seconds of it that were simulated."""
+    """The intervals, each with the number of seconds that were simulated."""
     rows = list(record.time_series().iter_rows(named=True))
     parts = [min(width_s, record.simulated_s - row["start_s"]) for row in rows]
     done = [count for count, row in enumerate(rows, 1) if row["reads"] + row["writes"]]
@@ -141,7 +141,7 @@ def _panel(
 
 
 def _steps(rows: list[dict[str, float]], field: str) -> list[dict[str, float]]:
-    """The points of a step line, in runs without gaps, each closed at its end."""
+    """Points of a step line, as segments without gaps; each segment has an end point."""
     points: list[dict[str, float]] = []
     run = 0
     for row, following in zip(rows, [*rows[1:], None], strict=True):

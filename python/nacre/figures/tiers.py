@@ -19,7 +19,7 @@ Data = list[dict[str, Any]]
 
 
 def tiers(record: Record, component: str | None = None) -> alt.VConcatChart:
-    """Two panels: the share of accesses the fastest tier served, and bytes moved, by epoch."""
+    """Two panels: share of accesses served by the fastest tier, and bytes moved, by epoch."""
     frame = record.epochs(component)
     if not frame.height:
         raise Error("there are no epochs to draw: nothing was moved between tiers", "no-data")

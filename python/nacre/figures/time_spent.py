@@ -16,7 +16,7 @@ from nacre.figures.stacked import Bars, Row, in_line
 from nacre.results.record import Activity, Op, Record
 
 _SMALL = 0.01
-"""Smaller shares are drawn together as "other"."""
+"""Share below which parts are drawn together as "other"."""
 _LABELED = 0.09
 _OTHER = "other"
 
@@ -65,7 +65,7 @@ def _segments(records: Sequence[Record], ops: Sequence[Op], names: Sequence[str]
 
 
 def _bar(bar: str, op: Op, record: Record) -> list[Row]:
-    """Segments of one bar, from the host down; small ones together at the end."""
+    """Segments of one bar, from the host down; small segments are combined at the end."""
     place = {component.path: i for i, component in enumerate(record.components)}
     spent: Sequence[Activity] = record.time_spent[op]
     large = [part for part in spent if part.share >= _SMALL]

@@ -44,7 +44,7 @@ COLORS = {
 
 
 def time_split(record: Record) -> alt.LayerChart:
-    """A bar per resource: the share of the elapsed time by activity, idle last."""
+    """A bar per resource: share of the elapsed time for each activity; idle time is last."""
     rows = _rows(record)
     if not rows:
         raise Error(

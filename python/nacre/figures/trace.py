@@ -38,7 +38,7 @@ def trace_figures(info: View, name: str) -> dict[str, alt.TopLevelMixin]:
 
 
 def popularity(profile: View, name: str) -> alt.Chart:
-    """The share of accesses to the hottest blocks and extents."""
+    """Share of accesses to the hottest blocks and extents."""
     rows = []
     for kind, label in (("blocks", "blocks"), ("extents", "extents")):
         part = profile[kind]

@@ -20,9 +20,10 @@ TAKEN = "the file already exists; choose another name, or overwrite it with --fo
 
 
 def look(target: Path, *, replace: bool = True) -> bool:
-    """Whether there is a file that may be replaced, with `replace`.
+    """Returns whether there is an existing file at `target`; it may then be replaced.
 
-    Raises `OSError` for a link, for other things than files, and for a file that must be kept.
+    Raises `OSError` for a link, for anything other than a file, and for a file that must be kept
+    (every file without `replace`).
     """
     try:
         found = target.lstat().st_mode
@@ -121,7 +122,7 @@ def unfinished(directory: Path, *names: str) -> list[Path]:
     """Temporary files that a killed `replacing` of these names left in `directory`.
 
     A name may be a pattern of `fnmatch`. Linked directories, and names that `tempfile` does not
-    generate, are ignored: they belong to others.
+    generate, are ignored, because they belong to other programs.
     """
     if directory.is_symlink():
         return []

@@ -22,7 +22,7 @@ TIME_FILE = "time.parquet"
 
 
 def files(record: Record) -> dict[str, bytes]:
-    """All files of a record by name; record.json is last, and so marks the rest as complete."""
+    """All files of a record by name; record.json is last and marks the others as complete."""
     return {**_columns(record), RECORD_FILE: record.to_json().encode()}
 
 
@@ -157,7 +157,7 @@ def _parquet(frame: pl.DataFrame) -> bytes:
 
 
 def _tables(record: Record, directory: Path) -> dict[str, np.ndarray[Any, Any]]:
-    """The columns of the tables saved next to a record; raises `Error` if not this record's."""
+    """Columns of the tables next to a record; raises `Error` if they belong to another record."""
     import polars as pl
 
     from nacre.results import tables
@@ -183,5 +183,5 @@ def _tables(record: Record, directory: Path) -> dict[str, np.ndarray[Any, Any]]:
 
 
 def _file_name(table: str) -> str:
-    """File name for the tables of this name."""
+    """File name for the table of this name."""
     return f"{table}.parquet"

@@ -1,4 +1,4 @@
-"""Result directories: files appear together, and replace only earlier results."""
+"""Result directories, whose files appear together and replace only earlier results."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _SEALS = {
     "rows.json": {"id", "paper", "figure", "metric", "published", "simulated", "pass"},
     "served.json": {"threads", "requests", "dilation", "wall_s", "throughput", "latency", "server"},
 }
-"""Fields that identify a result directory without a schema name, such as a record's: no other
-document has all of them."""
+"""Fields that identify the JSON document of a result without a schema name, such as a record: no
+other document has all of them."""
 HELD = "the directory already holds results; choose another one, or overwrite them with --force"
 _FOREIGN = "it holds a file of this name but no results; choose another directory"
 

@@ -1,1 +1,1 @@
-"""Files of other tools: job files of fio, inputs of MQSim."""
+"""Conversion of files of other tools: job files of fio and input files of MQSim."""

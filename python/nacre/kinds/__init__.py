@@ -1,6 +1,7 @@
-"""Kinds of results: for each, how it is saved, read, drawn, described and reported.
+"""Kinds of results, each of which defines how a result is saved, read, drawn, and described.
 
-A kind is a module here with a `Kind`, and a line in `KINDS`. No other code distinguishes kinds.
+A kind is a module of this package with a `Kind`, and a line in `KINDS`. No other code distinguishes
+kinds.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ if TYPE_CHECKING:
 
 
 class Known(NamedTuple):
-    """A class of results, the module of its kind, and the mark of a saved one."""
+    """A class of results, the module of its kind, and the mark of a saved result."""
 
     result: str
     place: str
     seal: str | None = None
-    """The file that a directory of it has."""
+    """The file that identifies a result directory."""
     field: str | None = None
-    """The field that only its JSON document has."""
+    """The field that identifies the JSON document of a result."""
 
 
 KINDS = (
@@ -49,7 +50,7 @@ KINDS = (
     Known("ExportStatistics", "nacre.kinds.served:EXPORT", field="answered"),
     Known("Outage", "nacre.kinds.served:OUTAGE", field="acknowledged_lost"),
 )
-"""All kinds. If a directory has the files of several, the first one counts."""
+"""All kinds. If a directory has the files of several kinds, the first kind is used."""
 _PLACES = {known.result: known.place for known in KINDS}
 
 
@@ -68,7 +69,7 @@ def of_class(kind: type) -> Kind:
 
 @cache
 def at(place: str) -> Kind:
-    """Kind in a module, which is loaded on first use."""
+    """The kind defined in a module, which is loaded on first use."""
     module, _, name = place.partition(":")
     found: Kind = getattr(import_module(module), name)
     return found

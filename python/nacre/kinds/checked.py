@@ -1,4 +1,4 @@
-"""Scenarios without errors."""
+"""The kind of checked scenarios."""
 
 from __future__ import annotations
 

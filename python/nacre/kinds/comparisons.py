@@ -1,4 +1,4 @@
-"""Records side by side."""
+"""The kind of comparisons of records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results of power-loss tests."""
+"""The kind of results of power-loss tests."""
 
 from __future__ import annotations
 

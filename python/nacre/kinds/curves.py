@@ -1,4 +1,4 @@
-"""Miss ratios by cache size."""
+"""The kinds of miss-ratio curves."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def reader(result: type[Document]) -> Callable[[Path], Document]:
 
 @dataclass(frozen=True)
 class Line:
-    """A kind in a table with a line for each of several results."""
+    """A line of a table with several results of a kind."""
 
     title: str
     columns: Sequence[str]
@@ -92,11 +92,11 @@ class Kind:
     section: Callable[[str, Any], str] | None = None
     """Returns a section of a report with the given name; default: the summary."""
     line: Line | None = None
-    """Several of the kind side by side."""
+    """Compares several results of the kind."""
     names: Sequence[str] = ()
     """File names of a saved result directory."""
     write: Callable[[Staging, Any], None] | None = None
-    """Stages its files in a directory, and commits them."""
+    """Stages the files of a result in a directory and commits them."""
     encode: Callable[[Any, Path], bytes] | None = None
     """Encodes the result for a file of this name, if results of this kind are single files."""
     read: Callable[[Path], Any] = _not_read

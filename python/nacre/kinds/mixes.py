@@ -1,4 +1,4 @@
-"""Mixes of tiers."""
+"""The kind of tier mixes."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def read(folder: Path) -> Mixes:
 
 
 def _read_simulated(folder: Path) -> dict[str, Record]:
-    """The records that `nacre mixes --simulate` left next to the mixes."""
+    """The records that `nacre mixes --simulate` saved next to the mixes."""
     listed = folder / _SIMULATED_FILE
     if not listed.is_file():
         return {}

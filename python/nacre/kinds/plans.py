@@ -1,4 +1,4 @@
-"""Plans: caches and mixes of devices for a trace."""
+"""The kind of plans: caches and mixes of devices for a trace."""
 
 from __future__ import annotations
 

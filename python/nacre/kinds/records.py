@@ -1,4 +1,4 @@
-"""Records of runs."""
+"""The kind of records of runs."""
 
 from __future__ import annotations
 
@@ -55,8 +55,9 @@ CHARTS: Mapping[str, Callable[[Record], bool]] = {
     "blocks": lambda record: bool(tables.owners(record, "blocks", "live_share")),
     "tiers": lambda record: bool(tables.owners(record, "epochs", "fastest_share")),
 }
-"""Figures of a record, with the test whether it has data for them. A figure is drawn by the module
-of `nacre.figures` with its name, by the function `of_record` or the one with the same name."""
+"""Figures of a record, each with a function that returns whether the record has data for it. A
+figure is drawn by the module of the same name in `nacre.figures`, by its function `of_record` or
+the function with the same name."""
 FIGURE_FILES = tuple(f"{name}.{suffix}" for name in CHARTS for suffix in ("svg", "png"))
 RECORD_FILES = (files.RECORD_FILE, *FIGURE_FILES)
 

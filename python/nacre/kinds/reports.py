@@ -32,7 +32,7 @@ def load(
     """Reads a result from a directory or a JSON file, or analyzes a trace.
 
     Reads the output of `save` and `--out`, and of `--json` if it is a result in one document.
-    Raises `ConfigError` for anything else.
+    Raises `ConfigError` for any other file or directory.
     """
     path = Path(path)
     if path.name in _SEALS and path.is_file():
@@ -68,7 +68,7 @@ def _kind_of_saved(path: Path) -> kinds.Known | None:
 
 
 def files_of(results: Iterable[Path]) -> list[Path]:
-    """Files that are read of results: all of a directory, except report pages."""
+    """Input files of results: all files of a directory, except report pages."""
     found: list[Path] = []
     for path in results:
         folder = path.parent if path.name in _SEALS else path

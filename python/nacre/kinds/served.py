@@ -1,4 +1,4 @@
-"""Statistics of a server and its devices, and effects of a power loss."""
+"""The kinds of server statistics and of effects of a power loss."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results of studies."""
+"""The kind of results of studies."""
 
 from __future__ import annotations
 

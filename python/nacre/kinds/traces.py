@@ -1,4 +1,4 @@
-"""Descriptions of traces, and workloads fitted to them."""
+"""The kinds of trace descriptions and of workloads fitted to traces."""
 
 from __future__ import annotations
 

@@ -12,23 +12,23 @@ _CELL = "padding:2px 14px 2px 0;text-align:{};font-variant-numeric:tabular-nums"
 
 
 def fragment(lines: Iterable[str], tables: Iterable[Table]) -> str:
-    """Sentences, and the tables below them."""
+    """Sentences followed by tables."""
     return paragraphs(lines) + "".join(map(table, tables))
 
 
 def titled_fragment(name: str, lines: Iterable[str], tables: Iterable[Table]) -> str:
-    """A fragment with a name above it."""
+    """A fragment with a title."""
     heading = f"<h4 style='margin:0 0 6px'>{escape(printable(name))}</h4>"
     return f"<div class='nacre-record'>{heading}{fragment(lines, tables)}</div>"
 
 
 def paragraphs(lines: Iterable[str]) -> str:
-    """Lines of text below each other."""
+    """Lines of text, each as a paragraph."""
     return "".join(f"<p style='margin:0 0 4px'>{escape(line)}</p>" for line in lines)
 
 
 def table(content: Table) -> str:
-    """A plain HTML table, numbers to the right."""
+    """An HTML table with right-aligned numbers."""
     head = _row("th", content.columns, content)
     body = "".join(_row("td", row, content) for row in content.rows)
     return (

@@ -141,12 +141,12 @@ def folded(summary: str, content: str) -> str:
 
 
 def listing(text: str) -> str:
-    """Text to be copied."""
+    """A block of text to copy."""
     return f"<pre tabindex='0'>{escape(text)}</pre>"
 
 
 def assumptions(origins: Iterable[View]) -> str:
-    """Assumed values, each once, in a collapsed block."""
+    """Assumed values without duplicates, in a collapsed block."""
     found: dict[tuple[str, str], list[str]] = {}
     for origin in origins:
         if origin.confidence == "assumed":

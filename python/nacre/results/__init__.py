@@ -1,6 +1,6 @@
 """Results as plain data, without files, figures, or text.
 
-`Result` is their base class, with everything else that results can do.
+`Result` is the base class of results, with methods to plot, describe, save, and load them.
 """
 
 from __future__ import annotations

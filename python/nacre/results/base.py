@@ -26,7 +26,7 @@ class Result:
 
     @property
     def plot(self) -> Plots:
-        """Plots of the result: `result.plot()` draws the first, `result.plot.wear()` this one."""
+        """Plots: `result.plot()` draws the first figure, `result.plot.wear()` a specific one."""
         return Plots(self)
 
     def summary(self) -> Summary:
@@ -38,7 +38,7 @@ class Result:
     def save(
         self, path: str | os.PathLike[str], *, figures: bool = False, replace: bool = True
     ) -> Path:
-        """Saves the result as the command line does: a directory, or a file for a curve.
+        """Saves the result like the command line: as a directory, or a curve as a file.
 
         Each file is written completely or not at all; figures, if requested, come last. Figures of
         an earlier result in the directory are removed. An existing result is kept unless `replace`

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class CheckedScenario(Result, View):
-    """Every value of a valid scenario, with its origin: what `nacre.check` returns."""
+    """Result of `nacre.check`: every value of a valid scenario, with its origin."""
 
     __slots__ = ()
 

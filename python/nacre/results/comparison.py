@@ -1,4 +1,4 @@
-"""Several runs side by side."""
+"""Comparison of several runs."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 _SOME = ("units_per_s", "write_amplification", "cleaning_cost", "erases", "lifetime_days")
-"""Columns that not every record has."""
+"""Columns that exist only if a record has the value."""
 
 
 @dataclass(frozen=True)
 class Comparison(Result):
-    """Records with the names they are compared under."""
+    """Records, with their names in the comparison."""
 
     names: tuple[str, ...]
     records: tuple[Record, ...]

@@ -139,9 +139,9 @@ class MissRatioCurve(Curve):
         return pl.DataFrame({name: self._columns[name] for name in shown})
 
     def steps(self) -> pl.DataFrame:
-        """Every size at which something changes: `blocks`, `read_hits`, `write_hits`.
+        """Every size at which the number of hits changes: `blocks`, `read_hits`, `write_hits`.
 
-        Raises `TraceError` for a curve that was loaded: files do not have them.
+        Raises `TraceError` for a curve that was loaded, because files do not contain all sizes.
         """
         import polars as pl
 
@@ -159,7 +159,7 @@ class MissRatioCurve(Curve):
         }
 
     def _saved_hits(self, size: int, kind: Kind) -> float:
-        """Hits by the table of a file, which has some sizes and not every step in between."""
+        """Hits from the table of a file, which contains only some sizes."""
         import numpy as np
 
         place = int(np.searchsorted(self.sizes, size))

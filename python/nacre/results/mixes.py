@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from nacre.results.record import Record
 
 SCORES = ("iops_per_cost", "iops", "mean_ns", "cost")
-"""Scores that mixes are ordered by; for a time or a cost, lower is better."""
+"""Scores by which mixes are sorted; for a time or a cost, lower is better."""
 _LEAST = ("mean_ns", "cost")
 
 
@@ -42,7 +42,7 @@ class Mixes(Result):
     """Every mix of some tiers in equal steps, with optimal static placement of extents.
 
     Accesses are serial, with the idle latency of their size: `iops` is the inverse of the mean
-    latency, without queueing. A request that touches several extents is an access to each. `cost`
+    latency, without queueing. A request that spans several extents is an access to each. `cost`
     is the mean price per GiB; if the prices of the tiers have different currencies, it is unknown,
     and `findings` has a note.
     """
@@ -152,7 +152,7 @@ class Mixes(Result):
         return pl.concat(self._frame.filter(pl.col(name) == 1) for name in self.names)
 
     def without(self, *tiers: str) -> Mixes:
-        """Only the mixes that use none of these tiers."""
+        """The mixes that use none of these tiers."""
         import polars as pl
 
         for name in tiers:
@@ -162,13 +162,13 @@ class Mixes(Result):
         return self._of(self.tiers, left)
 
     def within(self, cost: float) -> Mixes:
-        """Only the mixes up to this price per GiB; possibly none."""
+        """The mixes up to this price per GiB; possibly none."""
         import polars as pl
 
         return self._of(self.tiers, self._frame.filter(pl.col("cost") <= cost), cost)
 
     def repriced(self, prices: Mapping[str, float], basis: str) -> Mixes:
-        """These mixes with other prices per GiB of each tier, all in the currency `basis`.
+        """The mixes with other prices per GiB of each tier, all in the currency `basis`.
 
         Raises `ConfigError` for a tier without a price, and for a price of an unknown tier.
         """

@@ -1,4 +1,4 @@
-"""Origins of values, and which are assumed."""
+"""Origins of values, and a list of assumed values."""
 
 from __future__ import annotations
 

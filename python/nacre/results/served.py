@@ -25,7 +25,7 @@ class Counted(View):
 
 
 class Requests(View):
-    """Requests by kind; the server supports no `unknown` ones."""
+    """Requests by kind; `unknown` requests are not supported by the server."""
 
     parts: ClassVar[Mapping[str, type[View]]] = dict.fromkeys(
         ("read", "write", "trim", "zero", "flush", "cache", "status", "unknown"), Counted

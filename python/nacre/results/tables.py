@@ -1,4 +1,4 @@
-"""Tables of components: a row per erase block, interval, or activity."""
+"""Tables of components, with a row per erase block, interval, or activity."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ IDLE = "idle"
 
 
 class Tabled(RecordFields):
-    """A record with the columns that the tables are made from."""
+    """A record with the columns from which the tables are made."""
 
     __slots__ = ()
 
@@ -81,7 +81,7 @@ def epochs(record: Tabled, component: str | None) -> pl.DataFrame:
 def busy(record: Tabled) -> pl.DataFrame:
     """One row per activity of each resource, then its idle time.
 
-    A share is of the time of all servers of the resource until all work is done.
+    A share is relative to the time of all servers of the resource until all work is done.
     """
     import polars as pl
 
@@ -113,25 +113,25 @@ def check_has(record: Tabled, name: str, component: str | None) -> None:
 
 
 def owners(record: Tabled, name: str, column: str) -> list[str]:
-    """The components that have this column in their table called `name`, and rows in it."""
+    """The components whose table `name` has this column and at least one row."""
     return [
         path for path, rows, columns in by_name(record).get(name, ()) if rows and column in columns
     ]
 
 
 def column(record: Tabled, name: str, component: str, field: str) -> np.ndarray[Any, Any]:
-    """A column of a component's table called `name`, as it is: no row of it is copied."""
+    """A column of a component's table `name`, without copying it."""
     return record.columns[f"{component}.{name}.{field}"]
 
 
 def frames(record: Tabled) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Each table by name: rows of all components that have it, with `component` first."""
+    """All tables by name, with the rows of all components; the first column is `component`."""
     for name in by_name(record):
         yield name, _table(record, name, None)
 
 
 def by_name(record: Mapping[str, Any]) -> dict[str, list[tuple[str, int, Sequence[str]]]]:
-    """For each table: the components that have it, with their rows and columns."""
+    """For each table, the components that have it, with their rows and columns."""
     tables: dict[str, list[tuple[str, int, Sequence[str]]]] = {}
     for part in record.get("components", ()):
         for name, table in part.get("tables", {}).items():

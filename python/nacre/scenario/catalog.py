@@ -1,4 +1,4 @@
-"""The media and devices Nacre ships, every number with its source."""
+"""The built-in media and devices; every number has a source."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Entry:
-    """A medium or device scenarios can name as a `preset`."""
+    """A medium or device that scenarios can use as a `preset`."""
 
     name: str
     family: str

@@ -1,7 +1,7 @@
-"""Flash drive from a data sheet: settings, each with the figure that determines it.
+"""Settings of a flash drive from a data sheet, each with the figure that determines it.
 
-A data sheet gives performance, not structure. Dies and channels are assumed as usual for the cell
-type; the parameter that a figure depends on most is solved for that figure.
+A data sheet gives performance, not structure. Dies and channels are assumed to be typical for the
+cell type. For each figure, the setting that affects it most is computed from the figure.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _KEPT = 3.5
 """Erased or open superblocks, of the four at which garbage collection starts."""
 PROCESSORS = 4
 READ_SIZE = 4 * KIB
-"""Bytes of a random read, in every sheet."""
+"""Bytes of a random read in all data sheets."""
 
 Cells = Literal["mlc", "tlc", "qlc"]
 
@@ -85,13 +85,13 @@ class DataSheet:
 
     capacity: float
     read_iops: float
-    """Random reads of 4 KiB per second, with enough of them outstanding."""
+    """Random reads of 4 KiB per second at a high queue depth."""
     write_iops: float
     """Random writes of `unit` in the steady state."""
     sequential_read: float
     sequential_write: float
     read_latency: float | None = None
-    """A random read alone."""
+    """Random read latency at queue depth 1."""
     write_latency: float | None = None
     """Random write latency at queue depth 1."""
     endurance: float | None = None
@@ -150,7 +150,7 @@ class Drive:
         }
 
     def small(self) -> dict[str, str]:
-        """A drive with as many dies and fewer pages per block, which reaches steady state sooner.
+        """A drive with the same dies but fewer pages per block, for a shorter preconditioning.
 
         Erase times shrink in proportion, so that erases keep their share of time, and
         over-provisioning grows, since a larger share of few blocks is erased or open.

@@ -1,4 +1,4 @@
-"""Examples in the package, to read, change, and run."""
+"""Examples that are part of the package."""
 
 from __future__ import annotations
 

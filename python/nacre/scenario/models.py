@@ -48,7 +48,7 @@ class Model:
 
 @cache
 def models() -> tuple[Model, ...]:
-    """Every model, family by family."""
+    """All models, sorted by family."""
     families = json.loads(_core.rooms())["families"]
     return tuple(_model(family["name"], room) for family in families for room in family["rooms"])
 
@@ -169,7 +169,7 @@ def new(kind: str) -> str:
 
 
 def _plain(summary: str, kind: str, stack: str) -> str:
-    """A scenario of blocks over a stack."""
+    """A scenario with a block workload for a stack."""
     footprint = _SMALL.get(kind, _FOOTPRINT)
     return _PLAIN.format(summary=summary, kind=kind, stack=stack, footprint=footprint)
 
@@ -203,7 +203,7 @@ def _given_settings(lines: Sequence[str]) -> set[str]:
 
 
 def _offered(model: Model, given: set[str], preset: Mapping[str, str]) -> Iterator[str]:
-    """All other settings as comments; removing the `#` sets one."""
+    """All other settings as comments; remove the `#` to set one."""
     yield "# Other settings with their current values:"
     for setting in model.settings:
         if setting.name not in given and "." not in setting.name:

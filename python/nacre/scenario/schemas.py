@@ -10,7 +10,7 @@ from nacre.scenario.models import KINDS
 
 
 def schema(of: Literal["scenario", "record"] = "scenario") -> dict[str, Any]:
-    """The JSON Schema of scenarios, with every model and its settings; or that of records."""
+    """The JSON Schema of scenarios, with every model and its settings, or that of records."""
     found: dict[str, Any] = json.loads(_core.schema_of(of == "record"))
     return found
 

@@ -174,7 +174,7 @@ def read(scenario: Scenario) -> Source:
 
 
 def assignments(overrides: Mapping[str, object] | None) -> list[tuple[str, str]]:
-    """Overrides as `--set` would give them. Strings stay unchanged: `"20 kHz"`."""
+    """Overrides in the form of `--set`; strings such as `"20 kHz"` are unchanged."""
     if overrides is None:
         return []
     if not isinstance(overrides, Mapping):
@@ -188,7 +188,7 @@ def assignments(overrides: Mapping[str, object] | None) -> list[tuple[str, str]]
 def with_functions(
     overrides: Mapping[str, object] | None,
 ) -> tuple[list[tuple[str, str]], list[tuple[str, Policy]]]:
-    """Overrides as `--set` would give them, and functions among them by name.
+    """Overrides in the form of `--set`, and a table of the functions in them by name.
 
     A function becomes a policy `{ kind = "external", function = NAME }` for garbage collection or
     placement or, if it is a class, for a cache. A table may have one as its `function`, with other
@@ -235,7 +235,8 @@ def imported(name: str) -> Policy:
 def by_name(item: object) -> object:
     """Replaces functions in the item by `{ kind = "external", function = "module:name" }`.
 
-    This makes it usable in other processes. Raises `ConfigError` for a function without a module.
+    Other processes can then import the function. Raises `ConfigError` for a function without a
+    module.
     """
     if isinstance(item, Mapping) and _is_policy(item.get("function")):
         named = cast("Mapping[str, object]", by_name(item["function"]))

@@ -31,7 +31,7 @@ _SAMPLED_BLOCKS = 1 << 16
 """Number of distinct blocks above which caches are simulated on a sample."""
 _BLOCK = 4096
 _LEAST_BITS = 26
-"""The smallest store that is planned has 64 MiB."""
+"""Minimum capacity of a store in a plan, 64 MiB."""
 _LARGEST = 1 << 40
 """Capacity for checking a plan before the extent of the trace is known."""
 
@@ -95,7 +95,7 @@ class Plan(Result):
         return self.mixes.to_polars().with_columns(slowest.alias("flush_ns"))
 
     def to_dict(self) -> dict[str, Any]:
-        """Trace, caches, mixes, and the scenario, as their `to_dict` returns them."""
+        """The trace, the caches, the mixes, and the scenario, as returned by their `to_dict`."""
         return {
             "trace": self.trace,
             "currency": self.currency,

@@ -46,8 +46,8 @@ def crash(
     """Tests power loss at many random points on the stack of a scenario.
 
     The workload is random: writes, reads, trims, flushes, and transactions at a few locations. In
-    every second run of the device, one of the `faults` also affects its medium; a fault without any
-    occurrence gets up to 64 more runs.
+    every second run of the device, one of the `faults` also affects its medium. For a fault that
+    did not occur, up to 64 more runs are tried.
 
     Raises `ConfigError` with all errors at once; a stack without data is one of them.
     """
@@ -67,7 +67,7 @@ def crash(
 
 
 def crash_random(seed: int, *, points: int = 10_000, progress: Progress | None = None) -> Crash:
-    """Test power loss on a random stack, workload, and faults, all from `seed`."""
+    """Tests power loss on a stack, a workload, and faults that are all generated from `seed`."""
     points, seed = _points_and_seed(points, seed)
     text, document = _core.crash_drawn(seed, points, answering(progress))
     source = read(tomllib.loads(text))

@@ -1,4 +1,4 @@
-"""Running and checking scenarios."""
+"""Runs and checks scenarios."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ _COUNTS = ("requests", "transactions")
 
 
 def _going_on(source: Source, settings: list[tuple[str, str]], until: str) -> list[tuple[str, str]]:
-    """Settings that extend a run until its confidence intervals are narrow enough."""
+    """Returns the settings that extend a run until its confidence intervals are narrow enough."""
     if "%" not in until:
         hint = 'give a share with its sign, as "1 %"'
         raise invalid("needs-unit", "until", "it is not a share", given=until, hint=hint)

@@ -38,7 +38,7 @@ class Spent(View):
 
 
 class CountedOnce(View):
-    """A counter that increased during one request."""
+    """Increase of a counter during one request."""
 
     component: str
     name: str

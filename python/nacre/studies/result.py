@@ -50,7 +50,7 @@ class StudyResult(Result):
 
     @property
     def questions(self) -> Questions:
-        """Axes, objectives, and constraints."""
+        """Axes, objectives, and constraints of the study."""
         return self._questions
 
     @property
@@ -128,8 +128,8 @@ class StudyResult(Result):
     def sensitivity(self) -> pl.DataFrame:
         """Share of each objective that each axis explains: `objective, axis, share, method`.
 
-        Shares are of the variance, or by PED-ANOVA where the points were searched. Without
-        objectives those of IOPS, p99 and cost.
+        Shares are shares of the variance, or those of PED-ANOVA for a search. Without objectives,
+        they are computed for IOPS, p99, and cost.
         """
         from nacre.studies.analysis import pareto
 
@@ -173,7 +173,7 @@ class StudyResult(Result):
 
 
 def read(folder: Path) -> StudyResult:
-    """Read the output of `nacre study --out`; raises `ConfigError` if there is none."""
+    """Reads the output of `nacre study --out`; raises `ConfigError` if there is none."""
     import polars as pl
 
     kept = store.opened(folder)
@@ -192,7 +192,7 @@ def read(folder: Path) -> StudyResult:
 
 
 def summed(result: StudyResult) -> str:
-    """`24 points, 1 failed`."""
+    """Formats the number of points: `24 points, 1 failed`."""
     done = result.table.height
     text = f"{done:,} points" if result.complete else f"{done:,} of {result.total:,} points"
     failed = result.failed.height

@@ -33,7 +33,7 @@ _SUFFIX = ".part"
 
 
 class Plan(NamedTuple):
-    """A scenario cut into parts, checked; the largest parts are run first."""
+    """A checked scenario that is divided into parts; the largest parts are run first."""
 
     source: Source
     settings: list[tuple[str, str]]

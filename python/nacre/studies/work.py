@@ -38,7 +38,7 @@ _ENGINES = ("local", "dask")
 
 
 class End(Enum):
-    """Why a study ended."""
+    """Reason for the end of a study."""
 
     DONE = "done"
     STOPPED = "stopped"
@@ -178,7 +178,7 @@ def conduct(
 
 
 def reused(result: StudyResult, kept: Memory) -> int:
-    """Number of its points that were complete before."""
+    """Number of points that were already complete."""
     return sum(key in kept.found for key in result.table["key"])
 
 

@@ -38,7 +38,7 @@ def info(
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> TraceInfo:
-    """Requests, sizes, footprint, duration and damage of a trace; details are in `profile`.
+    """Analyzes a trace: requests, sizes, footprint, duration, and damage; details are in `profile`.
 
     The tables of the profile are columns of one length: `polars.DataFrame(info.profile.blocks)`.
     """
@@ -180,7 +180,7 @@ def _block(block: int) -> int:
 
 
 def _sizes(sizes: Sequence[str | int]) -> list[int]:
-    """Sizes in bytes, the smallest first, each once."""
+    """Distinct sizes in bytes, the smallest first."""
     found = []
     for given in sizes:
         known = quantity.maybe(given)

@@ -45,7 +45,7 @@ def read(
 
 @contextmanager
 def readable(paths: Paths) -> Iterator[list[str]]:
-    """The files with Parquet turned into the native format for as long as the block lasts."""
+    """Converts Parquet files to the native format while the block runs, and returns all files."""
     files = located(paths)
     if not any(is_parquet(file) for file in files):
         yield files
@@ -87,7 +87,7 @@ def read_parquet(file: str) -> pl.DataFrame:
 
 
 def frame_of(columns: dict[str, np.ndarray[Any, Any]]) -> pl.DataFrame:
-    """The columns that the core returns, as a frame."""
+    """Converts the columns that the core returns to a frame."""
     import polars as pl
 
     frame = pl.DataFrame({name: columns[name] for name in COLUMNS})

@@ -1,4 +1,4 @@
-"""Which files a trace is, and the options with which it is read."""
+"""Input files of traces, and the options with which they are read."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _located(name: str | bytes) -> str:
 
 
 def as_text(name: str) -> str:
-    """File name as text for the core."""
+    """Converts a file name to text for the core."""
     try:
         name.encode()
     except UnicodeEncodeError:

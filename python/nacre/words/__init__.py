@@ -1,1 +1,1 @@
-"""Summaries of results for users, as sentences and tables, a module for each kind."""
+"""Summaries of results for users, as sentences and tables; each kind has a module."""

@@ -42,7 +42,7 @@ def _number(value: float | None, unit: str) -> str:
 
 
 def compared(records: Mapping[str, Record]) -> Table:
-    """A line for each record."""
+    """A table with a row for each record."""
     basis = _basis(records)
     rows = []
     for name, record in records.items():
@@ -68,7 +68,7 @@ def _basis(records: Mapping[str, Record]) -> str:
 
 
 def _price(record: Record, basis: str) -> str:
-    """The cost, with its currency if other costs have another one."""
+    """The cost, with its currency if the costs have different currencies."""
     own = "" if basis else record.cost_basis or ""
     return _number(record.cost, own)
 

@@ -23,11 +23,11 @@ _NS = 1e9
 _SMALL = 0.1
 """Maximum share of the footprint of a small cache."""
 _ALIKE = 0.01
-"""Smaller relative differences are not mentioned."""
+"""Minimum relative difference that is mentioned."""
 _ENOUGH = 0.9
-"""Share of the savings of the largest cache that suffices."""
+"""Share of the savings of the largest cache that is sufficient."""
 _IDLE = 0.1
-"""A component with a lower utilization is not a bottleneck."""
+"""Minimum utilization of a bottleneck."""
 
 
 def of_record(record: Record) -> list[str]:

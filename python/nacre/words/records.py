@@ -201,7 +201,7 @@ def _in_basis(part: Component, *, one: bool) -> str:
 
 
 def _totals(record: Record) -> list[tuple[str, str]]:
-    """Totals of the whole system."""
+    """Totals of all components."""
     erased = _is_erased(record)
     worn_out = _worn_out(record.worn_out)
     lifetime = _days(record.lifetime_days)
@@ -309,7 +309,7 @@ def _steady(record: Record) -> list[str]:
 
 
 def _of(finding: Caution) -> str:
-    """The busiest component of a saturated stack."""
+    """Text that names the busiest component of a saturated stack."""
     return f"; busiest: {finding.paths[0]}" if finding.kind == "saturated" and finding.paths else ""
 
 

@@ -34,7 +34,7 @@ _HARMS: Mapping[Harm, tuple[str, str]] = {
 _SLOW = 0.01
 """Share of late replies above which the machine is too slow."""
 _FEW = 100
-"""Minimum number of replies for a warning, since the first ones find cold caches."""
+"""Minimum number of replies for a warning, because the first replies are slow (cold caches)."""
 _SLOWER = 1.1
 """Ratio of the median seen by clients to the modeled median above which the machine is too slow."""
 

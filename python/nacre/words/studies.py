@@ -269,7 +269,7 @@ def failures(result: StudyResult, most: int = 3) -> list[str]:
 
 
 def cell(name: str, value: Any) -> str:
-    """A number of a column as people write it."""
+    """Formats a number of a column."""
     if value is None:
         return NOTHING
     if not isinstance(value, int | float):
@@ -290,7 +290,7 @@ def cell(name: str, value: Any) -> str:
 
 
 def title(name: str) -> str:
-    """The name of a column without the unit that its cells have."""
+    """The name of a column without the unit, which is in its cells."""
     special = {
         "iops": "IOPS",
         "iops_per_cost": "IOPS per cost",

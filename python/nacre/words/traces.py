@@ -32,7 +32,7 @@ def trace_facts(found: View) -> Table:
 
 
 def trace_shape(found: View) -> Table:
-    """Popularity, reuse, misses and rhythm in a few lines."""
+    """A table with popularity, reuse, misses, and arrival times."""
     profile = found.profile
     if not found.reads + found.writes:
         return Table("", ["", ""], [False, False], [])
@@ -70,7 +70,7 @@ def missed_by_lru(found: View, part: float) -> tuple[int, float]:
     """Cache size for shares of the blocks, with the miss ratio."""
     profile = found.profile
     misses = profile.misses
-    # A share of a few blocks may be less than one block, which is the smallest cache.
+    # The smallest cache has one block, but a share of a few blocks may be smaller.
     room = max(1, round(part * profile.blocks.count)) * profile.block_bytes
     # The curve is constant past its last size; a trace without reuse has no sizes.
     beyond = misses["all"][-1] if misses["all"] else 1.0

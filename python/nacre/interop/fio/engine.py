@@ -1,4 +1,4 @@
-"""I/O engine of a job: which requests reach the device, and the queue depth.
+"""I/O engine of a job, which determines the requests that reach the device and the queue depth.
 
 Sources: the flags of the engines in fio's `engines/`; `backend.c`, which caps the depth of
 synchronous ones.
@@ -34,7 +34,7 @@ class Engine:
 
     @property
     def on_device(self) -> bool:
-        """Whether it addresses a device instead of a file."""
+        """Whether the engine accesses a device instead of a file."""
         return self.name in ON_DEVICE
 
 

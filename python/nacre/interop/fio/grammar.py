@@ -16,7 +16,7 @@ from nacre.scenario.source import STDIN
 _OPTION = re.compile(r"[a-z_0-9-]+(:[a-z_]+)?")
 _COMMENT = re.compile(r"[;#]")
 _ENCODING = "surrogateescape"
-"""fio reads bytes: a comment may be in any encoding."""
+"""Encoding that accepts any bytes, because comments may be in any encoding."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""A job of a file as a scenario."""
+"""Converts a job of a file into a scenario."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def scenario(
 
 
 def _chosen(jobs: list[Section], job: str | None, path: str) -> Section:
-    """The job of this name or number."""
+    """The job with this name or number."""
     named = [each for each in jobs if job in (None, each.name)]
     if len(named) == 1:
         return named[0]

@@ -23,7 +23,7 @@ _SECONDS = {
 
 
 class Percent(int):
-    """A percentage of an amount that is known later."""
+    """A percentage of an amount that is not known yet."""
 
 
 def size(text: str, kb_base: int) -> int | Percent | None:

@@ -25,7 +25,7 @@ ALIASES = {
     "ss_ramp": "steadystate_ramp_time",
     "ss_interval": "steadystate_check_interval",
 }
-"""Other names of options."""
+"""Aliases of options."""
 
 SILENT = {
     "allow_file_create",
@@ -92,7 +92,7 @@ SILENT = {
     "write_iops_log",
     "write_lat_log",
 }
-"""Options on the execution and output of fio that do not affect its requests."""
+"""Options for the execution and output of fio that do not affect its requests."""
 
 DEFAULT_ENGINE = "psync"
 SYNCHRONOUS = {

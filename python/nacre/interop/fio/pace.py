@@ -17,7 +17,7 @@ from nacre.interop.fio.pattern import READ, TRIM, WRITE, Pattern
 from nacre.interop.fio.reader import Reader
 
 ENDLESS = 1_000_000_000
-"""Requests of a job that time ends."""
+"""Number of requests of a job that is ended by time."""
 _NAMES = {READ: "reads", WRITE: "writes", TRIM: "trims"}
 
 
@@ -41,7 +41,7 @@ def pace(job: Reader, asked: Pattern, engine: Engine) -> Pace:
     rate = _rate(job, asked)
     requests = ENDLESS if is_timed and runtime else _requests(job, asked) * jobs
     if is_timed and runtime:
-        # fio continues until the time is over, regardless of the amount.
+        # fio continues until the time has elapsed, regardless of the amount.
         for key in ("io_size", "number_ios", "loops"):
             job.take(key)
     if jobs > 1:
@@ -126,7 +126,7 @@ def _open(job: Reader, rate: Fraction, depth: int) -> dict[str, object]:
 
 
 def _decimal(number: Fraction) -> str:
-    """Exact decimal number if finite, else twelve digits."""
+    """A number as decimal text: exact if it is finite, otherwise with twelve digits."""
     whole = number.denominator == 1
     return str(number.numerator) if whole else f"{float(number):.12g}"
 

@@ -1,4 +1,4 @@
-"""Requests of a job as a workload: one pattern, or a mix with one part per kind."""
+"""Converts the requests of a job into a workload: one pattern, or a mix with one part per kind."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nacre.interop.fio.reader import Reader
 from nacre.interop.fio.zones import ZoneLog
 
 PARTS_MAX = 256
-"""Parts of a mix."""
+"""Maximum number of parts of a mix."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def workload(job: Reader, asked: Pattern, log: ZoneLog | None) -> dict[str, obje
 
 
 def percent(share: Fraction) -> str:
-    """A share as a scenario has it."""
+    """Formats a share as in a scenario."""
     return f"{float(100 * share):.12g} %"
 
 
@@ -126,7 +126,7 @@ def _distribution(job: Reader, asked: Pattern) -> tuple[dict[str, object], list[
 
 
 def _zones(text: str, setting: Setting, total: int, *, absolute: bool) -> list[_Zone] | None:
-    """`60/10:40/` or, with sizes in bytes, `60/10g:40/`: zones from the beginning on."""
+    """Parses zones from the start of the region: `60/10:40/` or, in bytes, `60/10g:40/`."""
     shares, sizes = [], []
     for entry in text.split(":"):
         share_text, _, size_text = entry.partition("/")

@@ -16,7 +16,7 @@ from nacre.interop.fio.reader import Reader
 
 READ, WRITE, TRIM = range(3)
 SIZES_MAX = 256
-"""Sizes of a range that are distinguished."""
+"""Maximum number of sizes of a range."""
 _PATTERNS = {
     "read": ("sequential", (READ,)),
     "write": ("sequential", (WRITE,)),
@@ -36,7 +36,7 @@ Sizes = list[tuple[Fraction, int]]
 
 @dataclass
 class Pattern:
-    """Requests of a job, without their pace."""
+    """Requests of a job without their arrival times."""
 
     kind: str
     directions: dict[int, Fraction]

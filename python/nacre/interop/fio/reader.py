@@ -1,4 +1,4 @@
-"""Reads the settings of a job, each once: unread ones have no equivalent."""
+"""Reads the settings of a job, each once; settings that are not read have no equivalent."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Reader:
         return self.section.settings
 
     def take(self, key: str) -> Setting | None:
-        """A setting as it is written."""
+        """Value and line of a setting, unparsed."""
         return self.settings.pop(key, None)
 
     def word(self, key: str, default: str = "") -> str:
@@ -72,7 +72,7 @@ class Reader:
         return number
 
     def size(self, key: str, whole: int | None, of: str) -> int | None:
-        """Bytes; a percentage refers to `whole`, the size `of` something."""
+        """Parses bytes; a percentage refers to `whole`, the size of the item named `of`."""
         found = self.take(key)
         if found is None:
             return None
@@ -143,7 +143,7 @@ class Reader:
     def wrong(
         self, code: Code, key: str, problem: str, hint: str, given: Setting | None = None
     ) -> None:
-        """Notes a problem of a setting."""
+        """Records a problem of a setting."""
         at = f":{given.line}" if given is not None else ""
         found = Problem(
             code=code,
@@ -156,11 +156,11 @@ class Reader:
         self.problems.append(found)
 
     def no(self, key: str, what: str) -> None:
-        """Notes an option without an equivalent."""
+        """Records an option without an equivalent."""
         self.without.append(f"{key}: {what}")
 
     def leftovers(self) -> None:
-        """Notes every unread setting that affects requests."""
+        """Records every unread setting that affects requests as an option without an equivalent."""
         for key, setting in self.settings.items():
             value = setting.value.strip()
             if key not in SILENT and value not in _OFF:

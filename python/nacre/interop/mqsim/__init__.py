@@ -1,4 +1,4 @@
-"""MQSim's inputs as scenarios of Nacre."""
+"""Conversion of MQSim's input files into scenarios."""
 
 from nacre.interop.mqsim.comparison import Row, compare
 from nacre.interop.mqsim.scenario import Translation, translate

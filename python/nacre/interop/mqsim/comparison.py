@@ -128,7 +128,7 @@ def _by_row(said: Mapping[str, float], flow: Flow) -> dict[str, float]:
 
 
 def _alone(flow: Flow) -> str:
-    """A workload definition with only this flow."""
+    """A workload definition that contains only this flow."""
     root = ElementTree.Element("MQSim_IO_Scenarios")
     scenario = ElementTree.SubElement(root, "IO_Scenario")
     entry = ElementTree.SubElement(scenario, _TAGS[flow.is_trace])

@@ -1,4 +1,4 @@
-"""Settings of MQSim that are valid there, but for which no stack can be built here."""
+"""Settings that are valid in MQSim but for which Nacre cannot build a stack."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def refused(table: Mapping[str, object]) -> list[Problem]:
 
 
 def _named(problem: Problem) -> Problem:
-    """The error, with the MQSim setting and its equivalent here."""
+    """The error, with the MQSim setting and its equivalent in Nacre."""
     path = problem["path"]
     plain = re.sub(r"workload\.tenant\[\d+\]\.workload", "workload", re.sub(r"\[\d+\]$", "", path))
     settings = _SETTINGS.get(plain, "its settings")

@@ -20,7 +20,7 @@ _UNITS_MIN = 64
 
 @dataclass(frozen=True)
 class Missing:
-    """A setting of MQSim without an equivalent, or with another meaning, and why."""
+    """A setting of MQSim that has no equivalent or another meaning, with the reason."""
 
     setting: str
     why: str
@@ -152,9 +152,9 @@ def _in_sequence(flows: list[Flow]) -> bool:
 
 
 def _is_by_plane(drive: Settings, flows: list[Flow]) -> bool:
-    """Whether pages are assigned to planes by address here, too.
+    """Whether Nacre also assigns pages to planes by address.
 
-    Sequential writes use all planes either way.
+    Sequential writes use all planes in both cases.
     """
     page = drive["Page_Capacity"]
     units = drive["Page_No_Per_Block"] * page // (page & -page)
@@ -162,7 +162,7 @@ def _is_by_plane(drive: Settings, flows: list[Flow]) -> bool:
 
 
 def _planes(drive: Settings, flows: list[Flow], missing: list[Missing]) -> int:
-    """Planes per die here; a die here is a chip of MQSim, which runs one of its dies at a time.
+    """Planes per die in Nacre, where a die is a chip of MQSim, which runs one die at a time.
 
     MQSim starts a command only on an idle chip, and a multi-plane command needs pages with the same
     number. Sequential writes of a die satisfy that; random writes rarely: of 38,000 programs of a
@@ -203,7 +203,7 @@ def _allocation(
             Missing("GC_Exec_Threshold", "the reserve of a plane is one of superblocks here")
         )
         return
-    # A way has one die here, so the position of D has no effect.
+    # A way has one die in Nacre, so the position of D has no effect.
     order = str(scheme).replace("D", "").lower()
     allocation: dict[str, object] = {"kind": "static", "order": order}
     stack["allocation"] = allocation

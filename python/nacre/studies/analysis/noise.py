@@ -50,7 +50,7 @@ def front(
 ) -> Front | None:
     """Significance of the front; None if designs ran once.
 
-    Each comparison is at 95 %: of many, a few are wrong.
+    Each comparison has a confidence of 95 %, so a few of many comparisons are wrong.
     """
     able = designs.filter(
         pl.col("feasible"), *(pl.col(o.column).is_not_null() for o in objectives)

@@ -69,12 +69,13 @@ def sensitivity(questions: Questions, points: pl.DataFrame) -> pl.DataFrame:
 
     A study of axes has shares of the variance of the objective explained by each axis alone
     (first-order Sobol indices of a full grid); the remainder is due to interactions and the seed.
-    If combinations are missing, axes are correlated and shares are meaningless: there are none. A
-    search samples good regions, so its points give no variance: its shares are those of PED-ANOVA
-    (Watanabe et al., IJCAI 2023), by how the best 10 % of the points differs from all.
+    If combinations are missing, axes are correlated and shares are meaningless, so none are
+    returned. A search samples good regions, so the variance of its points is meaningless. Its
+    shares are those of PED-ANOVA (Watanabe et al., IJCAI 2023), which compares the best 10 % of the
+    points with all points.
 
-    Under conditions, an objective is taken relative to its mean in each condition, so that shares
-    are those of the chosen axes.
+    If there are conditions, an objective is divided by its mean under each condition, so that
+    shares describe only the other axes.
     """
     schema = {"objective": pl.String, "axis": pl.String, "share": pl.Float64, "method": pl.String}
     rows = []

@@ -1,4 +1,4 @@
-"""The results of a study as frames: a row per point, a row per design."""
+"""The results of a study as frames with a row per point or a row per design."""
 
 from __future__ import annotations
 

@@ -244,7 +244,7 @@ def _close(client: Any) -> None:
 
 
 def _quiet() -> ExitStack:
-    """Suppresses Dask's log output; Nacre reports what matters."""
+    """Suppresses Dask's log output; Nacre reports the errors."""
     import logging
 
     try:

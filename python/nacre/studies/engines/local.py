@@ -1,7 +1,7 @@
 """Runs points on all cores of this machine: one process per core, which takes chunks.
 
-Processes instead of threads, although the core releases the GIL: records are built in parallel,
-too, and a point that crashes its process loses only itself.
+Processes are used instead of threads, although the core releases the GIL, because records are then
+also built in parallel, and a point that crashes its process does not affect other points.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SHORT_S = 0.05
 """Points below this duration in seconds are sent before the worker has finished the previous
 ones."""
 PLENTY = 4
-"""With this many points per worker, long points are sent ahead, too."""
+"""Number of points per worker above which long points are also sent ahead."""
 DEATHS = 2
 """Number of crashes of a worker, running a point alone, after which the point has failed."""
 
@@ -91,7 +91,7 @@ class Local:
                     yield from found
         finally:
             if missing:
-                # Their results are no longer needed.
+                # The results of these points are no longer needed.
                 self.stop()
 
     def _feed(self, worker: _Worker, chunks: Chunks, alone: deque[Task]) -> None:
@@ -107,7 +107,7 @@ class Local:
 
 
 def _bury(worker: _Worker, alone: deque[Task], deaths: Counter[str]) -> list[Outcome]:
-    """Tasks of a crashed worker: its points are retried singly, except one that always crashes."""
+    """Retries the points of a crashed worker one by one, except a point that always crashes."""
     if not worker.started:
         raise Error(f"a worker process did not start: {worker.complaint()}", "process-failed")
     worker.kill()

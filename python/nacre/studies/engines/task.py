@@ -94,7 +94,7 @@ def died(task: Task) -> Outcome:
 
 
 def evaluate(base: Base, tasks: Sequence[Task]) -> list[Outcome]:
-    """Runs the tasks one after the other."""
+    """Runs the tasks one after another."""
     if base.nacre != identity():
         raise Error(
             f"a worker has another version of Nacre: {identity()}, not {base.nacre}",

@@ -39,7 +39,7 @@ class Tls(NamedTuple):
 def tls_of(
     address: str | None, ca: Place | None, certificate: Place | None, key: Place | None
 ) -> Tls | None:
-    """The certificate files, or None without any.
+    """The certificate files, or None if none are given.
 
     Raises `ConfigError` if some are missing or unusable, or the address needs none.
     """

@@ -1,7 +1,7 @@
 """A worker process: `python -m nacre.studies.engines.worker DESCRIPTOR FOLDER`.
 
-Chunks of tasks arrive over the descriptor, outcomes return over it. If the other side exits, the
-worker exits at once and removes their common folder.
+The worker receives chunks of tasks and sends outcomes over the descriptor. If the process at the
+other end exits, the worker exits immediately and removes their common folder.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _listen(connection: Connection, folder: str, chunks: queue.SimpleQueue[list[
 
 
 def _leave(folder: str) -> Never:
-    """Exits at once and removes the folder, because the other side was killed."""
+    """Exits immediately and removes the folder, because the other process was killed."""
     shutil.rmtree(folder, ignore_errors=True)
     os._exit(0)
 

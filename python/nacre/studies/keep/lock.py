@@ -13,7 +13,7 @@ from nacre.files.atomic import replacing
 LOCK = ".lock"
 _OURS = re.compile(rb"nacre ([0-9]{1,10})\n")
 _LONGEST = 64
-"""Maximum bytes read of the file, more than a lock file of Nacre has."""
+"""Maximum number of bytes to read, which is more than the size of a lock file of Nacre."""
 
 
 class ForeignLockError(Exception):
@@ -21,7 +21,7 @@ class ForeignLockError(Exception):
 
 
 class HeldError(Exception):
-    """Another process holds the lock; has its number if readable."""
+    """Another process holds the lock; the error has its process number if it can be read."""
 
 
 class Lock:
@@ -72,7 +72,7 @@ class Lock:
                 raise HeldError(found[1].decode() or "?") from None
             raise ForeignLockError from None
         if not self._is_at():
-            # Its creator has removed the file meanwhile, and another process may hold a new one.
+            # The creator has removed the file, and another process may hold a new one.
             raise HeldError("?")
 
     def _is_at(self) -> bool:

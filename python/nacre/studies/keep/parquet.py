@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 POINTS = "points"
 _COLUMNS = "columns"
 _LATER = (_COLUMNS, "code")
-"""Columns that older files lack."""
+"""Columns that do not exist in older files."""
 
 
 def parts(directory: Path) -> list[Path]:
@@ -30,7 +30,7 @@ def parts(directory: Path) -> list[Path]:
 
 
 def table(files: Iterable[Path], *, with_columns: bool = True) -> pl.DataFrame:
-    """Rows of several files; the latest row of a key counts."""
+    """Rows of several files, with only the latest row of each key."""
     import polars as pl
 
     names = [name for name in _schema() if with_columns or name != _COLUMNS]

@@ -35,7 +35,8 @@ FIGURE_FILES = tuple(
     f"{name}.{suffix}" for name in ("by_axis", "pareto", "sensitivity") for suffix in ("svg", "png")
 )
 FLUSH_S = (0.25, 2.0)
-"""Seconds that points wait to be written together: at first, and later with many files."""
+"""Seconds for which points are collected before they are written: at first, and later with many
+files."""
 FLUSH_POINTS = 256
 POINT_BYTES = 1024
 """Approximate compressed bytes per point."""
@@ -62,7 +63,7 @@ class Memory:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Does nothing."""
+        """Does nothing, because there are no files."""
 
     def add(self, outcome: Outcome) -> None:
         """Adds the outcome of a point."""
@@ -141,7 +142,7 @@ class Store(Memory):
         self._pending.append(outcome)
 
     def flush(self, *, at_once: bool = False) -> None:
-        """Writes added outcomes as one file, if they are many or have waited."""
+        """Writes added outcomes as one file, if there are many or the delay has elapsed."""
         first, later = FLUSH_S
         patience = min(later, first * 2 ** min(self._written, 10))
         waited = time.monotonic() - self._since
@@ -166,7 +167,7 @@ class Store(Memory):
             _write(self.directory / STUDY_FILE, _json(self._identity()))
 
     def compact(self) -> None:
-        """Merges all files into one; a kill in between leaves some points in two."""
+        """Merges all files into one; a kill during the merge leaves some points in two files."""
         self.flush(at_once=True)
         files = parts(self.directory)
         if len(files) > 1:
@@ -235,7 +236,7 @@ class Store(Memory):
             self._lock = None
 
     def _check_empty(self) -> None:
-        """Raises an error if the directory has files of others."""
+        """Raises an error if the directory has files that do not belong to a store."""
         points = self.directory / POINTS
         ours = {LOCK, *(path.name for path in unfinished(self.directory, LOCK))}
         found = {path.name for path in self.directory.iterdir()} - ours

@@ -124,7 +124,7 @@ def combinations(axes: Sequence[Axis]) -> Iterator[Chosen]:
 
 
 def one_by_one(axes: Sequence[Axis]) -> Iterator[Chosen]:
-    """For each choice of each axis, one combination with it."""
+    """For each choice of each axis, one combination that contains it."""
     for number, axis in enumerate(axes):
         for sample in axis.samples:
             wanted: dict[str, Label] = {axis.name: sample.label}
@@ -191,7 +191,7 @@ def _planned(design: Design) -> Planner:
 
 
 def _first_seeds(design: Design, points: Points, chosen: Chosen) -> Sequence[int | None]:
-    """The seeds with which a design runs at least."""
+    """The seeds with which every design runs."""
     if design.confidence is None:
         return design.seeds or (None,)
     from nacre.studies.points.repeats import seeds

@@ -121,7 +121,7 @@ class Points:
         return Point(index, design, labels, int(seed), settings, key, str(error), error.code)
 
     def _key(self, resolved: dict[str, Any]) -> str:
-        """Inputs of the record: every value, files, models, and version."""
+        """Key of a point: a hash of the inputs of its record (values, files, models, version)."""
         values = {key: value for key, value in resolved.items() if key not in _NOT_OF_THE_MODEL}
         identity = {
             "scenario": values,

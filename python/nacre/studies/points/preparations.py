@@ -1,4 +1,4 @@
-"""Which points of a study are preconditioned alike."""
+"""Finds points of a study with equal preconditioning."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SETTINGS = tuple(f"run.{way}" for way in _WAYS)
 
 
 def prepared_alike(tasks: Mapping[str, Task]) -> list[list[str]]:
-    """The keys of tasks that have their preconditioning in common, each group of several."""
+    """Groups of two or more keys of tasks with equal preconditioning."""
     alike: dict[str, list[str]] = defaultdict(list)
     for key, task in tasks.items():
         if len(tasks) < 2 or isinstance(task, Part) or not _preconditions(task):

@@ -1,8 +1,8 @@
 """Repeats designs with more seeds until their results are precise enough.
 
-All designs use the same seeds in the same order. Each runs with the first few; then those with
-intervals that are too wide run again, as often as their spread requires, at most doubling at a
-time.
+All designs use the same seeds in the same order. Each design first runs with the first few seeds.
+Designs whose intervals are too wide then run again, as often as their spread requires; each time,
+the number of runs is at most doubled.
 """
 
 from __future__ import annotations

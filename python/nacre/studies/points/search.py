@@ -1,11 +1,11 @@
 """Searches with Optuna: points are chosen in batches, based on earlier results.
 
-The study sets the size of batches, and results are reported in the order of the requests. So the
-points do not depend on the number of parallel runs or on which ends first; and a resumed search
-requests the same points again, which are then found in the store.
+The study sets the size of batches, and results are reported in the order of the requests. The
+points therefore do not depend on the number of parallel runs or on the order in which they end. A
+resumed search requests the same points again and finds them in the store.
 
-A sampler may choose a design twice. The second time costs nothing and is not a new design: the
-sampler gets the result of the first, and chooses again.
+A sampler may choose a design twice. The second time, the design is not run again: the sampler
+receives the result of the first run and chooses another design.
 """
 
 from __future__ import annotations

@@ -107,7 +107,7 @@ class Axis:
 
 
 def read(entry: Entry, *, search: bool, taken: Collection[str] = ()) -> Axis | None:
-    """Axis of a table; None after errors, which are noted.
+    """Parses the axis of a table; records errors and then returns None.
 
     Names in `taken` are those of other columns.
     """
@@ -205,7 +205,7 @@ def _spelled(entry: Entry, item: Mapping[str, Any], path: str) -> Choice:
 
 
 def _zipped(entry: Entry, moving: Mapping[str, Any]) -> tuple[Choice, ...]:
-    """Settings that change together: the first values of all, then the second ones."""
+    """Settings that change together: the first values of all lists, then the second values."""
     rows = {path: row for path, row in moving.items() if isinstance(row, list | tuple)}
     if len(rows) < len(moving) or len({len(row) for row in rows.values()}) != 1:
         lengths = {path: len(row) for path, row in rows.items()}
@@ -397,6 +397,6 @@ def _unlike(entry: Entry, choices: Sequence[Choice]) -> None:
 
 
 def _name_of(path: str, taken: Collection[str]) -> str:
-    """`capacity` of `stack.level[0].device.capacity`; `device_capacity` where that is taken."""
+    """Short name of a path: `capacity`, or `device_capacity` if the shorter name is taken."""
     *before, last = _PLACE.sub("", path).split(".")
     return "_".join([*before[-1:], last]) if last in taken else last

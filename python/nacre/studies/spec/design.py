@@ -38,7 +38,7 @@ class Constraint:
 
 @dataclass(frozen=True)
 class Search:
-    """Sampler that chooses points instead of running all."""
+    """Sampler that chooses points instead of running all combinations."""
 
     method: Method
     batch: int
@@ -68,7 +68,7 @@ class Confidence:
 
 @dataclass(frozen=True)
 class Questions:
-    """Axes and objectives of a study."""
+    """Axes, objectives, and constraints of a study."""
 
     name: str
     summary: str

@@ -12,8 +12,9 @@ from nacre.studies.spec.entry import Entry
 POINTS_MAX = 1_000_000
 BATCH = 16
 REPEATS = 5
-"""Minimum runs of a design before its spread determines the number. With it, sequentially stopped
-intervals of normal values cover their mean in 93 to 95 of 100 cases; with 3 runs in 92."""
+"""Minimum number of runs of a design before its spread determines the number of runs. With this
+value, sequentially stopped intervals of normal values contain the mean in 93 to 95 % of the cases;
+with 3 runs, in 92 %."""
 REPEATS_MAX = 50
 REPEATS_LIMIT = 10_000
 _METHODS = ("nsga2", "tpe", "random")

@@ -1,4 +1,4 @@
-"""Reads tables of studies and papers; notes every error with its location."""
+"""Reads tables of studies and papers, and records every error with its location."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Errors:
         given: object = None,
         where: str = "",
     ) -> None:
-        """Notes an error."""
+        """Records an error."""
         shown = "" if given is None else brief(given)
         self.found.append(
             Problem(code=code, path=path, where=where, given=shown, problem=problem, hint=hint)
@@ -77,7 +77,7 @@ class Entry:
 
     @property
     def path(self) -> str:
-        """`axis[1]`."""
+        """Path of the table, such as `axis[1]`."""
         return f"{self._section}[{self._index}]" if self._index >= 0 else self._section
 
     def where(self, key: str = "") -> str:
@@ -87,12 +87,12 @@ class Entry:
     def wrong(
         self, code: Code, key: str, problem: str, hint: str = "", *, given: object = None
     ) -> None:
-        """Notes an error at a key."""
+        """Records an error at a key."""
         path = ".".join(part for part in (self.path, key) if part) or "the study"
         self.errors.add(code, path, problem, hint, given=given, where=self.where(key))
 
     def take(self, key: str, kind: type | tuple[type, ...], what: str, default: Any = None) -> Any:
-        """Value of a key, or the default if it is absent. Another type than `what` is an error."""
+        """Value of a key, or the default if absent; a value of the wrong type is an error."""
         self._known.append(key)
         value = self.table.get(key, default)
         if value is default:
@@ -104,7 +104,7 @@ class Entry:
         return value
 
     def need(self, key: str, kind: type | tuple[type, ...], what: str) -> Any:
-        """Value of a required key; None with a noted error if it is missing or invalid."""
+        """Value of a required key; None after recording an error if it is missing or invalid."""
         if key not in self.table:
             self._known.append(key)
             self.wrong("missing-setting", key, f"it is missing: give {what}")
@@ -128,13 +128,13 @@ class Entry:
         return None if table is None else type(self)(table, self.errors, key)
 
     def belongs(self, key: str, place: str) -> None:
-        """Notes a key that belongs in another table."""
+        """Records an error for a key that belongs in another table."""
         if key in self.table:
             self._known.append(key)
             self.wrong("invalid-path", key, "it is not allowed here", f"move it to {place}")
 
     def done(self) -> None:
-        """Notes all unread keys."""
+        """Records an error for each unread key."""
         for key in self.table:
             if key not in self._known:
                 meant = nearest(str(key), self._known)

@@ -115,7 +115,7 @@ _NEITHER = {"simulated_s", "requests"}
 
 
 def column(name: str) -> str | None:
-    """Column for a name: `p99` is `p99_ns`."""
+    """Column for a name without unit: `p99_ns` for `p99`."""
     if name in METRICS:
         return name
     if name in _BY_NAME:
@@ -124,7 +124,7 @@ def column(name: str) -> str | None:
 
 
 def names() -> Iterator[str]:
-    """The columns by the shortest names they have."""
+    """The shortest name of each column."""
     for known in METRICS:
         yield next(
             (
