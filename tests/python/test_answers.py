@@ -26,7 +26,7 @@ TIERS = {
 DISK = {"workload": {"kind": "trace"}, "stack": {"preset": "disk_15k"}}
 
 
-def test_mixes_refuse_a_workload_that_reaches_past_the_stack_as_a_run_does() -> None:
+def test_mixes_reject_a_workload_past_the_end_of_the_stack_like_a_run() -> None:
     beyond = {"workload.footprint": "65 GiB"}
     said = []
     for ask in (nacre.run, nacre.mixes):
@@ -38,14 +38,14 @@ def test_mixes_refuse_a_workload_that_reaches_past_the_stack_as_a_run_does() -> 
     assert said[0] == said[1]
 
 
-def test_tables_that_memory_cannot_hold_are_refused_with_what_they_take() -> None:
+def test_tables_that_exceed_the_memory_are_rejected_with_their_size() -> None:
     # 4 PiB in extents of 64 KiB are 2^36 extents, with 96 bytes of counters each.
     huge = {"stack.capacity": "4 PiB", "stack.extent": "64 KiB"}
     with pytest.raises(nacre.errors.Error, match=r"its tables take 6144\.0 GiB of memory"):
         nacre.mixes(TIERS, huge, steps=2)
 
 
-def test_times_are_said_to_be_taken_for_what_no_file_says(tmp_path: Path) -> None:
+def test_an_assumed_time_unit_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "disk.ssdsim"
     path.write_text("".join(f"{1000 * i} 0 {8 * i} 8 {i % 2}\n" for i in range(50)))
     assumed = "times are taken to be ns, which the file does not say"
@@ -64,7 +64,7 @@ def test_times_are_said_to_be_taken_for_what_no_file_says(tmp_path: Path) -> Non
     assert not any(assumed in line for line in warned)
 
 
-def test_a_write_of_a_part_passes_a_cache_by_and_is_counted(tmp_path: Path) -> None:
+def test_a_partial_write_bypasses_the_cache_and_is_counted(tmp_path: Path) -> None:
     # Parts of blocks are written, then read: the first read of a block misses, the second hits.
     requests = [("write", 0), ("read", 1), ("read", 2)]
     lines = [
@@ -86,7 +86,7 @@ def test_a_write_of_a_part_passes_a_cache_by_and_is_counted(tmp_path: Path) -> N
     assert curve.miss_ratio(64 << 20, "reads") == 0, "which counts a write of a part as a use"
 
 
-def test_a_study_cleans_a_drive_by_a_function_of_a_module(
+def test_a_study_uses_a_cleaning_function_of_a_module(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     body = "def most_invalid(view):\n    return int((view.programmed - view.live).argmax())\n"
@@ -107,7 +107,7 @@ def test_a_study_cleans_a_drive_by_a_function_of_a_module(
     assert min(found.table["write_amplification"]) > 1, "both have cleaned"
 
 
-def test_traces_and_numbers_are_taken_as_people_have_them(tmp_path: Path) -> None:
+def test_traces_and_numbers_are_accepted_in_common_forms(tmp_path: Path) -> None:
     marked = tmp_path / "marked.csv"
     marked.write_bytes(b"\xef\xbb\xbf" + CSV.encode())
     assert nacre.traces.info(marked).records == 2
@@ -129,7 +129,7 @@ def test_traces_and_numbers_are_taken_as_people_have_them(tmp_path: Path) -> Non
         assert nacre.run({"workload": plain, "stack": measured}, other).latency == told
 
 
-def test_one_is_not_many(tmp_path: Path) -> None:
+def test_a_count_of_one_is_singular(tmp_path: Path) -> None:
     single = tmp_path / "single.csv"
     single.write_text("".join(CSV.splitlines(keepends=True)[:2]))
     record = nacre.run(DISK, {"workload.file": str(single)})

@@ -19,7 +19,7 @@ def curves() -> CacheCurves:
     return traces.caches("pgbench", POLICIES, ["16 MiB", "128 MiB"], limit=60_000)
 
 
-def test_the_lru_among_them_is_the_curve_of_its_stack(curves: CacheCurves) -> None:
+def test_the_lru_curve_equals_the_stack_distance_curve(curves: CacheCurves) -> None:
     stack = traces.mrc("pgbench", limit=60_000)
     assert curves.sizes == [16 * MiB, 128 * MiB]
     for size in curves.sizes:
@@ -31,7 +31,7 @@ def test_the_lru_among_them_is_the_curve_of_its_stack(curves: CacheCurves) -> No
         curves.miss_ratio("arc", 5)
 
 
-def test_policies_differ_and_a_frame_has_a_row_for_each(curves: CacheCurves) -> None:
+def test_policies_differ_and_the_frame_has_a_row_for_each(curves: CacheCurves) -> None:
     assert "byte_all" in curves.to_polars().columns
     frame = curves.to_polars("block")
     assert frame.columns == ["policy", "bytes", "all", "reads", "writes"]
@@ -47,7 +47,7 @@ def test_one_policy_and_one_size_need_no_list() -> None:
     assert len(every.policies) > 5
 
 
-def test_bytes_weigh_what_was_asked_for_of_a_block(tmp_path: Path) -> None:
+def test_byte_miss_ratios_are_weighted_by_the_requested_bytes(tmp_path: Path) -> None:
     # By hand, a cache of two blocks: 512 B of block 0, all of 1, of 0 again, of 2 (1 leaves), of 1.
     rows = [(0, 512), (1, 4096), (0, 4096), (2, 4096), (1, 1024)]
     file = tmp_path / "small.csv"
@@ -63,7 +63,7 @@ def test_bytes_weigh_what_was_asked_for_of_a_block(tmp_path: Path) -> None:
     assert found.miss_ratio("lru", 8 * KiB, by="byte") == missed / sum(size for _, size in rows)
 
 
-def test_a_sample_says_how_far_off_it_may_be(curves: CacheCurves) -> None:
+def test_a_sampled_curve_has_confidence_intervals(curves: CacheCurves) -> None:
     tenth = traces.caches("pgbench", POLICIES, ["128 MiB"], sample=0.1, limit=60_000)
     assert tenth.sampled
     off = 0.0
@@ -80,7 +80,7 @@ def test_a_sample_says_how_far_off_it_may_be(curves: CacheCurves) -> None:
         traces.caches("pgbench", POLICIES, ["1 MiB"], sample=0.1)
 
 
-def test_mistakes_are_said() -> None:
+def test_errors_are_reported() -> None:
     with pytest.raises(ConfigError, match=r'^policy: there is no replacement called "lruu"'):
         traces.caches("pgbench", ["lruu"], ["1 MiB"])
     with fails_with("invalid-value", TraceError):
@@ -89,13 +89,13 @@ def test_mistakes_are_said() -> None:
         traces.caches("pgbench", [], ["1 MiB"])
 
 
-def test_all_policies_are_those_of_the_family() -> None:
+def test_all_selects_every_policy_of_the_family() -> None:
     found = traces.caches("pgbench", ["all"], ["1 MiB"], limit=1000)
     kinds = [model.kind for model in family("replacement")]
     assert [*found.policies, "external"] == kinds
 
 
-def test_settings_of_a_policy_and_every_way_to_write(tmp_path: Path) -> None:
+def test_policies_accept_settings_and_sizes_accept_several_forms(tmp_path: Path) -> None:
     given: list[str | dict[str, object]] = [{"kind": "two_q", "newcomers": "50 %"}, "two_q"]
     found = traces.caches("pgbench", given, ["16 MiB"], limit=20_000)
     assert len(found.policies) == 2
@@ -106,7 +106,7 @@ def test_settings_of_a_policy_and_every_way_to_write(tmp_path: Path) -> None:
     assert "<svg" in found._repr_html_()
 
 
-def test_sizes_are_chosen_by_what_the_trace_touches() -> None:
+def test_default_sizes_depend_on_the_footprint() -> None:
     found = traces.caches("pgbench", ["lru"], limit=20_000)
     assert len(found.sizes) == 10
     ratios = [found.miss_ratio("lru", size) or 1.0 for size in found.sizes]

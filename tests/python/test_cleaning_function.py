@@ -51,7 +51,7 @@ def test_greedy_in_python_is_greedy() -> None:
     assert ours.scenario.stack.cleaning == {"kind": "external", "function": "greedy"}
 
 
-def test_a_function_sees_the_partition() -> None:
+def test_the_function_receives_one_partition() -> None:
     seen: list[nacre.policies.CleaningView] = []
 
     def watching(view: nacre.policies.CleaningView) -> int:
@@ -90,13 +90,13 @@ def returning(value: object) -> Any:
         (2**80, f"{2**80}: it is out of range; return the index of a place, an int from 0 to 7"),
     ],
 )
-def test_a_wrong_answer_is_named_with_what_is_allowed(value: object, problem: str) -> None:
+def test_an_invalid_result_is_named_with_the_valid_ones(value: object, problem: str) -> None:
     with pytest.raises(nacre.errors.Error) as raised:
         nacre.run(SMALL, {"stack.cleaning": returning(value)})
     assert str(raised.value) == f"the cleaning function policy returned {problem}"
 
 
-def test_a_victim_that_gains_nothing_is_named_with_those_that_do() -> None:
+def test_a_victim_without_invalid_pages_is_rejected_if_others_have_some() -> None:
     def worst(view: nacre.policies.CleaningView) -> int:
         invalid = view.programmed - view.live
         return int(np.argmin(invalid)) if invalid.min() == 0 else greedy(view)
@@ -112,7 +112,7 @@ def test_a_victim_that_gains_nothing_is_named_with_those_that_do() -> None:
     assert "return one of " in text
 
 
-def test_a_function_divides_the_array_and_says_where_pages_go() -> None:
+def test_a_function_can_divide_the_array_and_move_pages_between_partitions() -> None:
     seen: list[nacre.policies.CleaningView] = []
 
     def fifo(view: nacre.policies.CleaningView) -> tuple[int, int, int]:
@@ -136,7 +136,7 @@ def test_a_function_divides_the_array_and_says_where_pages_go() -> None:
     ("segments", "said"),
     [(4, "the array's 9 segments do not divide"), (0, "an int from 1 on"), ("x", "an int from 1")],
 )
-def test_partitions_that_cannot_be_are_named(segments: object, said: str) -> None:
+def test_impossible_partitions_are_rejected(segments: object, said: str) -> None:
     def policy(view: nacre.policies.CleaningView) -> int:
         return greedy(view)
 
@@ -145,14 +145,14 @@ def test_partitions_that_cannot_be_are_named(segments: object, said: str) -> Non
         nacre.run(SMALL, {"stack.cleaning": policy})
 
 
-def test_a_tuple_that_says_something_else_is_named() -> None:
+def test_an_invalid_tuple_is_rejected() -> None:
     with pytest.raises(nacre.errors.Error, match="return \\(index, pages for the partition before"):
         nacre.run(SMALL, {"stack.cleaning": returning((0, -1, 0))})
     with pytest.raises(nacre.errors.Error, match="it is out of range; return the index of a place"):
         nacre.run(SMALL, {"stack.cleaning": returning((99, 0, 0))})
 
 
-def test_what_a_function_raises_is_raised_again_as_it_is() -> None:
+def test_exceptions_of_the_function_are_reraised() -> None:
     class MineError(Exception):
         pass
 
@@ -178,7 +178,7 @@ def test_a_function_may_be_interrupted() -> None:
         nacre.run(SMALL, {"stack.cleaning": interrupted})
 
 
-def test_an_object_that_can_be_called_is_a_policy() -> None:
+def test_a_callable_object_is_a_policy() -> None:
     class Policy:
         calls = 0
 
@@ -197,7 +197,7 @@ def test_a_function_is_checked_with_the_scenario() -> None:
     assert checked.scenario.stack.cleaning.function == "greedy"
 
 
-def test_a_name_alone_is_no_function() -> None:
+def test_a_name_without_a_function_is_rejected() -> None:
     record = nacre.run(SMALL, {"stack.cleaning": greedy})
     with pytest.raises(
         nacre.errors.ConfigError, match="no function was given under this name"
@@ -208,12 +208,12 @@ def test_a_name_alone_is_no_function() -> None:
     assert again.components == record.components
 
 
-def test_a_function_where_no_policy_belongs_is_a_mistake_of_the_scenario() -> None:
+def test_a_function_in_a_setting_without_policies_is_an_error_of_the_scenario() -> None:
     with pytest.raises(nacre.errors.ConfigError, match=r"stack\.segments"):
         nacre.run(SMALL, {"stack.segments": greedy})
 
 
-def test_a_study_takes_functions_of_modules(
+def test_a_study_accepts_functions_of_modules(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     body = "def first(view):\n    return int((view.programmed - view.live).argmax())\n"
@@ -231,13 +231,13 @@ def test_a_study_takes_functions_of_modules(
     assert nacre.run(SMALL, {"stack.cleaning": named}).cleaning_cost == alone.cleaning_cost
 
 
-def test_a_function_without_a_module_cannot_go_into_a_study() -> None:
+def test_a_study_rejects_a_function_without_a_module() -> None:
     axis = {"path": "stack.cleaning", "values": [lambda _view: 0, "greedy"]}
     with fails_with("no-function", nacre.errors.ConfigError):
         nacre.study({"scenario": SMALL, "axis": [axis]}, workers=1)
 
 
-def test_a_function_that_is_nowhere_is_named() -> None:
+def test_a_missing_function_is_named() -> None:
     names = {"nowhere:f": "No module named 'nowhere'", "json:f": "has no attribute 'f'"}
     for name, said in names.items():
         named = {"stack.cleaning": f'{{ kind = "external", function = "{name}" }}'}
@@ -285,7 +285,7 @@ def keeping(wanted: Any) -> Any:
     return policy
 
 
-def test_a_function_decides_when_a_drive_cleans() -> None:
+def test_a_function_decides_when_garbage_collection_starts() -> None:
     asked: list[tuple[int, int, int]] = []
 
     def least(view: nacre.policies.CleaningView, erased: int, least: int, most: int) -> int:
@@ -310,7 +310,7 @@ def test_a_function_decides_when_a_drive_cleans() -> None:
 
 
 @pytest.mark.parametrize("value", [3, 99, -1, None, True, 1.5])
-def test_what_cannot_be_kept_erased_is_named_with_what_can(value: object) -> None:
+def test_an_invalid_erased_count_is_named_with_the_valid_range(value: object) -> None:
     with pytest.raises(nacre.errors.Error, match="return an int from 4 to 20") as raised:
         nacre.run(DRIVE, {"stack.garbage_collection.policy": keeping(lambda *_: value)})
     assert raised.value.code == "function-failed"

@@ -186,7 +186,7 @@ def commands(group: TyperGroup, before: str = "") -> Iterator[str]:
             yield f"{before}{name}"
 
 
-def test_every_command_is_ended_here_or_is_brief() -> None:
+def test_every_command_is_interrupted_by_a_test_or_is_short() -> None:
     group = typer.main.get_command(app)
     assert isinstance(group, TyperGroup)
     assert sorted(commands(group)) == sorted([*BRIEF, *BETWEEN_PARTS, *CASES])
@@ -264,7 +264,7 @@ ENDED = [
 
 
 @pytest.mark.parametrize(("name", "number"), ENDED)
-def test_it_ends_and_leaves_what_it_finished(
+def test_a_signal_ends_the_command_and_keeps_finished_results(
     name: str,
     number: signal.Signals,
     inputs: Path,
@@ -311,7 +311,7 @@ def test_it_ends_and_leaves_what_it_finished(
     case.check(tmp_path)
 
 
-def test_a_terminal_that_closes_leaves_what_was_finished(inputs: Path, tmp_path: Path) -> None:
+def test_closing_the_terminal_keeps_finished_results(inputs: Path, tmp_path: Path) -> None:
     """The bar is drawn there, and nothing can be written to it any more."""
     terminal, its_end = pty.openpty()
     process = subprocess.Popen(
@@ -341,7 +341,7 @@ def owns_terminal() -> None:
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
-def test_under_nohup_a_command_goes_on(inputs: Path, tmp_path: Path) -> None:
+def test_under_nohup_a_command_continues(inputs: Path, tmp_path: Path) -> None:
     process = subprocess.Popen(
         ["nohup", str(NACRE), "run", str(inputs / "endless.toml"), "--out", "out"],
         cwd=tmp_path,
@@ -382,7 +382,7 @@ MUTE = {
 
 
 @pytest.mark.parametrize(("name", "number"), list(zip(MUTE, cycle(SIGNALS), strict=False)))
-def test_it_ends_though_it_waits_for_a_pipe(
+def test_a_command_ends_while_it_waits_for_a_pipe(
     name: str, number: signal.Signals, inputs: Path, tmp_path: Path
 ) -> None:
     for path in inputs.iterdir():
@@ -412,7 +412,7 @@ def is_read(pipe: Path, writing: list[int]) -> bool:
     return bool(writing)
 
 
-def test_what_is_saved_is_not_saved_into_a_pipe(inputs: Path, tmp_path: Path) -> None:
+def test_a_state_is_not_saved_to_a_pipe(inputs: Path, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "mute")
     state = str(tmp_path / "mute")
     command = [str(NACRE), "run", str(inputs / "small.toml"), "--save-state", state]
@@ -421,7 +421,7 @@ def test_what_is_saved_is_not_saved_into_a_pipe(inputs: Path, tmp_path: Path) ->
     assert "not a saved state" in done.stderr
 
 
-def test_the_first_ctrl_c_ends_at_once_what_has_nothing_to_leave_yet() -> None:
+def test_the_first_ctrl_c_ends_immediately_without_results() -> None:
     with Interruption(nothing_yet=True) as begun:
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
@@ -433,7 +433,7 @@ def test_the_first_ctrl_c_ends_at_once_what_has_nothing_to_leave_yet() -> None:
             signal.raise_signal(signal.SIGINT)
 
 
-def test_a_run_that_is_interrupted_before_it_begins_ends_at_once(
+def test_a_run_that_is_interrupted_before_it_starts_ends_immediately(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def built(*_: object, **__: object) -> None:
@@ -447,7 +447,7 @@ def test_a_run_that_is_interrupted_before_it_begins_ends_at_once(
 
 
 @pytest.mark.parametrize("place", ["heed", "app"])
-def test_ctrl_c_before_a_command_begins_ends_it_without_a_traceback(
+def test_ctrl_c_during_start_up_ends_without_a_traceback(
     place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted() -> None:

@@ -49,7 +49,7 @@ def run(tmp_path: Path) -> Runner:
     return nacre_command
 
 
-def test_json_is_one_document_and_nothing_else(run: Runner) -> None:
+def test_json_output_is_a_single_document(run: Runner) -> None:
     done = run("run", "small.toml", "--seed", "5", "--json")
     assert done.returncode == 0
     assert done.stderr == ""
@@ -67,7 +67,7 @@ def test_the_command_line_and_python_give_the_same_record(run: Runner, tmp_path:
     assert json.loads(done.stdout)["latency"] == record.to_dict()["latency"]
 
 
-def test_people_in_a_pipe_get_plain_lines(run: Runner) -> None:
+def test_output_to_a_pipe_has_plain_lines(run: Runner) -> None:
     done = run("run", "small.toml")
     assert done.returncode == 0
     assert "5,000 requests" in done.stdout
@@ -75,7 +75,7 @@ def test_people_in_a_pipe_get_plain_lines(run: Runner) -> None:
     assert done.stderr == ""
 
 
-def test_all_mistakes_come_at_once_on_standard_error(run: Runner) -> None:
+def test_all_errors_are_reported_together_on_standard_error(run: Runner) -> None:
     done = run("run", "mistaken.toml", "--set", "nonsense", "--set", "stack.paralelism=2")
     assert done.returncode == 2
     assert done.stdout == ""
@@ -86,7 +86,7 @@ def test_all_mistakes_come_at_once_on_standard_error(run: Runner) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_python_says_the_same_as_the_command_line(
+def test_python_and_the_command_line_report_the_same_error(
     run: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     done = run("check", "mistaken.toml")
@@ -100,14 +100,14 @@ def test_python_says_the_same_as_the_command_line(
     assert isinstance(raised.value, ValueError)
 
 
-def test_an_unknown_scenario_is_answered_with_the_shipped_ones(run: Runner) -> None:
+def test_the_error_for_an_unknown_scenario_lists_the_built_in_ones(run: Runner) -> None:
     done = run("run", "server-cahe")
     assert done.returncode == 2
     assert 'did you mean "server-cache"' in done.stderr
     assert done.stderr.count("\n") == 1
 
 
-def test_a_setting_that_is_given_as_an_option_is_told_how_it_is_given(run: Runner) -> None:
+def test_the_error_for_a_setting_as_an_option_suggests_set(run: Runner) -> None:
     said = run("run", "small.toml", "--requests", "10").stderr
     assert "to change a setting, use --set workload.requests=... or --set run.requests=..." in said
     assert "--set workload.arrival.queue_depth=..." in run("check", "x", "--queue-depth=1").stderr
@@ -115,7 +115,7 @@ def test_a_setting_that_is_given_as_an_option_is_told_how_it_is_given(run: Runne
     assert "--set" not in run("report", "small.toml", "--requests", "10").stderr
 
 
-def test_a_setting_without_its_table_is_told_where_it_is(run: Runner) -> None:
+def test_the_error_for_a_setting_without_its_table_has_the_full_path(run: Runner) -> None:
     wrong = ("--set", "policy=arc", "--set", "run.seeed=1")
     said = run("run", "server-cache-zipf", *wrong).stderr
     assert "policy (--set policy=arc): there is no such setting; write its whole path:" in said
@@ -138,7 +138,7 @@ def test_a_setting_without_its_table_is_told_where_it_is(run: Runner) -> None:
         ["report", "nowhere", "--html", "page.html"],
     ],
 )
-def test_a_mistake_of_the_user_ends_with_2(run: Runner, arguments: list[str]) -> None:
+def test_user_errors_have_exit_status_2(run: Runner, arguments: list[str]) -> None:
     done = run(*arguments)
     assert done.returncode == 2, done.stderr
     assert done.stdout == ""
@@ -161,7 +161,7 @@ def test_results_are_a_record_columns_and_figures(
     assert record == nacre.run("small.toml")
 
 
-def test_a_disk_that_fills_up_is_said_and_leaves_nothing(run: Runner, tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_and_leaves_no_files(run: Runner, tmp_path: Path) -> None:
     def small_files() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
 
@@ -171,7 +171,7 @@ def test_a_disk_that_fills_up_is_said_and_leaves_nothing(run: Runner, tmp_path: 
     assert not (tmp_path / "made").exists()
 
 
-def test_a_place_that_cannot_be_written_is_said_before_the_run(run: Runner, tmp_path: Path) -> None:
+def test_an_unwritable_output_is_reported_before_the_run(run: Runner, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("kept")
     done = run("run", "small.toml", "--out", "file")
     assert done.returncode == 2
@@ -180,7 +180,7 @@ def test_a_place_that_cannot_be_written_is_said_before_the_run(run: Runner, tmp_
     assert (tmp_path / "file").read_text() == "kept"
 
 
-def test_standard_output_that_cannot_take_it_is_said(run: Runner) -> None:
+def test_a_full_standard_output_is_reported(run: Runner) -> None:
     with Path("/dev/full").open("w") as full:
         done = run("run", "small.toml", capture_output=False, stdout=full, stderr=subprocess.PIPE)
     assert done.returncode == 1
@@ -189,7 +189,7 @@ def test_standard_output_that_cannot_take_it_is_said(run: Runner) -> None:
     )
 
 
-def test_a_reader_that_goes_away_is_no_error(run: Runner) -> None:
+def test_a_closed_pipe_is_not_an_error(run: Runner) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     done = run("run", "small.toml", capture_output=False, stdout=writing, stderr=subprocess.PIPE)
@@ -214,7 +214,7 @@ main()
 
 
 @pytest.mark.parametrize("as_json", [True, False])
-def test_an_interrupted_run_keeps_what_it_finished(tmp_path: Path, as_json: bool) -> None:
+def test_an_interrupted_run_keeps_finished_results(tmp_path: Path, as_json: bool) -> None:
     (tmp_path / "interrupted.py").write_text(INTERRUPTED)
     arguments = ["run", "small.toml", "--set", "workload.requests=1000000000", "--out", "part"]
     command = [sys.executable, "interrupted.py", *arguments, *(["--json"] if as_json else [])]
@@ -233,7 +233,7 @@ def test_an_interrupted_run_keeps_what_it_finished(tmp_path: Path, as_json: bool
         assert json.loads(done.stdout) == record.to_dict()
 
 
-def test_a_bug_is_one_line_that_says_how_to_report_it(tmp_path: Path) -> None:
+def test_a_bug_is_one_line_that_describes_how_to_report_it(tmp_path: Path) -> None:
     (tmp_path / "buggy.py").write_text(
         "import sys\nimport nacre.cli.run as command\nfrom nacre.cli import main\n"
         "command.facts = None\nsys.argv = ['nacre', 'run', 'small.toml']\nmain()\n"
@@ -285,7 +285,7 @@ def test_saved_records_become_one_page_without_a_network(run: Runner, tmp_path: 
     assert not re.findall(r'(?:src|href)="(?!#)', page)
 
 
-def test_results_where_a_simulator_belongs_are_told_how_they_are_compared(run: Runner) -> None:
+def test_the_error_for_results_as_a_simulator_names_the_right_command(run: Runner) -> None:
     done = run("compare", "small.toml", "other.toml")
     assert done.returncode == 2
     assert "nacre report small.toml other.toml -o PAGE.html" in " ".join(done.stderr.split())
@@ -315,7 +315,7 @@ def test_help_shows_every_option_and_many_under_headings() -> None:
     assert headings["step"] == ["Arguments", "Options"]
 
 
-def test_the_catalog_shows_an_entry_and_the_scenario_of_the_same_name(run: Runner) -> None:
+def test_the_catalog_shows_an_entry_and_a_scenario_with_the_same_name(run: Runner) -> None:
     done = run("catalog", "show", "onyx")
     assert "akel-2011" in done.stdout
     assert "onyx is also a scenario: nacre run onyx" in done.stdout
@@ -324,7 +324,9 @@ def test_the_catalog_shows_an_entry_and_the_scenario_of_the_same_name(run: Runne
     assert "[workload]" in shown["scenario"]["text"]
 
 
-def test_a_file_of_a_setting_lies_where_the_user_stands(run: Runner, tmp_path: Path) -> None:
+def test_a_file_in_an_override_is_relative_to_the_working_directory(
+    run: Runner, tmp_path: Path
+) -> None:
     (tmp_path / "far").mkdir()
     trace = '[workload]\nkind = "trace"\nfile = "none.csv"\n[stack]\npreset = "pcm_ssd"\n'
     (tmp_path / "far" / "trace.toml").write_text(trace)
@@ -340,7 +342,7 @@ def test_a_file_of_a_setting_lies_where_the_user_stands(run: Runner, tmp_path: P
     assert str(tmp_path / "far" / "io.cvs") in missing.stderr
 
 
-def test_a_setting_in_place_of_a_table_says_what_goes_with_the_table(run: Runner) -> None:
+def test_replacing_a_table_warns_about_removed_settings(run: Runner) -> None:
     table = 'workload={kind="zipf", footprint="1 MiB", requests=100}'
     done = run("run", "small.toml", "--set", table, "--json")
     assert done.returncode == 0, done.stderr
@@ -358,7 +360,7 @@ def test_a_setting_in_place_of_a_table_says_what_goes_with_the_table(run: Runner
     assert "which removes run.warm_up" in run("check", "small.toml", *first).stderr
 
 
-def test_a_report_of_what_is_no_record_is_the_users_mistake(run: Runner, tmp_path: Path) -> None:
+def test_a_report_of_another_file_is_a_user_error(run: Runner, tmp_path: Path) -> None:
     done = run("report", "small.toml", "--html", "page.html")
     assert done.returncode == 2
     assert "small.toml is a scenario, not a result" in done.stderr
@@ -367,14 +369,14 @@ def test_a_report_of_what_is_no_record_is_the_users_mistake(run: Runner, tmp_pat
     assert run("report", "out", "--html", "page.html").stdout == "page.html: 1 record\n"
 
 
-def test_the_version_is_told_without_loading_the_commands(run: Runner) -> None:
+def test_the_version_is_printed_without_loading_the_commands(run: Runner) -> None:
     assert run("-V").stdout == run("--version").stdout == f"nacre {nacre.__version__}\n"
     unused = {"numpy", "typer", "nacre.simulate.running"}
     loads = f"import sys, nacre; assert not {unused} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", loads], check=True)
 
 
-def test_a_command_loads_what_it_needs() -> None:
+def test_a_command_loads_only_the_modules_it_uses() -> None:
     for words, unused in (
         (
             ["check", "server-cache"],
@@ -406,6 +408,6 @@ def test_the_package_shows_functions_and_modules_and_no_name_is_both() -> None:
 
 
 @pytest.mark.parametrize("package", ["results", "simulate", "devices", "studies", "papers"])
-def test_every_name_of_a_package_is_there(package: str) -> None:
+def test_every_public_name_of_a_package_exists(package: str) -> None:
     of = getattr(nacre, package)
     assert all(getattr(of, name) is not None for name in dir(of))

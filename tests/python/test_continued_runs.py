@@ -45,7 +45,7 @@ TREES |= {f"preset-{path.stem}": _of_preset(path) for path in PRESETS}
 
 
 @pytest.mark.parametrize("name", TREES)
-def test_a_run_in_two_parts_is_the_whole_run(name: str, tmp_path: Path) -> None:
+def test_two_half_runs_equal_one_run(name: str, tmp_path: Path) -> None:
     tree, place = TREES[name], tmp_path / "half.state"
     nacre.run(tree, {"run.requests": REQUESTS}, save_state=place)
     second = nacre.run(tree, {"run.requests": REQUESTS}, start=place)

@@ -88,7 +88,7 @@ def test_statistics_count_what_clients_did(client: Client, control: Control) -> 
         found.export("tape")
 
 
-def test_the_wear_of_the_served_device_is_told_and_drawn(
+def test_the_wear_of_a_served_device_is_printed_and_plotted(
     server: Server, client: Client, control: Control, tmp_path: Path
 ) -> None:
     for _ in range(2):
@@ -112,9 +112,7 @@ def test_the_wear_of_the_served_device_is_told_and_drawn(
         control.stats().export().blocks()
 
 
-def test_metrics_hold_what_the_statistics_hold(
-    server: Server, client: Client, control: Control
-) -> None:
+def test_metrics_equal_the_statistics(server: Server, client: Client, control: Control) -> None:
     client.write(0, bytes(4096))
     export = control.stats().export()
     found = samples(page(server))
@@ -132,7 +130,7 @@ def test_metrics_hold_what_the_statistics_hold(
     assert seconds / export.modeled.write.count == pytest.approx(mean / 1e9, rel=1e-9)
 
 
-def test_other_pages_are_not_there_and_garbage_gets_no_answer(server: Server) -> None:
+def test_unknown_pages_give_404_and_garbage_is_ignored(server: Server) -> None:
     with pytest.raises(urllib.error.HTTPError, match="404"):
         page(server, "/secrets")
     port = int(re.findall(r":(\d+)/", server.metrics)[0])
@@ -143,7 +141,7 @@ def test_other_pages_are_not_there_and_garbage_gets_no_answer(server: Server) ->
     assert page(server)
 
 
-def test_a_step_says_where_its_time_went_and_is_a_request_like_others(
+def test_a_step_has_a_latency_breakdown_and_counts_as_a_request(
     server: Server, client: Client, control: Control
 ) -> None:
     before = control.stats().export().requests.write.requests
@@ -167,7 +165,7 @@ def test_a_step_says_where_its_time_went_and_is_a_request_like_others(
     assert "not a byte" in refused("step", server.image, "write", "--fill", "256")
 
 
-def test_a_snapshot_is_an_image_of_its_own(server: Server, client: Client, tmp_path: Path) -> None:
+def test_a_snapshot_is_a_separate_image(server: Server, client: Client, tmp_path: Path) -> None:
     client.write(3072 * KIB, b"s" * 4096)
     copy = tmp_path / "copy.img"
     assert "an image" in told("snapshot", server.image, copy)
@@ -190,7 +188,7 @@ def test_statistics_are_tables_and_one_document(server: Server, client: Client) 
     assert told("stats", f"{server.image}.ctl"), "the socket itself does as well"
 
 
-def test_a_machine_that_cannot_keep_up_is_said_to() -> None:
+def test_a_warning_is_printed_if_the_machine_cannot_keep_up() -> None:
     def export(late: int, seen_ns: float, dilation: float = 1.0, *, answered: int = 1000) -> View:
         reads = {"modeled": {"p50_ns": 5000.0}, "wall": {"p50_ns": seen_ns}}
         latencies = {name: {"read": of, "write": None} for name, of in reads.items()}

@@ -21,7 +21,7 @@ server = pytest.fixture(scope="module")(served_drive)
 EMPTY = b'{"command": "media-error", "offset": 0, "length": 0, "harm": "heal"}'
 
 
-def test_lines_that_make_no_sense_are_answered_and_do_no_harm(server: Server) -> None:
+def test_invalid_commands_get_an_error_and_have_no_effect(server: Server) -> None:
     path = socket_of(server.image)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     with socket.socket(socket.AF_UNIX) as wire:
@@ -52,7 +52,7 @@ def test_lines_that_make_no_sense_are_answered_and_do_no_harm(server: Server) ->
         assert control.stats().up_s > 0
 
 
-def test_who_is_not_a_control_socket_is_named(server: Server, tmp_path: Path) -> None:
+def test_the_error_for_another_socket_names_it(server: Server, tmp_path: Path) -> None:
     assert "no server for" in refused("stats", tmp_path / "no.img", status=1)
     assert "not a control socket" in refused("stats", f"{server.image}.sock", status=1)
     dead = tmp_path / "dead.img.ctl"
@@ -65,7 +65,7 @@ def test_who_is_not_a_control_socket_is_named(server: Server, tmp_path: Path) ->
     )
 
 
-def test_an_answer_that_is_cut_short_is_said_to_be(tmp_path: Path) -> None:
+def test_a_truncated_reply_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "cut.img.ctl"
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))
@@ -85,7 +85,7 @@ def test_an_answer_that_is_cut_short_is_said_to_be(tmp_path: Path) -> None:
             thread.join()
 
 
-def test_addresses_that_cannot_be_had_are_mistakes(tmp_path: Path) -> None:
+def test_unavailable_addresses_are_user_errors(tmp_path: Path) -> None:
     def error_of(*options: str) -> str:
         command = ["serve", "disk-15k", str(tmp_path / "d.img"), *options]
         done = CliRunner().invoke(app, command)

@@ -18,7 +18,7 @@ client = pytest.fixture(client_of)
 control = pytest.fixture(control_of)
 
 
-def test_sectors_fail_as_long_as_somebody_wishes(
+def test_sectors_fail_until_they_are_healed(
     server: Server, client: Client, control: Control
 ) -> None:
     client.write(1024 * KIB, b"m" * 8192)
@@ -50,7 +50,7 @@ def test_sectors_fail_as_long_as_somebody_wishes(
         control.media_error(client.export.size, 512)
 
 
-def test_the_power_fails_and_what_was_flushed_is_there(server: Server, control: Control) -> None:
+def test_flushed_data_survives_a_power_loss(server: Server, control: Control) -> None:
     client = Client(server.uri)
     client.write(2048 * KIB, b"p" * 4096)
     client.flush()
@@ -65,7 +65,7 @@ def test_the_power_fails_and_what_was_flushed_is_there(server: Server, control: 
     assert control.stats().connections.dropped == 0
 
 
-def test_a_loss_of_power_interrupts_the_write_that_is_under_way(tmp_path: Path) -> None:
+def test_a_power_loss_interrupts_a_write_in_progress(tmp_path: Path) -> None:
     # The device takes 30 s for a write; no test waits for it.
     device = scenario(tmp_path, "slow", latency="30 s")
     with serving(tmp_path, device=device) as server, Control(server.image) as control:
@@ -80,7 +80,7 @@ def test_a_loss_of_power_interrupts_the_write_that_is_under_way(tmp_path: Path) 
         client.close()
 
 
-def test_without_a_model_a_loss_of_power_says_that_there_is_none(tmp_path: Path) -> None:
+def test_without_a_model_a_power_loss_is_rejected(tmp_path: Path) -> None:
     with serving(tmp_path, "--timing", "none") as server, Client(server.uri) as client:
         client.write(0, b"k" * 512)
         with (

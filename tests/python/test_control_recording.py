@@ -50,7 +50,7 @@ def test_a_recording_is_a_trace_that_a_run_replays(
         control.record_end()
 
 
-def test_a_recording_has_the_faults_that_were_there_and_those_that_came(
+def test_a_recording_lists_active_and_added_faults(
     server: Server, client: Client, control: Control, tmp_path: Path
 ) -> None:
     before = control.add_fault("delay", {"latency": "1 ms"})
@@ -77,7 +77,7 @@ def test_a_recording_has_the_faults_that_were_there_and_those_that_came(
     assert f"fault {meanwhile} cleared" in printed
 
 
-def test_a_server_records_from_its_beginning_and_ends_when_it_is_told(tmp_path: Path) -> None:
+def test_a_server_records_from_its_start_until_it_stops(tmp_path: Path) -> None:
     trace = tmp_path / "all.nacre"
     options = ("--timing", "none", "--record", str(trace), "--metrics", f"unix:{tmp_path}/m")
     with serving(tmp_path, *options) as server:
@@ -95,7 +95,7 @@ def test_a_server_records_from_its_beginning_and_ends_when_it_is_told(tmp_path: 
     assert names(tmp_path) == ["all.nacre", "disk.img"], "sockets are taken away"
 
 
-def test_a_recording_replaces_a_file_only_where_it_is_forced_and_an_image_never(
+def test_a_recording_replaces_a_file_only_with_force_and_never_an_image(
     server: Server, control: Control, tmp_path: Path
 ) -> None:
     trace, link, other_image = tmp_path / "io.nacre", tmp_path / "link", tmp_path / "image"
@@ -120,7 +120,7 @@ def test_a_recording_replaces_a_file_only_where_it_is_forced_and_an_image_never(
     assert names(tmp_path) == ["image", "io.nacre", "link"]
 
 
-def test_a_server_does_not_begin_by_recording_over_its_image_or_a_file(tmp_path: Path) -> None:
+def test_a_server_does_not_record_over_its_image_or_an_existing_file(tmp_path: Path) -> None:
     device = drive(tmp_path)
     with serving(tmp_path, device=device) as server:
         server.kill()
@@ -138,7 +138,7 @@ def test_a_server_does_not_begin_by_recording_over_its_image_or_a_file(tmp_path:
     assert (tmp_path / "mine.txt").read_text() == "mine"
 
 
-def test_a_killed_server_leaves_no_trace_and_its_sockets_are_used_again(tmp_path: Path) -> None:
+def test_a_killed_server_leaves_no_trace_file_and_its_sockets_are_reused(tmp_path: Path) -> None:
     trace = tmp_path / "all.nacre"
     with serving(tmp_path, "--record", str(trace)) as server:
         server.kill()
@@ -175,7 +175,7 @@ def test_an_image_that_another_server_or_a_memory_has_open_is_never_replaced(
             assert (image.stat().st_ino, image.stat().st_size) == (before.st_ino, before.st_size)
 
 
-def test_a_recording_whose_name_was_taken_meanwhile_is_kept_and_told(tmp_path: Path) -> None:
+def test_a_recording_whose_name_was_taken_gets_another_name(tmp_path: Path) -> None:
     device, trace = drive(tmp_path), tmp_path / "all.nacre"
     image = str(tmp_path / "d.img")
     command = [str(NACRE), "serve", str(device), image, "--json", "--timing", "none"]
@@ -201,7 +201,7 @@ def test_a_recording_whose_name_was_taken_meanwhile_is_kept_and_told(tmp_path: P
         assert nacre.traces.read(tmp_path / other).height == 0
 
 
-def test_what_a_device_without_a_model_cannot_be_asked_is_the_users_mistake(tmp_path: Path) -> None:
+def test_requests_that_need_a_model_are_user_errors_without_one(tmp_path: Path) -> None:
     with serving(tmp_path, "--timing", "none") as bare:
         assert "has no medium with modeled wear" in refused("wear", bare.image)
         assert "so there is no latency to show" in refused("step", bare.image, "read:0:4096")

@@ -50,7 +50,7 @@ def command(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_a_volatile_cache_loses_what_was_not_flushed_and_says_so(disk: str) -> None:
+def test_a_volatile_cache_loses_unflushed_data_and_reports_it(disk: str) -> None:
     found = nacre.crash(disk, points=1_000)
     tried = next(each for each in found.faults if each.fault == "power_loss")
     assert found.finding is None
@@ -62,13 +62,13 @@ def test_a_volatile_cache_loses_what_was_not_flushed_and_says_so(disk: str) -> N
     assert sum(times for _, times in found.recovery.bars) == found.recovery.count
 
 
-def test_the_same_seed_finds_the_same(disk: str) -> None:
+def test_a_seed_reproduces_its_results(disk: str) -> None:
     first, second, other = (nacre.crash(disk, points=300, seed=seed) for seed in (3, 3, 4))
     assert first == second
     assert first.requests != other.requests
 
 
-def test_faults_that_no_device_can_see_are_counted_and_nobody_is_blamed(disk: str) -> None:
+def test_undetectable_faults_are_counted_and_violate_no_guarantee(disk: str) -> None:
     found = nacre.crash(disk, points=1_000, faults=["misdirected_program"])
     tried = next(each for each in found.faults if each.fault == "misdirected_program")
     assert tried.promise == "no means of detection"
@@ -77,7 +77,9 @@ def test_faults_that_no_device_can_see_are_counted_and_nobody_is_blamed(disk: st
     assert found.finding is None
 
 
-def test_silent_corruption_comes_first_and_is_no_success(disk: str, tmp_path: Path) -> None:
+def test_silent_corruption_is_reported_first_and_is_not_a_success(
+    disk: str, tmp_path: Path
+) -> None:
     options = ("--points", "1000", "--fault", "misdirected_program")
     done = command(disk, *options, "--out", str(tmp_path / "out"))
     found = nacre.results.Crash.load(tmp_path / "out")
@@ -111,7 +113,7 @@ def test_a_device_given_as_a_table_has_a_name() -> None:
     assert figure().to_dict()["title"]["subtitle"][0].startswith("mine: share of ")
 
 
-def test_mistakes_are_named(disk: str) -> None:
+def test_errors_are_reported_with_their_names(disk: str) -> None:
     with pytest.raises(ConfigError, match=r"no fault called.*did you mean"):
         nacre.crash(disk, faults=["bitrot"])
     with pytest.raises(ConfigError, match="points"):
@@ -122,7 +124,7 @@ def test_mistakes_are_named(disk: str) -> None:
         nacre.crash({"workload": uniform, **unlimited})
 
 
-def test_everything_is_drawn_from_a_seed_and_printed() -> None:
+def test_the_stack_is_generated_from_the_seed_and_printed() -> None:
     done = command("--seed", "5", "--points", "300", "--json")
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
@@ -151,7 +153,7 @@ def test_results_are_one_page_and_one_document(disk: str, tmp_path: Path) -> Non
     assert "http" not in page.replace("http://www.w3.org/", "")
 
 
-def test_without_a_scenario_there_is_nothing_to_set() -> None:
+def test_without_a_scenario_overrides_are_rejected() -> None:
     done = command("--set", "stack.capacity=1 MiB")
     assert done.returncode == 2
     assert "the stack, faults, and settings are random" in done.stderr
@@ -199,7 +201,7 @@ def programs(folder: Path, flush: str) -> tuple[list[str], str]:
     return [sys.executable, str(folder / "count.py")], f"{sys.executable} {folder / 'check.py'}"
 
 
-def test_the_power_is_pulled_under_a_program_and_its_data_is_checked(tmp_path: Path) -> None:
+def test_power_is_cut_under_a_program_and_its_data_is_checked(tmp_path: Path) -> None:
     count, check = programs(tmp_path, "")
     device = str(scenario(tmp_path, mib=1))
     pulls = ["--times", "2", "--within", "0.3", *READY]
@@ -211,9 +213,7 @@ def test_the_power_is_pulled_under_a_program_and_its_data_is_checked(tmp_path: P
     assert int((tmp_path / "heard").read_text()) > 0
 
 
-def test_a_program_that_does_not_flush_loses_its_data_and_is_told(
-    disk: str, tmp_path: Path
-) -> None:
+def test_a_program_that_does_not_flush_loses_its_data(disk: str, tmp_path: Path) -> None:
     count, check = programs(tmp_path, "")
     # So slow that its cache is never empty, even if the program rarely runs.
     Path(disk).write_text(CACHED.replace("15000 /min", "600 /min"))
@@ -227,7 +227,7 @@ def test_a_program_that_does_not_flush_loses_its_data_and_is_told(
     shutil.rmtree(kept)
 
 
-def test_options_that_would_not_be_heeded_are_named(disk: str) -> None:
+def test_options_that_would_be_ignored_are_rejected(disk: str) -> None:
     done = command("--check", "true", "--times", "3")
     assert done.returncode == 2
     assert done.stderr.count("add: -- COMMAND") == 2
@@ -236,7 +236,7 @@ def test_options_that_would_not_be_heeded_are_named(disk: str) -> None:
     assert all(name in done.stderr for name in ("--points", "--out"))
 
 
-def test_a_mistake_in_the_scenario_of_a_program_is_the_users(tmp_path: Path) -> None:
+def test_an_error_in_the_scenario_of_a_program_is_a_user_error(tmp_path: Path) -> None:
     for name in ("nope.toml", "unknown-name"):
         done = command(str(tmp_path / name), "--", "true")
         assert done.returncode == 2, done.stderr

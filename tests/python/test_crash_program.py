@@ -59,7 +59,7 @@ def noted(path: Path) -> int:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_check_is_no_violation(
+def test_an_interrupted_check_is_not_a_violation(
     device: str, tmp_path: Path, number: signal.Signals
 ) -> None:
     note = tmp_path / "check"
@@ -74,7 +74,9 @@ def test_an_interrupted_check_is_no_violation(
     assert not is_alive(pid)
 
 
-def test_a_check_that_dies_of_the_same_signal_is_no_violation(device: str, tmp_path: Path) -> None:
+def test_a_check_that_is_ended_by_the_same_signal_is_not_a_violation(
+    device: str, tmp_path: Path
+) -> None:
     """A service manager signals every process at once."""
     note = tmp_path / "check"
     process = begun(
@@ -88,7 +90,7 @@ def test_a_check_that_dies_of_the_same_signal_is_no_violation(device: str, tmp_p
     assert "failed" not in out
 
 
-def test_an_interrupted_program_may_put_away_what_it_made(device: str, tmp_path: Path) -> None:
+def test_an_interrupted_program_can_clean_up(device: str, tmp_path: Path) -> None:
     note, away = tmp_path / "program", tmp_path / "away"
     program = f"trap 'touch {away}; exit' TERM; echo $$ > {note}; while :; do sleep 0.1; done"
     process = begun(device, "--within", "600", "--", "sh", "-c", program)
@@ -125,7 +127,7 @@ def kept(err: str) -> Path:
     return Path(err.rpartition("is kept in ")[2].strip()) / "device.img"
 
 
-def test_an_option_that_waits_for_nothing_is_named(device: str) -> None:
+def test_ready_timeout_without_ready_is_rejected(device: str) -> None:
     status, _, err = ended(begun(device, "--ready-timeout", "3", "--", "true"))
     assert status == 2
     assert "--ready-timeout" in err
@@ -150,7 +152,7 @@ time.sleep(1 if clears else 0)
 
 
 @pytest.mark.parametrize("how", ["outlives", "clears", "both"])
-def test_no_process_of_a_program_is_left(device: str, tmp_path: Path, how: str) -> None:
+def test_no_process_of_a_program_is_left_running(device: str, tmp_path: Path, how: str) -> None:
     """One in its own session has lost its parent, one its environment, and one both."""
     (tmp_path / "outlives.py").write_text(OUTLIVES)
     note = tmp_path / "survivor"
@@ -162,7 +164,7 @@ def test_no_process_of_a_program_is_left(device: str, tmp_path: Path, how: str) 
     assert not is_alive(noted(note))
 
 
-def test_what_a_check_leaves_behind_is_not_waited_for(device: str, tmp_path: Path) -> None:
+def test_processes_left_by_a_check_are_not_waited_for(device: str, tmp_path: Path) -> None:
     note = tmp_path / "left"
     check = f"setsid sh -c 'echo $$ > {note}; {FOREVER}' & while ! test -s {note}; do :; done"
     status, out, err = ended(
@@ -227,7 +229,7 @@ def under_faults(
 
 
 @pytest.mark.parametrize("fault", ["lost_program", "misdirected_program"])
-def test_faults_of_the_medium_reach_a_program_and_the_check_finds_them(
+def test_medium_faults_affect_the_program_and_the_check_detects_them(
     device: str, tmp_path: Path, fault: str
 ) -> None:
     status, found = under_faults(device, tmp_path, fault)
@@ -240,9 +242,7 @@ def test_faults_of_the_medium_reach_a_program_and_the_check_finds_them(
     shutil.rmtree(found["kept"])
 
 
-def test_faults_of_the_device_are_there_under_the_program_alone(
-    device: str, tmp_path: Path
-) -> None:
+def test_device_faults_are_active_only_while_the_program_runs(device: str, tmp_path: Path) -> None:
     late = 'delay, latency = "2 ms", operations = ["flush"]'
     status, found = under_faults(
         device, tmp_path, late, 'error, operations = ["write"], every = 50'
@@ -256,7 +256,7 @@ def test_faults_of_the_device_are_there_under_the_program_alone(
         assert delay["silent_bytes"] == error["silent_bytes"] == 0
 
 
-def test_the_power_fails_in_recoveries_too(device: str, tmp_path: Path) -> None:
+def test_power_also_fails_during_recoveries(device: str, tmp_path: Path) -> None:
     status, found = under_faults(device, tmp_path, recovery=1.0)
     assert (status, found["failed"]) == (0, 0)
     assert all(of["recovering"] for of in found["rounds"])
@@ -265,7 +265,7 @@ def test_the_power_fails_in_recoveries_too(device: str, tmp_path: Path) -> None:
     assert second["check_cut_s"] > 0
 
 
-def test_a_fault_that_cannot_be_is_named_before_the_program_runs(
+def test_an_impossible_fault_is_reported_before_the_program_runs(
     device: str, tmp_path: Path
 ) -> None:
     note = tmp_path / "ran"

@@ -48,7 +48,7 @@ def _run(sheet: DataSheet, requests: int, **settings: Any) -> Record:
 
 
 @pytest.mark.parametrize("sheet", [PM9D3A, PM9A3], ids=["PM9D3a", "PM9A3"])
-def test_it_is_as_fast_as_the_sheet_says(sheet: DataSheet) -> None:
+def test_the_drive_has_the_performance_of_the_data_sheet(sheet: DataSheet) -> None:
     depth = "workload.arrival.queue_depth"
     reads = _run(sheet, 200_000, **READS, **{depth: 256})
     writes = _run(sheet, 500_000, **WRITES, **{depth: 128})
@@ -65,7 +65,7 @@ def test_it_is_as_fast_as_the_sheet_says(sheet: DataSheet) -> None:
 
 
 @pytest.mark.parametrize("unit", [16, 32, 64])
-def test_a_unit_larger_than_a_page_takes_the_pages_of_several_planes(unit: int) -> None:
+def test_a_unit_larger_than_a_page_spans_several_planes(unit: int) -> None:
     # Solidigm D5-P5336 122.88 TB: architecting.it/blog/100tb-ssd-vendors.
     sheet = DataSheet(122.88e12, 930e3, 25e3, 7.4e9, 3.2e9, cells="qlc", unit=unit * 1024)
     stack = tomllib.loads(drive(sheet).scenario())["stack"]
@@ -76,14 +76,14 @@ def test_a_unit_larger_than_a_page_takes_the_pages_of_several_planes(unit: int) 
 
 
 @pytest.mark.parametrize("unit", [6.0, 128.0])
-def test_a_unit_that_no_die_has_is_refused(unit: float) -> None:
+def test_an_impossible_unit_is_rejected(unit: float) -> None:
     with pytest.raises(ConfigError) as caught:
         drive(DataSheet(**{**vars(PM9D3A), "unit": unit * 1024}))
     assert [problem["path"] for problem in caught.value.problems] == ["--unit"]
 
 
 @pytest.mark.parametrize("terabytes", [0.48, 0.96, 1.92, 3.84, 7.68, 15.36])
-def test_the_whole_drive_holds_what_the_sheet_says(terabytes: float) -> None:
+def test_the_whole_drive_has_the_capacity_of_the_data_sheet(terabytes: float) -> None:
     sheet = DataSheet(terabytes * 1e12, 500e3, 60e3, 3e9, 1.2e9)
     made = drive(sheet)
     whole = made.whole()
@@ -108,16 +108,14 @@ def test_endurance_follows_from_the_bytes_that_may_be_written() -> None:
         ({"write_latency": 2e-6}, "--write-latency"),
     ],
 )
-def test_figures_that_contradict_each_other_are_refused(
-    figure: dict[str, float], option: str
-) -> None:
+def test_contradictory_figures_are_rejected(figure: dict[str, float], option: str) -> None:
     with pytest.raises(ConfigError) as caught:
         drive(DataSheet(**{**vars(PM9D3A), **figure}))
     assert [problem["path"] for problem in caught.value.problems] == [option]
     assert caught.value.code == "conflicting-settings"
 
 
-def test_all_figures_that_are_missing_or_wrong_are_told_at_once() -> None:
+def test_all_missing_and_invalid_figures_are_reported_together() -> None:
     given = ["--capacity", "3.84 TB", "--read-iops", "1000 us", "--cells", "qlc"]
     result = CliRunner().invoke(app, ["new", "ssd", *given])
     assert result.exit_code == 2

@@ -27,7 +27,7 @@ def command(
 
 
 @pytest.mark.parametrize("kind", DEVICES)
-def test_a_new_scenario_of_every_kind_is_sound(kind: str, tmp_path: Path) -> None:
+def test_a_new_scenario_of_every_kind_is_valid(kind: str, tmp_path: Path) -> None:
     text = models.new(kind)
     (tmp_path / "new.toml").write_text(text)
     resolved = nacre.check(tmp_path / "new.toml")
@@ -49,7 +49,7 @@ def test_every_model_and_preset_is_described() -> None:
         models.describe("zipff")
 
 
-def test_the_commands_print_what_there_is(tmp_path: Path) -> None:
+def test_the_commands_print_models_and_templates(tmp_path: Path) -> None:
     shown = command("describe", "lru")
     assert shown.returncode == 0
     assert "NOT MODELED" in shown.stdout
@@ -94,7 +94,7 @@ def test_without_a_name_everything_is_listed() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(set(models.stacks()) - set(DEVICES)))
-def test_a_new_scenario_of_every_cataloged_device_is_sound(name: str) -> None:
+def test_a_new_scenario_of_every_catalog_device_is_valid(name: str) -> None:
     text = models.new(name)
     resolved = nacre.check(tomllib.loads(text))
     assert resolved.scenario.stack.kind == nacre.catalog.entries()[name].kind
@@ -126,18 +126,18 @@ def test_the_shell_completes_names_and_files(tmp_path: Path) -> None:
         assert done.stdout.split() == completed, words
 
 
-def test_names_are_found_in_other_letters_too() -> None:
+def test_names_are_case_insensitive() -> None:
     for given, meant in (("S3-FIFO", "s3_fifo"), ("NVMe", "nvme"), ("TLC-NVMe", "tlc_nvme")):
         with pytest.raises(nacre.errors.ConfigError, match=f'did you mean "{meant}"'):
             models.describe(given)
 
 
-def test_help_is_there_under_its_short_name() -> None:
+def test_help_has_a_short_option() -> None:
     assert "describe" in command("-h").stdout
     assert "--seed" in command("run", "-h").stdout
 
 
-def test_standard_input_is_a_scenario_a_trace_a_study_or_a_job(tmp_path: Path) -> None:
+def test_standard_input_can_be_a_scenario_a_trace_a_study_or_a_job(tmp_path: Path) -> None:
     scenario = models.new("measured").replace("100_000", "1e3")
     done = command("run", "-", "--json", given=scenario)
     assert done.returncode == 0, done.stderr

@@ -126,9 +126,7 @@ def check_flows(above: Any, below: Any) -> None:
         ),
     ],
 )
-def test_what_a_record_says_of_a_disk_cache_balances(
-    scenario: str, settings: dict[str, object]
-) -> None:
+def test_the_counters_of_a_disk_cache_balance(scenario: str, settings: dict[str, object]) -> None:
     parts = 2 if scenario == "disk-cache-two-level" else 1
     codes = ["stack" + ".backing" * (depth + 1) + ".ecc." for depth in range(parts)]
     energies = {

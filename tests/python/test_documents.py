@@ -98,7 +98,7 @@ def servers_ended(folder: Path) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_the_examples_of_a_document_do_what_it_shows(document: Path, tmp_path: Path) -> None:
+def test_the_examples_of_a_document_give_the_shown_output(document: Path, tmp_path: Path) -> None:
     names: dict[str, object] = {"__name__": "__document__"}
     with contextlib.chdir(tmp_path), servers_ended(tmp_path):
         for line, language, attributes, content in blocks(document.read_text()):
@@ -113,7 +113,7 @@ def test_the_examples_of_a_document_do_what_it_shows(document: Path, tmp_path: P
                 Path(title[1]).write_text(content)
 
 
-def test_an_example_that_prints_something_else_is_found() -> None:
+def test_an_example_with_other_output_is_detected() -> None:
     assert matches("read 5 us\n...\nhit 90 %", "read 5 us\nmore\nlines\nhit 90 %\n")
     assert not matches("read 5 us\nhit 90 %", "read 5 us\nhit 91 %\n")
     assert not matches("read 5 us", "read 5 us\nand more\n")

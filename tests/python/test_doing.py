@@ -21,7 +21,7 @@ def until_shown(shown: io.StringIO) -> None:
         time.sleep(0.02)
 
 
-def test_long_work_says_what_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_work_shows_its_activity(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = Terminal()
     monkeypatch.setattr(sys, "stderr", shown)
     monkeypatch.setenv("TERM", "xterm")
@@ -30,7 +30,7 @@ def test_long_work_says_what_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "drawing figures" in shown.getvalue()
 
 
-def test_short_work_and_work_in_a_pipe_say_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_short_work_and_work_in_a_pipe_show_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = Terminal()
     monkeypatch.setattr(sys, "stderr", shown)
     with Doing("drawing figures"):

@@ -24,7 +24,7 @@ STUDY = {
 }
 
 
-def test_a_server_listens_on_unix_sockets_beside_its_image(tmp_path: Path) -> None:
+def test_a_server_listens_on_unix_sockets_next_to_its_image(tmp_path: Path) -> None:
     server = Server(tmp_path)
     try:
         assert server.process is not None
@@ -36,7 +36,7 @@ def test_a_server_listens_on_unix_sockets_beside_its_image(tmp_path: Path) -> No
         server.close()
 
 
-def test_a_server_listens_on_the_ports_it_is_given_and_no_other(tmp_path: Path) -> None:
+def test_a_server_listens_only_on_the_given_ports(tmp_path: Path) -> None:
     ports = ("--listen", "tcp:127.0.0.1:0", "--metrics", "tcp:127.0.0.1:0", "--timing", "none")
     server = Server(tmp_path, *ports, "--export", f"other={scenario(tmp_path)}:other.img")
     try:
@@ -48,7 +48,7 @@ def test_a_server_listens_on_the_ports_it_is_given_and_no_other(tmp_path: Path) 
         server.close()
 
 
-def test_metrics_are_not_read_under_the_name_of_another_site(tmp_path: Path) -> None:
+def test_metrics_are_not_served_under_the_name_of_another_site(tmp_path: Path) -> None:
     ports = ("--metrics", "tcp:127.0.0.1:0", "--timing", "none")
     server = Server(tmp_path, *ports)
     try:
@@ -66,7 +66,7 @@ def test_metrics_are_not_read_under_the_name_of_another_site(tmp_path: Path) -> 
         server.close()
 
 
-def test_a_server_without_encryption_is_for_this_machine(tmp_path: Path) -> None:
+def test_a_server_without_encryption_is_local(tmp_path: Path) -> None:
     command = [str(NACRE), "serve", str(scenario(tmp_path)), "a.img", "--listen", "tcp:0.0.0.0:0"]
     done = subprocess.run(
         command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
@@ -75,7 +75,7 @@ def test_a_server_without_encryption_is_for_this_machine(tmp_path: Path) -> None
     assert "is reachable from other machines" in done.stderr
 
 
-def test_a_study_on_this_machine_alone_does_not_listen(tmp_path: Path) -> None:
+def test_a_local_study_does_not_listen(tmp_path: Path) -> None:
     file = tmp_path / "study.toml"
     file.write_text(toml.document(STUDY))
     process = subprocess.Popen([NACRE, "study", file], cwd=tmp_path, stderr=subprocess.DEVNULL)
@@ -88,7 +88,7 @@ def test_a_study_on_this_machine_alone_does_not_listen(tmp_path: Path) -> None:
         process.wait()
 
 
-def test_the_explorer_listens_on_a_port_of_this_machine_and_nowhere_else(tmp_path: Path) -> None:
+def test_the_explorer_listens_only_on_a_local_port(tmp_path: Path) -> None:
     explorer = Explorer(tmp_path)
     try:
         port = int(explorer.base.rpartition(":")[2])

@@ -52,7 +52,7 @@ print(peak() - before)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in kibibytes only on Linux")
-def test_a_drive_of_a_petabyte_takes_memory_for_what_was_written(tmp_path: Path) -> None:
+def test_a_petabyte_drive_uses_memory_only_for_written_units(tmp_path: Path) -> None:
     scenario, state = tmp_path / "petabyte.toml", tmp_path / "state"
     scenario.write_text(PETABYTE)
     command = [sys.executable, "-c", MEASURE, str(scenario), str(state)]
@@ -79,7 +79,7 @@ print(peak() - before)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in kibibytes only on Linux")
-def test_random_writes_take_ten_bytes_for_each_unit(tmp_path: Path) -> None:
+def test_random_writes_use_ten_bytes_per_unit(tmp_path: Path) -> None:
     scenario = tmp_path / "petabyte.toml"
     settings = PETABYTE.replace("fill =", "# fill =").replace('"1 TiB"', '"800 TiB"')
     scenario.write_text(settings)
@@ -123,7 +123,7 @@ except nacre.errors.ConfigError as error:
     ],
     ids=["run", "serve", "study", "open"],
 )
-def test_tables_that_do_not_fit_are_refused_with_their_size(
+def test_tables_that_do_not_fit_are_rejected_with_their_size(
     command: list[str], status: int, tmp_path: Path
 ) -> None:
     (tmp_path / "large.toml").write_text(LARGE)
@@ -151,7 +151,7 @@ def test_tables_that_do_not_fit_are_refused_with_their_size(
     assert not list(tmp_path.glob("large.img*"))
 
 
-def test_a_drive_of_more_units_than_numbers_is_refused_with_both() -> None:
+def test_a_drive_with_too_many_units_is_rejected_with_the_limit() -> None:
     settings = {"stack.pages": 4096, "stack.unit": "256 KiB"}
     with pytest.raises(
         nacre.errors.ConfigError, match="34359738368 units, and 4294967295 are the most"

@@ -23,7 +23,7 @@ LATE = ("--dilate", "1000000")
 """Dilation at which a reply of 100 us takes 100 s, longer than any timeout here."""
 
 
-def test_a_server_ends_though_an_answer_is_due_much_later(tmp_path: Path) -> None:
+def test_a_server_ends_before_a_late_reply_is_due(tmp_path: Path) -> None:
     server = Server(tmp_path, *LATE)
     try:
         with closing(Client(server.uri)) as client:
@@ -33,7 +33,7 @@ def test_a_server_ends_though_an_answer_is_due_much_later(tmp_path: Path) -> Non
         server.close()
 
 
-def test_the_power_fails_though_an_answer_is_due_much_later(tmp_path: Path) -> None:
+def test_power_can_be_cut_before_a_late_reply_is_due(tmp_path: Path) -> None:
     server = Server(tmp_path, *LATE)
     try:
         with closing(Client(server.uri)) as client, Control(server.image) as control:
@@ -48,7 +48,7 @@ def test_the_power_fails_though_an_answer_is_due_much_later(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("structured", [True, False])
 @pytest.mark.parametrize("listen", ["unix:disk.sock", "tcp:127.0.0.1:0"])
-def test_who_says_goodbye_and_closes_leaves_its_place_at_once(
+def test_a_client_that_disconnects_and_closes_frees_its_slot_immediately(
     tmp_path: Path, listen: str, structured: bool
 ) -> None:
     server = Server(tmp_path, *LATE, "--listen", listen)
@@ -66,7 +66,7 @@ def test_who_says_goodbye_and_closes_leaves_its_place_at_once(
 
 @pytest.mark.parametrize("structured", [True, False])
 @pytest.mark.parametrize("listen", ["unix:disk.sock", "tcp:127.0.0.1:0"])
-def test_who_says_goodbye_and_takes_its_answers_gets_them_whole(
+def test_a_client_that_disconnects_receives_complete_replies(
     tmp_path: Path, listen: str, structured: bool
 ) -> None:
     server = Server(tmp_path, "--dilate", "1", "--listen", listen)
@@ -86,7 +86,9 @@ def test_who_says_goodbye_and_takes_its_answers_gets_them_whole(
 
 
 @pytest.mark.parametrize("listen", ["unix:disk.sock", "tcp:127.0.0.1:0"])
-def test_clients_that_hang_up_leave_their_places_at_once(tmp_path: Path, listen: str) -> None:
+def test_clients_that_close_the_connection_free_their_slots_immediately(
+    tmp_path: Path, listen: str
+) -> None:
     server = Server(tmp_path, *LATE, "--listen", listen)
     try:
         for _ in range(2):
@@ -116,7 +118,7 @@ def answers(server: Server) -> bool:
         return False
 
 
-def test_a_server_without_free_descriptors_goes_on_when_there_are_some(tmp_path: Path) -> None:
+def test_a_server_without_descriptors_continues_when_some_are_free(tmp_path: Path) -> None:
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
     server = Server(tmp_path, "--timing", "none", "--metrics", f"unix:{tmp_path}/metrics")
     try:
@@ -141,7 +143,7 @@ def test_a_server_without_free_descriptors_goes_on_when_there_are_some(tmp_path:
 
 
 @pytest.mark.parametrize("came", [0, 3])
-def test_a_server_without_memory_for_threads_goes_on_when_there_is_some(
+def test_a_server_without_memory_for_threads_continues_when_some_is_free(
     tmp_path: Path, came: int
 ) -> None:
     server = Server(tmp_path, "--timing", "none", "--metrics", f"unix:{tmp_path}/metrics")
@@ -183,7 +185,7 @@ def test_a_server_without_memory_for_threads_goes_on_when_there_is_some(
         "trace mrc trace.csv --policy lru -o curve.csv",
     ],
 )
-def test_a_command_that_is_denied_its_threads_says_so(tmp_path: Path, arguments: str) -> None:
+def test_a_command_without_threads_reports_it(tmp_path: Path, arguments: str) -> None:
     scenario(tmp_path, "device")
     (tmp_path / "trace.csv").write_text("128166372003061629,host,0,Read,0,4096,100\n")
     done = subprocess.run(
@@ -243,7 +245,7 @@ def hostile(server: Server, number: int) -> None:
                 client.write(0, bytes(size))
 
 
-def test_hostile_clients_leave_a_server_as_it_was(tmp_path: Path) -> None:
+def test_hostile_clients_do_not_change_a_server(tmp_path: Path) -> None:
     server = Server(tmp_path, "--timing", "none")
     try:
         assert server.process is not None
@@ -274,7 +276,7 @@ def test_hostile_clients_leave_a_server_as_it_was(tmp_path: Path) -> None:
         server.close()
 
 
-def test_processors_may_sleep_after_a_second_of_silence(tmp_path: Path) -> None:
+def test_processors_may_sleep_after_a_second_without_requests(tmp_path: Path) -> None:
     if not os.access("/dev/cpu_dma_latency", os.W_OK):
         missing("only some users may keep processors awake")
     server = Server(tmp_path, "--dilate", "1")
@@ -311,7 +313,7 @@ def test_processors_may_sleep_after_a_second_of_silence(tmp_path: Path) -> None:
         ("-v", 600_000, "GiB of addresses", False),
     ],
 )
-def test_what_tables_and_figures_are_denied_is_said_and_what_is_finished_kept(
+def test_denied_resources_are_reported_and_finished_results_kept(
     limit: str, most: int, said: str, kept: bool, tmp_path: Path
 ) -> None:
     simulated = f"{NACRE} run onyx --set workload.requests=100 --out out"
@@ -334,7 +336,7 @@ def test_what_tables_and_figures_are_denied_is_said_and_what_is_finished_kept(
         assert not (tmp_path / "out").exists()
 
 
-def test_a_browser_that_cannot_be_answered_is_said_beforehand(tmp_path: Path) -> None:
+def test_too_few_files_for_a_browser_are_reported_at_the_start(tmp_path: Path) -> None:
     done = subprocess.run(
         ["bash", "-c", f"ulimit -n 8; exec {NACRE} explore"],
         cwd=tmp_path,

@@ -51,7 +51,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_mistake_has_a_code_and_what_a_program_can_use(name: str) -> None:
+def test_an_error_has_a_code_and_data_for_programs(name: str) -> None:
     given, settings, code, data = CASES[name]
     with pytest.raises(nacre.errors.ConfigError) as raised:
         nacre.run(given, settings)
@@ -81,7 +81,7 @@ def test_errors_keep_code_and_data_between_processes() -> None:
         (lambda memory: memory.transaction().__enter__(), "not-supported", {}),
     ],
 )
-def test_a_memory_says_what_kind_of_error_it_is(
+def test_a_memory_error_has_a_code(
     ask: Callable[[nacre.devices.Memory], object], code: Code, data: dict[str, Any]
 ) -> None:
     with nacre.open("ssd") as memory, pytest.raises(nacre.errors.Error) as raised:
@@ -90,7 +90,7 @@ def test_a_memory_says_what_kind_of_error_it_is(
     assert {key: raised.value.data[key] for key in data} == data
 
 
-def test_an_error_of_the_system_has_a_code_by_its_number(tmp_path: Path) -> None:
+def test_a_system_error_has_a_code_for_its_number(tmp_path: Path) -> None:
     codes = {}
     acts: dict[str, Callable[[], object]] = {
         "missing": lambda: (tmp_path / "none").read_bytes(),
@@ -117,7 +117,7 @@ def test_the_command_line_gives_codes_as_json(tmp_path: Path) -> None:
     assert (missing.returncode, json.loads(missing.stdout)["code"]) == (2, "file-not-found")
 
 
-def test_a_server_says_in_one_line_where_it_is_reached(tmp_path: Path) -> None:
+def test_a_server_prints_its_addresses_in_one_line(tmp_path: Path) -> None:
     second = scenario(tmp_path, "second", mib=1)
     image = tmp_path / "second.img"
     metrics = f"unix:{tmp_path}/metrics"

@@ -27,7 +27,7 @@ def trace(tmp_path: Path) -> Path:
     return file
 
 
-def test_caches_of_one_size_cost_the_same_and_hit_what_they_can_hold(trace: Path) -> None:
+def test_caches_of_one_size_have_equal_cost_and_the_expected_hits(trace: Path) -> None:
     done = run("--trace", trace, "--share", "0.5", "--share", "1", "--json")
     assert done.returncode == 0, done.stderr
     rows = json.loads(done.stdout)["rows"]
@@ -44,7 +44,9 @@ def test_caches_of_one_size_cost_the_same_and_hit_what_they_can_hold(trace: Path
     assert others == [0.0] * 7
 
 
-def test_the_table_names_a_winner_and_the_figures_are_written(trace: Path, tmp_path: Path) -> None:
+def test_the_table_names_the_fastest_cache_and_the_figures_are_written(
+    trace: Path, tmp_path: Path
+) -> None:
     out = tmp_path / "out"
     done = run("--trace", trace, "--share", "1", "--theta", "0", "--out", out)
     assert done.returncode == 0, done.stderr
@@ -60,7 +62,7 @@ def test_the_table_names_a_winner_and_the_figures_are_written(trace: Path, tmp_p
 
 
 @pytest.mark.parametrize("arguments", [["--trace", "nowhere.csv"], ["--share", "2"]])
-def test_a_mistake_is_said_without_a_traceback(arguments: list[str]) -> None:
+def test_an_error_is_reported_without_a_traceback(arguments: list[str]) -> None:
     done = run(*arguments)
     assert done.returncode == 2
     assert "error: " in done.stderr

@@ -11,7 +11,7 @@ from nacre.explorer.runs import SHOWN
 from serving import Server as Served
 
 
-def test_a_plan_that_is_not_made_yet_has_an_address(watched: Watched) -> None:
+def test_an_unfinished_plan_has_an_address(watched: Watched) -> None:
     page = watched.page
     watched.open("/plan")
     watched.fill("#currency", "USD 2023")
@@ -44,12 +44,14 @@ def test_a_plan_that_is_not_made_yet_has_an_address(watched: Watched) -> None:
         ("/papers?verdict=unknown", "There is no verdict called unknown; there are pass"),
     ],
 )
-def test_an_address_of_what_is_not_there_says_so(watched: Watched, address: str, said: str) -> None:
+def test_the_address_of_a_missing_item_shows_an_error(
+    watched: Watched, address: str, said: str
+) -> None:
     watched.open(address)
     assert said in watched.page.inner_text(".trouble")
 
 
-def test_a_run_that_is_loaded_again_is_copied_as_its_file(watched: Watched) -> None:
+def test_a_reloaded_run_is_copied_as_its_file(watched: Watched) -> None:
     page = watched.page
     watched.open("/design?from=server-cache-zipf&set=name%3D%22again%22")
     watched.click('[data-path="workload"]')
@@ -64,9 +66,7 @@ def test_a_run_that_is_loaded_again_is_copied_as_its_file(watched: Watched) -> N
     assert file in page.inner_text(".copying pre")
 
 
-def test_more_runs_than_are_listed_at_once_are_shown_when_asked_for(
-    watched: Watched, server: Server
-) -> None:
+def test_runs_beyond_the_first_page_are_shown_on_request(watched: Watched, server: Server) -> None:
     page = watched.page
     small = {
         "workload": {"kind": "uniform", "footprint": "1 MiB", "requests": 10},
@@ -88,7 +88,7 @@ def test_more_runs_than_are_listed_at_once_are_shown_when_asked_for(
         shutil.rmtree(server.folder / "explored" / "runs" / f"many-{number + 1}")
 
 
-def test_mistakes_of_a_study_are_said_at_their_field(watched: Watched) -> None:
+def test_errors_of_a_study_are_shown_at_their_fields(watched: Watched) -> None:
     page = watched.page
     few = "set=workload.requests%3D20000&set=run.warm_up%3D1000"
     path = "axis=workload.arrival%3D%7Bkind%3Dclosed"
@@ -105,7 +105,7 @@ def test_mistakes_of_a_study_are_said_at_their_field(watched: Watched) -> None:
     assert "seeds=2" in watched.address
 
 
-def test_a_number_of_losses_of_power_that_is_none_is_said_at_its_field(watched: Watched) -> None:
+def test_an_invalid_number_of_power_losses_is_shown_at_its_field(watched: Watched) -> None:
     page = watched.page
     watched.open("/crash?from=disk-15k&points=NaN&seed=1")
     assert page.input_value("#points") == "NaN"
@@ -118,9 +118,7 @@ def test_a_number_of_losses_of_power_that_is_none_is_said_at_its_field(watched: 
     assert watched.shows("#wrong-seed >> text=it is out of range")
 
 
-def test_answers_of_single_requests_are_there_when_the_page_is_loaded_again(
-    watched: Watched, server: Server
-) -> None:
+def test_results_of_single_requests_survive_a_reload(watched: Watched, server: Server) -> None:
     page = watched.page
     watched.open("/device")
     watched.fill("#requests", "read 8 KiB 4 KiB")
@@ -147,7 +145,7 @@ def test_answers_of_single_requests_are_there_when_the_page_is_loaded_again(
         served.close()
 
 
-def test_a_page_that_unknown_sees_asks_nothing(watched: Watched, server: Server) -> None:
+def test_a_hidden_page_sends_no_requests(watched: Watched, server: Server) -> None:
     page = watched.page
     served = Served(server.folder, "--timing", "emulated")
     hide = "Object.defineProperty(document, 'hidden', {value: %s, configurable: true})"

@@ -84,7 +84,7 @@ def test_figures_of_a_report_scroll_on_a_phone_and_stay_legible(browser: Browser
     page.close()
 
 
-def test_words_in_figures_of_a_report_are_whole_whatever_letters_there_are(
+def test_labels_in_figures_of_a_report_are_complete_in_any_font(
     browser: Browser,
 ) -> None:
     few = {"workload.requests": 20_000, "run.warm_up": 1000}
@@ -96,7 +96,7 @@ def test_words_in_figures_of_a_report_are_whole_whatever_letters_there_are(
     page.close()
 
 
-def test_design_runs_a_changed_stack_and_puts_two_runs_side_by_side(
+def test_design_runs_a_changed_stack_and_compares_two_runs(
     watched: Watched, pictures: Path | None
 ) -> None:
     page = watched.page
@@ -132,7 +132,7 @@ def test_design_runs_a_changed_stack_and_puts_two_runs_side_by_side(
     picture(watched, pictures, "compared")
 
 
-def test_design_shows_every_mistake_at_its_field(watched: Watched, pictures: Path | None) -> None:
+def test_design_shows_every_error_at_its_field(watched: Watched, pictures: Path | None) -> None:
     page = watched.page
     page.select_option("#from", "ssd")
     watched.ready()
@@ -151,7 +151,7 @@ def test_design_shows_every_mistake_at_its_field(watched: Watched, pictures: Pat
     assert watched.shows("text=1 error")
 
 
-def test_design_stops_a_run_and_keeps_what_was_finished(watched: Watched) -> None:
+def test_design_stops_a_run_and_keeps_finished_results(watched: Watched) -> None:
     page = watched.page
     watched.click('[data-path="workload"]')
     watched.fill('[name="workload.requests"]', "1000000000000")
@@ -164,7 +164,7 @@ def test_design_stops_a_run_and_keeps_what_was_finished(watched: Watched) -> Non
     assert watched.shows(".headline")
 
 
-def test_prices_that_were_typed_stay_when_their_currency_is_named(watched: Watched) -> None:
+def test_entered_prices_stay_when_the_currency_is_entered(watched: Watched) -> None:
     page = watched.page
     watched.open("/plan")
     assert page.input_value("#price-disk_15k_kim") == "1"
@@ -176,7 +176,7 @@ def test_prices_that_were_typed_stay_when_their_currency_is_named(watched: Watch
     assert page.input_value("#price-disk_15k_kim") == ""
 
 
-def test_a_trace_that_is_too_large_is_not_sent_and_sending_can_be_stopped(
+def test_a_trace_that_is_too_large_is_not_uploaded_and_uploads_can_be_stopped(
     watched: Watched, tmp_path: Path
 ) -> None:
     page, sent = watched.page, []
@@ -202,7 +202,7 @@ def test_a_trace_that_is_too_large_is_not_sent_and_sending_can_be_stopped(
     assert about["upload"]["bytes"] == UPLOAD_MAX
 
 
-def test_plan_finds_a_mix_and_a_cache_for_a_trace_that_is_sent(
+def test_plan_finds_a_mix_and_a_cache_for_an_uploaded_trace(
     watched: Watched, pictures: Path | None, tmp_path: Path
 ) -> None:
     page = watched.page
@@ -248,7 +248,7 @@ def test_plan_finds_a_mix_and_a_cache_for_a_trace_that_is_sent(
     assert page.locator("figure svg").count() >= 1
 
 
-def test_study_shows_its_front_while_it_runs_and_goes_on_after_a_stop(
+def test_study_shows_its_front_while_it_runs_and_can_be_continued(
     watched: Watched, pictures: Path | None
 ) -> None:
     page = watched.page
@@ -288,7 +288,7 @@ def test_study_shows_its_front_while_it_runs_and_goes_on_after_a_stop(
     picture(watched, pictures, "study")
 
 
-def test_what_an_address_shows_stays_when_somebody_else_works(watched: Watched) -> None:
+def test_the_result_in_an_address_is_shown_while_another_study_runs(watched: Watched) -> None:
     page = watched.page
     few = "set=workload.requests%3D20000&set=run.warm_up%3D1000"
     watched.open(f"/study?from=server-cache-zipf&{few}&axis=run.seed%3D1&name=shown")
@@ -306,7 +306,7 @@ def test_what_an_address_shows_stays_when_somebody_else_works(watched: Watched) 
     assert watched.shows("h2:has-text('Study: shown-1')")
 
 
-def test_the_keyboard_stays_where_a_form_is_drawn_anew(watched: Watched) -> None:
+def test_the_keyboard_focus_stays_when_a_form_is_redrawn(watched: Watched) -> None:
     page = watched.page
     called = (
         "document.activeElement.closest('label')?.innerText ?? document.activeElement.innerText"
@@ -329,7 +329,7 @@ def test_the_keyboard_stays_where_a_form_is_drawn_anew(watched: Watched) -> None
     assert page.evaluate(called) == "Add a setting"
 
 
-def test_device_is_watched_loses_its_power_and_answers_single_requests(
+def test_device_shows_statistics_power_loss_and_single_requests(
     watched: Watched, server: Server, pictures: Path | None
 ) -> None:
     page = watched.page
@@ -375,7 +375,7 @@ def test_device_is_watched_loses_its_power_and_answers_single_requests(
         served.close()
 
 
-def test_crash_loses_the_power_and_says_what_was_promised(watched: Watched) -> None:
+def test_crash_cuts_power_and_shows_the_guarantees(watched: Watched) -> None:
     watched.open("/crash")
     assert watched.shows("label:has-text('Minimum number of power losses')")
     watched.fill("#points", "none")
@@ -394,7 +394,7 @@ def test_crash_loses_the_power_and_says_what_was_promised(watched: Watched) -> N
     picture(watched, None, "crash")
 
 
-def test_papers_recompute_a_figure_and_show_it_beside_what_was_published(
+def test_papers_recompute_a_figure_and_show_it_next_to_the_published_values(
     watched: Watched, pictures: Path | None
 ) -> None:
     page = watched.page
@@ -419,7 +419,7 @@ def test_papers_recompute_a_figure_and_show_it_beside_what_was_published(
     assert watched.shows("text=There is no paper called unknown")
 
 
-def test_a_page_without_the_token_says_which_address_to_open(
+def test_a_page_without_the_token_names_the_address_to_open(
     browser: Browser, server: Server
 ) -> None:
     context = browser.new_context()
@@ -429,7 +429,7 @@ def test_a_page_without_the_token_says_which_address_to_open(
     context.close()
 
 
-def test_a_page_whose_server_has_ended_says_so(browser: Browser, tmp_path: Path) -> None:
+def test_a_page_reports_that_its_server_has_ended(browser: Browser, tmp_path: Path) -> None:
     ended = Server(tmp_path)
     context = browser.new_context()
     made = Watched(context.new_page(), ended.base)
@@ -441,7 +441,7 @@ def test_a_page_whose_server_has_ended_says_so(browser: Browser, tmp_path: Path)
     context.close()
 
 
-def test_a_page_whose_server_is_killed_under_a_run_says_so(
+def test_a_page_reports_that_its_server_was_killed_during_a_run(
     browser: Browser, tmp_path: Path
 ) -> None:
     killed = Server(tmp_path)

@@ -22,25 +22,25 @@ def inside(folder: Path) -> Iterator[Client]:
 
 
 @pytest.mark.parametrize("token", ["", "Bearer ", "Bearer wrong", "sesame", "Bearer sesame2"])
-def test_without_the_token_nothing_is_told(inside: Client, token: str) -> None:
+def test_without_the_token_no_data_is_returned(inside: Client, token: str) -> None:
     answer = inside.get("/api/about", headers={"authorization": token})
     assert answer.status_code == 401
     assert "nacre explore printed" in answer.json()["error"]
 
 
-def test_a_name_that_leads_here_is_not_our_address(inside: Client) -> None:
+def test_another_name_for_this_machine_is_rejected(inside: Client) -> None:
     for host in ("attacker.example:8000", "127.0.0.1:8001", "127.0.0.1", ""):
         assert inside.get("/design", headers={"host": host}).status_code == 403
 
 
 @pytest.mark.parametrize("origin", ["http://attacker.example", "null", f"https://{HOST}"])
-def test_pages_of_other_sites_are_refused(inside: Client, origin: str) -> None:
+def test_pages_of_other_sites_are_rejected(inside: Client, origin: str) -> None:
     answer = inside.post("/api/runs", json={}, headers={"origin": origin})
     assert answer.status_code == 403
     assert inside.get("/api/about", headers={"origin": f"http://{HOST}"}).status_code == 200
 
 
-def test_what_another_site_embeds_is_refused_but_a_link_leads_to_the_page(inside: Client) -> None:
+def test_embedding_by_another_site_is_rejected_but_links_work(inside: Client) -> None:
     embedded = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"}
     assert inside.get("/static/main.js", headers=embedded).status_code == 403
     followed = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
@@ -48,7 +48,7 @@ def test_what_another_site_embeds_is_refused_but_a_link_leads_to_the_page(inside
     assert inside.get("/api/about", headers=followed).status_code == 403
 
 
-def test_pages_may_load_and_ask_nothing_from_elsewhere(inside: Client) -> None:
+def test_pages_load_nothing_from_other_sites(inside: Client) -> None:
     headers = inside.get("/design").headers
     policy = headers["content-security-policy"]
     assert "default-src 'none'" in policy
@@ -73,7 +73,7 @@ def test_pages_may_load_and_ask_nothing_from_elsewhere(inside: Client) -> None:
         "//etc/passwd",
     ],
 )
-def test_no_path_leads_out_of_the_folder(inside: Client, path: str, tmp_path: Path) -> None:
+def test_no_path_leaves_the_folder(inside: Client, path: str, tmp_path: Path) -> None:
     home = inside.explorer.folder.root / "runs"
     home.mkdir(exist_ok=True)
     if not (home / "link").is_symlink():
@@ -82,7 +82,7 @@ def test_no_path_leads_out_of_the_folder(inside: Client, path: str, tmp_path: Pa
     assert answer.status_code in (404, 400)
 
 
-def test_what_is_sent_has_to_be_a_document_of_some_size(inside: Client) -> None:
+def test_a_request_body_must_be_a_json_object_of_limited_size(inside: Client) -> None:
     assert inside.post("/api/runs", content=b"{}").status_code == 422
     typed = {"content-type": "application/json"}
     for content in (b"[1]", b"{", b"[" * 100_000, b"\xff"):
@@ -92,7 +92,7 @@ def test_what_is_sent_has_to_be_a_document_of_some_size(inside: Client) -> None:
     assert inside.post("/api/runs", json={"tree": 3}).json()["problems"][0]["path"] == "tree"
 
 
-def test_what_is_not_there_is_said(inside: Client) -> None:
+def test_missing_items_are_reported(inside: Client) -> None:
     for path in ("/nothing", "/api/nothing", "/api/jobs/99", "/api/runs/ssd-1"):
         answer = inside.get(path)
         assert answer.status_code == 404
@@ -117,7 +117,7 @@ def leave(server: Server, said: bytes) -> None:
         connection.sendall(said)
 
 
-def test_an_explorer_that_ends_keeps_what_was_under_way(tmp_path: Path) -> None:
+def test_an_explorer_that_ends_keeps_finished_results(tmp_path: Path) -> None:
     server = Server(tmp_path)
     try:
         ask(server, "POST", "/api/runs", {"tree": ENDLESS})
@@ -136,13 +136,13 @@ def test_an_explorer_that_ends_keeps_what_was_under_way(tmp_path: Path) -> None:
     assert record["requests"]["completed"] > 0
 
 
-def test_a_folder_that_is_a_file_is_a_mistake(tmp_path: Path) -> None:
+def test_a_file_instead_of_a_folder_is_a_user_error(tmp_path: Path) -> None:
     (tmp_path / "results").write_text("mine")
     with pytest.raises(AssertionError, match="--out: results is a file"):
         Server(tmp_path, "--out", "results")
 
 
-def test_a_port_that_is_taken_is_a_mistake(tmp_path: Path) -> None:
+def test_an_unavailable_port_is_a_user_error(tmp_path: Path) -> None:
     server = Server(tmp_path)
     try:
         port = server.base.rpartition(":")[2]

@@ -32,7 +32,7 @@ def empty(tmp_path: Path) -> Iterator[Client]:
         yield made
 
 
-def test_a_run_is_kept_as_the_command_line_keeps_it(inside: Client) -> None:
+def test_a_run_is_saved_like_on_the_command_line(inside: Client) -> None:
     last = inside.done("/api/runs", {"tree": SMALL})
     assert (last["state"], last["address"]) == ("done", "/design?run=small-1")
     folder = inside.explorer.folder.root / "runs" / "small-1"
@@ -41,7 +41,7 @@ def test_a_run_is_kept_as_the_command_line_keeps_it(inside: Client) -> None:
     assert not list(folder.glob(".nacre-*"))
 
 
-def test_a_run_shows_what_a_report_says_and_the_scenario_as_it_was_given(inside: Client) -> None:
+def test_a_run_shows_its_report_and_the_given_scenario(inside: Client) -> None:
     inside.done("/api/runs", {"tree": SMALL})
     shown = inside.get("/api/runs/small-1").json()
     assert shown["scenario"] == SMALL
@@ -55,7 +55,7 @@ def test_a_run_shows_what_a_report_says_and_the_scenario_as_it_was_given(inside:
     assert "script" not in report.headers["content-security-policy"]
 
 
-def test_runs_are_put_side_by_side(inside: Client) -> None:
+def test_runs_are_compared_side_by_side(inside: Client) -> None:
     for _ in range(2):
         inside.done("/api/runs", {"tree": SMALL})
     names = [run["id"] for run in inside.get("/api/runs").json()["runs"]][:2]
@@ -67,7 +67,7 @@ def test_runs_are_put_side_by_side(inside: Client) -> None:
     assert inside.get(f"/api/compared/{names[0]}").status_code == 422
 
 
-def test_a_run_that_is_stopped_keeps_what_was_finished(inside: Client) -> None:
+def test_a_stopped_run_keeps_finished_results(inside: Client) -> None:
     job = inside.post("/api/runs", json={"tree": ENDLESS}).json()
     until(lambda: inside.get("/api/jobs").json()[0]["done"] > 0)
     inside.post(f"/api/jobs/{job['number']}/stop")
@@ -77,7 +77,7 @@ def test_a_run_that_is_stopped_keeps_what_was_finished(inside: Client) -> None:
     assert inside.get("/api/runs/endless-1").json()["complete"] is False
 
 
-def test_a_run_that_waits_for_its_turn_is_stopped_at_once(inside: Client) -> None:
+def test_a_queued_run_is_stopped_immediately(inside: Client) -> None:
     jobs = [inside.post("/api/runs", json={"tree": ENDLESS}).json() for _ in range(3)]
     told = inside.post(f"/api/jobs/{jobs[2]['number']}/stop").json()
     for job in jobs[:2]:
@@ -87,7 +87,7 @@ def test_a_run_that_waits_for_its_turn_is_stopped_at_once(inside: Client) -> Non
     assert inside.last(jobs[2]) == told
 
 
-def test_all_mistakes_come_at_once_with_their_fields(inside: Client) -> None:
+def test_all_errors_are_returned_together_with_their_fields(inside: Client) -> None:
     tree = {
         "workload": {"kind": "zipf", "requests": 5, "footprint": "10 kg"},
         "stack": {"kind": "server_cache", "level": [{"device": {"preset": "pcm_sd"}}]},
@@ -101,7 +101,7 @@ def test_all_mistakes_come_at_once_with_their_fields(inside: Client) -> None:
     assert not (inside.explorer.folder.root / "runs" / "scenario-1").exists()
 
 
-def test_a_changed_scenario_is_told_as_settings_of_the_shipped_one(inside: Client) -> None:
+def test_a_changed_scenario_is_shown_as_overrides_of_the_built_in_one(inside: Client) -> None:
     known = inside.get("/api/vocabulary").json()
     tree = known["scenarios"]["ssd"]["tree"]
     tree["stack"]["channels"] = 8
@@ -117,14 +117,14 @@ def test_a_changed_scenario_is_told_as_settings_of_the_shipped_one(inside: Clien
     assert words["shell"] == "nacre run scenario.toml --out results", "the settings do not make it"
 
 
-def test_what_is_no_toml_says_where(inside: Client) -> None:
+def test_invalid_toml_is_reported_with_its_location(inside: Client) -> None:
     assert inside.post("/api/parse", json={"toml": "a = 1"}).json() == {"tree": {"a": 1}}
     answer = inside.post("/api/parse", json={"toml": "a = \n"})
     assert answer.status_code == 422
     assert "line 1" in answer.json()["error"]
 
 
-def test_every_claim_is_listed_before_anything_has_run(
+def test_every_claim_is_listed_before_any_run(
     empty: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(known, "REPRODUCED", empty.explorer.folder.root / "none.json")
@@ -137,7 +137,7 @@ def test_every_claim_is_listed_before_anything_has_run(
     assert {row["verdict"] for row in rows} <= {"not run", "unclosed"}
 
 
-def test_what_was_simulated_before_this_version_was_made_stands_beside_what_was_published(
+def test_results_of_an_older_version_are_shown_next_to_the_published_values(
     empty: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     paper = nacre.papers.published()["nvram-cards"]
@@ -165,7 +165,7 @@ def test_what_was_simulated_before_this_version_was_made_stands_beside_what_was_
     assert rows[other["id"]]["verdict"] == "not run", "it is judged otherwise now"
 
 
-def test_the_outcome_of_every_claim_that_can_be_decided_is_shipped() -> None:
+def test_the_outcome_of_every_decidable_claim_is_shipped() -> None:
     papers = nacre.papers.published().values()
     document = json.loads(known.REPRODUCED.read_bytes())
     assert {row["id"] for row in document["rows"]} <= {row["id"] for p in papers for row in p.rows}
@@ -175,14 +175,14 @@ def test_the_outcome_of_every_claim_that_can_be_decided_is_shipped() -> None:
     assert any(claim.verdict == "pass" for claim in claims)
 
 
-def test_what_the_runs_of_a_paper_take_is_what_they_took() -> None:
+def test_the_shown_time_of_a_paper_is_the_measured_one() -> None:
     took = json.loads(known.REPRODUCED.read_bytes())["seconds"]
     papers = nacre.papers.published()
     assert took.keys() == papers.keys(), "after `make reproduced`"
     assert {name: paper.seconds for name, paper in papers.items()} == took
 
 
-def test_a_crash_takes_every_seed_that_the_command_takes(inside: Client) -> None:
+def test_a_crash_accepts_every_seed_of_the_command(inside: Client) -> None:
     seed = str(2**64 - 1)  # as text, because JavaScript has no exact integers of this size
     tree = tomllib.loads({row.name: row for row in nacre.catalog.scenarios()}["disk-15k"].text)
     tree["name"] = "seeds"
@@ -193,7 +193,7 @@ def test_a_crash_takes_every_seed_that_the_command_takes(inside: Client) -> None
     assert inside.post("/api/crashes", json=beyond).status_code == 422
 
 
-def test_pages_call_what_everybody_calls() -> None:
+def test_pages_call_only_public_functions() -> None:
     public: tuple[str, ...]
     public = ("nacre", "nacre.errors", "nacre.base", "nacre.scenario", "nacre.results")
     public += (
@@ -241,7 +241,7 @@ def test_the_scenario_of_a_run_is_copied_as_its_file(inside: Client) -> None:
     assert words["shell"] == "nacre run scenario.toml --out results"
 
 
-def test_how_often_each_design_runs_is_a_number_or_a_mistake(inside: Client) -> None:
+def test_the_number_of_runs_per_design_is_validated(inside: Client) -> None:
     for runs_ in ("many", 0, 2.5):
         asked = {"study": STUDY, "runs": runs_}
         (problem,) = inside.post("/api/studies", json=asked).json()["problems"]
@@ -250,7 +250,7 @@ def test_how_often_each_design_runs_is_a_number_or_a_mistake(inside: Client) -> 
     assert tomllib.loads(text)["seeds"] == [1, 2, 3]
 
 
-def test_a_recomputed_figure_is_beside_what_was_published(inside: Client) -> None:
+def test_a_recomputed_figure_is_shown_next_to_the_published_values(inside: Client) -> None:
     last = inside.done("/api/papers", {"paper": "nvram-cards", "figure": "capacitor"})
     assert last["state"] == "done", last
     assert last["address"] == "/papers?paper=nvram-cards&figure=capacitor"
@@ -268,7 +268,7 @@ def test_a_recomputed_figure_is_beside_what_was_published(inside: Client) -> Non
     assert inside.post("/api/papers", json={"paper": "unknown"}).status_code == 422
 
 
-def test_nothing_is_served_of_a_folder_that_is_no_run(inside: Client) -> None:
+def test_files_are_served_only_from_result_folders(inside: Client) -> None:
     (inside.explorer.folder.root / "runs" / "empty-1").mkdir(parents=True)
     answer = inside.get("/api/runs/empty-1")
     assert answer.status_code == 400
@@ -276,7 +276,7 @@ def test_nothing_is_served_of_a_folder_that_is_no_run(inside: Client) -> None:
     assert "empty-1" not in [run["id"] for run in inside.get("/api/runs").json()["runs"]]
 
 
-def test_losses_of_power_are_kept_as_the_command_line_keeps_them(inside: Client) -> None:
+def test_power_losses_are_saved_like_on_the_command_line(inside: Client) -> None:
     tree = inside.get("/api/vocabulary").json()["scenarios"]["disk-15k"]["tree"]
     asked = {"tree": tree, "points": 200, "seed": 3, "faults": ["bit_rot"]}
     last = inside.done("/api/crashes", asked)
@@ -301,7 +301,7 @@ STUDY = {
 }
 
 
-def test_a_study_is_kept_shown_and_gone_on_with(inside: Client) -> None:
+def test_a_study_is_saved_shown_and_continued(inside: Client) -> None:
     last = inside.done("/api/studies", {"study": STUDY})
     assert last["address"] == "/study?study=speeds-1", last
     shown = inside.get("/api/studies/speeds-1").json()
@@ -316,7 +316,7 @@ def test_a_study_is_kept_shown_and_gone_on_with(inside: Client) -> None:
     assert [each["id"] for each in inside.get("/api/studies").json()] == ["speeds-1"]
 
 
-def test_a_study_that_runs_shows_its_front_so_far(inside: Client) -> None:
+def test_a_running_study_shows_its_front_so_far(inside: Client) -> None:
     axes = [{"path": "workload.requests", "values": [100, 10**12]}]
     job = inside.post(
         "/api/studies", json={"study": {**STUDY, "name": "live", "axis": axes}}
@@ -329,7 +329,7 @@ def test_a_study_that_runs_shows_its_front_so_far(inside: Client) -> None:
     assert inside.get(path).json() == {"facts": [], "figure": None}
 
 
-def test_every_mistake_of_a_study_comes_before_a_point_is_run(inside: Client) -> None:
+def test_every_error_of_a_study_is_reported_before_a_point_runs(inside: Client) -> None:
     axes = [{"path": "stack.reed", "values": ["5 us"]}, {"path": "stack.write", "values": ["9 kg"]}]
     refused = inside.post("/api/studies", json={"study": {**STUDY, "name": "bad", "axis": axes}})
     paths = [problem["path"] for problem in refused.json()["problems"]]
@@ -337,7 +337,7 @@ def test_every_mistake_of_a_study_comes_before_a_point_is_run(inside: Client) ->
     assert not (inside.explorer.folder.root / "studies" / "bad-1").exists()
 
 
-def test_a_served_device_is_watched_and_loses_its_power(inside: Client, tmp_path: Path) -> None:
+def test_a_served_device_is_monitored_and_its_power_is_cut(inside: Client, tmp_path: Path) -> None:
     served = Server(tmp_path, "--timing", "emulated")
     try:
         image = str(served.image)
@@ -388,7 +388,7 @@ def test_a_served_device_is_watched_and_loses_its_power(inside: Client, tmp_path
         assert inside.get("/api/device", params={"image": nowhere}).status_code == status
 
 
-def test_single_requests_say_where_their_time_goes(inside: Client) -> None:
+def test_single_requests_have_latency_breakdowns(inside: Client) -> None:
     asked = {"tree": SMALL, "requests": [["read", 0, 4096], ["write", 4096, 4096]]}
     (table,) = inside.post("/api/step", json=asked).json()["tables"]
     assert [row[:2] for row in table["rows"]] == [

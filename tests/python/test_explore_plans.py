@@ -34,7 +34,7 @@ def sent(inside: Client, name: str = "monday.csv") -> str:
     return str(answer.json()["id"])
 
 
-def test_a_trace_is_planned_for_under_prices_that_change(inside: Client) -> None:
+def test_a_plan_is_repriced_without_reading_the_trace(inside: Client) -> None:
     asked = {"trace": sent(inside), "currency": "USD", "tiers": TIERS}
     last = inside.done("/api/plans", asked)
     assert last["state"] == "done", last
@@ -75,7 +75,7 @@ def test_a_trace_is_planned_for_under_prices_that_change(inside: Client) -> None
     assert sizes == [f"{4096 * int(0.01 / price * 2**30 // 4096)} B" for price in (24, 6)]
 
 
-def test_a_plan_says_what_becomes_of_it_if_a_latency_is_wrong(inside: Client) -> None:
+def test_a_plan_shows_the_effect_of_other_latencies(inside: Client) -> None:
     asked = {"trace": sent(inside), "currency": "USD", "tiers": TIERS}
     name = inside.done("/api/plans", asked)["address"].partition("=")[2]
     last = inside.done(f"/api/plans/{name}/latencies", {})
@@ -98,7 +98,7 @@ def test_a_plan_says_what_becomes_of_it_if_a_latency_is_wrong(inside: Client) ->
     assert np.allclose(means, np.array([1, 0.8, 1.2]) * means[0], rtol=1e-9)
 
 
-def test_every_mistake_of_a_plan_has_its_field(inside: Client) -> None:
+def test_every_error_of_a_plan_has_its_field(inside: Client) -> None:
     tiers = [{"name": "pcm_ssd", "price": None}, {"name": "emlc_ssd", "price": 0}]
     asked = {"trace": "pgbench", "currency": " ", "tiers": tiers}
     problems = inside.post("/api/plans", json=asked).json()["problems"]
@@ -108,7 +108,7 @@ def test_every_mistake_of_a_plan_has_its_field(inside: Client) -> None:
     assert inside.post("/api/plans", json={**asked, "trace": "../x"}).status_code == 404
 
 
-def test_what_is_no_trace_or_too_large_leaves_nothing_behind(
+def test_invalid_and_too_large_uploads_leave_no_files(
     inside: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = inside.get("/api/traces").json()

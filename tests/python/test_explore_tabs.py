@@ -17,9 +17,7 @@ def begin_endless(tab: Watched, server: Server) -> None:
         tab.page.wait_for_selector(f".job:has-text('Run of {name}')")
 
 
-def test_two_tabs_see_and_stop_each_others_runs_and_lose_none(
-    watched: Watched, server: Server
-) -> None:
+def test_two_tabs_see_and_stop_the_runs_of_each_other(watched: Watched, server: Server) -> None:
     other = Watched(watched.page.context.new_page(), server.base)
     other.open("/design?from=server-cache-zipf&set=name%3D%22second%22")
     other.click('[data-path="workload"]')
@@ -45,7 +43,7 @@ def test_two_tabs_see_and_stop_each_others_runs_and_lose_none(
     assert (other.complaints, other.foreign) == ([], [])
 
 
-def test_a_fourth_tab_opens_and_stops_what_three_tabs_follow(
+def test_a_fourth_tab_opens_and_stops_runs_of_the_other_tabs(
     watched: Watched, server: Server
 ) -> None:
     context = watched.page.context
@@ -70,7 +68,7 @@ def test_a_fourth_tab_opens_and_stops_what_three_tabs_follow(
         ("/papers", "#under-way button", "main"),
     ],
 )
-def test_a_press_on_stop_counts_though_another_run_ends_within_it(
+def test_a_press_on_stop_counts_although_another_run_ends_meanwhile(
     watched: Watched, server: Server, address: str, stop: str, shown: str
 ) -> None:
     begin_endless(watched, server)

@@ -35,7 +35,7 @@ def test_enter_in_a_setting_runs(watched: Watched) -> None:
     assert watched.page.locator("#run").is_disabled(), "there is an error"
 
 
-def test_no_gray_word_looks_like_a_value_that_would_be_used(watched: Watched) -> None:
+def test_gray_text_is_never_a_value_in_use(watched: Watched) -> None:
     for page in ("plan", "study", "device", "papers"):
         watched.open(f"/{page}")
         empty = watched.page.locator("main input[placeholder]")

@@ -22,7 +22,7 @@ def content(directory: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
-def test_results_are_those_of_before_or_the_new_ones(
+def test_results_are_either_old_or_new(
     operation: str, records: list[Record], tmp_path: Path
 ) -> None:
     first, second, _ = records
@@ -47,9 +47,7 @@ def test_results_are_those_of_before_or_the_new_ones(
 
 @pytest.mark.parametrize("operation", OPERATIONS)
 @pytest.mark.parametrize("is_there", [True, False])
-def test_a_file_is_the_one_of_before_or_the_new_one(
-    operation: str, is_there: bool, tmp_path: Path
-) -> None:
+def test_a_file_is_either_old_or_new(operation: str, is_there: bool, tmp_path: Path) -> None:
     for number in itertools.count(1):
         target = tmp_path / f"{number}.html"
         if is_there:
@@ -81,7 +79,7 @@ def kept(out: Path, outcomes: list[Outcome], *, resume: bool) -> dict[str, objec
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
-def test_a_study_goes_on_after_any_failure_with_every_point(
+def test_a_study_continues_after_any_failure_with_every_point(
     operation: str, records: list[Record], tmp_path: Path
 ) -> None:
     outcomes = [Outcome(f"{i}", record.to_json(), None, 0.1) for i, record in enumerate(records)]

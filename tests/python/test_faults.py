@@ -49,7 +49,7 @@ def faulty(*faults: dict[str, Any], read_share: str = "50 %") -> dict[str, Any]:
     }
 
 
-def test_a_record_has_what_each_fault_did_and_silent_ones_come_first() -> None:
+def test_a_record_has_the_effects_of_each_fault_with_silent_ones_first() -> None:
     late = {"kind": "delay", "latency": "30 us", "operations": ["read"]}
     wrong = {"kind": "error", "operations": ["write"], "every": 10}
     lost = {"kind": "lost_write", "share": "1 %", "after": "100 us"}
@@ -69,7 +69,7 @@ def test_a_record_has_what_each_fault_did_and_silent_ones_come_first() -> None:
     assert [row[1] for row in shown.rows] == ["delay", "error", "lost_write"]
 
 
-def test_a_limit_and_a_share_come_out_within_a_percent() -> None:
+def test_a_limit_and_a_share_are_within_one_percent() -> None:
     limited = nacre.run(faulty({"kind": "limit", "iops": "2 kHz"}))
     assert limited.throughput.iops == pytest.approx(2000, rel=0.01)
     shared = nacre.run(faulty({"kind": "error", "share": "20 %"}), {"workload.requests": 400_000})
@@ -140,7 +140,7 @@ def test_a_served_device_stalls_on_request_and_its_clients_see_it(
         assert control.stats().export().modeled.flush.count == 1
 
 
-def test_bad_faults_are_refused_with_a_code(served: nacre.devices.Served) -> None:
+def test_bad_faults_are_rejected_with_a_code(served: nacre.devices.Served) -> None:
     for kind, settings, code in (
         ("gremlin", {}, "unknown-name"),
         ("stall", {}, "conflicting-settings"),
@@ -155,7 +155,7 @@ def test_bad_faults_are_refused_with_a_code(served: nacre.devices.Served) -> Non
     assert served.control.faults() == ()
 
 
-def test_what_fails_to_be_served_is_raised_in_the_block(tmp_path: Path) -> None:
+def test_a_server_failure_is_raised_in_the_block(tmp_path: Path) -> None:
     missing = tmp_path / "nowhere" / "disk.img"
     with (
         pytest.raises(nacre.errors.ConfigError, match="is not a directory"),
@@ -244,7 +244,7 @@ def test_a_served_device_reports_its_health() -> None:
         assert "1 unsafe shutdown" in told
 
 
-def test_a_record_has_the_health_of_what_wears() -> None:
+def test_a_record_has_the_health_of_media_that_wear() -> None:
     record = nacre.run("ssd", {"workload.requests": 20_000})
     (health,) = [part.health for part in record.components if part.health]
     assert health.used is not None

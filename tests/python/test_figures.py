@@ -146,7 +146,7 @@ def test_a_run_without_time_has_no_throughput_to_draw() -> None:
         over_time([1], 0.0).plot.throughput()
 
 
-def test_a_run_that_is_done_in_the_last_moment_is_drawn() -> None:
+def test_a_run_that_ends_at_the_last_moment_is_drawn() -> None:
     chart = over_time([0, 0, 1], 2.02).plot.throughput()
     spec = chart.to_dict()
     drawn = rows(spec, spec["vconcat"][0])
@@ -186,7 +186,9 @@ def test_the_shortest_runs_are_drawn(requests: int) -> None:
     assert {"latency", "throughput"} <= {*charts(nacre.run("onyx", settings))}
 
 
-def test_the_headline_of_latencies_is_true_when_many_requests_take_as_long(record: Record) -> None:
+def test_the_headline_of_latencies_is_true_if_many_requests_take_equally_long(
+    record: Record,
+) -> None:
     heading = record.plot.latency().to_dict()["title"]["text"]
     assert "99 in 100 at most" in heading
     assert "more than" not in heading
@@ -214,7 +216,7 @@ def test_several_records_are_overlaid_under_their_names(record: Record) -> None:
     assert {row["bar"] for row in values(comparison.plot.time_spent())} == {"flash", "PCM"}
 
 
-def test_a_name_no_drawing_can_hold_is_drawn_as_escapes(record: Record) -> None:
+def test_control_characters_in_names_are_escaped(record: Record) -> None:
     named = Record({**record.to_dict(), "name": "a\x1bb"}, record.columns)
     quoted = {"it's \\ \x1b": record, "a\x1bb": named}
     means = mean_latency({"g\x1b": quoted}, lambda *_: "all", {"all": "#000000"}, title("t"))
@@ -227,7 +229,7 @@ def test_a_name_no_drawing_can_hold_is_drawn_as_escapes(record: Record) -> None:
         assert "\x1b" not in drawn
 
 
-def test_the_files_of_the_figures_are_those_that_make_room_for_new_ones(record: Record) -> None:
+def test_the_names_of_figure_files_match_those_removed_by_new_results(record: Record) -> None:
     drawn = [name for name, _ in drawings(record)]
     assert drawn == [name for name in FIGURE_FILES if name in drawn]
     assert {"latency.svg", "time_split.png"} <= {*drawn}
@@ -243,14 +245,14 @@ def test_every_figure_becomes_svg_and_png(record: Record) -> None:
         assert files["png"].startswith(b"\x89PNG")
 
 
-def test_a_record_without_requests_of_a_kind_says_so() -> None:
+def test_a_record_without_requests_of_a_kind_reports_it() -> None:
     reads = nacre.run(SCENARIO, {"workload.read_share": "100 %", "workload.requests": 500})
     assert {*charts(reads)} >= ALWAYS
     with fails_with("no-data"):
         reads.plot.latency("write")
 
 
-def test_what_a_served_device_does_is_drawn_from_samples() -> None:
+def test_the_activity_of_a_served_device_is_drawn_from_samples() -> None:
     """A second of 200 reads of 80 us each, then two seconds of 50 reads and 30 writes in all."""
     samples = [
         Sample(5.0, reads=1000, writes=0, timed_reads=1000, read_ns=9e7),

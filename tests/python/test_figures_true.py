@@ -49,7 +49,7 @@ def spending(parts: Sequence[tuple[str, str, float]], name: str = "made up") -> 
     return Record(data | {"name": name}, dict(run.columns))
 
 
-def test_parts_too_small_to_be_drawn_count_in_the_title_of_the_time_spent() -> None:
+def test_parts_too_small_to_draw_count_in_the_title_of_the_latency_breakdown() -> None:
     many = [("stack.b", f"step {n}", 0.008) for n in range(50)]
     folded = spending([("stack.a", "read", 0.35), ("stack.c", "read", 0.25), *many])
     assert (
@@ -65,7 +65,7 @@ def test_the_title_of_a_stack_of_one_component_names_what_it_does() -> None:
     assert headline(two.plot.time_spent()) == "60.0 % of read time is in stack; 30.0 % is its queue"
 
 
-def test_the_time_of_several_systems_is_not_added_up() -> None:
+def test_times_of_several_systems_are_not_added() -> None:
     slow = spending([("stack.a", "read", 9.0), ("stack.b", "read", 1.0)])
     fast = spending([("stack.a", "read", 0.1), ("stack.b", "read", 0.9)])
     chart = nacre.compare({"slow": slow, "fast": fast}).plot.time_spent()
@@ -77,7 +77,7 @@ def test_the_time_of_several_systems_is_not_added_up() -> None:
     ("latency", "ticks"),
     [("1200 s", {"200 s", "1,200 s"}), ("30 us", {"5 us", "30 us"}), ("4 ms", {"1 ms", "4 ms"})],
 )
-def test_the_axis_of_the_time_spent_counts_in_a_unit_that_suits_it(
+def test_the_axis_of_the_latency_breakdown_has_a_suitable_unit(
     latency: str, ticks: set[str]
 ) -> None:
     record = nacre.run(SMALL, {"stack.read": latency, "workload.read_share": "100 %"})
@@ -87,7 +87,7 @@ def test_the_axis_of_the_time_spent_counts_in_a_unit_that_suits_it(
 
 
 @pytest.mark.parametrize("tiers", [2, 3])
-def test_the_mean_latency_of_mixes_is_counted_in_a_unit_that_suits_it(tiers: int) -> None:
+def test_the_mean_latency_of_mixes_has_a_suitable_unit(tiers: int) -> None:
     presets = ["pcm_ssd", "emlc_ssd", "disk_15k_kim"][:tiers]
     stack = {
         "kind": "tiers",
@@ -131,19 +131,19 @@ def test_recoveries_that_take_seconds_are_not_drawn_in_microseconds() -> None:
         (3.2e-10, "J", "320 pJ"),
     ],
 )
-def test_a_unit_stands_apart_from_a_number_without_prefix(
+def test_a_unit_is_separated_from_a_number_without_prefix(
     value: float, unit: str, said: str
 ) -> None:
     assert with_unit(value, unit) == said
 
 
-def test_the_energy_of_a_request_has_a_unit_of_its_own() -> None:
+def test_the_energy_of_a_request_has_its_unit() -> None:
     page = unescape(report({"pcm": nacre.run("nvram-card", {"run.requests": 300})}))
     assert re.search(r"<td[^>]*>[0-9.]+ [num]J", page)
     assert not re.search(r"[0-9]J\b", page)
 
 
-def test_what_cleaning_of_a_drive_cost_is_drawn_over_time() -> None:
+def test_the_cost_of_garbage_collection_is_drawn_over_time() -> None:
     record = nacre.run("ssd", {"workload.requests": 40_000, "run.until_steady.tolerance": "50 %"})
     (drive,) = record.components
     table = record.cleaning()

@@ -94,7 +94,7 @@ def test_the_wear_figure_is_drawn_for_one_block_and_for_many(
     assert export.image(chart, "png").startswith(b"\x89PNG")
 
 
-def test_the_endurance_is_drawn_where_it_is_near(worn: Worn) -> None:
+def test_the_endurance_is_drawn_if_wear_is_near_it(worn: Worn) -> None:
     assert drawn(worn(endurance=20).plot.wear(), "said")
     far = worn(endurance=10_000).plot.wear()
     assert not drawn(far, "said")
@@ -114,7 +114,7 @@ def test_cleaning_is_drawn_as_steps_with_gaps(worn: Worn) -> None:
     assert times == pytest.approx([ends[0], ends[1], ends[2], ends[3], ends[4]])
 
 
-def test_figures_of_one_drive_copy_none_of_its_millions_of_blocks(worn: Worn) -> None:
+def test_figures_of_one_drive_do_not_copy_its_blocks(worn: Worn) -> None:
     record = worn()
     erases = by_component(record, "erases", None)["stack"]
     assert np.shares_memory(erases, record.columns["stack.blocks.erases"])
@@ -129,7 +129,7 @@ def test_blocks_are_drawn_with_their_live_share(worn: Worn) -> None:
     assert heading(chart).startswith("73.3 % of the space of erase blocks is valid")
 
 
-def test_components_have_a_panel_each_unless_one_is_asked_for(worn: Worn) -> None:
+def test_components_have_a_panel_each_unless_one_is_selected(worn: Worn) -> None:
     record = worn(paths=("stack.level[0].device", "stack.backing"))
     assert len(record.plot.blocks().to_dict()["vconcat"]) == 2
     assert len(record.plot.wear().to_dict()["vconcat"]) == 4
@@ -138,7 +138,7 @@ def test_components_have_a_panel_each_unless_one_is_asked_for(worn: Worn) -> Non
     assert both == {"stack.level[0].device", "stack.backing"}
 
 
-def test_what_was_not_recorded_is_not_drawn(worn: Worn) -> None:
+def test_missing_data_is_not_drawn(worn: Worn) -> None:
     record = nacre.run("disk-15k", {"run.requests": 200})
     for plot in (record.plot.wear, record.plot.blocks, record.plot.cleaning):
         with fails_with("no-data"):
@@ -174,7 +174,7 @@ def test_only_the_busiest_of_many_resources_are_split(worn: Worn) -> None:
     assert "of the 30 busiest of 40" in heading(chart)
 
 
-def test_every_activity_has_a_color_of_its_own() -> None:
+def test_every_activity_has_a_distinct_color() -> None:
     assert len(set(COLORS.values())) == len(COLORS)
     source = Path(__file__).parents[2] / "crates" / "kernel" / "src" / "activity.rs"
     activities = re.findall(r'Activity::\w+ => "(\w+)"', source.read_text())
@@ -182,7 +182,7 @@ def test_every_activity_has_a_color_of_its_own() -> None:
     assert set(COLORS) == {*activities, IDLE}
 
 
-def test_blocks_are_drawn_by_place_and_those_without_left_out(worn: Worn) -> None:
+def test_blocks_are_drawn_by_position_and_spare_blocks_are_omitted(worn: Worn) -> None:
     whole = worn(live_share=(0.9, 0.7, 0.0, 0.6))
     data, columns = whole.to_dict(), dict(whole.columns)
     data["components"][0]["tables"]["blocks"]["columns"].append("place")

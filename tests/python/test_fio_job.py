@@ -65,7 +65,7 @@ def test_sizes_shares_rates_and_amounts_are_those_of_the_job(tmp_path: Path) -> 
     )
 
 
-def test_what_has_no_equivalent_is_named(tmp_path: Path) -> None:
+def test_settings_without_an_equivalent_are_named(tmp_path: Path) -> None:
     found = made(
         tmp_path,
         "[a]\nrw=randwrite:8\nfsync=32\nbssplit=4k/50:64k/50\nramp_time=2\nsize=4097\n",
@@ -77,7 +77,7 @@ def test_what_has_no_equivalent_is_named(tmp_path: Path) -> None:
         assert f"#   {name}:" in found.text
 
 
-def test_mistakes_of_a_job_come_at_once(tmp_path: Path) -> None:
+def test_errors_of_a_job_are_reported_together(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as raised:
         made(tmp_path, "[a]\nrw=randrad\nbs=4q\niodepth=many\nsize=80x\n")
     said = str(raised.value)
@@ -115,7 +115,7 @@ def test_synchronous_engines_have_a_queue_depth_of_one(tmp_path: Path, engine: s
     assert workload(offloaded)["arrival"]["queue_depth"] == 32
 
 
-def test_asynchronous_engines_keep_their_depth_but_some_trim_in_turn(tmp_path: Path) -> None:
+def test_asynchronous_engines_keep_their_depth_but_some_serialize_trims(tmp_path: Path) -> None:
     job = "[a]\nioengine={}\nrw={}\niodepth=32\nsize=8m\ndirect=1\n"
     for engine in ("libaio", "io_uring", "posixaio", "null"):
         found = plain(tmp_path, job.format(engine, "randwrite"))
@@ -125,7 +125,7 @@ def test_asynchronous_engines_keep_their_depth_but_some_trim_in_turn(tmp_path: P
 
 
 @pytest.mark.parametrize("engine", ["cpuio", "net", "filecreate", "falloc", "rdma"])
-def test_engines_without_requests_to_a_device_are_refused(tmp_path: Path, engine: str) -> None:
+def test_engines_without_requests_to_a_device_are_rejected(tmp_path: Path, engine: str) -> None:
     with pytest.raises(ConfigError, match=r"ioengine: this engine makes no requests to a device"):
         plain(tmp_path, f"[a]\nioengine={engine}\nrw=read\n")
 
@@ -159,7 +159,7 @@ def test_sizes_are_those_of_fio(tmp_path: Path, base: str, text: str, bytes_: in
     assert in_bytes(workload(found)["request"]) == bytes_
 
 
-def test_a_unit_base_holds_for_its_section_and_the_jobs_below(tmp_path: Path) -> None:
+def test_a_unit_base_applies_to_its_section_and_the_following_jobs(tmp_path: Path) -> None:
     job = "[global]\nbs=4k\n[a]\nrw=read\nsize=1m\nkb_base=1000\n[b]\nrw=read\nsize=1m\n"
     first, second = workload(plain(tmp_path, job, "a")), workload(plain(tmp_path, job, "b"))
     assert (in_bytes(first["request"]), first["requests"]) == (4096, 1_000_000 // 4096)
@@ -171,12 +171,12 @@ def test_a_unit_base_holds_for_its_section_and_the_jobs_below(tmp_path: Path) ->
 @pytest.mark.parametrize(
     "text", ["4.5k", " 4k", "4 k", "4kq", "4q", "(2*2k)", "$pagesize", "4z", ""]
 )
-def test_numbers_that_fio_reads_by_accident_are_refused(tmp_path: Path, text: str) -> None:
+def test_numbers_that_fio_misreads_are_rejected(tmp_path: Path, text: str) -> None:
     with pytest.raises(ConfigError, match=r":3 \[a\] bs: "):
         plain(tmp_path, f"[a]\nrw=read\nbs={text}\nsize=1m\n")
 
 
-def test_comments_end_values_anywhere(tmp_path: Path) -> None:
+def test_comments_can_follow_values(tmp_path: Path) -> None:
     found = plain(
         tmp_path,
         "; first\n# second\n[a] # third\nioengine=libaio  # async\nrw=randread;mixed later\n"
@@ -187,7 +187,7 @@ def test_comments_end_values_anywhere(tmp_path: Path) -> None:
     assert table["arrival"]["queue_depth"] == 4
 
 
-def test_a_comment_in_any_encoding_is_read_past(tmp_path: Path) -> None:
+def test_a_comment_can_have_any_encoding(tmp_path: Path) -> None:
     latin = "# Ger\u00e4t 3\n[a]\nrw=read\nsize=16m ; f\u00fcr sp\u00e4ter\n".encode("latin-1")
     assert workload(plain(tmp_path, latin))["footprint"] == "16 MiB"
     marked = "\ufeff[a]\nrw=read\nsize=16m\n".encode()
@@ -265,12 +265,12 @@ def test_split_and_ranged_sizes_keep_their_shares(
 @pytest.mark.parametrize(
     "given", ["bssplit=4k/60:64k/60", "bssplit=4k/60:64k/20", "bssplit=x", "bsrange=4k"]
 )
-def test_sizes_that_add_up_to_something_else_are_refused(tmp_path: Path, given: str) -> None:
+def test_sizes_whose_shares_do_not_sum_to_100_are_rejected(tmp_path: Path, given: str) -> None:
     with pytest.raises(ConfigError, match=r"\[a\] bs(split|range): it is not"):
         made(tmp_path, f"[a]\nrw=randread\n{given}\n")
 
 
-def test_sequential_reads_and_writes_have_places_of_their_own(tmp_path: Path) -> None:
+def test_sequential_reads_and_writes_have_separate_positions(tmp_path: Path) -> None:
     found = made(tmp_path, "[a]\nrw=rw\nrwmixread=60\n")
     reads, writes = workload(found)["part"]
     assert (reads["share"], reads["pattern"]["kind"]) == ("60 %", "sequential")
@@ -278,7 +278,7 @@ def test_sequential_reads_and_writes_have_places_of_their_own(tmp_path: Path) ->
     assert found.without == ()
 
 
-def test_zones_are_parts_with_addresses_of_their_own(tmp_path: Path) -> None:
+def test_zones_are_parts_with_separate_addresses(tmp_path: Path) -> None:
     job = (
         "[a]\nrw=randread\nnorandommap\nsize=100m\noffset=1g\nrandom_distribution=zoned:60/10:40/\n"
     )
@@ -371,7 +371,7 @@ def test_amounts_and_times_are_those_of_fio(
     assert found.get("run", {}).get("duration") == duration
 
 
-def test_percentages_are_of_the_device(tmp_path: Path) -> None:
+def test_percentages_refer_to_the_device(tmp_path: Path) -> None:
     capacity = nacre.check(
         {"workload": {"kind": "uniform", "requests": 1, "footprint": "1 MiB"},
          "stack": {"preset": "pcm_ssd"}}
@@ -392,7 +392,7 @@ def test_percentages_are_of_the_device(tmp_path: Path) -> None:
         fio.scenario(file, stack="network_store")
 
 
-def test_what_reaches_beyond_the_device_is_named(tmp_path: Path) -> None:
+def test_addresses_past_the_end_of_the_device_are_reported(tmp_path: Path) -> None:
     file = tmp_path / "large.fio"
     file.write_text("[a]\nrw=write\nsize=100t\nioengine=null\n")
     found = fio.scenario(file, stack="pcm_ssd")
@@ -404,7 +404,7 @@ def test_an_offset_is_the_start(tmp_path: Path) -> None:
     assert (table["start"], table["footprint"]) == ("1 MiB", "1 GiB")
 
 
-def test_gaps_behind_requests_are_a_stride(tmp_path: Path) -> None:
+def test_gaps_after_requests_are_a_stride(tmp_path: Path) -> None:
     found = made(tmp_path, "[a]\nrw=read:8k\nsize=1m\n")
     table = workload(found)
     assert (table["stride"], table["requests"], found.without) == ("12 KiB", 86, ())
@@ -412,7 +412,7 @@ def test_gaps_behind_requests_are_a_stride(tmp_path: Path) -> None:
     assert any(each.startswith("rw: ") for each in backwards.without)
 
 
-def test_a_job_that_thinks_has_one_request_at_once(tmp_path: Path) -> None:
+def test_a_job_with_think_time_has_one_outstanding_request(tmp_path: Path) -> None:
     found = made(tmp_path, "[a]\nrw=randread\nnorandommap\niodepth=32\nthinktime=1000\n")
     arrival = workload(found)["arrival"]
     assert arrival == {"kind": "closed", "queue_depth": 1, "think": "0.001 s"}
@@ -421,7 +421,7 @@ def test_a_job_that_thinks_has_one_request_at_once(tmp_path: Path) -> None:
     assert workload(blocks)["arrival"]["think"] == "0.000125 s"
 
 
-def test_the_last_setting_of_a_name_or_its_alias_counts(tmp_path: Path) -> None:
+def test_the_last_value_of_a_setting_or_its_alias_is_used(tmp_path: Path) -> None:
     table = workload(
         made(
             tmp_path,
@@ -431,7 +431,7 @@ def test_the_last_setting_of_a_name_or_its_alias_counts(tmp_path: Path) -> None:
     assert (table["kind"], table["request"], table["read_share"]) == ("uniform", "16 KiB", "10 %")
 
 
-def test_sections_of_one_name_are_jobs_of_their_own(tmp_path: Path) -> None:
+def test_sections_with_equal_names_are_separate_jobs(tmp_path: Path) -> None:
     job = "[job]\nrw=read\nsize=8m\n[job]\nrw=write\nbs=16k\nsize=4m\n"
     with pytest.raises(
         ConfigError, match=r"it has 2 jobs: 1 job, 2 job; give the number .* --job 1"
@@ -448,7 +448,7 @@ def test_sections_of_one_name_are_jobs_of_their_own(tmp_path: Path) -> None:
     )
 
 
-def test_lines_that_fio_refuses_are_refused(tmp_path: Path) -> None:
+def test_lines_that_fio_rejects_are_rejected(tmp_path: Path) -> None:
     for job, line in (
         ("[a]\nRW=read\n", 2),
         ("rw=read\n[a]\n", 1),

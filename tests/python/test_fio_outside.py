@@ -58,7 +58,7 @@ JOBS = {
 
 
 @pytest.mark.parametrize("name", JOBS)
-def test_a_job_asks_for_what_fio_asks_for(tmp_path: Path, name: str) -> None:
+def test_an_imported_job_sends_the_requests_of_fio(tmp_path: Path, name: str) -> None:
     asked, scenario = of_fio(tmp_path, JOBS[name]), of_scenario(tmp_path, JOBS[name])
     spread = len(scenario.kinds) > 1
     # With several sizes, fio stops after a number of bytes, so the number of requests is random.

@@ -28,7 +28,7 @@ def told(*arguments: str) -> tuple[int, str, str]:
 
 
 @pytest.mark.parametrize("command", ["run", "check", "crash", "mixes", "study"])
-def test_an_empty_name_is_a_mistake_of_the_user(command: str) -> None:
+def test_an_empty_name_is_a_user_error(command: str) -> None:
     status, _, said = told(command, "")
     assert status == 2, said
     assert "is named" in said
@@ -36,7 +36,7 @@ def test_an_empty_name_is_a_mistake_of_the_user(command: str) -> None:
 
 
 @pytest.mark.parametrize("no_color", ["", "1"])
-def test_no_color_leaves_plain_letters(no_color: str) -> None:
+def test_no_color_gives_plain_text(no_color: str) -> None:
     terminal, its_end = pty.openpty()
     environment = os.environ | {"NO_COLOR": no_color, "TERM": "xterm", "COLUMNS": "200"}
     process = subprocess.Popen(
@@ -55,7 +55,7 @@ def test_no_color_leaves_plain_letters(no_color: str) -> None:
     assert (b"\x1b[" in shown) != bool(no_color)
 
 
-def test_what_needs_no_workload_asks_for_none(tmp_path: Path) -> None:
+def test_commands_without_a_workload_do_not_require_one(tmp_path: Path) -> None:
     device = tmp_path / "device.toml"
     device.write_text(toml.document({"stack": STACK}))
     status, said, wrong = told("check", str(device))
@@ -81,14 +81,16 @@ def test_what_needs_no_workload_asks_for_none(tmp_path: Path) -> None:
     ("name", "begins"),
     [("x.pdf", b"%PDF"), ("x.png", b"\x89PNG"), ("x.svg", b"<svg"), ("x.html", b"<!DOCTYPE html")],
 )
-def test_a_figure_is_written_as_its_name_ends(name: str, begins: bytes, tmp_path: Path) -> None:
+def test_a_figure_is_written_in_the_format_of_its_suffix(
+    name: str, begins: bytes, tmp_path: Path
+) -> None:
     chart = nacre.run(SMALL).plot.latency()
     save(chart, tmp_path / name)
     assert [path.name for path in tmp_path.iterdir()] == [name]
     assert (tmp_path / name).read_bytes().startswith(begins)
 
 
-def test_a_figure_without_an_end_is_written_as_two(tmp_path: Path) -> None:
+def test_a_figure_without_a_suffix_is_written_as_svg_and_png(tmp_path: Path) -> None:
     save(nacre.run(SMALL).plot.latency(), tmp_path / "of.1.5")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["of.1.5.png", "of.1.5.svg"]
 
@@ -131,7 +133,7 @@ def test_values_of_a_tenant_are_columns_of_a_study() -> None:
     assert found.table["web_iops"][0] == named["web"].throughput.iops
 
 
-def test_a_number_that_no_setting_holds_is_not_called_text(tmp_path: Path) -> None:
+def test_a_number_out_of_range_is_not_called_text(tmp_path: Path) -> None:
     (tmp_path / "small.toml").write_text(toml.document(SMALL))
     for name in ("workload.requests", "run.seed"):
         given = f"{name}=12345678901234567890"
@@ -141,13 +143,13 @@ def test_a_number_that_no_setting_holds_is_not_called_text(tmp_path: Path) -> No
         assert "text" not in said
 
 
-def test_a_truth_value_where_a_table_belongs_is_told_as_one() -> None:
+def test_a_boolean_in_place_of_a_table_is_reported_as_one() -> None:
     _, _, said = told("check", "ssd", "--set", "run.fill=true")
     assert "it is true or false, given true" not in said
     assert "it is a truth value, given true; give" in said
 
 
-def test_an_optional_setting_of_a_preset_is_switched_off() -> None:
+def test_an_optional_setting_of_a_preset_can_be_removed() -> None:
     bought = {**SMALL, "stack": {"preset": "optane_p4800x", "capacity": "1 MiB"}}
     whole, free = nacre.run(bought), nacre.run(bought, {"stack.price": False})
     assert whole.cost

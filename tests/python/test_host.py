@@ -25,7 +25,7 @@ def disk(tmp_path: Path) -> str:
     return str(path)
 
 
-def test_runs_and_single_requests_go_through_it(disk: str) -> None:
+def test_runs_and_single_requests_use_the_host(disk: str) -> None:
     assert nacre.run(disk).components[0].path == "host"
     (late,) = nacre.step(disk, [("read", 0, 4096)], {"host.timeout": "3 us"})
     assert not late.is_done
@@ -34,7 +34,7 @@ def test_runs_and_single_requests_go_through_it(disk: str) -> None:
     assert [one.component for one in late.spent] == ["host"]
 
 
-def test_memories_and_power_loss_tests_warn_of_it(disk: str) -> None:
+def test_memories_and_power_loss_tests_warn_that_it_is_ignored(disk: str) -> None:
     with pytest.warns(UserWarning, match=ONLY + "a program"):
         nacre.open(disk)
     with pytest.warns(UserWarning, match=ONLY + "power-loss"):
@@ -48,7 +48,7 @@ def test_memories_and_power_loss_tests_warn_of_it(disk: str) -> None:
 
 
 @pytest.mark.filterwarnings("default")
-def test_commands_print_the_warning_as_theirs(disk: str) -> None:
+def test_commands_print_the_warning(disk: str) -> None:
     before = warnings.showwarning
     result = CliRunner().invoke(app, ["crash", disk, "--points", "10"])
     assert result.exit_code == 0
@@ -56,7 +56,7 @@ def test_commands_print_the_warning_as_theirs(disk: str) -> None:
     assert warnings.showwarning is before
 
 
-def test_a_served_device_says_so(disk: str, tmp_path: Path) -> None:
+def test_a_served_device_warns(disk: str, tmp_path: Path) -> None:
     told: list[str] = []
     nacre.serve(
         disk,

@@ -38,7 +38,7 @@ def asked(*arguments: object) -> Result:
     return CliRunner().invoke(app, ["image", *map(str, arguments)])
 
 
-def test_a_good_image_is_said_to_be_good(image: Path) -> None:
+def test_an_intact_image_is_reported_as_intact(image: Path) -> None:
     found = nacre.devices.images.check(image)
     assert found.is_good
     assert found.pages.programmed == 20
@@ -49,7 +49,7 @@ def test_a_good_image_is_said_to_be_good(image: Path) -> None:
     assert "all durable data is intact" in done.stdout
 
 
-def test_a_changed_bit_is_told_and_never_read(image: Path, tmp_path: Path) -> None:
+def test_a_changed_bit_is_reported_and_never_returned(image: Path, tmp_path: Path) -> None:
     damage(image, 7)
     with nacre.open(DEVICE, image=image) as memory:
         assert memory[0] == 1
@@ -79,7 +79,7 @@ def test_a_changed_bit_is_told_and_never_read(image: Path, tmp_path: Path) -> No
     assert "the file already exists" in done.stderr.replace("\n", " ")
 
 
-def test_without_checksums_bytes_are_as_they_are(tmp_path: Path) -> None:
+def test_without_checksums_changed_bytes_are_returned(tmp_path: Path) -> None:
     place = tmp_path / "plain.img"
     with nacre.open(DEVICE, image=place, checksums=False) as memory:
         memory[:4096] = bytes([1]) * 4096
@@ -89,7 +89,7 @@ def test_without_checksums_bytes_are_as_they_are(tmp_path: Path) -> None:
         assert memory[100] == 1 ^ 4
 
 
-def test_a_journal_that_is_damaged_ends_there_in_the_copy(tmp_path: Path) -> None:
+def test_the_copy_of_an_image_ends_at_the_damage_of_its_journal(tmp_path: Path) -> None:
     place, copy = tmp_path / "x.img", tmp_path / "copy.img"
     memory = nacre.open(DEVICE, image=place)
     for number in range(9):
@@ -114,7 +114,7 @@ def test_a_journal_that_is_damaged_ends_there_in_the_copy(tmp_path: Path) -> Non
         assert memory[:9] == bytes(range(1, left + 1)) + bytes(9 - left)
 
 
-def test_of_raw_bytes_nothing_is_known(tmp_path: Path) -> None:
+def test_raw_bytes_cannot_be_checked(tmp_path: Path) -> None:
     device = scenario(tmp_path, mib=1)
     server = Server(tmp_path, device=device)
     server.stop()
@@ -125,7 +125,7 @@ def test_of_raw_bytes_nothing_is_known(tmp_path: Path) -> None:
     assert "raw bytes: 1 MiB, without checksums" in asked("check", server.image).stdout
 
 
-def test_what_is_no_image_is_said_to_be_none(tmp_path: Path) -> None:
+def test_other_files_are_rejected_as_images(tmp_path: Path) -> None:
     notes = tmp_path / "notes.txt"
     notes.write_text("mine")
     with fails_with("unknown-format"):

@@ -67,7 +67,7 @@ def layer(module: str) -> tuple[int, int]:
     return row, LAYERS[row].index(folder) if row else 0
 
 
-def test_no_folder_imports_one_above_it_or_to_its_right() -> None:
+def test_no_folder_imports_from_a_higher_layer() -> None:
     wrong = [
         f"{name} imports {other}"
         for name, others in EDGES.items()
@@ -79,7 +79,7 @@ def test_no_folder_imports_one_above_it_or_to_its_right() -> None:
     assert not wrong, "move what is shared down, or ask for it from above"
 
 
-def test_no_module_imports_itself_by_way_of_others() -> None:
+def test_there_are_no_import_cycles() -> None:
     downward = {name: of for name, of in EDGES.items() if name != LATE}
     try:
         TopologicalSorter(downward).prepare()
@@ -87,5 +87,5 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
         pytest.fail(" -> ".join(error.args[1]))
 
 
-def test_few_modules_lie_flat_in_the_package() -> None:
+def test_few_modules_are_at_the_top_level() -> None:
     assert len(list(HOME.glob("*.py"))) <= 6

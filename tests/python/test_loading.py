@@ -72,7 +72,7 @@ def test_a_result_in_one_document_is_loaded_from_it(kind: str, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("mark", ["curve", "caches", "exports", "answered", "blocks_audited"])
-def test_a_document_without_its_fields_is_refused(mark: str, tmp_path: Path) -> None:
+def test_a_document_without_its_fields_is_rejected(mark: str, tmp_path: Path) -> None:
     (tmp_path / "bad.json").write_text(json.dumps({mark: None}))
     with fails_with("invalid-content"):
         nacre.load(tmp_path / "bad.json")
@@ -128,7 +128,7 @@ def test_a_comparison_is_saved_with_its_records_and_loaded(tmp_path: Path) -> No
         nacre.load(tmp_path / "both")
 
 
-def test_what_a_server_says_is_saved_and_loaded(tmp_path: Path) -> None:
+def test_server_statistics_are_saved_and_loaded(tmp_path: Path) -> None:
     disk = scenario(tmp_path)
     with serving(tmp_path, device=disk) as server, Control(server.image) as control:
         statistics, outage = control.stats(), control.power_fail()
@@ -188,7 +188,7 @@ def failures(found: Reproduction) -> list[Job]:
     return [job for job in jobs if found.failure(job)]
 
 
-def test_documents_in_one_directory_keep_names_of_their_own(tmp_path: Path) -> None:
+def test_documents_in_one_directory_have_distinct_names(tmp_path: Path) -> None:
     a, b = tmp_path / "a.json", tmp_path / "b.json"
     sealed = tmp_path / "run" / "record.json"
     assert [name_of(path, [a, b, sealed]) for path in (a, b, sealed)] == ["a.json", "b.json", "run"]
@@ -212,6 +212,6 @@ def results(base: type[Result]) -> Iterator[type[Result]]:
         yield from results(each)
 
 
-def test_modules_list_what_they_offer() -> None:
+def test_modules_list_their_public_names() -> None:
     for module in (nacre.catalog, nacre.errors, nacre.policies):
         assert dir(module) == sorted(module.__all__)

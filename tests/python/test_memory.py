@@ -18,7 +18,7 @@ def image(tmp_path: Path) -> Path:
     return tmp_path / "x.nacre"
 
 
-def test_it_is_indexed_like_a_sequence_of_bytes() -> None:
+def test_a_memory_is_indexed_like_a_sequence_of_bytes() -> None:
     mem = small()
     assert len(mem) == CAPACITY
     assert mem[:] == bytes(CAPACITY)
@@ -34,7 +34,7 @@ def test_it_is_indexed_like_a_sequence_of_bytes() -> None:
     assert mem[:].count(0) == CAPACITY - 7
 
 
-def test_it_is_read_and_written_at_addresses() -> None:
+def test_a_memory_is_read_and_written_at_addresses() -> None:
     mem = small()
     mem.write(100, memoryview(b"hello"))
     assert mem.read(100, 5) == b"hello"
@@ -85,7 +85,7 @@ def test_statistics_are_a_component_of_a_record() -> None:
     assert found.wear is not None
 
 
-def test_what_is_written_is_there_after_a_restart(image: Path) -> None:
+def test_written_data_exists_after_a_restart(image: Path) -> None:
     with small(image) as mem:
         mem[10:15] = b"hello"
         now = mem.now
@@ -98,7 +98,7 @@ def test_what_is_written_is_there_after_a_restart(image: Path) -> None:
     assert repr(small()) == "<nacre.Memory, 192 bytes>"
 
 
-def test_without_an_image_nothing_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_an_image_no_data_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with small() as mem:
         mem[0] = 1
@@ -107,7 +107,7 @@ def test_without_an_image_nothing_is_kept(tmp_path: Path, monkeypatch: pytest.Mo
     assert small()[0] == 0
 
 
-def test_a_transaction_lasts_as_a_whole_or_not_at_all(image: Path) -> None:
+def test_a_transaction_is_atomic(image: Path) -> None:
     with small(image) as mem:
         with mem.transaction() as same:
             assert same is mem
@@ -159,7 +159,7 @@ def test_a_write_too_large_for_its_transaction_changes_nothing(image: Path) -> N
     assert mem.now > now
 
 
-def test_closing_takes_an_open_transaction_back(image: Path) -> None:
+def test_closing_rolls_back_an_open_transaction(image: Path) -> None:
     mem = small(image)
     block = mem.transaction()
     block.__enter__()
@@ -174,7 +174,7 @@ def test_closing_takes_an_open_transaction_back(image: Path) -> None:
         mem[0]
 
 
-def test_threads_take_turns(image: Path) -> None:
+def test_threads_are_serialized(image: Path) -> None:
     mem = small(image)
 
     def write(number: int) -> None:

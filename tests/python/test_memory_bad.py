@@ -53,7 +53,7 @@ def image(tmp_path: Path) -> Path:
         (lambda m: m.recover(), nacre.errors.Error, "the power is on"),
     ],
 )
-def test_a_mistake_is_named_and_changes_nothing(
+def test_an_error_is_reported_and_changes_nothing(
     image: Path, ask: Any, error: type[Exception], text: str
 ) -> None:
     with small(image) as mem:
@@ -68,7 +68,7 @@ def test_a_mistake_is_named_and_changes_nothing(
         assert mem[:] == bytes(range(CAPACITY))
 
 
-def test_a_memory_without_an_end_is_refused(image: Path) -> None:
+def test_a_memory_of_unlimited_size_is_rejected(image: Path) -> None:
     with pytest.raises(nacre.errors.ConfigError) as raised:
         nacre.open("server-cache", image=image)
     assert str(raised.value) == (
@@ -78,7 +78,7 @@ def test_a_memory_without_an_end_is_refused(image: Path) -> None:
     assert not image.exists()
 
 
-def test_every_mistake_of_a_scenario_is_named_and_no_image_made(image: Path) -> None:
+def test_every_error_of_a_scenario_is_reported_and_no_image_is_created(image: Path) -> None:
     with pytest.raises(nacre.errors.ConfigError) as raised:
         small(image, {"stack.segments": 1, "stack.pagee": "16 B"})
     assert len(raised.value.problems) == 2
@@ -89,7 +89,7 @@ def test_every_mistake_of_a_scenario_is_named_and_no_image_made(image: Path) -> 
     assert not image.exists()
 
 
-def test_a_file_that_is_no_image_is_left_as_it_is(image: Path) -> None:
+def test_a_file_that_is_not_an_image_is_unchanged(image: Path) -> None:
     image.write_bytes(b"precious data" * 1000)
     with pytest.raises(
         nacre.errors.Error, match="it is not a Nacre image"
@@ -99,7 +99,7 @@ def test_a_file_that_is_no_image_is_left_as_it_is(image: Path) -> None:
     assert image.read_bytes() == b"precious data" * 1000
 
 
-def test_an_image_of_another_device_is_left_as_it_is(image: Path) -> None:
+def test_an_image_of_another_device_is_unchanged(image: Path) -> None:
     small(image).close()
     before = digest(image)
     with pytest.raises(nacre.errors.Error) as raised:
@@ -113,7 +113,7 @@ def test_an_image_of_another_device_is_left_as_it_is(image: Path) -> None:
     assert digest(image) == before
 
 
-def test_neither_the_workload_nor_the_run_decide_which_device_it_is(image: Path) -> None:
+def test_workload_and_run_do_not_identify_the_device(image: Path) -> None:
     with small(image) as mem:
         mem[0] = 1
     workload = {"kind": "uniform", "requests": 5, "footprint": "8 KiB"}
@@ -121,7 +121,7 @@ def test_neither_the_workload_nor_the_run_decide_which_device_it_is(image: Path)
     assert small(image, other)[0] == 1
 
 
-def test_an_image_cut_short_is_left_as_it_is(image: Path) -> None:
+def test_a_truncated_image_is_unchanged(image: Path) -> None:
     with small(image) as mem:
         mem[:] = bytes(range(CAPACITY))
     with image.open("r+b") as file:
@@ -132,7 +132,7 @@ def test_an_image_cut_short_is_left_as_it_is(image: Path) -> None:
     assert digest(image) == before
 
 
-def test_an_image_of_another_version_is_left_as_it_is(image: Path) -> None:
+def test_an_image_of_another_version_is_unchanged(image: Path) -> None:
     small(image).close()
     with image.open("r+b") as file:
         for start in (0, 64 << 10):
@@ -149,7 +149,7 @@ def test_an_image_of_another_version_is_left_as_it_is(image: Path) -> None:
     assert digest(image) == before
 
 
-def test_one_process_holds_an_image(image: Path) -> None:
+def test_only_one_process_can_open_an_image(image: Path) -> None:
     with small(image) as mem:
         mem[0] = 1
         with fails_with("in-use"):
@@ -158,7 +158,7 @@ def test_one_process_holds_an_image(image: Path) -> None:
     assert small(image)[:2] == b"\1\2"
 
 
-def test_what_cannot_be_an_image_is_refused(tmp_path: Path) -> None:
+def test_files_that_cannot_be_images_are_rejected(tmp_path: Path) -> None:
     with fails_with("not-a-file"):
         small(tmp_path)
     with pytest.raises(nacre.errors.Error, match="creating it failed: No such file or directory"):

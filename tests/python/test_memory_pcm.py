@@ -33,7 +33,7 @@ def test_the_shipped_drive_opens_and_keeps_its_bytes(tmp_path: Path) -> None:
         assert memory.recover().bytes_lost == 0
 
 
-def test_a_drive_without_transactions_says_so() -> None:
+def test_a_drive_without_transactions_reports_it() -> None:
     with (
         nacre.open(SMALL) as memory,
         pytest.raises(nacre.errors.Error, match="stack, onyx: it has no transactions, envy has"),
@@ -42,7 +42,7 @@ def test_a_drive_without_transactions_says_so() -> None:
         pass
 
 
-def test_capacitors_too_small_lose_what_they_cannot_program() -> None:
+def test_data_that_small_capacitors_cannot_program_is_lost() -> None:
     short = {"stack.program_energy": "1 uJ", "stack.capacitors": "15 uJ"}
     with pytest.raises(nacre.errors.ConfigError, match="may_lose_writes = true") as refused:
         nacre.open(SMALL, {**short, "stack.row_ranks": 3})

@@ -24,7 +24,7 @@ def image(tmp_path: Path) -> Path:
     return tmp_path / "x.nacre"
 
 
-def test_nothing_but_recovering_is_possible_without_power(image: Path) -> None:
+def test_without_power_only_recovery_is_possible(image: Path) -> None:
     mem = small(image)
     mem[0] = 1
     mem.power_fail()
@@ -49,7 +49,7 @@ def test_nothing_but_recovering_is_possible_without_power(image: Path) -> None:
         mem.recover()
 
 
-def test_a_power_failure_takes_an_open_transaction_back() -> None:
+def test_a_power_loss_rolls_back_an_open_transaction() -> None:
     mem = small()
     mem[0] = 1
     mem.idle(1)
@@ -65,7 +65,7 @@ def test_a_power_failure_takes_an_open_transaction_back() -> None:
     assert mem[0] == 1
 
 
-def test_a_power_failure_interrupts_what_is_under_way() -> None:
+def test_a_power_loss_interrupts_operations_in_progress() -> None:
     mem = small(None, {"stack.program": "100 us", "stack.resume_after": "5 us"})
     for page in range(4):
         mem.write(page * 16, bytes([page + 1]))
@@ -77,7 +77,7 @@ def test_a_power_failure_interrupts_what_is_under_way() -> None:
     assert [mem[page * 16] for page in range(4)] == [1, 2, 3, 4]
 
 
-def test_a_memory_closed_without_power_has_it_when_it_is_opened(image: Path) -> None:
+def test_a_memory_closed_without_power_has_power_after_opening(image: Path) -> None:
     mem = small(image)
     mem[0] = 1
     mem.power_fail()
@@ -168,7 +168,9 @@ class Twin:
         {"stack.buffer": "256 B", "stack.concurrency": 2, "stack.banks": 2},
     ],
 )
-def test_it_holds_what_a_bytearray_holds(image: Path, settings: dict[str, object]) -> None:
+def test_a_memory_holds_the_same_bytes_as_a_bytearray(
+    image: Path, settings: dict[str, object]
+) -> None:
     twin = Twin(image, seed=4711, settings=settings)
     for _ in range(4000):
         twin.step()
@@ -193,7 +195,7 @@ for number in range(start + 1, start + 100_000):
 """
 
 
-def test_a_killed_process_loses_nothing_it_was_told_is_written(image: Path) -> None:
+def test_a_killed_process_loses_no_completed_write(image: Path) -> None:
     words: dict[int, int] = {}
     last = 0
     for kill in (1, 30, 200, 701):
@@ -216,7 +218,7 @@ def test_a_killed_process_loses_nothing_it_was_told_is_written(image: Path) -> N
                 assert mem.read_word(address) in {number, newest if newest > last else number}
 
 
-def test_a_forked_child_changes_nothing_of_its_parents_memory(tmp_path: Path) -> None:
+def test_a_forked_child_cannot_change_the_memory_of_its_parent(tmp_path: Path) -> None:
     memory = nacre.open(SMALL, image=tmp_path / "x.nacre")
     memory[0:6] = b"before"
     child = os.fork()

@@ -76,7 +76,7 @@ def command(tmp_path: Path) -> Runner:
     return run
 
 
-def test_every_mix_is_there_once_and_costs_what_its_parts_cost(small: nacre.results.Mixes) -> None:
+def test_every_mix_exists_once_and_costs_the_sum_of_its_parts(small: nacre.results.Mixes) -> None:
     frame = small.to_polars()
     assert (small.names, small.extents, frame.height) == (NAMES, 64, 66)
     assert frame.select(NAMES).unique().height == 66
@@ -109,7 +109,7 @@ def test_the_best_mixes_come_first_by_every_score(small: nacre.results.Mixes) ->
         small.best(by="speed")
 
 
-def test_without_a_tier_the_others_are_left(small: nacre.results.Mixes) -> None:
+def test_mixes_without_a_tier_use_only_the_others(small: nacre.results.Mixes) -> None:
     left = small.without("pcm_ssd")
     assert len(left) == 11
     assert left.to_polars()["pcm_ssd"].max() == 0
@@ -117,7 +117,7 @@ def test_without_a_tier_the_others_are_left(small: nacre.results.Mixes) -> None:
         small.without("pcm_sd")
 
 
-def test_a_mix_without_a_known_price_is_ordered_by_speed() -> None:
+def test_a_mix_without_a_known_price_is_sorted_by_iops() -> None:
     unpriced = {"stack.tier[2].device": '{ kind = "measured", read = "5 ms", write = "5 ms" }'}
     found = nacre.mixes(SMALL, unpriced, steps=4)
     assert found.names == ["pcm_ssd", "emlc_ssd", "measured"]
@@ -128,7 +128,7 @@ def test_a_mix_without_a_known_price_is_ordered_by_speed() -> None:
     assert "Best IOPS per cost" in found.plot().to_dict()["title"]["text"]
 
 
-def test_tiers_priced_in_different_things_have_no_cost() -> None:
+def test_tiers_with_prices_in_different_currencies_have_no_cost() -> None:
     dollars = {"stack.tier[2].device.price_basis": "USD 2023"}
     found = nacre.mixes(SMALL, dollars, steps=4)
     assert [tier.price_basis for tier in found.tiers] == ["kim-2014 ratio"] * 2 + ["USD 2023"]
@@ -140,7 +140,7 @@ def test_tiers_priced_in_different_things_have_no_cost() -> None:
     assert found.to_dict()["best"][0]["iops"] == found.to_polars()["iops"].max()
 
 
-def test_a_run_larger_than_a_page_takes_what_it_takes_in_a_run() -> None:
+def test_a_request_larger_than_a_page_takes_the_time_of_a_simulated_run() -> None:
     large = {"workload.request": "64 KiB", "workload.requests": 1000}
     found = nacre.mixes(SMALL, large, steps=4)
     assert found.read_bytes == 65536 * found.reads
@@ -232,12 +232,12 @@ def test_two_tiers_make_a_line(tmp_path: Path) -> None:
         ({"workload": '{ kind = "tpca", rate = "10 kHz" }'}, 5, "never ends; give run.requests"),
     ],
 )
-def test_mistakes_name_the_remedy(overrides: dict[str, str], steps: int, text: str) -> None:
+def test_errors_name_the_remedy(overrides: dict[str, str], steps: int, text: str) -> None:
     with pytest.raises(nacre.errors.ConfigError, match=text):
         nacre.mixes(SMALL, overrides, steps=steps)
 
 
-def test_who_watches_can_end_it() -> None:
+def test_a_progress_function_can_stop_it() -> None:
     seen = []
 
     def stop(done: int, total: int | None) -> bool:
@@ -252,7 +252,7 @@ def test_who_watches_can_end_it() -> None:
         nacre.mixes(SMALL, progress=3)  # type: ignore[arg-type]
 
 
-def test_people_get_tables_and_files(command: Runner, tmp_path: Path) -> None:
+def test_the_command_prints_tables_and_writes_files(command: Runner, tmp_path: Path) -> None:
     done = command("two.toml", "--steps", "4", "--simulate", "2", "--out", "out")
     assert done.returncode == 0, done.stderr
     for said in ("5 mixes of 64 extents", "5.00 ms", "alone", "IOPS per price", "busiest"):
@@ -283,7 +283,7 @@ def test_json_is_one_document_with_the_simulated_mixes(command: Runner) -> None:
     assert disk["simulated_mean_ns"] == pytest.approx(7.5e6, rel=0.05)
 
 
-def test_a_saturated_mix_says_so(command: Runner) -> None:
+def test_a_saturated_mix_is_reported(command: Runner) -> None:
     # Three hundred requests a second at a disk of two hundred.
     rate = "workload.arrival.rate=300 Hz"
     done = command("two.toml", "--set", rate, "--steps", "4", "--simulate", "5")
@@ -293,7 +293,7 @@ def test_a_saturated_mix_says_so(command: Runner) -> None:
     assert all("saturated" in line for line in disks)
 
 
-def test_mistakes_end_in_status_two(command: Runner) -> None:
+def test_errors_have_exit_status_2(command: Runner) -> None:
     done = command("server-cache")
     assert (done.returncode, done.stdout) == (2, "")
     assert "`nacre mixes` needs a stack of kind tiers" in done.stderr
@@ -301,7 +301,7 @@ def test_mistakes_end_in_status_two(command: Runner) -> None:
     assert done.returncode == 2
 
 
-def test_a_budget_leaves_the_mixes_that_keep_it(command: Runner) -> None:
+def test_a_budget_keeps_only_mixes_within_it(command: Runner) -> None:
     cheap = nacre.mixes(SMALL, steps=10, budget=5)
     assert cheap.to_polars().equals(nacre.mixes(SMALL, steps=10).within(5).to_polars())
     assert cheap.budget == 5
@@ -325,7 +325,7 @@ def test_a_budget_leaves_the_mixes_that_keep_it(command: Runner) -> None:
         ("nan", "budget: expected a price, given nan"),
     ],
 )
-def test_a_budget_that_nothing_keeps_is_a_mistake(
+def test_a_budget_below_every_mix_is_an_error(
     command: Runner, tmp_path: Path, budget: str, said: str
 ) -> None:
     done = command("two.toml", "--steps", "4", "--budget", budget, "--out", "none")
@@ -334,7 +334,7 @@ def test_a_budget_that_nothing_keeps_is_a_mistake(
     assert not (tmp_path / "none").exists()
 
 
-def test_mixes_keep_the_runs_of_those_that_are_left() -> None:
+def test_limited_mixes_keep_their_simulated_records() -> None:
     small = nacre.mixes(SMALL, steps=4)
     rows = small.to_polars().to_dicts()
     runs = {called(row, small.names): nacre.run(SMALL, {"run.requests": 10}) for row in rows[:2]}

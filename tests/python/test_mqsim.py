@@ -153,7 +153,7 @@ def test_a_drive_and_a_generated_flow_become_a_scenario_that_runs(tmp_path: Path
     assert record.latency.read.mean_ns > 102_000
 
 
-def test_cleaning_that_is_preempted_has_two_thresholds(tmp_path: Path) -> None:
+def test_preemptible_garbage_collection_has_two_thresholds(tmp_path: Path) -> None:
     preempted = DRIVE | {"Preemptible_GC_Enabled": "true", "GC_Exec_Threshold": "0.12"}
     device, workload = files(tmp_path, preempted, SYNTHETIC)
     drive = mqsim.read_drive(device)
@@ -167,7 +167,7 @@ def test_cleaning_that_is_preempted_has_two_thresholds(tmp_path: Path) -> None:
     assert nacre.run(tmp_path / "found.toml").requests.reads == 500
 
 
-def test_pages_go_to_the_plane_of_their_address_where_blocks_are_large_enough(
+def test_pages_are_placed_by_address_if_blocks_are_large_enough(
     tmp_path: Path,
 ) -> None:
     large = DRIVE | {
@@ -217,7 +217,7 @@ def test_pages_go_to_the_plane_of_their_address_where_blocks_are_large_enough(
     assert found.about("Plane_Allocation_Scheme")
 
 
-def test_a_trace_of_mqsim_replays(tmp_path: Path) -> None:
+def test_a_trace_of_mqsim_can_be_replayed(tmp_path: Path) -> None:
     (tmp_path / "traces").mkdir()
     lines = [f"{number * 1000000} 0 {number * 16} 16 {number % 2}" for number in range(50)]
     (tmp_path / "traces" / "small.trace").write_text("\n".join(lines) + "\n")
@@ -227,7 +227,7 @@ def test_a_trace_of_mqsim_replays(tmp_path: Path) -> None:
     assert (record.requests.reads, record.requests.writes) == (25, 25)
 
 
-def test_what_has_no_equivalent_is_named(tmp_path: Path) -> None:
+def test_settings_without_an_equivalent_are_named(tmp_path: Path) -> None:
     strange = SYNTHETIC | {
         "Priority_Class": "URGENT",
         "Channel_IDs": "0",
@@ -240,7 +240,7 @@ def test_what_has_no_equivalent_is_named(tmp_path: Path) -> None:
     assert all(f"# - {line}" in found.text for line in found.missing)
 
 
-def test_every_mistake_is_named_at_once(tmp_path: Path) -> None:
+def test_all_errors_are_reported_together(tmp_path: Path) -> None:
     wrong = DRIVE | {
         "Flash_Channel_Cout": "8",
         "Flash_Technology": "PLC",
@@ -268,14 +268,14 @@ def test_every_mistake_is_named_at_once(tmp_path: Path) -> None:
         assert words in said, said
 
 
-def test_cleaning_that_is_preempted_begins_before_it_has_to(tmp_path: Path) -> None:
+def test_preemptible_garbage_collection_starts_early(tmp_path: Path) -> None:
     wrong = DRIVE | {"Preemptible_GC_Enabled": "true", "GC_Hard_Threshold": "0.5"}
     device, _ = files(tmp_path, wrong, SYNTHETIC)
     with pytest.raises(nacre.errors.ConfigError, match=r"0\.5, not below GC_Exec_Threshold, 0\.05"):
         mqsim.read_drive(device)
 
 
-def test_flows_that_ask_for_nothing_or_never_end_are_refused(tmp_path: Path) -> None:
+def test_flows_without_requests_or_without_an_end_are_rejected(tmp_path: Path) -> None:
     idle = SYNTHETIC | {
         "Average_Request_Size": "0",
         "Working_Set_Percentage": "0",
@@ -304,7 +304,7 @@ def test_flows_that_ask_for_nothing_or_never_end_are_refused(tmp_path: Path) -> 
         assert words in said, said
 
 
-def test_flows_outside_the_drive_and_files_of_something_else_are_refused(tmp_path: Path) -> None:
+def test_flows_outside_the_drive_and_other_files_are_rejected(tmp_path: Path) -> None:
     device, workload = files(tmp_path, DRIVE, SYNTHETIC | {"Chip_IDs": "0,1,2"})
     drive = mqsim.read_drive(device)
     with pytest.raises(
@@ -328,7 +328,7 @@ RESULTS = """<MQSim_Results><Host><Host.IO_Flow><Name>flow</Name><Request_Count>
 <Device_Response_Time>104</Device_Response_Time></Host.IO_Flow></Host></MQSim_Results>"""
 
 
-def test_both_run_the_same_flow_where_the_other_is_on_the_path(
+def test_both_simulators_run_one_flow_if_mqsim_is_installed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     device, workload = files(tmp_path, DRIVE, SYNTHETIC, SYNTHETIC | {"Read_Percentage": "0"})
@@ -380,7 +380,7 @@ def test_all_flows_of_a_scenario_are_tenants(tmp_path: Path) -> None:
     assert record.components[0].counters["unwritten_reads"] == 0
 
 
-def test_one_flow_of_several_says_that_it_is_alone(tmp_path: Path) -> None:
+def test_one_selected_flow_has_a_note_about_the_others(tmp_path: Path) -> None:
     device, workload = files(tmp_path, DRIVE, SYNTHETIC, SYNTHETIC)
     drive = mqsim.read_drive(device)
     found = mqsim.translate(drive, mqsim.read_flows(workload, drive)[0], flow=2)
@@ -388,7 +388,7 @@ def test_one_flow_of_several_says_that_it_is_alone(tmp_path: Path) -> None:
     assert tomllib.loads(found.text)["workload"]["kind"] == "uniform"
 
 
-def test_mistakes_of_both_files_are_told_at_once_in_the_order_of_the_settings(
+def test_errors_of_both_files_are_reported_in_the_order_of_the_settings(
     tmp_path: Path,
 ) -> None:
     missing = ("Flash_Channel_Count", "Seed", "Die_No_Per_Chip")
@@ -404,7 +404,7 @@ def test_mistakes_of_both_files_are_told_at_once_in_the_order_of_the_settings(
     assert told[-1] == "Read_Percentage"
 
 
-def test_settings_from_which_nothing_can_be_built_are_named_and_nothing_is_written(
+def test_settings_without_a_possible_stack_are_named_and_nothing_is_written(
     tmp_path: Path,
 ) -> None:
     wrong = {
@@ -430,7 +430,7 @@ def test_settings_from_which_nothing_can_be_built_are_named_and_nothing_is_writt
     assert not made.exists()
 
 
-def test_numbers_that_a_drive_or_a_flow_cannot_have_are_refused(tmp_path: Path) -> None:
+def test_impossible_numbers_of_a_drive_or_a_flow_are_rejected(tmp_path: Path) -> None:
     numbers = {
         "IO_Queue_Depth": "0",
         "PCIe_Lane_Bandwidth": "0",

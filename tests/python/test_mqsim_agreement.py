@@ -75,7 +75,7 @@ def simulated(folder: Path, reads: int, depth: int, addresses: str) -> nacre.res
         (70, 64, "RANDOM_UNIFORM", 95_811, 668, 0.01),
     ],
 )
-def test_an_imported_flow_is_served_as_mqsim_serves_it(
+def test_an_imported_flow_has_the_results_of_mqsim(
     tmp_path: Path,
     reads: int,
     depth: int,

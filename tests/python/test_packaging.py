@@ -21,7 +21,7 @@ def tool(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-def test_what_is_written_from_the_code_is_fresh() -> None:
+def test_generated_files_are_up_to_date() -> None:
     done = tool("reference.py", "--check")
     assert done.returncode == 0, done.stderr
 
@@ -94,7 +94,7 @@ def test_a_source_distribution_may_leave_crates_out_of_the_lock_file() -> None:
     assert all("--locked" in line for line in wheels)
 
 
-def test_the_release_uses_what_is_there() -> None:
+def test_the_release_workflow_uses_existing_files() -> None:
     text = (ROOT / ".github/workflows/release.yml").read_text()
     targets = set(re.findall(r"run: make ([a-z-]+)", text))
     assert targets <= set(re.findall(r"(?m)^([a-z-]+):", (ROOT / "Makefile").read_text()))

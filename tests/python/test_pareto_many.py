@@ -29,7 +29,7 @@ def test_many_designs_become_few_dots_and_all_of_the_front() -> None:
     ]
 
 
-def test_whatever_is_not_drawn_lies_beside_a_dot_of_its_kind() -> None:
+def test_omitted_designs_are_next_to_a_dot_of_their_kind() -> None:
     every = rows(20_000)
     drawn = _distinguishable(every)
     spots = [_places(every, key) for key in ("x", "y")]

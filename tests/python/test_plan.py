@@ -44,7 +44,7 @@ def curves(missed: dict[str, dict[int, float]]) -> CacheCurves:
     return CacheCurves("some", {"rows": rows, "block_bytes": 4096})
 
 
-def test_the_cache_that_is_named_misses_the_least_of_its_size() -> None:
+def test_the_named_cache_has_the_fewest_misses_of_its_size() -> None:
     first = {"lru": {10: 0.25, 100: 0.17}, "arc": {10: 0.187, 100: 0.17}}
     said = headlines.of_caches(curves({**first, "sieve": {10: 0.186, 100: 0.17}}), {}, "USD")
     assert "with sieve misses 18.6 %" in said[0]
@@ -76,7 +76,7 @@ def test_a_plan_has_the_latency_of_a_flush(week: nacre.simulate.Plan) -> None:
     assert found.to_dict()["flush_ns"] == ns
 
 
-def test_a_plan_is_kept_and_read_again(week: nacre.simulate.Plan, tmp_path: Path) -> None:
+def test_a_plan_is_saved_and_loaded(week: nacre.simulate.Plan, tmp_path: Path) -> None:
     again = nacre.simulate.Plan.load(week.save(tmp_path / "plan"))
     assert headlines.of_plan(again, 5) == headlines.of_plan(week, 5)
     assert again.scenario == week.scenario
@@ -84,14 +84,14 @@ def test_a_plan_is_kept_and_read_again(week: nacre.simulate.Plan, tmp_path: Path
         nacre.simulate.Plan.load(tmp_path)
 
 
-def test_other_prices_are_those_of_its_scenario_too(week: nacre.simulate.Plan) -> None:
+def test_repricing_also_changes_the_scenario(week: nacre.simulate.Plan) -> None:
     other = week.repriced({"disk_15k_kim": 2})
     assert other.prices == {**PRICES, "disk_15k_kim": 2}
     found = nacre.mixes(dict(other.scenario), steps=4).to_polars()["cost"].to_list()
     assert other.mixes.to_polars()["cost"].to_list() == pytest.approx(found)
 
 
-def test_money_buys_whole_blocks_of_each_device(week: nacre.simulate.Plan) -> None:
+def test_a_budget_buys_whole_blocks_of_each_device(week: nacre.simulate.Plan) -> None:
     trees = week.cache_scenarios(0.01)
     sizes = [tree["stack"]["level"][0]["device"]["capacity"] for tree in trees]
     assert sizes == [f"{4096 * int(0.01 / price * 2**30 // 4096)} B" for price in PRICES.values()]
@@ -100,7 +100,7 @@ def test_money_buys_whole_blocks_of_each_device(week: nacre.simulate.Plan) -> No
             week.cache_scenarios(money)
 
 
-def test_what_an_assumption_is_worth_is_the_best_mix_without_it(week: nacre.simulate.Plan) -> None:
+def test_the_value_of_an_assumption_is_the_best_mix_without_it(week: nacre.simulate.Plan) -> None:
     rows = week.if_prices_differ().rows
     assert [row[:2] for row in rows[:2]] == [["as it is", ""], ["price of pcm_ssd", "20 % less"]]
     assert len(rows) == 1 + 2 * len(PRICES)
@@ -112,7 +112,7 @@ def test_what_an_assumption_is_worth_is_the_best_mix_without_it(week: nacre.simu
     assert len(week.if_latencies_differ(others).rows) == len(others) == 2 * len(PRICES)
 
 
-def test_a_plan_of_what_there_is_not_is_a_mistake() -> None:
+def test_a_plan_with_unknown_names_is_an_error() -> None:
     with pytest.raises(ConfigError, match="pcm_sd"):
         nacre.plan("pgbench", {"pcm_sd": 1, "emlc_ssd": 2}, "USD")
     with fails_with("stopped"):

@@ -46,7 +46,7 @@ def test_lru_in_python_is_lru() -> None:
     assert mine.scenario["stack"]["level"][0]["policy"]["function"] == "Lru"
 
 
-def test_a_class_of_yours_stands_beside_built_in_caches_of_a_trace() -> None:
+def test_a_user_class_is_simulated_next_to_built_in_policies() -> None:
     sizes = ["1 MiB", "16 MiB"]
     found = nacre.traces.caches("pgbench", ["lru", Lru], sizes, limit=20_000)
     assert found.policies == ["lru", "Lru"]
@@ -57,7 +57,7 @@ def test_a_class_of_yours_stands_beside_built_in_caches_of_a_trace() -> None:
     assert sampled.to_polars().drop("policy").equals(theirs.to_polars().drop("policy"))
 
 
-def test_two_classes_of_one_name_are_told_apart() -> None:
+def test_two_classes_with_equal_names_are_distinguished() -> None:
     class Closed(Lru):
         def evict(self, block: int) -> int:
             return block
@@ -67,7 +67,7 @@ def test_two_classes_of_one_name_are_told_apart() -> None:
     assert found.policies == ["Lru", "Lru+"]
 
 
-def test_what_a_class_raises_ends_the_simulation_of_caches() -> None:
+def test_an_exception_of_a_class_ends_the_simulation_of_caches() -> None:
     class WrongError(Exception):
         pass
 
@@ -79,7 +79,7 @@ def test_what_a_class_raises_ends_the_simulation_of_caches() -> None:
         nacre.traces.caches("pgbench", ["lru", Failing], "16 MiB", limit=200_000)
 
 
-def test_a_policy_may_refuse_what_comes_in() -> None:
+def test_a_policy_may_bypass_the_cache() -> None:
     class Closed(Lru):
         def evict(self, block: int) -> int:
             return block
@@ -98,13 +98,13 @@ def test_a_policy_may_refuse_what_comes_in() -> None:
         (lambda *_: 1 // 0, "by zero"),
     ],
 )
-def test_a_wrong_victim_is_named(evict: Any, said: str) -> None:
+def test_an_invalid_victim_is_named(evict: Any, said: str) -> None:
     wrong = type("Wrong", (Lru,), {"evict": evict})
     with pytest.raises((Error, ZeroDivisionError), match=said):
         nacre.run("server-cache-zipf", SHORT | {POLICY: wrong})
 
 
-def test_a_class_that_cannot_be_made_says_why() -> None:
+def test_a_class_that_cannot_be_instantiated_reports_the_reason() -> None:
     class Picky(Lru):
         def __init__(self, blocks: int) -> None:
             raise RuntimeError(f"{blocks} are too many")
@@ -113,12 +113,12 @@ def test_a_class_that_cannot_be_made_says_why() -> None:
         nacre.run("server-cache-zipf", SHORT | {POLICY: Picky})
 
 
-def test_a_state_with_a_policy_of_ones_own_is_refused(tmp_path: Path) -> None:
+def test_saving_a_state_with_a_python_policy_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(Error, match='policy "Lru" is written in Python'):
         nacre.run("server-cache-zipf", SHORT | {POLICY: Lru}, save_state=tmp_path / "state.nacre")
 
 
-def test_a_placement_in_python_moves_what_it_names() -> None:
+def test_a_placement_in_python_moves_the_named_extents() -> None:
     seen: list[PlacementView] = []
 
     def once(view: PlacementView) -> list[tuple[int, int]]:
@@ -136,7 +136,7 @@ def test_a_placement_in_python_moves_what_it_names() -> None:
     assert record.epochs()["migrated_bytes"].sum() > 0
 
 
-def test_a_pair_that_cannot_change_places_is_named() -> None:
+def test_an_invalid_pair_of_extents_is_named() -> None:
     def wrong(_view: PlacementView) -> list[tuple[int, int]]:
         return [(0, 0)]
 
@@ -155,7 +155,7 @@ def test_a_drive_is_cleaned_by_a_function() -> None:
     assert mine.scenario["stack"]["garbage_collection"]["policy"]["function"] == "greedy"
 
 
-def test_a_study_takes_classes_and_placements_of_modules(
+def test_a_study_accepts_classes_and_placements_of_modules(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     body = Path(__file__).read_text().split("class Lru:")[1].split("\n\n\n")[0]

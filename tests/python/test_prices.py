@@ -22,7 +22,7 @@ TIERS: dict[str, Any] = {
 FACTOR = {"USD 2009": "1.5 USD 2023"}
 
 
-def test_a_run_adds_up_what_is_converted() -> None:
+def test_a_run_sums_converted_prices() -> None:
     apart = nacre.run(TIERS)
     assert apart.cost is None
     assert "prices_differ" in [finding.kind for finding in apart.findings]
@@ -33,7 +33,7 @@ def test_a_run_adds_up_what_is_converted() -> None:
     assert "15" in str(origin.value)
 
 
-def test_mixes_and_studies_compare_what_is_converted() -> None:
+def test_mixes_and_studies_compare_converted_prices() -> None:
     assert nacre.mixes(TIERS, steps=2).findings
     found = nacre.mixes(TIERS, steps=2, prices=FACTOR)
     assert not found.findings
@@ -44,7 +44,7 @@ def test_mixes_and_studies_compare_what_is_converted() -> None:
     assert table["cost_basis"].unique().to_list() == ["USD 2023"]
 
 
-def test_what_cannot_be_converted_is_named() -> None:
+def test_unconvertible_prices_are_named() -> None:
     with pytest.raises(ConfigError, match='there is no factor from "USD 2023"'):
         nacre.run(TIERS, prices={"USD 2009": "1.5 EUR 2023"})
     for wrong in ("1.5", "USD", "0 USD 2023", "-1 USD 2023"):

@@ -42,7 +42,7 @@ def test_short_work_in_a_pipe_writes_nothing(
     assert shown(clock, capsys, Bar("studying", "points"), 10, 200) == []
 
 
-def test_long_work_in_a_pipe_writes_a_line_now_and_then(
+def test_long_work_in_a_pipe_prints_occasional_lines(
     clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lines = shown(clock, capsys, Bar("studying", "points"), 301, 12_000)
@@ -51,7 +51,7 @@ def test_long_work_in_a_pipe_writes_a_line_now_and_then(
     assert len(lines) == 6 + 4, "each 10 s in the first minute, then each minute"
 
 
-def test_work_without_a_known_end_writes_how_much_is_done(
+def test_work_of_unknown_length_prints_the_amount_done(
     clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lines = shown(clock, capsys, Bar("reading", "requests"), 12, None)

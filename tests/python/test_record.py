@@ -133,14 +133,14 @@ def test_fields_are_reached_by_key_and_by_attribute(record: Record) -> None:
     assert list(record) == list(DATA)
 
 
-def test_a_misspelt_field_names_the_one_that_was_meant(record: Record) -> None:
+def test_the_error_for_a_misspelled_field_suggests_the_right_one(record: Record) -> None:
     with pytest.raises(AttributeError, match=r"no field 'p99'; did you mean 'p99_ns'\?"):
         _ = record["latency"]["read"].p99
     with pytest.raises(KeyError):
         _ = record["latencies"]
 
 
-def test_a_field_of_a_part_is_told_where_it_is(record: Record) -> None:
+def test_the_error_for_a_nested_field_has_its_path(record: Record) -> None:
     with pytest.raises(AttributeError, match="did you mean 'reads'"):
         _ = record.read
     with pytest.raises(AttributeError, match=r"did you mean 'throughput\.iops'"):
@@ -169,7 +169,7 @@ def test_records_differ_by_their_fields_and_by_their_columns(record: Record) -> 
     assert record != 1
 
 
-def test_a_record_is_not_changed_through_what_it_hands_out(record: Record) -> None:
+def test_a_record_cannot_be_changed_through_its_results(record: Record) -> None:
     with pytest.raises(TypeError):
         record.columns["x"] = np.array([])  # type: ignore[index]
     record.to_dict()["latency"]["read"]["p99_ns"] = 0
@@ -194,7 +194,7 @@ def test_an_interval_in_which_nothing_completed_has_no_mean(record: Record) -> N
     assert record.time_series()["mean_latency_ns"].to_list() == [2000.0, None]
 
 
-def test_a_record_without_its_columns_says_what_is_missing(record: Record, tmp_path: Path) -> None:
+def test_a_record_without_columns_reports_what_is_missing(record: Record, tmp_path: Path) -> None:
     record.save(tmp_path)
     (tmp_path / "latency.parquet").unlink()
     alone = Record.load(tmp_path)
@@ -205,7 +205,7 @@ def test_a_record_without_its_columns_says_what_is_missing(record: Record, tmp_p
         _ = Record(DATA).columns
 
 
-def test_columns_of_another_run_are_not_taken_for_its_own(record: Record, tmp_path: Path) -> None:
+def test_columns_of_another_run_are_rejected(record: Record, tmp_path: Path) -> None:
     record.save(tmp_path)
     frame = pl.read_parquet(tmp_path / "latency.parquet")
     frame.head(2).write_parquet(tmp_path / "latency.parquet")
@@ -213,7 +213,7 @@ def test_columns_of_another_run_are_not_taken_for_its_own(record: Record, tmp_pa
         _ = Record.load(tmp_path).columns
 
 
-def test_damaged_columns_are_named(record: Record, tmp_path: Path) -> None:
+def test_damaged_columns_are_reported(record: Record, tmp_path: Path) -> None:
     record.save(tmp_path)
     (tmp_path / "time.parquet").write_bytes(b"PAR1 and then nothing of use")
     with pytest.raises(nacre.errors.Error, match=re.escape(str(tmp_path))):
@@ -228,19 +228,21 @@ def test_damaged_columns_are_named(record: Record, tmp_path: Path) -> None:
         ('{"schema": "nacre-record-9"}', "found: nacre-record-9"),
     ],
 )
-def test_a_file_that_is_no_record_is_refused(content: str, complaint: str, tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_record_is_rejected(
+    content: str, complaint: str, tmp_path: Path
+) -> None:
     file = tmp_path / "record.json"
     file.write_text(content)
     with pytest.raises(nacre.errors.Error, match=complaint):
         Record.load(file)
 
 
-def test_a_record_that_is_not_there_is_a_missing_file(tmp_path: Path) -> None:
+def test_a_missing_record_is_a_missing_file(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         Record.load(tmp_path / "nothing")
 
 
-def test_one_line_and_a_page_of_html_tell_the_run(record: Record) -> None:
+def test_a_record_has_a_short_repr_and_an_html_page(record: Record) -> None:
     assert "3 requests" in repr(record)
     assert "p99 3.00 us" in repr(record)
     html = record._repr_html_()
@@ -262,7 +264,7 @@ def test_records_side_by_side_make_one_row_each(record: Record) -> None:
         nacre.compare([])
 
 
-def test_a_record_that_is_to_be_compared_stands_in_a_list(record: Record) -> None:
+def test_a_compared_record_must_be_in_a_list(record: Record) -> None:
     with pytest.raises(TypeError, match=r"nacre\.compare\(\[a, b\]\)"):
         nacre.compare(record)
 
@@ -275,7 +277,7 @@ def test_the_hit_ratio_is_that_of_the_outermost_cache(record: Record) -> None:
     assert Record(DATA | {"components": [outer, inner]}).hit_ratio() == 0.7
 
 
-def test_a_cost_says_what_it_leaves_out() -> None:
+def test_a_cost_lists_what_it_excludes() -> None:
     def cost(unknown: list[str]) -> str:
         data = DATA | {"cost": 24.0, "cost_by_basis": {"USD 2023": 24.0}, "cost_unknown": unknown}
         return next(line for line in facts(Record(data)) if line.startswith("cost"))
@@ -285,7 +287,7 @@ def test_a_cost_says_what_it_leaves_out() -> None:
     assert cost(list("abcde")).endswith("(without a, b, c and 2 more: price not known)")
 
 
-def test_costs_in_different_things_are_said_apart() -> None:
+def test_costs_in_different_currencies_are_listed_separately() -> None:
     sums = {
         "cost": None,
         "cost_basis": None,
@@ -297,20 +299,20 @@ def test_costs_in_different_things_are_said_apart() -> None:
     assert "note: prices have no sum" in lines
 
 
-def test_totals_of_energy_and_lifetime_say_what_they_leave_out() -> None:
+def test_totals_of_energy_and_lifetime_list_what_they_exclude() -> None:
     known = {"energy_j": {"stack": 5.0}, "lifetime_days": 30.0, "lifetime_unknown": ["b"]}
     lines = facts(Record(DATA | known | {"energy_unknown": ["a", "c.idle_power"]}))
     assert "energy 5.00 J (without a, c.idle_power: energy not known)" in lines
     assert "lifetime 30.0 days (without b: endurance not known)" in lines
 
 
-def test_latencies_of_requests_that_are_there_need_no_question(record: Record) -> None:
+def test_latencies_of_existing_requests_need_no_check(record: Record) -> None:
     assert record.reads.p99_ns == 3000.0
     with fails_with("no-data"):
         _ = record.writes
 
 
-def test_a_run_that_measured_nothing_says_so() -> None:
+def test_a_run_without_measurements_reports_it() -> None:
     nothing = {"completed": 0, "issued": 0, "reads": 0}
     empty = {
         "requests": DATA["requests"] | nothing,
@@ -341,7 +343,7 @@ def test_a_run_that_measured_nothing_says_so() -> None:
         (lambda data: data["components"][0].pop("path"), r"components\[0\].path is missing"),
     ],
 )
-def test_a_document_that_is_no_whole_record_is_refused(
+def test_an_incomplete_record_is_rejected(
     tmp_path: Path, change: Callable[[dict[str, Any]], object], fault: str
 ) -> None:
     data = copy.deepcopy(DATA)
@@ -352,7 +354,7 @@ def test_a_document_that_is_no_whole_record_is_refused(
         Record.load(file)
 
 
-def test_a_record_is_copied_and_pickled_before_anybody_looks_at_its_columns() -> None:
+def test_a_record_can_be_copied_and_pickled_before_its_columns_are_loaded() -> None:
     record = nacre.run("server-cache", {"run.requests": 1000})
     assert pickle.loads(pickle.dumps(record)) == copy.deepcopy(record) == record
     assert record.columns.keys() == nacre.run("server-cache", {"run.requests": 1000}).columns.keys()

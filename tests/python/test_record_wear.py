@@ -85,7 +85,7 @@ def test_a_placement_handle_without_writes_has_no_amplification(tmp_path: Path) 
     assert table["write_amplification"].to_list() == [1.0, None]
 
 
-def test_busy_time_and_idle_rest_are_all_the_time() -> None:
+def test_busy_and_idle_time_sum_to_the_total() -> None:
     stack = {"kind": "measured", "read": "10 us", "write": "30 us", "parallelism": 4}
     arrival = {"kind": "closed", "queue_depth": 2}
     workload = {
@@ -113,7 +113,7 @@ def test_tables_read_back_as_they_were_saved(worn: Worn, tmp_path: Path) -> None
     assert Record.load(tmp_path).columns["stack.backing.blocks.erases"].dtype == np.uint64
 
 
-def test_components_need_not_say_the_same_of_their_blocks(worn: Worn, tmp_path: Path) -> None:
+def test_components_may_have_different_block_columns(worn: Worn, tmp_path: Path) -> None:
     whole = worn(paths=PATHS)
     data, columns = whole.to_dict(), dict(whole.columns)
     data["components"][1]["tables"] = {"blocks": {"rows": 4, "columns": ["erases"]}}
@@ -132,7 +132,7 @@ def test_a_table_without_rows_reads_back(worn: Worn, tmp_path: Path) -> None:
     assert record.cleaning().columns == ["component", "end_s", "cost"]
 
 
-def test_tables_that_are_missing_or_of_another_run_are_named(worn: Worn, tmp_path: Path) -> None:
+def test_missing_and_foreign_tables_are_named(worn: Worn, tmp_path: Path) -> None:
     worn().save(tmp_path)
     pl.read_parquet(tmp_path / "blocks.parquet").head(3).write_parquet(tmp_path / "blocks.parquet")
     with pytest.raises(
@@ -144,7 +144,7 @@ def test_tables_that_are_missing_or_of_another_run_are_named(worn: Worn, tmp_pat
         _ = Record.load(tmp_path).columns
 
 
-def test_tables_of_an_earlier_run_go_with_its_record(worn: Worn, tmp_path: Path) -> None:
+def test_tables_of_an_earlier_run_are_removed_with_its_record(worn: Worn, tmp_path: Path) -> None:
     worn().save(tmp_path)
     (tmp_path / "mine.parquet").write_bytes(b"")
     nacre.run("disk-15k", {"run.requests": 200}).save(tmp_path)
@@ -153,7 +153,7 @@ def test_tables_of_an_earlier_run_go_with_its_record(worn: Worn, tmp_path: Path)
     ]  # fmt: skip
 
 
-def test_a_record_json_of_somebody_else_removes_nothing_outside(worn: Worn, tmp_path: Path) -> None:
+def test_a_foreign_record_json_removes_no_other_files(worn: Worn, tmp_path: Path) -> None:
     outside = tmp_path / "outside.parquet"
     outside.write_bytes(b"")
     components = [{"path": "stack", "tables": {"../outside": {"rows": 1, "columns": []}}}]
@@ -164,7 +164,7 @@ def test_a_record_json_of_somebody_else_removes_nothing_outside(worn: Worn, tmp_
     assert outside.exists()
 
 
-def test_wear_is_told_in_sentences(worn: Worn) -> None:
+def test_wear_is_described_in_sentences(worn: Worn) -> None:
     lines = facts(worn())
     for line in (
         "write amplification 2.75",
@@ -177,7 +177,7 @@ def test_wear_is_told_in_sentences(worn: Worn) -> None:
     assert "lifetime 90.0 days" in short
 
 
-def test_a_medium_without_blocks_says_nothing_of_erases(worn: Worn) -> None:
+def test_a_medium_without_blocks_has_no_erases(worn: Worn) -> None:
     data = worn().to_dict() | {"erases": 0, "cleaning_cost": 0.0}
     for part in data["components"]:
         part["wear"] |= {"erases": 0, "block_erases": None}
@@ -190,7 +190,7 @@ def test_a_row_worn_out_early_and_the_lifetime_do_not_contradict_each_other(worn
     assert "lifetime 3,151 days (8.63 years) with even wear" in lines
 
 
-def test_a_steady_state_is_told_or_that_there_was_none(worn: Worn) -> None:
+def test_the_output_reports_whether_a_steady_state_was_reached(worn: Worn) -> None:
     found = {"writes": 2_000, "window_bytes": 4096, "write_amplification": [None, 3.5, 4.25]}
     lines = facts(Record(worn().to_dict() | {"steadiness": found | {"reached": True}}))
     after = "after 2,000 writes before the run: write amplification 4.25"
@@ -199,7 +199,7 @@ def test_a_steady_state_is_told_or_that_there_was_none(worn: Worn) -> None:
     assert f"not in a steady state {after}" in lines
 
 
-def test_transactions_are_told_beside_requests(worn: Worn) -> None:
+def test_transactions_are_reported_next_to_requests(worn: Worn) -> None:
     data = worn().to_dict()
     assert not any("transactions" in line for line in facts(Record(data)))
     data["workload"] |= {"unit": "transactions", "units": 100}
@@ -209,14 +209,14 @@ def test_transactions_are_told_beside_requests(worn: Worn) -> None:
     assert frame["units_per_s"].to_list() == [10376.0]
 
 
-def test_the_time_split_is_told_only_of_media_that_wear(worn: Worn) -> None:
+def test_utilization_is_printed_only_for_media_that_wear(worn: Worn) -> None:
     table = time_split(worn())
     assert [row[2] for row in table.rows][-1] != "idle", "a closed loop of one keeps it busy"
     assert sum(float(row[4].removesuffix(" %")) for row in table.rows) == pytest.approx(100, abs=1)
     assert not time_split(nacre.run("disk-15k", {"run.requests": 200})).rows
 
 
-def test_wear_is_compared_where_there_is_some(worn: Worn) -> None:
+def test_wear_is_compared_if_a_record_has_it(worn: Worn) -> None:
     plain = nacre.run("disk-15k", {"run.requests": 200})
     assert "write_amplification" not in nacre.compare([plain]).to_polars().columns
     frame = nacre.compare({"worn": worn(), "disk": plain}).to_polars()

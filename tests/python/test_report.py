@@ -47,7 +47,7 @@ def page(*paths: Path) -> str:
     return unescape(report({name_of(path, paths): load(path) for path in paths}))
 
 
-def test_a_page_of_every_kind_of_result_says_what_a_person_would_and_needs_no_network(
+def test_a_page_of_every_kind_of_result_is_readable_and_self_contained(
     results: Path,
 ) -> None:
     names = ("fast", "slow", "study", "mixes", "crash", "week.csv")
@@ -68,7 +68,7 @@ def test_a_page_of_every_kind_of_result_says_what_a_person_would_and_needs_no_ne
     assert not re.findall(r'(?:src|href)="(?!#)', shown)
 
 
-def test_a_study_says_what_its_best_designs_assume_take_and_cost(tmp_path: Path) -> None:
+def test_a_study_reports_the_assumptions_and_costs_of_its_best_designs(tmp_path: Path) -> None:
     cache = {"run.warm_up": 0, "workload.requests": 3000}
     nacre.study(
         {
@@ -88,7 +88,7 @@ def test_a_study_says_what_its_best_designs_assume_take_and_cost(tmp_path: Path)
     assert len(re.findall(r"kim-2014 ratio", shown)) > 4
 
 
-def test_a_study_says_what_saturates_in_its_best_designs(tmp_path: Path) -> None:
+def test_a_study_reports_saturation_of_its_best_designs(tmp_path: Path) -> None:
     nacre.study(STUDY, out=tmp_path / "able")
     assert (
         "None of the best designs is overloaded: stack of 10 us is the busiest part, 100.0 %"
@@ -102,7 +102,7 @@ def test_a_study_says_what_saturates_in_its_best_designs(tmp_path: Path) -> None
     assert "Among the best designs, 100 us is saturated: requests arrive" in page(tmp_path / "slow")
 
 
-def test_mixes_say_what_they_assume_and_what_the_best_take_when_they_are_run(
+def test_mixes_report_their_assumptions_and_simulated_results(
     results: Path, tmp_path: Path
 ) -> None:
     plain = page(results / "mixes")
@@ -119,9 +119,7 @@ def test_mixes_say_what_they_assume_and_what_the_best_take_when_they_are_run(
     assert "not run" not in shown
 
 
-def test_losses_of_power_say_what_they_assume_and_what_they_do_not_measure(
-    results: Path, tmp_path: Path
-) -> None:
+def test_power_losses_report_their_assumptions_and_limits(results: Path, tmp_path: Path) -> None:
     shown = page(results / "crash")
     assert re.search(r"Assumed values: [1-9]\d* values", shown)
     assert "stack.write_cache" in shown
@@ -133,7 +131,7 @@ def test_losses_of_power_say_what_they_assume_and_what_they_do_not_measure(
     assert "Assumed values: " in page(tmp_path / "drawn")
 
 
-def test_results_of_a_kind_stand_side_by_side(results: Path, tmp_path: Path) -> None:
+def test_results_of_one_kind_are_compared(results: Path, tmp_path: Path) -> None:
     nacre.study({**STUDY, "name": "again"}, out=tmp_path / "again")
     nacre.mixes("tiers", {"run.requests": 2000}, steps=2).save(tmp_path / "fewer")
     nacre.crash("disk-15k", points=20).save(tmp_path / "few")
@@ -152,7 +150,7 @@ def test_the_folder_that_the_explorer_names_for_a_study_is_reported(tmp_path: Pa
     assert "2 designs." in page(tmp_path / "speeds-1")
 
 
-def test_a_headline_says_what_the_slowest_take() -> None:
+def test_a_headline_has_the_latency_of_the_slowest_requests() -> None:
     queued = {"workload.arrival": {"kind": "poisson", "rate": "30 kHz"}}
     for settings, said in (
         ({}, r"A read takes 10\.0 us\."),
@@ -176,7 +174,7 @@ def test_the_scenario_of_a_record_can_be_run_again_to_the_same_record(
     assert again.throughput == saved.throughput
 
 
-def test_costs_in_different_things_stand_with_what_they_are_counted_in(tmp_path: Path) -> None:
+def test_costs_in_different_currencies_show_the_currency(tmp_path: Path) -> None:
     prices = {"a": "USD 2009", "b": "USD 2023"}
     for name, basis in prices.items():
         settings = {"stack.capacity": "1 GiB", "stack.price": "2 /GiB", "stack.price_basis": basis}
@@ -187,7 +185,7 @@ def test_costs_in_different_things_stand_with_what_they_are_counted_in(tmp_path:
     assert "cost, USD 2009" in page(tmp_path / "a", tmp_path / "a")
 
 
-def test_records_alike_are_said_to_be(results: Path) -> None:
+def test_equal_records_are_reported_as_equal(results: Path) -> None:
     record = nacre.results.Record.load(results / "fast")
     assert headlines.of_records({"a": record, "b": record}) == [
         "Both have the same mean read latency, 10.0 us."
@@ -195,7 +193,7 @@ def test_records_alike_are_said_to_be(results: Path) -> None:
     assert headlines.of_records({"a": record}) == []
 
 
-def test_what_cannot_keep_up_is_told_beside_what_can() -> None:
+def test_overloaded_designs_are_reported_next_to_the_others() -> None:
     # Servers of 10 us and of 100 us get 30,000 requests per second each.
     asked = {"workload.arrival": {"kind": "poisson", "rate": "30 kHz"}}
     runs = {
@@ -217,7 +215,7 @@ def test_mixes_are_read_back(results: Path) -> None:
         nacre.results.Mixes.load(results / "mixes")
 
 
-def test_what_holds_no_result_is_told_with_what_does(tmp_path: Path) -> None:
+def test_a_directory_without_results_is_reported_with_the_valid_kinds(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("nothing")
     for path in (tmp_path, tmp_path / "notes.txt"):
         with pytest.raises(ConfigError, match="give a trace, or a directory that `nacre run`"):
@@ -233,7 +231,7 @@ def test_a_result_is_found_by_its_folder_and_by_its_file(results: Path) -> None:
         load(results / "crash")
 
 
-def test_any_result_is_a_section_of_a_report_and_draws_what_it_has_data_for() -> None:
+def test_any_result_is_a_section_of_a_report_with_its_figures() -> None:
     checked, record = nacre.check(ONE_SERVER), nacre.run(ONE_SERVER)
     page = nacre.report({"checked": checked, "run": record})
     assert re.findall("<h2>(.*?)</h2>", page) == ["checked", "run"]

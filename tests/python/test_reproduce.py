@@ -38,7 +38,7 @@ def folder(tmp_path: Path) -> Path:
     return written(tmp_path / "papers")
 
 
-def test_a_row_says_what_was_published_and_what_came_out(folder: Path) -> None:
+def test_a_row_has_the_published_and_the_simulated_value(folder: Path) -> None:
     found = reproduced(folder)
     assert [row["id"] for row in found.listed] == ROWS
     assert all(row.keys() >= ROW for row in found.listed)
@@ -87,7 +87,7 @@ def test_a_figure_takes_only_the_points_it_needs(folder: Path) -> None:
     assert list(found.records) == ["tiny/alone"]
 
 
-def test_whatever_the_order_of_the_runs_the_rows_are_the_same(folder: Path) -> None:
+def test_rows_do_not_depend_on_the_order_of_the_runs(folder: Path) -> None:
     targets = work.targets(None, folder)
     found = [work.conduct(targets, engine=Local(cores), watch=None).listed for cores in (1, 3)]
     assert found[0] == found[1]
@@ -140,7 +140,7 @@ def test_a_run_that_fails_is_a_row_with_its_error(
     assert rows[2]["note"].startswith("alone failed: stack.read")
 
 
-def test_a_number_the_record_does_not_have_is_a_row_that_fails(tmp_path: Path) -> None:
+def test_a_number_missing_from_the_record_fails_its_row(tmp_path: Path) -> None:
     folder = written(tmp_path, CLAIMS.replace("throughput.iops", "throughput.tps"))
     rows = reproduced(folder).listed
     assert [row["pass"] for row in rows] == [True, True, False, None]
@@ -151,7 +151,7 @@ def test_a_number_the_record_does_not_have_is_a_row_that_fails(tmp_path: Path) -
     ("name", "hint"),
     [("evny", 'did you mean "envy"?'), ("envy/fig88", 'did you mean "fig8"?')],
 )
-def test_an_unknown_name_is_the_users_mistake(name: str, hint: str) -> None:
+def test_an_unknown_name_is_a_user_error(name: str, hint: str) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "nacre", "reproduce", name],
         capture_output=True, text=True, timeout=120, check=False,
@@ -162,7 +162,7 @@ def test_an_unknown_name_is_the_users_mistake(name: str, hint: str) -> None:
         nacre.reproduce(name)
 
 
-def test_what_is_kept_is_whole(folder: Path, tmp_path: Path) -> None:
+def test_saved_results_are_complete(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     targets = work.targets(None, folder)
     assert status(targets, out) == 0
@@ -186,7 +186,7 @@ def test_what_is_kept_is_whole(folder: Path, tmp_path: Path) -> None:
         status(targets, out)
 
 
-def test_a_reproduction_goes_on_with_what_is_kept(folder: Path, tmp_path: Path) -> None:
+def test_a_reproduction_continues_with_saved_results(folder: Path, tmp_path: Path) -> None:
     out, targets = tmp_path / "out", work.targets(None, folder)
     with work.keeping(targets, out, resume=False) as kept:
         first = work.conduct(targets, engine=Local(1), kept=kept, watch=lambda done, *_: done > 0)
@@ -210,7 +210,7 @@ def test_a_reproduction_goes_on_with_what_is_kept(folder: Path, tmp_path: Path) 
     assert len(other.ran) == 3, "what is kept of another scenario answers nothing"
 
 
-def test_figures_of_earlier_rows_do_not_stay(folder: Path, tmp_path: Path) -> None:
+def test_figures_of_earlier_rows_are_removed(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     reproduced(folder).save(out)
     reproduced(folder, "tiny/rate").save(out, figures=False)
@@ -218,7 +218,7 @@ def test_figures_of_earlier_rows_do_not_stay(folder: Path, tmp_path: Path) -> No
     assert [row["id"] for row in json.loads((out / "rows.json").read_text())] == ROWS[2:]
 
 
-def test_a_place_that_cannot_be_written_is_told_before_any_run(
+def test_an_unwritable_output_is_reported_before_any_run(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def never(*_: object, **__: object) -> None:
@@ -230,7 +230,7 @@ def test_a_place_that_cannot_be_written_is_told_before_any_run(
         command.carry_out(work.targets(None, folder), tmp_path / "file", as_json=False)
 
 
-def test_a_reproduction_that_is_stopped_keeps_what_was_finished(folder: Path) -> None:
+def test_a_stopped_reproduction_keeps_finished_runs(folder: Path) -> None:
     """`watch` stops after the first run; the interrupted run is not judged."""
     long = folder / "tiny" / "small.toml"
     long.write_text(SCENARIO.replace("requests = 500", "requests = 100_000_000"))
@@ -279,7 +279,7 @@ def test_ctrl_c_keeps_finished_runs_and_judges_nothing(folder: Path, tmp_path: P
     assert pl.read_parquet(part).height == 1
 
 
-def test_an_interrupted_reproduction_of_all_papers_writes_the_runs_that_ended_only(
+def test_an_interrupted_reproduction_of_all_papers_writes_only_finished_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """After Ctrl-C, no run is planned, read, or judged."""
@@ -377,7 +377,7 @@ range = { from = 1, to = 3, step = 2 }
         (CLAIMS, PLAN.replace("seconds = 2", "second = 2"), "second: there is no such key"),
     ],
 )
-def test_a_mistake_in_a_paper_is_named(tmp_path: Path, claims: str, plan: str, says: str) -> None:
+def test_an_error_in_a_paper_is_named(tmp_path: Path, claims: str, plan: str, says: str) -> None:
     folder = written(tmp_path, claims, plan)
     with pytest.raises(Error, match="tiny") as error:
         read(folder / "tiny")
@@ -385,7 +385,7 @@ def test_a_mistake_in_a_paper_is_named(tmp_path: Path, claims: str, plan: str, s
 
 
 @pytest.mark.parametrize("name", [None, "drives"])
-def test_all_papers_are_not_recomputed_without_a_word(
+def test_reproducing_all_papers_prints_a_note(
     name: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[int] = []

@@ -120,7 +120,7 @@ def test_a_check_computes_what_its_name_says(
     assert check(claim(name, of, to), results()) == pytest.approx(expected, rel=1e-12)
 
 
-def test_every_check_is_tried_above() -> None:
+def test_every_check_is_tested() -> None:
     test = test_a_check_computes_what_its_name_says
     (mark,) = test.pytestmark  # type: ignore[attr-defined]
     assert {row[0] for row in mark.args[1]} == set(CHECKS)
@@ -136,7 +136,7 @@ def test_every_check_is_tried_above() -> None:
         ("gain", at(curve="flat"), at(curve="zero")),
     ],
 )
-def test_nothing_is_divided_by_nothing(name: str, of: Selection, to: Selection | None) -> None:
+def test_division_by_zero_fails_a_row(name: str, of: Selection, to: Selection | None) -> None:
     with pytest.raises(UnknownError):
         check(claim(name, of, to), results())
 
@@ -176,7 +176,7 @@ def test_a_number_passes_within_its_tolerance_only(
     assert row["pass"] is passes
 
 
-def test_tolerances_and_numbers_are_said_in_words() -> None:
+def test_tolerances_and_numbers_are_printed_as_text() -> None:
     assert allowed(Tolerance(relative=0.1), "ns") == "within 10 %"
     assert allowed(Tolerance(absolute=5), "%") == "within 5 points"
     assert allowed(Tolerance(absolute=0), "segments") == "equal"

@@ -21,13 +21,13 @@ def test_every_run_is_of_a_drive_of_the_catalog(target: Target) -> None:
         assert "preset" in dict(found.scenario.stack), point.name
 
 
-def test_no_row_claims_more_than_it_is_worth(target: Target) -> None:
+def test_no_row_has_too_high_a_class(target: Target) -> None:
     for claim in target.paper.claims:
         assert claim.tolerance.relative in (0.2, None), claim.id
         assert claim.grade != "prediction" or not claim.because, claim.id
 
 
-def test_the_rows_of_a_drive_come_out_as_the_validation_page_says() -> None:
+def test_the_rows_of_a_drive_agree_with_the_accuracy_page() -> None:
     found: Reproduction = conduct(targets("drives/p4800x"), watch=lambda *_: False)
     rows = {row["id"].rpartition("/")[2]: row for row in found.listed}
     assert all(row["pass"] for row in rows.values())

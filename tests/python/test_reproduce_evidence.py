@@ -21,7 +21,7 @@ def folder(tmp_path: Path) -> Path:
     return written(tmp_path / "papers")
 
 
-def test_a_miss_that_is_known_says_why_and_fails_the_command_all_the_same(
+def test_a_known_miss_prints_its_cause_and_still_fails_the_command(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     claims = CLAIMS.replace("published = 100_000", 'published = 80_000\nmisses = "one server"')
@@ -35,13 +35,15 @@ def test_a_miss_that_is_known_says_why_and_fails_the_command_all_the_same(
     assert (row["pass"], verdict(row)) == (False, "miss")
 
 
-def test_a_miss_that_holds_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_listed_miss_that_holds_is_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     claims = CLAIMS.replace("published = 100_000", 'published = 100_000\nmisses = "one server"')
     assert status(work.targets(None, written(tmp_path, claims))) == 0
     assert "tiny/rate/rate is listed as a miss, but holds" in capsys.readouterr().err
 
 
-def test_where_the_paper_prints_nothing_a_row_is_held_against_a_law(tmp_path: Path) -> None:
+def test_a_row_without_a_published_number_is_compared_with_a_closed_form(tmp_path: Path) -> None:
     claims = CLAIMS.replace("published = 10_000", "law = 9_900")
     (row, *_) = reproduced(written(tmp_path, claims)).listed
     assert (row["published"], row["law"]) == (None, 9_900)
@@ -65,7 +67,7 @@ def test_as_many_fitted_values_as_predictions_that_hold_fail_the_paper(
     assert status(work.targets("tiny/rate", folder)) == 0  # unknown for a single figure
 
 
-def test_rows_are_moved_by_what_was_assumed(
+def test_sensitivity_changes_assumed_values(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with running() as runs:
@@ -106,7 +108,9 @@ def test_rows_are_moved_by_what_was_assumed(
         (True, None, None),
     ],
 )
-def test_a_fifth_less_and_more(given: Any, less: str | None, more: str | None) -> None:
+def test_sensitivity_changes_values_by_20_percent(
+    given: Any, less: str | None, more: str | None
+) -> None:
     value = Value("path", given, "fitted", "")
     assert (value.times(LESS), value.times(MORE)) == (less, more)
 
@@ -148,7 +152,7 @@ def test_every_claim_of_a_paper_has_rows_or_a_reason_and_rows_that_assert_are_of
     assert all(answer.startswith(("`", "none: ")) for answer in answers[1:])
 
 
-def test_the_counts_of_the_validation_page_are_those_of_the_claims() -> None:
+def test_the_counts_of_the_accuracy_page_are_those_of_the_claims() -> None:
     """Rows that are not known misses, and all rows, by class."""
     page = (Path(__file__).parents[2] / "docs" / "accuracy" / "README.md").read_text()
     for target in work.targets(None):
@@ -164,7 +168,7 @@ def test_the_counts_of_the_validation_page_are_those_of_the_claims() -> None:
         assert line.split("|")[6].strip() == str(unclosed), name
 
 
-def test_the_first_pages_count_the_predictions_that_hold() -> None:
+def test_the_readme_counts_the_predictions_that_hold() -> None:
     rows = [row for each in work.targets(None) for row in each.paper.claims]
     predictions = [row for row in rows if row.grade == "prediction"]
     said = f"{sum(not row.misses for row in predictions)} of {len(predictions)}"

@@ -30,7 +30,7 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
-def test_rows_are_judged_without_a_fitted_value(
+def test_rows_are_judged_without_one_fitted_value(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with running() as runs:
@@ -54,7 +54,7 @@ def test_rows_are_judged_without_a_fitted_value(
     assert "stack.read.latency = 10 us: 20 us in its place, as a write" in table
 
 
-def test_a_neutral_value_the_model_refuses_is_said(
+def test_a_rejected_neutral_value_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = written(tmp_path, CLAIMS + HELD_OUT.replace('"20 us"', '"20 kHz"'))
@@ -82,14 +82,14 @@ def test_every_fitted_value_of_a_paper_can_be_held_out(paper: str) -> None:
     assert {(held.path, held.fitted) for held in target.paper.held_out} >= fitted
 
 
-def test_questions_are_asked_one_at_a_time() -> None:
+def test_sensitivity_and_hold_out_exclude_each_other() -> None:
     with pytest.raises(
         nacre.errors.ConfigError, match="--sensitivity and --hold-out exclude each other"
     ):
         command._check_exclusive({"--sensitivity": True, "--hold-out": True})
 
 
-def test_what_was_held_out_is_gone_on_with(folder: Path, tmp_path: Path) -> None:
+def test_held_out_results_are_resumed(folder: Path, tmp_path: Path) -> None:
     targets, out = work.targets(None, folder), tmp_path / "out"
     command.carry_out_held_out(targets, out, as_json=True)
     with work.keeping(targets, out, resume=True) as kept, Counting() as engine:

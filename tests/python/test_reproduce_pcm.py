@@ -184,7 +184,7 @@ def test_every_figure_can_be_drawn(found: Reproduction) -> None:
     assert {row["label"] for row in surface} >= {"0/0/100", "10/40/50", "100/0/0"}
 
 
-def test_devices_simulated_are_those_of_the_paper() -> None:
+def test_the_simulated_devices_are_those_of_the_paper() -> None:
     for figure in ("performance", "crossover", "crossover-cost", "chips"):
         rows = nacre.reproduce("pcm-enterprise", figure)
         assert rows.passed, rows.listed

@@ -44,13 +44,13 @@ def changing(trial: Any, values: Sequence[Value]) -> dict[str, set[Value]]:
     return {dict(job.settings)["run"]: of for job, of in found.items()}
 
 
-def test_values_that_change_nothing_are_moved_together(trial: Any) -> None:
+def test_values_without_an_effect_are_changed_together(trial: Any) -> None:
     assert changing(trial, [*QUIET, LOUD]) == {run: {LOUD} for run in "01234"}
     # Two runs for each value of the first and the last; of the others, two for all that are quiet.
     assert len(set(trial.ran)) == 2 * 2 * 11 + 3 * (2 + 2)
 
 
-def test_a_value_that_changes_only_a_run_in_the_middle_is_found(trial: Any) -> None:
+def test_a_value_that_changes_only_one_run_is_found(trial: Any) -> None:
     found = changing(trial, [*QUIET, LOUD, LATE])
     assert found.pop("2") == {LOUD, LATE}
     assert found == {run: {LOUD} for run in "0134"}

@@ -118,7 +118,7 @@ def verdicts(found: Reproduction) -> dict[str, bool | None]:
     return {row["id"].removeprefix(f"{FIGURE}/"): row["pass"] for row in found.listed}
 
 
-def test_without_programs_the_rows_are_not_run_and_say_what_to_install(
+def test_without_programs_rows_are_skipped_and_name_the_packages(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -140,7 +140,7 @@ def test_without_programs_the_rows_are_not_run_and_say_what_to_install(
     assert err.startswith(f"warning: {FIGURE} is not run: sysbench, ")
 
 
-def test_without_sysbench_alone_the_rows_say_that_it_is_missing(
+def test_without_sysbench_the_rows_report_that_it_is_missing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(
@@ -153,7 +153,7 @@ def test_without_sysbench_alone_the_rows_say_that_it_is_missing(
     assert {row["not_run"] for row in found.listed} == {said}
 
 
-def test_without_root_or_devices_nothing_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_root_or_devices_the_rows_are_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.which", lambda name: f"/usr/bin/{name}")
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     monkeypatch.setattr(served, "DEVICES", ("/dev/none",))
@@ -184,7 +184,7 @@ def test_every_served_row_can_fail(wrong: Callable[[str, int], float], fails: se
     assert {row for row, passed in rows.items() if passed is False} == expected
 
 
-def test_a_run_that_goes_wrong_fails_its_rows() -> None:
+def test_a_failed_run_fails_its_rows() -> None:
     def broken(_task: Task) -> dict[str, Any]:
         raise Error("mkfs.ext4: no")
 
@@ -205,7 +205,7 @@ def test_served_runs_come_last_and_one_at_a_time(monkeypatch: pytest.MonkeyPatch
     assert [[task] for task in served_ones] == engine.waves[1:]
 
 
-def test_what_sysbench_says_is_put_into_the_time_of_the_device(tmp_path: Path) -> None:
+def test_results_of_sysbench_are_converted_to_device_time(tmp_path: Path) -> None:
     found = Served(served.document(LOAD, SAID, SERVER))
     assert found.throughput.iops == pytest.approx(200 / 3.5 * 100)
     assert found.latency.read.mean_ns == pytest.approx(175_000)
@@ -216,7 +216,7 @@ def test_what_sysbench_says_is_put_into_the_time_of_the_device(tmp_path: Path) -
         served.document(LOAD, "FATAL", SERVER)
 
 
-def test_requests_of_mounting_are_not_those_of_the_benchmark() -> None:
+def test_requests_of_mounting_are_excluded() -> None:
     def export(answered: int, reads: int, mean_ns: float) -> dict[str, Any]:
         latencies = {"read": {"count": reads, "mean_ns": mean_ns} if reads else None, "write": None}
         return {"answered": answered, "late": answered // 10, "modeled": latencies, "wall": {}}
@@ -236,7 +236,7 @@ SQL statistics:
 """
 
 
-def test_what_sysbench_says_of_a_database_is_put_into_the_time_of_the_device() -> None:
+def test_results_of_a_database_are_converted_to_device_time() -> None:
     found = Served(oltp.document(LOAD, TOLD, SERVER))
     assert found.requests == 160
     assert found.throughput.units_per_s == pytest.approx(43.20 * 100)
@@ -246,7 +246,7 @@ def test_what_sysbench_says_of_a_database_is_put_into_the_time_of_the_device() -
         oltp.document(LOAD, "FATAL", SERVER)
 
 
-def test_without_a_database_only_its_rows_are_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_database_only_its_rows_are_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(served, "missing", list)
     monkeypatch.setattr("shutil.which", lambda _name: None)
     with Making(reading(alike)) as engine:
@@ -259,7 +259,7 @@ def test_without_a_database_only_its_rows_are_not_run(monkeypatch: pytest.Monkey
     assert set(rows.values()) == {True}
 
 
-def test_a_run_of_a_database_is_another_one_than_of_files(job: Job) -> None:
+def test_runs_of_a_database_and_of_files_differ(job: Job) -> None:
     source = source_of(job.scenario)
     points = Points(source, {})
     tasks = [task_of(replace(job, transactions=n), source, points) for n in (0, 20, 30)]
@@ -279,7 +279,7 @@ def test_transactions_need_a_served_device(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "setting", ["read_share=50 %", "kind=zipf", "arrival.think=1 us", "arrival.kind=poisson"]
 )
-def test_a_workload_that_sysbench_cannot_do_is_refused(job: Job, setting: str) -> None:
+def test_a_workload_that_sysbench_cannot_run_is_rejected(job: Job, setting: str) -> None:
     path, _, value = setting.partition("=")
     settings: dict[str, Any] = {f"workload.{path}": value}
     if "poisson" in value:
@@ -300,13 +300,13 @@ def test_a_group_is_either_mixed_or_served(tmp_path: Path) -> None:
 CHILD = "import os, sys, time; print(os.getpid(), file=open(sys.argv[1], 'w')); time.sleep(60)"
 
 
-def test_what_was_started_ends_when_it_takes_too_long(tmp_path: Path) -> None:
+def test_a_served_run_ends_at_its_timeout(tmp_path: Path) -> None:
     started = [sys.executable, "-S", "-c", CHILD, str(tmp_path / "pid")]
     with fails_with("process-failed"):
         served.caged(started, limit_s=0.3)
 
 
-def test_what_failed_says_why() -> None:
+def test_a_failure_has_a_reason() -> None:
     started = [sys.executable, "-S", "-c", "import sys; sys.exit('mount: no')"]
     with pytest.raises(Error, match="ended with 1: mount: no"):
         served.caged(started)
@@ -324,7 +324,7 @@ wait
 """
 
 
-def test_what_was_started_ends_when_its_starter_is_killed(tmp_path: Path) -> None:
+def test_a_served_run_ends_when_its_parent_is_killed(tmp_path: Path) -> None:
     """The namespaces own its processes, its mounts, and thus its loop device."""
     if (
         os.geteuid()
@@ -372,7 +372,7 @@ def gone(pid: int) -> None:
     pytest.fail(f"process {pid} still runs")
 
 
-def test_a_figure_that_cannot_pass_ends_in_no_failure_status(
+def test_a_figure_with_skipped_rows_has_no_failure_status(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))

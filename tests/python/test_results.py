@@ -58,7 +58,9 @@ def script(folder: Path, change: str, *arguments: str) -> subprocess.CompletedPr
     )
 
 
-def test_figures_of_an_earlier_run_go_with_its_record(record: Record, tmp_path: Path) -> None:
+def test_figures_of_an_earlier_run_are_removed_with_its_record(
+    record: Record, tmp_path: Path
+) -> None:
     record.save(tmp_path)
     for name in (*FIGURE_FILES, "notes.txt", "mine.svg"):
         (tmp_path / name).write_text("old")
@@ -66,7 +68,7 @@ def test_figures_of_an_earlier_run_go_with_its_record(record: Record, tmp_path: 
     assert names(tmp_path) == sorted([*RECORD_FILES, "notes.txt", "mine.svg"])
 
 
-def test_figures_of_an_earlier_run_stay_with_its_record(record: Record, tmp_path: Path) -> None:
+def test_figures_of_an_earlier_run_are_kept_with_its_record(record: Record, tmp_path: Path) -> None:
     (tmp_path / "latency.svg").write_text("old")
     (tmp_path / "record.json").mkdir()
     (tmp_path / "record.json" / "in the way").write_text("")
@@ -75,7 +77,7 @@ def test_figures_of_an_earlier_run_stay_with_its_record(record: Record, tmp_path
     assert not list(tmp_path.glob(".nacre-*"))
 
 
-def test_drawing_ends_between_two_files_and_keeps_what_is_drawn(
+def test_drawing_stops_between_two_files_and_keeps_finished_figures(
     record: Record, tmp_path: Path
 ) -> None:
     asked: list[int] = []
@@ -110,7 +112,7 @@ def test_an_interrupt_while_figures_are_drawn_leaves_a_complete_record(tmp_path:
     assert Record.load(tmp_path / "d").complete
 
 
-def test_a_figure_that_does_not_fit_costs_no_record(tmp_path: Path) -> None:
+def test_a_figure_that_does_not_fit_keeps_the_record(tmp_path: Path) -> None:
     largest = 60_000  # larger than the record, smaller than a PNG
     change = f"import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, ({largest}, {largest}))\n"
     done = script(tmp_path, change, "run", "small.toml", "--out", "d", "--json")
@@ -162,9 +164,7 @@ BEGUN_TWICE = "thread = threading.Thread(target=print); thread.start(); thread.s
         ("raise RuntimeError('no thread')", "bug", "this is a bug in Nacre"),
     ],
 )
-def test_what_the_system_refuses_is_no_bug(
-    tmp_path: Path, failure: str, code: str, told: str
-) -> None:
+def test_a_system_error_is_not_a_bug(tmp_path: Path, failure: str, code: str, told: str) -> None:
     change = (
         "import threading, nacre.cli.run as command\n"
         f"def broken(*_, **__):\n    {failure}\n"

@@ -34,7 +34,7 @@ def small_files() -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
 
-def test_files_appear_together_when_all_is_written(tmp_path: Path) -> None:
+def test_files_appear_together_when_all_are_written(tmp_path: Path) -> None:
     with Staging(tmp_path / "a" / "b") as staging:
         staging.write("one", b"1")
         staging.write("two", b"2")
@@ -48,7 +48,7 @@ def stage_and_fail(directory: Path) -> None:
         raise KeyboardInterrupt
 
 
-def test_a_failure_leaves_nothing_behind_and_old_results_alone(tmp_path: Path) -> None:
+def test_a_failure_leaves_no_files_and_keeps_old_results(tmp_path: Path) -> None:
     (tmp_path / "kept").mkdir()
     (tmp_path / "kept" / "record.json").write_text("old")
     for directory in (tmp_path / "kept", tmp_path / "made" / "for it"):
@@ -59,7 +59,7 @@ def test_a_failure_leaves_nothing_behind_and_old_results_alone(tmp_path: Path) -
     assert (tmp_path / "kept" / "record.json").read_text() == "old"
 
 
-def test_a_file_that_cannot_be_written_whole_is_not_there(tmp_path: Path) -> None:
+def test_an_incomplete_file_does_not_appear(tmp_path: Path) -> None:
     with (
         small_files(),
         pytest.raises(OSError, match=r"record\.json") as failure,
@@ -76,14 +76,14 @@ def test_a_file_that_cannot_be_written_whole_is_not_there(tmp_path: Path) -> Non
     assert names(tmp_path) == ["page.html"]
 
 
-def test_a_directory_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+def test_a_directory_that_cannot_be_created_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(OSError, match="file") as failure, Staging(tmp_path / "file"):
         pass
     assert failure.value.filename == str(tmp_path / "file")
 
 
-def test_a_file_is_replaced_with_the_usual_rights_and_a_link_is_not_followed(
+def test_a_file_is_replaced_with_default_permissions_and_links_are_not_followed(
     tmp_path: Path,
 ) -> None:
     target, link = tmp_path / "target", tmp_path / "link"
@@ -106,7 +106,7 @@ def test_a_file_is_replaced_with_the_usual_rights_and_a_link_is_not_followed(
     assert names(tmp_path) == ["link", "target"]
 
 
-def test_a_file_that_is_not_to_be_replaced_stays_though_it_comes_late(tmp_path: Path) -> None:
+def test_a_file_created_later_is_not_replaced(tmp_path: Path) -> None:
     target = tmp_path / "page.html"
     with pytest.raises(FileExistsError, match="the file already exists"), replacing(target):
         target.write_text("late")
@@ -116,7 +116,7 @@ def test_a_file_that_is_not_to_be_replaced_stays_though_it_comes_late(tmp_path: 
     assert names(tmp_path) == ["page.html"]
 
 
-def test_a_directory_of_results_takes_new_ones_and_keeps_the_files_of_others(
+def test_new_results_replace_old_ones_and_keep_other_files(
     tmp_path: Path,
 ) -> None:
     record = '{"schema": "nacre-record-1"}'
@@ -170,7 +170,7 @@ def test_in_a_directory_of_results_links_are_not_followed(tmp_path: Path) -> Non
     assert (tmp_path / "letter").read_text() == "mine"
 
 
-def test_what_is_not_a_file_is_not_replaced(tmp_path: Path) -> None:
+def test_only_files_are_replaced(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(OSError, match="not a file"), replacing(tmp_path / "pipe"):
         pass
@@ -193,7 +193,7 @@ WRITERS = (
 )
 
 
-def test_commands_replace_a_file_only_where_they_are_told_to_and_follow_no_link(
+def test_commands_replace_files_only_with_force_and_follow_no_links(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -272,7 +272,7 @@ READERS = (
 
 
 @pytest.mark.parametrize("command", READERS, ids=lambda command: " ".join(command[:2]))
-def test_no_command_writes_over_what_it_reads(
+def test_no_command_overwrites_its_input(
     command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -292,7 +292,7 @@ def test_no_command_writes_over_what_it_reads(
     assert names(Path()) == ["folder", "hard.csv", "io.csv", "link.csv"]
 
 
-def test_a_report_does_not_replace_the_results_it_is_of(tmp_path: Path) -> None:
+def test_a_report_does_not_replace_its_results(tmp_path: Path) -> None:
     stack = {"kind": "measured", "read": "10 us", "write": "20 us"}
     workload = {"kind": "uniform", "footprint": "1 MiB", "requests": 100}
     results, record = tmp_path / "results", tmp_path / "results" / "record.json"
@@ -308,7 +308,7 @@ def test_a_report_does_not_replace_the_results_it_is_of(tmp_path: Path) -> None:
         assert CliRunner().invoke(app, page).exit_code == 0
 
 
-def test_only_what_a_killed_write_left_is_taken_away(tmp_path: Path) -> None:
+def test_only_files_of_a_killed_write_are_removed(tmp_path: Path) -> None:
     ours, theirs = tmp_path / ".results-a1b2_c3d.parquet", tmp_path / ".results-backup.csv"
     others = [theirs, tmp_path / ".study-notes.md", tmp_path / ".results-a1b2_c3.parquet"]
     for file in [ours, *others]:
@@ -322,7 +322,7 @@ def test_only_what_a_killed_write_left_is_taken_away(tmp_path: Path) -> None:
         raise KeyboardInterrupt
 
 
-def test_a_file_that_somebody_has_locked_is_not_replaced(tmp_path: Path) -> None:
+def test_a_locked_file_is_not_replaced(tmp_path: Path) -> None:
     """Servers and memories lock their images in the same way."""
     target = tmp_path / "disk.img"
     target.write_text("an image")

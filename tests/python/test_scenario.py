@@ -30,7 +30,7 @@ preset = "emlc_ssd"
 
 
 @pytest.mark.parametrize("scenario", [None, 5, ["disk-15k"], object()])
-def test_what_is_no_scenario_is_a_type_error(scenario: Any) -> None:
+def test_an_invalid_type_of_scenario_is_a_type_error(scenario: Any) -> None:
     for verb in (nacre.run, nacre.check):
         with pytest.raises(TypeError, match="a scenario is a name, a path, a table"):
             verb(scenario)
@@ -48,7 +48,7 @@ def test_overrides_are_a_table_of_paths() -> None:
 
 
 @pytest.mark.parametrize("seed", [-1, 2**63, 2**70])
-def test_a_seed_out_of_range_is_a_mistake_of_the_scenario(seed: int) -> None:
+def test_a_seed_out_of_range_is_an_error_of_the_scenario(seed: int) -> None:
     with pytest.raises(nacre.errors.ConfigError, match="seed: it is out of range, given") as raised:
         nacre.run(TABLE, seed=seed)
     assert raised.value.problems[0]["given"] == str(seed)
@@ -56,7 +56,7 @@ def test_a_seed_out_of_range_is_a_mistake_of_the_scenario(seed: int) -> None:
         nacre.run(TABLE, seed="1")  # type: ignore[arg-type]
 
 
-def test_a_table_is_cited_as_a_table_not_by_lines_nobody_wrote() -> None:
+def test_errors_of_a_table_have_no_line_numbers() -> None:
     mistaken = TABLE | {"workload": TABLE["workload"] | {"footprnt": "1 MiB"}}
     with pytest.raises(nacre.errors.ConfigError) as raised:
         nacre.check(mistaken)
@@ -69,7 +69,7 @@ def test_a_table_is_cited_as_a_table_not_by_lines_nobody_wrote() -> None:
     assert nacre.run(TABLE | {"name": "mine"}).name == "mine"
 
 
-def test_an_empty_name_gives_way_to_that_of_the_file(tmp_path: Path) -> None:
+def test_an_empty_name_is_replaced_by_that_of_the_file(tmp_path: Path) -> None:
     file = tmp_path / "unnamed.toml"
     file.write_text(TEXT)
     assert nacre.run(file).name == "unnamed.toml"
@@ -84,7 +84,7 @@ def test_a_file_whose_name_is_not_utf_8_runs(tmp_path: Path) -> None:
         nacre.check(TABLE, {"workload.kind": "\udcff"})
 
 
-def test_a_name_that_is_nearly_that_of_a_file_or_of_a_shipped_one_is_told(
+def test_the_error_for_a_similar_name_suggests_the_right_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -100,12 +100,12 @@ def test_a_name_that_is_nearly_that_of_a_file_or_of_a_shipped_one_is_told(
         nacre.run("nothing.toml")
 
 
-def test_a_device_of_the_catalog_is_no_scenario_and_becomes_one() -> None:
+def test_the_error_for_a_catalog_device_suggests_nacre_new() -> None:
     with pytest.raises(nacre.errors.ConfigError, match=r"it is a device .* nacre new pcm_ssd"):
         nacre.run("pcm_ssd")
 
 
-def test_a_share_of_a_drive_that_is_too_small_says_what_it_takes() -> None:
+def test_a_share_of_a_drive_that_is_too_small_reports_the_minimum() -> None:
     level = {"device": {"preset": "tlc_nvme", "capacity": "4 GiB"}}
     with pytest.raises(
         nacre.errors.ConfigError, match=r"no space for data in such a small share.*give at"

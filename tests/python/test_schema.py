@@ -62,7 +62,7 @@ def test_a_typed_scenario_fits_the_schema_and_runs_like_its_table() -> None:
     assert nacre.run(typed()).to_json() == nacre.run(table).to_json()
 
 
-def test_a_misspelt_setting_fits_neither_the_schema_nor_the_model() -> None:
+def test_a_misspelled_setting_fits_neither_the_schema_nor_the_model() -> None:
     table = typed().to_dict()
     table["stack"]["blok"] = "4 KiB"
     with pytest.raises(jsonschema.ValidationError):
@@ -90,7 +90,7 @@ def test_a_share_that_the_model_accepts_fits_the_schema(share: float | str) -> N
         ("requests", 0),
     ],
 )
-def test_what_the_model_refuses_does_not_fit_the_schema(name: str, given: float | str) -> None:
+def test_values_that_the_model_rejects_do_not_fit_the_schema(name: str, given: float | str) -> None:
     table = typed().to_dict()
     table["workload"] |= {"kind": "hot_cold", name: given}
     with pytest.raises(jsonschema.ValidationError):

@@ -61,7 +61,7 @@ def test_a_record_is_the_same_on_one_processor_and_on_several(tmp_path: Path) ->
     assert records[0] == records[1]
 
 
-def test_a_mistake_in_what_a_pipe_gives_is_told_while_the_pipe_is_open(tmp_path: Path) -> None:
+def test_an_error_in_a_pipe_is_reported_while_the_pipe_is_open(tmp_path: Path) -> None:
     (tmp_path / "replay.toml").write_text(PIPE)
     os.mkfifo(tmp_path / "pipe.csv")
     run = subprocess.Popen(

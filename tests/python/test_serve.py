@@ -48,7 +48,7 @@ def test_nbdinfo_lists_both_devices_and_what_they_can_do(server: Server) -> None
     assert not exports["disk"]["is_read_only"]
 
 
-def test_nbdcopy_takes_a_disk_there_and_back(server: Server, tmp_path: Path) -> None:
+def test_nbdcopy_copies_a_disk_in_and_out(server: Server, tmp_path: Path) -> None:
     nbdcopy, nbdinfo = needs("nbdcopy", "libnbd-bin"), needs("nbdinfo", "libnbd-bin")
     data = (
         random.Random(1).randbytes(3 * MIB) + bytes(5 * MIB) + random.Random(2).randbytes(8 * MIB)
@@ -160,7 +160,7 @@ def test_four_clients_write_at_once_and_each_finds_its_own(server: Server) -> No
     assert wrong == []
 
 
-def test_a_read_only_device_takes_no_writes(tmp_path: Path) -> None:
+def test_a_read_only_device_rejects_writes(tmp_path: Path) -> None:
     nbdinfo = needs("nbdinfo", "libnbd-bin")
     server = Server(tmp_path, "--timing", "none")
     server.stop()
@@ -173,7 +173,7 @@ def test_a_read_only_device_takes_no_writes(tmp_path: Path) -> None:
         server.close()
 
 
-def test_asked_to_end_the_server_gives_the_answers_under_way(tmp_path: Path) -> None:
+def test_a_stopping_server_sends_pending_replies(tmp_path: Path) -> None:
     # The device takes 120 ms per request, serially: all are outstanding when the server is stopped,
     # and all complete before it disconnects its clients.
     server = Server(tmp_path, "--dilate", "1", device=scenario(tmp_path, "slow", latency="120 ms"))
@@ -194,7 +194,7 @@ def test_asked_to_end_the_server_gives_the_answers_under_way(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("options", [("--timing", "none"), ("--dilate", "1")])
-def test_nothing_that_was_acknowledged_is_lost_when_the_server_is_killed(
+def test_acknowledged_writes_survive_a_killed_server(
     tmp_path: Path, options: tuple[str, str]
 ) -> None:
     choose = random.Random(6)
@@ -231,7 +231,7 @@ def test_nothing_that_was_acknowledged_is_lost_when_the_server_is_killed(
     assert len(acknowledged) > 140
 
 
-def test_a_full_disk_refuses_writes_and_reads_and_trims_go_on(tmp_path: Path) -> None:
+def test_a_full_disk_rejects_writes_while_reads_and_trims_continue(tmp_path: Path) -> None:
     server = Server(tmp_path, "--dilate", "1", device=scenario(tmp_path, latency="1 us"))
     assert server.process is not None
     try:
@@ -265,7 +265,7 @@ def test_a_full_disk_refuses_writes_and_reads_and_trims_go_on(tmp_path: Path) ->
         server.close()
 
 
-def test_a_run_goes_on_from_a_served_image_and_a_server_from_a_run(tmp_path: Path) -> None:
+def test_a_run_continues_from_a_served_image_and_a_server_from_a_run(tmp_path: Path) -> None:
     device = scenario(tmp_path, latency="1 us")
     server = Server(tmp_path, "--dilate", "1", device=device)
     try:
@@ -293,7 +293,7 @@ def test_a_run_goes_on_from_a_served_image_and_a_server_from_a_run(tmp_path: Pat
         server.close()
 
 
-def test_zeroes_are_refused_as_fast_where_the_file_system_writes_them() -> None:
+def test_fast_zeroes_are_rejected_if_the_file_system_would_write_them() -> None:
     memory = Path("/dev/shm")  # tmpfs supports holes, but not zeroing with allocation
     if not os.access(memory, os.W_OK):
         missing("there is no /dev/shm")
@@ -313,7 +313,7 @@ def test_zeroes_are_refused_as_fast_where_the_file_system_writes_them() -> None:
             server.close()
 
 
-def test_a_device_needs_no_workload_and_says_what_of_runs_it_does_not_follow(
+def test_a_device_needs_no_workload_and_lists_ignored_settings(
     tmp_path: Path,
 ) -> None:
     device = scenario(tmp_path)
@@ -336,7 +336,7 @@ def test_a_device_needs_no_workload_and_says_what_of_runs_it_does_not_follow(
     )
 
 
-def test_a_device_begins_with_a_state_instead_of_what_runs_do_before(tmp_path: Path) -> None:
+def test_a_device_starts_from_a_state_instead_of_preconditioning(tmp_path: Path) -> None:
     device = tmp_path / "drive.toml"
     device.write_text(
         '[workload]\nkind = "uniform"\nrequests = 1\nfootprint = "1 MiB"\n'
@@ -356,6 +356,6 @@ def test_a_device_begins_with_a_state_instead_of_what_runs_do_before(tmp_path: P
     assert told[0] == "run.requests is only used by nacre run"
 
 
-def test_an_image_in_a_folder_that_is_not_there_is_the_users_mistake(tmp_path: Path) -> None:
+def test_an_image_in_a_missing_folder_is_a_user_error(tmp_path: Path) -> None:
     with pytest.raises(nacre.errors.ConfigError, match="none is not a directory; create it"):
         nacre.serve(scenario(tmp_path), image=tmp_path / "none" / "disk.img", listen="unix:socket")

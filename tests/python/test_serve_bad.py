@@ -91,7 +91,7 @@ def test_garbage_after_negotiation_ends_the_connection(server: Server, seed: int
         (99, 0, 0, EINVAL),
     ],
 )
-def test_a_request_out_of_range_is_refused_and_the_client_stays(
+def test_a_request_out_of_range_is_rejected_and_the_client_stays_connected(
     server: Server, command: int, offset: int, length: int, error: int, structured: bool
 ) -> None:
     data = bytes(length) if command == WRITE else b""
@@ -102,7 +102,7 @@ def test_a_request_out_of_range_is_refused_and_the_client_stays(
         assert client.read(4096, 4096) == DATA[4096:8192]
 
 
-def test_a_read_that_is_too_long_is_refused(server: Server) -> None:
+def test_a_read_that_is_too_long_is_rejected(server: Server) -> None:
     with Client(server.uri) as client:
         with pytest.raises(NbdError):
             client.ask(READ, 0, client.export.block[2] + 4096)
@@ -118,20 +118,20 @@ def test_a_write_that_is_too_long_ends_the_connection(server: Server) -> None:
 
 
 @pytest.mark.parametrize("sent", [0, 1, 4000, MIB - 1])
-def test_a_write_that_breaks_off_changes_nothing(server: Server, sent: int) -> None:
+def test_a_truncated_write_changes_nothing(server: Server, sent: int) -> None:
     client = Client(server.uri)
     client.send(WRITE, 0, MIB, b"\x55" * sent)
     client.close()
 
 
 @pytest.mark.parametrize("sent", [1, 17, 27])
-def test_a_request_that_breaks_off_ends_that_connection_alone(server: Server, sent: int) -> None:
+def test_a_truncated_request_ends_only_its_connection(server: Server, sent: int) -> None:
     client = Client(server.uri)
     client.wire.send(struct.pack(">IHHQQI", 0x25609513, 0, READ, 1, 0, 4096)[:sent])
     client.close()
 
 
-def test_who_says_nothing_and_who_takes_no_answers_holds_up_nobody(server: Server) -> None:
+def test_silent_clients_and_clients_that_read_nothing_block_no_other_client(server: Server) -> None:
     silent = [raw(server) for _ in range(10)]
     deaf = [Client(server.uri) for _ in range(5)]
     for client in deaf:
@@ -150,7 +150,7 @@ def test_who_says_nothing_and_who_takes_no_answers_holds_up_nobody(server: Serve
         client.close()
 
 
-def test_a_client_that_speaks_byte_by_byte_is_understood(server: Server) -> None:
+def test_a_client_that_sends_single_bytes_is_served(server: Server) -> None:
     with Client(server.uri) as client:
         for byte in struct.pack(">IHHQQI", 0x25609513, 0, READ, 77, 512, 512):
             client.wire.send(bytes([byte]))
@@ -158,7 +158,7 @@ def test_a_client_that_speaks_byte_by_byte_is_understood(server: Server) -> None
         assert client.answer().data == DATA[512:1024]
 
 
-def test_three_hundred_connections_come_and_go(server: Server) -> None:
+def test_three_hundred_connections_in_a_row_are_served(server: Server) -> None:
     clients = []
     for _ in range(300):
         try:
@@ -181,7 +181,7 @@ def test_three_hundred_connections_come_and_go(server: Server) -> None:
     until(is_open)
 
 
-def test_a_second_server_cannot_have_the_image(server: Server, tmp_path: Path) -> None:
+def test_a_second_server_cannot_use_the_image(server: Server, tmp_path: Path) -> None:
     other = Server.__new__(Server)
     other.folder, other.device, other.image = tmp_path, server.device, server.image
     other.options = ("--timing", "none", "--listen", f"unix:{tmp_path}/other.sock")

@@ -20,7 +20,9 @@ def card(folder: Path, preset: str) -> Path:
 
 
 @pytest.mark.parametrize("preset", ["nvram_ddr3_flash", "nvram_mram"])
-def test_what_qemu_asks_of_a_card_is_recorded_and_replayed(tmp_path: Path, preset: str) -> None:
+def test_the_requests_of_qemu_to_a_card_are_recorded_and_replayed(
+    tmp_path: Path, preset: str
+) -> None:
     """Modeled latencies of the server and of the replay are equal, request by request."""
     qemu_io = needs("qemu-io", "qemu-utils")
     trace = tmp_path / "qemu.nacre"

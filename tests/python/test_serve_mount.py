@@ -157,7 +157,7 @@ def running(name: str, argument: str) -> list[int]:
 
 
 @pytest.mark.usefixtures("tools")
-def test_the_recipe_mounts_again_after_a_loss_of_power(tmp_path: Path) -> None:
+def test_the_recipe_remounts_after_a_power_loss(tmp_path: Path) -> None:
     needs("findmnt", "util-linux")
     device = scenario(tmp_path, mib=48, latency="2 us")
     server = Server(tmp_path, "--dilate", "1", device=device)

@@ -122,9 +122,7 @@ BALANCES = (
 
 
 @pytest.mark.usefixtures("tools")
-def test_what_postgresql_committed_is_there_after_a_loss_of_power(
-    programs: Path, tmp_path: Path
-) -> None:
+def test_rows_committed_by_postgresql_survive_a_power_loss(programs: Path, tmp_path: Path) -> None:
     (tmp_path / "drive.toml").write_text(DRIVE)
     server = Server(tmp_path, "--timing", "emulated", device=tmp_path / "drive.toml")
     with tempfile.TemporaryDirectory(prefix="nacre-") as name:

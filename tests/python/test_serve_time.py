@@ -64,7 +64,7 @@ def machine(request: pytest.FixtureRequest) -> Iterator[None]:
 @pytest.mark.usefixtures("machine")
 @pytest.mark.parametrize("depth", [1, 4])
 @pytest.mark.parametrize("polls", [False, True])
-def test_no_answer_is_early(server: Server, polls: bool, depth: int) -> None:
+def test_no_reply_is_early(server: Server, polls: bool, depth: int) -> None:
     with Client(server.uri) as client:
         if polls:
             client.wire.socket = Polling(client.wire.socket)  # type: ignore[assignment]

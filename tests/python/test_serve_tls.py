@@ -152,7 +152,7 @@ def test_several_devices_are_served_over_tls_each_by_its_name(
         server.close()
 
 
-def test_who_does_not_encrypt_learns_nothing(certificates: Path, tmp_path: Path) -> None:
+def test_a_client_without_encryption_receives_no_data(certificates: Path, tmp_path: Path) -> None:
     server = Server(tmp_path, "--timing", "none", "--tls", str(certificates))
     try:
         plain = server.uri.replace("nbds+unix", "nbd+unix")
@@ -169,7 +169,7 @@ def test_who_does_not_encrypt_learns_nothing(certificates: Path, tmp_path: Path)
         server.close()
 
 
-def test_beyond_this_machine_certificates_are_needed(tmp_path: Path) -> None:
+def test_remote_addresses_require_certificates(tmp_path: Path) -> None:
     with pytest.raises(pytest.fail.Exception, match="--tls"):
         Server(tmp_path, "--timing", "none", "--listen", "tcp:0.0.0.0:0")
 
@@ -179,7 +179,7 @@ def test_a_folder_without_certificates_is_named(tmp_path: Path) -> None:
         Server(tmp_path, "--timing", "none", "--tls", str(tmp_path))
 
 
-def test_clients_are_not_let_in_where_their_authority_cannot_be_read(
+def test_clients_are_rejected_if_their_authority_cannot_be_read(
     certificates: Path, tmp_path: Path
 ) -> None:
     for leads_to in ("nowhere", "ca-cert.pem", ""):
@@ -201,7 +201,7 @@ def test_clients_are_not_let_in_where_their_authority_cannot_be_read(
         assert not image.exists()
 
 
-def test_certificates_are_files_and_nobody_waits_for_a_pipe(tmp_path: Path) -> None:
+def test_certificates_must_be_files_not_pipes(tmp_path: Path) -> None:
     for name in ("server-cert.pem", "server-key.pem", "ca-cert.pem"):
         folder = tmp_path / name
         folder.mkdir()

@@ -58,14 +58,14 @@ def test_every_link_of_a_page_leads_to_a_file_and_a_heading(page: str) -> None:
             assert anchor in hooks.anchors(end.read_text()), f"{page}: {to}"
 
 
-def test_a_link_that_leads_nowhere_and_one_in_code_are_told_apart() -> None:
+def test_broken_links_are_found_and_code_is_ignored() -> None:
     text = "[a](gone.md#x) `[b](code.md)` [c](https://example.org)\n```\n[d](fenced.md)\n```\n"
     assert hooks.links(text) == ["gone.md#x"]
     assert not hooks.target("tutorial.md", "gone.md").exists()
     assert hooks.anchors("# A `b` [c](d.md), e\n```\n# no\n```\n") == {"a-b-c-e"}
 
 
-def test_documents_that_code_names_are_there() -> None:
+def test_documents_named_in_code_exist() -> None:
     named = re.compile(r"docs/(?:decisions/\d{4}|[\w/-]+\.(?:md|toml))")
     folders = [ROOT / name for name in ("python", "crates", "tools", "tests/python", "catalog")]
     sources = [path for folder in folders for path in folder.rglob("*") if path.suffix in SOURCES]

@@ -69,14 +69,14 @@ def test_every_engine_makes_the_same_record() -> None:
     assert sum(part["requests"] for part in here["split"]["copies"]) == here.requests.issued
 
 
-def test_the_summary_says_what_the_record_is_of() -> None:
+def test_the_summary_describes_the_split() -> None:
     from nacre.words.records import facts
 
     record = nacre.studies.run_split(VOLUMES_ON_COPIES, "volume")
     assert "2 parts by volume, each on a copy of the stack" in facts(record)
 
 
-def test_a_trace_that_can_be_read_once_only_is_refused(folder: Path) -> None:
+def test_a_trace_that_can_be_read_only_once_is_rejected(folder: Path) -> None:
     os.mkfifo(folder / "pipe.csv")
     of_pipe = {**VOLUMES_ON_COPIES, "workload": {"kind": "trace", "file": "pipe.csv"}}
     for scenario in (of_pipe, {**of_pipe, "workload": {"kind": "trace", "file": "/dev/stdin"}}):
@@ -91,13 +91,13 @@ def test_a_trace_that_can_be_read_once_only_is_refused(folder: Path) -> None:
         )
 
 
-def test_one_part_is_the_plain_run() -> None:
+def test_one_part_equals_the_run_without_a_split() -> None:
     plain, part = nacre.run(CACHE), nacre.studies.run_split(CACHE, "hash:1")
     assert without_split(part) == without_split(plain)
     assert part.columns.keys() == plain.columns.keys()
 
 
-def test_a_split_by_hash_hits_as_the_whole_cache_does() -> None:
+def test_a_split_by_hash_has_the_hits_of_the_whole_cache() -> None:
     whole = nacre.run(CACHE)
     exact = whole.hit_ratio()
     assert exact is not None
@@ -114,7 +114,7 @@ def test_a_split_by_hash_hits_as_the_whole_cache_does() -> None:
         assert record.cost == whole.cost
 
 
-def test_volumes_are_runs_of_their_own() -> None:
+def test_volumes_are_separate_runs() -> None:
     record = nacre.studies.run_split(VOLUMES_ON_COPIES, "volume")
     assert (record.requests.reads, record.requests.writes) == (3, 2)
     assert [part["requests"] for part in record["split"]["copies"]] == [3, 2]
@@ -124,7 +124,7 @@ def test_volumes_are_runs_of_their_own() -> None:
     assert record.components[0].servers == 2
 
 
-def test_a_run_that_is_killed_goes_on_with_the_parts_it_has(folder: Path) -> None:
+def test_a_killed_run_continues_with_its_finished_parts(folder: Path) -> None:
     arguments = ["cache.toml", "--split", "hash:12", "--workers", "1", "--out", "out"]
     process = subprocess.Popen([NACRE, "run", *arguments], stdout=subprocess.DEVNULL)
     deadline = time.monotonic() + 60
@@ -152,14 +152,14 @@ def test_a_run_that_is_killed_goes_on_with_the_parts_it_has(folder: Path) -> Non
     assert not (folder / "out" / "parts").exists(), "the record is there, and the parts are gone"
 
 
-def test_a_folder_that_was_there_stays(folder: Path) -> None:
+def test_an_existing_folder_is_kept(folder: Path) -> None:
     mine = folder / "out" / "parts"
     mine.mkdir(parents=True)
     assert command("cache.toml", "--split", "hash:2", "--out", "out").exit_code == 0
     assert list(mine.iterdir()) == []
 
 
-def test_a_file_where_parts_are_to_be_kept_is_a_mistake(folder: Path) -> None:
+def test_a_file_in_place_of_the_folder_of_parts_is_an_error(folder: Path) -> None:
     (folder / "out").mkdir()
     (folder / "out" / "parts").write_text("mine")
     done = command("cache.toml", "--split", "hash:2", "--out", "out")
@@ -168,7 +168,7 @@ def test_a_file_where_parts_are_to_be_kept_is_a_mistake(folder: Path) -> None:
     assert (folder / "out" / "parts").read_text() == "mine"
 
 
-def test_a_certificate_that_is_a_pipe_is_a_mistake_and_not_waited_for(folder: Path) -> None:
+def test_a_pipe_as_a_certificate_is_an_error_without_waiting(folder: Path) -> None:
     os.mkfifo(folder / "pipe")
     names = ("--tls-ca", "--tls-cert", "--tls-key")
     certificates = [word for name in names for word in (name, "pipe")]
@@ -184,7 +184,7 @@ def test_a_certificate_that_is_a_pipe_is_a_mistake_and_not_waited_for(folder: Pa
     assert "--tls-ca: it is a pipe, a socket or a device" in done.stderr
 
 
-def test_a_progress_function_sees_parts_and_ends_them() -> None:
+def test_a_progress_function_receives_parts_and_can_stop_the_run() -> None:
     seen: list[tuple[int, int]] = []
     nacre.studies.run_split(
         CACHE, "hash:2", progress=lambda done, total: seen.append((done, total))
@@ -222,7 +222,7 @@ def test_a_part_that_fails_is_named() -> None:
         (["--workers", "2"], "--workers: it applies only to a run with --split; add --split"),
     ],
 )
-def test_mistakes_end_before_anything_is_run(arguments: list[str], told: str) -> None:
+def test_errors_are_reported_before_any_run(arguments: list[str], told: str) -> None:
     done = command("cache.toml", *arguments)
     assert done.exit_code == 2, done.stderr
     assert told in done.stderr

@@ -41,7 +41,7 @@ SCENARIO: dict[str, Any] = {
 }
 
 
-def test_a_run_goes_on_from_the_state_of_another(tmp_path: Path) -> None:
+def test_a_run_continues_from_the_state_of_another(tmp_path: Path) -> None:
     first = nacre.run(SCENARIO, save_state=tmp_path / "half.state")
     second = nacre.run(SCENARIO, start=first)
     whole = nacre.run(SCENARIO, {"run.requests": 4096, "run.warm_up": 2048})
@@ -52,7 +52,7 @@ def test_a_run_goes_on_from_the_state_of_another(tmp_path: Path) -> None:
     assert any("continues after 2048 earlier requests" in note for note in second.workload.notes)
 
 
-def test_a_warmed_drive_is_measured_under_another_workload(tmp_path: Path) -> None:
+def test_a_preconditioned_drive_is_measured_under_another_workload(tmp_path: Path) -> None:
     place = tmp_path / "warm.state"
     wide = {"workload.footprint": "44 MiB"}
     nacre.run(SCENARIO, wide | {"run.requests": 60_000}, save_state=place)
@@ -64,7 +64,7 @@ def test_a_warmed_drive_is_measured_under_another_workload(tmp_path: Path) -> No
     assert warmed.write_amplification > fresh.write_amplification
 
 
-def test_another_stack_is_refused_with_what_differs(tmp_path: Path) -> None:
+def test_another_stack_is_rejected_with_the_differences(tmp_path: Path) -> None:
     first = nacre.run(SCENARIO, save_state=tmp_path / "half.state")
     with pytest.raises(ConfigError, match=r"stack\.channels is 2 in the state and 4 here"):
         nacre.run(SCENARIO, {"stack.channels": 4}, start=first)
@@ -82,7 +82,7 @@ def logged(folder: Path, micros: int) -> dict[str, Any]:
     return {"workload": workload, "stack": stack, "run": {"requests": 10}}
 
 
-def test_a_state_or_image_of_another_log_of_latencies_is_refused(tmp_path: Path) -> None:
+def test_a_state_or_image_with_another_latency_log_is_rejected(tmp_path: Path) -> None:
     scenario = logged(tmp_path, 50)
     first = nacre.run(scenario, save_state=tmp_path / "half.state")
     with nacre.open(scenario, image=tmp_path / "disk.img") as memory:
@@ -98,7 +98,7 @@ def test_a_state_or_image_of_another_log_of_latencies_is_refused(tmp_path: Path)
         assert memory.read(0, 4) == b"kept"
 
 
-def test_a_run_does_not_go_on_in_another_trace(tmp_path: Path) -> None:
+def test_a_run_does_not_continue_in_another_trace(tmp_path: Path) -> None:
     trace = tmp_path / "requests.csv"
 
     def of(step: int) -> str:
@@ -116,7 +116,7 @@ def test_a_run_does_not_go_on_in_another_trace(tmp_path: Path) -> None:
     assert nacre.run(scenario, start=first).requests.reads == 10
 
 
-def test_a_file_that_is_no_state_is_neither_read_nor_replaced(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_state_is_neither_read_nor_replaced(tmp_path: Path) -> None:
     notes = tmp_path / "notes.txt"
     notes.write_text("mine, and long enough to be something else")
     with pytest.raises(Error, match=r"notes\.txt: it is not a saved state"):
@@ -133,7 +133,9 @@ def test_a_file_that_is_no_state_is_neither_read_nor_replaced(tmp_path: Path) ->
         nacre.run(SCENARIO, start=tmp_path / "missing.state")
 
 
-def test_a_warmed_drive_is_a_memory_and_a_run_goes_on_from_it(tmp_path: Path) -> None:
+def test_a_preconditioned_drive_becomes_a_memory_and_a_run_continues_from_it(
+    tmp_path: Path,
+) -> None:
     image = tmp_path / "warm.img"
     warmed = nacre.run(SCENARIO, save_state=tmp_path / "warm.state")
     with nacre.open(SCENARIO, image=image, start=warmed) as memory:
@@ -158,7 +160,7 @@ def test_a_warmed_drive_is_a_memory_and_a_run_goes_on_from_it(tmp_path: Path) ->
         nacre.open(SCENARIO, {"stack.channels": 4}, start=warmed)
 
 
-def test_an_image_is_told_from_a_state_where_a_state_is_wanted(tmp_path: Path) -> None:
+def test_an_image_is_distinguished_from_a_state(tmp_path: Path) -> None:
     image = tmp_path / "drive.img"
     nacre.open(SCENARIO, image=image).close()
     before = image.read_bytes()
@@ -180,7 +182,7 @@ def test_a_policy_in_python_has_no_state_to_save(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_the_command_line_saves_and_goes_on(tmp_path: Path) -> None:
+def test_the_command_line_saves_and_continues(tmp_path: Path) -> None:
     from nacre.cli.app import app
 
     place = str(tmp_path / "ssd.state")
@@ -195,7 +197,7 @@ def test_the_command_line_saves_and_goes_on(tmp_path: Path) -> None:
     assert parts.exit_code != 0
 
 
-def test_points_that_are_prepared_alike_are_prepared_once(tmp_path: Path) -> None:
+def test_points_with_equal_preconditioning_share_it(tmp_path: Path) -> None:
     scenario = {**SCENARIO, "run": {"precondition": 9000, "requests": 300}}
     source = read(scenario)
     depths = [(("workload.arrival.queue_depth", str(depth)),) for depth in (1, 2, 8)]

@@ -9,7 +9,7 @@ from nacre.cli.app import app
 from typer.testing import CliRunner
 
 
-def test_what_a_request_spent_adds_up() -> None:
+def test_the_latency_breakdown_sums_to_the_latency() -> None:
     read, write = nacre.step("nvram-card", [("read", 8192, 4096), ("write", 8192, 512)])
     for answer in (read, write):
         assert math.isclose(sum(one.ns for one in answer.spent), answer.latency_ns, abs_tol=0.01)
@@ -18,7 +18,7 @@ def test_what_a_request_spent_adds_up() -> None:
     assert counted["bursts_written"] == 8
 
 
-def test_a_card_tells_its_stages() -> None:
+def test_a_card_reports_its_stages() -> None:
     (write,) = nacre.step("nvram-card", [("write", 8192, 4096)], {"stack.preset": "nvram_mram"})
     stages = list(dict.fromkeys(one.stage for one in write.spent))
     assert [stage for stage in stages if stage != "scheduler"] == [
@@ -35,7 +35,7 @@ def test_a_card_tells_its_stages() -> None:
 @pytest.mark.parametrize(
     ("host", "back"), [("memory_window", "fence"), ("cxl_mem", "link to host")]
 )
-def test_loads_and_stores_tell_their_stages(host: str, back: str) -> None:
+def test_loads_and_stores_report_their_stages(host: str, back: str) -> None:
     (write,) = nacre.step("nvram-card", [("write", 8192, 64)], {"stack.host.kind": host})
     stages = list(dict.fromkeys(one.stage for one in write.spent))
     assert [stage for stage in stages if stage != "scheduler"] == [
@@ -57,7 +57,7 @@ def test_overrides_change_the_device() -> None:
     "request_",
     [("erase", 0, 1), ("read", -1, 1), ("read", 0, 0), ("flush", 0, 1), ("read", 1 << 40, 1)],
 )
-def test_what_cannot_be_asked_is_refused(request_: tuple[str, int, int]) -> None:
+def test_invalid_requests_are_rejected(request_: tuple[str, int, int]) -> None:
     with pytest.raises(nacre.errors.ConfigError, match="requests"):
         nacre.step("nvram-card", [request_])
 

@@ -75,14 +75,14 @@ def plain(text: str) -> str:
 
 
 @pytest.mark.parametrize("flag", ["", "--json"])
-def test_a_reader_that_goes_away_does_not_take_the_results_along(tmp_path: Path, flag: str) -> None:
+def test_a_closed_pipe_keeps_the_results(tmp_path: Path, flag: str) -> None:
     done = shell(f"nacre run small.toml --out d {flag} | true; exit ${{PIPESTATUS[0]}}", tmp_path)
     assert done.returncode in (0, 141)  # `true` may exit late
     assert done.stderr == ""
     assert nacre.results.Record.load(tmp_path / "d").complete
 
 
-def test_a_reader_that_is_gone_already_does_not_either(tmp_path: Path) -> None:
+def test_a_pipe_closed_before_the_start_keeps_the_results(tmp_path: Path) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     command = [sys.executable, "-m", "nacre", "run", "small.toml", "--out", "e"]
@@ -92,7 +92,7 @@ def test_a_reader_that_is_gone_already_does_not_either(tmp_path: Path) -> None:
     assert nacre.results.Record.load(tmp_path / "e").complete
 
 
-def test_a_full_standard_output_does_not_take_the_results_along(tmp_path: Path) -> None:
+def test_a_full_standard_output_keeps_the_results(tmp_path: Path) -> None:
     done = shell("nacre run small.toml --out d > /dev/full", tmp_path)
     assert done.returncode == 1
     assert done.stderr.startswith("error: standard output: the disk is full")
@@ -100,7 +100,7 @@ def test_a_full_standard_output_does_not_take_the_results_along(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
-def test_closed_streams_are_no_bug(tmp_path: Path, closed: str) -> None:
+def test_closed_streams_are_not_a_bug(tmp_path: Path, closed: str) -> None:
     done = shell(f"nacre run small.toml --out d {closed}", tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
@@ -151,7 +151,7 @@ def test_an_interrupt_while_numpy_is_loaded_is_no_bug(
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "error: interrupted\n")
 
 
-def test_a_narrow_encoding_gets_escapes_and_json_that_is_the_same(tmp_path: Path) -> None:
+def test_a_limited_encoding_gets_escapes_and_equal_json(tmp_path: Path) -> None:
     done = shell("nacre run named.toml --out d", tmp_path, PYTHONIOENCODING="ascii")
     assert done.returncode == 0, done.stderr
     assert r"caf\xe9" in done.stdout
@@ -160,14 +160,14 @@ def test_a_narrow_encoding_gets_escapes_and_json_that_is_the_same(tmp_path: Path
 
 
 @pytest.mark.parametrize("name", ["bad\\xff.toml", "nowhere\\xff.toml", "nothing\\xff"])
-def test_names_that_are_not_utf_8_are_no_bug(tmp_path: Path, name: str) -> None:
+def test_names_that_are_not_utf_8_are_not_a_bug(tmp_path: Path, name: str) -> None:
     (tmp_path / os.fsdecode(b"bad\xff.toml")).write_text(SCENARIO)
     done = shell(f"nacre check $'{name}'", tmp_path)
     assert done.returncode == (0 if name.startswith("bad") else 2), done.stderr
     assert "bug" not in done.stderr
 
 
-def test_results_may_lie_where_a_name_is_not_utf_8(tmp_path: Path) -> None:
+def test_results_can_be_saved_under_a_name_that_is_not_utf_8(tmp_path: Path) -> None:
     made = shell(
         "nacre run small.toml --out $'o\\xff' && nacre report $'o\\xff' --html p", tmp_path
     )
@@ -175,7 +175,7 @@ def test_results_may_lie_where_a_name_is_not_utf_8(tmp_path: Path) -> None:
     assert (tmp_path / "p").read_text().count("<h2>") == 1
 
 
-def test_a_name_cannot_steer_the_terminal(tmp_path: Path) -> None:
+def test_a_name_cannot_send_control_characters_to_the_terminal(tmp_path: Path) -> None:
     shown = on_terminal(100, tmp_path, "run", "named.toml")
     assert r"\x1b[31m" in shown
     assert "\x1b[31m" not in shown
@@ -185,7 +185,9 @@ def test_a_name_cannot_steer_the_terminal(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("columns", [80, 60])
-def test_numbers_and_paths_stay_whole_on_a_narrow_terminal(tmp_path: Path, columns: int) -> None:
+def test_numbers_and_paths_are_not_wrapped_on_a_narrow_terminal(
+    tmp_path: Path, columns: int
+) -> None:
     settings = ["--set", "workload.requests=20000", "--set", "run.warm_up=0"]
     piped = shell(f"nacre run server-cache-zipf {' '.join(settings)}", tmp_path).stdout
     arguments = ["run", "server-cache-zipf", *settings]
@@ -205,12 +207,12 @@ def test_a_table_too_wide_for_the_terminal_becomes_a_list(tmp_path: Path) -> Non
     assert re.search(r"^stack\.read\.latency\r\n  is +\S+ us\r\n", shown, re.MULTILINE)
 
 
-def test_a_switch_is_shown_as_toml_says_it(tmp_path: Path) -> None:
+def test_a_boolean_is_shown_as_in_toml(tmp_path: Path) -> None:
     shown = shell("nacre check server-cache", tmp_path).stdout
     assert re.search(r"^workload\.strict +(true|false) ", shown, re.MULTILINE)
 
 
-def test_json_holds_what_went_wrong(tmp_path: Path) -> None:
+def test_json_output_contains_the_errors(tmp_path: Path) -> None:
     for verb in ("check", "run"):
         done = shell(f"nacre {verb} small.toml --set wrklod.x=1 --set nonsense --json", tmp_path)
         assert done.returncode == 2
@@ -222,7 +224,7 @@ def test_json_holds_what_went_wrong(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("place", ["''", "-"])
-def test_results_go_to_a_place_with_a_name(tmp_path: Path, place: str) -> None:
+def test_an_output_needs_a_name(tmp_path: Path, place: str) -> None:
     before = sorted(tmp_path.iterdir())
     for command in ("nacre run small.toml --out", "nacre report x --html"):
         done = shell(f"{command} {place}", tmp_path)
@@ -232,7 +234,7 @@ def test_results_go_to_a_place_with_a_name(tmp_path: Path, place: str) -> None:
 
 
 @pytest.mark.parametrize(("seed", "bound"), [(-1, 0), (2**63, 2**63 - 1)])
-def test_a_seed_out_of_range_is_the_users_mistake(tmp_path: Path, seed: int, bound: int) -> None:
+def test_a_seed_out_of_range_is_a_user_error(tmp_path: Path, seed: int, bound: int) -> None:
     done = shell(f"nacre run small.toml --seed {seed}", tmp_path)
     assert done.returncode == 2
     assert re.search(rf"--seed.*\b{bound}\b", done.stderr)

@@ -48,7 +48,7 @@ def grid() -> nacre.studies.StudyResult:
     return nacre.study(GRID | {"objective": [{"of": "read_mean"}, {"of": "write_mean"}]}, workers=1)
 
 
-def test_a_row_is_what_a_run_says(grid: nacre.studies.StudyResult) -> None:
+def test_a_row_has_the_numbers_of_its_run(grid: nacre.studies.StudyResult) -> None:
     assert grid.complete
     assert repr(grid) == "<nacre.StudyResult grid: 6 points>"
     row = grid.table.row(4, named=True)
@@ -77,7 +77,7 @@ def test_a_column_may_be_any_path_of_a_record() -> None:
     assert metrics.at(record, paths["no"]) is None
 
 
-def test_the_pareto_front_is_what_nothing_beats(grid: nacre.studies.StudyResult) -> None:
+def test_the_pareto_front_has_the_undominated_designs(grid: nacre.studies.StudyResult) -> None:
     assert grid.pareto()["point"].to_list() == [0]
     numbers = np.random.default_rng(1).integers(0, 12, (200, 3)).astype(float)
     frame = pl.DataFrame(numbers, schema=["a", "b", "c"]).with_columns(
@@ -95,7 +95,7 @@ def test_the_pareto_front_is_what_nothing_beats(grid: nacre.studies.StudyResult)
     assert set(pareto.pareto(frame, wanted)["row"]) == expected
 
 
-def test_limits_are_kept_by_the_front_and_what_is_unknown_keeps_none() -> None:
+def test_designs_on_the_front_meet_the_constraints_and_unknown_values_violate_them() -> None:
     objectives = [{"of": "write_mean", "goal": "max"}, {"of": "cost"}]
     study = GRID | {"objective": objectives, "constraint": [{"of": "p99", "at_most": "50 us"}]}
     result = nacre.study(study, workers=1)
@@ -106,7 +106,7 @@ def test_limits_are_kept_by_the_front_and_what_is_unknown_keeps_none() -> None:
     assert not nacre.study(lives, workers=1).designs["feasible"].any()
 
 
-def test_variance_is_shared_out_among_the_axes(grid: nacre.studies.StudyResult) -> None:
+def test_variance_is_divided_among_the_axes(grid: nacre.studies.StudyResult) -> None:
     # Latencies are constant: each axis explains all of its objective, and nothing of the other.
     shares = {(o, a): s for o, a, s, _ in grid.sensitivity().iter_rows()}
     for objective, axis in itertools.product(("read_mean_ns", "write_mean_ns"), ("read", "write")):
@@ -115,7 +115,7 @@ def test_variance_is_shared_out_among_the_axes(grid: nacre.studies.StudyResult) 
     assert set(grid.sensitivity()["method"]) == {"variance"}
 
 
-def test_what_axes_decide_together_is_neithers() -> None:
+def test_interactions_belong_to_no_single_axis() -> None:
     # x + y + 2xy over {0,1} x {0,1}: values 0, 1, 1, 4; effects 2, 2 and 1 of a total variance
     # of 9/4: main shares 4/9 = (2/2)^2 / (9/4) each, and the rest, 1/9, together.
     points = pl.DataFrame({"x": [0, 0, 1, 1], "y": [0, 1, 0, 1], "z": [0.0, 1.0, 1.0, 4.0]})
@@ -128,7 +128,7 @@ def test_what_axes_decide_together_is_neithers() -> None:
                       pareto.INTERACTIONS: pytest.approx(1 / 9)}  # fmt: skip
 
 
-def test_a_grid_with_holes_shares_out_nothing() -> None:
+def test_an_incomplete_grid_has_no_shares() -> None:
     # Without one corner x and y vary together: their shares would be 2/3 and 2/3 of the variance.
     points = pl.DataFrame({"x": [0, 0, 1], "y": [0, 1, 0], "z": [1.0, 0.0, 0.0]})
     axes = [{"name": n, "path": READ, "values": [0, 1]} for n in "xy"]
@@ -138,7 +138,7 @@ def test_a_grid_with_holes_shares_out_nothing() -> None:
     assert pareto._shares(questions, points, Objective("z", "max")) == []
 
 
-def test_costs_counted_in_different_things_are_not_compared() -> None:
+def test_costs_in_different_currencies_are_not_compared() -> None:
     axis = {"path": "stack.price_basis", "values": ["USD 2009", "USD 2023"]}
     study = {"scenario": SCENARIO, "axis": [axis], "objective": [{"of": "iops_per_cost"}]}
     result = nacre.study(study, workers=1)
@@ -153,7 +153,7 @@ def test_costs_counted_in_different_things_are_not_compared() -> None:
     assert "on the front" not in best(result).columns
 
 
-def test_a_saturated_design_says_so() -> None:
+def test_a_saturated_design_is_reported() -> None:
     poisson = {"arrival": {"kind": "poisson", "rate": "100 Hz"}, "requests": 2000}
     scenario = SCENARIO | {"workload": SCENARIO["workload"] | poisson}
     axis = {"path": "stack.read", "values": ["1 us", "40 ms"]}
@@ -162,7 +162,7 @@ def test_a_saturated_design_says_so() -> None:
     assert any(line.startswith("note: 1 design: requests arrived faster") for line in facts(result))
 
 
-def test_seeds_are_averaged_and_what_they_decide_is_told() -> None:
+def test_seeds_are_averaged_and_their_effect_is_reported() -> None:
     random = SCENARIO["stack"] | {"read": {"kind": "exponential", "mean": "10 us"}}
     axis = {"path": "stack.read.mean", "values": ["10 us", "30 us"]}
     study = {"scenario": SCENARIO | {"stack": random}, "axis": [axis], "seeds": [1, 2, 3]}
@@ -200,7 +200,7 @@ SEARCH: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("method", ["nsga2", "tpe", "random"])
-def test_a_search_finds_the_same_whatever_runs_it(method: str) -> None:
+def test_a_search_gives_the_same_result_with_every_engine(method: str) -> None:
     study = SEARCH | {"search": {"method": method, "batch": 8}}
     one, two = (nacre.study(study, workers=workers) for workers in (1, 2))
     assert one.table.height == 32
@@ -217,7 +217,7 @@ def test_a_search_finds_the_same_whatever_runs_it(method: str) -> None:
     assert (one.pareto()["read_mean_ns"] >= 2000).all()
 
 
-def test_a_search_does_better_than_chance() -> None:
+def test_a_search_is_better_than_random_choice() -> None:
     def found(method: str) -> float:
         study = SEARCH | {"search": {"method": method, "batch": 8}, "objective": [{"of": "iops"}]}
         table = nacre.study(study, workers=1).designs.filter("feasible")
@@ -242,7 +242,7 @@ def test_a_point_that_cannot_be_built_is_a_row_with_its_error() -> None:
     assert facts(result)[0].startswith("1 failed, such as point 3: workload: it reaches to")
 
 
-def test_a_value_that_does_not_fit_the_stack_is_told_before_any_point_is_run() -> None:
+def test_a_value_that_does_not_fit_the_stack_is_reported_before_any_point() -> None:
     data = {"name": "data", "path": "workload.footprint", "values": ["1 MiB", "2 GiB", "3 GiB"]}
     with pytest.raises(ConfigError) as refused:
         nacre.study({"scenario": SCENARIO, "axis": [data]}, workers=1)
@@ -252,7 +252,7 @@ def test_a_value_that_does_not_fit_the_stack_is_told_before_any_point_is_run() -
     assert "the stack ends at byte 1073741824; use a larger device" in str(refused.value)
 
 
-def test_the_tables_and_figures_show_what_was_found(grid: nacre.studies.StudyResult) -> None:
+def test_the_tables_and_figures_show_the_results(grid: nacre.studies.StudyResult) -> None:
     table = best(grid)
     assert table.columns == ["point", "read", "write", "read mean latency", "write mean latency"]
     assert table.rows == [["0", "10 us", "20 us", "10.0 us", "20.0 us"]]
@@ -277,7 +277,7 @@ def test_the_tables_and_figures_show_what_was_found(grid: nacre.studies.StudyRes
         nacre.study(GRID, workers=1).plot.pareto()
 
 
-def test_progress_is_told_and_may_end_a_study(tmp_path: Path) -> None:
+def test_progress_is_reported_and_can_stop_a_study(tmp_path: Path) -> None:
     told: list[tuple[int, int]] = []
 
     def watch(done: int, total: int) -> bool:
@@ -295,7 +295,7 @@ def test_progress_is_told_and_may_end_a_study(tmp_path: Path) -> None:
     assert again.table.equals(nacre.study(study, workers=2).table)
 
 
-def test_a_mistake_of_the_call_is_told() -> None:
+def test_an_invalid_argument_is_reported() -> None:
     with pytest.raises(ConfigError, match='did you mean "dask"'):
         nacre.study(GRID, engine="dusk")  # type: ignore[arg-type]
     with fails_with("conflicting-settings", ConfigError):
@@ -313,7 +313,7 @@ def test_a_mistake_of_the_call_is_told() -> None:
         ("stack.capacity", "0 B", "the smallest allowed is 1 B"),
     ],
 )
-def test_what_one_point_makes_illegal_is_told_before_any_runs(
+def test_a_setting_that_is_invalid_in_one_point_is_reported_before_any_run(
     path: str, wrong: str | int, told: str, tmp_path: Path
 ) -> None:
     legal = 0 if path == "run.warm_up" else "1 GiB"
@@ -324,7 +324,7 @@ def test_what_one_point_makes_illegal_is_told_before_any_runs(
 
 
 @pytest.mark.parametrize("method", ["nsga2", "tpe", "random"])
-def test_a_search_runs_each_design_once_and_ends_where_none_is_left(method: str) -> None:
+def test_a_search_runs_each_design_once_and_ends_when_none_is_left(method: str) -> None:
     axes = [
         {"name": "read", "path": "stack.read", "values": ["1 us", "2 us", "3 us"]},
         {"name": "depth", "path": "workload.arrival.queue_depth", "values": [1, 2, 4, 8]},

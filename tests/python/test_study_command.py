@@ -31,7 +31,7 @@ def nacre(study: dict[str, Any], *arguments: str) -> Result:
     return CliRunner().invoke(app, ["study", "small.toml", *arguments])
 
 
-def test_a_study_prints_its_best_designs_and_what_decides(folder: Path) -> None:
+def test_a_study_prints_its_best_designs_and_the_influence_of_axes(folder: Path) -> None:
     done = nacre(STUDY)
     assert done.exit_code == 0, done.stderr
     assert done.stdout.splitlines() == [
@@ -57,7 +57,7 @@ def test_a_study_prints_its_best_designs_and_what_decides(folder: Path) -> None:
     assert "small.study holds a study already" in again.stderr
 
 
-def test_a_scenario_where_a_study_belongs_is_told_apart() -> None:
+def test_the_error_for_a_scenario_as_a_study_suggests_a_study() -> None:
     Path("mine.toml").write_text(toml.document(STUDY["scenario"]))
     for given in ("ssd", "mine.toml"):
         done = CliRunner().invoke(app, ["study", given])
@@ -71,7 +71,7 @@ def test_a_scenario_where_a_study_belongs_is_told_apart() -> None:
     assert "it is a study; run it with: nacre study study.toml" in done.stderr
 
 
-def test_axes_of_some_points_only_share_out_nothing_and_that_is_said() -> None:
+def test_axes_that_apply_only_to_some_points_have_no_shares() -> None:
     read = {"name": "read", **STUDY["axis"][0]}
     write = {"path": "stack.write", "values": ["20 us", "40 us"], "when": {"read": "20 us"}}
     done = nacre(STUDY | {"axis": [read, write]})
@@ -96,7 +96,7 @@ def test_json_is_one_document_and_a_failed_point_is_status_1() -> None:
     assert answer["rows"][3]["error_code"] == "past-the-end"
 
 
-def test_a_spent_budget_is_no_failure() -> None:
+def test_an_exhausted_budget_is_not_a_failure() -> None:
     seeds = list(range(100))
     done = nacre(STUDY | {"seeds": seeds, "budget": {"time": "1 ns"}}, "--json")
     assert done.exit_code == 0, done.stderr
@@ -107,7 +107,7 @@ def test_a_spent_budget_is_no_failure() -> None:
     assert json.loads(more.stdout)["points"]["done"] == 200
 
 
-def test_a_changed_study_that_is_resumed_counts_its_own_points_only() -> None:
+def test_a_changed_study_counts_only_its_current_points() -> None:
     axis = STUDY["axis"][0]
     first = nacre(STUDY | {"axis": [axis | {"values": ["10 us", "20 us", "30 us"]}]}, "--json")
     assert json.loads(first.stdout)["points"]["done"] == 3
@@ -122,7 +122,7 @@ def test_a_changed_study_that_is_resumed_counts_its_own_points_only() -> None:
     assert counted == {"all": 2, "done": 2, "failed": 0, "reused": 2}
 
 
-def test_no_figure_of_an_earlier_form_of_a_study_stays(folder: Path) -> None:
+def test_figures_of_an_earlier_form_of_a_study_are_removed(folder: Path) -> None:
     both = {"objective": [{"of": "read_mean"}, {"of": "iops"}]}
     assert nacre(STUDY | both).exit_code == 0
     assert (folder / "small.study" / "pareto.svg").exists()
@@ -139,13 +139,13 @@ def test_no_figure_of_an_earlier_form_of_a_study_stays(folder: Path) -> None:
         (["--out", ""], "it is empty"),
     ],
 )
-def test_a_mistake_ends_with_status_2(arguments: list[str], told: str) -> None:
+def test_an_error_has_exit_status_2(arguments: list[str], told: str) -> None:
     done = nacre(STUDY, *arguments)
     assert done.exit_code == 2
     assert told in done.stderr
 
 
-def test_a_study_that_is_not_there_or_no_toml_ends_with_status_2(folder: Path) -> None:
+def test_a_missing_or_invalid_study_has_exit_status_2(folder: Path) -> None:
     missing = CliRunner().invoke(app, ["study", "no.toml"])
     assert (missing.exit_code, missing.stderr) == (2, "error: no.toml: No such file or directory\n")
     (folder / "broken.toml").write_text("scenario =\n")

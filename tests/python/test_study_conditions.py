@@ -64,7 +64,7 @@ def test_designs_are_compared_seed_by_seed_within_a_condition() -> None:
     assert under.contenders().height == 0
 
 
-def test_shares_are_those_of_what_is_chosen() -> None:
+def test_shares_describe_only_the_axes_that_are_not_conditions() -> None:
     def shares(result: nacre.studies.StudyResult) -> dict[str, float]:
         found = result.sensitivity()
         return dict(found.select("axis", "share").iter_rows())
@@ -85,7 +85,7 @@ def test_shares_are_those_of_what_is_chosen() -> None:
     assert decisive(under).columns[0].endswith("within each condition")
 
 
-def test_the_designs_that_are_left_out_are_shown_with_the_reason() -> None:
+def test_omitted_designs_are_shown_with_the_reason() -> None:
     under = study(condition=True, constraint=[{"of": "cost", "at_most": 2.5}])
     left = others(under)
     assert [[*row[1:3], row[-1]] for row in left.rows] == [

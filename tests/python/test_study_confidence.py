@@ -43,7 +43,7 @@ def loads() -> nacre.studies.StudyResult:
     return nacre.study(study, workers=1)
 
 
-def test_designs_repeat_until_their_intervals_are_narrow_and_hold_the_closed_form(
+def test_designs_repeat_until_their_intervals_are_narrow_and_contain_the_closed_form(
     loads: nacre.studies.StudyResult,
 ) -> None:
     assert loads.complete
@@ -64,7 +64,7 @@ def test_all_designs_have_the_same_seeds_in_the_same_order(
         assert seeds == list(range(1, 1 + len(seeds)))
 
 
-def test_shares_of_variance_are_of_the_seeds_that_all_designs_have(
+def test_variance_shares_use_the_seeds_common_to_all_designs(
     loads: nacre.studies.StudyResult,
 ) -> None:
     shares = dict(loads.sensitivity().select("axis", "share").iter_rows())
@@ -72,7 +72,7 @@ def test_shares_of_variance_are_of_the_seeds_that_all_designs_have(
     assert sum(shares.values()) == pytest.approx(1)
 
 
-def test_intervals_that_end_a_repetition_cover_as_often_as_they_say() -> None:
+def test_sequentially_stopped_intervals_have_the_stated_coverage() -> None:
     # 1500 sequences: the standard error of the coverage is .6 %.
     random = np.random.default_rng(7)
     covered = 0
@@ -89,7 +89,7 @@ def test_intervals_that_end_a_repetition_cover_as_often_as_they_say() -> None:
     assert 0.91 <= covered / 1500 <= 0.97
 
 
-def test_equal_seeds_tell_apart_what_chance_would_hide() -> None:
+def test_equal_seeds_distinguish_designs_within_noise() -> None:
     # A thousandth of a service less; the spread between seeds is a hundred times as large.
     study = {
         "scenario": QUEUE,
@@ -121,7 +121,7 @@ def test_differences_within_chance_are_named() -> None:
     assert [row[-1] for row in best(result).rows] == ["perhaps", "perhaps"]
 
 
-def test_a_front_is_as_certain_as_its_comparisons() -> None:
+def test_the_front_is_as_certain_as_its_comparisons() -> None:
     # By hand: 1 is better than 0 with every seed by 1 +- 0; 2 differs from 1 by 0 on average.
     values = {0: [5.0, 6.0, 7.0], 1: [4.0, 5.0, 6.0], 2: [4.1, 4.9, 6.2], 3: [4.0, 5.0, 6.0]}
     points = pl.DataFrame(
@@ -144,13 +144,13 @@ def test_a_front_is_as_certain_as_its_comparisons() -> None:
     assert found == noise.Front(certain=frozenset({1, 3}), contenders=frozenset())
 
 
-def test_student_t_is_as_tables_have_it() -> None:
+def test_student_t_agrees_with_tables() -> None:
     known = {1: 12.706, 2: 4.303, 4: 2.776, 7: 2.365, 10: 2.228, 30: 2.042, 120: 1.980}
     for freedom, value in known.items():
         assert interval.student_t(freedom) == pytest.approx(value, abs=1.1e-3)
 
 
-def test_what_is_wrong_with_a_confidence_is_said() -> None:
+def test_errors_of_the_confidence_settings_are_reported() -> None:
     axis = [{"path": "stack.read", "values": ["1 us", "2 us"]}]
     with pytest.raises(ConfigError) as raised:
         nacre.study(
@@ -169,7 +169,7 @@ def test_what_is_wrong_with_a_confidence_is_said() -> None:
         nacre.study({"scenario": QUEUE, "axis": axis, "study": {"confidence": "2 %"}} | search)
 
 
-def test_what_stays_too_wide_is_said_and_goes_on_from_its_store(tmp_path: Path) -> None:
+def test_intervals_that_stay_wide_are_reported_and_the_study_can_be_resumed(tmp_path: Path) -> None:
     study = {
         "name": "few",
         "scenario": QUEUE,
@@ -185,7 +185,7 @@ def test_what_stays_too_wide_is_said_and_goes_on_from_its_store(tmp_path: Path) 
     assert nacre.study(more, workers=1, out=tmp_path / "few", resume=True).table.height == 14
 
 
-def test_a_run_goes_on_until_its_mean_is_known() -> None:
+def test_a_run_continues_until_its_mean_is_known() -> None:
     record = nacre.run(QUEUE, until="1 %")
     within = record.reads.mean_ci95_ns
     assert record.requests.issued > 3000

@@ -50,7 +50,7 @@ def choices(**form: Any) -> list[Any]:
     return [choice.label for choice in axis.choices]
 
 
-def test_each_value_of_each_axis_is_tried_with_the_first_of_the_others() -> None:
+def test_each_value_of_each_axis_is_checked_with_the_first_of_the_others() -> None:
     kinds = axes.Axis("kind", tuple(axes.Choice(k, {}) for k in "abc"), None, {}, "")
     sizes = axes.Axis("size", tuple(axes.Choice(n, {}) for n in (1, 2)), None, {"kind": ("b",)}, "")
     tried = [
@@ -105,7 +105,7 @@ def test_the_first_axis_varies_slowest_and_the_seed_fastest() -> None:
     ]
 
 
-def test_settings_move_together_and_labels_may_be_given() -> None:
+def test_settings_change_together_and_labels_may_be_given() -> None:
     moving = {"name": "device", "zip": {READ: ["1 us", "2 us"], "stack.write": ["3 us", "4 us"]}}
     assert labels(moving) == [{"device": "1 us, 3 us"}, {"device": "2 us, 4 us"}]
     assert labels(moving | {"labels": ["new", "old"]}) == [{"device": "new"}, {"device": "old"}]
@@ -123,7 +123,7 @@ def test_an_axis_is_named_after_its_setting_unless_every_table_has_such_a_column
     assert [axis.name for axis in design.axes] == ["read", "workload_requests"]
 
 
-def test_an_axis_with_a_condition_varies_only_where_it_is_met() -> None:
+def test_an_axis_with_a_condition_applies_only_if_it_holds() -> None:
     kinds = {"path": "workload.kind", "values": ["uniform", "zipf"]}
     theta = {"path": "workload.theta", "values": [0.8, 0.9], "when": {"kind": "zipf"}}
     assert labels(kinds, theta) == [
@@ -133,7 +133,7 @@ def test_an_axis_with_a_condition_varies_only_where_it_is_met() -> None:
     ]
 
 
-def test_a_point_is_known_by_what_is_run_not_by_how_it_is_written() -> None:
+def test_a_point_is_identified_by_its_content() -> None:
     def key(path: str, value: object, **scenario: Any) -> str:
         axis = {"name": "it", "path": path, "values": [value]}
         return sound({"scenario": SCENARIO | scenario, "axis": [axis]})[1].ask()[0].key
@@ -143,7 +143,7 @@ def test_a_point_is_known_by_what_is_run_not_by_how_it_is_written() -> None:
     assert key("run.seed", 1) != key("run.seed", 2)
 
 
-def test_the_content_of_a_file_is_a_part_of_the_key(tmp_path: Path) -> None:
+def test_the_content_of_a_file_is_part_of_the_key(tmp_path: Path) -> None:
     trace = tmp_path / "t.csv"
     scenario = {**SCENARIO, "workload": {"kind": "trace", "file": str(trace)}}
     study = {"scenario": scenario, "axis": [{"path": READ, "values": ["1 us"]}]}
@@ -154,7 +154,7 @@ def test_the_content_of_a_file_is_a_part_of_the_key(tmp_path: Path) -> None:
     assert keys[0] == keys[2] != keys[1]
 
 
-def test_all_mistakes_are_told_at_once_with_place_and_remedy(tmp_path: Path) -> None:
+def test_all_errors_are_reported_together_with_location_and_remedy(tmp_path: Path) -> None:
     (tmp_path / "s.toml").write_text(toml.document(SCENARIO))
     study = tmp_path / "study.toml"
     study.write_text(
@@ -205,7 +205,7 @@ def test_all_mistakes_are_told_at_once_with_place_and_remedy(tmp_path: Path) -> 
         ({"schema": 2, "scenario": SCENARIO, "axis": []}, "knows schema 1, given 2"),
     ],
 )
-def test_a_study_without_a_scenario_or_axes_is_a_mistake(study: dict[str, Any], told: str) -> None:
+def test_a_study_without_a_scenario_or_axes_is_an_error(study: dict[str, Any], told: str) -> None:
     assert told in "\n".join(errors_of(study))
 
 
@@ -229,11 +229,11 @@ def test_a_study_without_a_scenario_or_axes_is_a_mistake(study: dict[str, Any], 
         ({"path": READ, "values": ["1 us"], "when": {"no": 1}}, 'there is no axis "no" before'),
     ],
 )
-def test_an_axis_that_is_none_is_a_mistake(axis: dict[str, Any], told: str) -> None:
+def test_an_invalid_axis_is_an_error(axis: dict[str, Any], told: str) -> None:
     assert told in "\n".join(of(axis))
 
 
-def test_a_condition_has_to_be_met_somewhere() -> None:
+def test_a_condition_must_be_possible() -> None:
     depth = {"path": DEPTH, "name": "depth", "values": [1, 2]}
     reads = {"path": READ, "values": ["1 us"], "when": {"depth": 3}}
     assert "has no such value, given 3; it has 1, 2" in of(depth, reads)[0]
@@ -263,7 +263,7 @@ def test_a_grid_stays_within_its_budget() -> None:
         ({"set": {"workload": {"requests": 5}}}, '"workload.requests" = ...'),
     ],
 )
-def test_what_is_wanted_has_to_be_sound(rest: dict[str, Any], told: str) -> None:
+def test_objectives_and_constraints_are_validated(rest: dict[str, Any], told: str) -> None:
     assert told in "\n".join(of({"path": READ, "values": ["1 us"]}, **rest))
 
 
@@ -285,14 +285,14 @@ def test_a_quantity_is_a_number_and_a_unit(text: str, base: str, value: str) -> 
         assert quantity.maybe(wrong) is None
 
 
-def test_a_unit_that_is_nearly_one_is_told_which_is_meant() -> None:
+def test_the_error_for_a_misspelled_unit_suggests_the_right_one() -> None:
     with pytest.raises(ValueError, match=r'there is no unit "kib", did you mean "KiB"\?'):
         quantity.parse("5 kib")
     with pytest.raises(ValueError, match="it is not a number with a unit"):
         quantity.parse("KiB")
 
 
-def test_the_example_is_sound_and_asks_a_question_of_money() -> None:
+def test_the_example_study_is_valid_and_compares_costs() -> None:
     design, planner = sound(Path(__file__).parents[2] / "examples" / "cache_for_the_money.toml")
     assert planner.total == 6 * 4 * 2
     assert [objective.column for objective in design.objectives] == ["iops", "cost"]

@@ -102,7 +102,7 @@ def two_workers(tmp_path: Path) -> Iterator[Dask]:
     dask.close()
 
 
-def test_a_cluster_of_which_a_worker_is_killed_gives_the_table_of_a_local_run(
+def test_a_cluster_whose_worker_is_killed_gives_the_table_of_a_local_run(
     two_workers: Dask, table: pl.DataFrame, tmp_path: Path
 ) -> None:
     file, out = tmp_path / "study.toml", tmp_path / "out"
@@ -161,7 +161,7 @@ class LostOnce:
         return [Outcome(task.key, "{}", None, 0.5) for task in self._tasks]
 
 
-def test_an_answer_that_is_lost_with_its_worker_is_waited_for(
+def test_a_result_lost_with_its_worker_is_recomputed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     engine = Cluster("tcp://here")
@@ -172,7 +172,7 @@ def test_an_answer_that_is_lost_with_its_worker_is_waited_for(
     assert sorted(found) == ["0", "1", "2"]
 
 
-def test_a_cluster_that_is_not_there_is_told_before_anything_is_run(
+def test_a_missing_cluster_is_reported_before_any_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cluster, "CONNECT_S", 0.5)
@@ -224,13 +224,13 @@ worker.main()
 """
 
 
-def test_a_worker_without_its_thread_ends_the_study(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_without_a_thread_ends_the_study(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local, "WORKER", ("-c", THREADLESS))
     with pytest.raises(Error, match="did not start: RuntimeError: can't start new thread"):
         nacre.study(STUDY, workers=1)
 
 
-def test_a_cluster_of_our_own_that_cannot_start_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_temporary_cluster_that_cannot_start_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     def no_process(*_: Any, **__: Any) -> Any:
         raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
 
@@ -243,7 +243,7 @@ def test_a_cluster_of_our_own_that_cannot_start_is_told(monkeypatch: pytest.Monk
         nacre.study(STUDY, engine="dask")
 
 
-def test_what_was_finished_is_kept_where_the_system_has_no_further_worker(
+def test_finished_points_are_kept_if_the_system_refuses_another_worker(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     quick = STUDY | {"axis": STUDY["axis"][:1], "set": {"workload.requests": 100}}
@@ -270,7 +270,7 @@ def test_what_was_finished_is_kept_where_the_system_has_no_further_worker(
     assert 0 < len(run) < expected.height, "what came back before is not run again"
 
 
-def test_workers_end_with_the_one_they_work_for(tmp_path: Path) -> None:
+def test_workers_exit_with_their_parent(tmp_path: Path) -> None:
     file = tmp_path / "long.toml"
     scratch = tmp_path / "scratch"
     scratch.mkdir()
@@ -298,7 +298,7 @@ def test_workers_end_with_the_one_they_work_for(tmp_path: Path) -> None:
     assert not list(scratch.iterdir()), "the folder that they had in common"
 
 
-def test_short_points_are_handed_out_many_at_a_time_and_long_ones_one_by_one() -> None:
+def test_short_points_are_sent_in_chunks_and_long_ones_singly() -> None:
     tasks = [Task(str(number), SOURCE, ()) for number in range(1000)]
     chunks = Chunks(tasks, 0.25, 64)
     assert [task.key for task in chunks.next(2)] == ["0"]
@@ -318,7 +318,7 @@ def test_short_points_are_handed_out_many_at_a_time_and_long_ones_one_by_one() -
     assert sizes[-3:] == [1, 1, 1], "the last ones are shared out"
 
 
-def test_a_worker_is_a_point_ahead_until_few_are_left() -> None:
+def test_workers_receive_the_next_point_early_until_few_are_left() -> None:
     class Worker:
         is_trying = False
 
@@ -344,13 +344,13 @@ def test_a_worker_is_a_point_ahead_until_few_are_left() -> None:
         assert len(worker.held) == ahead
 
 
-def test_a_worker_with_another_nacre_is_refused() -> None:
+def test_a_worker_with_another_version_is_rejected() -> None:
     with pytest.raises(Error, match=r"another version of Nacre: .*, not 0\.0\.1"):
         evaluate(Base("0.0.1"), [])
     assert identity().startswith(nacre.__version__)
 
 
-def test_an_engine_that_is_left_stops_its_work() -> None:
+def test_leaving_an_engine_stops_its_work() -> None:
     with Local(2) as engine:
         from nacre.studies.points.planner import sound
 
@@ -365,7 +365,7 @@ def test_an_engine_that_is_left_stops_its_work() -> None:
             os.kill(pid, 0)
 
 
-def test_engines_that_are_not_installed_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_engines_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(ConfigError, match=r"Dask is not installed; pip install 'nacre\[dask\]'"):
         nacre.study(STUDY, engine="dask")

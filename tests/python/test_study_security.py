@@ -65,12 +65,12 @@ def _written(keys: Any, folder: Path) -> tuple[Path, Path, Path]:
     return files
 
 
-def test_a_cluster_of_our_own_listens_on_loopback_only(cluster: Running) -> None:
+def test_a_temporary_cluster_listens_only_on_loopback(cluster: Running) -> None:
     assert {host for host, _ in cluster.doors} == {LOOPBACK}
     assert len(cluster.doors) == 1 + 2 * cores(), "the scheduler, workers and their nannies"
 
 
-def test_whoever_shows_no_certificate_of_the_run_is_not_let_in(
+def test_clients_without_a_certificate_of_the_run_are_rejected(
     cluster: Running, tmp_path: Path
 ) -> None:
     strangers = [ssl.create_default_context(), ssl.create_default_context()]
@@ -89,7 +89,7 @@ def test_whoever_shows_no_certificate_of_the_run_is_not_let_in(
                 encrypted.recv(1)
 
 
-def test_a_foreign_cluster_that_asks_for_certificates_is_shown_ours(
+def test_our_certificates_are_sent_to_a_cluster_that_requires_them(
     cluster: Running, pems: tuple[Path, Path, Path]
 ) -> None:
     there = nacre.study(STUDY, engine="dask", address=cluster.address, tls=pems)
@@ -98,7 +98,7 @@ def test_a_foreign_cluster_that_asks_for_certificates_is_shown_ours(
         nacre.study(STUDY, engine="dask", address=cluster.address)
 
 
-def test_certificates_that_cannot_be_used_are_told_before_anything_is_run(
+def test_unusable_certificates_are_reported_before_any_run(
     cluster: Running, pems: tuple[Path, Path, Path], tmp_path: Path
 ) -> None:
     ca, certificate, key = pems
@@ -125,7 +125,7 @@ def test_certificates_that_cannot_be_used_are_told_before_anything_is_run(
         nacre.study(STUDY, tls=pems)
 
 
-def test_a_cluster_with_tls_and_no_certificates_is_refused_in_one_line(tmp_path: Path) -> None:
+def test_a_tls_cluster_without_certificates_is_rejected_in_one_line(tmp_path: Path) -> None:
     """There is no server: missing certificates are reported without connecting."""
     document = tmp_path / "study.toml"
     document.write_text(toml.document(STUDY))

@@ -93,7 +93,7 @@ def small_files(limit: int) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGINT])
-def test_a_study_that_was_stopped_goes_on_to_the_same_table(
+def test_a_resumed_study_gives_the_same_table(
     blow: signal.Signals, undisturbed: pl.DataFrame, tmp_path: Path
 ) -> None:
     file = tmp_path / "slow.toml"
@@ -119,7 +119,7 @@ def test_a_study_that_was_stopped_goes_on_to_the_same_table(
     assert found["rows"] == undisturbed.to_dicts()
 
 
-def test_the_same_points_are_run_once_and_a_study_may_grow(
+def test_equal_points_run_once_and_a_study_can_grow(
     table: pl.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = noted_tasks(monkeypatch)
@@ -140,7 +140,7 @@ def test_the_same_points_are_run_once_and_a_study_may_grow(
     assert len(run) == 2 + 24 + 1
 
 
-def test_points_are_read_with_duckdb_and_by_number(table: pl.DataFrame, tmp_path: Path) -> None:
+def test_points_can_be_read_with_duckdb_and_by_number(table: pl.DataFrame, tmp_path: Path) -> None:
     out = tmp_path / "out"
     result = nacre.study(STUDY, out=out, workers=1, figures=True)
     query = f"select theta, iops from '{out / 'results.parquet'}' where read = '20 us' order by 1"
@@ -166,7 +166,7 @@ def test_points_are_read_with_duckdb_and_by_number(table: pl.DataFrame, tmp_path
         "workload.theta": 0.2, "stack.read": "20 us"}).latency  # fmt: skip
 
 
-def test_what_is_cut_short_is_not_there(table: pl.DataFrame, tmp_path: Path) -> None:
+def test_truncated_files_are_ignored(table: pl.DataFrame, tmp_path: Path) -> None:
     out = tmp_path / "out"
     nacre.study(STUDY, out=out, workers=1)
     (part,) = (out / "points").iterdir()
@@ -181,7 +181,7 @@ def test_what_is_cut_short_is_not_there(table: pl.DataFrame, tmp_path: Path) -> 
     assert pl.read_parquet(only).equals(points)
 
 
-def test_a_directory_that_is_not_ours_is_left_alone(tmp_path: Path) -> None:
+def test_a_foreign_directory_is_unchanged(tmp_path: Path) -> None:
     out = tmp_path / "out"
     nacre.study(STUDY | {"axis": [STUDY["axis"][1]]}, out=out, workers=1)
     before = (out / "results.parquet").read_bytes()
@@ -225,7 +225,7 @@ def test_a_directory_that_is_not_ours_is_left_alone(tmp_path: Path) -> None:
         (b"nacre 4711\n", {"notes.txt": b"mine"}),
     ],
 )
-def test_the_lock_of_somebody_else_stays_as_it_is(
+def test_the_lock_of_another_program_is_unchanged(
     lock: bytes, others: dict[str, bytes], tmp_path: Path
 ) -> None:
     files = {".lock": lock, **others}
@@ -237,7 +237,7 @@ def test_the_lock_of_somebody_else_stays_as_it_is(
         assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == files
 
 
-def test_a_lock_whose_name_is_another_files_by_now_is_not_removed(tmp_path: Path) -> None:
+def test_a_lock_file_replaced_by_another_process_is_not_removed(tmp_path: Path) -> None:
     lock = Lock(tmp_path)
     (tmp_path / ".lock").unlink()
     (tmp_path / ".lock").write_bytes(b"mine")
@@ -246,7 +246,7 @@ def test_a_lock_whose_name_is_another_files_by_now_is_not_removed(tmp_path: Path
     assert (tmp_path / ".lock").read_bytes() == b"mine"
 
 
-def test_the_lock_of_a_run_that_was_killed_is_taken_over(tmp_path: Path) -> None:
+def test_the_lock_of_a_killed_run_is_taken_over(tmp_path: Path) -> None:
     killed = tmp_path / "killed"
     killed.mkdir()
     (killed / ".lock").write_bytes(b"nacre 4711\n")
@@ -256,7 +256,7 @@ def test_the_lock_of_a_run_that_was_killed_is_taken_over(tmp_path: Path) -> None
     assert sorted(path.name for path in killed.iterdir()) == [".lock", "points", "study.json"]
 
 
-def test_a_disk_without_room_is_told_before_anything_is_run(
+def test_a_disk_with_too_little_space_is_reported_before_any_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: _Usage())
@@ -269,7 +269,7 @@ class _Usage:
     free = 1000
 
 
-def test_a_disk_that_fills_ends_the_study_and_keeps_what_was_finished(
+def test_a_full_disk_ends_the_study_and_keeps_finished_points(
     table: pl.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(store, "FLUSH_S", (0.0, 0.0))

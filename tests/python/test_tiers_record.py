@@ -35,7 +35,7 @@ def record() -> Record:
     return nacre.run(DYNAMIC)
 
 
-def test_epochs_add_up_to_what_the_store_counted(record: Record) -> None:
+def test_epochs_sum_to_the_counters_of_the_store(record: Record) -> None:
     epochs, store = record.epochs(), record.components[0]
     assert epochs.columns == [
         "component", "end_s", "accesses", "fastest_share", "migrated_bytes",
@@ -47,7 +47,7 @@ def test_epochs_add_up_to_what_the_store_counted(record: Record) -> None:
     assert epochs["fastest_share"][-1] > 2 * epochs["fastest_share"][0]
 
 
-def test_the_figure_has_a_step_for_every_epoch_and_is_kept_with_the_record(
+def test_the_figure_has_a_step_per_epoch_and_is_saved_with_the_record(
     record: Record, tmp_path: Path
 ) -> None:
     spec: dict[str, Any] = record.plot.tiers().to_dict()
@@ -62,7 +62,7 @@ def test_the_figure_has_a_step_for_every_epoch_and_is_kept_with_the_record(
     assert Record.load(tmp_path).epochs().equals(epochs)
 
 
-def test_a_store_that_moves_nothing_has_no_epochs() -> None:
+def test_a_store_without_migrations_has_no_epochs() -> None:
     still = nacre.run(DYNAMIC, {"stack.placement": "fixed", "workload.requests": 1000})
     assert still.epochs().height == 0
     with fails_with("no-data"):

@@ -37,7 +37,7 @@ def test_a_value_fits_on_one_line_and_reads_back(value: Any) -> None:
     assert tomllib.loads(f"it = {text}") == {"it": value}
 
 
-def test_absent_values_are_left_out() -> None:
+def test_absent_values_are_omitted() -> None:
     assert tomllib.loads(toml.document({"a": None, "b": {"c": None}, "d": 1})) == {"b": {}, "d": 1}
     assert toml.value({"a": None, "b": 1}) == "{ b = 1 }"
 
@@ -66,6 +66,6 @@ def test_paths_choices_numbers_of_numpy_and_configurations_are_values() -> None:
     }
 
 
-def test_what_toml_cannot_hold_is_refused() -> None:
+def test_values_that_toml_cannot_represent_are_rejected() -> None:
     with pytest.raises(TypeError, match="a scenario cannot hold"):
         toml.value(object())

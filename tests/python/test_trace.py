@@ -94,14 +94,14 @@ def test_a_sample_of_blocks_keeps_all_requests_of_a_block(tmp_path: Path) -> Non
     assert traces.read(first).height == 7
 
 
-def test_the_formats_are_listed_with_what_their_lines_hold() -> None:
+def test_the_formats_are_listed_with_their_columns() -> None:
     listed = CliRunner().invoke(app, ["trace", "formats"]).stdout
     assert re.search(r"^nacre_csv +us +yes +.*timestamp_us,op,offset,length", listed, re.MULTILINE)
     found = json.loads(CliRunner().invoke(app, ["trace", "formats", "--json"]).stdout)
     assert [each["kind"] for each in found] == [each.kind for each in traces.formats()]
 
 
-def test_damage_is_counted_or_with_strict_refused(tmp_path: Path) -> None:
+def test_damage_is_counted_or_rejected_with_strict(tmp_path: Path) -> None:
     damaged = tmp_path / "damaged.csv"
     damaged.write_text(DAMAGED)
     info = traces.info(damaged)
@@ -114,14 +114,14 @@ def test_damage_is_counted_or_with_strict_refused(tmp_path: Path) -> None:
     assert done.stderr == f"error: {refusal.value}\n"
 
 
-def test_a_format_that_cannot_be_written_is_answered_with_those_that_can(msr: Path) -> None:
+def test_the_error_for_a_read_only_format_lists_the_writable_ones(msr: Path) -> None:
     with pytest.raises(nacre.errors.TraceError, match=r'did you mean "nacre"\?'):
         traces.convert(msr, "x", to="nacer")
     with fails_with("missing-setting", nacre.errors.TraceError):
         traces.convert(msr, "x.unknown")
 
 
-def test_a_conversion_that_fails_leaves_the_old_file(msr: Path, tmp_path: Path) -> None:
+def test_a_failed_conversion_keeps_the_old_file(msr: Path, tmp_path: Path) -> None:
     target = tmp_path / "kept.nacre"
     target.write_text("old")
     before = sorted(tmp_path.iterdir())
@@ -136,7 +136,7 @@ def test_a_conversion_that_fails_leaves_the_old_file(msr: Path, tmp_path: Path) 
         traces.convert(msr, tmp_path, to="nacre")
 
 
-def test_parquet_that_is_no_trace_is_refused(tmp_path: Path) -> None:
+def test_other_parquet_files_are_rejected(tmp_path: Path) -> None:
     file = tmp_path / "other.parquet"
     pl.DataFrame({"address": [1]}).write_parquet(file)
     with fails_with("invalid-content", nacre.errors.TraceError):
@@ -148,7 +148,7 @@ def test_parquet_that_is_no_trace_is_refused(tmp_path: Path) -> None:
         traces.read(tmp_path / "nowhere.parquet")
 
 
-def test_an_interrupted_conversion_leaves_nothing(tmp_path: Path) -> None:
+def test_an_interrupted_conversion_leaves_no_file(tmp_path: Path) -> None:
     endless = tmp_path / "endless.csv"
     os.mkfifo(endless)
 
@@ -162,7 +162,9 @@ def test_an_interrupted_conversion_leaves_nothing(tmp_path: Path) -> None:
     assert sorted(tmp_path.iterdir()) == [endless]
 
 
-def test_a_misspelt_option_and_numbers_out_of_range_are_refused(msr: Path, tmp_path: Path) -> None:
+def test_a_misspelled_option_and_numbers_out_of_range_are_rejected(
+    msr: Path, tmp_path: Path
+) -> None:
     with pytest.raises(TypeError, match=r"no option 'fromat'; did you mean 'format'\?"):
         traces.read(msr, fromat="msr")  # type: ignore[call-arg]
     parquet = tmp_path / "t.parquet"
@@ -179,7 +181,7 @@ def test_a_misspelt_option_and_numbers_out_of_range_are_refused(msr: Path, tmp_p
 
 
 @pytest.mark.parametrize(("seed", "bound"), [(-1, 0), (2**70, 2**63 - 1)])
-def test_a_seed_out_of_range_is_the_users_mistake(
+def test_a_seed_out_of_range_is_a_user_error(
     msr: Path, tmp_path: Path, seed: int, bound: int
 ) -> None:
     done = nacre_command("sample", msr, "-o", tmp_path / "s", "--fraction", 1, "--seed", seed)
@@ -187,7 +189,7 @@ def test_a_seed_out_of_range_is_the_users_mistake(
     assert re.search(rf"--seed.*\b{bound}\b", done.stderr)
 
 
-def test_a_misspelt_shipped_trace_is_answered_with_the_one_that_was_meant() -> None:
+def test_the_error_for_a_misspelled_built_in_trace_suggests_the_right_one() -> None:
     done = nacre_command("info", "pgbnch")
     assert done.returncode == 2
     assert done.stderr == (
@@ -195,7 +197,7 @@ def test_a_misspelt_shipped_trace_is_answered_with_the_one_that_was_meant() -> N
     )
 
 
-def test_a_directory_is_no_trace_and_is_named_as_what_it_is(tmp_path: Path) -> None:
+def test_a_directory_is_rejected_as_a_trace(tmp_path: Path) -> None:
     done = nacre_command("info", tmp_path)
     assert done.returncode != 0
     assert done.stderr.startswith(f"error: {tmp_path}")
@@ -205,7 +207,7 @@ def test_a_directory_is_no_trace_and_is_named_as_what_it_is(tmp_path: Path) -> N
     assert missing.stderr == f"error: {tmp_path / 'no.parquet'}: No such file or directory\n"
 
 
-def test_a_sample_of_blocks_says_that_requests_are_cut(msr: Path, tmp_path: Path) -> None:
+def test_a_note_reports_that_a_block_sample_cuts_requests(msr: Path, tmp_path: Path) -> None:
     for name in ("s.nacre", "s.parquet"):
         cut = traces.sample(msr, tmp_path / name, fraction=1)
         assert any("requests are cut" in note for note in cut.notes)
@@ -214,7 +216,7 @@ def test_a_sample_of_blocks_says_that_requests_are_cut(msr: Path, tmp_path: Path
 
 
 @pytest.mark.parametrize(("name", "remedy"), [("-", "./-"), ("", "empty")])
-def test_a_trace_is_written_to_a_file_with_a_name(msr: Path, name: str, remedy: str) -> None:
+def test_an_output_trace_needs_a_file_name(msr: Path, name: str, remedy: str) -> None:
     done = nacre_command("convert", msr, "-o", name, "--to", "nacre")
     assert done.returncode == 2
     assert remedy in done.stderr
@@ -222,7 +224,7 @@ def test_a_trace_is_written_to_a_file_with_a_name(msr: Path, name: str, remedy: 
         traces.convert(msr, "", to="nacre")
 
 
-def test_a_name_that_is_not_utf_8_is_refused_in_clear_words(tmp_path: Path) -> None:
+def test_a_file_name_that_is_not_utf_8_is_rejected_clearly(tmp_path: Path) -> None:
     name = os.fsdecode(os.fsencode(tmp_path) + b"/bad\xff.csv")
     Path(name).write_text(MSR)
     with pytest.raises(nacre.errors.TraceError, match="not UTF-8; rename it"):

@@ -22,7 +22,7 @@ def sectors(tmp_path: Path) -> Path:
     return file
 
 
-def test_ids_are_as_far_apart_as_is_said(sectors: Path) -> None:
+def test_object_numbers_have_the_given_spacing(sectors: Path) -> None:
     assert nacre.traces.info(sectors).footprint_bytes == 64 * 4096
     for page in (512, "512", "512 B", "0.5 KiB"):
         assert nacre.traces.info(sectors, page=page).footprint_bytes == 64 * 512
@@ -33,7 +33,7 @@ def test_ids_are_as_far_apart_as_is_said(sectors: Path) -> None:
     assert not any("all objects" in line for line in nacre.traces.info(sectors, page=512).warnings)
 
 
-def test_every_trace_command_takes_the_distance(sectors: Path, tmp_path: Path) -> None:
+def test_every_trace_command_accepts_the_spacing(sectors: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.nacre"
     for name, rest in (
         ("info", []), ("mrc", []), ("convert", ["-o", str(out)]), ("fit", []),
@@ -47,7 +47,7 @@ def test_every_trace_command_takes_the_distance(sectors: Path, tmp_path: Path) -
     assert nacre.traces.info(out).footprint_bytes == 64 * 512
 
 
-def test_a_distance_that_is_none_is_refused(sectors: Path) -> None:
+def test_an_invalid_spacing_is_rejected(sectors: Path) -> None:
     with pytest.raises(TraceError, match="it is a size, as 512"):
         nacre.traces.info(sectors, page="half")
     with fails_with("invalid-value", TraceError):

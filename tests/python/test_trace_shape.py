@@ -62,7 +62,7 @@ def lru_misses(blocks: list[int], size: int) -> int:
     return misses
 
 
-def test_a_curve_says_what_a_cache_of_every_size_misses(zipf: Path) -> None:
+def test_a_curve_has_the_misses_of_every_cache_size(zipf: Path) -> None:
     curve = traces.mrc(zipf, limit=5000)
     blocks = (traces.read(zipf, limit=5000)["address"] // 4096).to_list()
     for size in (1, 2, 10, 100, 500, 2000):
@@ -73,7 +73,7 @@ def test_a_curve_says_what_a_cache_of_every_size_misses(zipf: Path) -> None:
     assert curve.steps()["blocks"].is_sorted()
 
 
-def test_reads_and_writes_are_counted_apart_and_levels_are_cut_from_one_stack(small: Path) -> None:
+def test_reads_and_writes_are_counted_separately_and_levels_share_one_stack(small: Path) -> None:
     curve = traces.mrc(small)
     assert [curve.hits(4096 * n) for n in (0, 1, 2, 3, 9)] == [0, 1, 1, 4, 4]
     assert (curve.hits(3 * 4096, "reads"), curve.hits(3 * 4096, "writes")) == (2, 2)
@@ -83,7 +83,7 @@ def test_reads_and_writes_are_counted_apart_and_levels_are_cut_from_one_stack(sm
         curve.hits(1, "trims")  # type: ignore[arg-type]
 
 
-def test_a_sample_states_how_sure_it_is(zipf: Path) -> None:
+def test_a_sample_has_confidence_intervals(zipf: Path) -> None:
     exact = traces.mrc(zipf)
     for sample, blocks in ((0.2, None), (None, 400)):
         sampled = traces.mrc(zipf, seed=3, sample=sample, blocks=blocks)
@@ -98,7 +98,9 @@ def test_a_sample_states_how_sure_it_is(zipf: Path) -> None:
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "json", "svg", "html"])
-def test_a_curve_is_written_as_its_name_says(small: Path, tmp_path: Path, suffix: str) -> None:
+def test_a_curve_is_written_in_the_format_of_its_suffix(
+    small: Path, tmp_path: Path, suffix: str
+) -> None:
     target = tmp_path / f"curve.{suffix}"
     done = nacre_command("trace", "mrc", small, "-o", target)
     assert (done.returncode, done.stdout) == (0, f"{target}: 3 sizes\n"), done.stderr
@@ -110,7 +112,7 @@ def test_a_curve_is_written_as_its_name_says(small: Path, tmp_path: Path, suffix
         assert "miss ratio" in target.read_text()
 
 
-def test_wrong_wishes_for_a_curve_are_refused_and_damage_nothing(
+def test_invalid_arguments_for_a_curve_are_rejected_without_side_effects(
     small: Path, tmp_path: Path
 ) -> None:
     kept = tmp_path / "kept.txt"
@@ -142,7 +144,7 @@ def test_a_profile_has_tables_of_one_length(zipf: Path) -> None:
         assert share == pytest.approx(counts[:rank].sum() / counts.sum())
 
 
-def test_a_cache_of_a_share_of_a_few_blocks_has_one_block(tmp_path: Path) -> None:
+def test_a_cache_of_a_small_share_has_at_least_one_block(tmp_path: Path) -> None:
     rows = "0,read,0,4096\n1,read,8192,4096\n2,read,8192,4096\n3,read,4096,4096\n"
     file = tmp_path / "few.csv"
     file.write_text("timestamp_us,op,offset,length\n" + rows)
@@ -150,7 +152,7 @@ def test_a_cache_of_a_share_of_a_few_blocks_has_one_block(tmp_path: Path) -> Non
     assert shown["LRU cache of 1.0 %"] == "75.0 % misses (4 KiB)"
 
 
-def test_a_cache_beyond_the_last_size_of_the_curve_misses_no_more(tmp_path: Path) -> None:
+def test_a_cache_larger_than_the_curve_has_the_misses_of_its_end(tmp_path: Path) -> None:
     # Every block twice in a row: a cache of one block hits half of the accesses.
     file = written(tmp_path / "twice.csv", [i // 2 for i in range(2000)], [False] * 2000)
     shown = {row[0]: row[1] for row in trace_shape(traces.info(file)).rows}
@@ -158,7 +160,7 @@ def test_a_cache_beyond_the_last_size_of_the_curve_misses_no_more(tmp_path: Path
     assert shown["LRU cache of 10.0 %"] == "50.0 % misses (400 KiB)"
 
 
-def test_a_page_shows_every_side_of_a_trace_and_needs_nothing_else(
+def test_a_page_shows_all_tables_of_a_trace_and_is_self_contained(
     zipf: Path, tmp_path: Path
 ) -> None:
     page = tmp_path / "page.html"
@@ -190,7 +192,7 @@ def test_a_trace_without_times_or_without_requests_is_described(tmp_path: Path) 
         assert done.stderr.startswith(f"error: {empty}")
 
 
-def test_a_trace_that_only_trims_has_no_curve_and_no_shape(tmp_path: Path) -> None:
+def test_a_trace_with_only_trims_has_no_curve_and_no_fit(tmp_path: Path) -> None:
     trims = tmp_path / "trims.iolog"
     trims.write_text("fio version 2 iolog\n/dev/a add\n/dev/a open\n/dev/a trim 0 4096\n")
     assert traces.info(trims).trims == 1
@@ -227,7 +229,7 @@ def test_a_fitted_workload_runs_and_has_no_address_of_the_trace(zipf: Path, tmp_
         ("umass_Financial1_prefix.ssdsim.ascii", {"misses": 0.16, "request sizes": 0.03}),
     ],
 )
-def test_fitted_workloads_come_close_to_real_traces(
+def test_fitted_workloads_are_similar_to_real_traces(
     name: str, tolerances: dict[str, float]
 ) -> None:
     closeness = traces.fit(Path(str(SAMPLES)) / name, limit=20_000).closeness

@@ -16,7 +16,7 @@ from serving import scenario
 
 PAGE = Path(__file__).parents[2] / "docs" / "faults.md"
 FAULT_TEST = """\
-def test_a_slow_disk_is_slow(nacre_device):
+def test_a_slow_disk_is_reported_as_slow(nacre_device):
     device = nacre_device("disk.toml")
     device.control.add_fault("delay", {"latency": "5 ms"})
     assert device.control.step("read", 0, 4096).latency_ns > 5e6
@@ -61,7 +61,7 @@ def test_every_step_uses_an_action_or_runs_a_command() -> None:
     assert [command.split()[0] for command in commands()] == ["sudo", "pip", "pytest", "nacre"]
 
 
-def test_the_packages_are_those_that_mounting_needs() -> None:
+def test_the_packages_are_those_required_for_mounting() -> None:
     installed = set(commands()[0].split()) - {"sudo", "apt-get", "install", "-y"}
     assert set(mounting._NEEDED.values()) - installed <= {"e2fsprogs"}, "e2fsprogs is essential"
 
