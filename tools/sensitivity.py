@@ -21,11 +21,11 @@ HEAD = """# Sensitivity of predictions
 
 A prediction is a published number to which no value of the model was fitted ([Accuracy](accuracy/README.md)).
 It still depends on values fitted to other numbers, and on assumed values.
-`nacre reproduce PAPER --sensitivity` runs every simulated row with five seeds, for its 95 % confidence interval, and then with each of these values changed by \u00b120 %, one at a time.
-The tables list all predictions, and those calibrations and trends whose verdict depends on a value.
+`nacre reproduce PAPER --sensitivity` runs every simulated row with five seeds to compute its 95 % confidence interval. It then changes each of these values by \u00b120 %, one at a time.
+The command lists all predictions, and the calibrations and trends whose verdict depends on a value.
 *Decides* lists values that change the verdict; *changes* lists values that change the result by more than 1 % but not the verdict.
-Numbers of channels, powers of two, and shares of 100 % cannot change by 20 %: values that the model rejects are counted as rejected, and whole numbers are rounded.
-The read share is part of the measurement: a change is a different workload.
+Some values, such as powers of two and shares of 100 %, cannot change by 20 %. Values that the model rejects are counted as rejected, and whole numbers are rounded.
+The read share is part of the measurement, so changing it gives a different workload.
 `nvram-cards` and `pcm-enterprise` have no predictions.
 """  # noqa: E501
 
@@ -55,7 +55,7 @@ def table(what: str, rows: list[Sensitivity], listed: list[Sensitivity]) -> Iter
     held = [row for row in rows if row["holds"]]
     count = sum(not decided(row) for row in held) or "none"
     of = "predictions" if what == "prediction" else "rows of calibration and trends"
-    yield f"{len(held)} of {len(rows)} {of} hold, {count} of these with every value moved.\n"
+    yield f"{len(held)} of {len(rows)} {of} hold; {count} of these hold with every changed value.\n"
     if listed:
         yield f"| {what} | published | simulated | decides | changes | 1 % or less, rejected |"
         yield "|---|---|---|---|---|---|"
