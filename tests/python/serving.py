@@ -165,5 +165,5 @@ def until(condition: object, seconds: float = 120.0) -> None:
     assert callable(condition)
     end = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < end, "it did not come about"
+        assert time.monotonic() < end, "the condition did not become true"
         time.sleep(0.01)

@@ -185,7 +185,7 @@ def test_a_full_standard_output_is_reported(run: Runner) -> None:
         done = run("run", "small.toml", capture_output=False, stdout=full, stderr=subprocess.PIPE)
     assert done.returncode == 1
     assert done.stderr == (
-        "error: standard output: the disk is full: make room, or choose another place\n"
+        "error: standard output: the disk is full: free space, or choose another location\n"
     )
 
 

@@ -37,7 +37,9 @@ def test_a_job_becomes_a_scenario_that_runs(tmp_path: Path) -> None:
     assert resolved["workload"]["footprint"] == "1 GiB"
     assert resolved["workload"]["arrival"]["queue_depth"] == 32
     assert resolved["run"]["duration"] == "0.002 s"
-    assert found.without == ("numjobs: 2 jobs are one loop of all their depths, in one region",)
+    assert found.without == (
+        "numjobs: 2 jobs become one loop with the sum of their depths, in one region",
+    )
     record = nacre.run(tmp_path / "job.toml")
     assert record.requests.reads == record.requests.issued > 0
 
@@ -59,9 +61,9 @@ def test_sizes_shares_rates_and_amounts_are_those_of_the_job(tmp_path: Path) -> 
     ):
         assert line in text
     assert found.without == (
-        "rate_iops: 14000 reads and 6000 writes a second come mixed at random here, and in fio each"
-        " at its own pace",
-        "iodepth: 1 request at once: with a rate, there may be any number",
+        "rate_iops: 14000 reads and 6000 writes per second are mixed at random; fio issues each"
+        " kind at its own rate",
+        "iodepth: 1 request at once: with a rate, the number of outstanding requests is unlimited",
     )
 
 
@@ -384,7 +386,7 @@ def test_percentages_refer_to_the_device(tmp_path: Path) -> None:
     file.write_text("[a]\nfilename=/dev/nvme0n1\nrw=write\n")
     whole = fio.scenario(file, stack="pcm_ssd")
     assert in_bytes(workload(whole)["footprint"]) == capacity // 4096 * 4096
-    assert any(each.startswith("size: it is not given") for each in whole.without)
+    assert any(each.startswith("size: not given") for each in whole.without)
     (tmp_path / "whole.toml").write_text(whole.text)
     nacre.check(tmp_path / "whole.toml")
     file.write_text("[a]\nrw=write\nsize=40%\n")

@@ -91,9 +91,7 @@ def test_every_error_of_a_scenario_is_reported_and_no_image_is_created(image: Pa
 
 def test_a_file_that_is_not_an_image_is_unchanged(image: Path) -> None:
     image.write_bytes(b"precious data" * 1000)
-    with pytest.raises(
-        nacre.errors.Error, match="it is not a Nacre image"
-    ) as raised:
+    with pytest.raises(nacre.errors.Error, match="it is not a Nacre image") as raised:
         small(image)
     assert str(image) in str(raised.value)
     assert image.read_bytes() == b"precious data" * 1000

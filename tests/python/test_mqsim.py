@@ -259,7 +259,7 @@ def test_all_errors_are_reported_together(tmp_path: Path) -> None:
     for words in (
         'no such setting "Flash_Channel_Cout"; did you mean "Flash_Channel_Count"?',
         "Flash_Technology: given",
-        "Overprovisioning_Ratio: 1.5 of the flash is kept back",
+        "Overprovisioning_Ratio: 1.5 of the flash is reserved",
         "Plane_Allocation_Scheme",
         "GC_Exec_Threshold: garbage collection starts at 1.25 of the blocks",
         'Page_Capacity: given "zero"; give a number',
@@ -426,7 +426,7 @@ def test_settings_without_a_possible_stack_are_named_and_nothing_is_written(
     said = " ".join(done.stderr.split())
     for name in (*wrong, "Average_No_of_Reqs_in_Queue"):
         assert name in said, said
-    assert "Block_Erase_Latency, here stack.erase" in said
+    assert "Block_Erase_Latency, in Nacre stack.erase" in said
     assert not made.exists()
 
 

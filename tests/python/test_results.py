@@ -118,7 +118,7 @@ def test_a_figure_that_does_not_fit_keeps_the_record(tmp_path: Path) -> None:
     done = script(tmp_path, change, "run", "small.toml", "--out", "d", "--json")
     assert done.returncode == 1
     assert re.fullmatch(
-        r"error: d/\w+\.(png|svg): the file would be larger than this system allows\n"
+        r"error: d/\w+\.(png|svg): the file would exceed the size limit of this system\n"
         r"error: the record is saved in d; its figures are missing\n",
         done.stderr,
     )
@@ -158,7 +158,11 @@ BEGUN_TWICE = "thread = threading.Thread(target=print); thread.start(); thread.s
 @pytest.mark.parametrize(
     ("failure", "code", "told"),
     [
-        (NO_STACK, "out-of-threads", "the system has no process or thread for it; see the limits"),
+        (
+            NO_STACK,
+            "out-of-threads",
+            "the system allows no further process or thread; see the limits",
+        ),
         ("raise MemoryError", "too-little-memory", "there is not enough memory"),
         (BEGUN_TWICE, "bug", "this is a bug in Nacre"),
         ("raise RuntimeError('no thread')", "bug", "this is a bug in Nacre"),

@@ -197,7 +197,7 @@ def test_all_errors_are_reported_together_with_location_and_remedy(tmp_path: Pat
         ({"axis": [{"path": READ, "values": ["1 us"]}]}, "scenario: it is missing"),
         (
             {"scenario": SCENARIO, "confidence": "2 %", "axis": [{"path": READ, "values": [1]}]},
-            "confidence: it is not allowed here; move it to [study]",
+            "confidence: it is not allowed in this table; move it to [study]",
         ),
         ({"scenario": SCENARIO}, "axis: there is nothing to study"),
         ({"scenario": "evny", "axis": [{"path": READ, "values": ["1 us"]}]}, '"envy"'),

@@ -94,7 +94,7 @@ def test_our_certificates_are_sent_to_a_cluster_that_requires_them(
 ) -> None:
     there = nacre.study(STUDY, engine="dask", address=cluster.address, tls=pems)
     assert there.table.equals(nacre.study(STUDY, workers=1).table)
-    with pytest.raises(ConfigError, match=r"asks for certificates, given tls://.*; give --tls-ca"):
+    with pytest.raises(ConfigError, match=r"requires certificates, given tls://.*; give --tls-ca"):
         nacre.study(STUDY, engine="dask", address=cluster.address)
 
 
@@ -135,6 +135,6 @@ def test_a_tls_cluster_without_certificates_is_rejected_in_one_line(tmp_path: Pa
     )  # fmt: skip
     assert done.returncode == 2, done.stderr
     assert done.stderr.splitlines() == [
-        "error: --address: the cluster asks for certificates, given tls://127.0.0.1:9;"
+        "error: --address: the cluster requires certificates, given tls://127.0.0.1:9;"
         " give --tls-ca, --tls-cert and --tls-key"
     ]

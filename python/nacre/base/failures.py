@@ -19,15 +19,15 @@ FAILED = 1
 USER_ERROR = 2
 
 _USER_ERRORS = (FileNotFoundError, IsADirectoryError, NotADirectoryError)
-_NO_THREAD_LEFT = "the system has no process or thread for it; see the limits of ulimit -a"
+_NO_THREAD_LEFT = "the system allows no further process or thread; see the limits of ulimit -a"
 _REMEDIES = {
     errno.EAGAIN: _NO_THREAD_LEFT,
-    errno.ENOSPC: "the disk is full: make room, or choose another place",
-    errno.EDQUOT: "the disk quota is used up: make room, or choose another place",
-    errno.EFBIG: "the file would be larger than this system allows",
-    errno.EACCES: "no permission: choose a place you may use",
-    errno.EPERM: "not permitted: choose a place you may use",
-    errno.EROFS: "the file system is read-only: choose another place",
+    errno.ENOSPC: "the disk is full: free space, or choose another location",
+    errno.EDQUOT: "the disk quota is exceeded: free space, or choose another location",
+    errno.EFBIG: "the file would exceed the size limit of this system",
+    errno.EACCES: "permission denied: choose another location",
+    errno.EPERM: "operation not permitted: choose another location",
+    errno.EROFS: "the file system is read-only: choose another location",
 }
 
 

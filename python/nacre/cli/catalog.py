@@ -76,7 +76,7 @@ def show(
         else:
             write_text(f"{shipped[name].text.rstrip()}\n")
     else:
-        raise config_error([unknown("the catalog has nothing called", name, [*known, *shipped])])
+        raise config_error([unknown("the catalog has no entry called", name, [*known, *shipped])])
 
 
 def show_all(*, as_json: bool) -> None:

@@ -33,7 +33,7 @@ def cannot_mount() -> str | None:
         packages = " ".join(sorted({_NEEDED[name] for name in lacking}))
         return f"{', '.join(lacking)} not installed; install {packages} (names of Debian)"
     if not os.access("/dev/fuse", os.R_OK | os.W_OK):
-        return "/dev/fuse is not there, or this user may not open it"
+        return "/dev/fuse is missing, or this user has no permission to open it"
     return None
 
 

@@ -370,7 +370,7 @@ def _file(path: Path) -> Source:
             "invalid-content",
             "",
             f'"{printable(str(path))}" is not a TOML text: byte {error.start} is not UTF-8',
-            hint="is it the right file?",
+            hint="check that this is the intended file",
         ) from None
     name = printable(str(path))
     if _STUDY.search(text) and not _STACK.search(text):

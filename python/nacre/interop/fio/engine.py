@@ -49,7 +49,7 @@ def io_engine(job: Reader) -> Engine:
         )
     if (log := job.take("read_iolog")) is not None:
         hint = 'replay the log itself: workload = { kind = "trace", file = "..." }'
-        job.wrong("not-supported", "read_iolog", "the requests are those of a log", hint, log)
+        job.wrong("not-supported", "read_iolog", "the requests come from a log", hint, log)
     _page_cache(job, name)
     # With offload, a synchronous engine has one thread per outstanding request.
     offloaded = job.word("io_submit_mode", "inline") == "offload"
@@ -61,5 +61,5 @@ def _page_cache(job: Reader, engine: str) -> None:
     is_direct = (direct is not None and direct.value.strip() != "0") or buffered == "0"
     if engine in CACHED and (engine == "mmap" or not is_direct):
         what = "it is not set" if direct is None else f'"{direct.value.strip()}"'
-        effect = "fio uses the page cache of the host; here every request reaches the stack"
+        effect = "fio uses the page cache of the host; in Nacre, every request reaches the stack"
         job.no("direct", f"{what}: {effect}")

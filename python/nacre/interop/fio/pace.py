@@ -37,7 +37,7 @@ def pace(job: Reader, asked: Pattern, engine: Engine) -> Pace:
     runtime = job.time("runtime", "s")
     is_timed = job.flag("time_based")
     if is_timed and runtime is None and not job.problems:
-        job.no("time_based", "without a runtime, fio ignores it too")
+        job.no("time_based", "without a runtime, fio also ignores it")
     rate = _rate(job, asked)
     requests = ENDLESS if is_timed and runtime else _requests(job, asked) * jobs
     if is_timed and runtime:
@@ -45,7 +45,9 @@ def pace(job: Reader, asked: Pattern, engine: Engine) -> Pace:
         for key in ("io_size", "number_ios", "loops"):
             job.take(key)
     if jobs > 1:
-        job.no("numjobs", f"{jobs} jobs are one loop of all their depths, in one region")
+        job.no(
+            "numjobs", f"{jobs} jobs become one loop with the sum of their depths, in one region"
+        )
     if "offset_increment" in job.settings and jobs == 1:
         job.take("offset_increment")
     arrival = _closed(job, depth, jobs) if rate is None else _open(job, rate * jobs, depth)
@@ -89,7 +91,7 @@ def _rate(job: Reader, asked: Pattern) -> Fraction | None:
             "conflicting-settings",
             "rate",
             "fio allows either rate or rate_iops",
-            "leave one of them out",
+            "remove one of them",
         )
         return None
     rates: dict[int, Fraction] = {}
@@ -102,7 +104,7 @@ def _rate(job: Reader, asked: Pattern) -> Fraction | None:
     if not rates:
         return None
     if missing := [_NAMES[at] for at in asked.directions if at not in rates]:
-        problem = f"the rate of {' and '.join(missing)} is not limited, and that of the others is"
+        problem = f"the rate of {' and '.join(missing)} is unlimited, and other rates are limited"
         job.wrong(
             "conflicting-settings",
             key,
@@ -114,14 +116,14 @@ def _rate(job: Reader, asked: Pattern) -> Fraction | None:
     if len(rates) > 1:
         asked.directions = {at: rate / total for at, rate in rates.items()}
         both = " and ".join(f"{float(rate):g} {_NAMES[at]}" for at, rate in rates.items())
-        job.no(key, f"{both} a second come mixed at random here, and in fio each at its own pace")
+        job.no(key, f"{both} per second are mixed at random; fio issues each kind at its own rate")
     return total
 
 
 def _open(job: Reader, rate: Fraction, depth: int) -> dict[str, object]:
     kind = "poisson" if job.word("rate_process") == "poisson" else "periodic"
     at_once = f"{numbered(depth, 'request')} at once"
-    job.no("iodepth", f"{at_once}: with a rate, there may be any number")
+    job.no("iodepth", f"{at_once}: with a rate, the number of outstanding requests is unlimited")
     return {"kind": kind, "rate": f"{_decimal(rate)} Hz"}
 
 
@@ -139,12 +141,12 @@ def _closed(job: Reader, depth: int, jobs: int) -> dict[str, object]:
         return {"kind": "closed", "queue_depth": depth}
     blocks = job.count("thinktime_blocks", 1)
     if depth > jobs:
-        what = "fio waits for all requests of a job before it pauses: the depth is 1"
+        what = "fio waits for all requests of a job before it pauses, so the depth is 1"
         job.no("iodepth", what)
     if blocks > 1:
         each = think / blocks
         job.no(
-            "thinktime_blocks", f"a pause behind {blocks} requests is {_s(each)} behind each one"
+            "thinktime_blocks", f"a pause after {blocks} requests is {_s(each)} after each request"
         )
         think = each
     return {"kind": "closed", "queue_depth": jobs, "think": _s(think)}

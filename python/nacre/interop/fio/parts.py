@@ -39,12 +39,12 @@ def workload(job: Reader, asked: Pattern, log: ZoneLog | None) -> dict[str, obje
         for share, size, ops in _kinds(asked)
     ]
     if len(tables) > PARTS_MAX:
-        problem = f"its sizes, directions, and zones make {len(tables)} kinds of requests"
+        problem = f"its sizes, directions, and zones give {len(tables)} kinds of requests"
         job.wrong(
             "over-limit",
             "rw",
             problem,
-            f"make them at most {PARTS_MAX}, e.g. with fewer sizes in bssplit",
+            f"reduce them to at most {PARTS_MAX}, e.g. with fewer sizes in bssplit",
         )
     used = {zone.bytes // size * size for zone in zones for _, size, _ in _kinds(asked)}
     if 0 in used:
@@ -55,13 +55,13 @@ def workload(job: Reader, asked: Pattern, log: ZoneLog | None) -> dict[str, obje
             "make the zone larger",
         )
     elif len(tables) == 1 and used != {asked.bytes}:
-        job.no("size", f"{used.pop()} of its bytes are used: whole requests")
+        job.no("size", f"{used.pop()} of its bytes are used, in whole requests")
     elif len(zones) == 1 and used != {asked.bytes}:
         job.no("size", f"{asked.bytes} B are a whole number of requests for some of the sizes only")
     if len(tables) == 1:
         return tables[0][1]
     if asked.kind == "sequential" and any(len(asked.sizes[at]) > 1 for at in asked.directions):
-        job.no("bssplit", "each size continues from its own position here, and in fio all from one")
+        job.no("bssplit", "in Nacre, each size has a separate position; in fio, all share one")
     *most, (_, last) = tables
     parts = [{"share": percent(share), "pattern": table} for share, table in most]
     return {"kind": "mix", "part": [*parts, {"pattern": last}]}
@@ -120,7 +120,8 @@ def _distribution(job: Reader, asked: Pattern) -> tuple[dict[str, object], list[
         )
     elif name != "random":
         job.no(
-            "random_distribution", f'"{setting.value.strip()}": all places are equally likely here'
+            "random_distribution",
+            f'"{setting.value.strip()}": all blocks are equally likely in Nacre',
         )
     return {}, all_of_it
 
@@ -154,7 +155,7 @@ def _stride(job: Reader, asked: Pattern) -> dict[str, object]:
         return {}
     if asked.stride is not None:
         return {"stride": exactly(asked.stride)}
-    what = "requests follow each other here without a gap"
+    what = "in Nacre, requests follow each other without a gap"
     job.no("rw", f'":{asked.modifier}" is not a whole number of requests to skip: {what}')
     return {}
 
@@ -163,15 +164,13 @@ def _notes(job: Reader, asked: Pattern, *, is_uniform: bool) -> None:
     if asked.kind == "sequential":
         return
     if asked.modifier:
-        job.no("rw", f'":{asked.modifier}": every request goes to a new place here')
+        job.no("rw", f'":{asked.modifier}": in Nacre, every request goes to a new address')
     has_map = not job.flag("norandommap") and "ba" not in job.settings and is_uniform
     if not has_map:
         return
-    job.no("norandommap", "it is not given: fio visits each block once, here any may repeat")
+    job.no("norandommap", "not given: fio accesses each block once; in Nacre, blocks may repeat")
     if asked.only_size is None:
-        job.no(
-            "norandommap", "fio shortens requests that meet blocks it has visited; none are here"
-        )
+        job.no("norandommap", "fio shortens requests that overlap accessed blocks; Nacre does not")
 
 
 def _is_number(text: str) -> bool:

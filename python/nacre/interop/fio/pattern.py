@@ -186,15 +186,13 @@ def _that_fit(job: Reader, sizes: Sizes, total: int) -> Sizes:
             "conflicting-settings",
             "size",
             "it is smaller than one request",
-            "make size larger, or bs smaller",
+            "increase size, or decrease bs",
         )
         return sizes
     whole = sum((share for share, _ in fit), Fraction(0))
     if len(fit) < len(sizes):
         gone = ", ".join(shown_size(size) for _, size in sizes if size > total)
-        job.no(
-            "bssplit", f"requests of {gone} do not fit into {shown_size(total)} and are left out"
-        )
+        job.no("bssplit", f"requests of {gone} do not fit in {shown_size(total)} and are omitted")
     return [(share / whole, size) for share, size in fit]
 
 
@@ -220,11 +218,11 @@ def _region(job: Reader, engine: Engine, align: int) -> tuple[int, int] | None:
             "conflicting-settings",
             "offset",
             "no space is left after it",
-            "make size larger, or offset smaller",
+            "increase size, or decrease offset",
         )
         return None
     if files > 1:
-        job.no("nrfiles", f"{files} files are one region")
+        job.no("nrfiles", f"{files} files become one region")
     return start, total
 
 
@@ -239,12 +237,15 @@ def _all(job: Reader, file: int | None, *, on_device: bool) -> int | None:
             "missing-setting",
             "size",
             "it is missing",
-            "add size=1g: a device here is not as large as your file",
+            "add the size of your file, e.g. size=1g",
         )
     elif job.capacity is None:
         job.wrong(
-            "missing-setting", "size", "it is missing, and the device has no end", "add size=1g"
+            "missing-setting",
+            "size",
+            "it is missing, and the device has no capacity",
+            "add size=1g",
         )
     else:
-        job.no("size", f"it is not given: {shown_size(job.capacity)}, all of the device here")
+        job.no("size", f"not given: {shown_size(job.capacity)}, the whole device")
     return job.capacity

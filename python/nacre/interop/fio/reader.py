@@ -133,7 +133,7 @@ class Reader:
     ) -> int | Percent | None:
         number = numbers.size(text, setting.kb_base)
         if number is None and _EXPANDED.search(text):
-            problem = "fio computes it when it starts, and here it is unknown"
+            problem = "fio computes it when it starts, so its value is unknown"
             self.wrong("not-supported", key, problem, f"write the number, {example}", setting)
         elif number is None:
             hint = f"write a whole number with its unit and without blanks, {example}"

@@ -14,7 +14,7 @@ def text(job: Reader, name: str, workload: Mapping[str, object], pace: Pace, sta
     """The scenario of a job on a device of the catalog."""
     lines = [f'# The job "{name}" of {job.path}, a job file of fio.']
     if job.without:
-        lines += ["#", "# Without an equivalent here:"]
+        lines += ["#", "# Options without an equivalent:"]
         lines += [f"#   {each}" for each in job.without]
     lines += ["", f"name = {toml.value(name)}", "", "[workload]"]
     plain = {key: value for key, value in workload.items() if key != "part"}
@@ -24,7 +24,7 @@ def text(job: Reader, name: str, workload: Mapping[str, object], pace: Pace, sta
         lines += ["", "[[workload.part]]", *_rows(part)]
     lines += [
         "",
-        "# fio measures the device it runs on; this one is of the catalog.",
+        "# fio measures a real device; this device is from the catalog.",
         "[stack]",
         f"preset = {toml.value(stack)}",
     ]

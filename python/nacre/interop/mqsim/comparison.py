@@ -153,10 +153,10 @@ def _numbers(text: str) -> dict[str, float]:
 
 def _rows(theirs: _Served, ours: _Served, flow: Flow, found: Translation) -> list[Row]:
     why = dict.fromkeys(theirs.numbers, _reason(flow, found))
-    why["requests"] = "MQSim counts what it generated, and may not have served all of it"
+    why["requests"] = "MQSim counts generated requests, which it may not all have served"
     if flow.is_trace:
-        why["requests"] += "; a request across the end of an extent is two here"
-        rate = "MQSim divides by whole seconds since 0, here by the time since the first request"
+        why["requests"] += "; a request that spans two extents counts as two"
+        rate = "MQSim divides by whole seconds, Nacre by the time since the first request"
         why |= {"reads a second": rate, "writes a second": rate}
     rows = [
         Row(name, of_mqsim, ours.numbers[name], why[name])
@@ -170,11 +170,11 @@ def _reason(flow: Flow, found: Translation) -> str:
     """Possible reason for a difference."""
     parts = []
     if flow.is_trace:
-        parts.append("here, a partial page takes the channel time and buffer space of a page")
+        parts.append("a partial page takes the channel time and buffer space of a page")
     if flow.settings.get("Read_Percentage") == 100:
         parts.append("reads agree within a few percent; a scheduled read keeps its time here")
     elif not flow.caches_writes:
-        parts.append("MQSim completes writes when they are programmed; here, in a buffer")
+        parts.append("MQSim completes writes when they are programmed, Nacre in a buffer")
     else:
         parts += found.about("Plane_Allocation_Scheme") or ["in MQSim, each chip has its own queue"]
         parts += found.about("Data_Cache_DRAM_*")

@@ -68,7 +68,7 @@ def of_drive(path: Path, drive: Settings) -> list[Problem]:
         problem = f"garbage collection starts at {soft} of the blocks"
         found.append(at_setting(path, "GC_Exec_Threshold", problem, "give a share between 0 and 1"))
     if (spare := drive.get("Overprovisioning_Ratio")) is not None and not 0 < spare < 1:
-        problem = f"{spare} of the flash is kept back"
+        problem = f"{spare} of the flash is reserved"
         found.append(
             at_setting(path, "Overprovisioning_Ratio", problem, "give a share between 0 and 1")
         )

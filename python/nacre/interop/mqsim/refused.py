@@ -59,7 +59,7 @@ def _named(problem: Problem) -> Problem:
     return Problem(
         code=problem["code"],
         data=problem["data"],
-        path=f"{settings}, here {path}",
+        path=f"{settings}, in Nacre {path}",
         problem=problem["problem"],
         given=problem["given"],
         hint=problem["hint"],

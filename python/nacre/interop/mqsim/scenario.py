@@ -45,9 +45,7 @@ class Translation:
     @property
     def text(self) -> str:
         """The scenario as TOML, with the settings without an equivalent in its header."""
-        head = [
-            "# From files of MQSim. These settings have no equivalent, or another meaning here:"
-        ]
+        head = ["# From files of MQSim. These settings have no equivalent or another meaning:"]
         head += [f"# - {line}" for line in self.missing]
         return "\n".join(head) + "\n" + toml.document(self.table)
 
@@ -77,7 +75,7 @@ def translate(
         missing.append(
             Missing(
                 "preconditioning",
-                "the drive is filled in order; MQSim estimates what is valid where",
+                "the drive is filled in order; MQSim estimates the valid pages",
             )
         )
     endless = [
@@ -124,7 +122,7 @@ def _tenants(
     modes = {flow.settings["Device_Level_Data_Caching_Mode"] for flow in flows}
     if len(modes) > 1:
         missing.append(
-            Missing("Device_Level_Data_Caching_Mode", "all flows have that of the first")
+            Missing("Device_Level_Data_Caching_Mode", "all flows use the mode of the first")
         )
     return {"kind": "tenants", "tenant": tenants}
 
@@ -171,9 +169,9 @@ def _planes(drive: Settings, flows: list[Flow], missing: list[Missing]) -> int:
     if _is_by_plane(drive, flows):
         missing.append(
             Missing(
-                "chips do one command at a time in MQSim",
-                "a chip is a die here, and a plane has the "
-                "blocks of that plane of all dies of the chip",
+                "in MQSim, a chip executes one command at a time",
+                "a die represents a chip, and a plane has the "
+                "blocks of that plane in all dies of the chip",
             )
         )
         return int(drive["Plane_No_Per_Die"])
@@ -181,8 +179,8 @@ def _planes(drive: Settings, flows: list[Flow], missing: list[Missing]) -> int:
     programs = "the planes of a die at once" if in_sequence else "one page at a time"
     missing.append(
         Missing(
-            "chips do one command at a time in MQSim",
-            f"a chip is a die here, and programs {programs}",
+            "in MQSim, a chip executes one command at a time",
+            f"a die represents a chip and programs {programs}",
         )
     )
     return int(drive["Plane_No_Per_Die"]) if in_sequence else 1
@@ -200,7 +198,7 @@ def _allocation(
             )
         )
         missing.append(
-            Missing("GC_Exec_Threshold", "the reserve of a plane is one of superblocks here")
+            Missing("GC_Exec_Threshold", "the reserve is counted in superblocks, not per plane")
         )
         return
     # A way has one die in Nacre, so the position of D has no effect.
@@ -220,18 +218,18 @@ def _buffer(drive: Settings, flow: Flow, operation: int, missing: list[Missing])
     """
     if not flow.caches_writes:
         missing.append(
-            Missing("writes without a cache", "here, they complete in a buffer of two operations")
+            Missing("writes without a cache", "they complete in a buffer of two operations")
         )
         return 2 * operation
     if "READ" in flow.settings["Device_Level_Data_Caching_Mode"]:
         missing.append(
-            Missing("Device_Level_Data_Caching_Mode", "the buffer keeps nothing for reads")
+            Missing("Device_Level_Data_Caching_Mode", "the buffer does not cache data for reads")
         )
     missing.append(
         Missing(
             "Data_Cache_Capacity",
-            "the buffer holds a page per plane, MQSim's limit of pages on their way to flash; "
-            "here, data that is overwritten meanwhile is programmed twice",
+            "the buffer holds a page per plane, MQSim's limit of pages in flight; "
+            "data that is overwritten in the meantime is programmed twice",
         )
     )
     on_its_way = drive["Page_Capacity"] * _planes_in_all(drive)
@@ -275,10 +273,10 @@ def _stack(drive: Settings, flows: list[Flow], missing: list[Missing]) -> dict[s
     }
     _allocation(drive, flows, stack, missing)
     if drive["Use_Copyback_for_GC"] and "copyback" not in str(stack.get("allocation")):
-        missing.append(Missing("Use_Copyback_for_GC", "copies cross the channel here"))
+        missing.append(Missing("Use_Copyback_for_GC", "copies cross the channel"))
     if unit != page:
         missing.append(
-            Missing("Page_Capacity", f"the mapping knows {unit} B here, the largest power of two")
+            Missing("Page_Capacity", f"the mapping unit is {unit} B, the largest power of two")
         )
     if not drive["Ideal_Mapping_Table"]:
         stack["mapping"] = _cached_mapping(drive, stack, page)
@@ -341,11 +339,7 @@ def _suspension(drive: Settings, stack: dict[str, object], missing: list[Missing
     if support == "NONE":
         return
     if support == "ERASE":
-        missing.append(
-            Missing(
-                "CMD_Suspension_Support", "nothing is suspended, as programs are not", value="ERASE"
-            )
-        )
+        missing.append(Missing("CMD_Suspension_Support", "nothing is suspended", value="ERASE"))
         return
     stack["scheduling"] = {
         "kind": "suspension",
@@ -353,12 +347,10 @@ def _suspension(drive: Settings, stack: dict[str, object], missing: list[Missing
     }
     if support == "PROGRAM":
         missing.append(
-            Missing("CMD_Suspension_Support", "erases are suspended, too, here", value="PROGRAM")
+            Missing("CMD_Suspension_Support", "erases are also suspended", value="PROGRAM")
         )
     elif drive["Suspend_Erase_Time"] != drive["Suspend_Program_Time"]:
-        missing.append(
-            Missing("Suspend_Erase_Time", "erases are suspended as fast as programs here")
-        )
+        missing.append(Missing("Suspend_Erase_Time", "erases are suspended as fast as programs"))
 
 
 def _always(drive: Settings, flow: Flow, missing: list[Missing]) -> None:
@@ -370,7 +362,7 @@ def _always(drive: Settings, flow: Flow, missing: list[Missing]) -> None:
         "Plane_IDs": "Plane_No_Per_Die",
     }
     missing += [
-        Missing(name, "every die serves all data here")
+        Missing(name, "every die serves all data")
         for name, most in whole.items()
         if len(set(flow.settings[name])) < drive[most]
     ]
@@ -380,9 +372,9 @@ def _always(drive: Settings, flow: Flow, missing: list[Missing]) -> None:
     if flow.caches_writes and flow.settings.get("Read_Percentage") != 100:
         missing.append(_memory(drive))
     if flow.settings["Priority_Class"] != "HIGH":
-        missing.append(Missing("Priority_Class", "there is one class here"))
+        missing.append(Missing("Priority_Class", "there is one class"))
     if drive["Address_Mapping"] == "HYBRID":
-        missing.append(Missing("Address_Mapping", "the mapping is by page here", value="HYBRID"))
+        missing.append(Missing("Address_Mapping", "the mapping is by page", value="HYBRID"))
 
 
 def _memory(drive: Settings) -> Missing:

@@ -285,7 +285,7 @@ def _read(
         if leaf.tag not in known:
             problems.append(_at(path, unknown("no such setting", leaf.tag, known)))
         elif leaf.tag in found:
-            problems.append(at_setting(path, leaf.tag, "it is there twice", "give it once"))
+            problems.append(at_setting(path, leaf.tag, "it occurs twice", "give it once"))
         else:
             found[leaf.tag] = _value(path, leaf.tag, text, known[leaf.tag], problems)
     for name in known:

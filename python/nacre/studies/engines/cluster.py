@@ -204,7 +204,7 @@ def _connected(address: str, security: Any) -> Any:
         # Checked here, because Dask would fail and print a traceback 10 s later.
         raise _user_error(
             "invalid-certificate",
-            "the cluster asks for certificates",
+            "the cluster requires certificates",
             "give --tls-ca, --tls-cert and --tls-key",
             given=address,
         )

@@ -258,7 +258,7 @@ class Store(Memory):
                 "--out",
                 f"{self.directory} is on a disk with {free >> 20} MiB left;"
                 f" {self._expected:,} points need about {-(-needed >> 20)} MiB",
-                hint="make room, or give another directory",
+                hint="free space, or give another directory",
             )
 
     def _load(self) -> None:

@@ -139,7 +139,7 @@ def _document(given: Given) -> tuple[Mapping[str, Any], str, str | None, Path]:
         problem = Problem(
             code="invalid-content",
             problem=f'"{name}" is not a TOML text: byte {error.start} is not UTF-8',
-            hint="is it the right file?",
+            hint="check that this is the intended file",
         )
     except tomllib.TOMLDecodeError as error:
         problem = Problem(code="invalid-syntax", path=name, problem=f"it is not TOML: {error}")

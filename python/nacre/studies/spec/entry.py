@@ -131,7 +131,9 @@ class Entry:
         """Records an error for a key that belongs in another table."""
         if key in self.table:
             self._known.append(key)
-            self.wrong("invalid-path", key, "it is not allowed here", f"move it to {place}")
+            self.wrong(
+                "invalid-path", key, "it is not allowed in this table", f"move it to {place}"
+            )
 
     def done(self) -> None:
         """Records an error for each unread key."""
