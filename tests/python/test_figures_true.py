@@ -155,5 +155,5 @@ def test_the_cost_of_garbage_collection_is_drawn_over_time() -> None:
     cost = float(table["cleaned"].sum()) / float(table["host"].sum())
     assert cost == pytest.approx(record.cleaning_cost)
     chart = record.plot.cleaning()
-    assert headline(chart) == f"Cleaning programs {cost:.2f} pages per page of host data"
-    assert "cleaner programs per page of host data" in words(chart)
+    assert headline(chart) == f"Garbage collection programs {cost:.2f} pages per page of host data"
+    assert "pages programmed by GC per page of host data" in words(chart)

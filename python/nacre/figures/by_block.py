@@ -95,7 +95,7 @@ def grouped(parts: Sequence[Numbers]) -> list[str]:
     if group == 1:
         return []
     return [
-        f"a column is {count(group)} blocks: dark to the least, black the mean, light to the most"
+        f"a column is {count(group)} blocks: dark to the minimum, black: mean, light to the maximum"
     ]
 
 

@@ -66,9 +66,9 @@ def cleaning(record: Record, component: str | None = None) -> alt.Chart:
 
 def _counted(columns: Sequence[str]) -> str:
     """Basis of the cost: reclaimed pages, or pages written by the host."""
-    per = [name for name, column in (("page gained", "gained"), ("page of host data", "host"))
+    per = [name for name, column in (("reclaimed page", "gained"), ("page of host data", "host"))
            if column in columns]  # fmt: skip
-    return f"cleaner programs per {' or '.join(per) or 'page'}"
+    return f"pages programmed by GC per {' or '.join(per) or 'page'}"
 
 
 def _steps(name: str, ends: Any, costs: Any, scale: float) -> list[dict[str, Any]]:
@@ -96,15 +96,17 @@ def _title(record: Record, names: list[str], spans: str) -> alt.TitleParams:
     }
     shown = {name: costs[name] for name in names if name in costs}
     if len(names) == 1 and shown:
-        headline = f"Cleaning programs {significant(shown[names[0]])} pages per page of host data"
+        cost = significant(shown[names[0]])
+        headline = f"Garbage collection programs {cost} pages per page of host data"
     elif shown:
         most = max(shown, key=shown.__getitem__)
         headline = (
-            f"Cleaning costs most in {most}: {significant(shown[most])} pages per page of host data"
+            f"GC costs most in {most}: {significant(shown[most])} pages per page of host data"
         )
     else:
-        headline = "Cleaning cost per page of host data"
+        headline = "Cost of garbage collection per page of host data"
     where = f" of {names[0]}" if len(names) == 1 else ""
     return theme.title(
-        headline, f"{record.name}: cleaning{where}, in {spans} spans of simulated time"
+        headline,
+        f"{record.name}: garbage collection{where}, in {spans} intervals of simulated time",
     )

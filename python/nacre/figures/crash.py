@@ -29,13 +29,13 @@ def recovery_figure(found: Crash) -> alt.Chart:
     title = theme.title(
         f"Half of the recoveries take at most {duration(recovery.p50_s * _NS)},"
         f" the longest {duration(recovery.max_s * _NS)}",
-        f"{found.name}: share of {count(recovery.count)} recoveries that are over",
+        f"{found.name}: share of {count(recovery.count)} completed recoveries",
     )
     line: alt.Chart = (
         alt.Chart(theme.data(rows), title=title, width=620, height=240)
         .mark_line(interpolate="step-after")
         .encode(
-            x=alt.X("x:Q", title="time from the return of the power")
+            x=alt.X("x:Q", title="time since power was restored")
             .scale(type="log")
             .axis(labelExpr=TIME_LABEL),
             y=alt.Y("y:Q", title="share").axis(format="%").scale(domain=[0, 1]),

@@ -36,7 +36,7 @@ def latency(
     series_names = list(dict.fromkeys(str(point["series"]) for point in points))
     base = alt.Chart(theme.data(points)).encode(
         x=_x(points),
-        y=share_axis(max(float(p["share"]) for p in points), "share of requests not slower"),
+        y=share_axis(max(float(p["share"]) for p in points), "cumulative share of requests"),
         color=_color(series_names, single=len(records) == 1),
         tooltip=[
             alt.Tooltip("series:N"),

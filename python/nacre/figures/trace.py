@@ -61,7 +61,7 @@ def misses(info: View, name: str) -> alt.Chart:
     for row in rows:
         row["kind"] = row.pop("series")
     title = theme.title(
-        f"An LRU cache misses {percent(table['all'][-1])} at least: blocks not seen before",
+        f"An LRU cache misses at least {percent(table['all'][-1])}: first accesses to blocks",
         f"{name}: miss ratio by the size of the cache",
     )
     line = (
@@ -110,18 +110,18 @@ def footprint(profile: View, name: str) -> alt.Chart:
     """Footprint over time, and mean working set by window length."""
     table, sets = profile.timeline, profile.working_set
     rows = _zip(
-        "touched since the start",
+        "accessed since the start",
         x=[(start + table.width_s) * _NS for start in table.start_s],
         y=[amount / 2**20 for amount in table.footprint_bytes],
     )
     rows += _zip(
-        "touched within a window, on average",
+        "accessed within a window, on average",
         x=[window * _NS for window in sets.window_s],
         y=[amount / 2**20 for amount in sets.bytes],
     )
     end = table.footprint_bytes[-1]
     title = theme.title(
-        f"{size(end)} are touched, {size(sets.bytes[-2] if len(sets.bytes) > 1 else end)} of them"
+        f"{size(end)} are accessed, {size(sets.bytes[-2] if len(sets.bytes) > 1 else end)} of them"
         f" within {duration(sets.window_s[-2 if len(sets.bytes) > 1 else -1] * _NS)}",
         f"{name}: footprint by time, working set by window",
     )
@@ -143,9 +143,9 @@ def reuse(profile: View, name: str) -> alt.Chart:
     rows = _zip("reuse", x=[t * _NS for t in table.time_s], y=table.share)
     half = _when(table.time_s, table.share, 0.5)
     title = theme.title(
-        f"Half of the reuse comes within {duration(half * _NS)}",
-        f"{name}: time since the access before to the same block;"
-        f" {percent(table.first_share)} of accesses are the first",
+        f"Half of the reuses occur within {duration(half * _NS)}",
+        f"{name}: time since the previous access to the same block;"
+        f" {percent(table.first_share)} of accesses are first accesses",
     )
     return _shares(rows, _time_axis([row["x"] for row in rows], "time since last access"), title)
 
@@ -174,7 +174,7 @@ def sizes(info: View, name: str) -> alt.Chart:
             rows.append({"kind": kind, "x": size_bytes, "y": upto / total})
     mean = (info.bytes_read + info.bytes_written) / (info.reads + info.writes)
     title = theme.title(
-        f"A request has {size(mean)} on average",
+        f"The mean request size is {size(mean)}",
         f"{name}: {count(info.reads + info.writes)} reads and writes by size",
     )
     line = (
