@@ -87,7 +87,7 @@ def test_silent_corruption_is_reported_first_and_is_not_a_success(
     assert done.returncode == 1
     first, *rest = done.stdout.splitlines()
     assert first == (
-        f"In {found.silent} of {found.lives} lives the device returned corrupted data"
+        f"In {found.silent} of {found.lives} device runs the device returned corrupted data"
         " without an error, through misdirected program"
     )
     assert "no durability guarantee was violated: the device cannot detect those faults" in rest

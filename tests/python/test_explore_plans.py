@@ -41,7 +41,7 @@ def test_a_plan_is_repriced_without_reading_the_trace(inside: Client) -> None:
     name = last["address"].partition("=")[2]
     shown = inside.get(f"/api/plans/{name}").json()
     assert shown["headline"][0].startswith("A cache of ")
-    assert "a GiB in USD" in shown["headline"][-1]
+    assert "per GiB in USD" in shown["headline"][-1]
     assert tomllib.loads(shown["toml"])["stack"]["kind"] == "tiers"
     assert len(shown["worth"]["rows"]) == 7
     assert shown["latencies"] is None

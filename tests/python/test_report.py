@@ -55,7 +55,7 @@ def test_a_page_of_every_kind_of_result_is_readable_and_self_contained(
     for sentence in (
         "fast has the lowest mean read latency, 10.0 us; slow follows with 30.0 us.",
         "100 k requests per second. A read takes 10.0 us.",
-        "The busiest part is stack, 100.0 % of the time.",
+        "The busiest component is stack, 100.0 % of the time.",
         "A read spends 100.0 % of its time in stack (read).",
         "2 designs. The best mean latency is 10.0 us, with read 10 us.",
         "The best of 15 mixes is ",
@@ -91,7 +91,7 @@ def test_a_study_reports_the_assumptions_and_costs_of_its_best_designs(tmp_path:
 def test_a_study_reports_saturation_of_its_best_designs(tmp_path: Path) -> None:
     nacre.study(STUDY, out=tmp_path / "able")
     assert (
-        "None of the best designs is overloaded: stack of 10 us is the busiest part, 100.0 %"
+        "None of the best designs is overloaded: stack of 10 us is the busiest component, 100.0 %"
         in (page(tmp_path / "able"))
     )
     # One server of 100 us gets 30,000 requests per second.
@@ -154,7 +154,7 @@ def test_a_headline_has_the_latency_of_the_slowest_requests() -> None:
     queued = {"workload.arrival": {"kind": "poisson", "rate": "30 kHz"}}
     for settings, said in (
         ({}, r"A read takes 10\.0 us\."),
-        (queued, r"A read takes \S+ us on average, and one in a hundred more than \S+ us\."),
+        (queued, r"A read takes \S+ us on average, with a 99th percentile of \S+ us\."),
     ):
         assert re.search(said, " ".join(headlines.of_record(nacre.run(ONE_SERVER, settings))))
     cache = nacre.run("server-cache-zipf", {"workload.requests": 3000, "run.warm_up": 0})

@@ -150,7 +150,15 @@ def fault_table(found: Crash) -> Table:
         ]
         for tried in found.faults
     ]
-    columns = ["fault", "device", "points", "injected", "behind", "lost, reported", "lost silently"]
+    columns = [
+        "fault",
+        "device",
+        "points",
+        "injected",
+        "older data",
+        "lost, reported",
+        "lost silently",
+    ]
     return Table("", columns, [False, False] + [True] * 5, rows)
 
 
@@ -176,4 +184,4 @@ def _some(number: int) -> str:
 
 
 def _lives(number: int) -> str:
-    return "1 life" if number == 1 else f"{count(number)} lives"
+    return "1 device run" if number == 1 else f"{count(number)} device runs"

@@ -85,7 +85,7 @@ def limits(records: Mapping[str, Record]) -> list[str]:
     said = overloaded(records)
     name = max(used, key=lambda each: _use(used[each]))
     part = used[name]
-    where = f"{part.path} of {name} is the busiest part, {percent(_use(part))} of the time"
+    where = f"{part.path} of {name} is the busiest component, {percent(_use(part))} of the time"
     if said:
         return [f"Among the best designs, {said[0]}", f"Among the best designs, {where}."]
     return [f"None of the best designs is overloaded: {where}."]
@@ -109,7 +109,7 @@ def of_study(result: StudyResult) -> list[str]:
         shares = result.sensitivity().filter(objective=first.column).sort("share", descending=True)
         if shares.height and shares["share"][0] is not None:
             share = percent(shares["share"][0])
-            said.append(f"{shares['axis'][0]} decides most: {share} of the variance.")
+            said.append(f"{shares['axis'][0]} has the largest influence: {share} of the variance.")
     return said
 
 
@@ -121,10 +121,10 @@ def of_mixes(mixes: Mixes) -> list[str]:
     best = mixes.best(1, score).row(0, named=True)
     parts = [f"{percent(best[name])} {name}" for name in mixes.names if best[name]]
     said = f"The best of {count(len(mixes))} mixes is {', '.join(parts)}:"
-    said += f" {duration(best['mean_ns'])} a request"
+    said += f" {duration(best['mean_ns'])} per request"
     if best["cost"] is not None:
-        said += f", {amount(round(best['cost'], 4))} a GiB{_in(mixes)}"
-    return [f"{said}, one after the other on idle devices."]
+        said += f", {amount(round(best['cost'], 4))} per GiB{_in(mixes)}"
+    return [f"{said}, with serial accesses on idle devices."]
 
 
 def of_crash(found: Crash) -> list[str]:
@@ -149,7 +149,7 @@ def of_crash(found: Crash) -> list[str]:
 def of_trace(info: View) -> list[str]:
     """Request counts and rates, and the hit ratio of a small cache."""
     if not info.reads + info.writes:
-        return ["There are neither reads nor writes in it."]
+        return ["The trace has neither reads nor writes."]
     span = f" in {duration(info.duration_s * _NS)}" if info.duration_s else ""
     said = [
         f"{count(info.records)} requests{span}, {percent(info.read_share)} of them reads,"
@@ -171,7 +171,9 @@ def of_caches(curves: CacheCurves, prices: Mapping[str, float], basis: str) -> l
     }
     least = min(missed[sizes[-1]].values())
     if least > 1 - _ALIKE:
-        return [f"No cache helps: one of {size(sizes[-1])} misses {percent(least)} of the blocks."]
+        return [
+            f"No cache helps: a cache of {size(sizes[-1])} misses {percent(least)} of the blocks."
+        ]
     enough = next(room for room in sizes if 1 - min(missed[room].values()) >= _ENOUGH * (1 - least))
     there = missed[enough]
     # The first of equal results: the simplest policies come first.
@@ -181,7 +183,7 @@ def of_caches(curves: CacheCurves, prices: Mapping[str, float], basis: str) -> l
     others = [f"{percent(there[each])} with {each}" for each in policies if each != policy]
     said += f" ({', '.join(others)})" if others else ""
     if enough != sizes[-1]:
-        said += f"; one of {size(sizes[-1])} still misses {percent(least)}"
+        said += f"; a cache of {size(sizes[-1])} still misses {percent(least)}"
     costs = [
         f"{amount(round(price * enough / 2**30, 4))} as {name}" for name, price in prices.items()
     ]
@@ -215,24 +217,24 @@ def _tail(latency: LatencySummary) -> str:
         return mean
     if slow in (mean, most):
         return f"{mean} on average, and {most} at most"
-    return f"{mean} on average, and one in a hundred more than {slow}"
+    return f"{mean} on average, with a 99th percentile of {slow}"
 
 
 def _limit(record: Record) -> list[str]:
     """Saturated resource, or utilization of the busiest component."""
     for finding in record.findings:
         if finding.kind == "saturated":
-            where = f" {finding.paths[0]} is the busiest part." if finding.paths else ""
+            where = f" {finding.paths[0]} is the busiest component." if finding.paths else ""
             return [
-                f"Requests come faster than they are served, so latencies grow with the run.{where}"
+                f"Requests arrive faster than they are served, so latencies keep growing.{where}"
             ]
     busiest = max(record.components, key=_use, default=None)
     if busiest is None or not _use(busiest):
         return []
     share = percent(_use(busiest))
     if _use(busiest) < _IDLE:
-        return [f"No part of the stack is busy for more than {share} of the time."]
-    return [f"The busiest part is {busiest.path}, {share} of the time."]
+        return [f"No component is busy for more than {share} of the time."]
+    return [f"The busiest component is {busiest.path}, {share} of the time."]
 
 
 def _use(part: Component) -> float:

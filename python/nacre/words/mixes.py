@@ -23,7 +23,7 @@ def counted(mixes: Mixes) -> str:
         f"{count(len(mixes))} mixes of {numbered(mixes.extents, 'extent')}, evaluated with"
         f" {numbered(mixes.reads, 'read')}{_size(mixes.read_bytes, mixes.reads)}"
         f" and {numbered(mixes.writes, 'write')}{_size(mixes.write_bytes, mixes.writes)},"
-        " one after the other on idle devices"
+        " as serial accesses on idle devices"
         + ("" if mixes.budget is None else f", at most {amount(mixes.budget)} per GiB")
     )
 

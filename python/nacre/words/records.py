@@ -331,7 +331,7 @@ def _days(value: float | None) -> str | None:
 
 def _cpu(nanoseconds: float | None) -> str | None:
     """CPU time of drivers."""
-    return None if nanoseconds is None else f"{duration(nanoseconds)} a request"
+    return None if nanoseconds is None else f"{duration(nanoseconds)} per request"
 
 
 def _worn_out(worn: WornOut | None) -> str | None:
