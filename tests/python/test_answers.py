@@ -1,4 +1,4 @@
-"""Answers that could be misread, or were not given where they might have been."""
+"""Messages and results that could be misread."""
 
 from __future__ import annotations
 

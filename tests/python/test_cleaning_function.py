@@ -35,7 +35,7 @@ SMALL: dict[str, Any] = {
 def greedy(view: nacre.policies.CleaningView) -> int:
     invalid = view.programmed - view.live
     most = np.flatnonzero(invalid == invalid.max())
-    # Ties: the segment cleaned longest ago, then the last one.
+    # Ties: the least recently cleaned segment, then the last one.
     oldest = view.cleaned_at[most]
     return int(most[oldest == oldest.min()][-1])
 

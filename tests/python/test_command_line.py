@@ -1,4 +1,4 @@
-"""The contract of the command line: what goes where, and with which exit status."""
+"""Output streams and exit statuses of the command line."""
 
 import json
 import os

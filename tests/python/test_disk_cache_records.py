@@ -1,4 +1,4 @@
-"""Records of disk caches balance: pages from part to part, times and energies of operations."""
+"""Page counts, times, and energies in the records of disk caches are consistent."""
 
 from typing import Any
 

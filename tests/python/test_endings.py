@@ -1,4 +1,4 @@
-"""A server ends soon, whatever its clients wait for, and runs without what the system denies."""
+"""A server ends quickly regardless of its clients, and runs with fewer resources if it must."""
 
 from __future__ import annotations
 

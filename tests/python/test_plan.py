@@ -48,7 +48,7 @@ def test_the_named_cache_has_the_fewest_misses_of_its_size() -> None:
     first = {"lru": {10: 0.25, 100: 0.17}, "arc": {10: 0.187, 100: 0.17}}
     said = headlines.of_caches(curves({**first, "sieve": {10: 0.186, 100: 0.17}}), {}, "USD")
     assert "with sieve misses 18.6 %" in said[0]
-    # Equal displayed values are a tie: the first policy is named, followed by the other.
+    # If the displayed values are equal, the first policy is named, followed by the other.
     tied = headlines.of_caches(curves({**first, "sieve": {10: 0.18697, 100: 0.17}}), {}, "USD")
     assert "with arc misses 18.7 %" in tied[0]
     assert "18.7 % with sieve" in tied[0]
@@ -102,7 +102,7 @@ def test_a_budget_buys_whole_blocks_of_each_device(week: nacre.simulate.Plan) ->
 
 def test_the_value_of_an_assumption_is_the_best_mix_without_it(week: nacre.simulate.Plan) -> None:
     rows = week.if_prices_differ().rows
-    assert [row[:2] for row in rows[:2]] == [["as it is", ""], ["price of pcm_ssd", "20 % less"]]
+    assert [row[:2] for row in rows[:2]] == [["unchanged", ""], ["price of pcm_ssd", "20 % less"]]
     assert len(rows) == 1 + 2 * len(PRICES)
     best = week.repriced({"disk_15k_kim": 0.8}).mixes.best(1)
     assert rows[-2][-1] == f"{best['cost'][0]:.4g}"

@@ -23,7 +23,7 @@ DUMP = {"needs_j": 26.8535, "s": 2.68535}
 
 
 def as_published(point: Point, factor: float = 1.0) -> Record:
-    """A record that agrees with the paper and the laws, or deviates by a factor."""
+    """A record that agrees with the paper and the closed forms, or deviates by a factor."""
     labels = dict(point.labels)
     op = labels.get("operation", "read")
     depth = int(labels.get("depth", "256"))

@@ -1,4 +1,4 @@
-"""Values that change nothing are moved together, and every value that changes a run is found."""
+"""Values without an effect are changed together, and every value with an effect is found."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any

@@ -21,7 +21,7 @@ _NUMERIC = (False, False, False, True, True)
 
 def of_prices(found: Mixes, budget: float | None) -> Table:
     """The best mix when one price changes by 20 % up or down."""
-    rows = [_row("as it is", "", found, budget)]
+    rows = [_row("unchanged", "", found, budget)]
     prices = {tier.name: tier.price or 0.0 for tier in found.tiers}
     for name, price in prices.items():
         for word, factor in FACTORS.items():

@@ -82,8 +82,8 @@ class StudyResult(Result):
     def pareto(self) -> pl.DataFrame:
         """The Pareto front: designs that no other design dominates.
 
-        The best in the first objective comes first. Without objectives it is empty. Each condition
-        has its own front, one after the other. `certain` is true if no other design could be better
+        The best in the first objective comes first. Without objectives it is empty. The fronts
+        of all conditions follow one another. `certain` is true if no other design could be better
         in all objectives, seed by seed at 95 %; null if designs ran once.
         """
         import polars as pl

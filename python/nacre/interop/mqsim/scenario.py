@@ -198,7 +198,7 @@ def _allocation(
             )
         )
         missing.append(
-            Missing("GC_Exec_Threshold", "the reserve is counted in superblocks, not per plane")
+            Missing("GC_Exec_Threshold", "the reserve is a number of superblocks, not per plane")
         )
         return
     # A way has one die in Nacre, so the position of D has no effect.
