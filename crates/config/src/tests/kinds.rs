@@ -126,7 +126,10 @@ fn kinds_are_described_once() {
     let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
     assert_eq!(names, ["turns"]);
     let kinds: Vec<(&str, &str)> = all[0].1.iter().map(|kind| (kind.name, kind.summary())).collect();
-    assert_eq!(kinds, [("in_order", "Oldest first"), ("shortest", "Shortest first")]);
+    assert_eq!(
+        kinds,
+        [("in_order", "Oldest first, so no request overtakes another"), ("shortest", "Shortest first")]
+    );
     let settings: Vec<&str> = (all[0].1[1].fields)().iter().map(|field| field.name).collect();
     assert_eq!(settings, ["age", "depth"]);
     assert!(matches!(fields[0].shape, Shape::Kinds("turns", _)));
