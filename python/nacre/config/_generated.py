@@ -1641,7 +1641,7 @@ class SsdDevice(Table):
     """Currency of the price, e.g. "USD 2023"; prices in different currencies are not added."""
     allocation: Allocation | None = None
     """Placement of host data in the flash. With allocation by plane, settings for superblocks apply to the blocks of each plane. Default: superblock."""
-    garbage_collection: Cleaning | SsdDeviceGarbageCollection | None = None
+    garbage_collection: str | SsdDeviceGarbageCollection | None = None
     """Garbage collection: its policy, when it runs, and static wear leveling. Default: greedy."""
     mapping: MappingTable | None = None
     """Location of the mapping table. Default: in_dram."""

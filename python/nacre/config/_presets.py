@@ -286,7 +286,7 @@ class SsdSettings(TypedDict, total=False):
     price: str
     price_basis: str
     allocation: Allocation
-    garbage_collection: Cleaning | SsdDeviceGarbageCollection
+    garbage_collection: str | SsdDeviceGarbageCollection
     mapping: MappingTable
     capacity: str
     slc_cache: SsdDeviceSlcCache

@@ -157,8 +157,12 @@ fn python_type(owner: &str, field: &str, shape: &Shape) -> String {
         Shape::Table(_) if owner == "Scenario" && field == "run" => "Run".into(),
         Shape::Table(_) => format!("{owner}{}", camel(field)),
         Shape::Short(key, fields) => {
-            let short = Shape::short(key, *fields);
-            format!("{} | {owner}{}", python_type(owner, field, &short.shape), camel(field))
+            // A component with settings needs the whole table.
+            let short = match &Shape::short(key, *fields).shape {
+                Shape::Slot(_) => "str".into(),
+                shape => python_type(owner, field, shape),
+            };
+            format!("{short} | {owner}{}", camel(field))
         }
         Shape::Optional(shape) => format!("{} | None", python_type(owner, field, shape)),
     }
