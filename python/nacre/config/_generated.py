@@ -18,15 +18,15 @@ class UniformWorkload(Table):
     requests: int
     """Total number of requests."""
     footprint: str
-    """Address space used, in bytes; a multiple of the request size."""
+    """Size of the address space used, in bytes; a multiple of the request size."""
     start: str | None = None
     """First address used. Default: 0 B."""
     request: str | None = None
-    """Bytes of one request; addresses are multiples of it past `start`. Default: 4 KiB."""
+    """Size of a request in bytes. Offsets from `start` are multiples of it. Default: 4 KiB."""
     read_share: str | float | None = None
-    """Share of requests that are reads. Default: 100 %."""
+    """Fraction of requests that are reads. Default: 100 %."""
     trim_share: str | float | None = None
-    """Share of requests that are trims; the rest are writes. Default: 0 %."""
+    """Fraction of requests that are trims. The remaining requests are writes. Default: 0 %."""
     arrival: Arrival | None = None
     """Arrival process: an open loop at a rate, or a closed loop with a queue depth. Default: closed."""
     kind: Literal["uniform"] = "uniform"
@@ -40,19 +40,19 @@ class ZipfWorkload(Table):
     requests: int
     """Total number of requests."""
     footprint: str
-    """Address space used, in bytes; a multiple of the request size."""
+    """Size of the address space used, in bytes; a multiple of the request size."""
     start: str | None = None
     """First address used. Default: 0 B."""
     request: str | None = None
-    """Bytes of one request; addresses are multiples of it past `start`. Default: 4 KiB."""
+    """Size of a request in bytes. Offsets from `start` are multiples of it. Default: 4 KiB."""
     read_share: str | float | None = None
-    """Share of requests that are reads. Default: 100 %."""
+    """Fraction of requests that are reads. Default: 100 %."""
     trim_share: str | float | None = None
-    """Share of requests that are trims; the rest are writes. Default: 0 %."""
+    """Fraction of requests that are trims. The remaining requests are writes. Default: 0 %."""
     theta: float | None = None
-    """Exponent of Zipf's law: 0 is uniform, about 1 is usual, more is more skewed. Default: 0.99."""
+    """Exponent of Zipf's law: 0 is uniform, values around 1 are common, and higher values are more skewed. Default: 0.99."""
     scatter: bool | None = None
-    """Whether hot blocks are scattered over the footprint; if not, the hottest comes first. Default: true."""
+    """Whether hot blocks are scattered over the footprint. Otherwise, blocks are in order of popularity. Default: true."""
     arrival: Arrival | None = None
     """Arrival process: an open loop at a rate, or a closed loop with a queue depth. Default: closed."""
     kind: Literal["zipf"] = "zipf"
@@ -66,19 +66,19 @@ class ExponentialWorkload(Table):
     requests: int
     """Total number of requests."""
     footprint: str
-    """Address space used, in bytes; a multiple of the request size."""
+    """Size of the address space used, in bytes; a multiple of the request size."""
     start: str | None = None
     """First address used. Default: 0 B."""
     request: str | None = None
-    """Bytes of one request; addresses are multiples of it past `start`. Default: 4 KiB."""
+    """Size of a request in bytes. Offsets from `start` are multiples of it. Default: 4 KiB."""
     read_share: str | float | None = None
-    """Share of requests that are reads. Default: 100 %."""
+    """Fraction of requests that are reads. Default: 100 %."""
     trim_share: str | float | None = None
-    """Share of requests that are trims; the rest are writes. Default: 0 %."""
+    """Fraction of requests that are trims. The remaining requests are writes. Default: 0 %."""
     mean: str | float | None = None
-    """Mean rank of an unbounded distribution, as a share of the footprint. Default: 1 %."""
+    """Mean rank of the unbounded distribution, as a fraction of the footprint. Default: 1 %."""
     scatter: bool | None = None
-    """Whether hot blocks are scattered over the footprint; if not, the hottest comes first. Default: true."""
+    """Whether hot blocks are scattered over the footprint. Otherwise, blocks are in order of popularity. Default: true."""
     arrival: Arrival | None = None
     """Arrival process: an open loop at a rate, or a closed loop with a queue depth. Default: closed."""
     kind: Literal["exponential"] = "exponential"
@@ -92,21 +92,21 @@ class HotColdWorkload(Table):
     requests: int
     """Total number of requests."""
     footprint: str
-    """Address space used, in bytes; a multiple of the request size."""
+    """Size of the address space used, in bytes; a multiple of the request size."""
     start: str | None = None
     """First address used. Default: 0 B."""
     request: str | None = None
-    """Bytes of one request; addresses are multiples of it past `start`. Default: 4 KiB."""
+    """Size of a request in bytes. Offsets from `start` are multiples of it. Default: 4 KiB."""
     read_share: str | float | None = None
-    """Share of requests that are reads. Default: 100 %."""
+    """Fraction of requests that are reads. Default: 100 %."""
     trim_share: str | float | None = None
-    """Share of requests that are trims; the rest are writes. Default: 0 %."""
+    """Fraction of requests that are trims. The remaining requests are writes. Default: 0 %."""
     locality: str | None = None
-    """Percent of the data that is hot, and percent of the accesses that go there: `"10/90"`. Default: 10/90."""
+    """Percentage of the data that is hot, and percentage of the accesses to that data, e.g. `"10/90"`. Default: 10/90."""
     read_locality: str | None = None
-    """Locality of reads, if different."""
+    """Locality of reads, if different from that of writes."""
     scatter: bool | None = None
-    """Whether hot blocks are scattered over the footprint; if not, they come first. Default: false."""
+    """Whether hot blocks are scattered over the footprint. Otherwise, they are at its beginning. Default: false."""
     arrival: Arrival | None = None
     """Arrival process: an open loop at a rate, or a closed loop with a queue depth. Default: closed."""
     kind: Literal["hot_cold"] = "hot_cold"
@@ -120,21 +120,21 @@ class SequentialWorkload(Table):
     requests: int
     """Total number of requests."""
     footprint: str
-    """Address space used, in bytes; a multiple of the request size."""
+    """Size of the address space used, in bytes; a multiple of the request size."""
     start: str | None = None
     """First address used. Default: 0 B."""
     request: str | None = None
-    """Bytes of one request; addresses are multiples of it past `start`. Default: 4 KiB."""
+    """Size of a request in bytes. Offsets from `start` are multiples of it. Default: 4 KiB."""
     read_share: str | float | None = None
-    """Share of requests that are reads. Default: 100 %."""
+    """Fraction of requests that are reads. Default: 100 %."""
     trim_share: str | float | None = None
-    """Share of requests that are trims; the rest are writes. Default: 0 %."""
+    """Fraction of requests that are trims. The remaining requests are writes. Default: 0 %."""
     streams: int | None = None
-    """Number of streams, which take turns. Each has its own region with the same number of requests. Default: 1."""
+    """Number of streams, which alternate. All streams have the same number of requests. Default: 1."""
     stride: str | None = None
-    """Bytes from the start of one request to the start of the next in a stream; a multiple of the request size. Absent means no gap."""
+    """Distance in bytes between the starts of consecutive requests of a stream; a multiple of the request size. If absent, requests are contiguous."""
     wrap: Literal["restart", "shift"] | None = None
-    """Next position of a stream at the end of its region. Default: restart."""
+    """Position at which a stream continues after the end of its region. Default: restart."""
     arrival: Arrival | None = None
     """Arrival process: an open loop at a rate, or a closed loop with a queue depth. Default: closed."""
     kind: Literal["sequential"] = "sequential"
@@ -148,17 +148,17 @@ class LogWorkload(Table):
     requests: int
     """Total number of requests."""
     footprint: str
-    """Address space used, in bytes; a multiple of the zone size, at least two zones."""
+    """Size of the address space used, in bytes; a multiple of the zone size, at least two zones."""
     start: str | None = None
     """First address used. Default: 0 B."""
     zone: str
-    """Bytes of a zone; a multiple of the request size. A device with zones must have this zone size."""
+    """Zone size in bytes; a multiple of the request size. A zoned device must have the same zone size."""
     open_zones: int | None = None
     """Zones that are written at the same time, one request of each in turn; a divisor of the number of zones. Default: 1."""
     request: str | None = None
     """Bytes of one read or write. Default: 4 KiB."""
     read_share: str | float | None = None
-    """Share of requests that read data in the log; there are no reads before the first write. Default: 0 %."""
+    """Fraction of requests that read data in the log. No request reads before the first write. Default: 0 %."""
     arrival: Arrival | None = None
     """Arrival process: an open loop at a rate, or a closed loop with a queue depth. Default: closed."""
     kind: Literal["log"] = "log"
@@ -172,9 +172,9 @@ class HammerWorkload(Table):
     requests: int
     """Total number of requests."""
     address: str | None = None
-    """Address that is written. Default: 0 B."""
+    """Address of all writes. Default: 0 B."""
     request: str | None = None
-    """Bytes of one write. Default: 4 KiB."""
+    """Size of a write in bytes. Default: 4 KiB."""
     arrival: Arrival | None = None
     """Arrival process: an open loop at a rate, or a closed loop with a queue depth. Default: closed."""
     kind: Literal["hammer"] = "hammer"
@@ -188,17 +188,17 @@ class BirthdayWorkload(Table):
     requests: int
     """Total number of requests."""
     footprint: str
-    """Address space that is attacked, in bytes; a multiple of the request size."""
+    """Size of the attacked address space in bytes; a multiple of the request size."""
     start: str | None = None
     """First address used. Default: 0 B."""
     request: str | None = None
-    """Bytes of one write; addresses are multiples of it past `start`. Default: 4 KiB."""
+    """Size of a write in bytes. Offsets from `start` are multiples of it. Default: 4 KiB."""
     lines: int | None = None
-    """Addresses per set. Default: 1."""
+    """Number of addresses per set. Default: 1."""
     writes: int | None = None
-    """Writes to each address of a set. Default: 33554432."""
+    """Number of writes to each address of a set. Default: 33554432."""
     burst: int | None = None
-    """Writes to an address before the next address of its set; a divisor of `writes`. Default: 1."""
+    """Number of consecutive writes to an address before the next address of its set; a divisor of `writes`. Default: 1."""
     arrival: Arrival | None = None
     """Arrival process: an open loop at a rate, or a closed loop with a queue depth. Default: closed."""
     kind: Literal["birthday"] = "birthday"
@@ -207,12 +207,12 @@ class BirthdayWorkload(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class MixWorkloadPart(Table):
-    """The parts, at most 256. New ones go to the end, so that the random streams of the others stay."""
+    """The patterns, at most 256. Append new patterns at the end to keep the random streams of the others."""
 
     share: str | float | None = None
-    """Share of the requests. One part may omit it and gets the rest."""
+    """Fraction of the requests. One pattern may omit it and receives the remainder."""
     pattern: Pattern
-    """Pattern of the part."""
+    """Access pattern."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -222,7 +222,7 @@ class MixWorkload(Table):
     requests: int
     """Total number of requests."""
     part: list[MixWorkloadPart]
-    """The parts, at most 256. New ones go to the end, so that the random streams of the others stay."""
+    """The patterns, at most 256. Append new patterns at the end to keep the random streams of the others."""
     arrival: Arrival | None = None
     """Arrival process: an open loop at a rate, or a closed loop with a queue depth. Default: closed."""
     kind: Literal["mix"] = "mix"
@@ -231,20 +231,20 @@ class MixWorkload(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class ShapedWorkloadGroup(Table):
-    """Classes of requests, at most 256; their shares sum to 100 %."""
+    """Classes of requests, at most 256. Their shares sum to 100 %."""
 
     share: str | float
-    """Share of the requests."""
+    """Fraction of the requests."""
     op: Literal["read", "write"]
     """Operation of the requests."""
     bytes: str
-    """Bytes of a request."""
+    """Size of a request in bytes."""
     offset: str | None = None
-    """Offset of a request in its first block. If it is not 0 and a request has whole blocks, neighbors share the block between them. Default: 0 B."""
+    """Offset of a request in its first block. If the offset is not 0 and requests have the size of whole blocks, adjacent objects share a block. Default: 0 B."""
     first: str | float
-    """Share of the class that accesses a new object."""
+    """Fraction of the requests of the class that access a new object."""
     distance: list[str] | None = None
-    """Quantiles of the stack distances of the others at equal steps of probability, from the smallest to the largest, in bytes of distinct blocks accessed since. Samples between two of them are uniform."""
+    """Quantiles of the stack distances of the other requests at equal steps of probability, in ascending order. A stack distance is the number of bytes of distinct blocks accessed since. Samples between two quantiles are uniform."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -254,19 +254,19 @@ class ShapedWorkload(Table):
     requests: int
     """Total number of requests."""
     footprint: str
-    """Bytes of address space used."""
+    """Size of the address space used, in bytes."""
     start: str | None = None
     """First address used. Default: 0 B."""
     block: str | None = None
-    """Block size, the unit of distances; objects start at block boundaries. Default: 4 KiB."""
+    """Block size in bytes, the unit of distances. Objects start at block boundaries. Default: 4 KiB."""
     follow: str | float | None = None
-    """Probability that a request continues the one before it. Default: 0 %."""
+    """Probability that a request continues the previous request. Default: 0 %."""
     growth: list[float] | None = None
-    """Factors on the odds of a new object (`first`), for consecutive steps of requests; they repeat. Absent means constant odds."""
+    """Factors on the odds of a new object (`first`) for consecutive steps of requests. The factors repeat. If absent, the odds are constant."""
     growth_step: int | None = None
-    """Requests per step of `growth`. Default: 10000."""
+    """Number of requests per step of `growth`. Default: 10000."""
     group: list[ShapedWorkloadGroup]
-    """Classes of requests, at most 256; their shares sum to 100 %."""
+    """Classes of requests, at most 256. Their shares sum to 100 %."""
     arrival: Arrival | None = None
     """Arrival process: an open loop at a rate, or a closed loop with a queue depth. Default: closed."""
     kind: Literal["shaped"] = "shaped"
@@ -278,21 +278,21 @@ class TpcaWorkload(Table):
     """TPC-A as eNVy ran it: transactions on B-trees and records, one word at a time."""
 
     rate: str
-    """Mean transactions per second."""
+    """Mean transaction rate."""
     transactions: int | None = None
-    """Total number of transactions; absent means the limit of the run."""
+    """Total number of transactions; if absent, the run is limited otherwise."""
     branches: int | None = None
-    """Number of branches; everything else scales with it. Default: 155."""
+    """Number of branches, which scales the whole database. Default: 155."""
     tellers_per_branch: int | None = None
-    """Tellers per branch. Default: 10."""
+    """Number of tellers per branch. Default: 10."""
     accounts_per_teller: int | None = None
-    """Accounts per teller. Default: 10000."""
+    """Number of accounts per teller. Default: 10000."""
     record: str | None = None
-    """Bytes of a record; a whole number of words, at least three. Default: 100 B."""
+    """Record size in bytes; a whole number of words, at least three. Default: 100 B."""
     fanout: int | None = None
-    """Pointers per index node; a node has one key less. Default: 32."""
+    """Number of pointers per index node. A node has one key less. Default: 32."""
     word: str | None = None
-    """Bytes of one access, a node header, a key, and a pointer; a power of two. Default: 4 B."""
+    """Size in bytes of an access, a node header, a key, and a pointer; a power of two. Default: 4 B."""
     kind: Literal["tpca"] = "tpca"
     """Which room this is."""
 
@@ -302,39 +302,39 @@ class KvWorkload(Table):
     """A transactional key-value store on a hash table or a B+tree: threads swap the values of two keys."""
 
     transactions: int | None = None
-    """Total number of transactions; absent means the limit of the run."""
+    """Total number of transactions; if absent, the run is limited otherwise."""
     method: Literal["hash", "btree"] | None = None
     """Index structure. Default: hash."""
     keys: int | None = None
     """Number of pairs. Default: 1000000."""
     key: str | None = None
-    """Bytes of a key. Default: 16 B."""
+    """Size of a key in bytes. Default: 16 B."""
     value: str | None = None
-    """Bytes of a value. Default: 100 B."""
+    """Size of a value in bytes. Default: 100 B."""
     page: str | None = None
-    """Bytes of a page; a power of two. Default: 4 KiB."""
+    """Page size in bytes; a power of two. Default: 4 KiB."""
     load: Literal["sorted", "random"] | None = None
-    """Order in which the store is loaded before the run. Default: sorted."""
+    """Order in which keys are loaded before the run. Default: sorted."""
     fill: int | None = None
-    """For a hash table: mean pairs per bucket above which it grows. Absent means (page - 32 B) / (key + value + 8 B), the rule of Berkeley DB's documentation."""
+    """Mean number of pairs per bucket above which a hash table grows. If absent, it is (page - 32 B) / (key + value + 8 B), as in the documentation of Berkeley DB."""
     cache: str | None = None
-    """Bytes of the page cache. Default: 256 KiB."""
+    """Size of the page cache in bytes. Default: 256 KiB."""
     threads: int | None = None
-    """Number of threads; each runs one transaction after the other. Default: 4."""
+    """Number of threads that run transactions. Default: 4."""
     operation: str | None = None
-    """CPU time of one get or put. Default: 5 us."""
+    """CPU time per get or put. Default: 5 us."""
     commit: str | None = None
-    """CPU time of one commit. Default: 10 us."""
+    """CPU time per commit. Default: 10 us."""
     log: str | None = None
-    """Bytes of the log's region; a whole number of log blocks. Default: 10 MiB."""
+    """Size of the log region in bytes; a multiple of `log_block`. Default: 10 MiB."""
     log_block: str | None = None
-    """Bytes of a log block, the unit of log writes; a power of two. Default: 4 KiB."""
+    """Log block size in bytes, the unit of log writes; a power of two. Default: 4 KiB."""
     log_record: str | None = None
-    """Bytes of a log record without its values. Default: 68 B."""
+    """Size of a log record in bytes, excluding its values. Default: 68 B."""
     checkpoint: int | None = None
-    """Transactions between two checkpoints; absent means a checkpoint whenever the log is half full."""
+    """Number of transactions between two checkpoints. If absent, a checkpoint starts whenever the log is half full."""
     writers: int | None = None
-    """Pages that a checkpoint writes in parallel. Default: 1."""
+    """Number of pages that a checkpoint writes in parallel. Default: 1."""
     kind: Literal["kv"] = "kv"
     """Which room this is."""
 
@@ -344,25 +344,25 @@ class Dbt2Workload(Table):
     """DBT-2: the transactions of TPC-C as page requests of a database."""
 
     clients: int | None = None
-    """Number of clients; each sends its next request after the reply. Default: 32."""
+    """Number of clients, each of which sends its next request after a reply. Default: 32."""
     think: str | None = None
     """Time between a reply and the next request of a client. Default: 0 s."""
     processors: int | None = None
-    """CPUs that clients share. Default: 8."""
+    """Number of CPUs that clients share. Default: 8."""
     transactions: int | None = None
-    """Total number of transactions; absent means the limit of the run."""
+    """Total number of transactions; if absent, the run is limited otherwise."""
     warehouses: int | None = None
-    """Warehouses: about 100 MB each. Default: 20."""
+    """Number of warehouses, about 100 MB each. Default: 20."""
     page: str | None = None
-    """Bytes of a page; a power of two. Default: 8 KiB."""
+    """Page size in bytes; a power of two. Default: 8 KiB."""
     log_block: str | None = None
-    """Bytes of a log block; a power of two. Default: 8 KiB."""
+    """Log block size in bytes; a power of two. Default: 8 KiB."""
     log: str | None = None
-    """Bytes of the circular log region. Default: 48 MiB."""
+    """Size of the circular log region in bytes. Default: 48 MiB."""
     operation: str | None = None
     """CPU time per row lookup. Default: 50 us."""
     commit: str | None = None
-    """CPU time of a commit. Default: 200 us."""
+    """CPU time per commit. Default: 200 us."""
     kind: Literal["dbt2"] = "dbt2"
     """Which room this is."""
 
@@ -372,23 +372,23 @@ class SpecwebWorkload(Table):
     """SPECweb99: the files of a web server, directories by Zipf's law."""
 
     clients: int | None = None
-    """Number of clients; each sends its next request after the reply. Default: 32."""
+    """Number of clients, each of which sends its next request after a reply. Default: 32."""
     think: str | None = None
     """Time between a reply and the next request of a client. Default: 0 s."""
     processors: int | None = None
-    """CPUs that clients share. Default: 8."""
+    """Number of CPUs that clients share. Default: 8."""
     answers: int | None = None
-    """Total number of replies; absent means the limit of the run."""
+    """Total number of replies; if absent, the run is limited otherwise."""
     directories: int | None = None
     """Number of directories, about 5 MB each. Default: 360."""
     theta: float | None = None
     """Exponent of Zipf's law for directories. Default: 1.0."""
     read: str | None = None
-    """Maximum bytes per read of a file. Default: 64 KiB."""
+    """Maximum size of a file read in bytes. Default: 64 KiB."""
     logged: str | float | None = None
-    """Share of requests that also append to a log. Default: 5 %."""
+    """Fraction of requests that also append to a log. Default: 5 %."""
     request: str | None = None
-    """CPU time of a request. Default: 500 us."""
+    """CPU time per request. Default: 500 us."""
     send: str | None = None
     """CPU time per 64 KiB sent. Default: 200 us."""
     kind: Literal["specweb"] = "specweb"
@@ -397,16 +397,16 @@ class SpecwebWorkload(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class TraceWorkloadPart(Table):
-    """Part of the trace to replay; absent means the whole trace."""
+    """Part of the trace to replay; if absent, the whole trace."""
 
     by: Literal["volume", "hash"] | None = None
-    """How the trace is split. Default: hash."""
+    """Method that splits the trace. Default: hash."""
     parts: int | None = None
     """Number of parts. Default: 1."""
     number: int | None = None
-    """Index of this part, from 0. Default: 0."""
+    """Index of this part, counted from 0. Default: 0."""
     extent: str | None = None
-    """Extent size of a split by hash; a power of two. Requests are split at the boundaries between extents of different parts. Default: 1 MiB."""
+    """Extent size of a split by hash; a power of two. Requests are split at boundaries between extents of different parts. Default: 1 MiB."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -414,50 +414,50 @@ class TraceWorkload(Table):
     """A recorded trace, at its recorded times or under another arrival process."""
 
     file: str | None = None
-    """Trace file, relative to the scenario, or the name of a shipped trace."""
+    """Trace file, relative to the scenario, or name of a built-in trace."""
     files: list[str] | None = None
-    """Files of a trace with several files, e.g. one per processor of a blktrace."""
+    """Files of a trace that consists of several files, e.g. one per processor for blktrace."""
     format: str | None = None
-    """Trace format; absent means detected from the content."""
+    """Trace format; if absent, it is detected from the content."""
     time_unit: str | None = None
-    """Time unit in the file: ns, 100ns, us, ms, or s; absent means that of the format."""
+    """Time unit in the file: ns, 100ns, us, ms, or s; if absent, that of the format."""
     strict: bool | None = None
-    """Whether the first bad record ends the run; otherwise, bad records are skipped and counted. Default: false."""
+    """Whether the first bad record ends the run. Otherwise, bad records are skipped and counted. Default: false."""
     action: str | None = None
-    """Event of blkparse and blktrace that is a request: Q (queued), D (issued), or C (completed). Absent means Q if the trace has it, else D."""
+    """Event of blkparse and blktrace that counts as a request: Q (queued), D (issued), or C (completed). If absent, Q is used if the trace has such events, and D otherwise."""
     page: str | None = None
-    """Bytes of a page in an arc trace, or between adjacent objects in an oracle_general trace; a power of two."""
+    """Page size of an arc trace, or distance between adjacent objects of an oracle_general trace, in bytes; a power of two."""
     limit: int | None = None
-    """Number of requests to replay; absent means all."""
+    """Number of requests to replay; if absent, all."""
     placement: Literal["as_recorded", "compact"] | None = None
-    """Placement of the volumes of the trace in the address space of the device. Default: as_recorded."""
+    """Mapping of the volumes of the trace into the address space of the device. Default: as_recorded."""
     part: TraceWorkloadPart | None = None
-    """Part of the trace to replay; absent means the whole trace."""
+    """Part of the trace to replay; if absent, the whole trace."""
     arrival: Arrival | None = None
-    """When requests arrive. Default: recorded."""
+    """Arrival process of the requests. Default: recorded."""
     kind: Literal["trace"] = "trace"
     """Which room this is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TenantsWorkloadTenant(Table):
-    """The tenants, at most 256. New ones go to the end, so that addresses and random streams of the others stay."""
+    """The tenants, at most 256. Append new tenants at the end to keep the addresses and random streams of."""
 
     name: str
-    """Name in the record."""
+    """Name of the tenant in the record."""
     capacity: str | None = None
-    """Size of its part of the address space. Absent means the range of its workload; required for a trace."""
+    """Size of the address range of the tenant. If absent, it is the range of the workload; required for a trace."""
     weight: int | None = None
-    """Writes per turn during preconditioning. Default: 1."""
+    """Number of writes per round during preconditioning. Default: 1."""
     priority: Literal["urgent", "high", "medium", "low"] | None = None
     """Priority class of requests that wait for `places`. Default: medium."""
     workload: Workload
-    """Workload of the tenant, including arrivals."""
+    """Workload of the tenant, including its arrival process."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TenantsWorkloadWeights(Table):
-    """Weighted round robin among the classes below urgent that wait for `places`. Absent means strict."""
+    """Weighted round robin among the classes below urgent for requests that wait for `places`. If absent,."""
 
     high: int
     """Weight of the high class."""
@@ -472,11 +472,11 @@ class TenantsWorkload(Table):
     """Several hosts on one stack, each with its own addresses, workload, and arrivals."""
 
     tenant: list[TenantsWorkloadTenant]
-    """The tenants, at most 256. New ones go to the end, so that addresses and random streams of the others stay."""
+    """The tenants, at most 256. Append new tenants at the end to keep the addresses and random streams of the others."""
     places: int | None = None
-    """Maximum requests of all tenants in progress. The `queue_depth` of a device should not be smaller. Absent means no limit."""
+    """Maximum number of outstanding requests of all tenants. The `queue_depth` of the device should be at least as large. If absent, there is no limit."""
     weights: TenantsWorkloadWeights | None = None
-    """Weighted round robin among the classes below urgent that wait for `places`. Absent means strict priority."""
+    """Weighted round robin among the classes below urgent for requests that wait for `places`. If absent, priority is strict."""
     kind: Literal["tenants"] = "tenants"
     """Which room this is."""
 
@@ -486,15 +486,15 @@ class UniformPattern(Table):
     """All blocks have the same probability."""
 
     footprint: str
-    """Address space used, in bytes; a multiple of the request size."""
+    """Size of the address space used, in bytes; a multiple of the request size."""
     start: str | None = None
     """First address used. Default: 0 B."""
     request: str | None = None
-    """Bytes of one request; addresses are multiples of it past `start`. Default: 4 KiB."""
+    """Size of a request in bytes. Offsets from `start` are multiples of it. Default: 4 KiB."""
     read_share: str | float | None = None
-    """Share of requests that are reads. Default: 100 %."""
+    """Fraction of requests that are reads. Default: 100 %."""
     trim_share: str | float | None = None
-    """Share of requests that are trims; the rest are writes. Default: 0 %."""
+    """Fraction of requests that are trims. The remaining requests are writes. Default: 0 %."""
     kind: Literal["uniform"] = "uniform"
     """Which room this is."""
 
@@ -504,19 +504,19 @@ class ZipfPattern(Table):
     """A few blocks often, most rarely: the block of rank k in proportion to k^-theta."""
 
     footprint: str
-    """Address space used, in bytes; a multiple of the request size."""
+    """Size of the address space used, in bytes; a multiple of the request size."""
     start: str | None = None
     """First address used. Default: 0 B."""
     request: str | None = None
-    """Bytes of one request; addresses are multiples of it past `start`. Default: 4 KiB."""
+    """Size of a request in bytes. Offsets from `start` are multiples of it. Default: 4 KiB."""
     read_share: str | float | None = None
-    """Share of requests that are reads. Default: 100 %."""
+    """Fraction of requests that are reads. Default: 100 %."""
     trim_share: str | float | None = None
-    """Share of requests that are trims; the rest are writes. Default: 0 %."""
+    """Fraction of requests that are trims. The remaining requests are writes. Default: 0 %."""
     theta: float | None = None
-    """Exponent of Zipf's law: 0 is uniform, about 1 is usual, more is more skewed. Default: 0.99."""
+    """Exponent of Zipf's law: 0 is uniform, values around 1 are common, and higher values are more skewed. Default: 0.99."""
     scatter: bool | None = None
-    """Whether hot blocks are scattered over the footprint; if not, the hottest comes first. Default: true."""
+    """Whether hot blocks are scattered over the footprint. Otherwise, blocks are in order of popularity. Default: true."""
     kind: Literal["zipf"] = "zipf"
     """Which room this is."""
 
@@ -526,19 +526,19 @@ class ExponentialPattern(Table):
     """Popularity falls by a constant factor per block: rank k in proportion to exp(-k/m)."""
 
     footprint: str
-    """Address space used, in bytes; a multiple of the request size."""
+    """Size of the address space used, in bytes; a multiple of the request size."""
     start: str | None = None
     """First address used. Default: 0 B."""
     request: str | None = None
-    """Bytes of one request; addresses are multiples of it past `start`. Default: 4 KiB."""
+    """Size of a request in bytes. Offsets from `start` are multiples of it. Default: 4 KiB."""
     read_share: str | float | None = None
-    """Share of requests that are reads. Default: 100 %."""
+    """Fraction of requests that are reads. Default: 100 %."""
     trim_share: str | float | None = None
-    """Share of requests that are trims; the rest are writes. Default: 0 %."""
+    """Fraction of requests that are trims. The remaining requests are writes. Default: 0 %."""
     mean: str | float | None = None
-    """Mean rank of an unbounded distribution, as a share of the footprint. Default: 1 %."""
+    """Mean rank of the unbounded distribution, as a fraction of the footprint. Default: 1 %."""
     scatter: bool | None = None
-    """Whether hot blocks are scattered over the footprint; if not, the hottest comes first. Default: true."""
+    """Whether hot blocks are scattered over the footprint. Otherwise, blocks are in order of popularity. Default: true."""
     kind: Literal["exponential"] = "exponential"
     """Which room this is."""
 
@@ -548,21 +548,21 @@ class HotColdPattern(Table):
     """Most accesses go to a small part of the data, e.g. 10/90."""
 
     footprint: str
-    """Address space used, in bytes; a multiple of the request size."""
+    """Size of the address space used, in bytes; a multiple of the request size."""
     start: str | None = None
     """First address used. Default: 0 B."""
     request: str | None = None
-    """Bytes of one request; addresses are multiples of it past `start`. Default: 4 KiB."""
+    """Size of a request in bytes. Offsets from `start` are multiples of it. Default: 4 KiB."""
     read_share: str | float | None = None
-    """Share of requests that are reads. Default: 100 %."""
+    """Fraction of requests that are reads. Default: 100 %."""
     trim_share: str | float | None = None
-    """Share of requests that are trims; the rest are writes. Default: 0 %."""
+    """Fraction of requests that are trims. The remaining requests are writes. Default: 0 %."""
     locality: str | None = None
-    """Percent of the data that is hot, and percent of the accesses that go there: `"10/90"`. Default: 10/90."""
+    """Percentage of the data that is hot, and percentage of the accesses to that data, e.g. `"10/90"`. Default: 10/90."""
     read_locality: str | None = None
-    """Locality of reads, if different."""
+    """Locality of reads, if different from that of writes."""
     scatter: bool | None = None
-    """Whether hot blocks are scattered over the footprint; if not, they come first. Default: false."""
+    """Whether hot blocks are scattered over the footprint. Otherwise, they are at its beginning. Default: false."""
     kind: Literal["hot_cold"] = "hot_cold"
     """Which room this is."""
 
@@ -572,21 +572,21 @@ class SequentialPattern(Table):
     """One block after the other, in one stream or several that take turns."""
 
     footprint: str
-    """Address space used, in bytes; a multiple of the request size."""
+    """Size of the address space used, in bytes; a multiple of the request size."""
     start: str | None = None
     """First address used. Default: 0 B."""
     request: str | None = None
-    """Bytes of one request; addresses are multiples of it past `start`. Default: 4 KiB."""
+    """Size of a request in bytes. Offsets from `start` are multiples of it. Default: 4 KiB."""
     read_share: str | float | None = None
-    """Share of requests that are reads. Default: 100 %."""
+    """Fraction of requests that are reads. Default: 100 %."""
     trim_share: str | float | None = None
-    """Share of requests that are trims; the rest are writes. Default: 0 %."""
+    """Fraction of requests that are trims. The remaining requests are writes. Default: 0 %."""
     streams: int | None = None
-    """Number of streams, which take turns. Each has its own region with the same number of requests. Default: 1."""
+    """Number of streams, which alternate. All streams have the same number of requests. Default: 1."""
     stride: str | None = None
-    """Bytes from the start of one request to the start of the next in a stream; a multiple of the request size. Absent means no gap."""
+    """Distance in bytes between the starts of consecutive requests of a stream; a multiple of the request size. If absent, requests are contiguous."""
     wrap: Literal["restart", "shift"] | None = None
-    """Next position of a stream at the end of its region. Default: restart."""
+    """Position at which a stream continues after the end of its region. Default: restart."""
     kind: Literal["sequential"] = "sequential"
     """Which room this is."""
 
@@ -596,17 +596,17 @@ class LogPattern(Table):
     """Zones that are written sequentially, each trimmed before it is written again."""
 
     footprint: str
-    """Address space used, in bytes; a multiple of the zone size, at least two zones."""
+    """Size of the address space used, in bytes; a multiple of the zone size, at least two zones."""
     start: str | None = None
     """First address used. Default: 0 B."""
     zone: str
-    """Bytes of a zone; a multiple of the request size. A device with zones must have this zone size."""
+    """Zone size in bytes; a multiple of the request size. A zoned device must have the same zone size."""
     open_zones: int | None = None
     """Zones that are written at the same time, one request of each in turn; a divisor of the number of zones. Default: 1."""
     request: str | None = None
     """Bytes of one read or write. Default: 4 KiB."""
     read_share: str | float | None = None
-    """Share of requests that read data in the log; there are no reads before the first write. Default: 0 %."""
+    """Fraction of requests that read data in the log. No request reads before the first write. Default: 0 %."""
     kind: Literal["log"] = "log"
     """Which room this is."""
 
@@ -616,9 +616,9 @@ class HammerPattern(Table):
     """An attack: one address is written again and again."""
 
     address: str | None = None
-    """Address that is written. Default: 0 B."""
+    """Address of all writes. Default: 0 B."""
     request: str | None = None
-    """Bytes of one write. Default: 4 KiB."""
+    """Size of a write in bytes. Default: 4 KiB."""
     kind: Literal["hammer"] = "hammer"
     """Which room this is."""
 
@@ -628,29 +628,29 @@ class BirthdayPattern(Table):
     """An attack: random addresses are written repeatedly, one set after another."""
 
     footprint: str
-    """Address space that is attacked, in bytes; a multiple of the request size."""
+    """Size of the attacked address space in bytes; a multiple of the request size."""
     start: str | None = None
     """First address used. Default: 0 B."""
     request: str | None = None
-    """Bytes of one write; addresses are multiples of it past `start`. Default: 4 KiB."""
+    """Size of a write in bytes. Offsets from `start` are multiples of it. Default: 4 KiB."""
     lines: int | None = None
-    """Addresses per set. Default: 1."""
+    """Number of addresses per set. Default: 1."""
     writes: int | None = None
-    """Writes to each address of a set. Default: 33554432."""
+    """Number of writes to each address of a set. Default: 33554432."""
     burst: int | None = None
-    """Writes to an address before the next address of its set; a divisor of `writes`. Default: 1."""
+    """Number of consecutive writes to an address before the next address of its set; a divisor of `writes`. Default: 1."""
     kind: Literal["birthday"] = "birthday"
     """Which room this is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class MixPatternPart(Table):
-    """The parts, at most 256. New ones go to the end, so that the random streams of the others stay."""
+    """The patterns, at most 256. Append new patterns at the end to keep the random streams of the others."""
 
     share: str | float | None = None
-    """Share of the requests. One part may omit it and gets the rest."""
+    """Fraction of the requests. One pattern may omit it and receives the remainder."""
     pattern: Pattern
-    """Pattern of the part."""
+    """Access pattern."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -658,27 +658,27 @@ class MixPattern(Table):
     """Several patterns at once, each with its share of the requests."""
 
     part: list[MixPatternPart]
-    """The parts, at most 256. New ones go to the end, so that the random streams of the others stay."""
+    """The patterns, at most 256. Append new patterns at the end to keep the random streams of the others."""
     kind: Literal["mix"] = "mix"
     """Which room this is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ShapedPatternGroup(Table):
-    """Classes of requests, at most 256; their shares sum to 100 %."""
+    """Classes of requests, at most 256. Their shares sum to 100 %."""
 
     share: str | float
-    """Share of the requests."""
+    """Fraction of the requests."""
     op: Literal["read", "write"]
     """Operation of the requests."""
     bytes: str
-    """Bytes of a request."""
+    """Size of a request in bytes."""
     offset: str | None = None
-    """Offset of a request in its first block. If it is not 0 and a request has whole blocks, neighbors share the block between them. Default: 0 B."""
+    """Offset of a request in its first block. If the offset is not 0 and requests have the size of whole blocks, adjacent objects share a block. Default: 0 B."""
     first: str | float
-    """Share of the class that accesses a new object."""
+    """Fraction of the requests of the class that access a new object."""
     distance: list[str] | None = None
-    """Quantiles of the stack distances of the others at equal steps of probability, from the smallest to the largest, in bytes of distinct blocks accessed since. Samples between two of them are uniform."""
+    """Quantiles of the stack distances of the other requests at equal steps of probability, in ascending order. A stack distance is the number of bytes of distinct blocks accessed since. Samples between two quantiles are uniform."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -686,19 +686,19 @@ class ShapedPattern(Table):
     """A synthetic copy of a trace: its sizes, reuse, and runs, without its addresses."""
 
     footprint: str
-    """Bytes of address space used."""
+    """Size of the address space used, in bytes."""
     start: str | None = None
     """First address used. Default: 0 B."""
     block: str | None = None
-    """Block size, the unit of distances; objects start at block boundaries. Default: 4 KiB."""
+    """Block size in bytes, the unit of distances. Objects start at block boundaries. Default: 4 KiB."""
     follow: str | float | None = None
-    """Probability that a request continues the one before it. Default: 0 %."""
+    """Probability that a request continues the previous request. Default: 0 %."""
     growth: list[float] | None = None
-    """Factors on the odds of a new object (`first`), for consecutive steps of requests; they repeat. Absent means constant odds."""
+    """Factors on the odds of a new object (`first`) for consecutive steps of requests. The factors repeat. If absent, the odds are constant."""
     growth_step: int | None = None
-    """Requests per step of `growth`. Default: 10000."""
+    """Number of requests per step of `growth`. Default: 10000."""
     group: list[ShapedPatternGroup]
-    """Classes of requests, at most 256; their shares sum to 100 %."""
+    """Classes of requests, at most 256. Their shares sum to 100 %."""
     kind: Literal["shaped"] = "shaped"
     """Which room this is."""
 
@@ -720,7 +720,7 @@ class PoissonArrival(Table):
     """Independent arrivals at a mean rate (open loop)."""
 
     rate: str
-    """Mean requests per second."""
+    """Mean request rate."""
     kind: Literal["poisson"] = "poisson"
     """Which room this is."""
 
@@ -730,7 +730,7 @@ class PeriodicArrival(Table):
     """Equal gaps between arrivals (open loop)."""
 
     rate: str
-    """Requests per second."""
+    """Request rate."""
     kind: Literal["periodic"] = "periodic"
     """Which room this is."""
 
@@ -740,9 +740,9 @@ class BurstsArrival(Table):
     """Bursts and pauses of random length, Poisson arrivals within each (open loop)."""
 
     rate: str
-    """Mean requests per second within a burst."""
+    """Mean request rate within a burst."""
     idle_rate: str | None = None
-    """Mean requests per second between bursts. Default: 0 /s."""
+    """Mean request rate between bursts. Default: 0 /s."""
     on: str
     """Mean length of a burst."""
     off: str
@@ -756,15 +756,15 @@ class RhythmArrival(Table):
     """A profile over the day, or over any repeating span (open loop)."""
 
     rate: str
-    """Mean requests per second over the whole span."""
+    """Mean request rate over the whole span."""
     span: str | None = None
-    """Length of the profile; it repeats after that. Default: 24 h."""
+    """Length of the profile, which then repeats. Default: 24 h."""
     weights: list[float]
-    """Relative rates of equal steps of the span; a step of weight 0 has no arrivals."""
+    """Relative rates of equal steps of the span. A step with weight 0 has no arrivals."""
     gaps: list[float] | None = None
-    """Quantiles of the gaps at equal steps of probability, from the smallest to the largest. Only their ratios matter. Samples between two of them are uniform. Absent means Poisson arrivals."""
+    """Quantiles of the gaps at equal steps of probability, in ascending order. Only their ratios matter. Samples between two quantiles are uniform. If absent, arrivals are Poisson."""
     tail: list[float] | None = None
-    """Quantiles of the gaps at equal steps of probability within the last step of `gaps`, instead of uniform samples. Use it if a few very long gaps make up most of the time."""
+    """Quantiles of the gaps at equal steps of probability within the last step of `gaps`, which is uniform otherwise. Use this setting if a few very long gaps make up most of the time."""
     kind: Literal["rhythm"] = "rhythm"
     """Which room this is."""
 
@@ -774,7 +774,7 @@ class RecordedArrival(Table):
     """The times of the trace, optionally faster or slower (open loop)."""
 
     scale: float | None = None
-    """Speedup relative to the recorded times: 10 replays an hour in six minutes. Default: 1.0."""
+    """Speedup relative to the recorded times, e.g. 10 replays one hour in six minutes. Default: 1.0."""
     kind: Literal["recorded"] = "recorded"
     """Which room this is."""
 
@@ -784,21 +784,21 @@ class NetworkDevice(Table):
     """A store behind a network, known by its latencies."""
 
     read: Latency
-    """Latency of a read of one unit, including the network: a duration or a distribution."""
+    """Latency to read one unit, including the network: a duration or a distribution."""
     write: Latency
-    """Latency of a write of one unit, including the network: a duration or a distribution."""
+    """Latency to write one unit, including the network: a duration or a distribution."""
     unit: str | None = None
     """Request size at which the latencies were measured. Default: 4 KiB."""
     parallelism: int | None = None
-    """Requests that the remote side serves in parallel. Default: 256."""
+    """Number of requests that the remote side serves in parallel. Default: 256."""
     bandwidth: str | None = None
-    """Bandwidth of the link, both directions together; absent means no limit."""
+    """Bandwidth of the link, shared by both directions; absent means no limit."""
     hedge_after: str | None = None
-    """A read that the remote side has not finished after this time is sent again, with a new latency. The first reply counts; the other one is canceled if it still waits for the remote side. Absent means never."""
+    """A read that the remote side has not finished after this time is sent again, with a new latency. The first reply counts, and the other request is canceled if it is still queued. Absent disables hedging."""
     capacity: str | None = None
     """Capacity; absent means unlimited."""
     price: str | None = None
-    """Price per capacity; without a capacity, the cost is unknown, and the record says so."""
+    """Price per capacity. Without a capacity, the cost is unknown, and the record reports this."""
     price_basis: str | None = None
     """Currency of the price, e.g. "USD 2023"; prices in different currencies are not added."""
     kind: Literal["network"] = "network"
@@ -810,11 +810,11 @@ class ServerCacheDeviceWriteBack(Table):
     """Write-back: writes complete in the cache, and the backing is written later. Absent means."""
 
     dirty: str | float | None = None
-    """Maximum dirty blocks, as a share of the capacity of the cache. A write that would exceed it is written through. Default: 40 %."""
+    """Maximum share of dirty blocks in the capacity of the cache. A write that would exceed it is written through. Default: 40 %."""
     clean_above: str | float | None = None
-    """Share of dirty blocks above which they are written back in the background, oldest first. Default: 10 %."""
+    """Share of dirty blocks above which the oldest ones are written back in the background. Default: 10 %."""
     batch: int | None = None
-    """Blocks written back in parallel in the background. Default: 16."""
+    """Number of blocks written back in parallel in the background. Default: 16."""
     table: Literal["volatile", "persistent"] | None = None
     """Location of the block table. Default: volatile."""
 
@@ -824,7 +824,7 @@ class ServerCacheDeviceLevel(Table):
     """The levels, fastest first."""
 
     device: Device
-    """Device that holds its blocks; its capacity is that of the level."""
+    """Device that stores the blocks of the level. Its capacity is that of the level."""
     policy: Replacement | None = None
     """Replacement policy. Default: lru."""
 
@@ -834,23 +834,23 @@ class ServerCacheDevice(Table):
     """A host-side block cache, write-through or write-back, with one to four levels."""
 
     block: str | None = None
-    """The unit of caching; a power of two. Default: 4 KiB."""
+    """Block size, which is the unit of caching and must be a power of two. Default: 4 KiB."""
     inclusion: Literal["exclusive", "inclusive"] | None = None
-    """Inclusion of blocks in several levels. Default: exclusive."""
+    """Inclusion policy for blocks in several levels. Default: exclusive."""
     write_allocate: bool | None = None
-    """Whether blocks that are written as a whole are placed in the first level. Default: true."""
+    """Place blocks that are written as a whole in the first level. Default: true."""
     fill: Literal["background", "foreground"] | None = None
-    """Whether a read that missed waits until the cache holds its blocks. Default: background."""
+    """Whether a read miss waits until the cache has stored its blocks. Default: background."""
     write_back: ServerCacheDeviceWriteBack | None = None
     """Write-back: writes complete in the cache, and the backing is written later. Absent means write-through."""
     hedge_after: str | None = None
-    """A read that its level has not answered after this time is also sent to the backing, if the backing has the current data of the block. The first answer counts, and the other read is canceled. Absent means never."""
+    """A read that its level has not answered after this time is also sent to the backing, if the backing has the current data of the block. The first reply counts, and the other read is canceled. Absent disables hedging."""
     lookup: str | None = None
     """Time to look up the blocks of a request. Default: 0 s."""
     level: list[ServerCacheDeviceLevel]
     """The levels, fastest first."""
     backing: Device
-    """Device that holds all blocks."""
+    """Device that stores all blocks."""
     kind: Literal["server_cache"] = "server_cache"
     """Which room this is."""
 
@@ -862,17 +862,17 @@ class DramDiskCacheDevice(Table):
     capacity: str
     """Capacity of the cache."""
     page: str | None = None
-    """Bytes of a page; a power of two. Default: 2 KiB."""
+    """Size of a page in bytes, which must be a power of two. Default: 2 KiB."""
     dirty_limit: str | float | None = None
     """Maximum share of dirty pages. Default: 10 %."""
     latency: str | None = None
-    """Time until the first byte. Default: 55 ns."""
+    """Access latency until the first byte. Default: 55 ns."""
     bandwidth: str | None = None
     """Bandwidth after the first byte. Default: 4 GB/s."""
     chip: str | None = None
-    """Bytes of a chip. Default: 128 MiB."""
+    """Size of a chip, in bytes. Default: 128 MiB."""
     rank: int | None = None
-    """Chips of a rank, which operate together. Default: 8."""
+    """Number of chips in a rank, which operate together. Default: 8."""
     active_power: str | None = None
     """Power of a chip during reads and writes, including idle power."""
     idle_power: str | None = None
@@ -882,13 +882,13 @@ class DramDiskCacheDevice(Table):
     power_down_after: str | None = None
     """Idle time before chips enter power-down. Default: 1 us."""
     area: str | None = None
-    """Area per bit of its cells."""
+    """Cell area per bit."""
     price: str | None = None
     """Price per capacity."""
     price_basis: str | None = None
     """Currency of the price, e.g. "USD 2023"; prices in different currencies are not added."""
     backing: Device
-    """Device that holds all pages."""
+    """Device that stores all pages."""
     kind: Literal["dram_disk_cache"] = "dram_disk_cache"
     """Which room this is."""
 
@@ -898,13 +898,13 @@ class FlashDiskCacheDevice(Table):
     """A flash cache of disk pages; ECC strength and density adapt to the wear of each page."""
 
     blocks: int
-    """Erase blocks."""
+    """Number of erase blocks."""
     slots: int | None = None
-    """Slots per block: one SLC page or two MLC pages each; a power of two. Default: 64."""
+    """Number of slots per block, a power of two. A slot is one SLC page or two MLC pages. Default: 64."""
     spare: str | None = None
-    """Bytes stored next to a page of 2 KiB. Default: 64 B."""
+    """Spare bytes of each page of 2 KiB. Default: 64 B."""
     dies: int | None = None
-    """Number of dies. A die performs one operation at a time; blocks are distributed over the dies. Default: 4."""
+    """Number of dies. A die performs one operation at a time, and blocks are distributed over the dies. Default: 4."""
     slc_read: str | None = None
     """Time to read a page in SLC mode. Default: 25 us."""
     slc_program: str | None = None
@@ -924,9 +924,9 @@ class FlashDiskCacheDevice(Table):
     bit_error_rate: float | None = None
     """Bit error rate at the rated endurance of a slot. Default: 1e-6."""
     error_exponent: float | None = None
-    """Exponent of the erases in the bit error rate. Default: 3.0."""
+    """Exponent of the erase count in the bit error rate. Default: 3.0."""
     endurance_spread: float | None = None
-    """Standard deviation of the logarithm of the endurance of slots. Default: 0.1."""
+    """Standard deviation of the logarithm of the slots' endurance. Default: 0.1."""
     drift: str | float | None = None
     """Relative increase of the bit error rate per day of retention. Default: 1 %."""
     active_power: str | None = None
@@ -944,33 +944,33 @@ class FlashDiskCacheDevice(Table):
     ecc: Ecc
     """Error-correcting code of new pages, for pages of 2 KiB."""
     decoders: int | None = None
-    """Number of decoders: pages decoded in parallel, from any die. Default: 1."""
+    """Number of decoders, i.e. of pages from any die that are decoded in parallel. Default: 1."""
     decoder_area: str | None = None
-    """Area of one decoder, in addition to the cells; absent means that it does not count."""
+    """Area of one decoder, in addition to the cells; absent means that decoder area is not counted."""
     raises_strength: bool | None = None
-    """Whether pages at the limit of their code get a stronger code. Default: true."""
+    """Assign a stronger code to pages at the limit of their code. Default: true."""
     strongest: int | None = None
-    """Bit errors that the strongest code corrects. Default: 12."""
+    """Number of bit errors that the strongest code corrects. Default: 12."""
     lowers_density: bool | None = None
-    """Whether slots at the limit of their code change to SLC mode. Default: true."""
+    """Change slots at the limit of their code to SLC mode. Default: true."""
     promotes: bool | None = None
-    """Whether frequently read pages move to slots in SLC mode. Default: true."""
+    """Move frequently read pages to slots in SLC mode. Default: true."""
     promotes_at: int | None = None
-    """Hits after which a page moves to SLC mode; its counter saturates there. Default: 63."""
+    """Number of hits after which a page moves to SLC mode. The page's hit counter saturates at this value. Default: 63."""
     write_region: str | float | None = None
-    """Share of the blocks for written pages; 0 % means that all blocks hold all pages. Default: 10 %."""
+    """Share of the blocks reserved for written pages; 0 % means that all blocks hold all pages. Default: 10 %."""
     collects_above: str | float | None = None
-    """Share of invalid pages above which garbage collection frees a block, instead of an eviction. Default: 10 %."""
+    """Share of invalid pages above which garbage collection frees a block. At or below it, a block is evicted. Default: 10 %."""
     wear_gap: int | None = None
     """Difference in wear above which an erased block is exchanged with the least worn one. Default: 256."""
     strength_weight: float | None = None
-    """Weight of one more corrected bit in the degree of wear of a block, in erases. Default: 1.0."""
+    """Weight of one more corrected bit in the wear of a block, in erases. Default: 1.0."""
     density_weight: float | None = None
-    """Weight of one more slot in SLC mode in the degree of wear of a block, in erases. Default: 1.0."""
+    """Weight of one more slot in SLC mode in the wear of a block, in erases. Default: 1.0."""
     lookup: str | None = None
     """Time to look up the pages of a request. Default: 0 s."""
     backing: Device
-    """Device that holds all pages."""
+    """Device that stores all pages."""
     kind: Literal["flash_disk_cache"] = "flash_disk_cache"
     """Which room this is."""
 
@@ -982,11 +982,11 @@ class PcmDiskCacheDevice(Table):
     capacity: str
     """Capacity of the cache."""
     page: str | None = None
-    """Bytes of a page; a power of two. Default: 2 KiB."""
+    """Size of a page in bytes, which must be a power of two. Default: 2 KiB."""
     spare: str | None = None
-    """Bytes stored next to a page. Default: 64 B."""
+    """Number of spare bytes per page. Default: 64 B."""
     banks: int | None = None
-    """Pages read or written in parallel. Default: 4."""
+    """Number of banks, i.e. of pages read or written in parallel. Default: 4."""
     read: str | None = None
     """Time to read a page. Default: 125 ns."""
     write: str | None = None
@@ -1012,13 +1012,13 @@ class PcmDiskCacheDevice(Table):
     idle_power: str | None = None
     """Idle power of the whole memory."""
     area: str | None = None
-    """Area per bit of its cells, without spare bytes."""
+    """Cell area per bit, without spare bytes."""
     price: str | None = None
     """Price per capacity."""
     price_basis: str | None = None
     """Currency of the price, e.g. "USD 2023"; prices in different currencies are not added."""
     backing: Device
-    """Device that holds all pages."""
+    """Device that stores all pages."""
     kind: Literal["pcm_disk_cache"] = "pcm_disk_cache"
     """Which room this is."""
 
@@ -1028,7 +1028,7 @@ class TiersDeviceTier(Table):
     """The tiers, fastest first."""
 
     device: Device
-    """Device that holds its extents."""
+    """Device that holds the extents of the tier."""
     share: str | float | None = None
     """Share of the total capacity; set it for all tiers or for none."""
 
@@ -1038,17 +1038,17 @@ class TiersDevice(Table):
     """Tiered storage: extents are placed once, or moved by their accesses."""
 
     extent: str | None = None
-    """The unit of placement; a power of two. Default: 1 GiB."""
+    """Extent size, which is the unit of placement and must be a power of two. Default: 1 GiB."""
     capacity: str | None = None
     """Total capacity, if tiers have shares."""
     tier: list[TiersDeviceTier]
     """The tiers, fastest first."""
     placement: Placement | None = None
-    """Placement of extents, and when they move. Default: dynamic."""
+    """Placement of extents, and the policy that moves them. Default: dynamic."""
     migration_bandwidth: str | None = None
-    """Maximum bandwidth of moving extents. Default: 100 MB/s."""
+    """Maximum bandwidth of extent moves. Default: 100 MB/s."""
     chunk: str | None = None
-    """Unit of an exchange, or a whole extent if that is smaller. Default: 256 KiB."""
+    """Chunk size, the unit of an exchange. A smaller extent is exchanged as a whole. Default: 256 KiB."""
     kind: Literal["tiers"] = "tiers"
     """Which room this is."""
 
@@ -1060,15 +1060,15 @@ class MirrorDevice(Table):
     member: list[Device]
     """The members, two to eight."""
     read_policy: Literal["first", "round_robin", "shortest_queue"] | None = None
-    """Selects the member for a read. Default: shortest_queue."""
+    """Policy that selects the member for a read. Default: shortest_queue."""
     hedge_after: str | None = None
-    """Time after which a read without a reply is also sent to the next member; absent means never."""
+    """Time after which a read without a reply is also sent to the next member; absent disables hedging."""
     bitmap_region: str | None = None
-    """Bytes for each bit of the write-intent bitmap. Default: 64 MiB."""
+    """Bytes per bit of the write-intent bitmap. Default: 64 MiB."""
     resync_chunk: str | None = None
-    """Bytes per copy of a resync. Default: 64 KiB."""
+    """Size of one copy of a resync, in bytes. Default: 64 KiB."""
     resync_bandwidth: str | None = None
-    """Maximum bytes per second that a resync copies. Default: 204.8 MB/s."""
+    """Maximum bandwidth of a resync. Default: 204.8 MB/s."""
     kind: Literal["mirror"] = "mirror"
     """Which room this is."""
 
@@ -1078,7 +1078,7 @@ class FaultyDevice(Table):
     """Fault injection: a device that is slow, stalls, fails, or corrupts data as planned."""
 
     device: Device
-    """Device with faults."""
+    """The device that has the faults."""
     fault: list[Fault] | None = None
     """Faults, in the order in which requests pass them; absent means none."""
     kind: Literal["faulty"] = "faulty"
@@ -1090,51 +1090,51 @@ class MeasuredDevice(Table):
     """A device described only by its measured latencies."""
 
     capacity: str | None = None
-    """Capacity. If absent, every address is served, and the cost is unknown."""
+    """Capacity. If absent, the device serves every address, and its cost is unknown."""
     drive: str | None = None
-    """Capacity of the whole drive, to which `idle_power` and `endurance` apply. With a smaller `capacity`, the device is a share of a pool of such drives. Absent means `capacity`."""
+    """Capacity of the whole drive, to which `idle_power` and `endurance` apply. If `capacity` is smaller, the device is a share of a pool of such drives. Absent means `capacity`."""
     read: Latency
-    """Latency of a read of one unit: a duration or a distribution."""
+    """Latency to read one unit: a duration or a distribution."""
     write: Latency
-    """Latency of a write of one unit: a duration or a distribution."""
+    """Latency to write one unit: a duration or a distribution."""
     trim: str | None = None
-    """Latency of a trim; it uses no server. Default: 0 s."""
+    """Trim latency. A trim uses no server. Default: 0 s."""
     flush: str | None = None
-    """Latency of a flush after the last write completes; it uses no server. Default: 0 s."""
+    """Flush latency after the last write completes. A flush uses no server. Default: 0 s."""
     unit: str | None = None
     """Request size at which the latencies were measured. Default: 4 KiB."""
     parallelism: int | None = None
-    """Units served in parallel. Default: 1."""
+    """Number of units served in parallel. Default: 1."""
     bandwidth: str | None = None
     """Bandwidth shared by all units; absent means no limit."""
     read_energy: str | None = None
-    """Energy to read one unit, above idling."""
+    """Energy to read one unit, in addition to idle power."""
     write_energy: str | None = None
-    """Energy to write one unit, above idling."""
+    """Energy to write one unit, in addition to idle power."""
     idle_power: str | None = None
     """Idle power of a whole drive."""
     price: str | None = None
-    """Price per capacity; without a capacity, the cost is unknown, and the record says so."""
+    """Price per capacity. Without a capacity, the cost is unknown, and the record reports this."""
     price_basis: str | None = None
     """Currency of the price, e.g. "USD 2023"; prices in different currencies are not added."""
     endurance: str | None = None
-    """Rated bytes written of a whole drive."""
+    """Rated bytes written to a whole drive."""
     kind: Literal["measured"] = "measured"
     """Which room this is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class HddDeviceStandby(Table):
-    """Spin-down when idle, with its time and energy; absent means never."""
+    """Spin-down when idle, with its time and energy; absent disables it."""
 
     after: str
     """Idle time before the platters stop."""
     power: str | None = None
-    """Power in standby; requires the powers of the spinning drive."""
+    """Power in standby. It requires the powers of the spinning drive."""
     spin_up: str | None = None
     """Time to spin up. Default: 10 s."""
     spin_up_energy: str | None = None
-    """Energy to spin down and up, in addition to idle power; requires the power in standby."""
+    """Energy to spin down and up, in addition to idle power. It requires the standby power."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1150,27 +1150,27 @@ class HddDevice(Table):
     track_to_track_seek: str
     """Seek time to the next track, including settling."""
     average_seek: str
-    """Seek time averaged over all pairs of tracks, including settling."""
+    """Average seek time over all pairs of tracks, including settling."""
     full_stroke_seek: str
-    """Seek time over all tracks, including settling."""
+    """Seek time across all tracks, including settling."""
     write_settle: str | None = None
-    """Extra settling time of a write. Default: 0 s."""
+    """Additional settling time of a write. Default: 0 s."""
     outer_rate: str
     """Sustained transfer rate of the outermost tracks."""
     inner_rate: str
     """Sustained transfer rate of the innermost tracks."""
     idle_power: str | None = None
-    """Power while spinning without work."""
+    """Power while spinning without an access."""
     seek_power: str | None = None
     """Power while the arm moves, including idle power."""
     active_power: str | None = None
-    """Power while waiting for a sector, reading, or writing, including idle power."""
+    """Power during rotational latency, reads, and writes, including idle power."""
     interface_rate: str | None = None
     """Bandwidth of the interface for buffered data. Default: 600 MB/s."""
     scheduling: Literal["first_come", "shortest_seek", "shortest_access"] | None = None
     """Order in which waiting requests are served. Default: first_come."""
     queue: int | None = None
-    """Number of the oldest waiting requests that the scheduler chooses from, including cached writes. Default: 32."""
+    """Number of oldest waiting requests, including cached writes, from which the scheduler selects. Default: 32."""
     age_limit: str | None = None
     """Age at which a waiting request gets priority, oldest first; absent means that requests may wait without limit."""
     read_ahead: str | None = None
@@ -1178,9 +1178,9 @@ class HddDevice(Table):
     write_cache: str | None = None
     """Size of the write cache; 0 B disables it. Default: 0 B."""
     standby: HddDeviceStandby | None = None
-    """Spin-down when idle, with its time and energy; absent means never."""
+    """Spin-down when idle, with its time and energy; absent disables it."""
     drive: str | None = None
-    """Capacity of the whole drive, to which the idle powers apply. With a smaller `capacity`, the device is a share of a pool of such drives. Absent means `capacity`."""
+    """Capacity of the whole drive, to which the idle powers apply. If `capacity` is smaller, the device is a share of a pool of such drives. Absent means `capacity`."""
     price: str | None = None
     """Price per capacity."""
     price_basis: str | None = None
@@ -1194,35 +1194,35 @@ class EnvyDevice(Table):
     """Flash as main memory: copy-on-write, an SRAM write buffer, cleaning."""
 
     segments: int | None = None
-    """Number of segments. A segment is the erase unit: one erase block of every chip of a bank. Default: 128."""
+    """Number of segments. A segment is the erase unit: one erase block on every chip of a bank. Default: 128."""
     segment: str | None = None
-    """Bytes of a segment. Default: 16 MiB."""
+    """Size of a segment, in bytes. Default: 16 MiB."""
     page: str | None = None
-    """Bytes of a page, the program unit. Default: 256 B."""
+    """Size of a page, the program unit, in bytes. Default: 256 B."""
     transfer: str | None = None
-    """Bytes that the chips of a bank transfer in one memory cycle, e.g. one byte per chip; a larger page takes one cycle and one program for each. Absent means a whole page."""
+    """Bytes that the chips of a bank transfer in one memory cycle, e.g. one byte per chip. A larger page takes one cycle and one program per transfer. Absent means a whole page."""
     banks: int | None = None
-    """Number of banks; segments on the same chips form a bank. Default: 8."""
+    """Number of banks. Segments on the same chips form a bank. Default: 8."""
     spare_segments: int | None = None
     """Number of spare (erased) segments. Default: 1."""
     utilization: str | float | None = None
-    """Usable capacity as a share of the segments that hold data; spare segments do not count. Default: 80 %."""
+    """Usable capacity as a share of the segments that hold data, not counting spare segments. Default: 80 %."""
     preload: str | None = None
-    """Bytes with initial data, placed in order over all segments; absent means the whole usable capacity."""
+    """Bytes with initial data, stored in order across all segments; absent means the whole usable capacity."""
     buffer: str | None = None
-    """SRAM of the write buffer. Default: 16 MiB."""
+    """SRAM size of the write buffer. Default: 16 MiB."""
     threshold: str | float | None = None
     """Share of the write buffer above which pages are drained. Default: 25 %."""
     cleaning: Cleaning | None = None
-    """Cleaning policy: selects segments, and where valid pages go. Default: hybrid."""
+    """Cleaning policy, which selects the victim and the destinations of its valid pages. Default: hybrid."""
     wear_swap_gap: int | None = None
-    """Difference in erases at which the data of two segments is exchanged; 0 means never. Default: 100."""
+    """Difference in erase counts at which the data of two segments is exchanged; 0 disables exchanges. Default: 100."""
     word: str | None = None
     """Bytes of one host access; a longer request takes several accesses. Default: 4 B."""
     access: str | None = None
-    """Time of an access to SRAM or a read of flash: 100 ns of the chip and 60 ns of control and propagation. Default: 160 ns."""
+    """Time of an SRAM access or flash read: 100 ns of the chip and 60 ns of control and propagation. Default: 160 ns."""
     copy_on_write: str | None = None
-    """Time that copy-on-write into the buffer adds to a write, for each transfer of the page. Default: 100 ns."""
+    """Time that copy-on-write into the buffer adds to a write, per transfer of the page. Default: 100 ns."""
     mmu_entries: int | None = None
     """Mappings held by the memory management unit; 0 means all of them. Default: 64."""
     page_table_access: str | None = None
@@ -1232,23 +1232,23 @@ class EnvyDevice(Table):
     erase: str | None = None
     """Time to erase a segment. Default: 50 ms."""
     concurrency: int | None = None
-    """Maximum programs and erases in progress, each in a different bank. Default: 1."""
+    """Maximum number of programs and erases in progress, each in a different bank. Default: 1."""
     resume_after: str | None = None
-    """Idle time of the host before programs and erases resume. Default: 6 us."""
+    """Host idle time before programs and erases resume. Default: 6 us."""
     suspend: str | None = None
-    """Time that suspending a program or an erase adds to the access. Default: 0 s."""
+    """Time that suspending a program or an erase adds to the host access. Default: 0 s."""
     endurance: int | None = None
     """Rated erases of a segment. Default: 1000000."""
     access_energy: str | None = None
-    """Energy of one host access, above idling."""
+    """Energy of one host access, in addition to idle power."""
     program_energy: str | None = None
-    """Energy to program a page, above idling."""
+    """Energy to program a page, in addition to idle power."""
     erase_energy: str | None = None
-    """Energy to erase a segment, above idling."""
+    """Energy to erase a segment, in addition to idle power."""
     price: str | None = None
     """Price of the flash."""
     sram_price: str | None = None
-    """Price of the SRAM for the write buffer and the page table, six bytes per flash page (section 3.3)."""
+    """Price of the SRAM for the write buffer and the page table, with six bytes per flash page (section 3.3)."""
     price_basis: str | None = None
     """Currency of both prices, e.g. "USD 2023"; prices in different currencies are not added."""
     kind: Literal["envy"] = "envy"
@@ -1356,19 +1356,19 @@ class NvramCardDevice(Table):
     host: HostInterface | None = None
     """Host interface. Default: nvme."""
     chip: str
-    """Bytes of a chip."""
+    """Capacity of a chip, in bytes."""
     width: int | None = None
-    """Data lines of a chip. Default: 8."""
+    """Number of data lines of a chip. Default: 8."""
     row: str
-    """Bytes of a row of a chip."""
+    """Size of a row of a chip, in bytes."""
     banks: int | None = None
-    """Banks of a group. Default: 8."""
+    """Number of banks in a group. Default: 8."""
     groups: int | None = None
-    """Bank groups; 1 for parts without groups. Default: 1."""
+    """Number of bank groups, or 1 for parts without groups. Default: 1."""
     burst: int | None = None
-    """Transfers of a burst. Default: 8."""
+    """Number of transfers in a burst. Default: 8."""
     clock: str
-    """Clock period; data is transferred on both edges."""
+    """Clock period. Data is transferred on both edges."""
     rounding: Literal["up", "ddr4"] | None = None
     """Rounding of constraints from nanoseconds to clocks. Default: up."""
     read_latency: int
@@ -1376,79 +1376,79 @@ class NvramCardDevice(Table):
     write_latency: int
     """Clocks from a write to its data: CWL."""
     activate_to_access: str
-    """Time from opening a row to reading or writing it: tRCD."""
+    """Time from opening a row to accessing it: tRCD."""
     precharge: str
-    """Time from closing a row to opening another: tRP."""
+    """Time from closing a row to opening another row of the bank: tRP."""
     row_open: str
     """Time from opening a row to closing it: tRAS."""
     row_cycle: str
     """Time from opening a row to opening the next row of its bank: tRC."""
     activate_to_activate: str
-    """Time from opening a row to opening one in another bank: tRRD; in another group if there are groups."""
+    """Time from opening a row to opening a row in another bank: tRRD. With bank groups, the other bank is in another group."""
     activate_to_activate_in_group: str | None = None
-    """Time from opening a row to opening one in another bank of its group: tRRD_L."""
+    """Time from opening a row to opening a row in another bank of the group: tRRD_L."""
     four_activates: str
     """Time window in which at most four rows are opened: tFAW."""
     access_to_access: int | None = None
-    """Clocks from a read to a read, and a write to a write: tCCD; in another group if there are groups. Default: 4."""
+    """Clocks between two reads, or between two writes: tCCD. With bank groups, they are in different groups. Default: 4."""
     access_to_access_in_group: str | None = None
-    """Clocks from a read to a read, and a write to a write, within a group: tCCD_L."""
+    """Time between two reads, or between two writes, in one group: tCCD_L."""
     write_recovery: str
-    """Time from the last data written to closing the row: tWR."""
+    """Time from the last written data to closing the row: tWR."""
     write_to_read: str
-    """Time from the last data written to a read: tWTR; in another group if there are groups."""
+    """Time from the last written data to a read: tWTR. With bank groups, the read is in another group."""
     write_to_read_in_group: str | None = None
-    """Time from the last data written to a read in its group: tWTR_L."""
+    """Time from the last written data to a read in the same group: tWTR_L."""
     read_to_precharge: str
     """Time from a read to closing the row: tRTP."""
     rank_to_rank: int | None = None
-    """Clocks between data of two ranks: tRTRS. Default: 2."""
+    """Clocks between the data of two ranks: tRTRS. Default: 2."""
     refresh_every: str | None = None
     """Refresh interval of each rank: tREFI; absent for a part without refresh."""
     refresh: str | None = None
-    """Time of a refresh: tRFC."""
+    """Duration of a refresh: tRFC."""
     activate_energy: str | None = None
-    """Energy to open and close a row of a rank, above idling."""
+    """Energy to open and close a row of a rank, in addition to idle power."""
     read_energy: str | None = None
-    """Energy of a burst read from a rank, above idling."""
+    """Energy to read a burst from a rank, in addition to idle power."""
     write_energy: str | None = None
-    """Energy of a burst written to a rank, above idling."""
+    """Energy to write a burst to a rank, in addition to idle power."""
     refresh_energy: str | None = None
-    """Energy to refresh a rank, above idling."""
+    """Energy to refresh a rank, in addition to idle power."""
     channels: int | None = None
-    """Channels, each with its own data lines. Default: 1."""
+    """Number of channels, each with separate data lines. Default: 1."""
     ranks: int | None = None
-    """Ranks of a channel. Default: 1."""
+    """Number of ranks per channel. Default: 1."""
     chips: int | None = None
-    """Chips of a rank that hold data. Default: 8."""
+    """Number of chips per rank that hold data. Default: 8."""
     interleave: str | None = None
-    """Consecutive bytes in one bank, or in one bank of each group; absent means a row of a rank."""
+    """Consecutive bytes in one bank, or in one bank of each group. Absent means a row of a rank."""
     interleave_groups: bool | None = None
-    """Whether consecutive bursts are in different bank groups, so that none waits for the previous one in its group. Default: true."""
+    """Place consecutive bursts in different bank groups, so that no burst waits for the previous one in its group. Default: true."""
     scheduler: MemoryScheduling | None = None
     """Memory scheduling policy. Default: fr_fcfs."""
     rows: Literal["open", "closed", "open_for_reads"] | None = None
-    """When rows are closed. Default: closed."""
+    """Row policy: when a row is closed. Default: closed."""
     processors: int | None = None
-    """Processors of the card. Default: 1."""
+    """Number of processors of the card. Default: 1."""
     processing: str | None = None
     """Processor time per command. Default: 150 ns."""
     volatile: bool | None = None
-    """Whether the memory loses its content without power. Default: true."""
+    """The memory loses its content without power. Default: true."""
     written: Literal["in_row", "closed"] | None = None
     """When a write completes. Default: in_row."""
     capacitor: str | None = None
-    """Usable energy of a new capacitor. Absent means that it is sufficient and charges instantly."""
+    """Usable energy of a new capacitor. If absent, the energy is sufficient and the capacitor charges instantly."""
     capacitor_hours: int | None = None
-    """Hours the capacitor has been in service. Default: 0."""
+    """Hours that the capacitor has been in service. Default: 0."""
     capacitor_fade: str | float | None = None
     """Share of its energy that the capacitor loses per 1,000 hours of service. Default: 0.35 %."""
     charge_power: str | None = None
     """Charging power of the capacitor. Default: 5 W."""
     wait_for_charge: bool | None = None
-    """Whether requests wait until the capacitor is charged, so that their data is safe. Default: true."""
+    """Delay requests until the capacitor is charged, so that their data is safe. Default: true."""
     may_lose_writes: bool | None = None
-    """Whether the capacitor may hold less energy than a dump needs. Data that it cannot save is lost. Default: false."""
+    """Allow a capacitor with less energy than a dump needs. Data that cannot be saved is lost. Default: false."""
     dump: Literal["all", "changed"] | None = None
     """Data that a dump writes to flash. Default: all."""
     dump_power: str | None = None
@@ -1456,19 +1456,19 @@ class NvramCardDevice(Table):
     dump_setup: str | None = None
     """Time before a dump starts. Default: 1 ms."""
     flash_page: str | None = None
-    """Bytes of a flash page. Default: 16 KiB."""
+    """Size of a flash page, in bytes. Default: 16 KiB."""
     flash_write: str | None = None
-    """Program bandwidth of all flash together. Default: 400 MB/s."""
+    """Program bandwidth of all flash chips together. Default: 400 MB/s."""
     flash_read: str | None = None
-    """Read bandwidth of all flash together. Default: 1.6 GB/s."""
+    """Read bandwidth of all flash chips together. Default: 1.6 GB/s."""
     flash_ecc: Ecc | None = None
     """Error correction of the flash. Default: none."""
     flash_error_rate: str | float | None = None
-    """Bit error rate of a dump when it is read back. Default: 0 %."""
+    """Bit error rate of the flash when a dump is read back. Default: 0 %."""
     boot: str | None = None
     """Time from the return of power until the card operates. Default: 100 ms."""
     idle_power: str | None = None
-    """Idle power; it applies at all times."""
+    """Idle power, drawn at all times."""
     price: str | None = None
     """Price per usable capacity."""
     price_basis: str | None = None
@@ -1568,9 +1568,9 @@ class SsdDevice(Table):
     unit: str | None = None
     """Size of a mapping unit (LPN). A smaller write first reads the rest of its unit. Default: 4 KiB."""
     read: list[str]
-    """Time to read a page, by its position among the pages of a word line."""
+    """Times to read a page, one per position on a word line."""
     program: list[str]
-    """Time to program a page, by its position among the pages of a word line."""
+    """Times to program a page, one per position on a word line."""
     erase: str
     """Time to erase a block."""
     endurance: int | None = None
@@ -1578,15 +1578,15 @@ class SsdDevice(Table):
     endurance_spread: str | float | None = None
     """Standard deviation of the endurance of blocks, as a share of `endurance`. Default: 0 %."""
     read_energy: str | None = None
-    """Energy to read a page, above idling."""
+    """Energy to read a page, in addition to idle power."""
     program_energy: str | None = None
-    """Energy to program a page, above idling."""
+    """Energy to program a page, in addition to idle power."""
     erase_energy: str | None = None
-    """Energy to erase a block, above idling."""
+    """Energy to erase a block, in addition to idle power."""
     transfer_energy: str | None = None
-    """Energy to move a page over its channel, above idling."""
+    """Energy to transfer a page over its channel, in addition to idle power."""
     idle_power: str | None = None
-    """Idle power; it applies at all times."""
+    """Idle power, drawn at all times."""
     erases_at_once: int | None = None
     """Maximum dies that erase concurrently, so that the others continue to program; absent means all."""
     programs_at_once: int | None = None
@@ -1682,9 +1682,9 @@ class ZnsSsdDevice(Table):
     unit: str | None = None
     """Size of a mapping unit (LPN). A smaller write first reads the rest of its unit. Default: 4 KiB."""
     read: list[str]
-    """Time to read a page, by its position among the pages of a word line."""
+    """Times to read a page, one per position on a word line."""
     program: list[str]
-    """Time to program a page, by its position among the pages of a word line."""
+    """Times to program a page, one per position on a word line."""
     erase: str
     """Time to erase a block."""
     endurance: int | None = None
@@ -1692,15 +1692,15 @@ class ZnsSsdDevice(Table):
     endurance_spread: str | float | None = None
     """Standard deviation of the endurance of blocks, as a share of `endurance`. Default: 0 %."""
     read_energy: str | None = None
-    """Energy to read a page, above idling."""
+    """Energy to read a page, in addition to idle power."""
     program_energy: str | None = None
-    """Energy to program a page, above idling."""
+    """Energy to program a page, in addition to idle power."""
     erase_energy: str | None = None
-    """Energy to erase a block, above idling."""
+    """Energy to erase a block, in addition to idle power."""
     transfer_energy: str | None = None
-    """Energy to move a page over its channel, above idling."""
+    """Energy to transfer a page over its channel, in addition to idle power."""
     idle_power: str | None = None
-    """Idle power; it applies at all times."""
+    """Idle power, drawn at all times."""
     erases_at_once: int | None = None
     """Maximum dies that erase concurrently, so that the others continue to program; absent means all."""
     programs_at_once: int | None = None
@@ -1796,7 +1796,7 @@ class TwoQReplacement(Table):
     newcomers: str | float | None = None
     """Kin: share of the capacity for new blocks (A1in). Default: 25 %."""
     remembered: str | float | None = None
-    """Kout: remembered blocks that left A1in, as a share of the capacity. Default: 50 %."""
+    """Kout: blocks tracked after they left A1in, as a share of the capacity. Default: 50 %."""
     kind: Literal["two_q"] = "two_q"
     """Which room this is."""
 
@@ -1814,9 +1814,9 @@ class LirsReplacement(Table):
     """Keeps the blocks with the shortest reuse distance."""
 
     hir: str | float | None = None
-    """Share of the capacity for resident HIR blocks, those with a long time between uses. Default: 1 %."""
+    """Share of the capacity for resident HIR blocks, which have a long time between uses. Default: 1 %."""
     remembered: str | float | None = None
-    """Maximum remembered evicted blocks, as a share of the capacity. Default: 200 %."""
+    """Maximum number of evicted blocks that are tracked, as a share of the capacity. Default: 200 %."""
     kind: Literal["lirs"] = "lirs"
     """Which room this is."""
 
@@ -1848,9 +1848,9 @@ class WTinylfuReplacement(Table):
     window: str | float | None = None
     """Share of the capacity for the window of new blocks. Default: 1 %."""
     protected: str | float | None = None
-    """Share of the rest for the protected segment. Default: 80 %."""
+    """Share of the remaining capacity for the protected segment. Default: 80 %."""
     sample: int | None = None
-    """Uses after which all counts are halved, per block of capacity. Default: 10."""
+    """Number of uses after which all counts are halved, per block of capacity. Default: 10."""
     kind: Literal["w_tinylfu"] = "w_tinylfu"
     """Which room this is."""
 
@@ -1890,13 +1890,13 @@ class DynamicPlacement(Table):
     layout: Literal["spread", "in_order"] | None = None
     """Initial placement of extents. Default: spread."""
     epoch: str | None = None
-    """Time over which accesses are counted before extents may move. Default: 1 h."""
+    """Length of an epoch, during which accesses are counted before extents may move. Default: 1 h."""
     memory: str | float | None = None
     """Weight of earlier epochs at the end of an epoch. Default: 50 %."""
     hysteresis: str | float | None = None
     """Margin by which the saving of one extent must exceed the loss of the other. Default: 20 %."""
     least_saving: str | None = None
-    """Minimum saving of an exchange in an epoch, summed over all requests. Default: 1 s."""
+    """Minimum saving of an exchange per epoch, summed over all requests. Default: 1 s."""
     weigh: Literal["latency", "accesses"] | None = None
     """Score by which extents are compared. Default: latency."""
     kind: Literal["dynamic"] = "dynamic"
@@ -1912,7 +1912,7 @@ class ExternalPlacement(Table):
     layout: Literal["spread", "in_order"] | None = None
     """Initial placement of extents. Default: spread."""
     epoch: str | None = None
-    """Time over which accesses are counted before the function is called. Default: 1 h."""
+    """Length of an epoch, during which accesses are counted before the function is called. Default: 1 h."""
     kind: Literal["external"] = "external"
     """Which room this is."""
 
@@ -1924,9 +1924,9 @@ class DelayFault(Table):
     latency: Latency
     """Added latency: a duration or a distribution."""
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
-    """Operations that the fault affects, e.g. `["read", "write"]`; absent means all that it can affect."""
+    """Operations that the fault affects, e.g. `["read", "write"]`; absent means all operations that it can affect."""
     range_start: str | None = None
-    """First byte of the address range; absent means 0. A request is in the range if any of its bytes is."""
+    """First byte of the address range; absent means 0. A request is in the range if at least one of its bytes is."""
     range_end: str | None = None
     """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
@@ -1936,7 +1936,7 @@ class DelayFault(Table):
     start: str | None = None
     """Start of the fault, in simulated time since the device was new. Default: 0 s."""
     duration: str | None = None
-    """Duration of the fault; absent means permanent."""
+    """Duration of the fault; absent means that it is permanent."""
     period: str | None = None
     """Time from one start to the next; absent means that the fault does not repeat."""
     kind: Literal["delay"] = "delay"
@@ -1950,9 +1950,9 @@ class SlowFault(Table):
     factor: float
     """Factor by which a request takes longer."""
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
-    """Operations that the fault affects, e.g. `["read", "write"]`; absent means all that it can affect."""
+    """Operations that the fault affects, e.g. `["read", "write"]`; absent means all operations that it can affect."""
     range_start: str | None = None
-    """First byte of the address range; absent means 0. A request is in the range if any of its bytes is."""
+    """First byte of the address range; absent means 0. A request is in the range if at least one of its bytes is."""
     range_end: str | None = None
     """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
@@ -1962,7 +1962,7 @@ class SlowFault(Table):
     start: str | None = None
     """Start of the fault, in simulated time since the device was new. Default: 0 s."""
     duration: str | None = None
-    """Duration of the fault; absent means permanent."""
+    """Duration of the fault; absent means that it is permanent."""
     period: str | None = None
     """Time from one start to the next; absent means that the fault does not repeat."""
     kind: Literal["slow"] = "slow"
@@ -1974,9 +1974,9 @@ class StallFault(Table):
     """Replies are held for some time, then sent all at once."""
 
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
-    """Operations that the fault affects, e.g. `["read", "write"]`; absent means all that it can affect."""
+    """Operations that the fault affects, e.g. `["read", "write"]`; absent means all operations that it can affect."""
     range_start: str | None = None
-    """First byte of the address range; absent means 0. A request is in the range if any of its bytes is."""
+    """First byte of the address range; absent means 0. A request is in the range if at least one of its bytes is."""
     range_end: str | None = None
     """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
@@ -1986,7 +1986,7 @@ class StallFault(Table):
     start: str | None = None
     """Start of the fault, in simulated time since the device was new. Default: 0 s."""
     duration: str | None = None
-    """Duration of the fault; absent means permanent."""
+    """Duration of the fault; absent means that it is permanent."""
     period: str | None = None
     """Time from one start to the next; absent means that the fault does not repeat."""
     kind: Literal["stall"] = "stall"
@@ -2002,9 +2002,9 @@ class LimitFault(Table):
     bandwidth: str | None = None
     """Bytes per second of reads and writes together; absent means no limit."""
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
-    """Operations that the fault affects, e.g. `["read", "write"]`; absent means all that it can affect."""
+    """Operations that the fault affects, e.g. `["read", "write"]`; absent means all operations that it can affect."""
     range_start: str | None = None
-    """First byte of the address range; absent means 0. A request is in the range if any of its bytes is."""
+    """First byte of the address range; absent means 0. A request is in the range if at least one of its bytes is."""
     range_end: str | None = None
     """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
@@ -2014,7 +2014,7 @@ class LimitFault(Table):
     start: str | None = None
     """Start of the fault, in simulated time since the device was new. Default: 0 s."""
     duration: str | None = None
-    """Duration of the fault; absent means permanent."""
+    """Duration of the fault; absent means that it is permanent."""
     period: str | None = None
     """Time from one start to the next; absent means that the fault does not repeat."""
     kind: Literal["limit"] = "limit"
@@ -2030,9 +2030,9 @@ class ErrorFault(Table):
     after: str | None = None
     """Time until the error is reported. Default: 0 s."""
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
-    """Operations that the fault affects, e.g. `["read", "write"]`; absent means all that it can affect."""
+    """Operations that the fault affects, e.g. `["read", "write"]`; absent means all operations that it can affect."""
     range_start: str | None = None
-    """First byte of the address range; absent means 0. A request is in the range if any of its bytes is."""
+    """First byte of the address range; absent means 0. A request is in the range if at least one of its bytes is."""
     range_end: str | None = None
     """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
@@ -2042,7 +2042,7 @@ class ErrorFault(Table):
     start: str | None = None
     """Start of the fault, in simulated time since the device was new. Default: 0 s."""
     duration: str | None = None
-    """Duration of the fault; absent means permanent."""
+    """Duration of the fault; absent means that it is permanent."""
     period: str | None = None
     """Time from one start to the next; absent means that the fault does not repeat."""
     kind: Literal["error"] = "error"
@@ -2056,9 +2056,9 @@ class FailingFlushFault(Table):
     lasting: Literal["once", "for_good"] | None = None
     """Number of flushes that fail. Default: once."""
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
-    """Operations that the fault affects, e.g. `["read", "write"]`; absent means all that it can affect."""
+    """Operations that the fault affects, e.g. `["read", "write"]`; absent means all operations that it can affect."""
     range_start: str | None = None
-    """First byte of the address range; absent means 0. A request is in the range if any of its bytes is."""
+    """First byte of the address range; absent means 0. A request is in the range if at least one of its bytes is."""
     range_end: str | None = None
     """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
@@ -2068,7 +2068,7 @@ class FailingFlushFault(Table):
     start: str | None = None
     """Start of the fault, in simulated time since the device was new. Default: 0 s."""
     duration: str | None = None
-    """Duration of the fault; absent means permanent."""
+    """Duration of the fault; absent means that it is permanent."""
     period: str | None = None
     """Time from one start to the next; absent means that the fault does not repeat."""
     kind: Literal["failing_flush"] = "failing_flush"
@@ -2080,11 +2080,11 @@ class DisconnectFault(Table):
     """The device is unreachable but keeps its power."""
 
     timeout: str | None = None
-    """Time until the host gives up. Default: 30 s."""
+    """Time until the host stops waiting for a reply. Default: 30 s."""
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
-    """Operations that the fault affects, e.g. `["read", "write"]`; absent means all that it can affect."""
+    """Operations that the fault affects, e.g. `["read", "write"]`; absent means all operations that it can affect."""
     range_start: str | None = None
-    """First byte of the address range; absent means 0. A request is in the range if any of its bytes is."""
+    """First byte of the address range; absent means 0. A request is in the range if at least one of its bytes is."""
     range_end: str | None = None
     """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
@@ -2094,7 +2094,7 @@ class DisconnectFault(Table):
     start: str | None = None
     """Start of the fault, in simulated time since the device was new. Default: 0 s."""
     duration: str | None = None
-    """Duration of the fault; absent means permanent."""
+    """Duration of the fault; absent means that it is permanent."""
     period: str | None = None
     """Time from one start to the next; absent means that the fault does not repeat."""
     kind: Literal["disconnect"] = "disconnect"
@@ -2106,11 +2106,11 @@ class LostWriteFault(Table):
     """Writes are acknowledged but not performed."""
 
     after: str | None = None
-    """Time until it is acknowledged. Default: 10 us."""
+    """Time until the write is acknowledged. Default: 10 us."""
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
-    """Operations that the fault affects, e.g. `["read", "write"]`; absent means all that it can affect."""
+    """Operations that the fault affects, e.g. `["read", "write"]`; absent means all operations that it can affect."""
     range_start: str | None = None
-    """First byte of the address range; absent means 0. A request is in the range if any of its bytes is."""
+    """First byte of the address range; absent means 0. A request is in the range if at least one of its bytes is."""
     range_end: str | None = None
     """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
@@ -2120,7 +2120,7 @@ class LostWriteFault(Table):
     start: str | None = None
     """Start of the fault, in simulated time since the device was new. Default: 0 s."""
     duration: str | None = None
-    """Duration of the fault; absent means permanent."""
+    """Duration of the fault; absent means that it is permanent."""
     period: str | None = None
     """Time from one start to the next; absent means that the fault does not repeat."""
     kind: Literal["lost_write"] = "lost_write"
@@ -2132,9 +2132,9 @@ class TornWriteFault(Table):
     """Only the first sectors of a write are written."""
 
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
-    """Operations that the fault affects, e.g. `["read", "write"]`; absent means all that it can affect."""
+    """Operations that the fault affects, e.g. `["read", "write"]`; absent means all operations that it can affect."""
     range_start: str | None = None
-    """First byte of the address range; absent means 0. A request is in the range if any of its bytes is."""
+    """First byte of the address range; absent means 0. A request is in the range if at least one of its bytes is."""
     range_end: str | None = None
     """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
@@ -2144,7 +2144,7 @@ class TornWriteFault(Table):
     start: str | None = None
     """Start of the fault, in simulated time since the device was new. Default: 0 s."""
     duration: str | None = None
-    """Duration of the fault; absent means permanent."""
+    """Duration of the fault; absent means that it is permanent."""
     period: str | None = None
     """Time from one start to the next; absent means that the fault does not repeat."""
     kind: Literal["torn_write"] = "torn_write"
@@ -2158,9 +2158,9 @@ class MisdirectedWriteFault(Table):
     distance: str | None = None
     """Distance from the requested address. Default: 64 KiB."""
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
-    """Operations that the fault affects, e.g. `["read", "write"]`; absent means all that it can affect."""
+    """Operations that the fault affects, e.g. `["read", "write"]`; absent means all operations that it can affect."""
     range_start: str | None = None
-    """First byte of the address range; absent means 0. A request is in the range if any of its bytes is."""
+    """First byte of the address range; absent means 0. A request is in the range if at least one of its bytes is."""
     range_end: str | None = None
     """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
@@ -2170,7 +2170,7 @@ class MisdirectedWriteFault(Table):
     start: str | None = None
     """Start of the fault, in simulated time since the device was new. Default: 0 s."""
     duration: str | None = None
-    """Duration of the fault; absent means permanent."""
+    """Duration of the fault; absent means that it is permanent."""
     period: str | None = None
     """Time from one start to the next; absent means that the fault does not repeat."""
     kind: Literal["misdirected_write"] = "misdirected_write"
@@ -2182,9 +2182,9 @@ class BitRotFault(Table):
     """One bit of a write is inverted on the medium."""
 
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
-    """Operations that the fault affects, e.g. `["read", "write"]`; absent means all that it can affect."""
+    """Operations that the fault affects, e.g. `["read", "write"]`; absent means all operations that it can affect."""
     range_start: str | None = None
-    """First byte of the address range; absent means 0. A request is in the range if any of its bytes is."""
+    """First byte of the address range; absent means 0. A request is in the range if at least one of its bytes is."""
     range_end: str | None = None
     """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
@@ -2194,7 +2194,7 @@ class BitRotFault(Table):
     start: str | None = None
     """Start of the fault, in simulated time since the device was new. Default: 0 s."""
     duration: str | None = None
-    """Duration of the fault; absent means permanent."""
+    """Duration of the fault; absent means that it is permanent."""
     period: str | None = None
     """Time from one start to the next; absent means that the fault does not repeat."""
     kind: Literal["bit_rot"] = "bit_rot"
@@ -2206,11 +2206,11 @@ class StaleReadFault(Table):
     """Reads return the data before the last write."""
 
     remembered: int | None = None
-    """Number of blocks whose last two versions are kept; the oldest is dropped first. Default: 1024."""
+    """Number of blocks whose last two versions are stored. The oldest block is dropped first. Default: 1024."""
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
-    """Operations that the fault affects, e.g. `["read", "write"]`; absent means all that it can affect."""
+    """Operations that the fault affects, e.g. `["read", "write"]`; absent means all operations that it can affect."""
     range_start: str | None = None
-    """First byte of the address range; absent means 0. A request is in the range if any of its bytes is."""
+    """First byte of the address range; absent means 0. A request is in the range if at least one of its bytes is."""
     range_end: str | None = None
     """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
@@ -2220,7 +2220,7 @@ class StaleReadFault(Table):
     start: str | None = None
     """Start of the fault, in simulated time since the device was new. Default: 0 s."""
     duration: str | None = None
-    """Duration of the fault; absent means permanent."""
+    """Duration of the fault; absent means that it is permanent."""
     period: str | None = None
     """Time from one start to the next; absent means that the fault does not repeat."""
     kind: Literal["stale_read"] = "stale_read"
@@ -2248,7 +2248,7 @@ class LocalityGatheringCleaning(Table):
     """Pages stay in their segment; hot ones move to the first segments."""
 
     exchange: str | float | None = None
-    """Valid pages that one cleaning moves in each direction even without an imbalance, as a share of a segment, for partitions of one segment; it grows with the square root of the number of segments. Default: 0.6 %."""
+    """Valid pages that one cleaning moves in each direction even without an imbalance, as a share of a segment, for partitions of one segment. The share grows with the square root of the number of segments. Default: 0.6 %."""
     balance: str | float | None = None
     """Share of the pages that should cross a boundary between partitions that one cleaning moves. Default: 10 %."""
     most_moved: str | float | None = None
@@ -2256,11 +2256,11 @@ class LocalityGatheringCleaning(Table):
     reserve: str | float | None = None
     """Free pages that a neighbor keeps, as a share of its target. Default: 50 %."""
     first_reserve: str | float | None = None
-    """Free pages that a neighbor keeps before the first sample, as a share of all its pages. Default: 2 %."""
+    """Free pages that a neighbor keeps before the first sample, as a share of all pages of the neighbor. Default: 2 %."""
     sample: str | float | None = None
     """Writes counted per sample, as a share of all valid pages. Default: 50 %."""
     samples_remembered: float | None = None
-    """Length of the exponential average over samples. Default: 8.0."""
+    """Time constant of the exponential average, in samples. Default: 8.0."""
     kind: Literal["locality_gathering"] = "locality_gathering"
     """Which room this is."""
 
@@ -2270,11 +2270,11 @@ class ProductAverageCleaning(Table):
     """Locality gathering and hybrid exactly as published, without fitted settings."""
 
     segments_per_partition: int | None = None
-    """Segments in a partition; divides the segments of the array. Default: 1."""
+    """Segments per partition. This must divide the number of segments of the array. Default: 1."""
     step: str | float | None = None
     """Step of one cleaning from the product of a segment toward the average, as a share of the difference. Default: 50 %."""
     raises: bool | None = None
-    """Take pages into a cleaned segment below the average, as the paper does; otherwise only its neighbors fill it. Default: false."""
+    """Move pages into a cleaned segment below the average, as the paper does. If off, only its neighbors fill it. Default: false."""
     kind: Literal["product_average"] = "product_average"
     """Which room this is."""
 
@@ -2284,9 +2284,9 @@ class HybridCleaning(Table):
     """FIFO inside partitions, locality gathering between them."""
 
     segments_per_partition: int | None = None
-    """Segments in a partition; divides the segments of the array. Default: 16."""
+    """Segments per partition. This must divide the number of segments of the array. Default: 16."""
     exchange: str | float | None = None
-    """Valid pages that one cleaning moves in each direction even without an imbalance, as a share of a segment, for partitions of one segment; it grows with the square root of the number of segments. Default: 0.6 %."""
+    """Valid pages that one cleaning moves in each direction even without an imbalance, as a share of a segment, for partitions of one segment. The share grows with the square root of the number of segments. Default: 0.6 %."""
     balance: str | float | None = None
     """Share of the pages that should cross a boundary between partitions that one cleaning moves. Default: 10 %."""
     most_moved: str | float | None = None
@@ -2294,19 +2294,19 @@ class HybridCleaning(Table):
     reserve: str | float | None = None
     """Free pages that a neighbor keeps, as a share of its target. Default: 50 %."""
     first_reserve: str | float | None = None
-    """Free pages that a neighbor keeps before the first sample, as a share of all its pages. Default: 2 %."""
+    """Free pages that a neighbor keeps before the first sample, as a share of all pages of the neighbor. Default: 2 %."""
     sample: str | float | None = None
     """Writes counted per sample, as a share of all valid pages. Default: 50 %."""
     samples_remembered: float | None = None
-    """Length of the exponential average over samples. Default: 8.0."""
+    """Time constant of the exponential average, in samples. Default: 8.0."""
     gather_young: bool | None = None
-    """Whether a young segment is cleaned from time to time if hot and cold pages are mixed. Default: true."""
+    """Clean a young segment at intervals if hot and cold pages are mixed. Default: true."""
     young_after: int | None = None
-    """Cleanings between two cleanings of a young segment; at most the number of segments in the partition. Default: 16."""
+    """Number of cleanings between two cleanings of a young segment, at most the number of segments in the partition. Default: 16."""
     young_invalid: str | float | None = None
     """Minimum invalid pages of the young segment, as a share of those of the oldest. Default: 60 %."""
     young_gathered: str | float | None = None
-    """Valid pages from the end of the young segment that go to the partition before, as a share of a segment. Default: 10 %."""
+    """Valid pages from the end of the young segment that move to the previous partition, as a share of a segment. Default: 10 %."""
     kind: Literal["hybrid"] = "hybrid"
     """Which room this is."""
 
@@ -2352,19 +2352,19 @@ class StartGapWearLeveling(Table):
     """Rows rotate past one empty row."""
 
     interval: int | None = None
-    """Writes to a domain between two moves of its gap. Default: 128."""
+    """Number of writes to a domain between two moves of its gap. Default: 128."""
     domains: int | None = None
-    """Domains of rows that rotate separately, all of one size. Default: 1."""
+    """Number of domains of equal size, whose rows rotate independently. Default: 1."""
     randomize: bool | None = None
-    """Whether addresses are scattered before they rotate. Default: false."""
+    """Randomize addresses before they rotate. Default: false."""
     adapt: bool | None = None
-    """Whether the interval gets shorter if few rows receive most writes. Default: false."""
+    """Shorten the interval if few rows receive most writes. Default: false."""
     window: int | None = None
-    """Writes to a domain between two adaptations of the interval. Default: 4096."""
+    """Number of writes to a domain between two adaptations of the interval. Default: 4096."""
     watched: int | None = None
-    """Counters of most-written rows per domain. Default: 16."""
+    """Number of counters for the most-written rows, per domain. Default: 16."""
     stay_share: str | float | None = None
-    """Share of the endurance of a row that writes between two of its moves may use. Default: 25 %."""
+    """Share of a row's endurance that writes between two of its moves may use. Default: 25 %."""
     kind: Literal["start_gap"] = "start_gap"
     """Which room this is."""
 
@@ -2400,11 +2400,11 @@ class BchEcc(Table):
     codeword: str | None = None
     """Data bytes of a codeword; absent means a whole page."""
     crc32: bool | None = None
-    """Whether each codeword holds a CRC-32 of its data, which detects miscorrections. Default: false."""
+    """Store a CRC-32 of its data in each codeword, which detects miscorrections. Default: false."""
     decode: str | None = None
     """Time to decode a codeword of 2 KiB, per correctable bit. Default: 15 us."""
     check: str | None = None
-    """Time to check that a codeword of 2 KiB has no bit error; absent means that it is decoded like any other."""
+    """Time to check that a codeword of 2 KiB has no bit error; absent means that such a codeword is decoded like any other."""
     encode: str | None = None
     """Time to encode a page, in addition to its transfer. Default: 0 s."""
     decode_energy: str | None = None
@@ -2426,7 +2426,7 @@ class LdpcEcc(Table):
     hard: str | float | None = None
     """Bit error rate up to which hard decisions correct a codeword. Default: 0.4 %."""
     soft: str | float | None = None
-    """Bit error rate up to which soft decisions correct a codeword after the last read retry; unused without retries. Default: 1.1 %."""
+    """Bit error rate up to which soft decisions correct a codeword after the last read retry. It is unused without retries. Default: 1.1 %."""
     senses: int | None = None
     """Number of read retries for soft decisions. Default: 6."""
     hard_decode: str | None = None
@@ -2450,7 +2450,7 @@ class DirectHostInterface(Table):
     driver: str | None = None
     """CPU time of the driver per request. Default: 0 s."""
     cpus: int | None = None
-    """CPUs that run the driver. Default: 16."""
+    """Number of CPUs that run the driver. Default: 16."""
     link: str
     """Bandwidth of the link, in each direction."""
     kind: Literal["direct"] = "direct"
@@ -2462,17 +2462,17 @@ class NvmeHostInterface(Table):
     """NVMe: queue pairs in host memory, over PCI Express."""
 
     generation: int | None = None
-    """Generation of PCI Express. Default: 3."""
+    """PCI Express generation. Default: 3."""
     lanes: int | None = None
-    """Lanes: 1, 2, 4, 8 or 16. Default: 8."""
+    """Number of lanes: 1, 2, 4, 8, or 16. Default: 8."""
     payload: int | None = None
-    """Maximum data of a packet, in bytes. Default: 256."""
+    """Maximum payload of a packet, in bytes. Default: 256."""
     read_request: int | None = None
-    """Maximum data of a read request, in bytes. Default: 512."""
+    """Maximum size of a read request, in bytes. Default: 512."""
     flight: str | None = None
-    """Delay of an idle link in one direction, without transfer time. Default: 150 ns."""
+    """One-way delay of an idle link, without transfer time. Default: 150 ns."""
     credits: str | None = None
-    """Buffer for packets in flight at each end, including headers; freed when a packet arrives. Absent means no limit."""
+    """Buffer at each end for packets in flight, including headers. Its space is freed when a packet arrives. Absent means no limit."""
     driver: str | None = None
     """CPU time to build a command and submit it. Default: 1 us."""
     reap: str | None = None
@@ -2480,19 +2480,19 @@ class NvmeHostInterface(Table):
     interrupt: str | None = None
     """CPU time for an interrupt and for waking the waiting program, in addition to `reap`. Default: 1.5 us."""
     cpus: int | None = None
-    """CPUs that run the driver. Default: 20."""
+    """Number of CPUs that run the driver. Default: 20."""
     notice: Literal["interrupt", "polling"] | None = None
     """How the host is notified of a completion. Default: interrupt."""
     coalescing: str | None = None
-    """Time that an interrupt waits for more completions after the first. Default: 0 s."""
+    """Time that an interrupt waits for more completions after the first one. Default: 0 s."""
     host_memory: str | None = None
-    """Latency of host memory, from the arrival of a read to its reply. Default: 240 ns."""
+    """Host memory latency, from the arrival of a read to its reply. Default: 240 ns."""
     tags: int | None = None
-    """Maximum outstanding reads of host memory for data, of at most `read_request` each; absent means no limit."""
+    """Maximum outstanding reads of host memory for data, each of at most `read_request`; absent means no limit."""
     queue_depth: int | None = None
     """Maximum outstanding commands per queue pair; absent means no limit."""
     queue_pairs: int | None = None
-    """Number of queue pairs. Commands are distributed to them in turn, and each pair fetches one command at a time. Absent means that no command waits for the fetch of another, with one queue depth and interrupt for all."""
+    """Number of queue pairs. Commands are distributed over them in turn, and each pair fetches one command at a time. If absent, no command waits for the fetch of another, and all commands share one queue depth and interrupt."""
     kind: Literal["nvme"] = "nvme"
     """Which room this is."""
 
@@ -2502,25 +2502,25 @@ class MemoryWindowHostInterface(Table):
     """Loads and stores through a PCI Express memory window, with write combining."""
 
     generation: int | None = None
-    """Generation of PCI Express. Default: 3."""
+    """PCI Express generation. Default: 3."""
     lanes: int | None = None
-    """Lanes: 1, 2, 4, 8 or 16. Default: 8."""
+    """Number of lanes: 1, 2, 4, 8, or 16. Default: 8."""
     payload: int | None = None
-    """Maximum data of a packet, in bytes. Default: 256."""
+    """Maximum payload of a packet, in bytes. Default: 256."""
     read_request: int | None = None
-    """Maximum data of a read request, in bytes. Default: 512."""
+    """Maximum size of a read request, in bytes. Default: 512."""
     flight: str | None = None
-    """Delay of an idle link in one direction, without transfer time. Default: 150 ns."""
+    """One-way delay of an idle link, without transfer time. Default: 150 ns."""
     credits: str | None = None
-    """Buffer for packets in flight at each end, including headers; freed when a packet arrives. Absent means no limit."""
+    """Buffer at each end for packets in flight, including headers. Its space is freed when a packet arrives. Absent means no limit."""
     write_combining: bool | None = None
-    """Whether stores are combined into packets of 64 B; otherwise, packets have 8 B. Default: true."""
+    """Combine stores into packets of 64 B; otherwise, packets have 8 B. Default: true."""
     issue: str | None = None
     """CPU time per packet of loads or stores. Default: 10 ns."""
     loads: int | None = None
-    """Outstanding loads per CPU. Default: 1."""
+    """Maximum number of outstanding loads per CPU. Default: 1."""
     cpus: int | None = None
-    """CPUs that load and store. Default: 20."""
+    """Number of CPUs that load and store. Default: 20."""
     kind: Literal["memory_window"] = "memory_window"
     """Which room this is."""
 
@@ -2530,17 +2530,17 @@ class CxlMemHostInterface(Table):
     """CXL.mem: the device is host memory."""
 
     generation: int | None = None
-    """Generation of PCI Express whose lanes it uses. Default: 5."""
+    """PCI Express generation of the link. Default: 5."""
     lanes: int | None = None
-    """Lanes: 1, 2, 4, 8 or 16. Default: 8."""
+    """Number of lanes: 1, 2, 4, 8, or 16. Default: 8."""
     flight: str | None = None
-    """Delay of an idle link in one direction, without transfer time. Default: 35 ns."""
+    """One-way delay of an idle link, without transfer time. Default: 35 ns."""
     issue: str | None = None
     """CPU time per line. Default: 5 ns."""
     lines: int | None = None
-    """Outstanding lines per CPU. Default: 10."""
+    """Maximum number of outstanding lines per CPU. Default: 10."""
     cpus: int | None = None
-    """CPUs that load and store. Default: 20."""
+    """Number of CPUs that load and store. Default: 20."""
     kind: Literal["cxl_mem"] = "cxl_mem"
     """Which room this is."""
 
@@ -2558,7 +2558,7 @@ class FrFcfsMemoryScheduling(Table):
     """Ready banks and open rows first, and rows opened ahead."""
 
     queue: int | None = None
-    """Number of accesses that the scheduler chooses from. Default: 32."""
+    """Number of oldest waiting accesses from which the scheduler selects. Default: 32."""
     kind: Literal["fr_fcfs"] = "fr_fcfs"
     """Which room this is."""
 
@@ -2580,7 +2580,7 @@ class ExponentialLatency(Table):
     mean: str
     """Mean latency."""
     least: str | None = None
-    """Minimum latency; the excess is exponential. Default: 0 s."""
+    """Minimum latency. The excess over it is exponential. Default: 0 s."""
     kind: Literal["exponential"] = "exponential"
     """Which room this is."""
 
@@ -2622,13 +2622,13 @@ class FioJsonLatency(Table):
     """Latencies measured with fio, from its JSON output."""
 
     file: str
-    """The file, relative to the scenario."""
+    """Path of the file, relative to the scenario."""
     job: str | None = None
-    """Name of the job. Not needed for a file with one job."""
+    """Name of the job. Optional for a file with one job."""
     direction: Literal["read", "write", "trim"]
     """Operation whose latencies are used."""
     depth: int | None = None
-    """Outstanding requests during the measurement. A file with more is rejected. Default: 1."""
+    """Outstanding requests during the measurement. A file with more outstanding requests is rejected. Default: 1."""
     kind: Literal["fio_json"] = "fio_json"
     """Which room this is."""
 
@@ -2638,13 +2638,13 @@ class LatencyLogLatency(Table):
     """Latencies measured with fio, one per request, from its log."""
 
     file: str
-    """The file, relative to the scenario."""
+    """Path of the file, relative to the scenario."""
     direction: Literal["read", "write", "trim"]
     """Operation whose latencies are used."""
     block: str | None = None
     """Use only requests of this size."""
     count: str | None = None
-    """Unit of latencies. Default: 1 ns."""
+    """Unit of the latencies in the log. Default: 1 ns."""
     kind: Literal["latency_log"] = "latency_log"
     """Which room this is."""
 
@@ -2833,7 +2833,7 @@ class CachedEntriesMappingTable(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class FirstComeHostScheduler(Table):
-    """The oldest."""
+    """The oldest request."""
 
     kind: Literal["first_come"] = "first_come"
     """Which room this is."""
@@ -2841,16 +2841,16 @@ class FirstComeHostScheduler(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class DeadlineHostScheduler(Table):
-    """Batches of reads or of writes in order of address, until a deadline passes, like mq-deadline of Linux."""
+    """Batches of reads or writes in address order, until a deadline passes, like mq-deadline of Linux."""
 
     read_expire: str | None = None
     """Time from the arrival of a read until its deadline. Default: 500 ms."""
     write_expire: str | None = None
     """Time from the arrival of a write until its deadline. Default: 5 s."""
     fifo_batch: int | None = None
-    """Maximum requests of a batch. Default: 16."""
+    """Maximum number of requests in a batch. Default: 16."""
     writes_starved: int | None = None
-    """Batches of reads that may start before waiting writes get one. Default: 2."""
+    """Number of read batches that may start before waiting writes get a batch. Default: 2."""
     kind: Literal["deadline"] = "deadline"
     """Which room this is."""
 
@@ -2860,25 +2860,25 @@ class RunFill(Table):
     """Fill the stack sequentially before simulated time starts, so that reads find data: `"capacity"`,."""
 
     of: Literal["capacity", "footprint"] | None = None
-    """Range to fill. Default: capacity."""
+    """Address range to fill. Default: capacity."""
     share: str | float | None = None
-    """Share of the range to write, from its first byte on. Default: 100 %."""
+    """Share of the range to write, starting at its first byte. Default: 100 %."""
     request: str | None = None
-    """Bytes of one write. Default: 128 KiB."""
+    """Size of one write, in bytes. Default: 128 KiB."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunUntilSteady(Table):
-    """Continue the writes of `precondition` before simulated time starts, until write amplification is."""
+    """Continue the writes of `precondition` before simulated time starts until write amplification is steady."""
 
     window: str | float | None = None
     """Host data of one window, as a share of the stack's capacity. Default: 100 %."""
     windows: int | None = None
-    """Windows that have to agree. Default: 5."""
+    """Number of windows that have to agree. Default: 5."""
     tolerance: str | float | None = None
     """Maximum difference between the largest and the smallest of these windows, as a share of their mean. The line fitted to them may rise or fall by half as much from end to end. Default: 10 %."""
     windows_max: int | None = None
-    """Maximum number of windows; the record reports if it was reached. Default: 100."""
+    """Maximum number of windows. The record reports whether it was reached. Default: 100."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2886,45 +2886,45 @@ class Run(Table):
     """Settings of a run."""
 
     seed: int | None = None
-    """Seed of all random streams. Equal scenarios and seeds give equal records, byte for byte. Default: 1."""
+    """Seed of all random streams. Equal scenarios and seeds give records that are equal byte for byte. Default: 1."""
     fill: Literal["capacity", "footprint"] | RunFill | None = None
     """Fill the stack sequentially before simulated time starts, so that reads find data: `"capacity"`, `"footprint"`, or a table with more settings. Absent means a new stack."""
     precondition: int | Workload | None = None
-    """Writes before simulated time starts, after `fill`. They take no time, and only their wear is counted. A number takes that many writes from the workload, generated separately, or from the start of the trace; the measured requests do not change. A separate workload gives as many writes as it has requests, or all writes of a trace. Default: 0."""
+    """Writes before simulated time starts, after `fill`. They take no time, and only their wear is counted. A number uses that many writes of the workload, generated separately, or from the start of the trace; the measured requests do not change. A separate workload gives as many writes as it has requests, or all writes of a trace. Default: 0."""
     until_steady: RunUntilSteady | None = None
-    """Continue the writes of `precondition` before simulated time starts, until write amplification is steady and valid data no longer grows."""
+    """Continue the writes of `precondition` before simulated time starts until write amplification is steady and valid data no longer grows."""
     warm_up: int | None = None
-    """Requests served before measuring starts, to warm up caches. Default: 0."""
+    """Requests served before measurement starts, to warm up caches. Default: 0."""
     wear_out: bool | None = None
-    """After the run, continue the writes of the workload until the first block or row is worn out, to report its time at the write rate of the run. This takes no simulated time. Default: false."""
+    """After the run, continue the writes of the workload until the first block or row is worn out, and report the time of wear-out at the write rate of the run. This takes no simulated time. Default: false."""
     requests: int | None = None
-    """Stop after this many requests, warm-up included."""
+    """Stop after this number of requests, including warm-up."""
     until: str | float | None = None
-    """Stop as soon as the half-widths of the 95 % confidence intervals of the mean latencies of reads and of writes are at most this share of the means. The run also ends with its workload; the record reports intervals that are still too wide."""
+    """Stop as soon as the half-widths of the 95 % confidence intervals of the mean latencies of reads and of writes are at most this share of the means. The run also ends with its workload. In this case, the record reports intervals that are too wide."""
     duration: str | None = None
     """Stop before the first request that is issued at or after this simulated time."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ScenarioHostTimeout(Table):
-    """Timeout of a request, and what the host does then. Absent means that it waits forever. A duration."""
+    """Timeout of a request, with the retries after it. Absent means that the host waits without limit. A."""
 
     after: str
     """Time from sending a request to the device until the host cancels it."""
     retries: int | None = None
-    """Number of times that a request is sent again before it fails. Default: 5."""
+    """Maximum number of retries before a request fails. Default: 5."""
     backoff: str | None = None
-    """Pause between the timeout and the next try. Default: 0 s."""
+    """Pause between a timeout and the next try. Default: 0 s."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ScenarioHost(Table):
-    """How the host of the workload handles its requests. Absent means that it sends each at once and waits."""
+    """Request handling in the host of the workload. Absent means that the host submits each request."""
 
     timeout: str | ScenarioHostTimeout | None = None
-    """Timeout of a request, and what the host does then. Absent means that it waits forever. A duration alone sets `after`."""
+    """Timeout of a request, with the retries after it. Absent means that the host waits without limit. A duration without a table sets `after`."""
     queue_depth: int | None = None
-    """Maximum outstanding requests of a host at the stack; further ones wait in the host. Each tenant is a host with its own queue. Absent means no limit."""
+    """Maximum outstanding requests of a host at the stack. Further requests wait in the host. Each tenant is a host with a separate queue. Absent means no limit."""
     scheduler: HostScheduler | None = None
     """Scheduler that selects the waiting request for a free slot of `queue_depth`. Default: first_come."""
     zone_writes: Literal["write", "one_per_zone", "append"] | None = None
@@ -2946,9 +2946,9 @@ class Scenario(Table):
     stack: Device
     """Device that serves the requests."""
     host: ScenarioHost | None = None
-    """How the host of the workload handles its requests. Absent means that it sends each at once and waits forever."""
+    """Request handling in the host of the workload. Absent means that the host submits each request immediately and waits without limit."""
     run: Run | None = None
-    """Settings of the run. Optional."""
+    """Settings of the run (optional)."""
 
 Workload: TypeAlias = (
     UniformWorkload

@@ -9,18 +9,18 @@ from nacre.base.view import View
 
 
 class ValueOrigin(View):
-    """A value of the scenario and its origin."""
+    """A value of the scenario with its origin."""
 
     path: str
-    """Dotted path."""
+    """Dotted path of the value."""
     value: Any
     """The value as used."""
     place: str
     """File and line, override, catalog entry, or empty."""
     source: str
-    """Source of the number; empty for values of the user."""
+    """Source of the number, or an empty text for values of the user."""
     confidence: str
-    """`standard`, `datasheet`, `measured`, `paper`, `fitted` or `assumed`; empty for the user's own values."""
+    """`standard`, `datasheet`, `measured`, `paper`, `fitted`, or `assumed`, or an empty text for values of the user."""
 
 
 class Steadiness(View):
@@ -29,43 +29,43 @@ class Steadiness(View):
     reached: bool
     """Whether write amplification and valid data met the scenario's criterion."""
     window_bytes: int
-    """Host data of one window, in bytes."""
+    """Host data written per window, in bytes."""
     writes: int
-    """Writes of all windows."""
+    """Total number of writes in all windows."""
     write_amplification: tuple[float | None, ...]
-    """Write amplification of each window; null if nothing was programmed for the host."""
+    """Write amplification of each window, or null if no page was programmed for the host."""
     valid_pages: tuple[int | None, ...]
-    """Valid pages at the end of each window; null if the device does not count them."""
+    """Valid pages at the end of each window, or null if the device does not count them."""
     growth: float | None
-    """Growth of valid data over the last windows, relative to its previous maximum; null if it is not counted, or with too few windows."""
+    """Growth of valid data over the last windows, relative to its previous maximum, or null if the device does not count it or there are too few windows."""
 
 
 class Requests(View):
-    """Counts of requests. Issued and completed are always equal."""
+    """Request counts. The numbers of issued and completed requests are always equal."""
 
     issued: int
-    """Submitted to the stack."""
+    """Requests submitted to the stack."""
     completed: int
-    """Completed by the stack."""
+    """Requests completed by the stack."""
     reads: int
-    """Reads among them."""
+    """Completed reads."""
     writes: int
-    """Writes among them."""
+    """Completed writes."""
     trims: int
-    """Trims among them."""
+    """Completed trims."""
     flushes: int
-    """Flushes among them."""
+    """Completed flushes."""
     errors: int
-    """Completed with a device error; excluded from rates and latencies."""
+    """Requests completed with a device error, which are excluded from rates and latencies."""
 
 
 class HostBytes(View):
     """Bytes requested by the host."""
 
     read: int
-    """To read."""
+    """Bytes of read requests."""
     written: int
-    """To write."""
+    """Bytes of write requests."""
 
 
 class Throughput(View):
@@ -76,22 +76,22 @@ class Throughput(View):
     bytes_per_s: float
     """Bytes read and written per second."""
     units_per_s: float | None
-    """Units of work per second; null if the workload counts only requests."""
+    """Units of work per second, or null if the workload counts only requests."""
 
 
 class LatencySummary(View):
-    """A latency distribution in a few numbers, in nanoseconds."""
+    """Summary of a latency distribution, in nanoseconds."""
 
     count: int
-    """Requests."""
+    """Number of requests."""
     mean_ns: float
-    """Mean."""
+    """Mean latency."""
     mean_ci95_ns: float | None
-    """Half-width of the 95 % confidence interval of the mean, from batch means that passed a test of independence; null below 512 requests, or if no batch size passed."""
+    """Half-width of the 95 % confidence interval of the mean, from batch means that passed a test of independence. Null below 512 requests or if no batch size passed."""
     min_ns: float
-    """Smallest."""
+    """Minimum latency."""
     p50_ns: float
-    """Median."""
+    """Median latency."""
     p95_ns: float
     """95th percentile."""
     p99_ns: float
@@ -101,11 +101,11 @@ class LatencySummary(View):
     p9999_ns: float
     """99.99th percentile."""
     max_ns: float
-    """Largest."""
+    """Maximum latency."""
 
 
 class Latency(View):
-    """Latencies of successful requests by kind; null if there were none."""
+    """Latencies of successful requests by kind, or null without such requests."""
 
     parts: ClassVar[Mapping[str, type[View]]] = {
         "read": LatencySummary,
@@ -113,11 +113,11 @@ class Latency(View):
         "flush": LatencySummary,
     }
     read: LatencySummary | None
-    """For reads."""
+    """Read latencies."""
     write: LatencySummary | None
-    """For writes."""
+    """Write latencies."""
     flush: LatencySummary | None
-    """For flushes (`fsync`)."""
+    """Flush (`fsync`) latencies."""
 
 
 class Tenant(View):
@@ -129,36 +129,36 @@ class Tenant(View):
         "latency": Latency,
     }
     name: str
-    """Its name."""
+    """Name of the tenant."""
     requests: int
-    """Requests that completed."""
+    """Number of completed requests."""
     errors: int
-    """Device errors among them."""
+    """Number of requests completed with a device error."""
     bytes: HostBytes
     """Requested bytes."""
     throughput: Throughput
-    """Rates from the first measured arrival of any tenant to the last completion of this one."""
+    """Rates from the first measured arrival of any tenant to the last completion of this tenant."""
     latency: Latency
-    """Its latencies."""
+    """Latencies of the tenant."""
 
 
 class Activity(View):
-    """A part of the mean latency."""
+    """A portion of the mean latency."""
 
     component: str
-    """The component's path."""
+    """Path of the component."""
     kind: str
     """Kind of the component."""
     activity: str
     """Activity."""
     mean_ns: float
-    """Nanoseconds of the mean latency."""
+    """Time in nanoseconds per request."""
     share: float
-    """Share of the mean latency."""
+    """Time as a share of the mean latency."""
 
 
 class TimeSpent(View):
-    """Time spent by a mean request, by component and activity."""
+    """Breakdown of the mean latency by component and activity."""
 
     parts: ClassVar[Mapping[str, type[View]]] = {
         "read": Activity,
@@ -166,52 +166,52 @@ class TimeSpent(View):
         "flush": Activity,
     }
     read: tuple[Activity, ...]
-    """For reads."""
+    """Breakdown of reads."""
     write: tuple[Activity, ...]
-    """For writes."""
+    """Breakdown of writes."""
     flush: tuple[Activity, ...]
-    """For flushes."""
+    """Breakdown of flushes."""
 
 
 class Resource(View):
-    """Equal servers behind one queue."""
+    """A resource: equal servers with one queue."""
 
     name: str
     """Name of the resource."""
     servers: int
-    """Requests, or parts of requests, served in parallel."""
+    """Number of requests, or of parts of requests, served in parallel."""
     busy: View
-    """Seconds of its servers' time, by activity."""
+    """Busy time of the servers in seconds, by activity."""
     utilization: float
-    """Busy time over servers and `drained_s`."""
+    """Utilization: busy time divided by the number of servers and by `drained_s`."""
 
 
 class BlockErases(View):
-    """Lifetime erases of blocks."""
+    """Statistics of the lifetime erases of blocks."""
 
     blocks: int
-    """Blocks."""
+    """Number of blocks."""
     min: int
-    """Minimum over blocks."""
+    """Minimum erases of a block."""
     mean: float
-    """Mean over blocks."""
+    """Mean erases of a block."""
     max: int
-    """Maximum over blocks."""
+    """Maximum erases of a block."""
     stddev: float
     """Standard deviation over all blocks."""
 
 
 class RowPrograms(View):
-    """Lifetime programs of rows."""
+    """Statistics of the lifetime programs of rows."""
 
     rows: int
-    """Rows."""
+    """Number of rows."""
     min: int
-    """Minimum over rows."""
+    """Minimum programs of a row."""
     mean: float
-    """Mean over rows."""
+    """Mean programs of a row."""
     max: int
-    """Maximum over rows."""
+    """Maximum programs of a row."""
     stddev: float
     """Standard deviation over all rows."""
 
@@ -230,76 +230,76 @@ class Wear(View):
     leveled: int
     """Pages programmed by wear leveling."""
     metadata: int
-    """Pages programmed with tables of the device and with parity."""
+    """Pages programmed with device tables and parity."""
     padding: int
-    """Pages programmed without data, to fill a multi-plane or stripe program."""
+    """Pages programmed without data to complete a multi-plane or stripe program."""
     programs: int
-    """All pages programmed."""
+    """Total number of pages programmed."""
     erases: int
-    """Blocks erased."""
+    """Number of blocks erased."""
     block_erases: BlockErases | None
-    """Lifetime erases by block; null for a medium without erases."""
+    """Lifetime erases per block, or null for a medium without erases."""
     endurance: int | None
-    """Rated erases of a block, or rated programs of a row of a medium without erases; null if unknown."""
+    """Rated erases of a block, or rated programs of a row for a medium without erases, or null if unknown."""
     row_programs: RowPrograms | None
-    """Lifetime programs by row of a medium that is written in place; null without one."""
+    """Lifetime programs per row of a medium that is written in place, or null for other media."""
     valid: int | None
-    """Valid pages at the end; null if the device does not count them."""
+    """Valid pages at the end of the run, or null if the device does not count them."""
     write_amplification: float | None
-    """Pages programmed per page of host data; null before the first."""
+    """Pages programmed per page of host data, or null before the first host page."""
     cleaning_cost: float | None
-    """Pages programmed by garbage collection per page of host data; null before the first."""
+    """Pages programmed by garbage collection per page of host data, or null before the first host page."""
 
 
 class Health(View):
     """Health of a device whose medium wears, or of an array."""
 
     spare_left: float | None
-    """Remaining spare blocks as a share of those of a new device; null without spare blocks."""
+    """Remaining spare blocks as a share of those of a new device, or null without spare blocks."""
     used: float | None
-    """Mean lifetime erases or programs of a block or row, as a share of its endurance, which they may exceed. Null if either is unknown."""
+    """Mean lifetime erases or programs of a block or row, as a share of its endurance. May exceed 1. Null if either is unknown."""
     read_only: bool
-    """Whether it is worn out, or rejected writes since measurement started because it is."""
+    """Whether the device is worn out, or has rejected writes since measurement started because it is worn out."""
     media_errors: int
-    """Units or pages that it could not correct or has lost, since measurement started."""
+    """Units or pages that the device could not correct or has lost since measurement started."""
     retries: int | None
-    """Read retries with other thresholds, since measurement started; null if not modeled."""
+    """Read retries with other reference voltages since measurement started, or null if not modeled."""
     failed_members: int | None
-    """Failed members that an array has removed since it was new; null for other devices."""
+    """Failed members that an array has removed since it was new, or null for other devices."""
 
 
 class Handle(View):
     """Writes through a reclaim unit handle of a drive."""
 
     units_host: int
-    """Mapping units that the host wrote through it."""
+    """Mapping units that the host wrote through the handle."""
     units_moved: int
-    """Mapping units of its data that moved."""
+    """Mapping units of the handle's data that were moved."""
     write_amplification: float | None
-    """Write amplification of the handle; null without host writes."""
+    """Write amplification of the handle, or null without host writes."""
     implicitly_modified: int
-    """Changes of the reclaim unit that it references, by the drive (event 81h of flexible data placement)."""
+    """Number of times that the drive changed the reclaim unit that the handle references (event 81h of flexible data placement)."""
     not_fully_written: int
-    """Changes among these before the reclaim unit was written to capacity (event 0h)."""
+    """Number of such changes before the reclaim unit was written to capacity (event 0h)."""
 
 
 class Fault(View):
-    """A fault of the scenario, and its effects during the measurement."""
+    """A fault of the scenario, with its effects during the measurement."""
 
     path: str
     """Path in the scenario."""
     kind: str
     """Kind of the component."""
     matching: int
-    """Requests of its operations and address range that arrived while it was active."""
+    """Requests with the fault's operations and address range that arrived while the fault was active."""
     touched: int
-    """Affected requests among them."""
+    """Matching requests that the fault affected."""
     added_s: float
-    """Total latency that it added, in seconds."""
+    """Total latency that the fault added, in seconds."""
     errors: int
-    """Requests that it ended with an error."""
+    """Requests that the fault ended with an error."""
     reported_bytes: int
-    """Bytes of the requests with these errors."""
+    """Bytes of the requests that ended with an error."""
     silent_bytes: int
     """Silently corrupted bytes."""
 
@@ -319,57 +319,57 @@ class Component(View):
     kind: str
     """Kind of the component."""
     resources: tuple[Resource, ...]
-    """Its resources; empty if only the components below are busy."""
+    """Resources of the component. The list is empty if only the components below it are busy."""
     servers: int
-    """Servers of its busiest resource; 0 without resources."""
+    """Number of servers of the busiest resource, or 0 without resources."""
     busy: View
-    """Seconds of its resources' time, by activity."""
+    """Busy time of the resources in seconds, by activity."""
     utilization: float
-    """Utilization of its busiest resource; 0 without resources."""
+    """Utilization of the busiest resource, or 0 without resources."""
     energy_j: View | None
-    """Joules by activity that took any, and `idle`; null if not modeled."""
+    """Energy in joules by activity with nonzero energy, and when `idle`; null if not modeled."""
     counters: View
-    """Counts of events."""
+    """Counts of events, by name."""
     area_mm2: float | None
-    """Area of its memory cells in square millimeters; null if unknown."""
+    """Area of the memory cells in square millimeters, or null if unknown."""
     cost: float | None
-    """Cost in `cost_basis`; null without a price."""
+    """Cost in `cost_basis`, or null without a price."""
     cost_basis: str | None
-    """Currency of its cost, e.g. `USD 2023`; null if not stated."""
+    """Currency of the cost, e.g. `USD 2023`, or null if not stated."""
     lifetime_days: float | None
-    """Days until worn out at the rate of this run; null if not modeled."""
+    """Lifetime in days at the write rate of this run, or null if not modeled."""
     wear: Wear | None
-    """Programs and erases; null if the medium is not modeled."""
+    """Programs and erases, or null if the medium is not modeled."""
     health: Health | None
-    """Health; null if its medium does not wear."""
+    """Health, or null if the medium does not wear."""
     handles: tuple[Handle, ...]
-    """Writes through each reclaim unit handle, in their order; empty unless there are several."""
+    """Writes through each reclaim unit handle, in handle order. The list is empty unless there are several handles."""
     faults: tuple[Fault, ...]
-    """Effects of each fault of the scenario, in order; empty without faults."""
+    """Effects of each fault of the scenario, in scenario order. The list is empty without faults."""
     tables: View
-    """Tables that are too long for this document, by name. Each is a Parquet file of this name."""
+    """Tables that are too long for this document, by name. Each is a Parquet file with this name."""
 
 
 class WornOut(View):
-    """Wear-out of the first block or row, i.e. when it exceeded its endurance."""
+    """Wear-out of the first block or row, i.e. the time at which it exceeded its endurance."""
 
     seconds: float
-    """Seconds of writing."""
+    """Time of writing, in seconds."""
     writes: int | None
-    """Total writes, including those before the run; null if it happened within the run."""
+    """Total number of writes, including those before the run, or null if wear-out happened within the run."""
     simulated: bool
-    """Whether it happened within the run. If not, `seconds` assumes the write rate of the run."""
+    """Whether wear-out happened within the run. If not, `seconds` assumes the write rate of the run."""
 
 
 class SplitCopy(View):
     """One copy of the stack, with its part of a split trace."""
 
     requests: int
-    """Measured requests."""
+    """Number of measured requests."""
     drained_s: float
-    """From its first measured arrival until it was at rest, in seconds."""
+    """Time from the copy's first measured arrival until it was at rest, in seconds."""
     mean_ns: float | None
-    """Mean latency of its reads and writes together, in nanoseconds; null if there are none."""
+    """Mean latency of the copy's reads and writes together, in nanoseconds, or null without such requests."""
 
 
 class Split(View):
@@ -392,13 +392,13 @@ class WorkloadNotes(View):
     kind: str
     """Kind of the component."""
     records: int
-    """Requests generated for the driver in batches; if a run ended early, fewer were served."""
+    """Requests generated for the driver in batches. If a run ended early, fewer were served."""
     bad_records: int
-    """Records of a trace that were invalid and skipped."""
+    """Number of invalid trace records that were skipped."""
     unit: str | None
-    """Unit of work, e.g. `transactions`; null if there is none."""
+    """Unit of work, e.g. `transactions`, or null if the workload has none."""
     units: int | None
-    """Units of work that completed during the measurement; null if there is none."""
+    """Units of work that completed during the measurement, or null if the workload has none."""
     notes: tuple[str, ...]
     """Assumptions and notes, as text."""
 
@@ -409,9 +409,9 @@ class Caution(View):
     kind: str
     """`saturated`, `not_steady`, `few_writes`, `unwritten_reads`, `failed_requests`, `more_than_share`, `dependent`, `not_narrow`, `longer_than_measured`, `split`, `prices_differ`, `cost_incomplete`, `energy_incomplete` or `lifetime_incomplete`."""
     text: str
-    """Text for people."""
+    """Explanation as text."""
     paths: tuple[str, ...]
-    """Paths of the components or settings it is about."""
+    """Paths of the affected components or settings."""
 
 
 class RecordFields(View):
@@ -435,73 +435,73 @@ class RecordFields(View):
     schema: str
     """Version of the document format."""
     version: str
-    """The version of Nacre that made it."""
+    """Version of Nacre that produced the record."""
     name: str
-    """The scenario's name."""
+    """Name of the scenario."""
     seed: int
-    """The seed of all random streams."""
+    """Seed of all random streams."""
     complete: bool
-    """False if the run was stopped before its end; the numbers then hold for the part that ran."""
+    """False if the run was stopped before its end. In this case, the numbers cover the portion that ran."""
     scenario: View
     """The scenario with every used value, including defaults and presets."""
     origins: tuple[ValueOrigin, ...]
-    """Origin of each of these values."""
+    """Origin of each used value."""
     steadiness: Steadiness | None
-    """Search for a steady state before the run; null without one."""
+    """Search for a steady state before the run, or null without one."""
     requests: Requests
-    """Requests, counted."""
+    """Request counts."""
     bytes: HostBytes
     """Bytes requested by the host."""
     host_cpu_ns: float | None
-    """Host CPU time of drivers per request, in nanoseconds; null if not modeled."""
+    """Host CPU time of drivers per request, in nanoseconds, or null if not modeled."""
     simulated_s: float
-    """From the first measured arrival to the last completion, in seconds."""
+    """Time from the first measured arrival to the last completion, in seconds."""
     drained_s: float
-    """From the first measured arrival until the stack is at rest, in seconds: cache fills and buffered writes may continue after the last completion. Utilization, idle energy and lifetime refer to this time."""
+    """Time from the first measured arrival until the stack is at rest, in seconds. Cache fills and buffered writes may continue after the last completion. Utilization, idle energy, and lifetime refer to this time."""
     throughput: Throughput
     """Rates of served requests."""
     latency: Latency
     """Host latencies."""
     tenants: tuple[Tenant, ...]
-    """Measurements of each tenant; empty without tenants."""
+    """Measurements of each tenant. The list is empty without tenants."""
     fairness: float | None
-    """Jain's fairness index of the requests per second of tenants whose rate the stack limits: closed loops, and open loops that send more than is served. It is 1 if all rates are equal, and 1/N if one of N tenants has all requests (Jain, Chiu and Hawe 1984); null with fewer than two such tenants."""
+    """Jain's fairness index of the request rates of tenants that the stack limits: closed loops, and open loops that send more than is served. The index is 1 if all rates are equal, and 1/N if one of N tenants has all requests (Jain, Chiu, and Hawe 1984). Null with fewer than two such tenants."""
     time_spent: TimeSpent
-    """Time spent by a mean request, by component and activity."""
+    """Breakdown of the mean latency by component and activity."""
     components: tuple[Component, ...]
     """Results of each component, parents before children."""
     write_amplification: float | None
-    """Pages programmed per page of host data, over all media; null if none was programmed."""
+    """Pages programmed per page of host data, over all media, or null if no page was programmed."""
     cleaning_cost: float | None
-    """Pages programmed by garbage collection per page of host data, over all media; null if none was programmed."""
+    """Pages programmed by garbage collection per page of host data, over all media, or null if no page was programmed."""
     erases: int | None
-    """Blocks erased, over all media; null if no medium is modeled."""
+    """Number of blocks erased, over all media, or null if no medium is modeled."""
     energy_j: View
-    """Joules by component path; components whose energy is not modeled are absent."""
+    """Energy in joules by component path. Components whose energy is not modeled are absent."""
     energy_unknown: tuple[str, ...]
     """Paths of the devices whose energy is not modeled, and of energy and power settings that are not set."""
     area_mm2: float | None
-    """Total area of the components' memory cells, in square millimeters; null if none is known."""
+    """Total area of the components' memory cells, in square millimeters, or null if no area is known."""
     cost: float | None
-    """Total cost of the components; null if none is known, or if prices are in several currencies."""
+    """Total cost of the components, or null if no cost is known or if prices are in several currencies."""
     cost_basis: str | None
-    """Currency of the cost, e.g. `USD 2023`; null if not stated or if there are several."""
+    """Currency of the cost, e.g. `USD 2023`, or null if not stated or if there are several."""
     cost_by_basis: View
-    """Sums of costs by currency; `not stated` if the scenario has none."""
+    """Total costs by currency. The key is `not stated` if the scenario has no currency."""
     cost_unknown: tuple[str, ...]
     """Paths of the devices excluded from the cost, because they have no price, or a price per capacity but no capacity."""
     lifetime_days: float | None
-    """Days until the first component wears out at the rate of this run; null if not modeled."""
+    """Lifetime in days of the first component that wears out, at the write rate of this run, or null if not modeled."""
     lifetime_unknown: tuple[str, ...]
     """Paths of the devices that were written to and whose endurance is not known."""
     worn_out: WornOut | None
-    """Wear-out of the first block or row; null if `run.wear_out` is off."""
+    """Wear-out of the first block or row, or null if `run.wear_out` is off."""
     split: Split | None
-    """Split of the trace and its parts; null without a split."""
+    """Split of the trace, with its copies, or null without a split."""
     workload: WorkloadNotes
     """Notes of the workload about its input."""
     findings: tuple[Caution, ...]
-    """Limitations of numbers in this record."""
+    """Limitations of the numbers in this record."""
 
 
 __all__ = [

@@ -143,10 +143,8 @@ impl ServerCache {
             of.has_written = true;
             let members = of.blocks.iter_mut().filter(|of| written.contains(&of.block));
             members.for_each(|of| of.is_written = true);
-        } else if !is_skipped {
-            if work.table.is_none() {
-                work.report.lose();
-            }
+        } else if !is_skipped && work.table.is_none() {
+            work.report.lose();
         }
         if !is_skipped && last == NONE {
             self.members_end(batch, is_flush, &written);
