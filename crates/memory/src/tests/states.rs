@@ -36,6 +36,8 @@ fn presets() -> Vec<(&'static str, Checked)> {
             ("pages", ("stack.pages", "4")),
             ("spare_blocks", ("stack.spare_blocks", "4")),
             ("slc_cache", ("stack.slc_cache.size", "4 MB")),
+            // The memory's data are zeros, and zeros are faster to program.
+            ("program_zeros", ("stack.zero_words", "100 %")),
         ];
         let has = |key: &str| entry.settings.get(key).is_some();
         let mut smaller: Vec<_> =

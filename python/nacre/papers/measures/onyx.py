@@ -34,7 +34,7 @@ def _most_programs(record: Record) -> float:
 
 def _counter(record: Record, name: str) -> int:
     """A counter of the drive."""
-    return _drive(record).counters[name]
+    return int(_drive(record).counters[name])
 
 
 def _worn_out_s(record: Record) -> float:
