@@ -112,7 +112,7 @@ fn measure(address: &Address) -> io::Result<(Rounds, Rounds)> {
     })
 }
 
-/// Acts as the server until the client ends.
+/// Acts as the server until the client disconnects.
 fn answer(server: &Socket) -> io::Result<()> {
     let answer = vec![0; HEAD_BYTES + LONG];
     let mut request = [0; HEADER_BYTES];

@@ -82,7 +82,7 @@
 //!
 //! - Every handle keeps a superblock open in each group. GC keeps another one open for the data of all
 //!   initially isolated handles, and one for each persistently isolated handle. All open superblocks reduce
-//!   the over-provisioning. With allocation by plane, each of them is one block of every plane.
+//!   the over-provisioning. With allocation by plane, each of these superblocks takes one block of every plane.
 //! - A write to a full group is redirected to the group with the least data (`units_redirected`). Pages of
 //!   the mapping table are stored in the group given by their number.
 //! - Blocks that do not fill a reclaim unit are spare blocks.

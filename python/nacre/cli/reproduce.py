@@ -211,7 +211,10 @@ def carry_out(
 
 
 def _run(chosen: Sequence[Target], kept: Memory, *, keeps: bool) -> tuple[Reproduction, bool]:
-    """Returns the results, and whether they were interrupted; with `keeps`, raises instead."""
+    """Returns the results, and whether the runs were interrupted.
+
+    With `keeps`, an interruption raises `KeyboardInterrupt` instead.
+    """
     jobs = jobs_of(chosen)
     with Interruption() as interruption, Local() as engine, RunsBar() as bar:
         runs = Runs(engine, kept)

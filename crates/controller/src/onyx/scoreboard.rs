@@ -359,8 +359,8 @@ impl Scoreboard {
         self.begun.push(span);
     }
 
-    /// Copies a row immediately, from `from` or when lines and ranks are free; nothing else waits. Returns
-    /// the end time.
+    /// Copies a row without queueing it, starting at `from` or, if later, when lines and ranks are free. No
+    /// operation may be waiting. Returns the end time.
     pub(super) fn copy(&mut self, from: Time, moved: Move) -> Time {
         assert!(self.waiting.is_empty(), "a copy is done again before requests come");
         self.rows.program(moved.to);

@@ -181,7 +181,7 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// Ends an operation and the waits of its dependents.
+    /// Ends an operation. Operations that waited for it wait no longer.
     pub(super) fn end_operation(&mut self, now: Time, number: u32) {
         let Operation { purpose, key, pages, .. } = self.operations[number];
         if matches!(

@@ -62,7 +62,7 @@ impl Mirror {
         }
     }
 
-    /// Ends a host request other than a read after all replies. Members that failed are removed unless all
+    /// Ends a write, trim, or flush of the host after all members have replied. Members that failed are removed unless all
     /// failed.
     fn host_write_ended(&mut self, now: Time, job: u32, completions: &mut Completions) {
         let of = &self.jobs[job];

@@ -186,9 +186,9 @@ impl ServerCache {
         own
     }
 
-    /// Writes a block to every level that holds it, after earlier writes of it and reads that copy it
-    /// elsewhere, and to a new level when its location is free. With a `stamp`, the write completes in the
-    /// cache.
+    /// Writes a block to every level that holds it, and to the level that it enters, once the location there is
+    /// free. Each write waits for earlier writes of the block and for reads that copy it to another level. With
+    /// a `stamp`, the write completes in the cache.
     fn write_copies(&mut self, now: Time, piece: &Piece, own: &[Option<Move>], stamp: Option<u64>) {
         for (level, entered) in own.iter().enumerate().take(self.levels.all.len()) {
             let Some(location) = self.levels.all[level].location(piece.block) else { continue };

@@ -46,7 +46,7 @@ macro_rules! numbers {
 
 numbers!(u8, u16, u32, u64, u128, i8, i16, i32, i64, f32, f64);
 
-/// Implements `State` and `Value` for a quantity that is a number.
+/// Implements `State` and `Value` for a quantity that is stored as a number.
 macro_rules! quantities {
     ($($quantity:ty: $number:ty = $get:expr, $make:expr;)+) => {$(
         impl State for $quantity {

@@ -220,7 +220,7 @@ impl Rows {
         self.programs
     }
 
-    /// Rows that were programmed more often than their endurance.
+    /// Number of rows that were programmed more often than their endurance allows.
     pub fn worn_out(&self) -> u64 {
         self.worn_out
     }

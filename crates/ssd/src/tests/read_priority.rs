@@ -1,9 +1,9 @@
 //! Reads precede waiting operations but wait for the operation in progress (non-preemptive priority).
 //!
 //! Host reads (1) and programs (2) arrive at random with rates l1 and l2, and take fixed times s1 and s2, so
-//! the loads are r = l s. The mean remaining time of the operation in progress at an arrival is R = (l1 s1^2
-//! + l2 s2^2) / 2. Reads wait for R / (1 - r1) (Cobham 1954; Kleinrock, *Queueing Systems*, vol. 2, equation
-//! 3.31).
+//! the loads are r = l s. The mean remaining time of the operation in progress at an arrival is
+//! `R = (l1 s1^2 + l2 s2^2) / 2`. Reads wait for `R / (1 - r1)` (Cobham 1954; Kleinrock, *Queueing Systems*,
+//! vol. 2, equation 3.31).
 
 use crate::tests::driven::{Driven, driven};
 use crate::tests::{random, unit};

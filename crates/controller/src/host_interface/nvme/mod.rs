@@ -26,7 +26,7 @@
 //! - Physical page lists: a request of more than two pages needs one more read.
 //! - Several commands per fetch, weighted arbitration, and unevenly loaded pairs.
 //! - A threshold on the number of completions at which an interrupt is sent immediately.
-//! - Full queues, which `queue_depth` represents.
+//! - Queues that become full: `queue_depth` limits the outstanding requests instead.
 //! - Host memory, except for its latency, and acknowledgements.
 //!
 //! # Sources

@@ -21,7 +21,7 @@ pub(crate) struct PlaneAllocation {
     pub(crate) in_order: Vec<u32>,
     /// Position in that order at which the search for the next free die starts, for each placement handle.
     pub(crate) turns: Vec<u32>,
-    /// Number on the die of the plane that received the last page, for each placement handle and die.
+    /// For each placement handle and die: index, within the die, of the plane that received the last page.
     pub(crate) last_planes: Vec<u32>,
 }
 

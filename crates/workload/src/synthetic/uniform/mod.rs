@@ -13,8 +13,8 @@
 //! operation is a read, as in fio (fio, `readwrite`).
 //!
 //! # Checks
-//! Chi-square over the blocks; fractions of reads and trims within binomial error; the addresses do not
-//! depend on these fractions.
+//! A chi-square test over the blocks passes. The fractions of reads and trims are within the binomial error.
+//! The addresses do not depend on these fractions.
 
 use super::{Pattern, PatternFamily, access::Access, area::Area, operations::Operations, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};
