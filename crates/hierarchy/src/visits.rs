@@ -36,6 +36,8 @@ impl Visits {
         (visit.parts, visit.latest, visit.status) = (1, now, Status::Done);
         visit.spans.clear();
         let (activity, time) = before;
+        // When the request was submitted to this device: it may have waited in the host before.
+        visit.request.arrival = now - time;
         if !time.is_zero() {
             visit.spans.push(Span { component, activity, stage: Stage::Untold, time });
         }

@@ -5,9 +5,10 @@ use crate::state::Value;
 
 /// Data loss that failed flushes report to the host.
 ///
-/// A loss is reported once: the first flush that ends after the loss fails, and so does every other flush that is
-/// outstanding at that time. Completions of different flushes can reach the host in another order, and the host
-/// must not receive the success of a flush before the report.
+/// A loss is reported once: the first flush that ends after the loss fails, and so does every other flush that was
+/// submitted before that instant and is outstanding. Completions of different flushes can reach the host in another
+/// order, and the host must not receive the success of a flush before the report. A flush that a host submits in
+/// response to the report does not fail again, even at the same instant.
 #[derive(Clone, Copy, Debug, Default, Value)]
 pub struct LossReport {
     /// Whether data was lost that no flush has reported.
@@ -26,8 +27,9 @@ impl LossReport {
     pub fn fails_flush(&mut self, submitted: Time, now: Time) -> bool {
         if std::mem::take(&mut self.is_due) {
             self.reported = Some(now);
+            return true;
         }
-        self.reported.is_some_and(|reported| submitted <= reported)
+        self.reported.is_some_and(|reported| submitted < reported)
     }
 }
 
@@ -42,8 +44,11 @@ mod tests {
         assert!(!report.fails_flush(at(0), at(10)));
         report.lose();
         assert!(report.fails_flush(at(5), at(20)), "the first that ends");
-        assert!(report.fails_flush(at(20), at(30)), "submitted before the report");
-        assert!(!report.fails_flush(at(21), at(40)), "submitted after it");
+        assert!(report.fails_flush(at(19), at(30)), "submitted before the report");
+        assert!(!report.fails_flush(at(20), at(20)), "submitted in response to it, and ends at once");
         assert!(!report.fails_flush(at(50), at(60)));
+        report.lose();
+        assert!(report.fails_flush(at(70), at(70)), "a new loss, although the flush takes no time");
+        assert!(!report.fails_flush(at(70), at(70)));
     }
 }

@@ -3,6 +3,7 @@
 //! The faults are those of the [`faulty`](nacre_hierarchy::faulty) device, in a [`Layer`] between the driver
 //! and the device.
 
+pub use nacre_hierarchy::faulty::Target;
 pub use nacre_hierarchy::faulty::fault::Part as Fault;
 pub use nacre_hierarchy::faulty::layer::{Below, Layer};
 
@@ -12,7 +13,7 @@ use crate::scenario::Checked;
 use crate::stack::StackBuilder;
 use nacre_config::{Configuration, Node, Problems, Reader, Slot};
 use nacre_hierarchy::faulty::{self, kinds::FaultFamily};
-use nacre_kernel::{Bytes, Time};
+use nacre_kernel::Time;
 
 /// A document with a fault.
 #[derive(Debug, Configuration)]
@@ -21,7 +22,7 @@ struct Document {
     fault: Slot<FaultFamily>,
 }
 
-/// Reads the fault in `text`, a TOML table without its header, for a device with this `capacity` in the
+/// Reads the fault in `text`, a TOML table without its header, for the device `on` in the
 /// scenario `checked`. Its start is relative to `now`. Its random stream derives from the scenario's seed and
 /// its `number`.
 ///
@@ -30,7 +31,7 @@ pub fn read(
     checked: &Checked,
     text: &str,
     (number, now): (usize, Time),
-    capacity: Bytes,
+    on: Target,
 ) -> Result<Fault, Problems> {
     let node = Node::parse_toml(&format!("[fault]\n{text}"), "fault")?;
     let rooms = Rooms::new();
@@ -39,5 +40,5 @@ pub fn read(
     reader.finish()?;
     let Document { fault } = document.expect("no problem was reported");
     let mut builder = StackBuilder::new(checked, &Nothing);
-    faulty::part(&fault, &mut builder, (&format!("served[{number}]"), now), Some(capacity))
+    faulty::part(&fault, &mut builder, (&format!("served[{number}]"), now), Some(on))
 }

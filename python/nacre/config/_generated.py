@@ -143,7 +143,7 @@ class SequentialWorkload(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class LogWorkload(Table):
-    """Zones that are written sequentially, each trimmed before it is written again."""
+    """Zones that are written sequentially, each trimmed before it is written."""
 
     requests: int
     """Total number of requests."""
@@ -593,7 +593,7 @@ class SequentialPattern(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class LogPattern(Table):
-    """Zones that are written sequentially, each trimmed before it is written again."""
+    """Zones that are written sequentially, each trimmed before it is written."""
 
     footprint: str
     """Size of the address space used, in bytes; a multiple of the zone size, at least two zones."""
@@ -2928,7 +2928,7 @@ class ScenarioHost(Table):
     scheduler: HostScheduler | None = None
     """Scheduler that selects the waiting request for a free slot of `queue_depth`. Default: first_come."""
     zone_writes: Literal["write", "one_per_zone", "append"] | None = None
-    """How the host writes to a device with zones. Default: write."""
+    """How the host writes to a device with zones. Absent means `write`."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -38,8 +38,6 @@ impl Layer {
                 Decision::Write(Wrong::Lost { after }) => {
                     self.faults[index].touches();
                     self.faults[index].counts.silent_bytes += u64::from(sent.bytes);
-                    let active = &mut self.active[number];
-                    active.zone.written_at = active.is_placed.then_some(active.request.address);
                     return self.end_without_device((index as u32, at, after), number, Status::Done);
                 }
                 Decision::Write(wrong) => {

@@ -22,9 +22,9 @@
 //! In a simulation without data, corruption is only counted.
 //!
 //! *Zones*: a fault of writes concerns appends, too, each as a write at the write pointer that its zone has when it
-//! arrives. Other zone commands count as trims without bytes at the beginning of their zone. If a write or an append
-//! was lost or torn, the zone takes the next write only where the device's write pointer is. Silently lost and
-//! misdirected appends are answered with the address that the host expects.
+//! arrives. Other zone commands count as trims without bytes at the beginning of their zone. Lost, torn, and
+//! misdirected writes are refused over a device with zones: the device would reject them or later writes, so the
+//! corruption would not be silent.
 //!
 //! *Reports*: each fault reports the requests that matched and those that it affected, the added time, the errors
 //! with their bytes, and the bytes that it corrupted silently.
@@ -94,8 +94,10 @@ fn build(
     let device = builder.device(&config.device);
     let mut parts = Vec::new();
     for slot in config.fault.iter().flatten() {
-        let capacity = device.as_ref().ok().and_then(|device| device.capacity());
-        match part(slot, builder, (slot.path(), Time::ZERO), capacity) {
+        let on = device.as_ref().ok().and_then(|device| {
+            Some(Target { capacity: device.capacity()?, has_zones: device.zones().is_some() })
+        });
+        match part(slot, builder, (slot.path(), Time::ZERO), on) {
             Ok(part) => parts.push(part),
             Err(errors) => problems.extend(errors.0),
         }
@@ -109,7 +111,16 @@ fn build(
     }
 }
 
-/// The fault in `slot` with this `name`, on a device of this `capacity`. Its start is relative to `since`,
+/// A device with faults, as far as its faults must fit it.
+#[derive(Clone, Copy, Debug)]
+pub struct Target {
+    /// Capacity of the device.
+    pub capacity: Bytes,
+    /// Whether the device is written by zones.
+    pub has_zones: bool,
+}
+
+/// The fault in `slot` with this `name`, on this device if it is known. Its start is relative to `since`,
 /// and its name selects its random stream.
 ///
 /// Errors: invalid settings.
@@ -117,14 +128,32 @@ pub fn part(
     slot: &Slot<FaultFamily>,
     builder: &mut dyn Builder,
     (name, since): (&str, Time),
-    capacity: Option<Bytes>,
+    on: Option<Target>,
 ) -> Result<Part, Problems> {
     let mut built = (room_of(kinds::ROOMS, slot).build)(slot, builder)?;
     built.when.start += since;
-    match capacity.and_then(|capacity| beyond(slot, &built.when, capacity)) {
+    match on.and_then(|on| beyond(slot, &built.when, on.capacity).or_else(|| unfit_for_zones(slot, on))) {
         Some(problem) => Err(problem.into()),
         None => Ok(Part::new(name.into(), slot.kind(), built, builder.random(name))),
     }
+}
+
+/// Kinds of faults that write less than was sent, or elsewhere. A zone takes writes only at its write pointer, so it
+/// rejects these or later ones, and the corruption is not silent.
+const NOT_IN_ZONES: [&str; 3] = ["lost_write", "torn_write", "misdirected_write"];
+
+/// Error for a fault that a device with zones cannot have.
+fn unfit_for_zones(slot: &Slot<FaultFamily>, on: Target) -> Option<Problem> {
+    if !on.has_zones || !NOT_IN_ZONES.contains(&slot.kind()) {
+        return None;
+    }
+    let text = "a device with zones rejects writes that are not at the write pointer";
+    let problem = Problem::new(ErrorCode::ConflictingSettings, slot.path(), None, text);
+    Some(
+        problem
+            .given(slot.kind())
+            .remedy("give another kind, for example \"error\" or \"bit_rot\"".to_string()),
+    )
 }
 
 /// Error for a range past the end of the device.

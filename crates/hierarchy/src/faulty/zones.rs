@@ -31,10 +31,6 @@ impl Layer {
         let (Some(at), Some(ZoneCommand::Append)) = (zone.written_at, active.command) else { return };
         let data = std::mem::take(&mut active.data);
         let written = Request { address: at, ..active.sent };
-        if active.sent.address != active.request.address {
-            // A device does not know that it wrote an append elsewhere.
-            active.zone.written_at = Some(active.request.address);
-        }
         self.faults.iter_mut().for_each(|fault| fault.writes(&written, &data));
     }
 }

@@ -266,6 +266,7 @@ impl ServerCache {
     /// loss, flushes all devices instead.
     pub(super) fn flush(&mut self, now: Time, id: RequestId, request: &Request, queued: Time) {
         let visit = self.enter(now, id, request, queued);
+        let submitted = Request { arrival: now - self.lookup - queued, ..*request };
         let backing = self.backing();
         let outlives = self.write_back.as_ref().is_some_and(|work| work.table.is_some());
         let first = if outlives { 0 } else { backing };
@@ -276,7 +277,7 @@ impl ServerCache {
             }
         }
         for device in first..=backing {
-            let number = self.operations.add(Purpose::Through, device, now, *request);
+            let number = self.operations.add(Purpose::Through, device, now, submitted);
             self.operations[number].owner = visit;
             if !outlives {
                 self.wait_for_write_backs(number);

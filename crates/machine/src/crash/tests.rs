@@ -191,7 +191,7 @@ fn a_thousand_power_losses_branch_off_one_moment_and_leave_nothing_behind() {
 
 /// Regressions, each of which once violated a guarantee: a description, a scenario, and, after a line of
 /// dashes, the steps.
-const KEPT: [(&str, &str); 63] = [
+const KEPT: [(&str, &str); 62] = [
     ("flush_overtakes_the_report_of_a_loss", include_str!("kept/flush_overtakes_the_report_of_a_loss.crash")),
     ("loss_reported_to_a_flush_of_a_chunk", include_str!("kept/loss_reported_to_a_flush_of_a_chunk.crash")),
     ("flush_holds_the_place_of_a_write", include_str!("kept/flush_holds_the_place_of_a_write.crash")),
@@ -257,7 +257,6 @@ const KEPT: [(&str, &str); 63] = [
     ("written_anew_and_not_saved", include_str!("kept/written_anew_and_not_saved.crash")),
     ("flush_of_a_worn_drive", include_str!("kept/flush_of_a_worn_drive.crash")),
     ("lost_while_it_is_taken_anew", include_str!("kept/lost_while_it_is_taken_anew.crash")),
-    ("append_behind_a_part_of_a_block", include_str!("kept/append_behind_a_part_of_a_block.crash")),
 ];
 
 /// Regressions with flushes that had no effect.

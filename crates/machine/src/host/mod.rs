@@ -12,7 +12,8 @@
 //!
 //! With `zone_writes`, the host writes zones as Linux does: one write of a zone at a time (`one_per_zone`), or by zone
 //! append (`append`). An append may be written at another address of its zone than the workload gave; the host counts
-//! these (`appends_elsewhere`), and later reads of the workload go to the addresses that it gave.
+//! these (`appends_elsewhere`), and later reads of the workload go to the addresses that it gave. A `timeout` does not
+//! undo a write that arrived: its retry appends the data again, and a retry at its address is rejected.
 //!
 //! Latencies count from the arrival at the host: waiting, all tries, and pauses are part of them.
 
@@ -42,9 +43,8 @@ pub struct HostConfig {
     /// Scheduler that selects the waiting request for a free slot of `queue_depth`.
     #[config(default = "first_come", source = "standard: Linux, no scheduler for NVMe")]
     pub scheduler: HostScheduler,
-    /// How the host writes to a device with zones.
-    #[config(default = "write", source = "assumed: a host that keeps the order of its writes")]
-    pub zone_writes: ZoneWrites,
+    /// How the host writes to a device with zones. Absent means `write`.
+    pub zone_writes: Option<ZoneWrites>,
 }
 
 /// How a host writes to a device with zones.
@@ -62,7 +62,7 @@ pub enum ZoneWrites {
 impl HostConfig {
     /// Whether the stack must have zones.
     pub(crate) fn needs_zones(&self) -> bool {
-        self.zone_writes != ZoneWrites::Write
+        !matches!(self.zone_writes, None | Some(ZoneWrites::Write))
     }
 }
 
@@ -126,8 +126,8 @@ fn check_host(host: &HostConfig, reader: &mut Reader<'_>) {
         let remedy = "set host.queue_depth, e.g. 32 for SATA, or remove it";
         return reader.conflict("scheduler", "deadline", problem, remedy);
     }
-    if host.timeout.is_none() && host.queue_depth.is_none() && !host.needs_zones() {
+    if host.timeout.is_none() && host.queue_depth.is_none() && host.zone_writes.is_none() {
         let remedy = "set host.timeout, host.queue_depth, or host.zone_writes, or remove the table";
-        reader.conflict("timeout", "nothing", "the host has neither a timeout nor a queue depth", remedy);
+        reader.conflict("timeout", "nothing", "the table of the host has no setting", remedy);
     }
 }

@@ -329,7 +329,7 @@ impl Host {
             ("late_answers", late_answers),
             ("expired", expired),
         ];
-        if self.config.zone_writes == ZoneWrites::Append {
+        if self.config.zone_writes == Some(ZoneWrites::Append) {
             let Counts { appends, appends_elsewhere, .. } = self.counts;
             counters.extend([("appends", appends), ("appends_elsewhere", appends_elsewhere)]);
         }

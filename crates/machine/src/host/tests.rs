@@ -2,7 +2,7 @@ mod deadline;
 mod oracle;
 mod zones;
 
-use super::{Host, HostConfig, HostScheduler, Timeout, ZoneWrites};
+use super::{Host, HostConfig, HostScheduler, Timeout};
 use crate::stack::build_alone;
 use crate::{Checked, Document, Files, Record, check, run};
 use nacre_kernel::event::{Completions, Device, Payload, RequestId, Zones};
@@ -97,15 +97,7 @@ fn hosted(timeout: Option<&Policy>, queue_depth: Option<u32>, stack: &str) -> Ho
         retries: policy.retries,
         backoff: policy.backoff,
     });
-    over(
-        HostConfig {
-            timeout,
-            queue_depth,
-            scheduler: HostScheduler::FirstCome,
-            zone_writes: ZoneWrites::Write,
-        },
-        stack,
-    )
+    over(HostConfig { timeout, queue_depth, scheduler: HostScheduler::FirstCome, zone_writes: None }, stack)
 }
 
 /// A host with this configuration over a stack.
@@ -287,7 +279,7 @@ fn each_tenant_is_a_host_with_its_own_queue() {
 #[test]
 fn settings_without_sense_are_refused() {
     let refused = |host: &str| record(&format!("{STALL}[host]\n{host}\n")).expect_err(host);
-    assert!(refused("").contains("neither a timeout nor a queue depth"));
+    assert!(refused("").contains("the table of the host has no setting"));
     assert!(refused("queue_depth = 0").contains("host.queue_depth"));
     assert!(refused("timeout = \"0 s\"").contains("host.timeout"));
     assert!(refused("timeout = { retries = 3 }").contains("host.timeout.after"));

@@ -9,7 +9,7 @@ impl Host {
     /// zone. A trim that covers several zones waits for those of the first.
     pub(super) fn enters_zone(&mut self, device: &dyn Device, number: u32) -> bool {
         let Request { op, address, .. } = self.requests[number].request;
-        if self.config.zone_writes != ZoneWrites::OnePerZone || !matches!(op, Op::Write | Op::Trim) {
+        if self.config.zone_writes != Some(ZoneWrites::OnePerZone) || !matches!(op, Op::Write | Op::Trim) {
             return true;
         }
         let zone = device.zones().expect("the stack was checked").zone(address).start;
@@ -32,7 +32,7 @@ impl Host {
         id: RequestId,
         request: &Request,
     ) {
-        if self.config.zone_writes != ZoneWrites::Append || request.op != Op::Write {
+        if self.config.zone_writes != Some(ZoneWrites::Append) || request.op != Op::Write {
             return device.submit(now, id, request, Payload::NONE);
         }
         self.counts.appends += 1;

@@ -19,8 +19,9 @@ impl Model {
     pub(crate) fn add_fault_at(&self, at: Time, settings: &str) -> Result<usize, Problems> {
         let mut state = self.state();
         state.run_to(at);
-        let (number, capacity) = (state.settings.len(), state.under.kept.capacity());
-        let fault = faults::read(&self.checked, settings, (number, state.now), Bytes(capacity))?;
+        let (number, kept) = (state.settings.len(), &state.under.kept);
+        let on = faults::Target { capacity: Bytes(kept.capacity()), has_zones: kept.zone(0).is_some() };
+        let fault = faults::read(&self.checked, settings, (number, state.now), on)?;
         state.layer.add(fault);
         state.settings.push(settings.into());
         Ok(number)

@@ -209,7 +209,7 @@ impl<T: Translation> Ssd<T> {
     /// remains in the buffer.
     pub(super) fn end_flush(&mut self, number: u32) {
         let mut status = Status::Done;
-        let (submitted, now) = (self.active[number].request.arrival, self.now);
+        let (submitted, now) = (self.active[number].arrived, self.now);
         if !self.config.is_power_protected() && self.ftl.flushed().is_err() {
             status = Status::WriteRefused;
         } else if self.flash.errors.0.as_mut().is_some_and(|errors| errors.fails_flush(submitted, now)) {

@@ -57,13 +57,6 @@ fn append(
     give(device, now, ZoneCommand::Append, number, (count, byte))
 }
 
-/// The byte of unit `index` of zone `number`.
-fn byte(device: &mut dyn Device, now: Time, number: u64, index: u64) -> u8 {
-    let address = number * ZONE + index * UNIT;
-    let read = Request { arrival: now, address, bytes: UNIT as u32, volume: 0, op: Op::Read };
-    super::ask(device, now, read, Payload::NONE).data.bytes().expect("a read returns bytes")[0]
-}
-
 const fn ms(time: u64) -> Time {
     Time::from_ms(time)
 }
@@ -154,25 +147,13 @@ fn a_range_selects_appends_by_the_write_pointer() {
 }
 
 #[test]
-fn a_lost_append_has_an_address_and_no_data() {
-    let mut device = zoned(&["kind = \"lost_write\"\nevery = 2"]);
-    append(&mut *device, ms(0), 0, (1, 1));
-    let (_, status, answer) = append(&mut *device, ms(1), 0, (1, 2));
-    assert_eq!((status, answer.written_at), (Status::Done, Some(UNIT)));
-    assert_eq!(zone(&*device, 0).write_pointer, UNIT);
-    assert_eq!(byte(&mut *device, ms(2), 0, 1), 0);
-    assert_eq!(counts(&*device, 0).silent_bytes, UNIT);
-}
-
-#[test]
-fn a_misdirected_append_is_in_another_zone_and_answered_as_if_it_were_not() {
-    let mut device = zoned(&["kind = \"misdirected_write\"\ndistance = \"256 KiB\"\nevery = 2"]);
-    append(&mut *device, ms(0), 0, (1, 1));
-    let (_, status, answer) = append(&mut *device, ms(1), 0, (1, 2));
-    assert_eq!((status, answer.written_at), (Status::Done, Some(UNIT)));
-    assert_eq!([0, 1].map(|number| zone(&*device, number).write_pointer), [UNIT, ZONE + UNIT]);
-    let found = [(0, 0), (0, 1), (1, 0)].map(|(of, at)| byte(&mut *device, ms(2 + 2 * of + at), of, at));
-    assert_eq!(found, [1, 0, 2]);
+fn writes_that_a_zone_would_reject_are_refused() {
+    for kind in ["lost_write", "torn_write", "misdirected_write"] {
+        let bench = Workbench::new(ROOMS, 1).with_bytes();
+        let toml = text(ZONED, &[&format!("kind = \"{kind}\"")]);
+        let problem = workbench::build(&toml, bench).err().expect("it is refused").to_string();
+        assert!(problem.contains("rejects writes that are not at the write pointer"), "{problem}");
+    }
 }
 
 #[test]

@@ -22,15 +22,7 @@ fn with(rules: Deadlines, queue_depth: u32, stack: &str) -> Hosted {
     let Deadlines { read_expire, write_expire, batch, starved } = rules;
     let deadline = Deadline { read_expire, write_expire, fifo_batch: batch, writes_starved: starved };
     let scheduler = HostScheduler::Deadline(deadline);
-    over(
-        HostConfig {
-            timeout: None,
-            queue_depth: Some(queue_depth),
-            scheduler,
-            zone_writes: ZoneWrites::Write,
-        },
-        stack,
-    )
+    over(HostConfig { timeout: None, queue_depth: Some(queue_depth), scheduler, zone_writes: None }, stack)
 }
 
 /// Requests of 4 KiB at `slots` addresses, so that some have the same address.

@@ -81,7 +81,7 @@ fn a_host_of_zones_keeps_the_contract_of_devices() {
                 timeout: None,
                 queue_depth,
                 scheduler: HostScheduler::FirstCome,
-                zone_writes,
+                zone_writes: Some(zone_writes),
             };
             conformance(Time::from_us(300), || Box::new(over(config(), &stack(2))));
         }

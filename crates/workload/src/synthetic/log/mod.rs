@@ -1,11 +1,12 @@
-//! A log: zones are written sequentially, and each zone is trimmed before it is written again.
+//! A log: zones are written sequentially, and each zone is trimmed before it is written.
 //!
 //! # Model
 //! The footprint is a ring of zones. Each zone is trimmed as a whole, which resets it on a device with zones.
 //! Then it is written from its beginning to its end, one request after the other. The first zone follows the
-//! last. With `open_zones`, that many consecutive zones are written at the same time, and their requests take turns. Reads go to requests in the log, with equal probability. Logs of databases, log-structured file systems,
-//! and key-value stores that drop their segments in write order behave like this. For several logs with different
-//! rates, use `tenants`.
+//! last. With `open_zones`, that many consecutive zones are written at the same time, and their requests take
+//! turns. Reads go to requests in the log, with equal probability. Logs of databases, log-structured file
+//! systems, and key-value stores that drop their segments in write order behave like this. For several logs
+//! with different rates, use `tenants`.
 //!
 //! # Not modeled
 //! - Valid data that is copied out of a zone before its reset: the log is as long as its data lives.
@@ -82,7 +83,7 @@ pub const WORKLOAD: Room<WorkloadFamily> = Room {
     build: |slot, builder| timed::build(slot, builder, pattern),
 };
 
-const SUMMARY: &str = "zones that are written sequentially, each trimmed before it is written again";
+const SUMMARY: &str = "zones that are written sequentially, each trimmed before it is written";
 const SOURCES: &[&str] = &["rosenblum-1992", "fio"];
 
 fn pattern(
