@@ -20,10 +20,10 @@ PAGE = Path(__file__).parent.parent / "docs/sensitivity.md"
 HEAD = """# Sensitivity of predictions
 
 A prediction is a published number to which no value of the model was fitted ([Accuracy](accuracy/README.md)).
-It still depends on values fitted to other numbers, and on assumed values.
+The prediction still depends on values that were fitted to other numbers, and on assumed values.
 `nacre reproduce PAPER --sensitivity` runs every simulated row with five seeds to compute its 95 % confidence interval. It then changes each of these values by \u00b120 %, one at a time.
-The command lists all predictions, and the calibrations and trends whose verdict depends on a value.
-*Decides* lists values that change the verdict; *changes* lists values that change the result by more than 1 % but not the verdict.
+The command lists all predictions. It also lists the calibrations and trends whose verdict depends on a value.
+The column *decides* lists values that change the verdict. The column *changes* lists values that change the result by more than 1 % but not the verdict.
 Some values, such as powers of two and shares of 100 %, cannot change by 20 %. Values that the model rejects are counted as rejected, and whole numbers are rounded.
 The read share is part of the measurement, so changing it gives a different workload.
 `nvram-cards` and `pcm-enterprise` have no predictions.
